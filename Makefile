@@ -49,7 +49,7 @@ SHLIB_LINK = -lm $(if $(filter darwin win32,$(PORTNAME)),,-Wl,-Bsymbolic)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments before labels model logreg foreign svm reference domains ranges knots knots_rule columns rows altered kernels aggregate releases large_values passes modes solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons prior protect protect_again ledger calls_left protect_attacks callees view_rows first_day explain report
+REGRESS = install arguments before labels model logreg foreign svm reference domains ranges knots knots_rule knots_vectors columns rows altered kernels aggregate releases large_values passes modes solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons prior protect protect_again ledger calls_left protect_attacks callees view_rows first_day second_day explain report
 # Tests are under test/, and what they are expected to write is in expected/.
 # pg_regress finds expected/ in the directory where it runs, but the isolation
 # tests only in that of their output. VPATH builds have a link to it.
@@ -214,7 +214,9 @@ lint:
 	@perl -MJSON::PP -0777 -ne 'decode_json($$_)' $(here)/META.json
 	@test "$$(grep -c '"version": "$(EXTVERSION)"' $(here)/META.json)" = 2 || \
 		{ echo "not ok - META.json is not of version $(EXTVERSION)"; exit 1; }
-	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/matrix $(here)/test/bench/run \
+	@grep -q '^postgresql-dperm ($(EXTVERSION)-' $(here)/debian/changelog || \
+		{ echo "not ok - debian/changelog has no version $(EXTVERSION)"; exit 1; }
+	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/bare.sh $(here)/script/matrix $(here)/script/package $(here)/test/bench/run \
 		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short; do bash -n $$f || exit 1; done
 	@perl -c $(here)/script/check-readme
 	@! command -v python3 >/dev/null || python3 -c 'import sys; [compile(open(f).read(), f, "exec") for f in sys.argv[1:]]' \

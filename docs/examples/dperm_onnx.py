@@ -14,7 +14,8 @@ from onnx import TensorProto, checker, helper, numpy_helper, save
 def to_onnx(text):
     model = json.loads(text)
     assert "kernel" not in model, "a model with a kernel cannot be converted"
-    share = 1 / np.sqrt(len(model["features"]) + model["intercept"])
+    columns = sum(f.get("dimension", 1) if "knots" in f else 1 for f in model["features"])  # curves count one by one
+    share = 1 / np.sqrt(columns + model["intercept"])
     weights, first, offset = share * np.array(model["weights"]), 0, 0.0
     nodes, constants, inputs, terms = [], [], [], []
     def constant(values, kind=np.float64):
@@ -25,21 +26,25 @@ def to_onnx(text):
         nodes.append(helper.make_node(operator, arguments, [output], **options))
         return output
     for feature in model["features"]:
-        knots = feature.get("knots", [])
-        knots = np.linspace(feature["low"], feature["high"], knots) if isinstance(knots, int) else np.array(knots)
-        name, size = feature.get("column", "x"), len(feature.get("values", knots)) or feature.get("dimension", 1)
+        knots, width = feature.get("knots", 1), feature.get("dimension", 1)
+        name, size = feature.get("column", "x"), len(feature.get("values", "")) or width * (knots if isinstance(knots, int) else len(knots))
+        bounds = feature.get("range", [feature.get("low", 0), feature.get("high", 1)])
+        low, high = np.broadcast_to(bounds, (width, 2)).T
         w, first = weights[first:first + size].reshape(-1, 1), first + size
-        kind, width = (TensorProto.STRING, 1) if feature["type"] == "category" else (TensorProto.DOUBLE, size if knots.size == 0 else 1)
+        kind = TensorProto.STRING if feature["type"] == "category" else TensorProto.DOUBLE
         inputs.append(helper.make_tensor_value_info(name, kind, ["rows", width]))
         if kind == TensorProto.STRING:
             code = node("LabelEncoder", name, domain="ai.onnx.ml", keys_strings=feature["values"],
                         values_int64s=range(size), default_int64=size)
             terms.append(node("Gather", constant([*w[:, 0], 0]), code))
-        elif knots.size > 0:  # how far each piece of the curve has been passed
-            passed = node("Div", node("Sub", name, constant(knots[:-1])), constant(np.diff(knots)))
-            passed = node("Max", node("Min", passed, constant(1)), constant(0))
-            curve = node("Add", node("MatMul", passed, constant(np.diff(w, axis=0))), constant(w[0]))
-            terms.append(node("Where", node("IsNaN", name), constant(0), curve))
+        elif "knots" in feature:  # how far each piece of a curve has been passed
+            for i, points in enumerate(w.reshape(width, -1, 1)):
+                value = node("Gather", name, constant([i], np.int64), axis=1)
+                at = np.linspace(low[i], high[i], knots) if isinstance(knots, int) else np.array(knots)
+                passed = node("Div", node("Sub", value, constant(at[:-1])), constant(np.diff(at)))
+                passed = node("Max", node("Min", passed, constant(1)), constant(0))
+                curve = node("Add", node("MatMul", passed, constant(np.diff(points, axis=0))), constant(points[0]))
+                terms.append(node("Where", node("IsNaN", value), constant(0), curve))
         elif "norm" in feature:  # NaN times 0, and infinity times 0, are NaN
             odd = node("IsNaN", node("ReduceSum", node("Mul", name, constant(0)), constant([1], np.int64)))
             vector = node("Where", odd, constant(0), name)
@@ -47,8 +52,6 @@ def to_onnx(text):
             norm = node("Max", norm, constant([feature["norm"]]))
             terms.append(node("Div", node("MatMul", vector, constant(w)), norm))
         else:
-            bounds = feature.get("range", [feature.get("low", 0), feature.get("high", 1)])
-            low, high = np.broadcast_to(bounds, (size, 2)).T
             value = node("Where", node("IsNaN", name), constant((low + high) / 2), name)
             value = node("Sub", node("Max", node("Min", value, constant(high)), constant(low)), constant(low))
             terms.append(node("MatMul", value, constant(2 * w / (high - low).reshape(-1, 1) / np.sqrt(size))))

@@ -26,6 +26,11 @@ def number(value):
 
 def block(feature, value):
     """The coordinates of a value, before the columns share the unit ball; a missing one is all zeros."""
+    if feature["type"] == "vector" and "knots" in feature:  # each element as a number
+        ranges = np.broadcast_to(feature["range"], (feature["dimension"], 2))
+        usable = value is not None and None not in list(value) and len(value) == len(ranges)
+        return np.concatenate([block({"type": "number", "low": low, "high": high, "knots": feature["knots"]}, v)
+                               for (low, high), v in zip(ranges, value if usable else [None] * len(ranges))])
     knots = feature.get("knots", [])
     knots = np.linspace(feature["low"], feature["high"], knots) if isinstance(knots, int) else knots
     size = len(feature.get("values", knots)) or feature.get("dimension", 1)
@@ -56,7 +61,8 @@ def encode(rows, features, share):
 def to_sklearn(text):
     model = json.loads(text)
     assert "kernel" not in model, "a model with a kernel cannot be converted"
-    weights, share = np.array([model["weights"]]), 1 / np.sqrt(len(model["features"]) + model["intercept"])
+    columns = sum(f.get("dimension", 1) if "knots" in f else 1 for f in model["features"])  # curves count one by one
+    weights, share = np.array([model["weights"]]), 1 / np.sqrt(columns + model["intercept"])
     linear = LogisticRegression() if model["loss"] == "logistic" else LinearSVC()
     linear.classes_ = np.array([False, True])
     linear.coef_ = weights[:, :weights.size - model["intercept"]]

@@ -71,7 +71,7 @@ CREATE FUNCTION dp_curve(model dp_model, column_name text,
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
 COMMENT ON FUNCTION dp_curve(dp_model, text) IS
-	'what a column of numbers or times adds to the decision of a model, at its knots or at the ends of its line';
+	'what a column of numbers or times, or an element such as x[3], adds to the decision of a model, at its knots or at the ends of its line';
 
 CREATE FUNCTION dp_guarantee(model dp_model) RETURNS text
 	AS 'MODULE_PATHNAME'

@@ -36,7 +36,7 @@ CREATE FUNCTION dp_grant(
 ) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_grant(text, name, float8, float8) IS
-	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change these limits';
+	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change these limits; those that are omitted stay';
 
 CREATE FUNCTION dp_revoke(budget text, role name) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -81,15 +81,14 @@ CREATE VIEW dp_budgets WITH (security_barrier) AS
 COMMENT ON VIEW dp_budgets IS
 	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the largest epsilon of a single release without delta';
 
--- Who owns a budget, or has dropped it, and who reads all statistics, sees every entry; others see their own, and of the charges of others who may spend from the same budget the role, the time and the cost.
+-- Who owns a budget, and who reads all statistics, sees every entry; others see their own, and of the charges of others who may spend from the same budget the role, the time and the cost.
 CREATE VIEW dp_ledger WITH (security_barrier) AS
 	SELECT e.budget, e.entry, e.at, e.act, e.role, w.function, w.relation, w.label, w.features, w.learner, w.parameters, w.purpose, w.neighbours, w.unit, e.epsilon, e.delta,
 		CASE WHEN s.manages THEN e.epsilon_left WHEN s.acted THEN coalesce(e.grant_left, e.epsilon_left) END AS epsilon_left, w.details,
 		CASE WHEN e.act OPERATOR(pg_catalog.<>) 'charge' OR w.relation IS NULL THEN NULL WHEN r.entry IS NULL THEN 'not kept' ELSE coalesce(r.failure, 'kept') END AS release,
 		r.model, r.metrics
 	FROM dp_ledger_entries e
-	LEFT JOIN (SELECT DISTINCT x.budget_id FROM dp_ledger_entries x WHERE x.act OPERATOR(pg_catalog.=) 'drop' AND pg_catalog.pg_has_role(x.actor, 'USAGE')) d ON d.budget_id OPERATOR(pg_catalog.=) e.budget_id
-	CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id OPERATOR(pg_catalog.=) e.budget_id AND pg_catalog.pg_has_role(a.owner, 'USAGE')) OR d.budget_id IS NOT NULL AS owns) o
+	CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id OPERATOR(pg_catalog.=) e.budget_id AND pg_catalog.pg_has_role(a.owner, 'USAGE')) AS owns) o
 	CROSS JOIN LATERAL (SELECT o.owns OR pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') AS manages, pg_catalog.pg_has_role(e.actor, 'USAGE') AS acted) s
 	LEFT JOIN LATERAL (SELECT e.function, e.relation, e.label, e.features, e.learner, e.parameters, e.purpose, e.neighbours, e.unit, e.details WHERE s.manages OR s.acted) w ON true
 	LEFT JOIN LATERAL (SELECT k.entry, k.failure, CASE WHEN p.may_read THEN k.model END AS model, CASE WHEN p.may_read THEN k.metrics END AS metrics
@@ -99,6 +98,6 @@ CREATE VIEW dp_ledger WITH (security_barrier) AS
 		OR e.act OPERATOR(pg_catalog.=) 'charge' AND EXISTS (SELECT FROM dp_budget_grants g WHERE g.budget_id OPERATOR(pg_catalog.=) e.budget_id AND pg_catalog.pg_has_role(g.grantee, 'USAGE'))
 	OFFSET 0;
 COMMENT ON VIEW dp_ledger IS
-	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own or have dropped, or all for members of pg_read_all_stats; your own entries, and role, time and cost of those of others who may spend from the same budget';
+	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, or all for members of pg_read_all_stats; your own entries, and role, time and cost of those of others who may spend from the same budget';
 
 GRANT SELECT ON dp_budgets, dp_grants, dp_ledger TO PUBLIC;

@@ -84,37 +84,58 @@ typedef enum Hindrance
 	HINDERED_BY_OWNER			/* the relation has got another owner */
 } Hindrance;
 
-/*
- * Find the hindrance; *version is the transaction that wrote the registration.
- */
-static Hindrance
-find_hindrance(const DpermBudget *budget, Oid relation, TransactionId *version)
+/* The registrations of a relation. */
+static DpermOwnRows
+registrations_of(Oid relation)
 {
-	DpermOwnRows rows =
-		dperm_own_rows_find("dp_protected_relations", "relation", ObjectIdGetDatum(relation));
+	return dperm_own_rows_find("dp_protected_relations", "relation", ObjectIdGetDatum(relation));
+}
+
+/* Find the hindrance. */
+static Hindrance
+find_hindrance(const DpermBudget *budget, Oid relation)
+{
+	DpermOwnRows rows = registrations_of(relation);
 	int			row = only_registration(&rows);
 	char	   *id = row >= 0 ? dperm_own_rows_text(&rows, row, "budget_id") : NULL;
 
 	if (id == NULL || strcmp(id, budget->id) != 0)
 		return HINDERED_BY_BUDGET;
-	*version = DatumGetTransactionId(dperm_own_rows_value(&rows, row, "xmin"));
 	return DatumGetObjectId(dperm_own_rows_value(&rows, row, "owner")) ==
 				   dperm_relation_owner(relation) ?
 			   NOT_HINDERED :
 			   HINDERED_BY_OWNER;
 }
 
+/* Are registrations as they were read? */
+bool
+dperm_debit_unchanged(List *versions)
+{
+	ListCell   *cell;
+
+	foreach(cell, versions)
+	{
+		const DpermVersion *before = lfirst(cell);
+		DpermOwnRows rows = registrations_of(before->relation);
+		int			row = only_registration(&rows);
+
+		if (before->version !=
+			(row < 0 ? InvalidTransactionId :
+			 DatumGetTransactionId(dperm_own_rows_value(&rows, row, "xmin"))))
+			return false;
+	}
+	return true;
+}
+
 /*
- * Raise an error unless the relation still has the registration that was
- * checked, and the owner who made it.
+ * Raise an error unless the relation still has the registrations that were
+ * checked, and the owner who made its own.
  */
 static void
 check_registration(const DpermCharge *charge, const DpermBudget *budget)
 {
-	TransactionId version;
-
-	if (find_hindrance(budget, charge->relation, &version) != NOT_HINDERED ||
-		version != charge->version)
+	if (find_hindrance(budget, charge->relation) != NOT_HINDERED ||
+		!dperm_debit_unchanged(charge->versions))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the registration of the protected relation has changed"),
@@ -440,11 +461,10 @@ may_spend(const char *name, Oid relation, Oid role, Hindrance *hindrance)
 {
 	DpermAmount nothing = {0, 0};
 	DpermBudget *budget = dperm_budget_find(name, false);
-	TransactionId version;
 	DpermPayer	payer;
 
 	*hindrance = budget == NULL ? HINDERED_BY_BUDGET :
-		OidIsValid(relation) ? find_hindrance(budget, relation, &version) : NOT_HINDERED;
+		OidIsValid(relation) ? find_hindrance(budget, relation) : NOT_HINDERED;
 	return *hindrance == NOT_HINDERED &&
 		dperm_grants_find(budget, relation, role, nothing, nothing, false, &payer) !=
 		DPERM_PAYER_NO_GRANT;

@@ -7,12 +7,20 @@
 #include "budget/budget.h"
 #include "core/mechanism/charge.h"
 
+/* A registration as it was read. */
+typedef struct DpermVersion
+{
+	Oid			relation;
+	TransactionId version;		/* its xmin; InvalidTransactionId: the relation had none */
+} DpermVersion;
+
 typedef struct DpermCharge
 {
 	const char *budget;			/* its name */
 	/* InvalidOid: a release outside dperm: dp_budget_charge() */
 	Oid			relation;
-	TransactionId version;		/* xmin of its registration when it was checked */
+	/* DpermVersion: its registration and those that its domains are from */
+	List	   *versions;
 	Oid			role;			/* who spends */
 	const char *function;		/* name of the SQL function, for the ledger */
 	DpermAsked	asked;			/* for the ledger, */
@@ -24,11 +32,14 @@ typedef struct DpermCharge
  * Spend, or raise an error, in this transaction: that of a worker (worker.h),
  * which commits it before any row is read. The budget is locked until then. The
  * conditions are: exactly one row of dp_protected_relations is about the
- * relation, and it has the id of this budget, the owner of the relation, and
- * the version that was checked; neighbours and unit are the budget's; the role
- * may spend (below); the filter allows it.
+ * relation, and it has the id of this budget and the owner of the relation; all
+ * registrations that were used are as they were read; neighbours and unit are
+ * the budget's; the role may spend (below); the filter allows it.
  */
 extern DpermLedgerEntry dperm_debit(const DpermCharge *charge);
+
+/* Are registrations as they were read? A list of DpermVersion. */
+extern bool dperm_debit_unchanged(List *versions);
 
 /*
  * What a charge would take, as of the caller's snapshot; amounts are numeric as

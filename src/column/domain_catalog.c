@@ -66,16 +66,34 @@ read_labels(DpermColumn *column, const DpermSaid *said)
 	column->origin = said->listed ? said->origin : "enum labels";
 }
 
+/* A list as texts with their lengths. */
+static DpermText *
+said_texts(const DpermSaid *said)
+{
+	DpermText  *texts = palloc(Max(said->count, 1) * sizeof(DpermText));
+
+	for (int i = 0; i < said->count; i++)
+		texts[i] = (DpermText) {said->texts[i], (int) strlen(said->texts[i])};
+	return texts;
+}
+
 /* Set the bounds of a number or a time, if both are known. */
 static void
 set_range(DpermColumn *column, const DpermSaid *said)
 {
+	DpermText  *texts;
+
 	if (said->low < said->high && isfinite(said->low) && isfinite(said->high))
 	{
 		column->known = true;
 		column->block.low = said->low;
 		column->block.high = said->high;
 		column->block.count = 1;
+		column->above = said->above;
+		column->values = texts = said_texts(said);
+		for (int i = 0; i < said->count; i++)
+			if (atof(said->texts[i]) >= said->low && atof(said->texts[i]) <= said->high)
+				texts[column->value_count++] = texts[i];
 	}
 	else if (said->origin)
 		column->lack = psprintf("%s: %s", said->origin,
@@ -95,18 +113,14 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 		read_labels(column, said);
 	else if (said->listed && said->count > 0)
 	{
-		texts = palloc(said->count * sizeof(DpermText));
+		texts = said_texts(said);
 		for (int i = 0; i < said->count; i++)
-		{
-			texts[i].bytes = said->texts[i];
-			texts[i].len = strlen(said->texts[i]);
 			if (texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
 			{
 				column->lack = psprintf("%s: a value of more than %d bytes", said->origin,
 										DPERM_VALUE_MAX - VARHDRSZ);
 				return;
 			}
-		}
 		column->known = true;
 		column->block.count = said->count;
 		column->block.categories = texts;

@@ -32,6 +32,9 @@
 #include "column/domain_terms.h"
 #include "core/base/limits.h"
 
+/* Integers below are doubles exactly. */
+#define EXACT_MAX 9e15
+
 /* One constraint. */
 typedef struct Check
 {
@@ -78,6 +81,7 @@ both(DpermSaid a, DpermSaid b)
 	DpermSaid	said = all_values();
 
 	said.low = Max(a.low, b.low);
+	said.above = (a.above && a.low == said.low) || (b.above && b.low == said.low);
 	said.high = Min(a.high, b.high);
 	if (!a.listed || !b.listed)
 	{
@@ -97,7 +101,8 @@ both(DpermSaid a, DpermSaid b)
 }
 
 /*
- * Values in either. A list that is too long for any model means no restriction.
+ * Values in either; a is not used afterwards. A list that is too long for any
+ * model means no restriction.
  */
 static DpermSaid
 either(DpermSaid a, DpermSaid b)
@@ -105,15 +110,15 @@ either(DpermSaid a, DpermSaid b)
 	DpermSaid	said = all_values();
 
 	said.low = Min(a.low, b.low);
+	said.above = (a.above || a.low > said.low) && (b.above || b.low > said.low);
 	said.high = Max(a.high, b.high);
 	if (!a.listed || !b.listed || a.count + b.count > 2 * DPERM_DIM_MAX)
 		return said;
 	CHECK_FOR_INTERRUPTS();
-	said.texts = palloc((a.count + b.count + 1) * sizeof(char *));
-	memcpy(said.texts, a.texts, a.count * sizeof(char *));
+	said.texts = repalloc(a.texts, (a.count + b.count + 1) * sizeof(char *));
 	said.count = a.count;
 	for (int i = 0; i < b.count; i++)
-		if (!is_listed(&a, b.texts[i]))
+		if (!is_listed(&said, b.texts[i]))
 			said.texts[said.count++] = b.texts[i];
 	said.listed = said.count <= DPERM_DIM_MAX;
 	return said;
@@ -131,6 +136,16 @@ strategy_of(Oid op, Node *left)
 	return OidIsValid(type->btree_opf) ? get_op_opfamily_strategy(op, type->btree_opf) : 0;
 }
 
+/* A list of one text. */
+static void
+list_text(DpermSaid *said, char *text)
+{
+	said->listed = true;
+	said->count = 1;
+	said->texts = palloc(sizeof(char *));
+	said->texts[0] = text;
+}
+
 /* column <op> constant; for integers, a strict bound moves in by one. */
 static DpermSaid
 compare(const DpermSubject *subject, int strategy, Node *constant)
@@ -144,12 +159,7 @@ compare(const DpermSubject *subject, int strategy, Node *constant)
 			strategy == BTEqualStrategyNumber ? dperm_domain_terms_text(subject, constant) : NULL;
 
 		if (text)
-		{
-			said.listed = true;
-			said.count = 1;
-			said.texts = palloc(sizeof(char *));
-			said.texts[0] = text;
-		}
+			list_text(&said, text);
 		return said;
 	}
 	if (!dperm_domain_terms_number(constant, &x))
@@ -160,6 +170,10 @@ compare(const DpermSubject *subject, int strategy, Node *constant)
 	if (strategy >= BTLessStrategyNumber && strategy <= BTEqualStrategyNumber)
 		said.high = !subject->discrete ? x :
 			strategy == BTLessStrategyNumber ? ceil(x) - 1 : floor(x);
+	said.above = strategy == BTGreaterStrategyNumber && !subject->discrete;
+	if (strategy == BTEqualStrategyNumber && subject->discrete &&
+		subject->kind == DPERM_BLOCK_NUMBER && fabs(x) < EXACT_MAX)
+		list_text(&said, psprintf("%.0f", floor(x)));
 	return said;
 }
 

@@ -10,12 +10,13 @@
 
 /*
  * What constraints say about a column: a list of texts for categories, else an
- * interval; for vectors, of the dimension. It is a superset of the values that
- * pass.
+ * interval, and perhaps a list of integers in it; for vectors, of the dimension.
+ * It is a superset of the values that pass.
  */
 typedef struct DpermSaid
 {
 	double		low;			/* -infinity: no lower bound */
+	bool		above;			/* is it excluded? */
 	double		high;
 	bool		listed;
 	int			count;

@@ -19,11 +19,15 @@ typedef struct DpermColumn
 	int32		typmod;			/* of base */
 	bool		known;			/* is there a domain? */
 	bool		given;			/* did the caller specify it? */
-	bool		knotted;		/* does it say how many knots a number has? */
+	bool		knotted;		/* does it say how many knots a number has, or each element? */
 	DpermBlock	block;			/* kind is set if usable; the rest if known */
+	bool		above;			/* does the catalog exclude the lower bound? */
+	int			value_count;	/* values of a number, if the catalog lists them */
+	const DpermText *values;
 	bool		usable;			/* can the type be a feature at all? */
 	char	   *origin;			/* where the domain comes from, for people; NULL if unknown */
-	char	   *lack;			/* why the catalog declares no domain; NULL if it says nothing */
+	bool		misfit;			/* is one registered that does not fit the type? */
+	char	   *lack;			/* why there is no domain; NULL if the catalog says nothing */
 	Oid			relation;		/* the relation with its constraints, found through views */
 	AttrNumber	home;			/* its number there */
 	int			made_dimension;	/* of vectors that a view computes, as ARRAY[a, b]; else 0 */

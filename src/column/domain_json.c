@@ -7,7 +7,7 @@
  *   boolean       [false, true]
  *   category      ["A", "B"], {"categories": ["A", "B"]}; the long form also for integers
  *   vector        {"dimension": 128, "norm": 1}, {"dimension": 8, "range": [0, 1]},
- *                 {"range": [[0, 1], [-5, 5]]}
+ *                 {"range": [[0, 1], [-5, 5]]}; with a range also knots, as a number
  */
 #include "postgres.h"
 
@@ -284,6 +284,79 @@ read_number_categories(DpermColumn *column, JsonbContainer *list)
 	read_categories(column, list);
 }
 
+/* Raise the error for invalid knots. */
+static _Noreturn void
+refuse_knots(const DpermColumn *column, const char *must)
+{
+	bool		number = dperm_block_is_number(&column->block);
+
+	refuse(column, must, number ? psprintf("{\"range\": %s, \"knots\": 8}", usual_example(column)) :
+		   "{\"dimension\": 8, \"range\": [0, 1], \"knots\": 4}");
+}
+
+/* A position in a list of knots. */
+static double
+read_knot(const DpermColumn *column, JsonbValue *value)
+{
+	bool		time = column->block.kind == DPERM_BLOCK_TIME;
+
+	if (value->type != (time ? jbvString : jbvNumeric))
+		refuse_knots(column, time ? "an object whose knots are a number or a list of strings" :
+					 "an object whose knots are a number or a list of numbers");
+	return time ? read_time(column, value) : number_in(value);
+}
+
+/*
+ * A list of knots: they begin and end at the range, if there is one. Returns
+ * their number.
+ */
+static int
+read_knot_list(const DpermColumn *column, JsonbContainer *list, bool ranged, DpermBlock *block)
+{
+	int			count = JsonContainerSize(list);
+	double	   *knots;
+
+	if (count < 2 || count > DPERM_DIM_MAX)
+		refuse_knots(column, psprintf("an object with a list of 2 to %d knots", DPERM_DIM_MAX));
+	knots = palloc(sizeof(double) * count);
+	for (int i = 0; i < count; i++)
+	{
+		knots[i] = read_knot(column, getIthJsonbValueFromContainer(list, i));
+		if (!isfinite(knots[i]) || (i > 0 && !dperm_block_are_bounds(knots[i - 1], knots[i])))
+			refuse_knots(column, "an object whose knots are finite and in ascending order");
+	}
+	if (ranged && (block->bounds || knots[0] != block->low || knots[count - 1] != block->high))
+		refuse_knots(column, "an object whose list of knots begins and ends at its range");
+	block->low = knots[0];
+	block->high = knots[count - 1];
+	block->bounds = NULL;
+	block->knots = knots;
+	return count;
+}
+
+/*
+ * The knots of a number, or of each element of a vector: how many, or a list of
+ * positions, which is a range by itself. ranged: does the domain have a range?
+ * known: does the block have one, from wherever? Returns their number.
+ */
+static int
+read_any_knots(const DpermColumn *column, JsonbValue *value, bool ranged, bool known,
+			   DpermBlock *block)
+{
+	double		count;
+
+	if (list_in(value))
+		return read_knot_list(column, list_in(value), ranged, block);
+	if (!known)
+		refuse_knots(column, "an object with a range, or with a list of knots");
+	count = value->type == jbvNumeric ? number_in(value) : 0;
+	if (!(count >= 1 && count <= DPERM_DIM_MAX) || count != floor(count))
+		refuse_knots(column, psprintf("an object whose knots are a list, or a whole number "
+									  "between 1 and %d", DPERM_DIM_MAX));
+	block->knots = NULL;
+	return (int) count;
+}
+
 /*
  * The range of a vector's elements: [low, high] of all of them, or a list of
  * such pairs, one for each.
@@ -310,6 +383,30 @@ read_vector_range(DpermColumn *column, JsonbValue *value, DpermBlock *block)
 					"{\"range\": [[0, 1], [-5, 5]]}", &bounds[2 * i], &bounds[2 * i + 1]);
 	block->bounds = bounds;
 	block->count = count;
+	dperm_encoder_box_settle(block);
+}
+
+/*
+ * The knots of each element of a vector, which has a range then: its own, that
+ * of a list of knots, or that of the catalog. Returns their number.
+ */
+static int
+read_vector_knots(DpermColumn *column, JsonbValue *value, bool *range, DpermBlock *block)
+{
+	bool		declared = column->known && column->block.kind == DPERM_BLOCK_BOX;
+	int			knots;
+
+	if (!*range && declared)
+	{
+		block->low = column->block.low;
+		block->high = column->block.high;
+		block->bounds = column->block.bounds;
+	}
+	knots = read_any_knots(column, value, *range, *range || declared, block);
+	block->kind = DPERM_BLOCK_BOX;
+	block->norm = 0;
+	*range = true;
+	return knots;
 }
 
 /*
@@ -339,27 +436,26 @@ check_vector(DpermColumn *column, const DpermBlock *block, double dimension, int
 }
 
 /*
- * {"dimension": 128, "norm": 1} or {"dimension": 8, "range": [0, 1]}; the
- * catalog may know the dimension already.
+ * {"dimension": 128, "norm": 1}, {"dimension": 8, "range": [0, 1]} or
+ * {"dimension": 8, "range": [0, 1], "knots": 4}; the catalog may know the
+ * dimension already.
  */
 static void
 read_vector_domain(DpermColumn *column, JsonbContainer *object)
 {
 	static const char *must = "an object with a dimension and either a norm, which is 1 by "
 							  "default, or a range";
-	int			declared = column->known ? column->block.count : 0;
+	int			declared = column->known ? dperm_block_elements(&column->block) : 0;
 	JsonbValue	room;
 	JsonbValue *value;
 	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .column = column->block.column, .norm = 1};
 	bool		range = false;
 	uint32		keys = 0;
+	int			knots = 1;
 	double		dimension = declared;
 
 	if (object == NULL)
 		refuse_usual(column, must);
-	if (member(object, "knots"))
-		refuse(column, "an object without knots, which only numbers and times can have",
-			   box_example);
 	if ((value = getKeyJsonValueFromContainer(object, "range", strlen("range"), &room)) != NULL)
 	{
 		range = true;
@@ -368,6 +464,11 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 		read_vector_range(column, value, &block);
 		if (block.count > 0)
 			dimension = block.count;
+		keys++;
+	}
+	if (member(object, "knots"))
+	{
+		knots = read_vector_knots(column, member(object, "knots"), &range, &block);
 		keys++;
 	}
 	if ((value = getKeyJsonValueFromContainer(object, "dimension", strlen("dimension"), &room)) !=
@@ -388,9 +489,11 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 	if (keys != JsonContainerSize(object))
 		refuse_usual(column, must);
 	check_vector(column, &block, dimension, declared);
-	block.count = (int) dimension;
-	dperm_encoder_box_settle(&block);
+	block.count = (int) dimension * knots;
+	block.each = knots > 1 ? knots : 0;
+	dperm_knots_settle(&block);
 	column->block = block;
+	column->knotted = member(object, "knots") != NULL;
 }
 
 /* [false, true], as dp_domains shows it; a boolean has no other domain. */
@@ -408,50 +511,6 @@ read_flag(DpermColumn *column, JsonbContainer *pair)
 		refuse_usual(column, "[false, true], or omitted");
 }
 
-/* Raise the error for invalid knots. */
-static _Noreturn void
-refuse_knots(const DpermColumn *column, const char *must)
-{
-	refuse(column, must, psprintf("{\"range\": %s, \"knots\": 8}", usual_example(column)));
-}
-
-/* A position in a list of knots. */
-static double
-read_knot(const DpermColumn *column, JsonbValue *value)
-{
-	bool		time = column->block.kind == DPERM_BLOCK_TIME;
-
-	if (value->type != (time ? jbvString : jbvNumeric))
-		refuse_knots(column, time ? "an object whose knots are a number or a list of strings" :
-					 "an object whose knots are a number or a list of numbers");
-	return time ? read_time(column, value) : number_in(value);
-}
-
-/* A list of knots: they begin and end at the range, if there is one. */
-static void
-read_knot_list(DpermColumn *column, JsonbContainer *list, bool ranged)
-{
-	int			count = JsonContainerSize(list);
-	double	   *knots;
-
-	if (count < 2 || count > DPERM_DIM_MAX)
-		refuse_knots(column, psprintf("an object with a list of 2 to %d knots", DPERM_DIM_MAX));
-	knots = palloc(sizeof(double) * count);
-	for (int i = 0; i < count; i++)
-	{
-		knots[i] = read_knot(column, getIthJsonbValueFromContainer(list, i));
-		if (!isfinite(knots[i]) || (i > 0 && !dperm_block_are_bounds(knots[i - 1], knots[i])))
-			refuse_knots(column, "an object whose knots are finite and in ascending order");
-	}
-	if (ranged && (knots[0] != column->block.low || knots[count - 1] != column->block.high))
-		refuse_knots(column, "an object whose list of knots begins and ends at its range");
-	column->block.low = knots[0];
-	column->block.high = knots[count - 1];
-	column->block.count = count;
-	column->block.knots = knots;
-	dperm_knots_settle(&column->block);
-}
-
 /*
  * {"range": [low, high], "knots": 8}, or a list of positions in place of 8. A
  * list is a range by itself; for a number, the column may have one already.
@@ -459,23 +518,11 @@ read_knot_list(DpermColumn *column, JsonbContainer *list, bool ranged)
 static void
 read_knotted(DpermColumn *column, JsonbValue *range, JsonbValue *knots)
 {
-	double		count;
-
 	if (range)
 		read_range(column, list_in(range));
-	if (list_in(knots))
-		read_knot_list(column, list_in(knots), range != NULL);
-	else
-	{
-		if (!range && !column->known)
-			refuse_knots(column, "an object with a range, or with a list of knots");
-		count = knots->type == jbvNumeric ? number_in(knots) : 0;
-		if (!(count >= 1 && count <= DPERM_DIM_MAX) || count != floor(count))
-			refuse_knots(column, psprintf("an object whose knots are a list, or a whole number "
-										  "between 1 and %d", DPERM_DIM_MAX));
-		column->block.count = (int) count;
-		column->block.knots = NULL;
-	}
+	column->block.count = read_any_knots(column, knots, range != NULL,
+										 range != NULL || column->known, &column->block);
+	dperm_knots_settle(&column->block);
 	column->knotted = true;
 }
 
@@ -546,6 +593,8 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 
 	column->known = true;
 	column->given = true;
+	column->above = false;
+	column->value_count = 0;
 	column->origin = "argument";
 	column->lack = NULL;
 }

@@ -28,9 +28,9 @@ has_category(const DpermBlock *block, const DpermText *category, int *at)
 static bool
 box_within(const DpermBlock *outer, const DpermBlock *inner)
 {
-	for (int i = 0; i < inner->count; i++)
-		if (dperm_encoder_box_low(inner, i) < dperm_encoder_box_low(outer, i) ||
-			dperm_encoder_box_high(inner, i) > dperm_encoder_box_high(outer, i))
+	for (int i = 0; i < dperm_block_elements(inner); i++)
+		if (dperm_block_low(inner, i) < dperm_block_low(outer, i) ||
+			dperm_block_high(inner, i) > dperm_block_high(outer, i))
 			return false;
 	return true;
 }
@@ -60,9 +60,8 @@ dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner)
 				   inner->norm > outer->norm	? "norm" :
 												  NULL;
 		case DPERM_BLOCK_BOX:
-			return inner->count != outer->count ? "dimension" :
-				   box_within(outer, inner)		? NULL :
-												  "range";
+			return dperm_block_elements(inner) != dperm_block_elements(outer) ? "dimension" :
+				   box_within(outer, inner) ? NULL : "range";
 	}
 	return "kind";
 }

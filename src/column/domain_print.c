@@ -67,21 +67,6 @@ print_categories(StringInfo out, const DpermBlock *block)
 	appendStringInfoChar(out, ']');
 }
 
-/* A vector with bounds. */
-static void
-print_box(StringInfo out, const DpermBlock *block)
-{
-	int			ranges = block->bounds ? block->count : 1;
-
-	appendStringInfo(out, "{\"dimension\": %d, "
-						  "\"range\": %s", block->count, block->bounds ? "[" : "");
-	for (int i = 0; i < ranges; i++)
-		appendStringInfo(out, "%s[%s, %s]", i > 0 ? ", " : "",
-						 double_to_shortest_decimal(dperm_encoder_box_low(block, i)),
-						 double_to_shortest_decimal(dperm_encoder_box_high(block, i)));
-	appendStringInfo(out, "%s}", block->bounds ? "]" : "");
-}
-
 /* Some positions, as a list. */
 static void
 print_positions(StringInfo out, const DpermColumn *column, const double *positions, int count)
@@ -97,6 +82,40 @@ print_positions(StringInfo out, const DpermColumn *column, const double *positio
 	appendStringInfoChar(out, ']');
 }
 
+/* The knots of a number or of each element, if they are specified. */
+static void
+print_knots(StringInfo out, const DpermColumn *column)
+{
+	const DpermBlock *block = &column->block;
+
+	if (!column->knotted)
+		return;
+	appendStringInfoString(out, ", \"knots\": ");
+	if (block->knots)
+		print_positions(out, column, block->knots, dperm_block_knots(block));
+	else
+		appendStringInfo(out, "%d", dperm_block_knots(block));
+}
+
+/* A vector with bounds. */
+static void
+print_box(StringInfo out, const DpermColumn *column)
+{
+	const DpermBlock *block = &column->block;
+	int			ranges = block->bounds ? dperm_block_elements(block) : 1;
+
+	appendStringInfo(out, "{\"dimension\": %d, "
+						  "\"range\": %s", dperm_block_elements(block),
+					 block->bounds ? "[" : "");
+	for (int i = 0; i < ranges; i++)
+		appendStringInfo(out, "%s[%s, %s]", i > 0 ? ", " : "",
+						 double_to_shortest_decimal(dperm_block_low(block, i)),
+						 double_to_shortest_decimal(dperm_block_high(block, i)));
+	appendStringInfoString(out, block->bounds ? "]" : "");
+	print_knots(out, column);
+	appendStringInfoChar(out, '}');
+}
+
 /* The range of a number or a time, and its knots if they are specified. */
 static void
 print_range(StringInfo out, const DpermColumn *column)
@@ -106,14 +125,9 @@ print_range(StringInfo out, const DpermColumn *column)
 	if (column->knotted)
 		appendStringInfoString(out, "{\"range\": ");
 	print_positions(out, column, (double[]) {block->low, block->high}, 2);
-	if (!column->knotted)
-		return;
-	appendStringInfoString(out, ", \"knots\": ");
-	if (block->knots)
-		print_positions(out, column, block->knots, block->count);
-	else
-		appendStringInfo(out, "%d", block->count);
-	appendStringInfoChar(out, '}');
+	print_knots(out, column);
+	if (column->knotted)
+		appendStringInfoChar(out, '}');
 }
 
 /* Append a known domain. */
@@ -145,7 +159,7 @@ dperm_domain_print(StringInfo out, const DpermColumn *column)
 							 double_to_shortest_decimal(block->norm));
 			break;
 		case DPERM_BLOCK_BOX:
-			print_box(out, block);
+			print_box(out, column);
 			break;
 	}
 }

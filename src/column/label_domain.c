@@ -32,13 +32,13 @@ typedef struct Classes
 
 /* The classes of a list of values. */
 static Classes
-classes_of_list(const DpermLabel *label, const DpermBlock *block)
+classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 {
 	Classes		classes = {false, false};
 
-	for (int i = 0; i < block->count; i++)
+	for (int i = 0; i < count; i++)
 	{
-		char	   *text = pnstrdup(block->categories[i].bytes, block->categories[i].len);
+		char	   *text = pnstrdup(values[i].bytes, values[i].len);
 		int			sign = dperm_label_sign(label, dperm_label_value(label, text, -1));
 
 		classes.positive |= sign > 0;
@@ -47,9 +47,9 @@ classes_of_list(const DpermLabel *label, const DpermBlock *block)
 	return classes;
 }
 
-/* The classes of the numbers within bounds. */
+/* The classes of the numbers within bounds; above: the lower one is excluded. */
 static Classes
-classes_of_range(const DpermLabel *label, const DpermBlock *block)
+classes_of_range(const DpermLabel *label, const DpermBlock *block, bool above)
 {
 	DpermReaderKind kind = dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER);
 	bool		whole = kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 ||
@@ -64,9 +64,23 @@ classes_of_range(const DpermLabel *label, const DpermBlock *block)
 		high = (float) high;
 	}
 	if (!label->compare)
-		return (Classes) {.negative = low <= 0, .positive = high > 0};
+		return (Classes) {.negative = above ? low < 0 : low <= 0, .positive = high > 0};
 	value = dperm_reader_number(kind, label->value);
 	return (Classes) {.negative = low < high, .positive = value >= low && value <= high};
+}
+
+/* The classes of a column of numbers. */
+static Classes
+classes_of_numbers(const DpermLabel *label, const DpermColumn *column)
+{
+	Classes		range = classes_of_range(label, &column->block, column->above);
+	Classes		list;
+
+	if (column->value_count == 0)
+		return range;
+	list = classes_of_list(label, column->values, column->value_count);
+	return (Classes) {.negative = range.negative && list.negative,
+					  .positive = range.positive && list.positive};
 }
 
 /* The domain of a column, for people. */
@@ -76,7 +90,14 @@ domain_shown(const DpermColumn *column)
 	StringInfoData domain;
 
 	initStringInfo(&domain);
-	dperm_domain_print(&domain, column);
+	for (int i = 0; i < column->value_count; i++)
+		appendStringInfo(&domain, "%s%s", i == 0 ? "[" : ", ", column->values[i].bytes);
+	if (column->value_count > 0)
+		appendStringInfoChar(&domain, ']');
+	else
+		dperm_domain_print(&domain, column);
+	if (column->above)
+		appendStringInfoString(&domain, " without its lower bound");
 	return dperm_message_clip(domain.data, DOMAIN_SHOWN);
 }
 
@@ -134,9 +155,9 @@ dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, const char
 	if (positive)
 		check_positive(label, column, positive);
 	if (listed)
-		classes = classes_of_list(label, &column->block);
+		classes = classes_of_list(label, column->block.categories, column->block.count);
 	else if (column->known && column->block.kind == DPERM_BLOCK_NUMBER)
-		classes = classes_of_range(label, &column->block);
+		classes = classes_of_numbers(label, column);
 	if (positive && !classes.positive)
 		refuse_positive(column, positive);
 	if (classes.negative && classes.positive)

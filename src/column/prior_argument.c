@@ -183,20 +183,21 @@ dperm_prior_argument_check_names(const DpermModel *prior, const char *label, cha
 					 errhint("Use NULL for the features of the prior.")));
 }
 
-/* Are the knots of two numbers at the same positions? */
+/* Are the knots of two numbers, or of their elements, at the same positions? */
 static bool
 same_knots(const DpermBlock *a, const DpermBlock *b)
 {
-	return a->count == b->count && (a->knots == NULL) == (b->knots == NULL) &&
-		   (a->knots == NULL || memcmp(a->knots, b->knots, sizeof(double) * a->count) == 0);
+	int			count = dperm_block_knots(a);
+
+	return count == dperm_block_knots(b) && (a->knots == NULL) == (b->knots == NULL) &&
+		   (a->knots == NULL || memcmp(a->knots, b->knots, sizeof(double) * count) == 0);
 }
 
 /* What the caller specified differently for a column, or NULL. */
 static const char *
 difference(const DpermOptions *options, const DpermColumn *column, const DpermBlock *block)
 {
-	bool		curved = dperm_block_is_number(block) &&
-		options->kernel.kind == DPERM_KERNEL_LINEAR;
+	bool		linear = options->kernel.kind == DPERM_KERNEL_LINEAR;
 	const char *fault = NULL;
 
 	if (column->given)
@@ -204,15 +205,15 @@ difference(const DpermOptions *options, const DpermColumn *column, const DpermBl
 		fault = dperm_domain_narrow_fault(block, &column->block);
 		if (fault == NULL)
 			fault = dperm_domain_narrow_fault(&column->block, block);
-		if (fault == NULL && curved && column->knotted && !same_knots(&column->block, block))
+		if (fault == NULL && linear && column->knotted && !same_knots(&column->block, block))
 			fault = "list of knots";
 	}
-	else if (options->dimension != 0 && options->dimension != block->count)
+	else if (options->dimension != 0 && options->dimension != dperm_block_elements(block))
 		fault = "dimension";
 	else if (options->norm != 0 && options->norm != block->norm)
 		fault = "norm";
-	if (fault == NULL && curved && options->knots > 0 && !(column->given && column->knotted) &&
-		(options->knots != block->count || block->knots))
+	if (fault == NULL && linear && dperm_block_is_number(block) && options->knots > 0 &&
+		!(column->given && column->knotted) && (options->knots != block->count || block->knots))
 		fault = "number of knots";
 	return fault;
 }

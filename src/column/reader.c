@@ -199,7 +199,7 @@ dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *b
 	if (kind == DPERM_READ_ENUM && OidIsValid(type))
 		take_enum(reader, type);
 	if (block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX)
-		reader->vector = palloc(sizeof(double) * block->count);
+		reader->vector = palloc(sizeof(double) * dperm_block_elements(block));
 	if (kind == DPERM_READ_NUMBER_ARRAY)
 		reader->element = dperm_datum_values_element_type(type);
 	reader->stored = kind;
@@ -327,7 +327,7 @@ read_output(DpermReader *reader, Datum datum)
 static const double *
 read_vector(DpermReader *reader, Datum datum)
 {
-	int			count = reader->block->count;
+	int			count = dperm_block_elements(reader->block);
 	ArrayType  *array;
 
 	if (reader->kind == DPERM_READ_VECTOR)
@@ -449,7 +449,7 @@ dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged, DpermVa
 			break;
 		case DPERM_TAG_FLOAT8:
 		case DPERM_TAG_FLOAT4:
-			value->present = tagged->count == reader->block->count;
+			value->present = tagged->count == dperm_block_elements(reader->block);
 			value->vector = reader->vector;
 			if (value->present)
 				dperm_tagged_elements(tagged, reader->vector);

@@ -135,7 +135,7 @@ dperm_reader_read(DpermReader *reader, Datum datum, bool isnull, DpermValue *val
 		VARATT_IS_4B_U(DatumGetPointer(datum)))
 	{
 		value->vector = dperm_datum_values_peek_float8((ArrayType *) DatumGetPointer(datum),
-													   reader->block->count);
+													   dperm_block_elements(reader->block));
 		value->present = value->vector != NULL;
 	}
 	else

@@ -341,7 +341,7 @@ resolve_array(DpermScorer *scorer)
 static void
 check_elements(const DpermScorer *scorer, Datum features)
 {
-	int			expected = scorer->scored.encoder.blocks[0].count;
+	int			expected = dperm_block_elements(&scorer->scored.encoder.blocks[0]);
 	ArrayType  *array;
 	int			elements;
 

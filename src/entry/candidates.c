@@ -41,6 +41,10 @@ read_lambdas(DpermCandidates *candidates, const DpermOptions *base, ArrayType *a
 	bool	   *nulls;
 	int			count;
 
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("lambdas must be a one-dimensional array")));
 	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
 					  &lambdas, &nulls, &count);
 	make_candidates(candidates, count, base);
@@ -137,6 +141,23 @@ check_storable(const DpermCandidates *candidates)
 				 errhint("A candidate is an object with a few plain values.")));
 }
 
+/*
+ * Raise an error for candidates that are the same: each takes rows from the
+ * others.
+ */
+static void
+check_different(const DpermCandidates *candidates)
+{
+	for (int i = 0; i < candidates->count; i++)
+		for (int j = 0; j < i; j++)
+			if (memcmp(&candidates->each[i], &candidates->each[j], sizeof(DpermOptions)) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("candidate %s appears twice", candidate_json(candidates, i)),
+						 errhint("Specify each candidate once: each is trained on its own portion "
+								 "of the rows.")));
+}
+
 /* Read the candidates from the arguments. */
 void
 dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
@@ -169,5 +190,6 @@ dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
 	}
 	for (int i = 0; i < candidates->count; i++)
 		dperm_options_settle(&candidates->each[i]);
+	check_different(candidates);
 	check_storable(candidates);
 }

@@ -71,6 +71,17 @@ rank_weights(const DpermModel *model, int dim, bool *exact)
 	return ranked;
 }
 
+/* A knot of an element of a vector: [3] 0.5 */
+static char *
+name_point(const DpermBlock *block, int within)
+{
+	DpermBlock	element = dperm_block_element(block, within / block->each);
+
+	return psprintf("[%d] %s", within / block->each + 1,
+					double_to_shortest_decimal(dperm_knots_position(&element,
+																	within % block->each)));
+}
+
 /* Set column_name and value: what a coordinate stands for. */
 static void
 name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
@@ -90,6 +101,8 @@ name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
 			values[2] = text_datum(&at->block->categories[at->within]);
 			nulls[2] = false;
 		}
+		else if (at->block->each > 0)
+			value = name_point(at->block, at->within);
 		else if (dperm_block_is_curve(at->block))
 			value = double_to_shortest_decimal(dperm_knots_position(at->block, at->within));
 		else if (at->block->kind == DPERM_BLOCK_VECTOR || at->block->kind == DPERM_BLOCK_BOX)

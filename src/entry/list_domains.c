@@ -16,6 +16,7 @@
 #include "column/domains.h"
 #include "column/encode.h"
 #include "protect/protection.h"
+#include "protect/registered_columns.h"
 
 PG_FUNCTION_INFO_V1(dp_domains);
 
@@ -38,7 +39,8 @@ usable_registration(Oid relation)
 static void
 put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 {
-	char	   *origin = column->known ? column->origin : column->lack;
+	char	   *origin = column->known ? column->origin :
+		column->misfit ? psprintf("%s: %s", column->origin, column->lack) : column->lack;
 	StringInfoData json;
 	Datum		values[5] = {DirectFunctionCall1(namein, CStringGetDatum(column->name)),
 	ObjectIdGetDatum(column->type)};
@@ -68,7 +70,7 @@ dp_domains(PG_FUNCTION_ARGS)
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 	int			count;
 	DpermColumn *columns = registration ?
-		dperm_protection_columns(registration, NULL, &count) :
+		dperm_registered_columns_read(registration, NULL, &count, NULL) :
 		dperm_domains_read(relation, NULL, dperm_encode_dimension, &count);
 
 	for (int i = 0; i < count; i++)

@@ -391,12 +391,24 @@ granted_budget(const DpermBudgetLine *line)
 	return budget;
 }
 
+/* An amount in the row that a statement has returned; NULL for NULL. */
+static const DpermAmount *
+returned_amount(int column)
+{
+	const char *text = dperm_own_tables_value(0, column);
+	DpermAmount *amount = palloc(sizeof(*amount));
+
+	if (text && !dperm_amount_read(text, amount))
+		elog(ERROR, "amount \"%s\" cannot be read", text);
+	return text ? amount : NULL;
+}
+
 /*
- * Write a grant with the values of its line in the ledger, replacing a former
- * one.
+ * Write a grant with the limits of its line in the ledger, replacing a former
+ * one. Limits that the line does not have are kept, and set there.
  */
 static void
-write_grant(DpermTablesScope *scope, const DpermBudgetLine *line, Oid grantee)
+write_grant(DpermTablesScope *scope, DpermBudgetLine *line, Oid grantee)
 {
 	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, TEXTOID,
 		dperm_object_name_type(scope, "dp_budget_grants", "grantee_name")};
@@ -411,13 +423,18 @@ write_grant(DpermTablesScope *scope, const DpermBudgetLine *line, Oid grantee)
 	/* the budget is locked; a restore may have added a second grant */
 	if (dperm_own_tables_query(scope,
 							   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = "
-							   "$5::uuid AND grantee = $2 RETURNING spent_epsilon, spent_delta)"
+							   "$5::uuid AND grantee = $2 RETURNING epsilon, delta, "
+							   "spent_epsilon, spent_delta)"
 							   " INSERT INTO %s.dp_budget_grants (budget_id, budget, "
 							   "grantee_name, epsilon, delta, spent_epsilon, spent_delta)"
-							   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), "
-							   "0), coalesce(sum(spent_delta), 0) FROM former",
+							   " SELECT $5::uuid, $1, $6, coalesce($3, min(epsilon)), "
+							   "coalesce($4, min(delta)), coalesce(sum(spent_epsilon), 0), "
+							   "coalesce(sum(spent_delta), 0) FROM former "
+							   "RETURNING epsilon, delta",
 							   lengthof(types), types, values, nulls) != 1)
 		elog(ERROR, "could not write a grant of budget \"%s\"", line->budget);
+	line->epsilon = returned_amount(1);
+	line->delta = returned_amount(2);
 }
 
 /* dp_grant(budget, role, epsilon, delta) */

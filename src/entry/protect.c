@@ -23,7 +23,9 @@
 #include "utils/rel.h"
 
 #include "base/arguments.h"
+#include "base/message.h"
 #include "budget/debit.h"
+#include "column/domain_print.h"
 #include "column/domains.h"
 #include "column/encode.h"
 #include "protect/allowed_code.h"
@@ -33,6 +35,7 @@
 #include "protect/owner_notes.h"
 #include "protect/population.h"
 #include "protect/protection.h"
+#include "protect/registered_columns.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/cluster.h"
@@ -52,6 +55,9 @@ PG_FUNCTION_INFO_V1(dperm_may_spend);
 
 /* Maximum size of registered domains as text: they are in every dump. */
 #define DOMAINS_TEXT (1024 * 1024)
+
+/* Bytes of a list of columns in a message. */
+#define COLUMNS_SHOWN 1000
 
 #define REQUIRED_HINT "Call dp_protect('table', budget => 'name')."
 
@@ -306,10 +312,11 @@ keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 static void
 keep_unit(DpermTablesScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
 {
+	List	   *tables = dperm_kept_units_trace(registration->relation, registration->unit);
+
 	keep_present(scope, budget, registration->relation);
-	dperm_kept_units_check(registration, false);
-	dperm_kept_unit_rows_add(scope, budget->id,
-						dperm_kept_units_trace(registration->relation, registration->unit));
+	dperm_kept_units_check(registration, tables, false);
+	dperm_kept_unit_rows_add(scope, budget->id, tables);
 }
 
 /* A relation leaves a budget. */
@@ -368,6 +375,23 @@ keep_omitted(Protecting *protecting, const DpermRegistration *before)
 }
 
 /*
+ * The domain of a column as it is registered: knots with their range, which
+ * might otherwise get lost.
+ */
+static Jsonb *
+registered_domain(const Protecting *protecting, const DpermColumn *column)
+{
+	StringInfoData text;
+
+	if (!column->knotted)
+		return JsonbValueToJsonb(getKeyJsonValueFromContainer(
+			&protecting->domains->root, column->name, strlen(column->name), NULL));
+	initStringInfo(&text);
+	dperm_domain_print(&text, column);
+	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
+}
+
+/*
  * The domains, by column. Those that are kept are dropped with columns that are
  * no longer listed.
  */
@@ -382,8 +406,10 @@ split_domains(Protecting *protecting, const DpermColumn *columns,
 		if (!columns[i].given)
 			continue;
 		if (protecting->names == NULL || registered[i].listed)
-			registered[i].domain = JsonbValueToJsonb(
-				getKeyJsonValueFromContainer(&protecting->domains->root, name, strlen(name), NULL));
+		{
+			dperm_protection_check_fit(protecting->registration.relation, &columns[i]);
+			registered[i].domain = registered_domain(protecting, &columns[i]);
+		}
 		else if (protecting->domains_kept)
 			protecting->domains = DatumGetJsonbP(DirectFunctionCall2(
 				jsonb_delete, JsonbPGetDatum(protecting->domains), CStringGetTextDatum(name)));
@@ -393,6 +419,40 @@ split_domains(Protecting *protecting, const DpermColumn *columns,
 					 errmsg("column \"%s\" in domains is not listed in columns", name),
 					 errhint("Add it to columns, or remove it from domains.")));
 	}
+}
+
+/*
+ * If a view is protected without a list of columns, those that are closed in
+ * the table behind it stay closed.
+ */
+static void
+keep_closed(Protecting *protecting, const DpermColumn *columns, int count)
+{
+	Oid			relation = protecting->registration.relation;
+	char	  **open = palloc(sizeof(char *) * (count + 1));
+	int			opened = 0;
+	StringInfoData closed;
+
+	if (protecting->names)
+		return;
+	initStringInfo(&closed);
+	for (int i = 0; i < count; i++)
+	{
+		if (protecting->unit && strcmp(columns[i].name, protecting->unit) == 0)
+			continue;
+		if (dperm_registered_columns_is_closed(relation, &columns[i]))
+			appendStringInfo(&closed, "%s\"%s\"", closed.len > 0 ? ", " : "", columns[i].name);
+		else
+			open[opened++] = columns[i].name;
+	}
+	if (closed.len == 0)
+		return;
+	protecting->names = open;
+	protecting->listed = opened;
+	ereport(NOTICE,
+			(errmsg("columns that are closed in the table behind view \"%s\" stay closed: %s",
+					get_rel_name(relation), dperm_message_clip(closed.data, COLUMNS_SHOWN)),
+			 errhint("Specify columns to open them.")));
 }
 
 /* What is to be registered about the columns of a relation. */
@@ -506,8 +566,10 @@ dp_protect(PG_FUNCTION_ARGS)
 	if (before && before->budget)
 		keep_omitted(&protecting, before);
 	registration->persons = protecting.unit != NULL;
+	columns = dperm_registered_columns_replace(
+		relation, before, protecting.domains_kept ? NULL : protecting.domains, &count);
+	keep_closed(&protecting, columns, count);
 	registration->all_columns = protecting.names == NULL;
-	columns = dperm_domains_read(relation, protecting.domains, dperm_encode_dimension, &count);
 
 	dperm_location_check_coordinator();
 	distributed = dperm_location_protected_on_citus(relation);

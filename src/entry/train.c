@@ -5,8 +5,10 @@
 
 #include "executor/spi.h"
 #include "fmgr.h"
+#include "utils/lsyscache.h"
 
 #include "base/arguments.h"
+#include "base/message.h"
 #include "base/option_table.h"
 #include "column/model_type.h"
 #include "column/prior_argument.h"
@@ -23,6 +25,17 @@
 
 PG_FUNCTION_INFO_V1(dp_logreg_train);
 PG_FUNCTION_INFO_V1(dp_svm_train);
+
+/* Tell that a call has been charged for nothing; the number of units is public. */
+static void
+tell_empty(Oid relation)
+{
+	dperm_message_public();
+	ereport(NOTICE,
+			(errmsg("relation \"%s\" has no rows, so there is no model", get_rel_name(relation)),
+			 errdetail("The call has been charged, as any other.")));
+	dperm_message_private();
+}
 
 /*
  * The result of a training function: the model, with its relation and its
@@ -50,6 +63,8 @@ dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, Oid relation, 
 		MemoryContextSwitchTo(spi);
 	}
 	SPI_finish();
+	if (!model && dperm_worker_is_for(fcinfo))
+		tell_empty(relation);
 	if (!model)
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(result);

@@ -433,6 +433,34 @@ tune_privately(Tuning *tuning)
 	return tasks[chosen].model;
 }
 
+/* Raise an error for a public table whose labels are of one class, or missing. */
+static void
+check_holdout_labels(const Tuning *tuning)
+{
+	const DpermPassSpec *spec = &tuning->sources[0].spec;
+	double	   *weights = palloc0(sizeof(double) * dperm_encoder_dim(&spec->encoder));
+	Datum		request = dperm_moments_flat_count(spec, weights, 0);
+	Datum		results[2];
+	int64		cells[2][DPERM_CELLS];
+	bool		positive = false,
+				negative = false;
+
+	dperm_queries_pass(&tuning->sources[0], 2, (Datum[]) {request, request}, (int[]) {0, 1},
+					   results);
+	for (int i = 0; i < 2; i++)
+	{
+		(void) dperm_moments_flat_counts(results[i], cells[i], DPERM_CELLS);
+		positive |= cells[i][DPERM_TRUE_POSITIVE] + cells[i][DPERM_FALSE_NEGATIVE] > 0;
+		negative |= cells[i][DPERM_TRUE_NEGATIVE] + cells[i][DPERM_FALSE_POSITIVE] > 0;
+	}
+	if (!positive || !negative)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label \"%s\" of holdout is %s in all rows", tuning->names.label,
+						positive ? "positive" : negative ? "negative" : "null"),
+				 errhint("Candidates are compared by their mistakes on rows of both classes.")));
+}
+
 /* Load the public table. Errors in it show here, before anything is charged. */
 static void
 load_holdout(Tuning *tuning)
@@ -442,6 +470,7 @@ load_holdout(Tuning *tuning)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout has too few rows")));
+	check_holdout_labels(tuning);
 }
 
 /*

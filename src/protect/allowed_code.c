@@ -47,6 +47,7 @@ typedef struct Walk
 	/* the function whose body is checked, InvalidOid for the query itself */
 	Oid			within;
 	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
+	bool		planned;		/* has the planner done its work? */
 	ObjectAddresses *visited;	/* functions, types and views already checked */
 } Walk;
 
@@ -475,12 +476,13 @@ check_calls(Node *node, Walk *walk)
 
 /*
  * Generated columns that are computed when read. Stored ones are like any other
- * column.
+ * column. Those of children are computed as the table says.
  */
 static void
-check_virtual(Relation table, Walk *walk)
+check_virtual(Oid oid, Walk *walk)
 {
 #ifdef ATTRIBUTE_GENERATED_VIRTUAL
+	Relation	table = table_open(oid, AccessShareLock);
 	TupleDesc	desc = RelationGetDescr(table);
 
 	for (int i = 0; desc->constr && i < desc->constr->num_defval; i++)
@@ -490,6 +492,7 @@ check_virtual(Relation table, Walk *walk)
 		if (TupleDescAttr(desc, def->adnum - 1)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
 			(void) check_node(stringToNode(def->adbin), walk);
 	}
+	table_close(table, NoLock);
 #endif
 }
 
@@ -539,7 +542,6 @@ check_table(Oid table, Walk *walk)
 		foreach(object, RelationGetStatExtList(relation))
 			dperm_row_sources_dependencies(StatisticExtRelationId, lfirst_oid(object),
 										   check_planned, walk);
-		check_virtual(relation, walk);
 		table_close(relation, NoLock);
 	}
 }
@@ -570,8 +572,12 @@ check_entry(const RangeTblEntry *entry, Walk *walk)
 		refuse_reader(walk->within, psprintf("reads relation "
 											 "\"%s\"", get_rel_name(entry->relid)), walk);
 	if (entry->relkind == RELKIND_VIEW)
+	{
 		check_view(entry->relid, walk);
-	else
+		return;
+	}
+	check_virtual(entry->relid, walk);
+	if (!walk->planned)
 		check_table(entry->relid, walk);
 }
 
@@ -647,12 +653,13 @@ check_node(Node *node, void *walk)
  * rights.
  */
 void
-dperm_allowed_code_check(Oid extension, Query *tree, Oid relation, Oid owner)
+dperm_allowed_code_check(Oid extension, Query *tree, Oid relation, Oid owner, bool planned)
 {
 	Walk walk = {.extension = extension,
 				 .relation = relation,
 				 .owner = owner,
 				 .level = ERROR,
+				 .planned = planned,
 				 .visited = new_object_addresses()};
 
 	(void) check_node((Node *) tree, &walk);

@@ -18,10 +18,13 @@
  *
  * Not all that runs stands in a query. PostgreSQL adds default arguments,
  * negators and commutators of operators, casts, and expressions of indexes;
- * these are looked at. What is left, in bodies that cannot be inspected and in
- * operator classes, is refused when it is to run: see worker_rules.h.
+ * these are looked at. The last are the planner's: if a query has been planned,
+ * its tables do not matter any more, nor what has become a part of them. What
+ * is left, in bodies that cannot be inspected and in operator classes, is
+ * refused when it is to run: see worker_rules.h.
  */
-extern void dperm_allowed_code_check(Oid extension, Query *tree, Oid relation, Oid owner);
+extern void dperm_allowed_code_check(Oid extension, Query *tree, Oid relation, Oid owner,
+									 bool planned);
 
 /*
  * When a relation is protected, raise for a function that reads a table, and

@@ -229,11 +229,10 @@ check_origin(Oid relation, List *units)
  * Raise an error unless the tables behind a relation are kept as they are now.
  */
 void
-dperm_kept_units_check(const DpermRegistration *ours, bool complete)
+dperm_kept_units_check(const DpermRegistration *ours, List *tables, bool complete)
 {
 	const char *budget = ours->budget;
 	Oid			relation = ours->relation;
-	List	   *tables = dperm_kept_units_trace(relation, ours->unit);
 	List	   *all = with_parents(tables);
 	List	   *relations = NIL;
 	List	   *known = NIL;

@@ -18,12 +18,12 @@
 extern List *dperm_kept_units_trace(Oid relation, AttrNumber unit);
 
 /*
- * Raise an error if one of the tables behind a registered relation, or of their
- * parents, is kept for the budget with another unit, or is mixed in one
+ * Raise an error if one of these tables behind a registered relation, or of
+ * their parents, is kept for the budget with another unit, or is mixed in one
  * relation but not in another. If complete, also if one is not kept at all, or
  * only by this transaction: what a call reads must still be known after a
  * rollback.
  */
-extern void dperm_kept_units_check(const DpermRegistration *ours, bool complete);
+extern void dperm_kept_units_check(const DpermRegistration *ours, List *tables, bool complete);
 
 #endif							/* DPERM_KEPT_UNITS_H */

@@ -14,6 +14,7 @@
 #include "budget/grants.h"
 #include "protect/owner_notes.h"
 #include "protect/protection.h"
+#include "protect/registered_columns.h"
 #include "relation/relation.h"
 #include "relation/row_sources.h"
 
@@ -25,7 +26,7 @@ static void
 tell_columns(const DpermRegistration *registration)
 {
 	int			count;
-	DpermColumn *columns = dperm_protection_columns(registration, NULL, &count);
+	DpermColumn *columns = dperm_registered_columns_read(registration, NULL, &count, NULL);
 	StringInfoData names;
 
 	initStringInfo(&names);

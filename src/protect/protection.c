@@ -13,8 +13,6 @@
 
 #include "budget/debit.h"
 #include "column/domain_narrow.h"
-#include "column/domains.h"
-#include "column/encode.h"
 #include "core/privacy/claim.h"
 #include "protect/protection.h"
 #include "relation/location.h"
@@ -196,15 +194,28 @@ dperm_protection_lists(const DpermRegistration *registration, const DpermColumn 
 void
 dperm_protection_check_column(const DpermRegistration *registration, const DpermColumn *column)
 {
-	if (dperm_protection_lists(registration, column))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("column \"%s\" of protected relation \"%s\" is not open to "
-					"training", column->name,
-					get_rel_name(registration->relation)),
-			 errhint("dp_protected lists the columns, which the owner of the relation chooses "
-					 "with dp_protect.")));
+	if (!dperm_protection_lists(registration, column))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("column \"%s\" of protected relation \"%s\" is not open to "
+						"training", column->name,
+						get_rel_name(registration->relation)),
+				 errhint("dp_protected lists the columns, which the owner of the relation chooses "
+						 "with dp_protect.")));
+	dperm_protection_check_fit(registration->relation, column);
+}
+
+/* Raise an error for a column whose registered domain does not fit its type. */
+void
+dperm_protection_check_fit(Oid relation, const DpermColumn *column)
+{
+	if (column->misfit)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the registered domain of column \"%s\" of protected relation \"%s\" no "
+						"longer fits it", column->name, get_rel_name(relation)),
+				 errdetail("The cause is the %s: %s.", column->origin, column->lack),
+				 errhint("The owner of the relation has to specify domains in dp_protect.")));
 }
 
 /* The unit, by its name, or NULL. */
@@ -239,6 +250,7 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 {
 	const char *fault;
 
+	dperm_protection_check_fit(registration->relation, column);
 	if (!column->known)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -255,90 +267,4 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 						get_rel_name(registration->relation)),
 				 errhint("Domains can be narrowed, not widened; dp_protected and dp_domains show "
 						 "them.")));
-}
-
-/* The columns of a relation that has registered domains; else none. */
-static DpermColumn *
-registered_columns(Oid relation, int *count)
-{
-	const DpermRegistration *registration = dperm_registry_find(relation);
-
-	*count = 0;
-	if (registration == NULL || registration->budget == NULL || registration->waiting ||
-		registration->domains == NULL)
-		return NULL;
-	return dperm_domains_read(relation, registration->domains, dperm_encode_dimension, count);
-}
-
-/*
- * Give columns that a view shows unchanged the domains that are registered for
- * the table behind it, unless the view has its own. Registered domains take
- * precedence over the catalog, as they do for the table.
- */
-static void
-take_over_domains(Oid view, DpermColumn *columns, int count)
-{
-	Oid			table = view;
-	DpermColumn *theirs = NULL;
-	int			their_count = 0;
-
-	for (int i = 0; i < count; i++)
-	{
-		if (columns[i].given || columns[i].relation == view)
-			continue;
-		if (columns[i].relation != table)
-			theirs = registered_columns(table = columns[i].relation, &their_count);
-		for (int j = 0; j < their_count; j++)
-			if (theirs[j].given && theirs[j].number == columns[i].home)
-			{
-				DpermText	name = columns[i].block.column;
-
-				columns[i].known = true;
-				columns[i].block = theirs[j].block;
-				columns[i].knotted = theirs[j].knotted;
-				columns[i].block.column = name;
-				columns[i].origin = psprintf("registration of \"%s\"", get_rel_name(table));
-				columns[i].lack = NULL;
-			}
-	}
-}
-
-/*
- * All columns that have not been dropped, with domains that the caller may have
- * narrowed.
- */
-DpermColumn *
-dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, int *count)
-{
-	DpermColumn *columns = dperm_domains_read(registration->relation, registration->domains,
-											  dperm_encode_dimension, count);
-	DpermColumn *asked;
-
-	take_over_domains(registration->relation, columns, *count);
-
-	/* a registered domain is not an argument */
-	for (int i = 0; i < *count; i++)
-	{
-		if (columns[i].given)
-			columns[i].origin = "registration";
-		columns[i].given = false;
-	}
-	if (domains == NULL)
-		return columns;
-	asked = dperm_domains_read(registration->relation, NULL, dperm_encode_dimension, count);
-
-	/* knots may be asked for without a range: it is the registered one then */
-	for (int i = 0; i < *count; i++)
-		if (columns[i].known && dperm_block_is_number(&columns[i].block))
-			asked[i] = columns[i];
-	dperm_domains_give(registration->relation, asked, *count, domains);
-	for (int i = 0; i < *count; i++)
-		if (asked[i].given && dperm_protection_lists(registration, &columns[i]))
-		{
-			dperm_protection_check_block(registration, &columns[i], &asked[i].block);
-			columns[i].block = asked[i].block;
-			columns[i].knotted = asked[i].knotted;
-			columns[i].given = true;
-		}
-	return columns;
 }

@@ -47,25 +47,22 @@ extern bool dperm_protection_permitted(const DpermRegistration *registration, bo
 extern void
 dperm_protection_check_options(const DpermRegistration *registration, const DpermOptions *options);
 
-/* Is a column open to training? The second function raises an error if not. */
+/*
+ * Is a column open to training? The second function raises an error if not, and
+ * the third, which it calls, if the registered domain no longer fits the
+ * column.
+ */
 extern bool
 dperm_protection_lists(const DpermRegistration *registration, const DpermColumn *column);
 extern void
 dperm_protection_check_column(const DpermRegistration *registration, const DpermColumn *column);
+extern void dperm_protection_check_fit(Oid relation, const DpermColumn *column);
 
 /*
  * The unit of a protected relation, by its name, NULL for rows. Raises an error
  * if the caller asks for another one.
  */
 extern char *dperm_protection_unit(const DpermRegistration *registration, const char *asked);
-
-/*
- * All columns of a protected relation that have not been dropped, as from
- * dperm_domains_read(): with the domains that are registered or declared in the
- * catalog, or narrower ones that the caller specifies.
- */
-extern DpermColumn *
-dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, int *count);
 
 /* Raise an error unless a block is within the domain of its column. */
 extern void dperm_protection_check_block(const DpermRegistration *registration,

@@ -131,9 +131,9 @@ best_row(const DpermOwnRows *rows)
 	return best;
 }
 
-/* The registration of a relation, or NULL. */
-DpermRegistration *
-dperm_registry_find(Oid relation)
+/* A registration as it is read once; NULL if there is none. */
+static DpermRegistration *
+read_registration(Oid relation)
 {
 	DpermOwnRows rows = find_rows(relation);
 	int			row = best_row(&rows);
@@ -150,6 +150,27 @@ dperm_registry_find(Oid relation)
 	registration->all_columns = DatumGetBool(dperm_own_rows_value(&rows, row, "all_columns"));
 	registration->waiting = dperm_own_rows_value(&rows, row, "pending") != 0;
 	find_columns(registration, dperm_own_rows_value(&rows, row, "id"));
+	return registration;
+}
+
+/*
+ * The registration of a relation, or NULL. Its rows are not found by one scan:
+ * if it has changed in between, columns or domains would be missing.
+ */
+DpermRegistration *
+dperm_registry_find(Oid relation)
+{
+	DpermRegistration *registration;
+	DpermOwnRows rows;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		registration = read_registration(relation);
+		rows = find_rows(relation);
+	} while (registration && rows.count > 0 &&
+			 registration->version != DatumGetTransactionId(
+				dperm_own_rows_value(&rows, best_row(&rows), "xmin")));
 	return registration;
 }
 

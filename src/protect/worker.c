@@ -401,7 +401,8 @@ check_timeout_passed(void)
 static void
 tell_failure(void)
 {
-	bool		whole = dperm_message_is_public();
+	bool		public = dperm_message_is_public();
+	bool		whole;
 	ErrorData  *error;
 	const char *class;
 
@@ -412,18 +413,12 @@ tell_failure(void)
 	error = CopyErrorData();
 	FlushErrorState();
 	AbortOutOfAnyTransaction();
-	class = dperm_worker_failure_class(error->sqlerrcode);
-
-	/* a cancel is no fault of the arguments */
-	if (worker.charged && strcmp(class, DPERM_FAILURE_CANCELLED) == 0)
-		whole = false;
+	class = dperm_worker_failure_class(error->sqlerrcode, public);
+	whole = worker.charged ? dperm_worker_failure_is_whole(error->sqlerrcode, class) : public;
 	if (!whole)
 		dperm_worker_failure_log(error, worker.header->relation, "a call on");
 	if (worker.charged)
-		keep_failure(!whole ? class :
-					 error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ?
-							  DPERM_FAILURE_CHANGED :
-							  DPERM_FAILURE_ARGUMENTS);
+		keep_failure(class);
 	let_go_of_server();
 	MemoryContextSwitchTo(worker.context);
 	whereToSendOutput = DestRemote;

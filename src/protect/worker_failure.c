@@ -25,12 +25,9 @@ dperm_worker_failure_log(const ErrorData *error, Oid relation, const char *what)
 	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
-/*
- * The class of an error that may reveal something about rows, in words that do
- * not.
- */
+/* The class of an error, in words that reveal nothing about rows. */
 const char *
-dperm_worker_failure_class(int code)
+dperm_worker_failure_class(int code, bool public)
 {
 	int			category = ERRCODE_TO_CATEGORY(code);
 
@@ -38,7 +35,18 @@ dperm_worker_failure_class(int code)
 		return DPERM_FAILURE_CANCELLED;
 	if (category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_SYSTEM_ERROR)
 		return DPERM_FAILURE_RESOURCES;
-	return DPERM_FAILURE_READ;
+	if (!public)
+		return DPERM_FAILURE_READ;
+	return category == ERRCODE_DATA_EXCEPTION ? DPERM_FAILURE_ARGUMENTS : DPERM_FAILURE_CHANGED;
+}
+
+/* After the charge: is an error of a class passed on as it is? */
+bool
+dperm_worker_failure_is_whole(int code, const char *class)
+{
+	if (code == ERRCODE_LOCK_NOT_AVAILABLE)
+		return false;			/* it does not say what was changed */
+	return strcmp(class, DPERM_FAILURE_ARGUMENTS) == 0 || strcmp(class, DPERM_FAILURE_CHANGED) == 0;
 }
 
 /* After the charge, the session adds that it has been charged. */

@@ -6,10 +6,14 @@
 #define DPERM_WORKER_FAILURE_H
 
 /*
- * The class of an error that may reveal something about rows, in words that do
- * not.
+ * The class of an error, in words that reveal nothing about rows. A public
+ * error (message.h) is about the arguments and the number of units, or else
+ * about the catalog.
  */
-extern const char *dperm_worker_failure_class(int code);
+extern const char *dperm_worker_failure_class(int code, bool public);
+
+/* After the charge: is an error of a class passed on as it is? */
+extern bool dperm_worker_failure_is_whole(int code, const char *class);
 
 /* Raise the error of a class. */
 extern void dperm_worker_failure_raise_class(const char *class, bool charged);

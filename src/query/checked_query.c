@@ -172,7 +172,7 @@ analyse(const DpermChecked *query)
 		elog(ERROR, "a query over a source does not only read");
 	tree = linitial_node(Query, rewritten);
 	if (OidIsValid(source->run_as))
-		dperm_allowed_code_check(extension, tree, source->relation, source->run_as);
+		dperm_allowed_code_check(extension, tree, source->relation, source->run_as, false);
 	dperm_query_rules(extension, tree, query->any_rows);
 	return tree;
 }
@@ -344,7 +344,7 @@ run_protected(const DpermChecked *query, DestReceiver *receiver)
 	/* this depends only on the catalog */
 	dperm_message_public();
 	dperm_allowed_code_check(getExtensionOfObject(TypeRelationId, source->moments_type), kept->tree,
-							 source->relation, source->run_as);
+							 source->relation, source->run_as, true);
 	dperm_message_private();
 	if (kept->split)
 		receiver = dperm_view_rows_receiver(&kept->rows, receiver);

@@ -28,6 +28,7 @@
 #include "protect/locks.h"
 #include "protect/population.h"
 #include "protect/protection.h"
+#include "protect/registered_columns.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/cluster.h"
@@ -131,9 +132,9 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
 	}
 	dperm_protection_check_options(registration, options);
-	dperm_protection_check_shared(registration, dperm_locks_held() ?
-								  dperm_locks_held() :
-								  dperm_row_sources_relations(source->relation));
+	source->reached =
+		dperm_locks_held() ? dperm_locks_held() : dperm_row_sources_relations(source->relation);
+	dperm_protection_check_shared(registration, source->reached);
 }
 
 /* All columns that have a domain; the others are left out. */
@@ -214,7 +215,7 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 		/* a range from the catalog is the same for all elements */
 		block = column->block;
 		if (options->dimension != 0)
-			block.count = options->dimension;
+			block.count = options->dimension * Max(block.each, 1);
 		return block;
 	}
 	if (column->known)
@@ -230,27 +231,25 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 }
 
 /*
- * The block of a column: a number has the knots of its domain, or of the
- * argument, or is open to the rule; a kernel takes it as it is.
+ * Choose the knots of a block: a number has those of its domain, or of the
+ * argument, or is open to the rule, a vector those of its domain; a kernel takes
+ * numbers as they are.
  */
-static DpermBlock
-make_block(const DpermColumn *column, const DpermOptions *options)
+static void
+choose_knots(const DpermColumn *column, const DpermOptions *options, DpermBlock *block)
 {
-	DpermBlock	block = column->block;
-
-	if (!dperm_block_is_number(&block))
-		return block;
 	if (options->kernel.kind != DPERM_KERNEL_LINEAR)
 	{
-		block.knots = NULL;
-		block.count = 1;
+		if (dperm_block_is_curve(block))
+			block->count = dperm_block_parts(block);
+		block->each = 0;
+		block->knots = NULL;
 	}
-	else if (!column->knotted)
+	else if (dperm_block_is_number(block) && !column->knotted)
 	{
-		block.count = Max(options->knots, 1);
-		block.open = options->knots == 0;
+		block->count = Max(options->knots, 1);
+		block->open = options->knots == 0;
 	}
-	return block;
 }
 
 /* Raise an error for knots that no feature would get. */
@@ -295,10 +294,11 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 		{
 			if (!features[i]->known)
 				dperm_domains_missing(features[i]);
-			source->blocks[i] = make_block(features[i], options);
+			source->blocks[i] = features[i]->block;
 		}
 	for (int i = 0; i < count; i++)
 	{
+		choose_knots(features[i], options, &source->blocks[i]);
 		source->blocks[i].column.bytes = features[i]->name;
 		source->blocks[i].column.len = strlen(features[i]->name);
 
@@ -461,13 +461,13 @@ open_protected(DpermSource *source, bool reads)
 {
 	source->once = true;
 	source->run_as = dperm_relation_owner(source->relation);
-	source->reached = dperm_locks_held();
 
 	if (dperm_location_protected_on_citus(source->relation) && reads)
 		dperm_cluster_connect(source->run_as);
 	source->population = dperm_population_query(source->relation, source->registration->unit,
 												&source->population_relation);
-	dperm_kept_units_check(source->registration, true);
+	source->tables = dperm_kept_units_trace(source->relation, source->registration->unit);
+	dperm_kept_units_check(source->registration, source->tables, true);
 }
 
 /* Is a column the label or a feature? */
@@ -585,7 +585,8 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (source->registration)
 		unit = dperm_protection_unit(source->registration, unit);
 	columns = source->registration ?
-		dperm_protection_columns(source->registration, names->domains, &column_count) :
+		dperm_registered_columns_read(source->registration, names->domains, &column_count,
+									  &source->versions) :
 		dperm_domains_read(source->relation, names->domains, dperm_encode_dimension, &column_count);
 	label = find_column(source, columns, column_count, names->label, "label");
 	if (names->blocks)

@@ -91,11 +91,16 @@ typedef struct DpermSource
 	Oid			population_relation;	/* that table */
 	Oid			run_as;			/* with whose rights queries run; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
+	List	   *versions;		/* DpermVersion: it, and those that domains are from */
+
 	/*
-	 * with a registration, the relations that queries may read: those that were
-	 * compared with it
+	 * With a registration, what was compared with it: the relations that
+	 * queries may read, and the tables whose rows it shows, with their units.
+	 * Both are decided before the charge. What becomes a part of the relation
+	 * later is not read, and must not end a call that has been paid for.
 	 */
 	List	   *reached;
+	List	   *tables;			/* dperm_kept_units_trace() */
 
 	/* rows that are divided into portions, see dperm_queries_divide() */
 	int			portions;		/* 0: they are not */

@@ -82,7 +82,7 @@ dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options,
 	DpermCharge charge = {
 		.budget = registration->budget,
 		.relation = source->relation,
-		.version = registration->version,
+		.versions = source->versions,
 		.role = GetUserId(),
 		.function = get_func_name(function),
 		.spend = spend_of(source, options, kind)
@@ -138,16 +138,15 @@ static void
 check_again(const DpermSource *source)
 {
 	const DpermRegistration *registration = source->registration;
-	const DpermRegistration *now = dperm_protection_find(source->relation);
 
-	if (now == NULL || now->version != registration->version ||
+	if (!dperm_debit_unchanged(source->versions) ||
 		dperm_relation_owner(source->relation) != source->run_as)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the registration of protected relation \"%s\" changed after the call was "
 						"charged", get_rel_name(source->relation))));
 	dperm_protection_check_shared(registration, source->reached);
-	dperm_kept_units_check(registration, true);
+	dperm_kept_units_check(registration, source->tables, true);
 }
 
 /* Which entry of which ledger a model has, for the details of a charge. */

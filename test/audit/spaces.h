@@ -31,6 +31,7 @@ typedef struct Space
 #define CATEGORY(n) {.kind = DPERM_BLOCK_CATEGORY, .count = n}
 #define VECTOR(n) {.kind = DPERM_BLOCK_VECTOR, .count = n, .norm = 3}
 #define BOX(n) {.kind = DPERM_BLOCK_BOX, .low = -2, .high = 6, .count = n}
+#define CURVES(n, knots) {.kind = DPERM_BLOCK_BOX, .low = -2, .high = 6, .count = n * knots, .each = knots}
 #define BLOCKS(n, ...) .block_count = n, .blocks = (const DpermBlock[]) {__VA_ARGS__}
 #define KERNEL(which, n) .kernel = {.kind = which, .gamma = 0.7, .features = n, .seed = 1}
 
@@ -43,7 +44,9 @@ static Space spaces[] = {
 	{.name = "category", .encoder = {BLOCKS(1, CATEGORY(2))}},
 	{.name = "category, number, intercept", .encoder = {BLOCKS(2, CATEGORY(2), NUMBER), .intercept = true}},
 	{.name = "category of 8, number", .encoder = {BLOCKS(2, CATEGORY(8), NUMBER)}},
+	{.name = "curve", .encoder = {BLOCKS(1, CURVE(2))}},
 	{.name = "curve of 4 knots, number", .encoder = {BLOCKS(2, CURVE(4), NUMBER)}},
+	{.name = "vector of 2 curves", .encoder = {BLOCKS(1, CURVES(2, 3))}},
 	{.name = "vector of 2, intercept", .encoder = {BLOCKS(1, VECTOR(2)), .intercept = true}},
 	{.name = "vector with bounds, number", .encoder = {BLOCKS(2, BOX(2), NUMBER)}},
 	{.name = "gaussian kernel of 4 features", .encoder = {BLOCKS(1, NUMBER), KERNEL(DPERM_KERNEL_GAUSSIAN, 4)}},
@@ -72,7 +75,7 @@ prepare_spaces(void)
 		s->inputs = 1;
 		for (int j = 0; j < s->encoder.block_count; j++)
 			s->inputs += s->encoder.blocks[j].kind == DPERM_BLOCK_VECTOR || s->encoder.blocks[j].kind == DPERM_BLOCK_BOX ?
-				s->encoder.blocks[j].count : 1;
+				dperm_block_elements(&s->encoder.blocks[j]) : 1;
 		CHECK(s->dim <= DIM_MAX && s->inputs <= INPUTS_MAX);
 		if (s->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
 			dperm_fourier_make(&s->encoder.kernel, dperm_encoder_linear_dim(&s->encoder),
@@ -112,7 +115,7 @@ encode(const Space *s, const double *inputs, double *row)
 				place < block->count ? (int) place : block->count - 1;
 		}
 		else
-			for (int j = 0; j < block->count; j++)
+			for (int j = 0; j < dperm_block_elements(block); j++)
 				vector[j] = block->kind == DPERM_BLOCK_VECTOR ? block->norm * *inputs++ :
 					(block->low + block->high) / 2 + (block->high - block->low) / 2 * *inputs++;
 	}

@@ -111,9 +111,9 @@ def raw(result):
     rows = [["query that reads the 14 columns", seconds(result["read"]), "1"]]
     for mode in modes(result, "raw_"):
         rows.append(["raw columns, %s" % mode, seconds(result["raw_" + mode]), ratio(result["raw_" + mode], result["read"])])
-        if "curves_" + mode in result:
-            rows.append(["raw columns, curves by the rule, %s" % mode, seconds(result["curves_" + mode]),
-                         ratio(result["curves_" + mode], result["read"])])
+        for key, what in (("curves_", "curves by the rule"), ("knots_", "curves with 8 knots")):
+            if key + mode in result:
+                rows.append(["raw columns, %s, %s" % (what, mode), seconds(result[key + mode]), ratio(result[key + mode], result["read"])])
         rows.append(["the columns as vectors, %s" % mode, seconds(result["view_" + mode]),
                      ratio(result["view_" + mode], result["read"])])
         rows.append(["stored vectors, %s" % mode, seconds(result["dense_" + mode]),

@@ -225,7 +225,7 @@ SELECT dp_protect('typed', 'bureau', columns => '{x,kind,short,exact,loose,y}');
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'short', 'x', 1, positive => ?)$$, $$'toolong' | 'yes '$$);
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'exact', 'x', 1, positive => ?)$$, $$'0.55' | '1000' | 'NaN'$$);
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'loose', 'x', 1, positive => ?)$$, $$'NaN'$$);
-SELECT * FROM outcomes($$dp_logreg_tune('typed', 'y', 'x', 1, lambdas => array_fill(1.0, '{64}'), rows => ?)$$, $$20$$);
+SELECT * FROM outcomes($$dp_logreg_tune('typed', 'y', 'x', 1, lambdas => ARRAY(SELECT i::float8 FROM generate_series(1, 64) i), rows => ?)$$, $$20$$);
 CREATE TABLE foreign_models AS
 SELECT dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [5, 6], "kind": ["A"]}') AS apart,
        dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [0.5, 6], "kind": ["A"]}') AS near;

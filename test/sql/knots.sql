@@ -111,7 +111,7 @@ END $$;
 SELECT domain, refused(domain) FROM unnest(ARRAY['{"age": {"knots": 0}}', '{"age": {"knots": 2.5}}', '{"age": {"knots": 5001}}', '{"age": {"knots": "8"}}', '{"age": {"knots": null}}', '{"age": {"knots": []}}', '{"age": {"knots": [1]}}',
   '{"age": {"knots": [1, 1]}}', '{"age": {"knots": [1, 3, 2]}}', '{"seen": {"knots": ["2020-01-01", "2019-01-01"]}}', '{"age": {"knots": [1, "2"]}}', '{"age": {"range": [0, 2], "knots": [0, 1]}}', '{"age": {"range": [0, 2], "knots": [1, 2]}}',
   '{"age": {"range": [2, 0], "knots": 3}}', '{"age": {"range": [0, 2], "knots": 3, "more": 1}}', '{"gain": {"knots": 3}}', '{"seen": {"knots": [1, 2]}}', '{"seen": {"knots": ["2020-01-01", "infinity"]}}',
-  '{"ward": {"knots": 3}}', '{"y": {"knots": 3}}', '{"v": {"dimension": 2, "range": [0, 1], "knots": 3}}', '{"age": {"categories": [1, 2], "knots": 3}}']::jsonb[]) domain;
+  '{"ward": {"knots": 3}}', '{"y": {"knots": 3}}', '{"v": {"dimension": 2, "norm": 1, "knots": 3}}', '{"age": {"categories": [1, 2], "knots": 3}}']::jsonb[]) domain;
 SELECT options, refused('{}', options) FROM unnest(ARRAY[', knots => 0', ', knots => -1', ', knots => 5000', ', knots => 4999']) options;
 SELECT dp_logreg(y, v, 1, NULL, '{"knots": 3}') FROM people;
 DROP TABLE people, fit, expanded, noisy;

@@ -209,19 +209,6 @@ RESET ROLE;
 
 SET client_min_messages = warning;
 DROP SCHEMA first_day CASCADE;
--- Who drops a budget still sees what was spent from it, and what was released;
--- others see their own entries
-SELECT dp_budget_create('visits_too', 1);
-SET ROLE dperm_curator;
 SELECT dp_budget_drop('visits'), dp_budget_drop('pure');
-SELECT count(*) FILTER (WHERE act = 'drop') AS dropped, count(*) > 20 AS all, count(DISTINCT role) AS roles, count(model) > 0 AS models, count(details) > 0 AS details FROM dp_ledger WHERE budget = 'visits';
-SELECT count(*) AS of_others FROM dp_ledger WHERE budget = 'visits_too';
-SET ROLE dperm_ben;
-SELECT DISTINCT role, act FROM dp_ledger;
--- a budget of the same name is another one
-SELECT dp_budget_create('visits', 1), dp_budget_drop('visits');
-SELECT DISTINCT role, act FROM dp_ledger ORDER BY 2;
-RESET ROLE;
-SELECT dp_budget_drop('visits_too');
 DROP OWNED BY dperm_ana, dperm_ben, dperm_curator;
 DROP ROLE dperm_curator, dperm_ana, dperm_ben, dperm_cleo, dperm_team, dperm_officer, dperm_passer_by;

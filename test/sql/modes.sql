@@ -211,7 +211,8 @@ SELECT mode, m::jsonb -> 'rows' AS rows, m::jsonb -> 'lambda' AS lambda, distanc
          lambdas => %L) $$, '{0.001,' || (SELECT string_agg((1e6 * i)::text, ',') FROM generate_series(1, 63) i) || '}'), mode) m;
 
 -- How often a table is scanned: once to train in memory; to tune, once more for
--- the mistakes, however many candidates there are
+-- the mistakes, however many candidates there are, and a holdout once for its
+-- labels before that
 CREATE FUNCTION scans(call text, mode text, counted text DEFAULT 'people') RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   before bigint := (SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = counted);

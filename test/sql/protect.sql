@@ -223,7 +223,7 @@ SELECT relation, unit FROM dp_protected WHERE budget = 'persons';
 CREATE VIEW clinic.thin AS SELECT person AS who, bmi, ill, person + 0 AS made FROM clinic.visits WHERE bmi < 30;
 SELECT dp_protect('clinic.thin', 'persons', unit => 'made', domains => '{"bmi": [10, 30]}');
 SELECT dp_protect('clinic.thin', 'clinic');
-SELECT dp_protect('clinic.thin', 'persons', unit => 'bmi', domains => '{"bmi": [10, 30]}');
+SELECT dp_protect('clinic.thin', 'persons', unit => 'bmi');
 SELECT dp_protect('clinic.thin', 'persons', unit => 'who', domains => '{"bmi": [10, 30]}');
 SELECT dp_grant('persons', 'dperm_analyst');
 RESET ROLE;

@@ -161,7 +161,7 @@ ALTER TABLE vault.people ALTER note TYPE int USING substr(note, 2)::int;
 RESET ROLE;
 SET ROLE dperm_analyst;
 SELECT dp_logreg_train('vault.people', 'ill', '{age,note}', 1);
-SELECT dp_logreg_train('vault.people', 'ill', '{age}', 1, domains => '{"age": [0, 100]}');
+SELECT dp_logreg_train('vault.people', 'ill', '{age}', 1, domains => '{"age": [0, 100]}') IS NOT NULL AS trained;
 RESET ROLE;
 SET ROLE dperm_owner;
 ALTER TABLE vault.people ALTER note TYPE text USING 'n' || note;

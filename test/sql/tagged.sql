@@ -43,12 +43,12 @@ CREATE FUNCTION texts(VARIADIC t text[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS
   SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || convert_to(w, 'UTF8'), '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
 $$;
 CREATE FUNCTION block(kind int, name text, rest bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
-  SELECT set_byte('\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE WHEN kind < 2 THEN int4send(1) || int4send(0) ELSE '' END
+  SELECT set_byte('\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE kind WHEN 0 THEN int4send(1) || int4send(0) WHEN 1 THEN int4send(1) || int4send(0) WHEN 5 THEN int4send(2) || int4send(0) ELSE '' END
 $$;
 -- integer, numeric, timestamp, date, boolean, text, char(n), enum (with a label
--- that there is not), its domain, double precision[], real[], and a box
+-- that there is not), its domain, double precision[], real[], and a box over knots
 CREATE FUNCTION request(pass_order int) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS $$
-  SELECT request_of(pass_order, (SELECT array_agg(sin(k)) FROM generate_series(1, 26) k), ARRAY[2, 6, 9, 8, 7, 10, 11, 12, 12, 13, 14, 13],
+  SELECT request_of(pass_order, (SELECT array_agg(sin(k)) FROM generate_series(1, 31) k), ARRAY[2, 6, 9, 8, 7, 10, 11, 12, 12, 13, 14, 13],
     int4send(12) || '\x0100' || block(0, 'i', float8send(0) || float8send(600)) || block(0, 'n', float8send(-1) || float8send(1))
     || block(1, 't', float8send(0) || float8send(30)) || block(1, 'd', float8send(0) || float8send(30)) || block(2, 'b', '')
     || block(3, 'c', texts('red', 'green', 'blue')) || block(3, 'p', texts('ab', 'cd')) || block(3, 'e', texts('glad', 'none', 'sad')) || block(3, 'g', texts('sad'))

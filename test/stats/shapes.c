@@ -25,7 +25,7 @@
 #define PATIENCE 300			/* consecutive changes that did not help */
 #define BORDER (1 - 1e-12)
 #define DIM_MAX (SAMPLE_DIM_MAX + 1)
-#define SHAPES_MAX (SAMPLE_BLOCKS + 2)
+#define SHAPES_MAX (SAMPLE_DIM_MAX + 2)
 
 /* What is changed. */
 typedef struct Pair
@@ -212,11 +212,11 @@ change(Pair *pair)
 			value->category = test_below(&state, block->count);
 			value->number = block->kind == DPERM_BLOCK_FLAG ? 2 * test_below(&state, 2) - 1 :
 				test_below(&state, 2) ? sample_number(&state, block) : changed(value->number);
-			at = test_below(&state, block->count);
+			at = test_below(&state, dperm_block_elements(block));
 			number = &pair->rows[which].vectors[b][at];
 			*number = changed(*number == 0 ? block->norm : *number);
 			if (block->kind == DPERM_BLOCK_BOX && test_below(&state, 2))
-				*number = test_below(&state, 2) ? dperm_encoder_box_low(block, at) : dperm_encoder_box_high(block, at);
+				*number = test_below(&state, 2) ? dperm_block_low(block, at) : dperm_block_high(block, at);
 	}
 }
 

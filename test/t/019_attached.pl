@@ -1,6 +1,7 @@
-# A partition that is attached during a call is not read: its rows may be
-# charged to another budget. The call waits where it is charged, and where it
-# runs code of the analyst, in a holdout.
+# What changes while a call is charged. A partition or child that is attached
+# then is not read, whatever it is like: its rows may be charged to another
+# budget. Nor does it make the call fail, which has been paid for. The call waits
+# where it is charged, and where it runs code of the analyst, in a holdout.
 use strict;
 use warnings;
 
@@ -73,6 +74,7 @@ sub attach
 	$node->safe_psql('postgres', "SET ROLE owner; ALTER TABLE whole DETACH PARTITION $table");
 	return $s->{out} . $s->{err};
 }
+
 is($node->safe_psql('postgres', "SET ROLE ana; $train"), '1000', 'before');
 is(attach('other', 'debit'), "1000\n", 'attached when a call is charged: not read');
 is(spent(), 2, 'and what was paid for is not lost');
@@ -80,6 +82,85 @@ like(attach('other', 'holdout'), qr/^ERROR:  relation "whole" shares rows with "
 is(spent(), 2, 'so that nothing is charged');
 is(attach('free', 'holdout'), "1500\n", 'a table that charges no budget is read, too');
 is($node->safe_psql('postgres', "SET ROLE owner; ALTER TABLE whole ATTACH PARTITION free FOR VALUES FROM (10000) TO (20000); SET ROLE ana; $train"), '1500', 'which the next call reads');
+
+# ---- children that the next call must not read, or cannot
+
+$node->safe_psql('postgres', q{
+	CREATE ROLE stranger; GRANT CREATE ON SCHEMA public TO stranger;
+	SET SESSION AUTHORIZATION stranger;
+	CREATE FUNCTION strange(float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+	SET SESSION AUTHORIZATION owner;
+	SELECT dp_budget_create('third', 100), dp_grant('third', 'ana');
+	CREATE TABLE parted (person int, house int, y boolean, x float8) PARTITION BY RANGE (person);
+	CREATE TABLE parted_all PARTITION OF parted FOR VALUES FROM (0) TO (1000);
+	CREATE TABLE plain (person int, house int, y boolean, x float8);
+	INSERT INTO parted SELECT i, i, i % 2 = 0, i % 10 FROM generate_series(0, 799) i;
+	INSERT INTO plain SELECT * FROM parted;
+	CREATE TYPE pair AS (a float8, b float8);
+	CREATE FUNCTION twice(float8) RETURNS pair LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN ROW($1, $1); END';
+	CREATE FUNCTION once(pair) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1.a; END';
+	CREATE VIEW seen AS SELECT person, y, x FROM plain WHERE y IS NOT NULL;
+	CREATE VIEW computed AS SELECT person, y, once(twice(x)) AS x FROM plain;
+	SELECT dp_protect(r, 'third', unit => 'person', domains => '{"x": [0, 10]}') FROM unnest('{parted,plain,seen,computed}'::text[]) r;
+});
+
+# Waits for the debit of a call, changes something, and returns what the call
+# says and what the ledger has of it.
+sub during_debit
+{
+	my ($relation, @sql) = @_;
+	$node->safe_psql('postgres', "SET ROLE owner; BEGIN; SELECT dp_budget_alter('third', 101); PREPARE TRANSACTION 'managed'");
+	my $s = start('ana', "wait_event_type = 'Lock' AND backend_type <> 'client backend'", "\\set VERBOSITY verbose", "SELECT dp_logreg_train('$relation', 'y', '{x}', 1)::jsonb ->> 'persons'");
+	foreach (@sql) { ref $_ ? $_->() : $node->safe_psql('postgres', $_) }
+	$node->safe_psql('postgres', "ROLLBACK PREPARED 'managed'");
+	$s->{handle}->finish;
+	return $s->{out} . $s->{err} . $node->safe_psql('postgres', "SELECT release FROM dp_ledger WHERE budget = 'third' ORDER BY entry DESC LIMIT 1");
+}
+
+# How a table becomes a child, and stops being one.
+my %adds = (
+	parted => "ALTER TABLE parted ATTACH PARTITION late FOR VALUES FROM (1000) TO (9000)",
+	plain => "ALTER TABLE late INHERIT plain");
+foreach my $case (
+	[ 'another unit', "SELECT dp_protect('late', 'third', unit => 'house', domains => '{\"x\": [0, 10]}')", qr/whose unit in budget "third" is another one/ ],
+	[ 'an index of a stranger', 'CREATE INDEX ON late (strange(x))', qr/function public\.strange\(double precision\) does not belong to the owner/ ],
+	[ 'a lock', '', qr/could not lock the budget or the protected relation in time/ ],
+	[ 'no event trigger', '', qr/shows rows of "late" that are not registered/ ])
+{
+	my ($what, $prepare, $next) = @$case;
+	foreach my $relation ('parted', 'plain', 'seen')
+	{
+		my $table = $relation eq 'parted' ? 'parted' : 'plain';
+		my $add = "SET ROLE owner; $adds{$table}";
+		$add = "ALTER EVENT TRIGGER dperm_registry_alter DISABLE; $adds{$table}; ALTER EVENT TRIGGER dperm_registry_alter ENABLE" if $what eq 'no event trigger';
+		$node->safe_psql('postgres', "SET ROLE owner; CREATE TABLE late (person int, house int, y boolean, x float8); INSERT INTO late SELECT 1000 + i, i, true, 9 FROM generate_series(1, 300) i; $prepare");
+		is(during_debit($relation, $add, $what eq 'a lock' ? "BEGIN; LOCK TABLE late; PREPARE TRANSACTION 'locked'" : ()), "800\nkept", "$relation: $what");
+		my $before = $node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger');
+		my ($rc, $out, $err) = $node->psql('postgres', "SET ROLE ana; SELECT dp_logreg_train('$relation', 'y', '{x}', 1)");
+		like($err, $next, 'which the next call sees');
+		is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger'), $before, 'before it is charged');
+		$node->safe_psql('postgres', "ROLLBACK PREPARED 'locked'") if $what eq 'a lock';
+		$node->safe_psql('postgres', 'DROP TABLE late');
+	}
+}
+is(during_debit('plain', 'SET ROLE owner; CREATE INDEX strange ON plain (strange(x))'), "800\nkept", 'the plan is made, and does not depend on a new index');
+$node->safe_psql('postgres', 'DROP INDEX strange');
+
+# ---- what makes a call fail that has been charged is a change, not the arguments
+
+my $charged = qr/DETAIL:  .*The call has been charged, by entry \d+ of the ledger\..*\nthe relation has been changed$/s;
+like(during_debit('computed', 'ALTER FUNCTION once OWNER TO stranger'), qr/^ERROR:  42501: function public\.once\(public\.pair\) does not belong to the owner of protected relation "computed"\n$charged/, 'a function of another owner');
+$node->safe_psql('postgres', 'ALTER FUNCTION once OWNER TO owner');
+like(during_debit('computed', 'ALTER FUNCTION once STABLE'), qr/^ERROR:  0A000: function public\.once\(public\.pair\), which protected relation "computed" calls, is not IMMUTABLE\n$charged/, 'a function that is not IMMUTABLE');
+$node->safe_psql('postgres', 'ALTER FUNCTION once IMMUTABLE');
+
+# The type is altered when the transaction of the check ends.
+my $alter;
+like(during_debit('computed', sub { $alter = start('alter', "application_name = 'alter' AND wait_event_type = 'Lock'", 'BEGIN; ALTER TYPE pair ADD ATTRIBUTE c int; SELECT pg_sleep(300)') }),
+	qr/^ERROR:  39000: the protected relation could not be read\n$charged/, 'a lock, of which nothing else is said');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'alter'");
+$alter->{handle}->finish;
+is($node->safe_psql('postgres', "SET ROLE ana; SELECT dp_logreg_train('computed', 'y', '{x}', 1)::jsonb ->> 'persons'"), '800', 'in the end');
 
 $node->stop;
 done_testing();

@@ -370,6 +370,28 @@ foreach my $case (
 }
 query('REVOKE CREATE ON SCHEMA public FROM emil');
 
+# ---- a view has the domains of the table behind it: both registrations count
+
+query(q{DROP TABLE IF EXISTS moving, moved; SET ROLE owner; CREATE TABLE moving (age int CHECK (age BETWEEN 0 AND 50), ill boolean); CREATE VIEW moving_view AS SELECT * FROM moving;
+	INSERT INTO moving SELECT i, i % 2 = 0 FROM generate_series(1, 5) i; SELECT dp_protect('moving_view', 'b')});
+foreach my $case (
+	[ 'protected', q{SELECT dp_protect('moving', 'b', domains => '{"age": [0, 20]}')}, 20 ],
+	[ 'protected again', q{SELECT dp_protect('moving', 'b', domains => '{"age": [0, 30]}')}, 30 ],
+	[ 'unprotected', q{SELECT dp_unprotect('moving')}, 50 ])
+{
+	my ($what, $change, $high) = @$case;
+	my $trained = q{SELECT dp_logreg_train('moving_view', 'ill', '{age}', 0.01)::jsonb #>> '{features,0,high}'};
+	my $changer = start('owner', 'BEGIN;', "$change;", "SELECT pg_sleep(1.5), 'changed';", 'COMMIT;');
+	poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ 'changed' AND wait_event = 'PgSleep' AND pid <> pg_backend_pid()");
+	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+	my ($out, $err) = as('ana', $trained);
+	is(finish($changer), '', "behind a view, $what: changed");
+	like("$out$err", qr/ERROR:  55000: the registration of the protected relation has changed/, "behind a view, $what: the answer");
+	is(query("SELECT count(*) FROM dp_ledger WHERE budget = 'b' AND act = 'charge' AND entry > $entries"), 0, "behind a view, $what: not charged");
+	is(join('', as('ana', $trained)), $high, "behind a view, $what: the next call has the new domain");
+	nothing_left("behind a view, $what");
+}
+
 # ---- slots: a role has a quarter of them, which is one; others wait until they are cancelled or there is one
 
 $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");

@@ -167,6 +167,25 @@ sample_knots(TestRandom *state, DpermBlock *block, double *room)
 		block->knots = NULL;
 }
 
+/* The knots of the elements of a box: a list only if they have the same bounds. */
+static inline void
+sample_element_knots(TestRandom *state, DpermBlock *block, double *room)
+{
+	int			elements = block->count;
+	DpermBlock	number;
+
+	if (elements > SAMPLE_COUNT / 2)
+		return;
+	do
+	{
+		number = dperm_block_element(block, 0);
+		sample_knots(state, &number, room);
+	} while (number.count * elements > SAMPLE_COUNT || (number.knots && block->bounds));
+	block->each = number.count > 1 ? number.count : 0;
+	block->count = elements * number.count;
+	block->knots = number.knots;
+}
+
 /* A block of any kind. */
 static inline void
 sample_block(TestRandom *state, SampleEncoder *room, int i)
@@ -202,6 +221,7 @@ sample_block(TestRandom *state, SampleEncoder *room, int i)
 		case DPERM_BLOCK_BOX:
 			block->count = 1 + test_below(state, SAMPLE_COUNT);
 			sample_ranges(state, block, room->bounds[i]);
+			sample_element_knots(state, block, room->knots[i]);
 			break;
 	}
 }
@@ -241,7 +261,8 @@ sample_encoder(TestRandom *state, SampleEncoder *room)
 		for (int i = 0; i < enc->block_count; i++)
 			if (dperm_block_is_curve(&enc->blocks[i]))
 			{
-				room->blocks[i].count = 1;
+				room->blocks[i].count = dperm_block_parts(&enc->blocks[i]);
+				room->blocks[i].each = 0;
 				room->blocks[i].knots = NULL;
 			}
 	}
@@ -268,15 +289,15 @@ same_encoder(const DpermEncoder *a, const DpermEncoder *b)
 		const DpermBlock *y = &b->blocks[i];
 
 		same = x->kind == y->kind && same_text(&x->column, &y->column) && x->low == y->low &&
-			x->high == y->high && x->count == y->count && x->norm == y->norm;
+			x->high == y->high && x->count == y->count && x->each == y->each && x->norm == y->norm;
 		for (int k = 0; same && x->kind == DPERM_BLOCK_CATEGORY && k < x->count; k++)
 			same = same_text(&x->categories[k], &y->categories[k]);
-		for (int k = 0; same && x->kind == DPERM_BLOCK_BOX && k < x->count; k++)
-			same = dperm_encoder_box_low(x, k) == dperm_encoder_box_low(y, k) &&
-				dperm_encoder_box_high(x, k) == dperm_encoder_box_high(y, k);
+		for (int k = 0; same && x->kind == DPERM_BLOCK_BOX && k < dperm_block_elements(x); k++)
+			same = dperm_block_low(x, k) == dperm_block_low(y, k) &&
+				dperm_block_high(x, k) == dperm_block_high(y, k);
 		same = same && (x->bounds == NULL) == (y->bounds == NULL) &&
 			(x->knots == NULL) == (y->knots == NULL);
-		for (int k = 0; same && x->knots && k < x->count; k++)
+		for (int k = 0; same && x->knots && k < dperm_block_part_count(x); k++)
 			same = x->knots[k] == y->knots[k];
 	}
 	return same;
@@ -292,7 +313,7 @@ sample_number(TestRandom *state, const DpermBlock *block)
 	static const double odd[] = {0.0, -0.0, 5e-324, DBL_MAX, -DBL_MAX, NAN, INFINITY, -INFINITY};
 	double		knot;
 
-	if (dperm_block_is_curve(block) && test_below(state, 3) == 0)
+	if (dperm_block_is_number(block) && block->count > 1 && test_below(state, 3) == 0)
 	{
 		knot = dperm_knots_position(block, test_below(state, block->count));
 		return test_below(state, 2) ? knot : nextafter(knot, test_below(state, 2) ? INFINITY :
@@ -320,10 +341,9 @@ sample_vector(TestRandom *state, const DpermBlock *block, double *out)
 
 	if (block->kind == DPERM_BLOCK_BOX)
 	{
-		for (int k = 0; k < block->count; k++)
+		for (int k = 0; k < dperm_block_elements(block); k++)
 		{
-			DpermBlock	number = {.low = dperm_encoder_box_low(block, k),
-				.high = dperm_encoder_box_high(block, k)};
+			DpermBlock	number = dperm_block_element(block, k);
 
 			/* often at the bounds, where the norm of the block is largest */
 			out[k] = how == 0 ? (test_below(state, 2) ? number.low : number.high) :

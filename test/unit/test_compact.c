@@ -36,7 +36,7 @@ TEST(keeps_rows_within_half_a_unit)
 		double	   *wide = calloc((size_t) layout.words, sizeof(double));
 		double	   *back = calloc((size_t) layout.words, sizeof(double));
 		float	   *single = calloc((size_t) layout.dense + 1, sizeof(float));
-		double		entries[SAMPLE_BLOCKS];
+		double		entries[SAMPLE_DIM_MAX];
 		double	   *compact = malloc(sizeof(double) * words);
 		double	   *again = malloc(sizeof(double) * words);
 

@@ -77,8 +77,9 @@ TEST(is_the_documented_form)
 	"\3" "\0\0\0\2" "cc" "\0\0\0\2" "\0\0\0\0" "\0\0\0\1" "x"
 	"\4" "\0\0\0\1" "v" "\0\0\1\0" "\x40\0\0\0\0\0\0\0"
 	"\5" "\0\0\0\1" "a" "\0\0\1\0" "\0\0\0\1" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
+	"\0\0\0\1" "\0\0\0\0"
 	"\5" "\0\0\0\1" "b" "\0\0\0\2" "\0\0\0\2" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
-	"\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0";
+	"\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0" "\0\0\0\1" "\0\0\0\0";
 	DpermText	categories[2] = {sample_literal(""), sample_literal("x")};
 	DpermBlock	blocks[5] = {
 		{.kind = DPERM_BLOCK_NUMBER, .column = sample_literal("n"), .count = 1,
@@ -112,13 +113,13 @@ TEST(writes_equal_ranges_once)
 	unsigned char form[64];
 	size_t		size = dperm_encoder_form_size(&enc);
 
-	CHECK(size == 6 + 6 + 8 + 32);
+	CHECK(size == 6 + 6 + 8 + 32 + 8);
 	dperm_encoder_form_write(&enc, form);
 	CHECK(read_form(form, size, &out) == NULL);
-	form[size - 8] = 0x3f;		/* 2 becomes 1 */
-	form[size - 7] = 0xf0;
+	form[size - 16] = 0x3f;		/* 2 becomes 1 */
+	form[size - 15] = 0xf0;
 	CHECK_TEXT(read_form(form, size, &out), "the features are not in canonical form");
-	form[size - 6] = 1;			/* and a little more */
+	form[size - 14] = 1;			/* and a little more */
 	CHECK(read_form(form, size, &out) == NULL);
 	for (int ranges = 0; ranges < 5; ranges++)
 	{
@@ -169,6 +170,55 @@ TEST(lists_uneven_knots)
 	CHECK(memcmp(form, even, sizeof(even) - 1) == 0);
 	CHECK(read_form(form, sizeof(even) - 1, &out) == NULL);
 	CHECK(out.blocks[0].knots == NULL && out.blocks[0].count == 3);
+}
+
+/* The same for a vector; one whose elements have different ranges has no list. */
+TEST(lists_uneven_knots_of_vectors)
+{
+	static const unsigned char even[] = "\0\0\0\1" "\0" "\0"
+	"\5" "\0\0\0\1" "v" "\0\0\0\2" "\0\0\0\1" "\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0"
+	"\0\0\0\3" "\0\0\0\0";
+	DpermBlock	block = {.kind = DPERM_BLOCK_BOX, .column = sample_literal("v"), .count = 6,
+		.each = 3, .high = 2, .knots = (double[]) {0, 0.5, 2}};
+	DpermEncoder enc = {.block_count = 1, .blocks = &block};
+	DpermEncoder out;
+	unsigned char form[sizeof(even) + 24];
+
+	CHECK(dperm_encoder_form_size(&enc) == sizeof(even) - 1 + 24);
+	dperm_encoder_form_write(&enc, form);
+	CHECK(read_form(form, sizeof(even) - 1 + 24, &out) == NULL);
+	CHECK(out.blocks[0].count == 6 && out.blocks[0].each == 3 && out.blocks[0].knots[1] == 0.5);
+	block.knots = (double[]) {0, 1, 2};
+	dperm_encoder_form_write(&enc, form);
+	CHECK_TEXT(read_form(form, sizeof(even) - 1 + 24, &out),
+			   "the features are not in canonical form");
+	dperm_knots_settle(&block);
+	CHECK(block.knots == NULL && dperm_encoder_form_size(&enc) == sizeof(even) - 1);
+	dperm_encoder_form_write(&enc, form);
+	CHECK(memcmp(form, even, sizeof(even) - 1) == 0);
+	for (int knots = 0; knots < 5; knots++)
+	{
+		form[sizeof(even) - 6] = (unsigned char) knots;
+		CHECK((read_form(form, sizeof(even) - 1, &out) == NULL) == (knots > 0));
+		CHECK(knots == 0 ||
+			  (out.blocks[0].count == 2 * knots && out.blocks[0].each == (knots > 1 ? knots : 0)));
+	}
+	block.bounds = (double[]) {0, 2, 0, 3};
+	block.high = 0;
+	CHECK_TEXT(why_not(&enc), "");
+	block.knots = (double[]) {0, 1, 2};
+	dperm_knots_settle(&block);
+	CHECK(block.knots != NULL);
+	CHECK_TEXT(dperm_encoder_fault(&enc),
+			   "the knots of a number do not begin and end at its bounds");
+	block = (DpermBlock) {.kind = DPERM_BLOCK_BOX, .column = sample_literal("v"), .high = 1,
+		.count = 5000, .each = 2500};
+	CHECK_TEXT(why_not(&enc), "");
+	block.count = 7500;
+	CHECK_TEXT(why_not(&enc), "dimension is out of range");
+	block.count = 5;
+	block.each = 2;
+	CHECK(dperm_encoder_fault(&enc) != NULL);
 }
 
 /*

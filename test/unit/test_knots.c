@@ -79,6 +79,116 @@ TEST(adds_up_exactly)
 	CHECK(lists > 30000);
 }
 
+/*
+ * A row of vectors over knots and other columns: the entries of each element
+ * add up to the share exactly, elements that are NaN are zeros, and the row is
+ * in the ball and in its shapes.
+ */
+static void
+check_elements(const DpermEncoder *enc, const SampleRow *row, double sign)
+{
+	double		out[SAMPLE_DIM_MAX];
+	DpermShape	shapes[SAMPLE_DIM_MAX];
+	int			shape_count = dperm_shape_list(enc, false, shapes);
+	double		target = sign * dperm_encoder_target(enc);
+	const double *at = out;
+
+	CHECK(shape_count <= dperm_shape_most(enc));
+	dperm_encoder_encode(enc, NULL, row->values, sign, out, NULL);
+	CHECK(exact_in_ball(out, dperm_encoder_dim(enc)));
+	for (int i = 0; i < shape_count; i++)
+		CHECK(dperm_shape_belongs(enc, &shapes[i]) && dperm_shape_contains(&shapes[i], out));
+	for (int i = 0; i < enc->block_count; at += enc->blocks[i++].count)
+		for (int k = 0; enc->blocks[i].each > 0 && k < dperm_block_elements(&enc->blocks[i]); k++)
+		{
+			const DpermValue *value = &row->values[i];
+			bool		missing = !value->present || isnan(value->vector[k]);
+			double		sum = 0;
+			int			entries = 0;
+
+			for (int j = 0; j < enc->blocks[i].each; j++)
+			{
+				double		entry = at[k * enc->blocks[i].each + j];
+
+				CHECK(entry * target >= 0);
+				sum += entry;	/* two at most: exact, or target would not come out */
+				entries += entry != 0;
+			}
+			CHECK(sum == (missing ? 0 : target) && entries <= 2);
+		}
+}
+
+TEST(adds_up_for_every_element)
+{
+	TestRandom	state = 94;
+	static SampleEncoder sampled;
+	SampleRow	row;
+	int			vectors = 0;
+
+	for (int round = 0; round < 1000000; round++)
+	{
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		int			knotted = 0;
+
+		for (int i = 0; i < enc->block_count; i++)
+			knotted += enc->blocks[i].each > 0;
+		if (knotted == 0)
+			continue;
+		vectors += knotted;
+		CHECK(dperm_encoder_fault(enc) == NULL);
+		sample_row(&state, enc, &row);
+		check_elements(enc, &row, test_below(&state, 2) ? 1 : -1);
+	}
+	CHECK(vectors > 50000);
+}
+
+/* A vector over knots is encoded as columns of the same numbers are. */
+TEST(encodes_a_vector_as_columns)
+{
+	double		list[] = {-3, -2.5, 0, 77};
+	double		bounds[] = {-3, 77, -5, 5, 0, 1};
+	TestRandom	state = 95;
+
+	for (int round = 0; round < 20000; round++)
+	{
+		DpermBlock	vector[2] = {
+			{.kind = DPERM_BLOCK_BOX, .count = 12, .each = 4, .low = -3, .high = 77},
+			{.kind = DPERM_BLOCK_FLAG, .count = 1}
+		};
+		DpermBlock	columns[4];
+		double		elements[3];
+		DpermValue	one[2] = {{.present = true, .vector = elements}, {.present = true, .number = 1}};
+		DpermValue	many[4];
+		DpermEncoder encoders[2] = {{.block_count = 2, .blocks = vector, .intercept = round % 2},
+									{.block_count = 4, .blocks = columns, .intercept = round % 2}};
+		DpermShape	shapes[2][6];
+		double		out[2][14];
+
+		if (round % 3 == 1)
+			vector[0].knots = list;
+		if (round % 3 == 2)
+			vector[0].bounds = bounds;
+		columns[3] = vector[1];
+		many[3] = one[1];
+		for (int i = 0; i < 3; i++)
+		{
+			columns[i] = dperm_block_element(&vector[0], i);
+			elements[i] = sample_number(&state, &columns[i]);
+			many[i] = (DpermValue) {.present = true, .number = elements[i]};
+		}
+		for (int i = 0; i < 2; i++)
+		{
+			CHECK(dperm_encoder_fault(&encoders[i]) == NULL);
+			dperm_encoder_encode(&encoders[i], NULL, i == 0 ? one : many, 1, out[i], NULL);
+			memset(shapes[i], 0, sizeof(shapes[i]));
+			(void) dperm_shape_list(&encoders[i], round % 5 == 0, shapes[i]);
+		}
+		for (int i = 0; i < 13 + round % 2; i++)
+			CHECK(out[0][i] == out[1][i]);
+		CHECK(memcmp(shapes[0], shapes[1], sizeof(shapes[0])) == 0);
+	}
+}
+
 /* Every share of the way between two knots that is near where rounding changes. */
 TEST(adds_up_for_every_share)
 {

@@ -54,7 +54,7 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 		else if (enc->kernel.kind == DPERM_KERNEL_LINEAR && dperm_block_is_curve(&enc->blocks[i]))
 		{
 			knots += enc->blocks[i].count;
-			curves++;
+			curves += dperm_block_parts(&enc->blocks[i]);
 		}
 	CHECK(layout->dim == dperm_encoder_dim(enc));
 	CHECK(layout->dense == layout->dim - categories - knots);

@@ -10,7 +10,7 @@
 #include "core/encode/shape.h"
 #include "unit/exact_shape.h"
 
-#define SHAPES_MAX (SAMPLE_BLOCKS + 2)
+#define SHAPES_MAX (SAMPLE_DIM_MAX + 2)
 
 static SampleEncoder sampled;
 static SampleRow row;

@@ -102,8 +102,11 @@ move_block(const DpermBend *bend, const DpermBlock *block, Cursor *from, Cursor 
 		*to->category++ = move_code(bend, *from->category++, bend->to.dense - bend->from.dense);
 	else if (dperm_block_is_curve(block))
 	{
-		*to->entry++ = *from->entry++;
-		*to->place++ = move_code(bend, *from->place++, to->curve - from->curve);
+		for (int i = 0; i < dperm_block_parts(block); i++)
+		{
+			*to->entry++ = *from->entry++;
+			*to->place++ = move_code(bend, *from->place++, to->curve - from->curve);
+		}
 		from->curve += block->count;
 		to->curve += block->count;
 	}

@@ -22,23 +22,25 @@ typedef enum DpermBlockKind
 	DPERM_BLOCK_FLAG = 2,		/* -1 or +1 */
 	DPERM_BLOCK_CATEGORY = 3,	/* one-hot; all zeros for an unlisted value */
 	DPERM_BLOCK_VECTOR = 4,		/* divided by norm, clipped to norm 1 */
-	DPERM_BLOCK_BOX = 5			/* a vector whose coordinates are clamped and mapped like numbers */
+	DPERM_BLOCK_BOX = 5			/* a vector whose elements are clamped and mapped like numbers */
 } DpermBlockKind;
 
 typedef struct DpermBlock
 {
 	DpermBlockKind kind;
-	int			count;			/* coordinates: 1, knots, number of categories, or dimension */
-	DpermText	column;			/* empty for an array that is not a column */
-	double		low;			/* NUMBER, TIME; BOX: of all coordinates, unless there are bounds */
-	double		high;
-	/* NUMBER, TIME: the positions of count knots; NULL: at even distances */
-	const double *knots;
+	/* coordinates: 1, knots, number of categories, or dimension, times the knots of each */
+	int			count;
+	int			each;			/* BOX: the knots of each element, 2 or more; 0: it is straight */
 	/* NUMBER, TIME: straight for now, and is bent when n is known (bend.h)? */
 	bool		open;
+	DpermText	column;			/* empty for an array that is not a column */
+	double		low;			/* NUMBER, TIME; BOX: of all elements, unless there are bounds */
+	double		high;
+	/* the positions of the knots of a number, or of each element; NULL: at even distances */
+	const double *knots;
 	double		norm;			/* VECTOR */
 	const DpermText *categories;	/* CATEGORY: count of them */
-	const double *bounds;		/* BOX: low and high of each coordinate, or NULL */
+	const double *bounds;		/* BOX: low and high of each element, or NULL */
 } DpermBlock;
 
 /* The value of a column in one row. */
@@ -47,7 +49,7 @@ typedef struct DpermValue
 	bool		present;		/* false: a zero block */
 	double		number;			/* NUMBER, TIME; FLAG: < 0 or > 0 */
 	int			category;		/* CATEGORY: position, -1 for an unlisted value */
-	const double *vector;		/* VECTOR, BOX: count numbers */
+	const double *vector;		/* VECTOR, BOX: its elements */
 } DpermValue;
 
 /* Is a block a number or a time? */
@@ -57,11 +59,68 @@ dperm_block_is_number(const DpermBlock *block)
 	return block->kind == DPERM_BLOCK_NUMBER || block->kind == DPERM_BLOCK_TIME;
 }
 
-/* Is it a curve: a number over knots? */
+/* Is it a curve, a number over knots, or are its elements? */
 static inline bool
 dperm_block_is_curve(const DpermBlock *block)
 {
-	return dperm_block_is_number(block) && block->count > 1;
+	return (dperm_block_is_number(block) && block->count > 1) || block->each > 0;
+}
+
+/*
+ * How many parts of the ball a block takes: curves take one each, so a vector
+ * of them is encoded as so many columns are.
+ */
+static inline int
+dperm_block_parts(const DpermBlock *block)
+{
+	return block->each > 0 ? block->count / block->each : 1;
+}
+
+/* The coordinates of a part. */
+static inline int
+dperm_block_part_count(const DpermBlock *block)
+{
+	return block->each > 0 ? block->each : block->count;
+}
+
+/* The knots of a number, or of each element of a BOX; 1: straight. */
+static inline int
+dperm_block_knots(const DpermBlock *block)
+{
+	return dperm_block_is_number(block) ? block->count : block->each > 0 ? block->each : 1;
+}
+
+/* The elements of a vector. */
+static inline int
+dperm_block_elements(const DpermBlock *block)
+{
+	return block->each > 0 ? block->count / block->each : block->count;
+}
+
+/* The bounds of element i of a BOX. */
+static inline double
+dperm_block_low(const DpermBlock *block, int i)
+{
+	return block->bounds ? block->bounds[2 * i] : block->low;
+}
+
+static inline double
+dperm_block_high(const DpermBlock *block, int i)
+{
+	return block->bounds ? block->bounds[2 * i + 1] : block->high;
+}
+
+/* Element i of a BOX as a number. */
+static inline DpermBlock
+dperm_block_element(const DpermBlock *block, int i)
+{
+	return (DpermBlock) {
+		.kind = DPERM_BLOCK_NUMBER,
+		.count = block->each > 0 ? block->each : 1,
+		.low = dperm_block_low(block, i),
+		.high = dperm_block_high(block, i),
+		.knots = block->knots
+	};
 }
 
 /* Finite, in order, and distinct even when halved. */

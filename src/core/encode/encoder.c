@@ -71,11 +71,11 @@ dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)
 	return true;
 }
 
-/* Do all coordinates of a box have the same bounds? */
+/* Do all elements of a box have the same bounds? */
 bool
 dperm_encoder_box_is_cube(const DpermBlock *block)
 {
-	for (int i = 1; block->bounds && i < block->count; i++)
+	for (int i = 1; block->bounds && i < dperm_block_elements(block); i++)
 		if (block->bounds[2 * i] != block->bounds[0] ||
 			block->bounds[2 * i + 1] != block->bounds[1])
 			return false;
@@ -91,6 +91,26 @@ dperm_encoder_box_settle(DpermBlock *block)
 	block->low = block->bounds[0];
 	block->high = block->bounds[1];
 	block->bounds = NULL;
+}
+
+/* What is wrong with a vector whose elements are numbers, or NULL. */
+static const char *
+box_fault(const DpermBlock *block)
+{
+	if (block->each != 0 && (block->each < 2 || block->count % block->each != 0))
+		return "the number of knots is out of range";
+	if (block->count < 1 || block->count > DPERM_DIM_MAX)
+		return "dimension is out of range";
+	for (int i = 0; i < dperm_block_elements(block); i++)
+	{
+		DpermBlock	element = dperm_block_element(block, i);
+
+		if (!dperm_block_are_bounds(element.low, element.high))
+			return "the bounds of a vector are out of order";
+		if (dperm_knots_fault(&element))
+			return dperm_knots_fault(&element);
+	}
+	return NULL;
 }
 
 /* What is wrong with one block, or NULL. */
@@ -114,13 +134,7 @@ block_fault(const DpermBlock *block)
 				return "norm is out of range";
 			return NULL;
 		case DPERM_BLOCK_BOX:
-			if (block->count < 1 || block->count > DPERM_DIM_MAX)
-				return "dimension is out of range";
-			for (int i = 0; i < block->count; i++)
-				if (!dperm_block_are_bounds(dperm_encoder_box_low(block, i),
-											dperm_encoder_box_high(block, i)))
-					return "the bounds of a vector are out of order";
-			return NULL;
+			return box_fault(block);
 	}
 	return "a feature has an unknown type";
 }
@@ -273,25 +287,29 @@ box_block(const DpermBlock *block, const double *raw, double target, double *out
 	double		each = dperm_encoder_box_target(block, target);
 
 	for (int i = 0; i < block->count; i++)
-		out[i] = bounded_number(raw[i], dperm_encoder_box_low(block, i),
-								dperm_encoder_box_high(block, i), each);
+		out[i] = bounded_number(raw[i], dperm_block_low(block, i), dperm_block_high(block, i),
+								each);
 }
 
-/* A number between two of its knots. */
+/* A number between two of its knots, or a vector of such numbers. */
 static void
 curve_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
 {
 	double		entry;
-	int			place = dperm_knots_place(block, value, target, &entry);
 
 	zero_block(block->count, out);
-	if (place < 0)
-		return;
-	out[place] = entry;
-	out[place + 1] = target - entry;
+	for (int i = 0; i < dperm_block_parts(block); i++, out += dperm_block_part_count(block))
+	{
+		int			place = dperm_knots_place_part(block, value, i, target, &entry);
+
+		if (place < 0)
+			continue;
+		out[place] = entry;
+		out[place + 1] = dperm_knots_rest(target, entry);
+	}
 }
 
-/* One block, of norm at most |target|. */
+/* One block, of parts of norm at most |target|. */
 void
 dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
 						   double *out)
@@ -301,14 +319,16 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 		zero_block(block->count, out);
 		return;
 	}
+	if (dperm_block_is_curve(block))
+	{
+		curve_block(block, value, target, out);
+		return;
+	}
 	switch (block->kind)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			if (block->count > 1)
-				curve_block(block, value, target, out);
-			else
-				out[0] = bounded_number(value->number, block->low, block->high, target);
+			out[0] = bounded_number(value->number, block->low, block->high, target);
 			break;
 		case DPERM_BLOCK_FLAG:
 			out[0] = value->number > 0 ? target : -target;
@@ -327,14 +347,18 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 	}
 }
 
-/* The norm of one block or the intercept, without a kernel. */
+/* The norm of one part of a block or the intercept, without a kernel. */
 double
 dperm_encoder_target(const DpermEncoder *enc)
 {
-	return share_of_ball(enc->block_count + (enc->intercept ? 1 : 0));
+	int			shares = enc->intercept ? 1 : 0;
+
+	for (int i = 0; i < enc->block_count; i++)
+		shares += dperm_block_parts(&enc->blocks[i]);
+	return share_of_ball(shares);
 }
 
-/* All blocks, each of norm at most |target|. */
+/* All blocks, of parts of norm at most |target|. */
 static void
 encode_blocks(const DpermEncoder *enc, const DpermValue *values, double target, double *out)
 {

@@ -3,7 +3,8 @@
  *
  * Each column is a block of coordinates of norm at most 1 (docs/guarantee.md,
  * "Encoding"); B blocks and the intercept share the ball, so that the row is
- * divided by sqrt(B + 1). Whatever the input, |x| <= 1 holds exactly, in real
+ * divided by sqrt(B + 1). A vector of curves counts as a block for each of its
+ * elements. Whatever the input, |x| <= 1 holds exactly, in real
  * arithmetic, for the resulting doubles: every step allows for its own
  * rounding. With a kernel, the encoded blocks are mapped to random features of
  * norm 1 (fourier.h), which share the ball with an intercept.
@@ -67,9 +68,9 @@ extern void dperm_encoder_encode(const DpermEncoder *enc, const double *frequenc
 						 const DpermValue *values, double sign, double *out, double *room);
 
 /*
- * Encode one block, with norm at most |target|, into its count coordinates; and
- * the target of each block of an encoder without a kernel, and of its
- * intercept.
+ * Encode one block, each of its parts with norm at most |target|, into its count
+ * coordinates; and the target of each part of an encoder without a kernel, and
+ * of its intercept.
  */
 extern void dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value,
 									   double target, double *out);
@@ -84,27 +85,13 @@ extern double
 dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target);
 
 /*
- * The bound on each coordinate of a BOX of norm at most |target|: no encoded
- * coordinate exceeds it in absolute value, and count times its square is at
- * most the square of target, exactly.
+ * The bound on each coordinate of a straight BOX of norm at most |target|: no
+ * encoded coordinate exceeds it in absolute value, and count times its square
+ * is at most the square of target, exactly.
  */
 extern double dperm_encoder_box_target(const DpermBlock *block, double target);
 
-/*
- * The bounds of coordinate i of a BOX; do all coordinates have the same ones?
- */
-static inline double
-dperm_encoder_box_low(const DpermBlock *block, int i)
-{
-	return block->bounds ? block->bounds[2 * i] : block->low;
-}
-
-static inline double
-dperm_encoder_box_high(const DpermBlock *block, int i)
-{
-	return block->bounds ? block->bounds[2 * i + 1] : block->high;
-}
-
+/* Do all elements of a BOX have the same bounds? */
 extern bool dperm_encoder_box_is_cube(const DpermBlock *block);
 
 /* Take bounds that are all the same into low and high. */

@@ -7,14 +7,15 @@
  * 	header		number of blocks, 32 bits; intercept, 8 bits, 0 or 1; kernel, 8 bits
  * 	kernel		if there is one: gamma; features, 32 bits; seed, 64 bits
  * 	each block	kind, 8 bits; column, a text; then, by its kind,
- * 				low, high, number of knots (1: a straight line) and of listed
- * 				ones, 32 bits each, and their positions: none if they are at
- * 				even distances, else all | nothing |
+ * 				low and high, and knots | nothing |
  * 				number of categories, 32 bits, and as many texts |
  * 				dimension, 32 bits, and norm |
  * 				dimension and number of ranges, 32 bits each, and low and
- * 				high of as many: one
- * 				range if it is that of all coordinates, else one for each
+ * 				high of as many: one range if it is that of all elements, else
+ * 				one for each; and knots, of each element
+ * 	knots		their number (1: a straight line) and that of listed ones, 32
+ * 				bits each, and their positions: none if they are at even
+ * 				distances, else all
  * 	a text		length, 32 bits, and the bytes
  */
 #include "core/encode/encoder.h"
@@ -131,7 +132,14 @@ text_size(const DpermText *text)
 static int
 range_count(const DpermBlock *block)
 {
-	return dperm_encoder_box_is_cube(block) ? 1 : block->count;
+	return dperm_encoder_box_is_cube(block) ? 1 : dperm_block_elements(block);
+}
+
+/* Bytes of the knots of a block. */
+static size_t
+knots_size(const DpermBlock *block)
+{
+	return 8 + (block->knots ? sizeof(double) * (size_t) dperm_block_knots(block) : 0);
 }
 
 /* Bytes of a block's domain: what it has besides its kind and column. */
@@ -144,7 +152,7 @@ domain_size(const DpermBlock *block)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			return 24 + (block->knots ? sizeof(double) * (size_t) block->count : 0);
+			return RANGE_SIZE + knots_size(block);
 		case DPERM_BLOCK_FLAG:
 			return 0;
 		case DPERM_BLOCK_CATEGORY:
@@ -154,7 +162,7 @@ domain_size(const DpermBlock *block)
 		case DPERM_BLOCK_VECTOR:
 			return 12;
 		case DPERM_BLOCK_BOX:
-			return 8 + RANGE_SIZE * (size_t) range_count(block);
+			return 8 + RANGE_SIZE * (size_t) range_count(block) + knots_size(block);
 	}
 	return 0;
 }
@@ -180,6 +188,18 @@ write_text(unsigned char *at, const DpermText *text)
 }
 
 static unsigned char *
+write_knots(unsigned char *at, const DpermBlock *block)
+{
+	int			count = dperm_block_knots(block);
+
+	at = dperm_bytes_put_int(at, (uint64_t) count, 4);
+	at = dperm_bytes_put_int(at, (uint64_t) (block->knots ? count : 0), 4);
+	for (int i = 0; block->knots && i < count; i++)
+		at = dperm_bytes_put_double(at, block->knots[i]);
+	return at;
+}
+
+static unsigned char *
 put_block(unsigned char *at, const DpermBlock *block)
 {
 	int			ranges;
@@ -192,10 +212,7 @@ put_block(unsigned char *at, const DpermBlock *block)
 		case DPERM_BLOCK_TIME:
 			at = dperm_bytes_put_double(at, block->low);
 			at = dperm_bytes_put_double(at, block->high);
-			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);
-			at = dperm_bytes_put_int(at, (uint64_t) (block->knots ? block->count : 0), 4);
-			for (int i = 0; block->knots && i < block->count; i++)
-				at = dperm_bytes_put_double(at, block->knots[i]);
+			at = write_knots(at, block);
 			break;
 		case DPERM_BLOCK_FLAG:
 			break;
@@ -209,14 +226,15 @@ put_block(unsigned char *at, const DpermBlock *block)
 			at = dperm_bytes_put_double(at, block->norm);
 			break;
 		case DPERM_BLOCK_BOX:
-			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);
+			at = dperm_bytes_put_int(at, (uint64_t) dperm_block_elements(block), 4);
 			ranges = range_count(block);
 			at = dperm_bytes_put_int(at, (uint64_t) ranges, 4);
 			for (int i = 0; i < ranges; i++)
 			{
-				at = dperm_bytes_put_double(at, dperm_encoder_box_low(block, i));
-				at = dperm_bytes_put_double(at, dperm_encoder_box_high(block, i));
+				at = dperm_bytes_put_double(at, dperm_block_low(block, i));
+				at = dperm_bytes_put_double(at, dperm_block_high(block, i));
 			}
+			at = write_knots(at, block);
 			break;
 	}
 	return at;
@@ -289,7 +307,7 @@ get_categories(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 }
 
 /*
- * The ranges of a box: one for all coordinates, or one for each if they differ.
+ * The ranges of a box: one for all elements, or one for each if they differ.
  */
 static bool
 get_ranges(DpermBytes *r, DpermArena *arena, DpermBlock *block)
@@ -318,18 +336,24 @@ get_ranges(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 	return true;
 }
 
-/* The knots of a number, of which a list has to be needed. */
+/* The knots of a number or of each element, of which a list has to be needed. */
 static bool
 get_knots(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 {
-	uint64_t	listed;
+	int			count = get_count(r, 0);
+	uint64_t	listed = dperm_bytes_get_int(r, 4);
 	double	   *knots;
 
-	block->count = get_count(r, 0);
-	listed = dperm_bytes_get_int(r, 4);
+	if (block->kind == DPERM_BLOCK_BOX)
+	{
+		block->each = count > 1 ? count : 0;
+		block->count *= count;
+	}
+	else
+		block->count = count;
 	if (listed == 0)
 		return true;
-	if (listed != (uint64_t) block->count || listed * sizeof(double) > r->left)
+	if (listed < 2 || listed != (uint64_t) count || listed * sizeof(double) > r->left)
 	{
 		r->bad = true;
 		return true;
@@ -337,7 +361,7 @@ get_knots(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 	knots = dperm_arena_take(arena, sizeof(double) * (size_t) listed);
 	if (knots == NULL)
 		return false;
-	for (int i = 0; i < block->count; i++)
+	for (int i = 0; i < count; i++)
 		knots[i] = dperm_bytes_get_double(r);
 	block->knots = knots;
 	if (dperm_knots_are_even(block))
@@ -369,7 +393,7 @@ get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 			block->norm = dperm_bytes_get_double(r);
 			return true;
 		case DPERM_BLOCK_BOX:
-			return get_ranges(r, arena, block);
+			return get_ranges(r, arena, block) && get_knots(r, arena, block);
 	}
 	return true;				/* unknown: dperm_encoder_fault reports it */
 }

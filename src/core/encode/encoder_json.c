@@ -62,8 +62,8 @@ static const Key kernel_keys[KERNEL_KEYS] = {
 #define BIT(key) (1U << (key))
 
 /*
- * The keys that a feature has besides its column and its type. A number may
- * have knots, too.
+ * The keys that a feature has besides its column and its type. A number and a
+ * vector with a range may have knots, too.
  */
 static const unsigned domain_keys[] = {
 	[DPERM_BLOCK_NUMBER] = BIT(K_LOW) | BIT(K_HIGH),
@@ -73,6 +73,13 @@ static const unsigned domain_keys[] = {
 	[DPERM_BLOCK_VECTOR] = BIT(K_DIMENSION) | BIT(K_NORM),
 	[DPERM_BLOCK_BOX] = BIT(K_DIMENSION) | BIT(K_RANGE)
 };
+
+/* Numbers that depend on keys that may come later. */
+typedef struct Counts
+{
+	int			ranges;			/* in a list of ranges */
+	int			knots;
+} Counts;
 
 /* Set *why to what is wrong; returns false for the caller to pass on. */
 static bool
@@ -231,7 +238,8 @@ read_ranges(DpermJson *json, DpermArena *arena, DpermBlock *block, int *ranges, 
 
 /* A list of knots. */
 static bool
-read_knots(DpermJson *json, DpermArena *arena, DpermBlock *block, const char **why)
+read_knots(DpermJson *json, DpermArena *arena, DpermBlock *block, int *knot_count,
+		   const char **why)
 {
 	int64_t		count;
 	double	   *knots = begin_list(json, arena, sizeof(double), &count,
@@ -245,7 +253,7 @@ read_knots(DpermJson *json, DpermArena *arena, DpermBlock *block, const char **w
 			!dperm_json_number(json, &knots[i++]))
 			return false;
 	block->knots = knots;
-	block->count = i;
+	*knot_count = i;
 	return json->why == NULL;
 }
 
@@ -271,12 +279,10 @@ read_type(DpermJson *json, DpermBlock *block, const char **why)
 		 reject(why, "a feature has an unknown type"));
 }
 
-/*
- * The value of one key of a feature; *ranges is the length of a list of ranges.
- */
+/* The value of one key of a feature. */
 static bool
 read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBlock *block,
-				   int *ranges, const char **why)
+				   Counts *counts, const char **why)
 {
 	switch (key)
 	{
@@ -297,11 +303,28 @@ read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBloc
 			return dperm_json_number(json, &block->norm);
 		case K_KNOTS:
 			return dperm_json_peek(json) == DPERM_JSON_ARRAY ?
-					   read_knots(json, arena, block, why) :
-					   read_count(json, &block->count);
+					   read_knots(json, arena, block, &counts->knots, why) :
+					   read_count(json, &counts->knots);
 		default:				/* K_RANGE */
-			return read_ranges(json, arena, block, ranges, why);
+			return read_ranges(json, arena, block, &counts->ranges, why);
 	}
+}
+
+/* Give a feature its knots. */
+static bool
+take_knots(DpermBlock *block, int knots, const char **why)
+{
+	if (knots < 1)
+		return reject(why, "the number of knots is out of range");
+	if (block->kind == DPERM_BLOCK_BOX)
+	{
+		block->each = knots > 1 || block->knots ? knots : 0;
+		block->count *= knots;
+	}
+	else
+		block->count = knots;
+	dperm_knots_settle(block);
+	return true;
 }
 
 /* One feature: an object. */
@@ -310,14 +333,14 @@ read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char *
 {
 	unsigned	seen = 0;
 	unsigned	needed;
-	int			ranges = 0;
+	Counts		counts = {.knots = 1};
 	int			key;
 
 	memset(block, 0, sizeof(*block));
 	if (!dperm_json_object(json))
 		return false;
 	while (next_key(json, feature_keys, FEATURE_KEYS, &seen, &key, why))
-		if (!read_feature_value(json, (FeatureKey) key, arena, block, &ranges, why))
+		if (!read_feature_value(json, (FeatureKey) key, arena, block, &counts, why))
 			return json->mistyped ? reject(why, feature_keys[key].mistyped) : false;
 	if (json->why || *why)
 		return false;
@@ -326,22 +349,19 @@ read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char *
 	if (block->kind == DPERM_BLOCK_VECTOR && (seen & BIT(K_RANGE)))
 		block->kind = DPERM_BLOCK_BOX;
 	needed = domain_keys[block->kind];
-	if (dperm_block_is_number(block))
+	if (dperm_block_is_number(block) || block->kind == DPERM_BLOCK_BOX)
 		needed |= seen & BIT(K_KNOTS);
 	for (key = K_LOW; key < FEATURE_KEYS; key++)
 		if (needed & ~seen & BIT(key))
 			return reject(why, feature_keys[key].missing);
 	if (seen & ~(needed | BIT(K_TYPE) | BIT(K_COLUMN)))
 		return reject(why, "a feature contains a key that its type does not allow");
-	if (block->bounds && ranges != block->count)
+	if (block->bounds && counts.ranges != block->count)
 		return reject(why, "a feature does not have a range for each element");
 	dperm_encoder_box_settle(block);
-	if (dperm_block_is_number(block))
-		dperm_knots_settle(block);
-	if (block->kind == DPERM_BLOCK_FLAG ||
-		(dperm_block_is_number(block) && !(seen & BIT(K_KNOTS))))
+	if (block->kind == DPERM_BLOCK_FLAG)
 		block->count = 1;
-	return true;
+	return !(needed & (BIT(K_LOW) | BIT(K_RANGE))) || take_knots(block, counts.knots, why);
 }
 
 /* The features of a model. */

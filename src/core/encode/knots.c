@@ -53,8 +53,10 @@ dperm_knots_position(const DpermBlock *block, int i)
 bool
 dperm_knots_are_even(const DpermBlock *block)
 {
-	for (int i = 0; block->knots && i < block->count; i++)
-		if (block->knots[i] != even_position(block, i))
+	DpermBlock	number = block->each > 0 ? dperm_block_element(block, 0) : *block;
+
+	for (int i = 0; number.knots && i < number.count; i++)
+		if (number.knots[i] != even_position(&number, i))
 			return false;
 	return true;
 }
@@ -63,7 +65,7 @@ dperm_knots_are_even(const DpermBlock *block)
 void
 dperm_knots_settle(DpermBlock *block)
 {
-	if (block->count > 1 && dperm_knots_are_even(block))
+	if (dperm_block_part_count(block) > 1 && block->bounds == NULL && dperm_knots_are_even(block))
 		block->knots = NULL;
 }
 
@@ -131,4 +133,20 @@ dperm_knots_place(const DpermBlock *block, const DpermValue *value, double targe
 	return dperm_knots_bend(block->count,
 							target * dperm_block_between(value->number, block->low, block->high),
 							target, entry);
+}
+
+/* The place of one of the numbers of a block. */
+int
+dperm_knots_place_part(const DpermBlock *block, const DpermValue *value, int i, double target,
+					   double *entry)
+{
+	DpermBlock	element;
+	DpermValue	number = {.present = value->present};
+
+	if (block->each == 0)
+		return dperm_knots_place(block, value, target, entry);
+	element = dperm_block_element(block, i);
+	if (value->present)
+		number.number = value->vector[i];
+	return dperm_knots_place(&element, &number, target, entry);
 }

@@ -50,7 +50,7 @@ dperm_layout_make(const DpermEncoder *enc, int *places)
 		Part		part = part_of(&enc->blocks[i]);
 
 		layout.codes += part == PART_CODE;
-		layout.curves += part == PART_CURVE;
+		layout.curves += part == PART_CURVE ? dperm_block_parts(&enc->blocks[i]) : 0;
 		layout.open += enc->blocks[i].open;
 		layout.dense -= part != PART_DENSE ? enc->blocks[i].count : 0;
 		layout.first_curve -= part == PART_CURVE ? enc->blocks[i].count : 0;
@@ -116,10 +116,15 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 		}
 		else if (part == PART_CURVE)
 		{
-			if (sign != 0)
-				within = dperm_knots_place(block, value, target, entry);
-			*place++ = (uint16_t) (within >= 0 ? at[part] + within : layout->dim);
-			entry++;
+			for (int k = 0; k < dperm_block_parts(block); k++)
+			{
+				int			first = at[part] + k * dperm_block_part_count(block);
+
+				if (sign != 0)
+					within = dperm_knots_place_part(block, value, k, target, entry);
+				*place++ = (uint16_t) (within >= 0 ? first + within : layout->dim);
+				entry++;
+			}
 		}
 		else if (sign != 0)
 			dperm_encoder_encode_block(block, value, target, row + at[part]);

@@ -5,9 +5,10 @@
  * column of categories is stored as one code, not as a vector of zeros. A curve
  * sets two neighbouring coordinates, so it is stored as the entry of the first
  * of them and as a code, its place: the other entry is what the first one
- * leaves of the unit (knots.h). A pass takes time proportional to the number of
- * columns, not of coordinates, and so does memory. The trained coordinates are
- * renumbered for this, with numbers first, then categories, then curves:
+ * leaves of the unit (knots.h); a vector of curves is stored as so many of them.
+ * A pass takes time proportional to the number of columns, not of coordinates,
+ * and so does memory. The trained coordinates are renumbered for this, with
+ * numbers first, then categories, then curves:
  *
  *   numbers dense | entries of curves | codes, 16 bits each, padded to a word |
  *   what the row weighs
@@ -36,7 +37,7 @@ typedef struct DpermLayout
 	int			dim;			/* trained coordinates */
 	int			dense;			/* how many of them are numbers; they come first */
 	int			codes;			/* columns that are codes */
-	int			curves;			/* columns that are an entry and a code */
+	int			curves;			/* numbers that are an entry and a code: columns or elements */
 	int			first_curve;	/* their coordinates come last, from this one on */
 	int			open;			/* numbers that have room for the code of a curve */
 	int			words;			/* of a row, in doubles */

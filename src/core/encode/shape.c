@@ -12,13 +12,17 @@
 /* Allows for the rounding of a computed radius; docs/guarantee.md, Lemma 13. */
 #define RADIUS_NUDGE (1 + 16 * DBL_EPSILON)
 
-/* The shape of a block whose norm is at most target. */
+/* The shape of a part of a block, whose norm is at most target. */
 static DpermShape
-block_shape(const DpermBlock *block, double target)
+part_shape(const DpermBlock *block, double target)
 {
-	DpermShape	shape = {.kind = DPERM_SHAPE_BOX, .count = block->count, .radius = target};
+	DpermShape	shape = {
+		.kind = DPERM_SHAPE_BOX,
+		.count = dperm_block_part_count(block),
+		.radius = target
+	};
 
-	switch (block->kind)
+	switch (block->each > 0 ? DPERM_BLOCK_NUMBER : block->kind)
 	{
 		case DPERM_BLOCK_FLAG:
 			break;
@@ -60,6 +64,14 @@ append(DpermShape *out, int *count, DpermShape shape)
 	out[(*count)++] = shape;
 }
 
+/* Append the shapes of a block. */
+static void
+append_block(DpermShape *out, int *count, const DpermBlock *block, double target)
+{
+	for (int i = 0; i < dperm_block_parts(block); i++)
+		append(out, count, part_shape(block, target));
+}
+
 /* Is a block stored as a code? */
 static bool
 is_coded(const DpermBlock *block)
@@ -82,13 +94,13 @@ dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out)
 	else
 		for (int i = 0; i < enc->block_count; i++)
 			if (!codes_last || !is_coded(&enc->blocks[i]))
-				append(out, &count, block_shape(&enc->blocks[i], target));
+				append_block(out, &count, &enc->blocks[i], target);
 	if (enc->intercept)
 		append(out, &count, (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target});
 	for (int curves = 0; curves <= 1 && codes_last; curves++)
 		for (int i = 0; enc->kernel.kind == DPERM_KERNEL_LINEAR && i < enc->block_count; i++)
 			if (is_coded(&enc->blocks[i]) && dperm_block_is_curve(&enc->blocks[i]) == (curves == 1))
-				append(out, &count, block_shape(&enc->blocks[i], target));
+				append_block(out, &count, &enc->blocks[i], target);
 	return count;
 }
 
@@ -115,12 +127,14 @@ dperm_shape_belongs(const DpermEncoder *enc, const DpermShape *shape)
 	DpermCoordinate coordinate;
 	DpermShape	own;
 
-	if (!dperm_encoder_coordinate(enc, shape->first, &coordinate) || coordinate.within != 0)
+	if (!dperm_encoder_coordinate(enc, shape->first, &coordinate) ||
+		(coordinate.block ? coordinate.within % dperm_block_part_count(coordinate.block) :
+							coordinate.within) != 0)
 		return false;
 	own = coordinate.intercept ?
 			  (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target} :
 		  kernel ? kernel_shape(enc) :
-				   block_shape(coordinate.block, target);
+				   part_shape(coordinate.block, target);
 	return own.kind == shape->kind && own.count == shape->count &&
 		   fabs(own.radius - shape->radius) <= 1e-9 * own.radius;
 }

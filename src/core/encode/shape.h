@@ -43,11 +43,15 @@ typedef struct DpermShape
 static inline int
 dperm_shape_most(const DpermEncoder *enc)
 {
-	return enc->block_count + 1;
+	int			most = 1;
+
+	for (int i = 0; i < enc->block_count; i++)
+		most += dperm_block_parts(&enc->blocks[i]);
+	return most;
 }
 
 /*
- * The shapes of an encoder, one for each block and the intercept, or for all
+ * The shapes of an encoder, one for each part of a block and the intercept, or for all
  * features of a kernel; returns how many. In the order of the model, or with
  * categories and curves last as in rows with codes (layout.h).
  */

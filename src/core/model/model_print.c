@@ -394,20 +394,20 @@ put_pair(Out *out, double low, double high)
 	put(out, "]");
 }
 
-/* Append the range of a box, or that of each coordinate. */
+/* Append the range of a box, or that of each element. */
 static void
 put_ranges(Out *out, const DpermBlock *block)
 {
 	put(out, ", \"range\": ");
 	if (dperm_encoder_box_is_cube(block))
 	{
-		put_pair(out, dperm_encoder_box_low(block, 0), dperm_encoder_box_high(block, 0));
+		put_pair(out, dperm_block_low(block, 0), dperm_block_high(block, 0));
 		return;
 	}
-	for (int i = 0; i < block->count; i++)
+	for (int i = 0; i < dperm_block_elements(block); i++)
 	{
 		put(out, i == 0 ? "[" : ", ");
-		put_pair(out, dperm_encoder_box_low(block, i), dperm_encoder_box_high(block, i));
+		put_pair(out, dperm_block_low(block, i), dperm_block_high(block, i));
 	}
 	put(out, "]");
 }
@@ -416,11 +416,14 @@ put_ranges(Out *out, const DpermBlock *block)
 static void
 put_knots(Out *out, const DpermBlock *block)
 {
-	if (block->count > 1)
-		put(out, ", \"knots\": ");
-	if (block->count > 1 && block->knots == NULL)
-		put(out, "%d", block->count);
-	for (int i = 0; block->knots && i < block->count; i++)
+	int			count = dperm_block_knots(block);
+
+	if (!dperm_block_is_curve(block))
+		return;
+	put(out, ", \"knots\": ");
+	if (block->knots == NULL)
+		put(out, "%d", count);
+	for (int i = 0; block->knots && i < count; i++)
 	{
 		put(out, i == 0 ? "[" : ", ");
 		put_double(out, block->knots[i]);
@@ -464,8 +467,9 @@ put_feature(Out *out, const DpermBlock *block)
 			put_member(out, "norm", block->norm);
 			break;
 		case DPERM_BLOCK_BOX:
-			put(out, ", \"dimension\": %d", block->count);
+			put(out, ", \"dimension\": %d", dperm_block_elements(block));
 			put_ranges(out, block);
+			put_knots(out, block);
 			break;
 	}
 	put(out, "}");

@@ -24,15 +24,22 @@ vector_score(const DpermBlock *block, const DpermValue *value, double target,
 	return dperm_inner(count, room, weights);
 }
 
-/* The contribution of a curve: it is a straight line between two knots. */
+/* The contribution of curves: they are straight lines between two knots. */
 static double
 curve_score(const DpermBlock *block, const DpermValue *value, double target,
 			const double *weights)
 {
+	double		sum = 0;
 	double		entry;
-	int			place = dperm_knots_place(block, value, target, &entry);
 
-	return place < 0 ? 0 : weights[place] * entry + weights[place + 1] * (target - entry);
+	for (int i = 0; i < dperm_block_parts(block); i++, weights += dperm_block_part_count(block))
+	{
+		int			place = dperm_knots_place_part(block, value, i, target, &entry);
+
+		if (place >= 0)
+			sum += weights[place] * entry + weights[place + 1] * dperm_knots_rest(target, entry);
+	}
+	return sum;
 }
 
 /* What a block adds; missing values and unlisted categories add nothing. */
@@ -100,7 +107,7 @@ value_says_something(const DpermBlock *block, const DpermValue *value)
 		return value->category >= 0 && value->category < block->count;
 	if (block->kind != DPERM_BLOCK_VECTOR && block->kind != DPERM_BLOCK_BOX)
 		return !isnan(value->number);
-	for (int i = 0; i < block->count; i++)
+	for (int i = 0; i < dperm_block_elements(block); i++)
 	{
 		numbers += !isnan(value->vector[i]);
 		finite += isfinite(value->vector[i]) != 0;

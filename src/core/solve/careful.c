@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/wide.h"
+#include "core/encode/knots.h"
 
 /* Element i of an array that is given as high and low parts. */
 static inline DpermWide
@@ -31,8 +32,8 @@ add_curve(DpermWide margin, const double *weights, const double *weights_low, si
 {
 	margin =
 		dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, place), entry));
-	return dperm_wide_add(
-		margin, dperm_wide_scale(wide_at(weights, weights_low, place + 1), unit - entry));
+	return dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, place + 1),
+												   dperm_knots_rest(unit, entry)));
 }
 
 /* The sum of the gradients of some rows. */
@@ -75,7 +76,7 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 			{
 				add_at(gradient, gradient_low, places[k], dperm_wide_scale(slope, entries[k]));
 				add_at(gradient, gradient_low, places[k] + 1,
-					   dperm_wide_scale(slope, unit - entries[k]));
+					   dperm_wide_scale(slope, dperm_knots_rest(unit, entries[k])));
 			}
 		slope = dperm_wide_scale(slope, unit);
 		for (int k = 1; k <= layout->codes; k++)

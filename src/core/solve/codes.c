@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/limits.h"
+#include "core/encode/knots.h"
 
 /* Codes in a word. */
 #define WORD_CODES (sizeof(double) / sizeof(uint16_t))
@@ -62,14 +63,14 @@ dperm_codes_margins(const DpermCodes *rows, int count, const double *weights, do
 		for (k = 0; k + 1 < curves; k += 2)
 		{
 			a += weights[places[k]] * entries[k];
-			b += weights[places[k] + 1] * (unit - entries[k]);
+			b += weights[places[k] + 1] * dperm_knots_rest(unit, entries[k]);
 			c += weights[places[k + 1]] * entries[k + 1];
-			d += weights[places[k + 1] + 1] * (unit - entries[k + 1]);
+			d += weights[places[k + 1] + 1] * dperm_knots_rest(unit, entries[k + 1]);
 		}
 		if (k < curves)
 		{
 			a += weights[places[k]] * entries[k];
-			b += weights[places[k] + 1] * (unit - entries[k]);
+			b += weights[places[k] + 1] * dperm_knots_rest(unit, entries[k]);
 		}
 		margins[i] += (a + b) + (c + d);
 	}
@@ -97,7 +98,7 @@ dperm_codes_slopes(const DpermCodes *rows, int first, int count, const double *s
 		for (int k = 0; k < layout->curves; k++)
 		{
 			sum[places[k]] += of_row * entries[k];
-			sum[places[k] + 1] += of_row * (unit - entries[k]);
+			sum[places[k] + 1] += of_row * dperm_knots_rest(unit, entries[k]);
 		}
 	}
 }
@@ -135,7 +136,8 @@ list_present(const DpermLayout *layout, const double *row, Present *out)
 			out->code[out->codes++] = codes[k];
 	for (int k = 0; k < layout->curves; k++)
 		if (places[k] != layout->dim)
-			out->curve[out->curves++] = (Point) {places[k], entries[k], out->unit - entries[k]};
+			out->curve[out->curves++] =
+				(Point) {places[k], entries[k], dperm_knots_rest(out->unit, entries[k])};
 }
 
 /* Add the numbers of a row to a column of the upper triangle. */

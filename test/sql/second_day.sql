@@ -1,0 +1,140 @@
+--
+-- The second day of an owner and an analyst: registrations are corrected,
+-- columns get other types, and mistakes cost nothing
+--
+\pset format unaligned
+\pset footer off
+\pset null '(null)'
+\set ECHO none
+SET client_min_messages = warning;
+CREATE ROLE dperm_second_owner;
+CREATE ROLE dperm_second_analyst;
+CREATE SCHEMA clinic AUTHORIZATION dperm_second_owner;
+GRANT USAGE, CREATE ON SCHEMA clinic TO dperm_second_analyst;
+RESET client_min_messages;
+SET search_path = clinic, public;
+-- what an error, or else the charge, of the analyst is
+CREATE FUNCTION tried(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	before numeric := (SELECT epsilon_spent FROM public.dp_budgets WHERE budget = 'clinic');
+	detail text;
+	hint text;
+BEGIN
+	EXECUTE 'SELECT count(' || call || ')';
+	RETURN 'costs ' || trim_scale((SELECT epsilon_spent FROM public.dp_budgets WHERE budget = 'clinic') - before);
+EXCEPTION WHEN OTHERS THEN
+	GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+	RETURN concat_ws(E'\n  ', SQLERRM, nullif(detail, ''), nullif(hint, ''));
+END $$;
+\set ECHO all
+SET ROLE dperm_second_owner;
+SELECT dp_budget_create('clinic', epsilon => 100, delta => 1e-6);
+
+--
+-- Grants: what is omitted stays, and so does what was used
+--
+SELECT dp_grant('clinic', 'dperm_second_analyst', epsilon => 1, delta => 1e-8);
+SET ROLE dperm_second_analyst;
+SELECT dp_budget_charge('clinic', 0.25, 1e-9);
+SET ROLE dperm_second_owner;
+SELECT dp_grant('clinic', 'dperm_second_analyst', epsilon => 2);
+SELECT epsilon_granted, delta_granted, epsilon_spent, delta_spent FROM dp_grants WHERE budget = 'clinic';
+SELECT dp_grant('clinic', 'dperm_second_analyst', delta => 1e-7);
+SELECT epsilon_granted, delta_granted, epsilon_spent, delta_spent FROM dp_grants WHERE budget = 'clinic';
+SELECT dp_grant('clinic', 'dperm_second_analyst');
+SELECT epsilon_granted, delta_granted, epsilon_spent, delta_spent FROM dp_grants WHERE budget = 'clinic';
+-- a limit above that of the budget is none
+SELECT dp_grant('clinic', 'dperm_second_analyst', epsilon => 500, delta => 1e-5);
+SELECT epsilon_granted, delta_granted, epsilon_spent, delta_spent, epsilon_left FROM dp_grants WHERE budget = 'clinic';
+SELECT epsilon, delta, details FROM dp_ledger WHERE budget = 'clinic' AND act = 'grant' ORDER BY entry;
+
+--
+-- A column gets another type: only calls that use it fail, and they say why
+--
+CREATE TYPE mood AS ENUM ('good', 'bad');
+CREATE TABLE visits (age int CHECK (age BETWEEN 0 AND 120), bmi numeric, mood mood, code int, secret int CHECK (secret BETWEEN 0 AND 9), ill boolean);
+INSERT INTO visits SELECT i % 100, 15 + i % 25, 'good', i % 4, i % 10, i % 100 > 60 FROM generate_series(1, 400) i;
+SELECT dp_protect('visits', 'clinic', columns => '{age,bmi,mood,code,ill}', domains => '{"bmi": [10, 60], "mood": ["good", "bad"], "code": {"categories": [0, 1, 2, 3]}}');
+CREATE VIEW grown AS SELECT bmi AS mass, age, mood, ill FROM visits WHERE age > 17;
+SELECT dp_protect('grown', 'clinic');
+ALTER TABLE visits ALTER code TYPE float8;
+ALTER TYPE mood RENAME VALUE 'bad' TO 'awful';
+SET ROLE dperm_second_analyst;
+SELECT tried($$dp_logreg_train('visits', 'ill', '{age,bmi}', 1)$$);
+SELECT tried($$dp_logreg_train('visits', 'ill', '{age,mood}', 1)$$);
+SELECT tried($$dp_logreg_train('visits', 'code', '{age}', 1)$$);
+SELECT tried($$dp_logreg_train('grown', 'ill', '{age,mass}', 1)$$);
+SELECT tried($$dp_logreg_train('grown', 'ill', '{age,mood}', 1)$$);
+SELECT tried($$dp_logreg_train('visits', 'ill', NULL, 1)$$);
+SELECT column_name, domain, origin FROM dp_domains('visits');
+SELECT column_name, domain, origin FROM dp_domains('grown');
+SET ROLE dperm_second_owner;
+-- the owner corrects it, or closes the column
+SELECT dp_protect('visits', 'clinic', columns => '{age,bmi,code,ill}');
+SELECT dp_protect('visits', 'clinic', columns => '{age,bmi,ill}');
+SELECT columns, domains FROM dp_protected WHERE relation = 'visits'::regclass;
+ALTER TABLE visits ALTER code TYPE int;
+SELECT dp_protect('visits', 'clinic', columns => '{age,bmi,mood,code,ill}', domains => '{"bmi": [10, 60], "mood": ["good", "awful"], "code": {"categories": [0, 1, 2, 3]}}');
+
+--
+-- A view keeps the columns closed that are closed in its table
+--
+CREATE VIEW everything AS SELECT *, secret + 1 AS next FROM visits;
+SELECT dp_protect('everything', 'clinic');
+SELECT columns FROM dp_protected WHERE relation = 'everything'::regclass;
+SELECT dp_protect('everything', 'clinic', columns => '{age,secret,ill}');
+SELECT columns FROM dp_protected WHERE relation = 'everything'::regclass;
+
+--
+-- Knots without a range are for the one that is registered, also behind a view
+--
+SELECT dp_protect('grown', 'clinic', domains => '{"mass": {"knots": 4}}');
+SELECT domains FROM dp_protected WHERE relation = 'grown'::regclass;
+BEGIN;
+SELECT dp_protect('visits', 'clinic', domains => '{"bmi": {"knots": 3}, "age": {"knots": 2}}');
+ALTER TABLE visits DROP CONSTRAINT visits_age_check;
+SELECT domains FROM dp_protected WHERE relation = 'visits'::regclass;
+SELECT column_name, domain FROM dp_domains('visits') WHERE column_name IN ('age', 'bmi');
+ROLLBACK;
+SET ROLE dperm_second_analyst;
+SELECT tried($$dp_logreg_train('visits', 'ill', '{code}', 1, domains => '{"code": {"knots": 3}}')$$);
+
+--
+-- Mistakes that the catalog shows cost nothing
+--
+SET ROLE dperm_second_owner;
+CREATE TABLE labels (a int CHECK (a BETWEEN 0 AND 9), price numeric CHECK (price > 0 AND price < 1000), either float8 CHECK ((either > 0 OR either >= 0) AND either < 9),
+	code int CHECK (code IN (1, 5, 9)), small int CHECK (small IN (1, 5, 9) AND small < 6), y boolean);
+INSERT INTO labels SELECT i % 10, 5, 5, 1, 1, i % 10 > 5 FROM generate_series(1, 400) i;
+SELECT dp_protect('labels', 'clinic');
+CREATE TABLE nobody (a int CHECK (a BETWEEN 0 AND 9), y boolean);
+SELECT dp_protect('nobody', 'clinic');
+SET ROLE dperm_second_analyst;
+SELECT tried($$dp_logreg_train('labels', 'price', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'either', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '2')$$);
+SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '9')$$);
+SELECT tried($$dp_logreg_train('labels', 'small', '{a}', 1, positive => '9')$$);
+SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '2', domains => '{"code": [1, 4]}')$$);
+-- the same candidate twice
+SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, candidates => '[{}, {}]')$$);
+SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, candidates => '[{"lambda": 1}, {"lambda": 2}, {"lambda": 1.0}]')$$);
+SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{1,1}')$$);
+SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{{1,2},{3,4}}')$$);
+SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{1,2}')$$);
+-- holdouts that cannot tell candidates apart
+CREATE TABLE holdout AS SELECT i % 10 AS a, NULL::boolean AS y FROM generate_series(1, 100) i;
+SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{0.1,1}', holdout => 'holdout')$$);
+UPDATE holdout SET y = true;
+SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{0.1,1}', holdout => 'holdout')$$);
+SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, positive => 'false', lambdas => '{0.1,1}', holdout => 'holdout')$$);
+UPDATE holdout SET y = a > 5;
+SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{0.1,1}', holdout => 'holdout')$$);
+-- an empty table costs as any other, but not in silence
+SELECT tried($$dp_logreg_train('nobody', 'y', '{a}', 1)$$);
+SELECT tried($$dp_logreg_tune('nobody', 'y', '{a}', 1)$$);
+RESET ROLE;
+SET client_min_messages = warning;
+DROP SCHEMA clinic CASCADE;
+SELECT dp_budget_drop('clinic');
+DROP ROLE dperm_second_owner, dperm_second_analyst;
