@@ -99,9 +99,11 @@ dperm_columns_domain(const DpermBlock *block)
 		case DPERM_BLOCK_VECTOR:
 			return psprintf("vector of %d elements, norm up to %g", block->count, block->norm);
 		case DPERM_BLOCK_BOX:
-			return psprintf("vector of %d elements, each from %g to %g%s", block->count,
-							dperm_encoder_box_low(block, 0), dperm_encoder_box_high(block, 0),
-							dperm_encoder_box_is_cube(block) ? "" : " (the first)");
+			return psprintf("vector of %d elements, each from %g to %g%s%s",
+							dperm_block_elements(block), dperm_block_low(block, 0),
+							dperm_block_high(block, 0),
+							dperm_encoder_box_is_cube(block) ? "" : " (the first)",
+							block->each > 0 ? psprintf(", curves with %d knots", block->each) : "");
 	}
 	return pstrdup("");
 }
@@ -126,12 +128,14 @@ full_entry(const Drawing *drawing, const DpermBlock *block)
 {
 	double		target = dperm_encoder_target(&drawing->model->encoder);
 
-	return block->kind == DPERM_BLOCK_BOX ? dperm_encoder_box_target(block, target) : target;
+	return block->kind == DPERM_BLOCK_BOX && block->each == 0 ?
+		dperm_encoder_box_target(block, target) : target;
 }
 
 /* A number as a curve: its knots, or a straight line through the middle. */
 static void
-draw_number(StringInfo page, const Drawing *drawing, const DpermBlock *block, int first)
+draw_number(StringInfo page, const Drawing *drawing, const char *name, const DpermBlock *block,
+			int first)
 {
 	bool		straight = block->count == 1;
 	int			count = straight ? 3 : block->count;
@@ -155,7 +159,7 @@ draw_number(StringInfo page, const Drawing *drawing, const DpermBlock *block, in
 			.noise = fabs(times) * drawing->noise[at]
 		};
 	}
-	dperm_picture_curve(page, dperm_columns_name(block), points, count, drawing->limit, labels);
+	dperm_picture_curve(page, name, points, count, drawing->limit, labels);
 }
 
 /* The name of a bar. */
@@ -205,6 +209,26 @@ draw_bars(StringInfo page, const Drawing *drawing, const DpermBlock *block, int 
 		name = psprintf("%s (the largest %d of %d)", name, DPERM_PICTURE_BARS, count);
 	}
 	dperm_picture_bars(page, name, bars, Min(count, DPERM_PICTURE_BARS), drawing->limit);
+}
+
+/* A column, or up to most elements of a vector that are curves each. */
+static void
+draw_column(StringInfo page, const Drawing *drawing, const DpermBlock *block, int first, int most)
+{
+	char	   *name = dperm_columns_name(block);
+
+	if (dperm_block_is_number(block))
+		draw_number(page, drawing, name, block, first);
+	else if (block->each == 0)
+		draw_bars(page, drawing, block, first);
+	else
+		for (int i = 0; i < Min(most, dperm_block_elements(block)); i++)
+		{
+			DpermBlock	element = dperm_block_element(block, i);
+
+			draw_number(page, drawing, psprintf("%s[%d]", name, i + 1), &element,
+						first + i * block->each);
+		}
 }
 
 /* One scale for all pictures, so that columns can be compared. */
@@ -257,7 +281,7 @@ void
 dperm_columns_pictures(StringInfo page, const DpermModel *model)
 {
 	const DpermEncoder *encoder = &model->encoder;
-	int			shown = Min(encoder->block_count, DPERM_COLUMNS_DRAWN);
+	int			count = 0;
 	Drawing		drawing = {model, palloc(sizeof(double) * dperm_encoder_dim(encoder))};
 
 	if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
@@ -271,16 +295,15 @@ dperm_columns_pictures(StringInfo page, const DpermModel *model)
 	drawing.limit = common_limit(&drawing);
 	put_legend(page, &drawing);
 	dperm_page_put(page, "<div class=\"pictures\">\n");
-	for (int i = 0, first = 0; i < shown; i++)
+	for (int i = 0, first = 0; i < encoder->block_count; i++)
 	{
 		const DpermBlock *block = &encoder->blocks[i];
 
-		if (dperm_block_is_number(block))
-			draw_number(page, &drawing, block, first);
-		else
-			draw_bars(page, &drawing, block, first);
+		if (count < DPERM_COLUMNS_DRAWN)
+			draw_column(page, &drawing, block, first, DPERM_COLUMNS_DRAWN - count);
+		count += dperm_block_parts(block);
 		first += block->count;
 	}
 	dperm_page_put(page, "</div>\n");
-	dperm_page_cut(page, encoder->block_count, shown, "columns");
+	dperm_page_cut(page, count, Min(count, DPERM_COLUMNS_DRAWN), "pictures");
 }

@@ -60,12 +60,17 @@ SELECT name, string_agg(t[1] || ' ' || t[2], ', ') AS alarms,
   FROM models, regexp_matches(dp_report(model), '<th scope="row">(\d+ %)</th><td>([0-9.<>wbr/]+ %)</td>', 'g') t, LATERAL (SELECT rtrim(t[1], ' %')::float8 / 100 AS w, (model::jsonb ->> 'delta')::float8 AS d) v
  WHERE name IN ('curves', 'lines') GROUP BY name ORDER BY name;
 
--- Pictures: points are where the curve has its knots, on one scale
-WITH curve AS (SELECT row_number() OVER (ORDER BY c.position) AS n, c.score FROM models, dp_curve(model, 'age') c WHERE name = 'curves'),
-     picture AS (SELECT m[1] AS svg FROM models, regexp_matches(dp_report(model), '(<svg role="img" aria-label="Curve of age".*?</svg>)') m WHERE name = 'curves'),
-     y_limit AS (SELECT (regexp_match(svg, 'y="26.0" text-anchor="end">([0-9.]+)<'))[1]::float8 AS y FROM picture),
-     point AS (SELECT row_number() OVER () AS n, c[1]::float8 AS y FROM picture, regexp_matches(svg, '<circle [^>]*cy="([0-9.]+)"', 'g') c)
-SELECT count(*) AS knots, max(abs(22 + 130 * (1 - (score / y_limit.y + 1) / 2) - point.y)) <= 0.051 AS right FROM curve JOIN point USING (n), y_limit;
+-- Pictures: points are where dp_curve has them, on one scale. How far off, in pixels
+CREATE FUNCTION off(model dp_model, name text) RETURNS text LANGUAGE sql AS $$
+	WITH curve AS (SELECT row_number() OVER (ORDER BY c.position) AS n, c.score FROM dp_curve(model, name) c),
+	     picture AS (SELECT split_part(substring(p FROM position('aria-label="Curve of ' || name || '"' IN p)), '</svg>', 1) AS svg FROM dp_report(model) p),
+	     edge AS (SELECT (regexp_match(svg, 'y="26.0" text-anchor="end">([0-9.]+)<'))[1]::float8 AS y FROM picture),
+	     point AS (SELECT row_number() OVER () AS n, c[1]::float8 AS y FROM picture, regexp_matches(svg, '<circle [^>]*cy="([0-9.]+)"', 'g') c)
+	SELECT count(*) || ' knots' || CASE WHEN max(abs(22 + 130 * (1 - (score / edge.y + 1) / 2) - point.y)) <= 0.051 THEN '' ELSE ', wrong' END FROM curve JOIN point USING (n), edge $$;
+CREATE TABLE vectors AS SELECT array_fill(i % 10 / 10.0::float8, ARRAY[50]) AS x, i % 10 > 4 AS label FROM generate_series(1, 500) i;
+ALTER TABLE vectors ADD CHECK (cardinality(x) = 50);
+INSERT INTO models SELECT 'vector of curves', dp_logreg_train('vectors', 'label', 'x', 20, domains => '{"x": {"range": [0, 1], "knots": 3}}');
+SELECT m.name, v.column_name, off(m.model, v.column_name) FROM models m, (VALUES ('curves', 'age'), ('curves', 'born'), ('vector of curves', 'x[1]'), ('vector of curves', 'x[2]'), ('vector of curves', 'x[40]')) v (name, column_name) WHERE m.name = v.name ORDER BY 1, 2;
 
 -- Titles and purposes
 SELECT p LIKE '%<title>A title</title>%<h1>A title</h1>%Purpose: a purpose%Curator: a curator%' AS said
@@ -98,8 +103,11 @@ SELECT 'bounds', jsonb_set(jsonb_set(model::jsonb, '{features,0,low}', '-1.7e308
 UNION ALL
 SELECT 'times', jsonb_set(jsonb_set(jsonb_set(model::jsonb, '{features,4,low}', '-1.7e308'), '{features,4,high}', '1.7e308'), '{features,3,high}', '1e9')::dp_model FROM models WHERE name = 'curves'
 UNION ALL
+SELECT name, model FROM models WHERE name = 'vector of curves'
+UNION ALL
 SELECT 'wide', dp_logreg(i % 2 = 0, array_fill(0.01, ARRAY[900]), 1.0) FROM generate_series(1, 50) i;
-SELECT what, faults(p) AS faults, length(p) < 300000 AS bounded, p ~* '</?(script|title></svg)' AS script, p LIKE '%\\u202E\\u2066\\u200B\\u0007\\u001B%' AS visible
+SELECT what, faults(p) AS faults, length(p) < 300000 AS bounded, p ~* '</?(script|title></svg)' AS script, p LIKE '%\\u202E\\u2066\\u200B\\u0007\\u001B%' AS visible,
+       (SELECT count(*) FROM regexp_matches(p, '<svg ', 'g')) AS drawn, substring(p FROM 'Shown: [^<]*') AS cut
   FROM hostile, dp_report(model, title => evil(), purpose => evil(), curator => evil()) p ORDER BY what;
 SELECT what, dp_report_data(model, evil(), evil(), evil()) #>> '{deployment,basic,name}' = evil() AS as_it_is FROM hostile ORDER BY what;
 SELECT faults(p) AS faults, (SELECT count(*) FROM regexp_matches(p, '<svg ', 'g')) AS drawn, array_agg(c[1]) AS cuts, p LIKE '%c1 (the largest 24 of 60)%' AS categories
