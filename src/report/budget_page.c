@@ -71,6 +71,31 @@ budget_composition(const DpermPromise *promise)
 		"the light of earlier results.";
 }
 
+/* How releases are made from it. */
+static void
+put_interaction(StringInfo json, const DpermPromise *promise)
+{
+	dperm_record_part(json, "deployment_model");
+	dperm_record_field(json, "model_name", "Central");
+	dperm_record_field(json, "actors", dperm_promise_actors(promise));
+	dperm_record_field(json, "release_type", "Many releases");
+	dperm_record_field(json, "release_type_details",
+					   "The budget is never refilled by time. Its owner can raise the limits, "
+					   "which the ledger shows.");
+	dperm_record_field(json, "data_source_type", "Dynamic");
+	dperm_record_field(json, "access_type", "Interactive");
+	dperm_record_field(json, "access_type_details",
+					   "Analysts spend from grants, whose sum the budget limits. They may work "
+					   "together.");
+	dperm_record_part(json, "accounting");
+	dperm_record_field(json, "composition", budget_composition(promise));
+	dperm_record_part(json, "implementation");
+	dperm_record_field(json, "mechanisms",
+					   "Objective and output perturbation for models, discrete Laplace noise for "
+					   "evaluations: dperm " DPERM_VERSION ", in PostgreSQL " PG_VERSION ". "
+					   "Releases of other tools are charged by dp_budget_charge.");
+}
+
 /* The record of a budget: what can be released from it. */
 Jsonb *
 dperm_budget_page_record(const DpermBudgetReport *report)
@@ -105,25 +130,7 @@ dperm_budget_page_record(const DpermBudgetReport *report)
 									account_text(report, "epsilon_spent"),
 									account_text(report, "delta_spent")));
 	}
-	dperm_record_part(&json, "deployment_model");
-	dperm_record_field(&json, "model_name", "Central");
-	dperm_record_field(&json, "actors", dperm_promise_actors(&promise));
-	dperm_record_field(&json, "release_type", "Many releases");
-	dperm_record_field(&json, "release_type_details",
-					   "The budget is never refilled by time. Its owner can raise the limits, "
-					   "which the ledger shows.");
-	dperm_record_field(&json, "data_source_type", "Dynamic");
-	dperm_record_field(&json, "access_type", "Interactive");
-	dperm_record_field(&json, "access_type_details",
-					   "Analysts spend from grants, whose sum the budget limits. They may work "
-					   "together.");
-	dperm_record_part(&json, "accounting");
-	dperm_record_field(&json, "composition", budget_composition(&promise));
-	dperm_record_part(&json, "implementation");
-	dperm_record_field(&json, "mechanisms",
-					   "Objective and output perturbation for models, discrete Laplace noise for "
-					   "evaluations: dperm " DPERM_VERSION ", in PostgreSQL " PG_VERSION ". "
-					   "Releases of other tools are charged by dp_budget_charge.");
+	put_interaction(&json, &promise);
 	return dperm_record_end(&json, NULL);
 }
 
