@@ -24,7 +24,7 @@ endif
 sources = $(patsubst $(here)/%,%,$(sort $(wildcard $(here)/$(1))))
 
 # The PostgreSQL side, from the top down: a room includes those that follow it.
-ROOMS = entry train query protect budget relation column base
+ROOMS = entry report train query protect budget relation column base
 PG_OBJS := $(patsubst %.c,%.o,$(foreach room,$(ROOMS),$(call sources,src/$(room)/*.c)))
 CORE_OBJS := $(patsubst %.c,%.o,$(call sources,src/core/*/*.c))
 ALL_HEADERS := $(wildcard $(here)/src/*/*.h $(here)/src/core/*/*.h)
@@ -40,7 +40,7 @@ DATA_built = $(SQL_INSTALL)
 # The rounding bounds of the release stage hold for IEEE arithmetic as written.
 FP_CFLAGS = -ffp-contract=off -fno-fast-math
 PG_CFLAGS = -Wall -Wextra $(FP_CFLAGS)
-PG_CPPFLAGS = -I$(here)/src
+PG_CPPFLAGS = -I$(here)/src -DDPERM_VERSION='"$(EXTVERSION)"'
 LINALG = -llapack -lblas -lm
 # Symbols of ours are bound when it is linked, not by each process that loads it.
 SHLIB_LINK = -lm $(if $(filter darwin win32,$(PORTNAME)),,-Wl,-Bsymbolic)
@@ -49,7 +49,7 @@ SHLIB_LINK = -lm $(if $(filter darwin win32,$(PORTNAME)),,-Wl,-Bsymbolic)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments before labels model logreg foreign svm reference domains ranges knots knots_rule knots_vectors columns rows altered kernels aggregate releases large_values passes modes solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons prior protect protect_again ledger calls_left protect_attacks callees view_rows first_day second_day explain
+REGRESS = install arguments before labels model logreg foreign svm reference domains ranges knots knots_rule knots_vectors columns rows altered kernels aggregate releases large_values passes modes solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons prior protect protect_again ledger calls_left protect_attacks callees view_rows first_day second_day explain report
 # Tests are under test/, and what they are expected to write is in expected/.
 # pg_regress finds expected/ in the directory where it runs, but the isolation
 # tests only in that of their output. VPATH builds have a link to it.
@@ -96,7 +96,7 @@ endif
 # The install script: its parts in order, those that others need first.
 SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
 	40_internal_passes 41_internal_rows 42_internal_aggregates 43_internal_elsewhere \
-	50_training 51_tuning 52_aggregates 53_composition 60_evaluation 70_internal_budgets 71_budgets 80_internal_registry 81_protection
+	50_training 51_tuning 52_aggregates 53_composition 60_evaluation 70_internal_budgets 71_budgets 80_internal_registry 81_protection 90_report
 
 $(SQL_INSTALL): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
 	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@
