@@ -171,11 +171,13 @@ TEST(multiplies_rows)
 			double	   *inner = make_numbers(&state, count);
 			double	   *sum = make_numbers(&state, dim);
 
-			dperm_rows_inner(count, rows + 1, stride, dim, y + 1, inner + 1);
+			double		constant = dim % 2 ? test_uniform(&state) - 0.5 : 0;
+
+			dperm_rows_inner(count, rows + 1, stride, dim, y + 1, constant, inner + 1);
 			for (size_t i = 0; i < count; i++)
 			{
-				long double exact = 0,
-							size = 0;
+				long double exact = constant,
+							size = fabs(constant);
 
 				for (size_t j = 0; j < dim; j++)
 				{
@@ -225,11 +227,11 @@ TEST(multiplies_rows_in_single_precision)
 				y[j] = (float) (test_uniform(&state) - 0.5);
 			for (size_t i = 0; i < count; i++)
 				factors[i] = (float) (test_uniform(&state) - 0.5);
-			dperm_rows_inner_single(count, rows, dim, y, inner);
+			dperm_rows_inner_single(count, rows, dim, y, 0.25, inner);
 			for (size_t i = 0; i < count; i++)
 			{
-				double		exact = 0,
-							size = 0;
+				double		exact = 0.25,
+							size = 0.25;
 
 				for (size_t j = 0; j < dim; j++)
 				{

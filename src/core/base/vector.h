@@ -110,12 +110,12 @@ dperm_scale(size_t count, double factor, const double *restrict x, double *restr
 }
 
 /*
- * The inner product of each of count rows, stride apart, with y. Memory is read
- * fastest row by row.
+ * The inner product of each of count rows, stride apart, with y, plus a
+ * constant. Memory is read fastest row by row.
  */
 static inline void
 dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_t dim,
-				 const double *restrict y, double *restrict out)
+				 const double *restrict y, double constant, double *restrict out)
 {
 	for (size_t i = 0; i < count; i++, rows += stride)
 	{
@@ -132,7 +132,7 @@ dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_
 		for (; j < dim; j++)
 			rest += rows[j] * y[j];
 		a += b;
-		out[i] = a[0] + a[1] + rest;
+		out[i] = a[0] + a[1] + (rest + constant);
 	}
 }
 
@@ -229,7 +229,7 @@ dperm_multiply_add_single(DpermQuad a, DpermQuad b, DpermQuad c)
 
 static inline void
 dperm_rows_inner_single(size_t count, const float *restrict rows, size_t dim,
-						const float *restrict y, double *restrict out)
+						const float *restrict y, double constant, double *restrict out)
 {
 	for (size_t i = 0; i < count; i++, rows += dim)
 	{
@@ -248,7 +248,7 @@ dperm_rows_inner_single(size_t count, const float *restrict rows, size_t dim,
 		for (; j < dim; j++)
 			rest += rows[j] * y[j];
 		a += b;
-		out[i] = (a[0] + a[1]) + (a[2] + a[3]) + rest;
+		out[i] = (a[0] + a[1]) + (a[2] + a[3]) + rest + constant;
 	}
 }
 

@@ -25,14 +25,14 @@ add_at(double *high, double *low, size_t i, DpermWide x)
 	low[i] = sum.low;
 }
 
-/* Add both entries of a curve to a margin. */
+/* Add both entries of a curve to an output. */
 static inline DpermWide
-add_curve(DpermWide margin, const double *weights, const double *weights_low, size_t place,
+add_curve(DpermWide output, const double *weights, const double *weights_low, size_t place,
 		  double entry, double unit)
 {
-	margin =
-		dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, place), entry));
-	return dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, place + 1),
+	output =
+		dperm_wide_add(output, dperm_wide_scale(wide_at(weights, weights_low, place), entry));
+	return dperm_wide_add(output, dperm_wide_scale(wide_at(weights, weights_low, place + 1),
 												   dperm_knots_rest(unit, entry)));
 }
 
@@ -44,29 +44,34 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 {
 	const DpermLossEntry *entry = dperm_loss_entry((int) loss.kind);
 	size_t		dense = (size_t) layout->dense;
+	double		unit = layout->unit;
 
 	memset(gradient, 0, sizeof(double) * (size_t) layout->dim);
 	memset(gradient_low, 0, sizeof(double) * (size_t) layout->dim);
 	for (int i = 0; i < count; i++, rows += stride)
 	{
 		const uint16_t *codes = dperm_row_codes(layout, rows);
-		const uint16_t *places = codes + 1 + layout->codes;
+		const uint16_t *places = codes + layout->codes;
 		const double *entries = rows + dense;
-		double		unit = layout->place ? dperm_row_unit(layout, codes) : 0;
-		DpermWide	margin = {0, 0};
+		double		label = layout->labelled ? rows[dperm_layout_label(layout)] : 1;
+		DpermWide	output = {0, 0};
 		DpermWide	slope;
 
 		for (size_t j = 0; j < dense; j++)
-			margin =
-				dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, j), rows[j]));
-		for (int k = 1; k <= layout->codes; k++)
+			output =
+				dperm_wide_add(output, dperm_wide_scale(wide_at(weights, weights_low, j), rows[j]));
+		if (dperm_layout_has_constant(layout))
+			output = dperm_wide_add(
+				output, dperm_wide_scale(wide_at(weights, weights_low, dense), unit));
+		for (int k = 0; k < layout->codes; k++)
 			if (codes[k] < layout->dim)
-				margin = dperm_wide_add(
-					margin, dperm_wide_scale(wide_at(weights, weights_low, codes[k]), unit));
+				output = dperm_wide_add(
+					output, dperm_wide_scale(wide_at(weights, weights_low, codes[k]), unit));
 		for (int k = 0; k < layout->curves; k++)
 			if (places[k] < layout->dim)
-				margin = add_curve(margin, weights, weights_low, places[k], entries[k], unit);
-		slope = entry->slope(loss.h, margin);
+				output = add_curve(output, weights, weights_low, places[k], entries[k], unit);
+		slope = entry->slope(loss.h, dperm_wide_scale(output, label));
+		slope = dperm_wide_scale(slope, label);
 		if (layout->weighted)
 			slope = dperm_wide_scale(slope, rows[layout->words - 1]);
 		for (size_t j = 0; j < dense; j++)
@@ -79,7 +84,9 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 					   dperm_wide_scale(slope, dperm_knots_rest(unit, entries[k])));
 			}
 		slope = dperm_wide_scale(slope, unit);
-		for (int k = 1; k <= layout->codes; k++)
+		if (dperm_layout_has_constant(layout))
+			add_at(gradient, gradient_low, dense, slope);
+		for (int k = 0; k < layout->codes; k++)
 			if (codes[k] < layout->dim)
 				add_at(gradient, gradient_low, codes[k], slope);
 	}

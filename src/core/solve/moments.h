@@ -1,13 +1,14 @@
 /*
  * moments.h: one pass over encoded rows at given weights.
  *
- * A row enters as a = y x (the label is in its sign), so that its margin is
- * a.w. The sums are over rows: loss(a.w), loss'(a.w) a, loss''(a.w) a a', each
- * times the weight of the row if it has one. Rows are gathered into blocks; a
- * full block costs two matrix-vector products and one symmetric rank-k update
- * for the numbers of its rows, and a look-up for each code (codes.h). The sums
- * of blocks are compensated, so the rounding error of the gradient does not
- * grow with the number of rows: dperm_moments_rounding() is the bound, and the
+ * A row is x, with its label y: its output is x.w, its margin z is y x.w. The
+ * sums are over rows: loss(z), loss'(z) y x, loss''(z) y^2 x x', each times the
+ * weight of the row if it has one. A label of 0, for none, adds loss(0) to the
+ * first, and nothing to the others. Rows are gathered into blocks; a full block
+ * costs two matrix-vector products and one symmetric rank-k update for the
+ * numbers of its rows, and a look-up for each code (codes.h). The sums of
+ * blocks are compensated, so the rounding error of the gradient does not grow
+ * with the number of rows: dperm_moments_rounding() is the bound, and the
  * certificate of the solver relies on it.
  */
 #ifndef DPERM_MOMENTS_H
@@ -62,11 +63,11 @@ typedef struct DpermMoments
 	int			block_rows;		/* capacity */
 	int			block_used;
 	double	   *block;			/* block_rows x layout.words, row after row */
-	double	   *scaled;			/* their numbers, times the root of the curvature */
+	double	   *scaled;			/* their numbers and intercepts, times the root of the curvature */
 	float	   *rough_scaled;	/* the same, if rough */
-	float	   *rough_hess;		/* dense x dense: the update of the last few blocks */
+	float	   *rough_hess;		/* the update of the last few blocks, up to layout.first_code */
 	int			rough_rows;		/* number of rows in it */
-	double	   *margin;			/* block_rows */
+	double	   *margin;			/* block_rows: outputs, margins, then slopes by the output */
 	double	   *curve;			/* block_rows */
 	double	   *part;			/* dim + DPERM_CODES_BEYOND */
 	double	   *part_low;		/* dim, if careful */
