@@ -98,7 +98,8 @@ static void
 move_block(const DpermBend *bend, const DpermBlock *block, Cursor *from, Cursor *to)
 {
 	if (block->kind == DPERM_BLOCK_CATEGORY)
-		*to->category++ = move_code(bend, *from->category++, bend->to.first_code - bend->from.first_code);
+		*to->category++ =
+			move_code(bend, *from->category++, bend->to.first_code - bend->from.first_code);
 	else if (dperm_block_is_curve(block))
 	{
 		for (int i = 0; i < dperm_block_parts(block); i++)

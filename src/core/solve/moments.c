@@ -38,7 +38,7 @@ dperm_moments_room(int dim, bool hessian)
 {
 	size_t		d = (size_t) dim;
 	size_t		rows = (size_t) block_rows_for(dim, hessian);
-	size_t		room = 8 * d + 2 * DPERM_CODES_BEYOND + rows * (d + 3) + rows;
+	size_t		room = 8 * d + 2 * DPERM_CODES_BEYOND + rows * (d + 3) + 2 * rows;
 
 	if (hessian)
 		room += d * d + rows * d + rows + d * d / 2 + 1;
@@ -69,9 +69,12 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->part = m->weights + d + DPERM_CODES_BEYOND;
 	m->block = m->part + d + DPERM_CODES_BEYOND;
 	m->margin = m->block + rows * (d + 3);
+	m->label = m->margin + rows;
+	for (size_t i = 0; i < rows; i++)
+		m->label[i] = 1;		/* if rows have none of their own */
 	if (hessian)
 	{
-		m->curve = m->margin + rows;
+		m->curve = m->label + rows;
 		m->hess = m->curve + rows;
 		m->scaled = m->hess + d * d;
 		m->rough_scaled = (float *) m->scaled;
@@ -188,15 +191,19 @@ add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 	m->rough_rows += curved;
 }
 
-/* Collect a word of each of some rows, from the first row's on; NULL if they have none. */
+/*
+ * Collect the weights of some rows, stride words apart, each at offset weight;
+ * NULL if rows have no weights.
+ */
 static const double *
-gather(bool there, const double *word, int count, size_t stride, double *out)
+gather_weights(const DpermMoments *m, const double *rows, int count, size_t stride, int weight,
+			   double *weights)
 {
-	if (!there)
+	if (!m->layout.weighted)
 		return NULL;
-	for (int i = 0; i < count; i++, word += stride)
-		out[i] = *word;
-	return out;
+	for (int i = 0; i < count; i++)
+		weights[i] = rows[i * stride + weight];
+	return weights;
 }
 
 /* What the intercept adds to the output of every row. */
@@ -213,16 +220,16 @@ constant_of(const DpermMoments *m)
  * whose label is 0, has neither.
  */
 static void
-add_losses(DpermMoments *m, int count, const double *labels, const double *weights)
+add_losses(DpermMoments *m, int count, const double *weights)
 {
-	for (int i = 0; labels && i < count; i++)
-		m->margin[i] *= labels[i];
+	for (int i = 0; i < count; i++)
+		m->margin[i] *= m->label[i];
 	add_compensated(&m->value[0], &m->value[1],
 					dperm_loss_block(m->loss, count, m->margin, m->curve, weights));
-	for (int i = 0; labels && i < count; i++)
-		m->margin[i] *= labels[i];
-	for (int i = 0; labels && m->curve && i < count; i++)
-		m->curve[i] *= labels[i] * labels[i];
+	for (int i = 0; i < count; i++)
+		m->margin[i] *= m->label[i];
+	for (int i = 0; m->hessian && i < count; i++)
+		m->curve[i] *= m->label[i] * m->label[i];
 }
 
 /* The intercept's part of the sum over some rows, in the order of dperm_rows_sum(). */
@@ -261,7 +268,6 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 	size_t		dense = (size_t) m->layout.dense;
 	bool		coded = dperm_layout_codes(&m->layout) > 0;
 	DpermCodes	codes = dperm_codes_of(&m->layout, rows, stride);
-	double		labels[DPERM_BLOCK_ROWS_MAX];
 	double		weights[DPERM_BLOCK_ROWS_MAX];
 
 	if (m->careful)
@@ -276,10 +282,9 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 	dperm_rows_inner((size_t) count, rows, stride, dense, m->weights, constant_of(m), m->margin);
 	if (coded)
 		dperm_codes_outputs(&codes, count, m->weights, m->margin);
-	add_losses(m, count,
-			   gather(m->layout.labelled, rows + dperm_layout_label(&m->layout), count, stride,
-					  labels),
-			   gather(m->layout.weighted, rows + m->layout.words - 1, count, stride, weights));
+	for (int i = 0; m->layout.labelled && i < count; i++)
+		m->label[i] = rows[i * stride + dperm_layout_label(&m->layout)];
+	add_losses(m, count, gather_weights(m, rows, count, stride, m->layout.words - 1, weights));
 
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
 	{
@@ -335,7 +340,6 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 	float	   *part = slopes + count;
 	DpermCodes	codes = compact_codes(m, compact, count, stride);
 	bool		coded = dperm_layout_codes(&m->layout) > 0;
-	double		labels[DPERM_BLOCK_ROWS_MAX];
 	double		row_weights[DPERM_BLOCK_ROWS_MAX];
 
 	for (size_t j = 0; j < dense; j++)
@@ -345,10 +349,10 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 	if (coded)
 		dperm_codes_outputs(&codes, count, m->weights, m->margin);
 	for (int i = 0; m->layout.labelled && i < count; i++)
-		labels[i] = dperm_compact_label(&m->layout, compact + i * stride);
-	add_losses(m, count, m->layout.labelled ? labels : NULL,
-			   gather(m->layout.weighted, compact + dperm_compact_words(&m->layout) - 1, count,
-					  stride, row_weights));
+		m->label[i] = dperm_compact_label(&m->layout, compact + i * stride);
+	add_losses(m, count,
+			   gather_weights(m, compact, count, stride, dperm_compact_words(&m->layout) - 1,
+							  row_weights));
 
 	for (int i = 0; i < count; i++)
 		slopes[i] = (float) m->margin[i];

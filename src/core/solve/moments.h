@@ -68,6 +68,7 @@ typedef struct DpermMoments
 	float	   *rough_hess;		/* the update of the last few blocks, up to layout.first_code */
 	int			rough_rows;		/* number of rows in it */
 	double	   *margin;			/* block_rows: outputs, margins, then slopes by the output */
+	double	   *label;			/* block_rows */
 	double	   *curve;			/* block_rows */
 	double	   *part;			/* dim + DPERM_CODES_BEYOND */
 	double	   *part_low;		/* dim, if careful */
