@@ -15,10 +15,9 @@
 static double
 margin_of(const DpermLayout *layout, const double *weights, const double *row)
 {
-	double		output = dperm_inner((size_t) layout->dense, weights, row);
+	double		output = dperm_inner((size_t) layout->dense, weights, row) +
+		dperm_layout_constant(layout) * weights[layout->dense];
 
-	if (dperm_layout_has_constant(layout))
-		output += layout->unit * weights[layout->dense];
 	if (dperm_layout_codes(layout) > 0)
 	{
 		DpermCodes	codes = dperm_codes_of(layout, row, (size_t) layout->words);

@@ -35,7 +35,7 @@ TEST(keeps_rows_within_half_a_unit)
 		int			words = dperm_compact_words(&layout);
 		double	   *wide = calloc((size_t) layout.words, sizeof(double));
 		double	   *back = calloc((size_t) layout.words, sizeof(double));
-		float	   *single = calloc((size_t) layout.dense + 1, sizeof(float));
+		float	   *single = calloc(dperm_compact_single(&layout), sizeof(float));
 		double		entries[SAMPLE_DIM_MAX];
 		double	   *compact = malloc(sizeof(double) * words);
 		double	   *again = malloc(sizeof(double) * words);

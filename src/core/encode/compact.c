@@ -95,10 +95,11 @@ void
 dperm_compact_get_single(const DpermLayout *layout, const double *restrict compact, size_t from,
 						 int count, float *restrict rows)
 {
-	size_t		dense = (size_t) layout->dense;
+	size_t		wide = dperm_compact_single(layout);
 
-	for (int i = 0; i < count; i++, compact += from, rows += dense)
-		for (size_t j = 0; j < dense; j++)
+	/* a compact row has a multiple of four slots, too: these are in it */
+	for (int i = 0; i < count; i++, compact += from, rows += wide)
+		for (size_t j = 0; j < wide; j++)
 			rows[j] = (float) ((const int16_t *) compact)[j] * (1.0f / UNITS);
 }
 

@@ -31,8 +31,18 @@ extern void dperm_compact_get(const DpermLayout *layout, const double *compact, 
 							  int count, double *rows);
 
 /*
- * Expand only the numbers of compact rows, in single precision; and only the
- * entries of curves, row after row.
+ * How many numbers a row has in single precision: a multiple of four, for
+ * loops without an end. The last ones mean nothing.
+ */
+static inline size_t
+dperm_compact_single(const DpermLayout *layout)
+{
+	return ((size_t) layout->dense + 3) / 4 * 4;
+}
+
+/*
+ * Expand only these numbers of compact rows; and only the entries of curves,
+ * row after row.
  */
 extern void dperm_compact_get_single(const DpermLayout *layout, const double *compact, size_t from,
 									 int count, float *rows);

@@ -70,8 +70,6 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->block = m->part + d + DPERM_CODES_BEYOND;
 	m->margin = m->block + rows * (d + 3);
 	m->label = m->margin + rows;
-	for (size_t i = 0; i < rows; i++)
-		m->label[i] = 1;		/* if rows have none of their own */
 	if (hessian)
 	{
 		m->curve = m->label + rows;
@@ -206,39 +204,28 @@ gather_weights(const DpermMoments *m, const double *rows, int count, size_t stri
 	return weights;
 }
 
-/* What the intercept adds to the output of every row. */
-static double
-constant_of(const DpermMoments *m)
+/* The output of a row becomes its margin. */
+static inline void
+apply_label(DpermMoments *m, int i, double label)
 {
-	return dperm_layout_has_constant(&m->layout) ? m->layout.unit * m->weights[m->layout.dense] : 0;
+	m->label[i] = label;
+	m->margin[i] *= label;
 }
 
 /*
- * From the outputs of a block to its slopes and curvatures, by the output. This
- * is where labels enter (and in careful.c): the margin is label times output,
- * so the label multiplies slopes once and curvatures twice. A row without one,
- * whose label is 0, has neither.
+ * From the margins of a block to its slopes and curvatures, by the output: the
+ * label, by which the output was multiplied, multiplies slopes once and
+ * curvatures twice. A row without one, whose label is 0, has neither.
  */
 static void
 add_losses(DpermMoments *m, int count, const double *weights)
 {
-	for (int i = 0; i < count; i++)
-		m->margin[i] *= m->label[i];
 	add_compensated(&m->value[0], &m->value[1],
 					dperm_loss_block(m->loss, count, m->margin, m->curve, weights));
-	for (int i = 0; i < count; i++)
+	for (int i = 0; m->layout.labelled && i < count; i++)
 		m->margin[i] *= m->label[i];
-	for (int i = 0; m->hessian && i < count; i++)
+	for (int i = 0; m->layout.labelled && m->hessian && i < count; i++)
 		m->curve[i] *= m->label[i] * m->label[i];
-}
-
-/* The intercept's part of the sum over some rows, in the order of dperm_rows_sum(). */
-static void
-sum_constant(DpermMoments *m, int first, int count)
-{
-	if (dperm_layout_has_constant(&m->layout))
-		dperm_rows_sum((size_t) count, &m->layout.unit, 0, 1, m->margin + first,
-					   m->part + m->layout.dense);
 }
 
 /* Add the sum of a block to the total. */
@@ -267,6 +254,7 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	size_t		dense = (size_t) m->layout.dense;
 	bool		coded = dperm_layout_codes(&m->layout) > 0;
+	double		constant = dperm_layout_constant(&m->layout);
 	DpermCodes	codes = dperm_codes_of(&m->layout, rows, stride);
 	double		weights[DPERM_BLOCK_ROWS_MAX];
 
@@ -279,20 +267,19 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 			fold_group(m);
 		return;
 	}
-	dperm_rows_inner((size_t) count, rows, stride, dense, m->weights, constant_of(m), m->margin);
+	dperm_rows_inner((size_t) count, rows, stride, dense, constant, m->weights, m->margin);
 	if (coded)
 		dperm_codes_outputs(&codes, count, m->weights, m->margin);
 	for (int i = 0; m->layout.labelled && i < count; i++)
-		m->label[i] = rows[i * stride + dperm_layout_label(&m->layout)];
+		apply_label(m, i, rows[i * stride + dperm_layout_label(&m->layout)]);
 	add_losses(m, count, gather_weights(m, rows, count, stride, m->layout.words - 1, weights));
 
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
 	{
 		int			some = count - first < DPERM_PIECE_ROWS ? count - first : DPERM_PIECE_ROWS;
 
-		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, m->margin + first,
-					   m->part);
-		sum_constant(m, first, some);
+		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, constant,
+					   m->margin + first, m->part);
 		if (coded)
 			dperm_codes_slopes(&codes, first, some, m->margin, m->part);
 		add_part(m);
@@ -334,32 +321,35 @@ static void
 add_single_block(DpermMoments *m, const double *compact, int count, size_t stride)
 {
 	size_t		dense = (size_t) m->layout.dense;
+	size_t		wide = dperm_compact_single(&m->layout);
+	double		constant = dperm_layout_constant(&m->layout);
 	float	   *rows = (float *) m->block;
-	float	   *weights = rows + count * dense;
-	float	   *slopes = weights + dense;
+	float	   *weights = rows + count * wide;
+	float	   *slopes = weights + wide;
 	float	   *part = slopes + count;
 	DpermCodes	codes = compact_codes(m, compact, count, stride);
 	bool		coded = dperm_layout_codes(&m->layout) > 0;
 	double		row_weights[DPERM_BLOCK_ROWS_MAX];
 
-	for (size_t j = 0; j < dense; j++)
-		weights[j] = (float) m->weights[j];
+	for (size_t j = 0; j < wide; j++)
+		weights[j] = j < dense ? (float) m->weights[j] : 0;
 	dperm_compact_get_single(&m->layout, compact, stride, count, rows);
-	dperm_rows_inner_single((size_t) count, rows, dense, weights, constant_of(m), m->margin);
+	dperm_rows_inner_single((size_t) count, rows, wide, weights, constant * m->weights[dense],
+							m->margin);
 	if (coded)
 		dperm_codes_outputs(&codes, count, m->weights, m->margin);
 	for (int i = 0; m->layout.labelled && i < count; i++)
-		m->label[i] = dperm_compact_label(&m->layout, compact + i * stride);
+		apply_label(m, i, dperm_compact_label(&m->layout, compact + i * stride));
 	add_losses(m, count,
 			   gather_weights(m, compact, count, stride, dperm_compact_words(&m->layout) - 1,
 							  row_weights));
 
 	for (int i = 0; i < count; i++)
 		slopes[i] = (float) m->margin[i];
-	dperm_rows_sum_single((size_t) count, rows, dense, slopes, part);
+	dperm_rows_sum_single((size_t) count, rows, wide, slopes, part);
 	for (size_t j = 0; j < dense; j++)
 		m->part[j] = part[j];
-	sum_constant(m, 0, count);
+	dperm_rows_sum((size_t) count, compact, 0, 0, constant, m->margin, m->part + dense);
 	if (coded)
 		dperm_codes_slopes(&codes, 0, count, m->margin, m->part);
 	add_part(m);
