@@ -48,7 +48,7 @@ slack_reference(DpermLoss loss, int apart, long double rank, long double flat, l
 				high = 1;
 
 	/* nothing is left whatever the slope, if that has the largest curvature */
-	if (!(rank * log1pl(dperm_loss_curvature(loss) / (rank * flat)) < epsilon))
+	if (!(rank * log1pl(dperm_loss_bounds(loss).curvature / (rank * flat)) < epsilon))
 		return INFINITY;
 	for (int i = 0; i < 90; i++)
 	{

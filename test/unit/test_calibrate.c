@@ -198,7 +198,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	 */
 	CHECK(out->gradient_bound >= fminl(1e-10L, 6e-5L / n) * 0.999999L);
 	CHECK(out->gradient_bound <= fmaxl(fminl(1e-10L, 6e-5L / n) * 1.000001L,
-									   4.0001L * dperm_descent_reach(s->dim, out->lambda, (double) c, s->rows,
+									   4.0001L * dperm_descent_reach(s->dim, out->lambda, s->loss, s->rows,
 																	 out->weight_bound, tilted ? (double) (tail / n) : 0)));
 	CHECK(out->gradient_goal <= out->gradient_bound / 2 && out->gradient_goal >= out->gradient_bound / 4);
 	rho = out->gradient_bound;

@@ -38,9 +38,10 @@ released(const DpermSetup *setup, double order)
 		release.curve = DPERM_CURVE_PURE;
 	else
 	{
-		dperm_composition_objective(&release, cal.noise_scale);
+		dperm_composition_objective(&release, 1, cal.noise_scale);
 		release.mu *= 1 + 1e-9;
-		release.kappa = dperm_slack_any_slope(setup->unit, setup->dim, dperm_loss_curvature(setup->loss) / flat) * (1 + 1e-9);
+		release.kappa = dperm_slack_any_slope(dperm_slack_rank(setup->loss, setup->unit, setup->dim),
+											  dperm_loss_bounds(setup->loss).trace / flat) * (1 + 1e-9);
 	}
 	return dperm_composition_curve(&release, order);
 }

@@ -363,7 +363,7 @@ TEST(curves_hold_for_objective_perturbation)
 								.delta = 1e-6,
 								.curve = removed ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE,
 								.mu = (removed ? 1 : 2) / sigmas[s],
-								.kappa = log1p(dperm_loss_curvature(line.loss) / (3 * lambdas[l]))
+								.kappa = log1p(dperm_loss_bounds(line.loss).curvature / (3 * lambdas[l]))
 							};
 							double		got = dperm_composition_curve(&release, orders[i]);
 							double		exact;

@@ -47,7 +47,7 @@ TEST(follows_the_definitions)
 		double		z = any_margin(&state, loss);
 		DpermLossAt at = dperm_loss_at(loss, z);
 		WideLoss	wide = wide_loss(loss, z);
-		double		c = dperm_loss_curvature(loss);
+		double		c = dperm_loss_bounds(loss).curvature;
 
 		CHECK(fabsl(at.value - wide.value) <= 8 * DBL_EPSILON * (1 + wide.value));
 
@@ -69,7 +69,7 @@ TEST(has_consistent_derivatives)
 	for (int i = 0; i < 20000; i++)
 	{
 		DpermLoss	loss = losses[i % LOSSES];
-		double		c = dperm_loss_curvature(loss);
+		double		c = dperm_loss_bounds(loss).curvature;
 		double		z = 4 * test_uniform(&state) - 1;
 		double		step = 1e-5 / c;
 		DpermLossAt at = dperm_loss_at(loss, z);
@@ -95,13 +95,13 @@ TEST(slope_is_lipschitz)
 		double		step = pow(10, -10 * test_uniform(&state));
 		double		risen = dperm_loss_at(loss, z + step).slope - dperm_loss_at(loss, z).slope;
 
-		CHECK(risen <= dperm_loss_curvature(loss) * ((z + step) - z) * (1 + 1e-9) + 1e-13);
+		CHECK(risen <= dperm_loss_bounds(loss).curvature * ((z + step) - z) * (1 + 1e-9) + 1e-13);
 	}
 }
 
 TEST(attains_its_curvature_bound)
 {
-	CHECK(dperm_loss_curvature(losses[0]) == 0.25);
+	CHECK(dperm_loss_bounds(losses[0]).curvature == 0.25);
 	CHECK(dperm_loss_at(losses[0], 0).curve == 0.25);
 	for (double z = -1e-7; z < 1e-7; z += 3e-12)
 		CHECK(dperm_loss_at(losses[0], z).curve <= 0.25 * (1 + DBL_EPSILON));
@@ -110,10 +110,10 @@ TEST(attains_its_curvature_bound)
 		DpermLoss	huber = {DPERM_LOSS_HUBER, h};
 		DpermLoss	smooth = {DPERM_LOSS_SMOOTH_HINGE, h};
 
-		CHECK_NEAR(dperm_loss_curvature(huber), 1 / (2 * h), 1e-14);
-		CHECK_NEAR(dperm_loss_curvature(smooth), 3 / (4 * h), 1e-13);
-		CHECK(dperm_loss_at(huber, 1).curve == dperm_loss_curvature(huber));
-		CHECK(dperm_loss_at(smooth, 1).curve == dperm_loss_curvature(smooth));
+		CHECK_NEAR(dperm_loss_bounds(huber).curvature, 1 / (2 * h), 1e-14);
+		CHECK_NEAR(dperm_loss_bounds(smooth).curvature, 3 / (4 * h), 1e-13);
+		CHECK(dperm_loss_at(huber, 1).curve == dperm_loss_bounds(huber).curvature);
+		CHECK(dperm_loss_at(smooth, 1).curve == dperm_loss_bounds(smooth).curvature);
 		CHECK_NEAR(dperm_loss_at(huber, 0).value, 1, 1e-15);
 		CHECK_NEAR(dperm_loss_at(smooth, 0).value, 1, 1e-15);
 	}
@@ -164,7 +164,7 @@ TEST(agrees_in_blocks)
 	for (int round = 0; round < 6000; round++)
 	{
 		DpermLoss	loss = losses[round % LOSSES];
-		double		c = dperm_loss_curvature(loss);
+		double		c = dperm_loss_bounds(loss).curvature;
 		int			count = round % 9 ? 1 + test_below(&state, 20) : 1 + test_below(&state, DPERM_LOSS_BLOCK);
 		double	   *margins = malloc(sizeof(double) * count);
 		double	   *alone = malloc(sizeof(double) * count);

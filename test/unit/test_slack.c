@@ -15,7 +15,7 @@ slack_of(DpermLoss loss, int apart, int rank, double flat, double epsilon)
 	DpermSetup	s = {.loss = loss, .neighbours = apart == 1 ? DPERM_NEIGHBOURS_REMOVE : DPERM_NEIGHBOURS_REPLACE,
 		.unit = rank > 1 ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW, .rows = 1, .dim = rank};
 
-	return dperm_slack(&s, dperm_loss_curvature(loss), flat, epsilon);
+	return dperm_slack(&s, flat, epsilon);
 }
 
 /* The curvature of a loss by its slope: what the loss itself says at margins, a bound everywhere, and concave. */
@@ -24,7 +24,7 @@ TEST(curvature_belongs_to_the_slope)
 	for (int l = 0; l < 3; l++)
 	{
 		const DpermLossEntry *entry = dperm_loss_entry((int) losses[l].kind);
-		double		c = dperm_loss_curvature(losses[l]);
+		double		c = dperm_loss_bounds(losses[l]).curvature;
 		double		bend = losses[l].h > 0 ? losses[l].h : 20;
 		double		change;
 
@@ -186,7 +186,7 @@ TEST(covers_every_slope)
 		int			apart = 1 + test_below(&state, 2);
 		int			rank = test_below(&state, 2) ? 1 : 1 + test_below(&state, 5000);
 		double		epsilon = pow(10, -6 + 8.69 * test_uniform(&state));
-		double		c = dperm_loss_curvature(loss);
+		double		c = dperm_loss_bounds(loss).curvature;
 		double		flat = c / expm1(epsilon * pow(10, 1 - 4 * test_uniform(&state)));
 		DpermSlack	line;
 		long double exact = slack_reference(loss, apart, rank, fmax(flat, 1e-10), epsilon);
@@ -194,7 +194,7 @@ TEST(covers_every_slope)
 
 		flat = fmax(flat, 1e-10);
 		line = slack_of(loss, apart, rank, flat, epsilon);
-		any = dperm_slack_any_slope(rank > 1 ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW, rank, c / flat);
+		any = dperm_slack_any_slope(rank, c / flat);
 		CHECK(line.slack <= any * (1 + 1e-12) && line.slack >= 0 && line.fall >= 0);
 		if (!(any < epsilon * (1 - 1e-9)))
 		{
@@ -242,7 +242,7 @@ TEST(leaves_more_for_more)
 		DpermLoss	loss = losses[test_below(&state, 4)];
 		int			apart = 1 + test_below(&state, 2);
 		double		epsilon = pow(10, -3 + 4 * test_uniform(&state));
-		double		flat = dperm_loss_curvature(loss) / expm1(epsilon * test_uniform(&state));
+		double		flat = dperm_loss_bounds(loss).curvature / expm1(epsilon * test_uniform(&state));
 		double		left = epsilon - slack_of(loss, apart, 1, flat, epsilon).slack;
 
 		CHECK(1.01 * epsilon - slack_of(loss, apart, 1, flat, 1.01 * epsilon).slack >= left);

@@ -60,13 +60,20 @@ huber_slope(double h, DpermWide z)
 	return dperm_wide_scale(dperm_wide_add(q, dperm_wide_of(1)), -0.5);
 }
 
+/* On the bend the curvature is at most 0.5 / h; at 0 the loss is 1 for any h. */
+static DpermLossBounds
+huber_bounds(double h)
+{
+	return dperm_loss_of_margin(0.5 / h, 1);
+}
+
 const DpermLossEntry dperm_huber = {
 	.name = "huber",
 	.learner = DPERM_LEARNER_SVM,
 	.has_h = true,
 	.flat = true,
 	.probability = false,
-	.curvature = 0.5,
+	.bounds = huber_bounds,
 	.at = huber_at,
 	.block = huber_block,
 	.slope = huber_slope,

@@ -129,13 +129,21 @@ logistic_share(double rest, double *change)
 	return 4 * rest * (1 - rest);
 }
 
+/* At 0 the loss is log 2. */
+static DpermLossBounds
+logistic_bounds(double h)
+{
+	(void) h;
+	return dperm_loss_of_margin(0.25, 0x1.62e42fefa39efp-1);
+}
+
 const DpermLossEntry dperm_logistic = {
 	.name = "logistic",
 	.learner = DPERM_LEARNER_LOGREG,
 	.has_h = false,
 	.flat = false,
 	.probability = true,
-	.curvature = 0.25,
+	.bounds = logistic_bounds,
 	.at = logistic_at,
 	.block = logistic_block,
 	.slope = logistic_slope,

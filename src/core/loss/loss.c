@@ -44,13 +44,11 @@ dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves, con
 	return losses[loss.kind]->block(loss.h, count, margins, curves, weights);
 }
 
-/* The bound c on the curvature (docs/guarantee.md, "Losses"). */
-double
-dperm_loss_curvature(DpermLoss loss)
+/* The bounds of a loss. */
+DpermLossBounds
+dperm_loss_bounds(DpermLoss loss)
 {
-	const DpermLossEntry *entry = losses[loss.kind];
-
-	return entry->has_h ? entry->curvature / loss.h : entry->curvature;
+	return losses[loss.kind]->bounds(loss.h);
 }
 
 /* The SQL name of a loss. */

@@ -49,6 +49,23 @@ typedef struct DpermLossAt
 	double		curve;			/* in [0, c] */
 } DpermLossAt;
 
+/*
+ * What the theorems need of a loss (docs/guarantee.md, "Losses": Property L).
+ * Its slope has a size t in [0, 1]; rows have norm at most 1.
+ */
+typedef struct DpermLossBounds
+{
+	double		reach;			/* of the slope, in the norm of pure noise: g_1 t */
+	double		norm;			/* of the slope: g_2 t */
+	double		curvature;		/* the largest eigenvalue of the second derivative */
+	double		trace;			/* its largest trace */
+	int			rank;
+	int			directions;		/* that the slope is an average of */
+	double		start;			/* of the loss at weights 0 */
+	double		slope_rounding; /* of a slope, besides its margin's, in units of rounding */
+	double		typical_norm;	/* of weights, for the criterion; no bound */
+} DpermLossBounds;
+
 /* The largest number of margins in a block. */
 #define DPERM_LOSS_BLOCK 256
 
@@ -60,7 +77,7 @@ typedef struct DpermLossEntry
 	bool		has_h;
 	bool		flat;			/* does the loss have pieces without curvature? */
 	bool		probability;	/* does 1/(1 + exp(-margin)) estimate a probability? */
-	double		curvature;		/* the bound c; for a loss with h, c times h */
+	DpermLossBounds (*bounds) (double h);
 
 	/*
 	 * the loss and its first two derivatives at margin z (any z, infinities
@@ -81,10 +98,10 @@ typedef struct DpermLossEntry
 	DpermWide	(*slope) (double h, DpermWide z);
 
 	/*
-	 * The curvature where the slope has size 1 - rest, as a share of c, or an
-	 * upper bound on it that is concave in the slope; *change receives its
-	 * derivative by the slope, which may be infinite at the ends. NULL: the
-	 * curvature may be c at every slope.
+	 * The trace of the curvature where the slope has size 1 - rest, as a share
+	 * of the largest, or an upper bound on it that is concave in the slope;
+	 * *change receives its derivative by the slope, which may be infinite at
+	 * the ends. NULL: the trace may be the largest at every slope.
 	 */
 	double		(*share) (double rest, double *change);
 } DpermLossEntry;
@@ -101,7 +118,7 @@ extern const DpermLossEntry *dperm_loss_entry(int kind);
 extern DpermLossAt dperm_loss_at(DpermLoss loss, double z);
 extern double
 dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves, const double *weights);
-extern double dperm_loss_curvature(DpermLoss loss);
+extern DpermLossBounds dperm_loss_bounds(DpermLoss loss);
 extern const char *dperm_loss_name(DpermLossKind kind);
 
 /* NULL if h is valid for the loss, else what is wrong. */

@@ -1,5 +1,6 @@
 /*
- * pairs.h: code that the losses share: two margins at a time, and the bend.
+ * pairs.h: code that the losses share: two margins at a time, bounds, and the
+ * bend.
  */
 #ifndef DPERM_PAIRS_H
 #define DPERM_PAIRS_H
@@ -10,6 +11,7 @@
 
 #include "core/base/vector.h"
 #include "core/base/wide.h"
+#include "core/loss/loss.h"
 
 /*
  * Two margins at a time, without branches: margins are practically random, and
@@ -135,6 +137,26 @@ dperm_loss_any_pairs(DpermLossPair pair, double h, int count, double *margins, d
 			dperm_loss_weighted_pairs(pair, h, count, margins, NULL, weights);
 	return curves ? dperm_loss_pairs(pair, h, count, margins, curves) :
 					dperm_loss_pairs(pair, h, count, margins, NULL);
+}
+
+/*
+ * The bounds of a loss of two classes: one slope, of one sign, and so one
+ * direction.
+ */
+static inline DpermLossBounds
+dperm_loss_of_margin(double curvature, double start)
+{
+	return (DpermLossBounds) {
+		.reach = 1,
+		.norm = 1,
+		.curvature = curvature,
+		.trace = curvature,
+		.rank = 1,
+		.directions = 1,
+		.start = start,
+		.slope_rounding = 4,
+		.typical_norm = 20
+	};
 }
 
 /*

@@ -83,13 +83,20 @@ smooth_hinge_share(double rest, double *change)
 	return share;
 }
 
+/* On the bend the curvature is at most 0.75 / h; at 0 the loss is 1 for any h. */
+static DpermLossBounds
+smooth_hinge_bounds(double h)
+{
+	return dperm_loss_of_margin(0.75 / h, 1);
+}
+
 const DpermLossEntry dperm_smooth_hinge = {
 	.name = "smooth_hinge",
 	.learner = DPERM_LEARNER_SVM,
 	.has_h = true,
 	.flat = true,
 	.probability = false,
-	.curvature = 0.75,
+	.bounds = smooth_hinge_bounds,
 	.at = smooth_hinge_at,
 	.block = smooth_hinge_block,
 	.slope = smooth_hinge_slope,

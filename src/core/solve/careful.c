@@ -103,9 +103,11 @@ dperm_careful_merge(int dim, const double *more, const double *more_low, double 
 
 /* A bound on the rounding error of a gradient. */
 double
-dperm_careful_rounding(int dim, double curvature, int64_t rows, double lambda, double norm,
+dperm_careful_rounding(int dim, DpermLoss loss, int64_t rows, double lambda, double norm,
 					   double tilt)
 {
-	return 0x1p-93 + 0x1p-100 * ((curvature * (dim + 4) / 16 + lambda) * norm + tilt + 500 +
-								 (double) rows * 0x1p-19);
+	const DpermLossBounds bounds = dperm_loss_bounds(loss);
+
+	return 0x1p-93 + 0x1p-100 * ((bounds.curvature * (dim + 4) / 16 + lambda) * norm + tilt +
+								 bounds.norm * 500 + bounds.norm * (double) rows * 0x1p-19);
 }

@@ -502,10 +502,11 @@ dperm_moments_pack(const DpermMoments *m, double *packed)
 
 /* A bound on the rounding error of the mean gradient. */
 double
-dperm_moments_rounding(int dim, double curvature, double norm)
+dperm_moments_rounding(int dim, DpermLoss loss, double norm)
 {
+	const DpermLossBounds bounds = dperm_loss_bounds(loss);
 	double		margin = (dim / 4 + MARGIN_ROUNDINGS) * norm;	/* of a dot product in four sums */
-	double		slope = curvature * (margin + 2) + 4;
+	double		slope = bounds.curvature * (margin + 2) + bounds.slope_rounding;
 
-	return DPERM_ROUNDING_UNIT * (slope + DPERM_PIECE_ROWS + 4);
+	return DPERM_ROUNDING_UNIT * (slope + DPERM_PIECE_ROWS * bounds.norm + 4 * bounds.norm);
 }

@@ -164,9 +164,9 @@ dperm_packed_size(int dim)
 #define DPERM_ROUNDING_UNIT (1.0625 * 0x1p-53)
 
 /*
- * A bound on |computed - exact| for the mean gradient at weights of this norm,
- * for a loss of this curvature at most (docs/guarantee.md, "Rounding").
+ * A bound on |computed - exact| for the mean gradient at weights of this norm
+ * (docs/guarantee.md, "Rounding").
  */
-extern double dperm_moments_rounding(int dim, double curvature, double norm);
+extern double dperm_moments_rounding(int dim, DpermLoss loss, double norm);
 
 #endif							/* DPERM_MOMENTS_H */
