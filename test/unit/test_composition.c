@@ -310,8 +310,8 @@ line_density(const Line *line, double row, double f)
 
 	for (int i = 0; i < 3; i++)
 	{
-		noise -= dperm_loss_at(line->loss, f * rows[i]).slope * rows[i];
-		slope += dperm_loss_at(line->loss, f * rows[i]).curve * rows[i] * rows[i];
+		noise -= dperm_loss_at(line->loss, f * rows[i], 1).slope * rows[i];
+		slope += dperm_loss_at(line->loss, f * rows[i], 1).curve * rows[i] * rows[i];
 	}
 	return exp(-noise * noise / (2 * line->sigma * line->sigma)) * slope / line->sigma / sqrt(2 * acos(-1));
 }

@@ -45,7 +45,7 @@ huber_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 static double
 huber_block(double h, int count, double *margins, double *curves, const double *weights)
 {
-	return dperm_loss_any_pairs(huber_pair, h, count, margins, curves, weights);
+	return dperm_loss_any_pairs(huber_pair, h, INFINITY, count, margins, curves, weights);
 }
 
 /* -(1 + q)/2 on the bend, in twice the precision. */
@@ -70,7 +70,9 @@ huber_bounds(double h)
 const DpermLossEntry dperm_huber = {
 	.name = "huber",
 	.learner = DPERM_LEARNER_SVM,
-	.has_h = true,
+	.label = DPERM_LABEL_TWO,
+	.h_min = DPERM_H_MIN,
+	.h_range = "h must be between 0.01 and 1",
 	.flat = true,
 	.probability = false,
 	.bounds = huber_bounds,

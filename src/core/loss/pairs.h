@@ -1,6 +1,6 @@
 /*
- * pairs.h: code that the losses share: two margins at a time, bounds, and the
- * bend.
+ * pairs.h: code that the losses share: two margins, or residuals, at a
+ * time; bounds; the bend.
  */
 #ifndef DPERM_PAIRS_H
 #define DPERM_PAIRS_H
@@ -41,10 +41,11 @@ typedef DpermPair (*DpermLossPair) (double h, DpermPair z, DpermLossSums *sums, 
 
 /*
  * A block. Inlined, so that the compiler knows the loss and whether curves is
- * NULL.
+ * NULL. An odd last margin is paired with none, which adds nothing.
  */
 static inline double
-dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves)
+dperm_loss_pairs(DpermLossPair pair, double h, double none, int count, double *margins,
+				 double *curves)
 {
 	DpermLossSums sums = {dperm_both(0), dperm_both(1)};
 	DpermPair	curve = dperm_both(0);
@@ -59,8 +60,7 @@ dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, doubl
 	}
 	if (i < count)
 	{
-		/* an odd last margin is paired with infinity, which adds nothing */
-		DpermPair	last = {margins[i], INFINITY};
+		DpermPair	last = {margins[i], none};
 
 		margins[i] = pair(h, last, &sums, curves ? &curve : NULL)[0];
 		if (curves)
@@ -93,19 +93,15 @@ dperm_log(DpermPair x)
  * losses, slopes and curves are multiplied.
  */
 static inline double
-dperm_loss_weighted_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves,
-						  const double *weights)
+dperm_loss_weighted_pairs(DpermLossPair pair, double h, double none, int count, double *margins,
+						  double *curves, const double *weights)
 {
 	DpermPair	total = dperm_both(0);
 
 	for (int i = 0; i < count; i += 2)
 	{
-		/*
-		 * as there, an odd last margin is paired with infinity, which adds
-		 * nothing
-		 */
 		bool		last = i + 1 == count;
-		DpermPair	z = last ? (DpermPair) {margins[i], INFINITY} : dperm_pair_at(margins + i);
+		DpermPair	z = last ? (DpermPair) {margins[i], none} : dperm_pair_at(margins + i);
 		DpermPair	weight = last ? (DpermPair) {weights[i], 0} : dperm_pair_at(weights + i);
 		DpermLossSums sums = {dperm_both(0), dperm_both(1)};
 		DpermPair	curve = dperm_both(0);
@@ -129,14 +125,14 @@ dperm_loss_weighted_pairs(DpermLossPair pair, double h, int count, double *margi
 
 /* The block function of a loss, with a separate loop for each case. */
 static inline double
-dperm_loss_any_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves,
-					 const double *weights)
+dperm_loss_any_pairs(DpermLossPair pair, double h, double none, int count, double *margins,
+					 double *curves, const double *weights)
 {
 	if (weights)
-		return curves ? dperm_loss_weighted_pairs(pair, h, count, margins, curves, weights) :
-			dperm_loss_weighted_pairs(pair, h, count, margins, NULL, weights);
-	return curves ? dperm_loss_pairs(pair, h, count, margins, curves) :
-					dperm_loss_pairs(pair, h, count, margins, NULL);
+		return curves ? dperm_loss_weighted_pairs(pair, h, none, count, margins, curves, weights) :
+			dperm_loss_weighted_pairs(pair, h, none, count, margins, NULL, weights);
+	return curves ? dperm_loss_pairs(pair, h, none, count, margins, curves) :
+					dperm_loss_pairs(pair, h, none, count, margins, NULL);
 }
 
 /*

@@ -49,7 +49,7 @@ smooth_hinge_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 static double
 smooth_hinge_block(double h, int count, double *margins, double *curves, const double *weights)
 {
-	return dperm_loss_any_pairs(smooth_hinge_pair, h, count, margins, curves, weights);
+	return dperm_loss_any_pairs(smooth_hinge_pair, h, INFINITY, count, margins, curves, weights);
 }
 
 /* (q^3 - 3 q)/4 - 1/2 on the bend, in twice the precision. */
@@ -93,7 +93,9 @@ smooth_hinge_bounds(double h)
 const DpermLossEntry dperm_smooth_hinge = {
 	.name = "smooth_hinge",
 	.learner = DPERM_LEARNER_SVM,
-	.has_h = true,
+	.label = DPERM_LABEL_TWO,
+	.h_min = DPERM_H_MIN,
+	.h_range = "h must be between 0.01 and 1",
 	.flat = true,
 	.probability = false,
 	.bounds = smooth_hinge_bounds,

@@ -163,6 +163,9 @@ check_objective(const DpermSetup *s)
 		return "the analysis of the paper does not support delta";
 	if (s->analysis == DPERM_ANALYSIS_PAPER && s->unit == DPERM_UNIT_PERSON)
 		return "the analysis of the paper supports rows, not persons";
+	if (s->analysis == DPERM_ANALYSIS_PAPER &&
+		dperm_loss_entry((int) s->loss.kind)->label != DPERM_LABEL_TWO)
+		return "the analysis of the paper supports labels of two classes only";
 	return NULL;
 }
 

@@ -42,7 +42,6 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 				  size_t stride, const double *weights, const double *weights_low, double *gradient,
 				  double *gradient_low)
 {
-	const DpermLossEntry *entry = dperm_loss_entry((int) loss.kind);
 	size_t		dense = (size_t) layout->dense;
 	double		unit = layout->unit;
 
@@ -70,8 +69,7 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 		for (int k = 0; k < layout->curves; k++)
 			if (places[k] < layout->dim)
 				output = add_curve(output, weights, weights_low, places[k], entries[k], unit);
-		slope = entry->slope(loss.h, dperm_wide_scale(output, label));
-		slope = dperm_wide_scale(slope, label);
+		slope = dperm_loss_slope(loss, output, label);
 		if (layout->weighted)
 			slope = dperm_wide_scale(slope, rows[layout->words - 1]);
 		for (size_t j = 0; j < dense; j++)

@@ -204,28 +204,13 @@ gather_weights(const DpermMoments *m, const double *rows, int count, size_t stri
 	return weights;
 }
 
-/* The output of a row becomes its margin. */
-static inline void
-apply_label(DpermMoments *m, int i, double label)
-{
-	m->label[i] = label;
-	m->margin[i] *= label;
-}
-
-/*
- * From the margins of a block to its slopes and curvatures, by the output: the
- * label, by which the output was multiplied, multiplies slopes once and
- * curvatures twice. A row without one, whose label is 0, has neither.
- */
+/* From the outputs of a block to its slopes and curvatures. */
 static void
 add_losses(DpermMoments *m, int count, const double *weights)
 {
 	add_compensated(&m->value[0], &m->value[1],
-					dperm_loss_block(m->loss, count, m->margin, m->curve, weights));
-	for (int i = 0; m->layout.labelled && i < count; i++)
-		m->margin[i] *= m->label[i];
-	for (int i = 0; m->layout.labelled && m->hessian && i < count; i++)
-		m->curve[i] *= m->label[i] * m->label[i];
+					dperm_loss_block(m->loss, count, m->margin,
+									 m->layout.labelled ? m->label : NULL, m->curve, weights));
 }
 
 /* Add the sum of a block to the total. */
@@ -246,7 +231,7 @@ fold_group(DpermMoments *m)
 }
 
 /*
- * Add up to block_rows rows, stride words apart: margins, slopes, then the
+ * Add up to block_rows rows, stride words apart: outputs, slopes, then the
  * three sums.
  */
 static void
@@ -271,7 +256,7 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 	if (coded)
 		dperm_codes_outputs(&codes, count, m->weights, m->margin);
 	for (int i = 0; m->layout.labelled && i < count; i++)
-		apply_label(m, i, rows[i * stride + dperm_layout_label(&m->layout)]);
+		m->label[i] = rows[i * stride + dperm_layout_label(&m->layout)];
 	add_losses(m, count, gather_weights(m, rows, count, stride, m->layout.words - 1, weights));
 
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
@@ -339,7 +324,7 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 	if (coded)
 		dperm_codes_outputs(&codes, count, m->weights, m->margin);
 	for (int i = 0; m->layout.labelled && i < count; i++)
-		apply_label(m, i, dperm_compact_label(&m->layout, compact + i * stride));
+		m->label[i] = dperm_compact_label(&m->layout, compact + i * stride);
 	add_losses(m, count,
 			   gather_weights(m, compact, count, stride, dperm_compact_words(&m->layout) - 1,
 							  row_weights));

@@ -1,15 +1,16 @@
 /*
  * moments.h: one pass over encoded rows at given weights.
  *
- * A row is x, with its label y: its output is x.w, its margin z is y x.w. The
- * sums are over rows: loss(z), loss'(z) y x, loss''(z) y^2 x x', each times the
- * weight of the row if it has one. A label of 0, for none, adds loss(0) to the
- * first, and nothing to the others. Rows are gathered into blocks; a full block
- * costs two matrix-vector products and one symmetric rank-k update for the
- * numbers of its rows, and a look-up for each code (codes.h). The sums of
- * blocks are compensated, so the rounding error of the gradient does not grow
- * with the number of rows: dperm_moments_rounding() is the bound, and the
- * certificate of the solver relies on it.
+ * A row is x, with its label: its output is x.w, and its loss is a function of
+ * both (loss.h). The sums are over rows: losses, slopes by the output times x,
+ * curvatures times x x', each times the weight of the row if it has one. A row
+ * without a label adds a constant to the first, and nothing to the others. Rows
+ * are gathered into blocks; a full block costs two matrix-vector products and
+ * one symmetric rank-k update for the numbers of its rows, and a look-up for
+ * each code (codes.h). The sums of blocks are compensated, so the rounding
+ * error of the gradient does not grow with the number of rows:
+ * dperm_moments_rounding() is the bound, and the certificate of the solver
+ * relies on it.
  */
 #ifndef DPERM_MOMENTS_H
 #define DPERM_MOMENTS_H
@@ -67,7 +68,7 @@ typedef struct DpermMoments
 	float	   *rough_scaled;	/* the same, if rough */
 	float	   *rough_hess;		/* the update of the last few blocks, up to layout.first_code */
 	int			rough_rows;		/* number of rows in it */
-	double	   *margin;			/* block_rows: outputs, margins, then slopes by the output */
+	double	   *margin;			/* block_rows: outputs, then slopes by the output */
 	double	   *label;			/* block_rows */
 	double	   *curve;			/* block_rows */
 	double	   *part;			/* dim + DPERM_CODES_BEYOND */
