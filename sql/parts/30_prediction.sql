@@ -18,6 +18,12 @@ CREATE FUNCTION dp_predict_prob(model dp_model, features "any") RETURNS float8
 COMMENT ON FUNCTION dp_predict_prob(dp_model, "any") IS
 	'the probability of the positive class; logistic regression only';
 
+CREATE FUNCTION dp_predict_value(model dp_model, features "any") RETURNS float8
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_predict_value(dp_model, "any") IS
+	'the predicted number, within the bounds of the label; linear regression only';
+
 CREATE FUNCTION dp_decision(model dp_model, features "any") RETURNS float8
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

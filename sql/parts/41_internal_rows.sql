@@ -17,6 +17,11 @@ CREATE FUNCTION dperm_label(value "any", positive text) RETURNS boolean
 COMMENT ON FUNCTION dperm_label("any", text) IS
 	'internal to training: a label as true or false, or NULL for no label';
 
+CREATE FUNCTION dperm_label_number(value "any") RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dperm_label_number("any") IS
+	'internal to training: a label as a number of double precision, or NULL for no label';
+
 CREATE FUNCTION dperm_portion(key bytea, portions integer, relation oid, place tid) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dperm_portion_place' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm_portion(bytea, integer, oid, tid) IS

@@ -1,5 +1,6 @@
 /*
- * label_domain.c: does the domain of a label allow both classes?
+ * label_domain.c: the domain of a label column: its bounds, or whether it
+ * allows both classes.
  *
  * What public knowledge can refuse is refused before anything is charged: a
  * model of one class alone is worth nothing.
@@ -39,7 +40,7 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	for (int i = 0; i < count; i++)
 	{
 		char	   *text = pnstrdup(values[i].bytes, values[i].len);
-		int			sign = dperm_label_sign(label, dperm_label_value(label, text, -1));
+		double		sign = dperm_label_read(label, dperm_label_value(label, text, -1), false);
 
 		classes.positive |= sign > 0;
 		classes.negative |= sign < 0;
@@ -132,7 +133,7 @@ check_enum_label(const DpermColumn *column, const char *positive)
 static void
 check_positive(const DpermLabel *label, const DpermColumn *column, const char *positive)
 {
-	if (dperm_label_sign(label, dperm_label_value(label, positive, column->typmod)) <= 0)
+	if (dperm_label_read(label, dperm_label_value(label, positive, column->typmod), false) <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" cannot be \"%s\"", column->name,
@@ -142,16 +143,45 @@ check_positive(const DpermLabel *label, const DpermColumn *column, const char *p
 				 errhint("positive must be one of the values of the label column, as text.")));
 }
 
-/* How to read labels that may have both classes. */
-void
-dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, const char *positive)
+/* How to read numbers: bounds that are not specified are those of the domain. */
+static void
+init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
 {
+	bool		known = column->known && column->block.kind == DPERM_BLOCK_NUMBER;
+	bool		specified = labels->low < labels->high;
+
+	if (specified && column->given &&
+		(labels->low != column->block.low || labels->high != column->block.high))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the bounds of label \"%s\" are specified twice", column->name),
+				 errhint("Omit either bounds or the domain of the label.")));
+	if (!specified && known)
+	{
+		labels->low = column->block.low;
+		labels->high = column->block.high;
+	}
+	else if (!specified && column->usable && column->block.kind == DPERM_BLOCK_NUMBER)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the bounds of label \"%s\" are not known", column->name),
+				 errdetail("They are never read from rows."),
+				 errhint("Specify them, as in bounds => '{0,120}', or declare them, as in CHECK "
+						 "(%s BETWEEN 0 AND 120).", quote_identifier(column->name))));
+	dperm_label_init(label, column->type, labels);
+}
+
+/* How to read labels that may have both classes. */
+static void
+init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
+{
+	const char *positive = labels->positive;
 	bool		listed = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
 	Classes		classes = {true, true};
 
 	if (listed && positive && get_typtype(column->base) == TYPTYPE_ENUM)
 		check_enum_label(column, positive);
-	dperm_label_init(label, column->type, positive);
+	dperm_label_init(label, column->type, labels);
 	if (positive)
 		check_positive(label, column, positive);
 	if (listed)
@@ -171,4 +201,14 @@ dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, const char
 					   domain_shown(column)),
 			 positive ? errhint("Use a label that has two values.") :
 			 errhint("Specify a value of the domain for the positive class, in positive.")));
+}
+
+/* How to read the labels of a column. */
+void
+dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
+{
+	if (labels->kind == DPERM_LABEL_NUMBER)
+		init_number_label(label, column, labels);
+	else
+		init_two_label(label, column, labels);
 }

@@ -17,6 +17,7 @@
 #include "core/base/limits.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/curve.h"
+#include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "protect/protected_call.h"
@@ -43,6 +44,13 @@ typedef struct Evaluation
 	bool		choose_bins;	/* is their number to be chosen? Then these are fine-grained */
 	int64	   *counts;
 } Evaluation;
+
+/* Are errors added up, in place of rows that are counted? */
+static bool
+sums_errors(const Evaluation *evaluation)
+{
+	return dperm_model_label(evaluation->model) == DPERM_LABEL_NUMBER;
+}
 
 /* A zero-terminated copy of a text. */
 static DpermText
@@ -96,7 +104,14 @@ name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *n
 		   DpermOptions *options)
 {
 	names->label = dperm_arguments_text(fcinfo, "label");
-	options->positive = dperm_arguments_text(fcinfo, "positive");
+	options->labels.positive = dperm_arguments_text(fcinfo, "positive");
+	options->labels.low = model->label_low;
+	options->labels.high = model->label_high;
+	if (options->labels.positive && options->labels.kind == DPERM_LABEL_NUMBER)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the model predicts a number, which has no positive value"),
+				 errhint("Omit positive.")));
 	if (names->label)
 		return;
 	if (model->label.len == 0)
@@ -105,8 +120,8 @@ name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *n
 				 errmsg("the model does not name a label column"),
 				 errhint("Name the column that holds the labels, as in label => 'y'.")));
 	names->label = terminated(model->label.bytes, model->label.len).bytes;
-	if (options->positive == NULL && model->has_positive)
-		options->positive = pnstrdup(model->positive.bytes, model->positive.len);
+	if (options->labels.positive == NULL && model->has_positive)
+		options->labels.positive = pnstrdup(model->positive.bytes, model->positive.len);
 }
 
 /* Check the arguments and open the source, before any row is read. */
@@ -130,7 +145,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 				 errhint("Call dp_evaluate(model, 'table', epsilon => 1).")));
 	model = dperm_model_type_open(value);
 	names.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
-	dperm_options_init(&options, DPERM_LEARNER_LOGREG);
+	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
 	dperm_option_table_set(&options, "epsilon", epsilon, false);
 	if (dperm_arguments_text(fcinfo, "neighbours"))
 		dperm_option_table_set(&options, "neighbours",
@@ -140,7 +155,14 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	dperm_options_settle(&options);
 	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
 	evaluation->model = model;
-	evaluation->budget = dperm_selection_budget_for(options.epsilon, options.neighbours);
+	if (sums_errors(evaluation) && evaluation->bins > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the model predicts a number, which has no ROC curve"),
+				 errhint("Use dp_evaluate().")));
+	evaluation->budget = sums_errors(evaluation) ?
+		dperm_selection_budget(options.epsilon) :	/* either relation: errors.h */
+		dperm_selection_budget_for(options.epsilon, options.neighbours);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
 	names.unit = dperm_arguments_text(fcinfo, "unit");
@@ -158,7 +180,10 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 	DpermEntropy entropy;
 
 	dperm_entropy_init(&entropy, dperm_host_random, NULL);
-	dperm_counts_add_noise(&entropy, evaluation->budget, evaluation->parts, counts, count);
+	if (sums_errors(evaluation))
+		dperm_errors_add_noise(&entropy, evaluation->budget, counts);
+	else
+		dperm_counts_add_noise(&entropy, evaluation->budget, evaluation->parts, counts, count);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_host_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&entropy);
@@ -168,7 +193,8 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 static int
 cells_of(const Evaluation *evaluation)
 {
-	return evaluation->bins > 0 ? 2 * evaluation->bins : DPERM_CELLS;
+	return sums_errors(evaluation) ? DPERM_SUMS :
+		evaluation->bins > 0 ? 2 * evaluation->bins : DPERM_CELLS;
 }
 
 /*
@@ -238,6 +264,38 @@ put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEsti
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 
+/* The rows of a model of two classes. */
+static void
+put_classes(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
+{
+	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
+	"false negatives", "true negatives"};
+	uint64		budget = evaluation->budget;
+	uint64		parts = evaluation->parts;
+	double		variance = dperm_counts_variance(budget, parts);
+
+	for (int i = 0; i < DPERM_CELLS; i++)
+		put_estimate(store, desc, names[i],
+					 dperm_counts_estimate(evaluation->counts[i], budget, parts), budget > 0);
+	for (int i = 0; i < DPERM_METRICS; i++)
+		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
+					 dperm_counts_metric((DpermMetric) i, evaluation->counts, parts, variance),
+					 budget > 0);
+}
+
+/* The rows of a model whose label is a number. */
+static void
+put_errors(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
+{
+	double		range = 2 * dperm_model_unit(evaluation->model);
+
+	for (int i = 0; i < DPERM_ERROR_METRICS; i++)
+		put_estimate(store, desc, dperm_errors_metric_name((DpermErrorMetric) i),
+					 dperm_errors_metric((DpermErrorMetric) i, evaluation->counts,
+										 evaluation->budget, range),
+					 evaluation->budget > 0);
+}
+
 /*
  * dp_evaluate(model, source, label, epsilon, positive, features, neighbours,
  * unit, purpose)
@@ -245,14 +303,10 @@ put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEsti
 Datum
 dp_evaluate(PG_FUNCTION_ARGS)
 {
-	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
-	"false negatives", "true negatives"};
 	Evaluation	evaluation = {.bins = 0};
 	Oid			protected = dperm_protected_call_relation(fcinfo);
 	TupleDesc	desc;
 	Tuplestorestate *store;
-	double		variance;
-	bool		private;
 
 	if (OidIsValid(protected))
 		return dperm_protected_call(fcinfo, protected, NULL, NULL);
@@ -261,18 +315,10 @@ dp_evaluate(PG_FUNCTION_ARGS)
 
 	/* not before: a charge ends the transaction, and the result set with it */
 	store = dperm_result_set_begin(fcinfo, &desc);
-
-	private = evaluation.budget > 0;
-	variance = dperm_counts_variance(evaluation.budget, evaluation.parts);
-	for (int i = 0; i < DPERM_CELLS; i++)
-		put_estimate(store, desc, names[i],
-					 dperm_counts_estimate(evaluation.counts[i], evaluation.budget,
-										   evaluation.parts), private);
-	for (int i = 0; i < DPERM_METRICS; i++)
-		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
-					 dperm_counts_metric((DpermMetric) i, evaluation.counts, evaluation.parts,
-										 variance),
-					 private);
+	if (sums_errors(&evaluation))
+		put_errors(store, desc, &evaluation);
+	else
+		put_classes(store, desc, &evaluation);
 	return (Datum) 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * train.c: dp_logreg_train and dp_svm_train.
+ * train.c: dp_logreg_train, dp_svm_train and dp_linreg_train.
  */
 #include "postgres.h"
 
@@ -25,6 +25,7 @@
 
 PG_FUNCTION_INFO_V1(dp_logreg_train);
 PG_FUNCTION_INFO_V1(dp_svm_train);
+PG_FUNCTION_INFO_V1(dp_linreg_train);
 
 /* Tell that a call has been charged for nothing; the number of units is public. */
 static void
@@ -147,4 +148,14 @@ Datum
 dp_svm_train(PG_FUNCTION_ARGS)
 {
 	return dperm_train_call(fcinfo, DPERM_LEARNER_SVM, train);
+}
+
+/*
+ * dp_linreg_train(source, label, features, epsilon, ..., bounds, h): see
+ * sql/parts
+ */
+Datum
+dp_linreg_train(PG_FUNCTION_ARGS)
+{
+	return dperm_train_call(fcinfo, DPERM_LEARNER_LINREG, train);
 }

@@ -104,10 +104,10 @@ dperm_protection_check_query(List *relations)
 	foreach(cell, dperm_registry_among(reached))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("dp_logreg and dp_svm cannot be charged to the budget of protected "
-						"relation \"%s\"",
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be charged to the budget of "
+						"protected relation \"%s\"",
 						get_rel_name(lfirst_oid(cell))),
-				 errhint("Use dp_logreg_train or dp_svm_train.")));
+				 errhint("Use dp_logreg_train, dp_svm_train or dp_linreg_train.")));
 }
 
 /*

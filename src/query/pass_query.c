@@ -30,11 +30,21 @@ raw_label(const DpermSource *source)
 					quote_identifier(source->label_column));
 }
 
-/* The label of a row: boolean, NULL for no label. */
+/* Are labels numbers? */
+static bool
+has_numbers(const DpermSource *source)
+{
+	return source->spec.labels.kind == DPERM_LABEL_NUMBER;
+}
+
+/* The label of a row: boolean, or of double precision; NULL for no label. */
 char *
 dperm_pass_query_label(const DpermSource *source)
 {
 	char	   *label = raw_label(source);
+
+	if (has_numbers(source))
+		return psprintf("%s.dperm_label_number(%s)", dperm_source_schema(source), label);
 
 	return source->label_plain ? label :
 								 psprintf("%s.dperm_label(%s, $%d)", dperm_source_schema(source),
@@ -181,9 +191,9 @@ append_direct(StringInfo sql, const DpermSource *source, const char *from, int c
 static void
 append_citus(StringInfo sql, const DpermSource *source, int count, const int *portions)
 {
-	const char *aggregate =
-		source->lone_array ? "dperm_moments_vector_agg" : "dperm_moments_row_agg";
-	const char *row = source->lone_array ? source->columns[0] : row_by(source, "dperm_row");
+	bool		vector = source->lone_array && !has_numbers(source);
+	const char *aggregate = vector ? "dperm_moments_vector_agg" : "dperm_moments_row_agg";
+	const char *row = vector ? source->columns[0] : row_by(source, "dperm_row");
 
 	for (int i = 0; i < count; i++)
 		appendStringInfo(sql,

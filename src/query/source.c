@@ -424,13 +424,38 @@ dperm_source_schema(const DpermSource *source)
 	return quote_identifier(get_namespace_name(source->extension_schema));
 }
 
-/* How labels are read; raises an error for a column that cannot be one. */
+/*
+ * Raise an error for bounds that are wider than the registered ones, or if the
+ * owner has registered none.
+ */
 static void
-set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *options)
+check_bounds(const DpermSource *source, const DpermColumn *label, const DpermLabels *labels)
 {
+	DpermBlock	block = label->block;
+
+	if (labels->low < labels->high)
+	{
+		block.low = labels->low;
+		block.high = labels->high;
+	}
+	dperm_protection_check_block(source->registration, label, &block);
+}
+
+/*
+ * How labels are read; raises an error for a column that cannot be one. A model
+ * that is evaluated has its own bounds.
+ */
+static void
+set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *options,
+		  bool evaluated)
+{
+	DpermLabels *labels = &source->spec.labels;
 	DpermLabel	reader;
 
-	dperm_label_domain_init(&reader, label, options->positive);
+	*labels = options->labels;
+	if (source->registration && labels->kind == DPERM_LABEL_NUMBER && !evaluated)
+		check_bounds(source, label, labels);
+	dperm_label_domain_init(&reader, label, labels);
 	source->label_column = label->name;
 	source->label_known = label->known;
 	source->label_plain = reader.type == BOOLOID;
@@ -438,17 +463,21 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	/* otherwise, the query has read it */
 	if (dperm_source_shows_columns(source))
 		source->label = reader;
+	else if (labels->kind == DPERM_LABEL_NUMBER)
+		dperm_label_init(&source->label, FLOAT8OID, labels);
 	else
-		dperm_label_init(&source->label, BOOLOID, NULL);
+		dperm_label_init(&source->label, BOOLOID, &(DpermLabels) {.kind = labels->kind});
+	if (labels->kind == DPERM_LABEL_NUMBER)
+		return;					/* all types of numbers are read alike */
 	if (source->label_plain)
 	{
+		labels->positive = NULL;
 		source->label_negated = reader.compare && !DatumGetBool(reader.value);
 		source->spec.label_type = BOOLOID;
 		return;
 	}
-	if (options->positive)
-		source->positive = PointerGetDatum(cstring_to_text(options->positive));
-	source->spec.positive = options->positive;
+	if (labels->positive)
+		source->positive = PointerGetDatum(cstring_to_text(labels->positive));
 	source->spec.label_type = dperm_reader_common_type(reader.type);
 }
 
@@ -624,7 +653,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (source->registration)
 		open_protected(source, names->reads);
 	source->columns = make_readers(source, features);
-	set_label(source, label, options);
+	set_label(source, label, options, names->blocks != NULL);
 	if (unit)
 		set_unit(source, unit);
 	if (!source->once)

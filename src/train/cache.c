@@ -49,14 +49,15 @@ sample_rows(Size bytes, int words)
 
 /* Start a cache. */
 void
-dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
-				 const DpermCache *like, bool weighted)
+dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, DpermLabelKind label,
+				 Size sample_bytes, const DpermCache *like, bool weighted)
 {
 	int			words;
 
 	memset(cache, 0, sizeof(*cache));
 	cache->context = CurrentMemoryContext;
 	dperm_host_feed(&cache->feed, encoder, like ? &like->feed : NULL);
+	cache->feed.layout.label = label;
 	if (weighted)
 		dperm_layout_weigh(&cache->feed.layout);
 	words = cache->feed.layout.words;
@@ -332,6 +333,7 @@ dperm_cache_bend(DpermCache *cache, const DpermEncoder *encoder)
 	bending.row = palloc(sizeof(double) * cache->feed.layout.words);
 	bending.bent = palloc(sizeof(double) * cache->feed.layout.words);
 	dperm_host_feed(&cache->feed, encoder, NULL);
+	cache->feed.layout.label = bending.bend.from.label;
 	if (bending.bend.from.weighted)
 		dperm_layout_weigh(&cache->feed.layout);
 	bending.bend.to = cache->feed.layout;

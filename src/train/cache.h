@@ -37,8 +37,8 @@ typedef struct DpermCache
  * cache with which it shares what is the same, or NULL. If weighted, rows have
  * an owner until dperm_cache_weigh() sets their weights.
  */
-extern void dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
-							 const DpermCache *like, bool weighted);
+extern void dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, DpermLabelKind label,
+							 Size sample_bytes, const DpermCache *like, bool weighted);
 
 /* How many rows there is room for. */
 static inline int64
@@ -62,7 +62,7 @@ dperm_cache_needs(const DpermCache *cache)
 extern Size dperm_cache_size(const DpermCache *cache);
 
 /*
- * Encode and keep a row; label 0 means none. owner is for rows with weights.
+ * Encode and keep a row; its label is of the kind. owner is for rows with weights.
  * dperm_cache_end() stores rows that still wait.
  */
 extern void dperm_cache_add(DpermCache *cache, const DpermValue *values, double label,

@@ -156,16 +156,23 @@ take_into(Loader *loader, int portion, TupleTableSlot *slot, double label, int64
 			take_row(loader, i, slot, label, owner);
 }
 
-/* The label of a row, or 0 for none. */
+/* The label of a row. */
 static double
 label_of_row(const Loader *loader, const TupleTableSlot *slot)
 {
 	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
 	double		label =
-		slot->tts_isnull[0] ? 0 : dperm_label_sign(&loader->source->label, slot->tts_values[0]);
+		dperm_label_read(&loader->source->label, slot->tts_values[0], slot->tts_isnull[0]);
 
 	MemoryContextSwitchTo(caller);
 	return label;
+}
+
+/* The label of a row that has none. */
+static double
+no_label(const Loader *loader)
+{
+	return dperm_label_kind_none(loader->source->label.kind);
 }
 
 /* A row has arrived. */
@@ -252,13 +259,16 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 			number == DPERM_NOBODY ? NULL : dperm_persons_person(loader->persons, number);
 		double		label = label_of_row(loader, slot);
 
+		bool		labelled;
+
 		if (!person)
-			label = 0;
+			label = no_label(loader);
+		labelled = dperm_label_has(&loader->source->label, label);
 		expect_less(loader, person ? &person->missing : &loader->missing);
-		if (label != 0)
+		if (labelled)
 			person->labelled++;
 		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), slot, label,
-				  label != 0 ? number : DPERM_NOBODY);
+				  labelled ? number : DPERM_NOBODY);
 	}
 	else
 	{
@@ -345,7 +355,8 @@ init_caches(Loader *loader)
 		DpermRows  *set = &loader->sets[i];
 
 		set->encoder = set->source->spec.encoder;
-		dperm_cache_init(&set->cache, &set->encoder, SAMPLE_BYTES / loader->count,
+		dperm_cache_init(&set->cache, &set->encoder, loader->source->label.kind,
+						 SAMPLE_BYTES / loader->count,
 						 i > 0 ? &loader->sets[i - 1].cache : NULL, loader->persons != NULL);
 	}
 }
@@ -393,8 +404,8 @@ fill_up(Loader *loader, const DpermPerson *person, int64 missing)
 	{
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
-		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), NULL, 0,
-				  DPERM_NOBODY);
+		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), NULL,
+				  no_label(loader), DPERM_NOBODY);
 	}
 }
 

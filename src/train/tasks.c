@@ -75,10 +75,11 @@ static void
 end_work(Work *work, MemoryContext result)
 {
 	const DpermSource *source = work->task->rows->source;
+	DpermLabels labels = source->spec.labels;
 
-	work->task->model =
-		dperm_training_model(&work->training, &source->spec.encoder, source->label_column,
-							 work->task->options->positive, result);
+	labels.positive = work->task->options->labels.positive;	/* of a boolean, too */
+	work->task->model = dperm_training_model(&work->training, &source->spec.encoder,
+											 source->label_column, &labels, result);
 }
 
 /*

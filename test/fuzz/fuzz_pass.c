@@ -34,8 +34,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					 dperm_pass_gradient_at(&pass) <= dperm_pass_hess_at(&pass) &&
 					 dperm_pass_hess_at(&pass) <= dperm_pass_readers_at(&pass) &&
 					 dperm_pass_readers_at(&pass) <= dperm_pass_encoder_at(&pass) &&
-					 dperm_pass_encoder_at(&pass) <= dperm_pass_positive_at(&pass) &&
-					 dperm_pass_positive_at(&pass) <= count);
+					 dperm_pass_encoder_at(&pass) <= dperm_pass_domain_at(&pass) &&
+					 dperm_pass_domain_at(&pass) <= count);
 		FUZZ_REQUIRE(dperm_pass_ordered_words(in, count) == dperm_pass_encoder_at(&pass));
 		FUZZ_REQUIRE(pass.order >= DPERM_PASS_GRADIENT && pass.order <= DPERM_PASS_COUNT);
 		FUZZ_REQUIRE(pass.bins >= 0 && pass.bins <= (pass.order == DPERM_PASS_COUNT ? DPERM_BINS_MAX : 0));
