@@ -30,6 +30,7 @@ typedef struct DpermColumn
 	char	   *lack;			/* why there is no domain; NULL if the catalog says nothing */
 	Oid			relation;		/* the relation with its constraints, found through views */
 	AttrNumber	home;			/* its number there */
+	Oid			closed_in;		/* a protected relation behind that closes it, or InvalidOid */
 	int			made_dimension;	/* of vectors that a view computes, as ARRAY[a, b]; else 0 */
 } DpermColumn;
 
