@@ -22,6 +22,7 @@ typedef struct DpermColumn
 	bool		knotted;		/* does it say how many knots a number has, or each element? */
 	DpermBlock	block;			/* kind is set if usable; the rest if known */
 	bool		above;			/* does the catalog exclude the lower bound? */
+	bool		below;			/* does it exclude the upper one? */
 	int			value_count;	/* values of a number, if the catalog lists them */
 	const DpermText *values;
 	bool		usable;			/* can the type be a feature at all? */
