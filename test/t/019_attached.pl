@@ -171,6 +171,29 @@ $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_acti
 $alter->{handle}->finish;
 is($node->safe_psql('postgres', "SET ROLE ana; SELECT dp_logreg_train('computed', 'y', '{x}', 1)::jsonb ->> 'persons'"), '800', 'in the end');
 
+# ---- a column that is closed somewhere behind the relation, before the charge
+
+$node->safe_psql('postgres', q{
+	SET SESSION AUTHORIZATION owner;
+	CREATE VIEW above AS SELECT person, x, y FROM seen;
+	SELECT dp_protect(r, 'third', unit => 'person') FROM unnest('{above,parted_all}'::text[]) r;
+});
+foreach my $case ([ 'above', 'seen' ], [ 'above', 'plain' ], [ 'parted_all', 'parted' ], [ 'parted', 'parted_all' ])
+{
+	my ($relation, $other) = @$case;
+	my $call = "SELECT dp_logreg_train('$relation', 'y', '{x}', 1)::jsonb ->> 'persons'";
+	my $before = $node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger WHERE act = $$charge$$');
+	$node->safe_psql('postgres', "SET ROLE owner; BEGIN; SELECT dp_protect('$other', 'third', columns => '{y}'); PREPARE TRANSACTION 'closing'");
+	my $s = start('ana', "wait_event_type = 'Lock' AND backend_type <> 'client backend'", $call);
+	$node->safe_psql('postgres', "COMMIT PREPARED 'closing'");
+	$s->{handle}->finish;
+	like($s->{out} . $s->{err}, qr/^ERROR:  the registration of the protected relation has changed/, "closed in $other during a call on $relation");
+	like(($node->psql('postgres', "SET ROLE ana; $call"))[2], qr/column "x" of protected relation "$relation" is not open to training/, 'and closed from then on');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger WHERE act = $$charge$$'), $before, 'neither is charged');
+	$node->safe_psql('postgres', "SET ROLE owner; SELECT dp_protect('$other', 'third', columns => '{x,y}', domains => '{\"x\": [0, 10]}')");
+	is($node->safe_psql('postgres', "SET ROLE ana; $call"), '800', 'until it is opened');
+}
+
 # ---- maintenance of our tables, which waits for the session, which waits for its worker
 
 my $maintains;
