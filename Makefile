@@ -200,6 +200,9 @@ citus:
 # tell where they are.
 # Directories that script/check-sources looks at: names after files, no circles, headers that compile by themselves.
 CHECKED_DIRS = $(ROOMS:%=src/%) src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/model
+# Pages whose figures are of this version, and say so; script/check-figures reads them. docs/benchmarks.md, docs/experiments.md,
+# docs/audit.md and docs/distributed.md follow when they are measured anew.
+MEASURED = README.md
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 lint:
 	@for t in $(filter-out $(REGRESS),$(SQL_TESTS)); do \
@@ -216,11 +219,12 @@ lint:
 		{ echo "not ok - META.json is not of version $(EXTVERSION)"; exit 1; }
 	@grep -q '^postgresql-dperm ($(EXTVERSION)-' $(here)/debian/changelog || \
 		{ echo "not ok - debian/changelog has no version $(EXTVERSION)"; exit 1; }
-	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/bare.sh $(here)/script/matrix $(here)/script/package $(here)/test/bench/run \
+	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/bare.sh $(here)/script/matrix $(here)/script/package $(here)/script/measured $(here)/test/bench/run \
 		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short; do bash -n $$f || exit 1; done
 	@perl -c $(here)/script/check-readme
+	@$(here)/script/check-figures $(here) $(MEASURED)
 	@! command -v python3 >/dev/null || python3 -c 'import sys; [compile(open(f).read(), f, "exec") for f in sys.argv[1:]]' \
-		$(wildcard $(here)/test/*/*.py $(here)/docs/examples/*.py) $(here)/test/bench/compare $(here)/test/export/check
+		$(wildcard $(here)/test/*/*.py $(here)/docs/examples/*.py) $(here)/test/bench/compare $(here)/test/compare/run $(here)/test/export/check
 	@$(here)/test/audit/plant --check $(here)
 
 # The archive for PGXN.
