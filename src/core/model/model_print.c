@@ -115,7 +115,7 @@ is_for_persons(const DpermModel *model)
 static bool
 has_h(const DpermModel *model)
 {
-	return dperm_loss_entry((int) model->loss.kind)->has_h;
+	return dperm_loss_entry((int) model->loss.kind)->h_min > 0;
 }
 
 /* The first sentences: what was trained, and on what. */
