@@ -138,6 +138,24 @@ SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{0.1,1}', hol
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, positive => 'false', lambdas => '{0.1,1}', holdout => 'holdout')$$);
 UPDATE holdout SET y = a > 5;
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{0.1,1}', holdout => 'holdout')$$);
+-- models of other columns that have the same names
+SET ROLE dperm_second_owner;
+CREATE TABLE measured (v float8[] CHECK (cardinality(v) = 4), box float8[] CHECK (cardinality(box) = 2 AND 0 <= ALL (box) AND 1 >= ALL (box)),
+	code int, age int CHECK (age BETWEEN 0 AND 100), y boolean);
+INSERT INTO measured SELECT '{1,2,3,4}', '{0,1}', i % 3, i % 100, i % 2 = 0 FROM generate_series(1, 100) i;
+SELECT dp_protect('measured', 'clinic', domains => '{"code": {"categories": [0, 10]}}');
+SET ROLE dperm_second_analyst;
+CREATE TABLE elsewhere AS SELECT '{1,2,3}'::float8[] AS v, '{7,8}'::float8[] AS box, 50 + i % 3 AS code, 500 + i % 100 AS age, i % 2 = 0 AS y FROM generate_series(1, 100) i;
+CREATE TABLE models AS
+SELECT features, domains, dp_logreg_train('elsewhere', 'y', features, 1, domains => domains) AS model
+FROM (VALUES ('{v}'::text[], '{"v": {"dimension": 3}}'::jsonb), ('{v,age}', '{"v": {"dimension": 3}, "age": [0, 100]}'), ('{v}', '{"v": {"dimension": 4}}'),
+	('{box}', '{"box": {"dimension": 2, "range": [5, 9]}}'), ('{box}', '{"box": {"range": [[5, 9], [0.5, 9]]}}'),
+	('{box}', '{"box": {"dimension": 2, "range": [5, 9], "knots": 3}}'), ('{box}', '{"box": {"dimension": 3, "range": [0, 9]}}'),
+	('{code}', '{"code": [10, 20]}'), ('{code}', '{"code": [9, 20]}'), ('{code}', '{"code": [1, 9]}'),
+	('{age}', '{"age": {"categories": [101, -1]}}'), ('{age}', '{"age": {"categories": [101, 100]}}')) v (features, domains);
+SELECT domains, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 1))', model, 'measured')) FROM models;
+SELECT tried(format('(SELECT count(*) FROM dp_roc(%L::dp_model, %L, epsilon => 1))', model, 'measured')) FROM models LIMIT 1;
+SELECT tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, features => %L, epsilon => 1))', model, 'measured', 'box')) FROM models LIMIT 1;
 -- an empty table costs as any other, but not in silence
 SELECT tried($$dp_logreg_train('nobody', 'y', '{a}', 1)$$);
 SELECT tried($$dp_logreg_tune('nobody', 'y', '{a}', 1)$$);
