@@ -98,6 +98,24 @@ SELECT column_name, domain FROM dp_domains('visits') WHERE column_name IN ('age'
 ROLLBACK;
 SET ROLE dperm_second_analyst;
 SELECT tried($$dp_logreg_train('visits', 'ill', '{code}', 1, domains => '{"code": {"knots": 3}}')$$);
+-- registered dates are those that the owner meant, whatever the settings of others
+SET ROLE dperm_second_owner;
+CREATE TABLE stays (came date, seen timestamptz, woke time, y boolean);
+INSERT INTO stays SELECT '2020-12-01'::date + i % 5, '2020-12-01'::date + i % 5, '08:00', i % 2 = 0 FROM generate_series(1, 100) i;
+SET datestyle = 'SQL, DMY';
+SET timezone = 'Asia/Tokyo';
+SELECT dp_protect('stays', 'clinic', domains => '{"came": ["01/12/2020", "05/12/2020"], "seen": ["31/12/2019", "05/12/2020 10:00:00.25"], "woke": ["8:00 AM", "6:00 PM"]}');
+SELECT domains FROM dp_protected WHERE relation = 'stays'::regclass;
+SET ROLE dperm_second_analyst;
+SET datestyle = 'ISO, MDY';
+SET timezone = 'America/New_York';
+SELECT column_name, domain FROM dp_domains('stays');
+SELECT dp_logreg_train('stays', 'y', '{came,seen,woke}', 1, knots => 1)::jsonb -> 'features';
+SET ROLE dperm_second_owner;
+SELECT dp_protect('stays', 'clinic', domains => '{"came": ["2020-01-01", "today"]}');
+SELECT domains -> 'came' ->> 1 = current_date::text AS "today" FROM dp_protected WHERE relation = 'stays'::regclass;
+RESET datestyle;
+RESET timezone;
 
 --
 -- Mistakes that the catalog shows cost nothing
