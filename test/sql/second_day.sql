@@ -122,8 +122,9 @@ RESET timezone;
 --
 SET ROLE dperm_second_owner;
 CREATE TABLE labels (a int CHECK (a BETWEEN 0 AND 9), price numeric CHECK (price > 0 AND price < 1000), either float8 CHECK ((either > 0 OR either >= 0) AND either < 9),
-	tenth real CHECK (tenth > 0.1 AND tenth < 1), code int CHECK (code IN (1, 5, 9)), small int CHECK (small IN (1, 5, 9) AND small < 6), y boolean);
-INSERT INTO labels SELECT i % 10, 5, 5, 0.1, 1, 1, i % 10 > 5 FROM generate_series(1, 400) i;
+	tenth real CHECK (tenth > 0.1 AND tenth < 1), code int CHECK (code IN (1, 5, 9)), small int CHECK (small IN (1, 5, 9) AND small < 6),
+	cost numeric CHECK (cost > 0), balance float8 CHECK (balance <= 0), year int CHECK (year > 1899), version int CHECK (version = 5), change int CHECK (change >= -5), y boolean);
+INSERT INTO labels SELECT i % 10, 5, 5, 0.1, 1, 1, 5, -5, 2000, 5, i % 10 - 5, i % 10 > 5 FROM generate_series(1, 400) i;
 SELECT dp_protect('labels', 'clinic');
 CREATE TABLE nobody (a int CHECK (a BETWEEN 0 AND 9), y boolean);
 SELECT dp_protect('nobody', 'clinic');
@@ -142,6 +143,20 @@ SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '2')$$);
 SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '9')$$);
 SELECT tried($$dp_logreg_train('labels', 'small', '{a}', 1, positive => '9')$$);
 SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '2', domains => '{"code": [1, 4]}')$$);
+-- one bound, or a single value, is not the domain of a feature, but tells classes
+SELECT tried($$dp_logreg_train('labels', 'cost', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'cost', '{a}', 1, positive => '-1')$$);
+SELECT tried($$dp_logreg_train('labels', 'cost', '{a}', 1, positive => '0.0')$$);
+SELECT tried($$dp_logreg_train('labels', 'cost', '{a}', 1, positive => '5')$$);
+SELECT tried($$dp_logreg_train('labels', 'balance', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'balance', '{a}', 1, positive => '0')$$);
+SELECT tried($$dp_logreg_train('labels', 'year', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'year', '{a}', 1, positive => '1899')$$);
+SELECT tried($$dp_logreg_train('labels', 'version', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'version', '{a}', 1, positive => '5')$$);
+SELECT tried($$dp_logreg_train('labels', 'version', '{a}', 1, positive => '4')$$);
+SELECT tried($$dp_logreg_train('labels', 'change', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'y', '{cost}', 1)$$);
 -- the same candidate twice
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, candidates => '[{}, {}]')$$);
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, candidates => '[{"lambda": 1}, {"lambda": 2}, {"lambda": 1.0}]')$$);
