@@ -21,6 +21,7 @@ typedef struct DpermColumn
 	bool		given;			/* did the caller specify it? */
 	bool		knotted;		/* does it say how many knots a number has, or each element? */
 	DpermBlock	block;			/* kind is set if usable; the rest if known */
+	bool		bounded;		/* has a number a bound, low or high, in the catalog? */
 	bool		above;			/* does the catalog exclude the lower bound? */
 	bool		below;			/* does it exclude the upper one? */
 	int			value_count;	/* values of a number, if the catalog lists them */

@@ -92,12 +92,17 @@ classes_of_numbers(const DpermLabel *label, const DpermColumn *column)
 					  .positive = range.positive && list.positive};
 }
 
-/* The domain of a column, for people. */
+/* The domain of a column, for people; one bound alone is not a JSON domain. */
 static char *
 domain_shown(const DpermColumn *column)
 {
+	const DpermBlock *block = &column->block;
 	StringInfoData domain;
 
+	if (column->bounded && !column->known && !isfinite(block->high))
+		return psprintf("all numbers %s %.15g", column->above ? "above" : "from", block->low);
+	if (column->bounded && !column->known && !isfinite(block->low))
+		return psprintf("all numbers %s %.15g", column->below ? "below" : "up to", block->high);
 	initStringInfo(&domain);
 	for (int i = 0; i < column->value_count; i++)
 		appendStringInfo(&domain, "%s%s", i == 0 ? "[" : ", ", column->values[i].bytes);
@@ -167,7 +172,7 @@ dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, const char
 		check_positive(label, column, positive);
 	if (listed)
 		classes = classes_of_list(label, column->block.categories, column->block.count);
-	else if (column->known && column->block.kind == DPERM_BLOCK_NUMBER)
+	else if ((column->known || column->bounded) && column->block.kind == DPERM_BLOCK_NUMBER)
 		classes = classes_of_numbers(label, column);
 	if (positive && !classes.positive)
 		refuse_positive(column, positive);

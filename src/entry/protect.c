@@ -396,12 +396,13 @@ set_domain(Protecting *protecting, const DpermColumn *column)
 
 /*
  * The domain of a column as it is registered: knots with their range, which
- * might otherwise get lost.
+ * might otherwise get lost, and times as they are now, whatever the DateStyle,
+ * the TimeZone and the day when they are read.
  */
 static Jsonb *
 registered_domain(Protecting *protecting, const DpermColumn *column)
 {
-	if (column->knotted)
+	if (column->knotted || column->block.kind == DPERM_BLOCK_TIME)
 		set_domain(protecting, column);
 	return JsonbValueToJsonb(getKeyJsonValueFromContainer(
 		&protecting->domains->root, column->name, strlen(column->name), NULL));
