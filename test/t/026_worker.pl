@@ -669,6 +669,13 @@ like((as('ben', $train))[1], qr/ERROR:  57014: the call was cancelled\nDETAIL:  
 let_go();
 query("ALTER DATABASE postgres RESET dperm.call_timeout");
 
+# What the worker says has the encoding of the database, whatever the clients
+# of it have.
+query("ALTER DATABASE postgres SET client_encoding = 'LATIN1'");
+like((as('ben', q{DO $$ BEGIN PERFORM dp_logreg_train('people', 'ill', ARRAY[U&'\6570 \00F6'], 0.01); EXCEPTION WHEN undefined_column THEN RAISE WARNING 'said: %', sqlerrm = U&'column "\6570 \00F6" of relation "people" does not exist'; END $$}))[1],
+	qr/said: t/, 'an error with letters that clients do not have');
+query('ALTER DATABASE postgres RESET client_encoding');
+
 # Who paid has the entry, whatever the role is called by now.
 query(q{CREATE ROLE ren LOGIN; SET ROLE owner; SELECT dp_grant('b', 'ren')});
 as('ren', $open);
