@@ -347,8 +347,8 @@ try_protected(const DpermChecked *query)
 
 /*
  * After the charge: run what was planned before. No name is looked up any more,
- * and everything that it reads is locked. Functions and types are checked
- * again, which locks the row types among them until the end.
+ * and everything that it reads is locked, with the row types in it. Functions
+ * and types are checked again.
  */
 static void
 run_protected(const DpermChecked *query, DestReceiver *receiver)
