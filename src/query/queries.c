@@ -208,6 +208,47 @@ dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 	read_rows(source, source->relation, read_query(source, source->once), receiver);
 }
 
+/*
+ * The query that loads all rows. The key is not known when it is planned, so it
+ * must not be part of the plan.
+ */
+static DpermChecked
+make_load(const DpermSource *source, bytea *key)
+{
+	Datum		value = PointerGetDatum(key);
+	DpermChecked checked = {source, source->relation, dperm_pass_query_load(source),
+							make_params(source, BYTEAOID, &value, 1), CURSOR_OPT_PARALLEL_OK};
+
+	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
+	return checked;
+}
+
+/* Load all rows where they are read. */
+bool
+dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void *arg, int workers),
+				   void *arg, bytea **result)
+{
+	DpermChecked checked = make_load(source, key);
+	DpermAnswer *answer;
+	bool		isnull;
+	Datum		value;
+	bool		loaded;
+
+	checked.prepare = prepare;
+	checked.prepare_arg = arg;
+	answer = dperm_checked_query_answer(&checked);
+	loaded = answer->count > 0;
+	*result = NULL;
+	if (loaded)
+	{
+		value = dperm_checked_query_value(answer, 0, 1, &isnull);
+		if (!isnull)
+			*result = DatumGetByteaPCopy(value);
+	}
+	dperm_checked_query_free(answer);
+	return loaded;
+}
+
 /* The population of a source that shows all rows. */
 char *
 dperm_queries_own_population(const DpermSource *source)
