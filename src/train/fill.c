@@ -107,7 +107,7 @@ is_full(const DpermFill *fill, const DpermCache *cache)
 
 /* Keep rows as the other processes do. */
 static void
-follow(DpermFill *fill)
+follow_others(DpermFill *fill)
 {
 	DpermSharedStage stage = dperm_shared_rows_stage(fill->shared);
 
@@ -122,7 +122,7 @@ static void
 check_room(DpermFill *fill, const DpermCache *cache)
 {
 	if (fill->shared)
-		follow(fill);
+		follow_others(fill);
 	if (!fill->compact && is_full(fill, cache))
 		dperm_fill_compact(fill);
 	if (fill->compact && !fill->sampled && is_full(fill, cache))

@@ -464,6 +464,7 @@ read_together(Loader *loader)
 	if (dperm_shared_rows_stage(together.shared) == DPERM_SHARED_FAILED)
 	{
 		dperm_shared_rows_close(together.shared);
+		ereport(DEBUG1, (errmsg_internal("there is not enough shared memory for the rows")));
 		return false;
 	}
 	loader->rows =

@@ -194,7 +194,7 @@ find_process(const bytea *argument)
 	MemoryContext caller;
 	Process    *process;
 
-	if (VARSIZE_ANY_EXHDR(argument) == sizeof(key))
+	if (argument && VARSIZE_ANY_EXHDR(argument) == sizeof(key))
 	{
 		memcpy(&key, VARDATA_ANY(argument), sizeof(key));
 		if (current && memcmp(current->key.token, key.token, DPERM_SHARED_TOKEN) == 0)
@@ -216,17 +216,17 @@ find_process(const bytea *argument)
 
 /* The state of a transition: the one so far, or a new one for a key. */
 static State *
-get_state(FunctionCallInfo fcinfo)
+load_state(FunctionCallInfo fcinfo)
 {
 	MemoryContext context;
 	State	   *state;
 
 	if (!PG_ARGISNULL(0))
 		return (State *) PG_GETARG_POINTER(0);
-	if (!AggCheckCallContext(fcinfo, &context) || PG_ARGISNULL(1))
-		elog(ERROR, "dperm_load_agg() is called without an aggregate or a key");
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
 	state = MemoryContextAllocZero(context, sizeof(*state));
-	state->process = find_process(PG_GETARG_BYTEA_PP(1));
+	state->process = find_process(PG_ARGISNULL(1) ? NULL : PG_GETARG_BYTEA_PP(1));
 	return state;
 }
 
@@ -268,7 +268,7 @@ bind_arguments(Process *process, FunctionCallInfo fcinfo)
 
 /* The portion of a row, which is counted; -1 if rows have none. */
 static int
-count_row(Process *process, FunctionCallInfo fcinfo)
+count_loaded(Process *process, FunctionCallInfo fcinfo)
 {
 	int			portion = PG_ARGISNULL(2) ? -1 : PG_GETARG_INT32(2);
 
@@ -283,9 +283,9 @@ count_row(Process *process, FunctionCallInfo fcinfo)
 
 /* Add a row. */
 static void
-add_row(Process *process, FunctionCallInfo fcinfo, const Datum *datums, const bool *nulls)
+add_loaded(Process *process, FunctionCallInfo fcinfo, const Datum *datums, const bool *nulls)
 {
-	int			portion = count_row(process, fcinfo);
+	int			portion = count_loaded(process, fcinfo);
 	MemoryContext caller;
 	int			sign;
 
@@ -304,7 +304,7 @@ add_row(Process *process, FunctionCallInfo fcinfo, const Datum *datums, const bo
 Datum
 dperm_load_step(PG_FUNCTION_ARGS)
 {
-	State	   *state = get_state(fcinfo);
+	State	   *state = load_state(fcinfo);
 	Process    *process = state->process;
 
 	if (fcinfo->flinfo->fn_extra != process)
@@ -318,7 +318,7 @@ dperm_load_step(PG_FUNCTION_ARGS)
 		process->datums[i - 4] = PG_GETARG_DATUM(i);
 		process->nulls[i - 4] = PG_ARGISNULL(i);
 	}
-	add_row(process, fcinfo, process->datums, process->nulls);
+	add_loaded(process, fcinfo, process->datums, process->nulls);
 	PG_RETURN_POINTER(state);
 }
 
@@ -326,7 +326,7 @@ dperm_load_step(PG_FUNCTION_ARGS)
 Datum
 dperm_load_step_record(PG_FUNCTION_ARGS)
 {
-	State	   *state = get_state(fcinfo);
+	State	   *state = load_state(fcinfo);
 	Process    *process = state->process;
 	HeapTupleHeader row = PG_GETARG_HEAPTUPLEHEADER(4);
 
@@ -344,7 +344,7 @@ dperm_load_step_record(PG_FUNCTION_ARGS)
 		MemoryContextSwitchTo(caller);
 	}
 	dperm_record_read(&process->record, row);
-	add_row(process, fcinfo, process->record.datums, process->record.nulls);
+	add_loaded(process, fcinfo, process->record.datums, process->record.nulls);
 	PG_RETURN_POINTER(state);
 }
 

@@ -143,7 +143,7 @@ make_segment(Size size)
 
 /* Describe the memory in this process. */
 static DpermSharedRows *
-describe(dsm_segment *mapped)
+describe_shared(dsm_segment *mapped)
 {
 	DpermSharedRows *shared = palloc0(sizeof(*shared));
 
@@ -184,7 +184,7 @@ dperm_shared_rows_create(Size limit, Size least, int processes, const char *note
 	pg_atomic_init_u64(&control->bytes, 0);
 	pg_atomic_init_u32(&control->segments, 0);
 	on_dsm_detach(mapped, unpin_all, (Datum) 0);
-	return describe(mapped);
+	return describe_shared(mapped);
 }
 
 /* Join. */
@@ -207,7 +207,7 @@ dperm_shared_rows_join(const DpermSharedKey *key)
 		return NULL;
 	}
 	dsm_pin_mapping(mapped);	/* as long as the process lives */
-	return describe(mapped);
+	return describe_shared(mapped);
 }
 
 /* How to join. */
@@ -276,7 +276,7 @@ entry_of(DpermSharedRows *shared, uint32 i)
 
 /* Enter a segment that has been mapped. */
 static Segment *
-enter(DpermSharedRows *shared, uint32 i, dsm_segment *mapped)
+enter_segment(DpermSharedRows *shared, uint32 i, dsm_segment *mapped)
 {
 	Segment    *segment = entry_of(shared, i);
 
@@ -306,7 +306,7 @@ add_segment(DpermSharedRows *shared, Size size)
 		dsm_detach(mapped);
 		return false;
 	}
-	enter(shared, i, mapped);
+	enter_segment(shared, i, mapped);
 	dsm_pin_segment(mapped);
 	control->handles[i] = dsm_segment_handle(mapped);
 	control->pinned[i] = true;
@@ -329,7 +329,7 @@ fits(const DpermSharedRows *shared, Size size)
 
 /* Count bytes of a segment in advance, if they are within the limit. */
 static bool
-count_bytes(Control *control, Size size, Size limit)
+count_in_advance(Control *control, Size size, Size limit)
 {
 	if (pg_atomic_fetch_add_u64(&control->bytes, size) + size <= limit)
 		return true;
@@ -366,10 +366,10 @@ dperm_shared_rows_reserve(DpermSharedRows *shared, Size size)
 	if (fits(shared, size) || stage == DPERM_SHARED_FAILED)
 		return true;
 	more = next_size(shared, size, limit);
-	if (!count_bytes(control, more, limit))
+	if (!count_in_advance(control, more, limit))
 	{
 		more = size;
-		if (!count_bytes(control, more, limit))
+		if (!count_in_advance(control, more, limit))
 			return false;
 	}
 	if (!add_segment(shared, more))
@@ -472,7 +472,7 @@ map_segment(DpermSharedRows *shared, uint32 i)
 	mapped = dsm_attach(shared->control->handles[i]);
 	if (mapped == NULL)
 		elog(ERROR, "could not map shared rows");
-	return enter(shared, i, mapped);
+	return enter_segment(shared, i, mapped);
 }
 
 /* What is at a place. */

@@ -11,6 +11,8 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "optimizer/paths.h"
+#include "pgstat.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
@@ -18,6 +20,7 @@
 #include "utils/wait_event.h"
 
 #include "base/host.h"
+#include "base/settings.h"
 #include "train/team.h"
 
 /* Keys of the table of contents. */
@@ -25,11 +28,16 @@
 #define KEY_SETS 2
 #define KEY_ROOM 3
 
-/* Words of rows from which a team pays; and from which it pays to ask it. */
-#define TEAM_WORDS (1024 * 1024)
-#define ASK_WORDS (128 * 1024)
+/*
+ * A team pays if rows take as much memory as a table that PostgreSQL would scan
+ * in parallel; and to ask it pays if this part of them is selected.
+ */
+#define ASK_PART 8
 
-/* Memory for the sums of members, private and shared. */
+/*
+ * Memory for the sums of members, private and shared; or what the rows leave of
+ * dperm.cache_memory, if that is more.
+ */
 #define TEAM_BYTES ((Size) 256 * 1024 * 1024)
 
 /* Shared memory of a member, apart from that: its queue for messages. */
@@ -104,7 +112,7 @@ sums_of(double *room, int dim, uint32 member)
 
 /* The chunks of a participant among several: from first to before last. */
 static void
-share_of(const DpermMatrix *x, uint32 participant, uint32 members, int64 *first, int64 *last)
+chunks_of(const DpermMatrix *x, uint32 participant, uint32 members, int64 *first, int64 *last)
 {
 	int64		chunks = dperm_matrix_chunks(x);
 
@@ -149,7 +157,7 @@ sum_together(void *arg, const DpermMatrix *x, const DpermAsk *ask, DpermMoments 
 	pg_atomic_write_u64(&shared->question, QUESTION(++team->number, members));
 	if (members > 0)
 		ConditionVariableBroadcast(&shared->asked);
-	share_of(x, 0, members, &first, &last);
+	chunks_of(x, 0, members, &first, &last);
 	dperm_matrix_add(x, m, first, last);
 	dperm_moments_flush(m);
 	await_answers(shared);
@@ -189,6 +197,13 @@ write_set(char *at, const DpermCache *cache)
 	return (char *) (places + cache->chunk_count);
 }
 
+/* Words of rows from which a team pays. */
+static int64
+least_words(void)
+{
+	return (int64) min_parallel_table_scan_size * BLCKSZ / sizeof(double);
+}
+
 /*
  * How many members a team for some caches should have at most, given the
  * largest dimension: as many as have loaded the rows, unless there are few rows,
@@ -198,18 +213,20 @@ static int
 wanted_members(DpermCache **caches, int count, int dim)
 {
 	Size		each = sizeof(double) * (sum_words(dim) + dperm_moments_room(dim, true));
-	int64		words = 0;
+	Size		memory = (Size) dperm_cache_memory * 1024;
+	Size		used = 0;
 
 	for (int i = 0; i < count; i++)
 	{
 		if (caches[i]->shared == NULL ||
 			dperm_shared_rows_stage(caches[i]->shared) == DPERM_SHARED_FAILED)
 			return 0;
-		words += caches[i]->keep.used * caches[i]->keep.words;
+		used += dperm_cache_size(caches[i]);
 	}
-	if (words < TEAM_WORDS)
+	if (used < least_words() * sizeof(double))
 		return 0;
-	return (int) Min(dperm_shared_rows_processes(caches[0]->shared) - 1, TEAM_BYTES / each);
+	memory = Max(TEAM_BYTES, memory - Min(memory, used));
+	return (int) Min(dperm_shared_rows_processes(caches[0]->shared) - 1, memory / each);
 }
 
 /* End a team. */
@@ -259,7 +276,7 @@ fill_in(DpermTeam *team, DpermCache **caches, int count, int dim, Size sets, Siz
 		at = write_set(at, caches[i]);
 		team->sides[i] = (Side) {.team = team, .cache = caches[i], .set = i};
 		caches[i]->help = (DpermHelp) {.sum = sum_together, .arg = &team->sides[i],
-									   .least_words = ASK_WORDS};
+									   .least_words = least_words() / ASK_PART};
 	}
 }
 
@@ -369,7 +386,7 @@ answer(Member *member, uint32 members)
 		ask.weights_low = member->weights + matrix.dim;
 	if (shared->hess)
 		ask.hess = member->room;	/* it is only asked whether there is one */
-	share_of(&matrix, member->number, members, &first, &last);
+	chunks_of(&matrix, member->number, members, &first, &last);
 	for (int64 i = first; i < last; i++)
 		if (set->chunks[i] == NULL)
 			set->chunks[i] = dperm_shared_rows_at(member->rows, set->places[i]);
@@ -414,6 +431,7 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 	Member		member = {.shared = shared, .weights = room};
 	uint64		question;
 
+	pgstat_report_activity(STATE_RUNNING, "dperm: sums over rows");
 	member.rows = dperm_shared_rows_join(&shared->key);
 	if (member.rows == NULL)
 		elog(ERROR, "could not join a team");

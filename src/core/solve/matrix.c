@@ -103,7 +103,10 @@ units_of(const DpermMatrix *x, int64_t rows)
 	return rows == x->of ? x->units : x->units * ((double) rows / (double) x->of);
 }
 
-/* Add the selected rows of the chunks from first to before last. */
+/*
+ * Add the selected rows of the chunks from first to before last: all rows of a
+ * full chunk in one piece, otherwise stripes.
+ */
 void
 dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, int64_t first, int64_t last)
 {
@@ -116,6 +119,11 @@ dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, int64_t first, int64_t l
 		int64_t		left = x->count - chunk * x->chunk_rows;
 		int64_t		count = left < x->chunk_rows ? left : x->chunk_rows;
 
+		if (step == 1 && count == x->chunk_rows)
+		{
+			add_piece(x, m, x->chunks[chunk], count, 1);
+			continue;
+		}
 		for (int64_t i = 0; i < some; i++)
 			add_piece(x, m,
 					  x->chunks[chunk] + i * (x->chunk_rows / stripes) * row_words(x, &m->layout),
@@ -127,8 +135,9 @@ dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, int64_t first, int64_t l
 static bool
 needs_help(const DpermMatrix *x, const DpermMoments *m)
 {
-	return x->help && x->help->sum && x->count / (x->step ? x->step : 1) * row_words(x, &m->layout) >=
-						  x->help->least_words;
+	int64_t		rows = x->count / (x->step ? x->step : 1);
+
+	return x->help && x->help->sum && rows * row_words(x, &m->layout) >= x->help->least_words;
 }
 
 /* The mean over rows in memory. */
