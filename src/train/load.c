@@ -12,7 +12,6 @@
 #include "executor/tuptable.h"
 #include "base/message.h"
 #include "miscadmin.h"
-#include "optimizer/cost.h"
 #include "tcop/dest.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -458,7 +457,6 @@ read_together(Loader *loader)
 
 	SET_VARSIZE(together.key, size);
 	if (loader->once || source->registration || source->location != DPERM_LOCATION_HERE ||
-		max_parallel_workers_per_gather == 0 ||
 		!dperm_queries_load(source, together.key, prepare_together, &together, &parts))
 		return false;
 	if (dperm_shared_rows_stage(together.shared) == DPERM_SHARED_FAILED)

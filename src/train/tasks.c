@@ -207,13 +207,14 @@ answer_by_pass(Work *work, Datum result)
  * would reveal the difference.
  */
 static bool
-run_pass(Work *works, int count)
+run_pass(Work *works, const DpermTask *tasks, int count)
 {
 	const DpermSource *source = works[0].task->rows->source;
 	Datum	   *requests = palloc0(sizeof(Datum) * count);
 	Datum	   *results = palloc(sizeof(Datum) * count);
 	int		   *portions = palloc(sizeof(int) * count);
 	bool		active = false;
+	DpermTeam  *team;
 
 	for (int i = 0; i < count; i++)
 	{
@@ -225,9 +226,11 @@ run_pass(Work *works, int count)
 	if (!active)
 		return false;
 	dperm_queries_pass(source, count, requests, source->portions > 0 ? portions : NULL, results);
+	team = begin_team(tasks, count);
 	for (int i = 0; i < count; i++)
 		if (works[i].training.active)
 			answer_by_pass(&works[i], results[i]);
+	dperm_team_end(team);
 	return true;
 }
 
@@ -250,7 +253,7 @@ train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 	while (more)
 	{
 		MemoryContextSwitchTo(pass);
-		more = run_pass(works, count);
+		more = run_pass(works, tasks, count);
 		MemoryContextSwitchTo(work);
 		MemoryContextReset(pass);
 		if (more)

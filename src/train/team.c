@@ -4,7 +4,8 @@
  * The leader posts a question, sums up its own share of the chunks, waits for
  * the members that take part, and adds their sums in the order of their
  * numbers. Who takes part is decided when a question is posted: members that
- * have joined by then. So nobody waits for workers to start, and none may.
+ * have joined by then. So nobody waits for workers to start, and none need to.
+ * They are launched with the first question.
  */
 #include "postgres.h"
 
@@ -41,7 +42,7 @@
 #define TEAM_BYTES ((Size) 256 * 1024 * 1024)
 
 /* Shared memory of a member, apart from that: its queue for messages. */
-#define TEAM_MEMBER_BYTES ((Size) 32 * 1024)
+#define MEMBER_BYTES ((Size) 32 * 1024)
 
 /* How often to look before going to sleep: questions come soon after another. */
 #define SPINS 1000
@@ -88,7 +89,10 @@ typedef struct Side
 
 struct DpermTeam
 {
-	ParallelContext *context;
+	MemoryContext memory;
+	int			wanted;			/* members; 0: no more */
+	int			dim;
+	ParallelContext *context;	/* NULL: not launched */
 	Shared	   *shared;
 	double	   *room;
 	uint64		number;			/* of the last question */
@@ -118,56 +122,6 @@ chunks_of(const DpermMatrix *x, uint32 participant, uint32 members, int64 *first
 
 	*first = chunks * participant / (members + 1);
 	*last = chunks * (participant + 1) / (members + 1);
-}
-
-/* Wait until all members have answered. */
-static void
-await_answers(Shared *shared)
-{
-	for (int i = 0; i < SPINS && pg_atomic_read_u32(&shared->pending) > 0; i++)
-		SPIN_DELAY();
-	ConditionVariablePrepareToSleep(&shared->answered);
-	while (pg_atomic_read_u32(&shared->pending) > 0)
-		ConditionVariableSleep(&shared->answered, PG_WAIT_EXTENSION);
-	ConditionVariableCancelSleep();
-	pg_read_barrier();
-}
-
-/* Sum up the selected rows of a matrix, with the team. */
-static void
-sum_together(void *arg, const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m)
-{
-	const Side *side = arg;
-	DpermTeam  *team = side->team;
-	Shared	   *shared = team->shared;
-	uint32		members = pg_atomic_read_u32(&shared->joined);
-	int			dim = x->dim;
-	int64		first,
-				last;
-
-	shared->set = side->set;
-	shared->matrix = *x;
-	shared->hess = ask->hess != NULL;
-	shared->careful = ask->weights_low != NULL;
-	memcpy(team->room, ask->weights, sizeof(double) * dim);
-	if (shared->careful)
-		memcpy(team->room + dim, ask->weights_low, sizeof(double) * dim);
-	pg_atomic_write_u32(&shared->pending, members);
-	pg_write_barrier();
-	pg_atomic_write_u64(&shared->question, QUESTION(++team->number, members));
-	if (members > 0)
-		ConditionVariableBroadcast(&shared->asked);
-	chunks_of(x, 0, members, &first, &last);
-	dperm_matrix_add(x, m, first, last);
-	dperm_moments_flush(m);
-	await_answers(shared);
-	for (uint32 i = 1; i <= members; i++)
-	{
-		const double *sums = sums_of(team->room, shared->dim, i);
-
-		dperm_moments_merge(m, (int64) sums[2], sums, sums + 3, sums + 3 + dim,
-							sums + 3 + 2 * dim);
-	}
 }
 
 /* Bytes of the description of a set. */
@@ -229,28 +183,9 @@ wanted_members(DpermCache **caches, int count, int dim)
 	return (int) Min(dperm_shared_rows_processes(caches[0]->shared) - 1, memory / each);
 }
 
-/* End a team. */
-void
-dperm_team_end(DpermTeam *team)
-{
-	if (team == NULL)
-		return;
-	for (int i = 0; i < team->count; i++)
-		team->sides[i].cache->help = (DpermHelp) {0};
-	pg_atomic_write_u32(&team->shared->ended, 1);
-	ConditionVariableBroadcast(&team->shared->asked);
-	WaitForParallelWorkersToFinish(team->context);
-	/* weights reveal the noise that they were trained with */
-	dperm_wipe(team->room, 2 * (size_t) team->shared->dim);
-	DestroyParallelContext(team->context);
-	ExitParallelMode();
-	pfree(team->sides);
-	pfree(team);
-}
-
 /* Fill in what members see. */
 static void
-fill_in(DpermTeam *team, DpermCache **caches, int count, int dim, Size sets, Size room)
+fill_in(DpermTeam *team, Size sets, Size room)
 {
 	shm_toc    *toc = team->context->toc;
 	Shared	   *shared = shm_toc_allocate(toc, sizeof(Shared));
@@ -259,9 +194,9 @@ fill_in(DpermTeam *team, DpermCache **caches, int count, int dim, Size sets, Siz
 	team->shared = shared;
 	team->room = shm_toc_allocate(toc, room);
 	memset(shared, 0, sizeof(*shared));
-	shared->key = dperm_shared_rows_key(caches[0]->shared);
-	shared->set_count = count;
-	shared->dim = dim;
+	shared->key = dperm_shared_rows_key(team->sides[0].cache->shared);
+	shared->set_count = team->count;
+	shared->dim = team->dim;
 	pg_atomic_init_u32(&shared->joined, 0);
 	pg_atomic_init_u64(&shared->question, 0);
 	pg_atomic_init_u32(&shared->pending, 0);
@@ -271,12 +206,108 @@ fill_in(DpermTeam *team, DpermCache **caches, int count, int dim, Size sets, Siz
 	shm_toc_insert(toc, KEY_TEAM, shared);
 	shm_toc_insert(toc, KEY_SETS, at);
 	shm_toc_insert(toc, KEY_ROOM, team->room);
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < team->count; i++)
+		at = write_set(at, team->sides[i].cache);
+}
+
+/* Let members go, and leave parallel mode. */
+static void
+dismiss(DpermTeam *team)
+{
+	DestroyParallelContext(team->context);
+	ExitParallelMode();
+	team->context = NULL;
+	team->wanted = 0;
+}
+
+/* Launch members, if that is possible. */
+static void
+launch(DpermTeam *team)
+{
+	MemoryContext caller = MemoryContextSwitchTo(team->memory);
+	Size		words = 2 * (Size) team->dim + team->wanted * sum_words(team->dim);
+	Size		room = sizeof(double) * words;
+	Size		sets = 0;
+	ParallelContext *context;
+
+	for (int i = 0; i < team->count; i++)
+		sets += set_bytes(team->sides[i].cache);
+	if (!dperm_shared_rows_spare(sets + room + team->wanted * MEMBER_BYTES))
+		team->wanted = 0;
+	else
 	{
-		at = write_set(at, caches[i]);
-		team->sides[i] = (Side) {.team = team, .cache = caches[i], .set = i};
-		caches[i]->help = (DpermHelp) {.sum = sum_together, .arg = &team->sides[i],
-									   .least_words = least_words() / ASK_PART};
+		EnterParallelMode();
+		context = CreateParallelContext("$libdir/dperm", "dperm_team_main", team->wanted);
+		team->context = context;
+		shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
+		shm_toc_estimate_chunk(&context->estimator, sets);
+		shm_toc_estimate_chunk(&context->estimator, room);
+		shm_toc_estimate_keys(&context->estimator, 3);
+		InitializeParallelDSM(context);
+		fill_in(team, sets, room);
+		LaunchParallelWorkers(context);
+		if (context->nworkers_launched == 0)
+			dismiss(team);
+	}
+	MemoryContextSwitchTo(caller);
+}
+
+/* Wait until all members have answered. */
+static void
+await_answers(Shared *shared)
+{
+	for (int i = 0; i < SPINS && pg_atomic_read_u32(&shared->pending) > 0; i++)
+		SPIN_DELAY();
+	ConditionVariablePrepareToSleep(&shared->answered);
+	while (pg_atomic_read_u32(&shared->pending) > 0)
+		ConditionVariableSleep(&shared->answered, PG_WAIT_EXTENSION);
+	ConditionVariableCancelSleep();
+	pg_read_barrier();
+}
+
+/* Sum up the selected rows of a matrix, with the team. */
+static void
+sum_together(void *arg, const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m)
+{
+	const Side *side = arg;
+	DpermTeam  *team = side->team;
+	Shared	   *shared;
+	uint32		members;
+	int			dim = x->dim;
+	int64		first,
+				last;
+
+	if (team->wanted > 0 && team->context == NULL)
+		launch(team);
+	if (team->context == NULL)
+	{
+		dperm_matrix_add(x, m, 0, dperm_matrix_chunks(x));
+		return;
+	}
+	shared = team->shared;
+	members = pg_atomic_read_u32(&shared->joined);
+	shared->set = side->set;
+	shared->matrix = *x;
+	shared->hess = ask->hess != NULL;
+	shared->careful = ask->weights_low != NULL;
+	memcpy(team->room, ask->weights, sizeof(double) * dim);
+	if (shared->careful)
+		memcpy(team->room + dim, ask->weights_low, sizeof(double) * dim);
+	pg_atomic_write_u32(&shared->pending, members);
+	pg_write_barrier();
+	pg_atomic_write_u64(&shared->question, QUESTION(++team->number, members));
+	if (members > 0)
+		ConditionVariableBroadcast(&shared->asked);
+	chunks_of(x, 0, members, &first, &last);
+	dperm_matrix_add(x, m, first, last);
+	dperm_moments_flush(m);
+	await_answers(shared);
+	for (uint32 i = 1; i <= members; i++)
+	{
+		const double *sums = sums_of(team->room, shared->dim, i);
+
+		dperm_moments_merge(m, (int64) sums[2], sums, sums + 3, sums + 3 + dim,
+							sums + 3 + 2 * dim);
 	}
 }
 
@@ -284,41 +315,49 @@ fill_in(DpermTeam *team, DpermCache **caches, int count, int dim, Size sets, Siz
 DpermTeam *
 dperm_team_begin(DpermCache **caches, int count)
 {
-	int			dim = 1;
-	Size		sets = 0;
-	Size		room;
-	int			members;
 	DpermTeam  *team;
-	ParallelContext *context;
+	int			dim = 1;
+	int			members;
 
 	for (int i = 0; i < count; i++)
 		dim = Max(dim, caches[i]->feed.layout.dim);
 	members = wanted_members(caches, count, dim);
 	if (members == 0)
 		return NULL;
-	for (int i = 0; i < count; i++)
-		sets += set_bytes(caches[i]);
-	room = sizeof(double) * (2 * (Size) dim + members * sum_words(dim));
-	if (!dperm_shared_rows_spare(sets + room + members * TEAM_MEMBER_BYTES))
-		return NULL;
 	team = palloc0(sizeof(*team));
+	team->memory = CurrentMemoryContext;
+	team->wanted = members;
+	team->dim = dim;
 	team->count = count;
 	team->sides = palloc0(sizeof(Side) * count);
-	EnterParallelMode();
-	team->context = context = CreateParallelContext("$libdir/dperm", "dperm_team_main", members);
-	shm_toc_estimate_chunk(&context->estimator, sizeof(Shared));
-	shm_toc_estimate_chunk(&context->estimator, sets);
-	shm_toc_estimate_chunk(&context->estimator, room);
-	shm_toc_estimate_keys(&context->estimator, 3);
-	InitializeParallelDSM(context);
-	fill_in(team, caches, count, dim, sets, room);
-	LaunchParallelWorkers(context);
-	if (context->nworkers_launched == 0)
+	for (int i = 0; i < count; i++)
 	{
-		dperm_team_end(team);
-		return NULL;
+		team->sides[i] = (Side) {.team = team, .cache = caches[i], .set = i};
+		caches[i]->help = (DpermHelp) {.sum = sum_together, .arg = &team->sides[i],
+									   .least_words = least_words() / ASK_PART};
 	}
 	return team;
+}
+
+/* End a team. */
+void
+dperm_team_end(DpermTeam *team)
+{
+	if (team == NULL)
+		return;
+	for (int i = 0; i < team->count; i++)
+		team->sides[i].cache->help = (DpermHelp) {0};
+	if (team->context)
+	{
+		pg_atomic_write_u32(&team->shared->ended, 1);
+		ConditionVariableBroadcast(&team->shared->asked);
+		WaitForParallelWorkersToFinish(team->context);
+		/* weights reveal the noise that they were trained with */
+		dperm_wipe(team->room, 2 * (size_t) team->dim);
+		dismiss(team);
+	}
+	pfree(team->sides);
+	pfree(team);
 }
 
 /* A set of rows, as a member sees it. */

@@ -15,10 +15,10 @@
 typedef struct DpermTeam DpermTeam;
 
 /*
- * Start a team for the rows of some caches, and let it help with them. NULL if
- * it would not pay, or cannot be had. Until it ends, the transaction is in
- * parallel mode: nothing may be written, and no query may run that calls code of
- * others.
+ * Let a team help with the rows of some caches; NULL if it would not pay. It
+ * starts with the first question that is worth it. Until it ends, the
+ * transaction may be in parallel mode: nothing may be written, and no query may
+ * run that calls code of others.
  */
 extern DpermTeam *dperm_team_begin(DpermCache **caches, int count);
 
