@@ -90,6 +90,7 @@ set_range(DpermColumn *column, const DpermSaid *said)
 		column->block.high = said->high;
 		column->block.count = 1;
 		column->above = said->above;
+		column->below = said->below;
 		column->values = texts = said_texts(said);
 		for (int i = 0; i < said->count; i++)
 			if (atof(said->texts[i]) >= said->low && atof(said->texts[i]) <= said->high)

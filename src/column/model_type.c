@@ -54,6 +54,20 @@ print_model(const DpermModel *model, Printer printer)
 	return text;
 }
 
+/* The text form. */
+char *
+dperm_model_type_text(const DpermModel *model)
+{
+	return print_model(model, dperm_model_print);
+}
+
+/* The guarantee. */
+char *
+dperm_model_type_guarantee(const DpermModel *model)
+{
+	return print_model(model, dperm_model_print_guarantee);
+}
+
 /* Make a datum from a struct. */
 Datum
 dperm_model_type_make(const DpermModel *model)
@@ -183,7 +197,7 @@ dperm_model_out(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
-	PG_RETURN_CSTRING(print_model(model, dperm_model_print));
+	PG_RETURN_CSTRING(dperm_model_type_text(model));
 }
 
 /* Binary input: the stored form, after checking that it decodes. */
@@ -221,7 +235,7 @@ Datum
 dperm_model_to_jsonb(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	char	   *text = print_model(model, dperm_model_print);
+	char	   *text = dperm_model_type_text(model);
 
 	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
 }
@@ -263,5 +277,5 @@ dp_guarantee(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
-	PG_RETURN_TEXT_P(cstring_to_text(print_model(model, dperm_model_print_guarantee)));
+	PG_RETURN_TEXT_P(cstring_to_text(dperm_model_type_guarantee(model)));
 }

@@ -18,4 +18,8 @@ extern Datum dperm_model_type_make(const DpermModel *model);
  */
 extern DpermModel *dperm_model_type_open(Datum value);
 
+/* Its text form, and its guarantee. */
+extern char *dperm_model_type_text(const DpermModel *model);
+extern char *dperm_model_type_guarantee(const DpermModel *model);
+
 #endif							/* DPERM_MODEL_TYPE_H */

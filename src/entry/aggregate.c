@@ -271,12 +271,9 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	return state;
 }
 
-/*
- * Encode and keep one row: a zero row without a label, a zero block without a
- * vector.
- */
+/* Encode and keep one row: label 0 for none, a zero block without a vector. */
 static void
-keep_row(FitState *state, int sign, const double *raw)
+keep_row(FitState *state, double label, const double *raw)
 {
 	DpermValue	value = {.present = raw != NULL, .vector = raw};
 	Size		needs = dperm_cache_needs(&state->cache);
@@ -289,7 +286,7 @@ keep_row(FitState *state, int sign, const double *raw)
 						dperm_aggregate_memory),
 				 errhint("Raise dperm.aggregate_memory, or train this group from a view with "
 						 "dp_logreg_train() or dp_svm_train(), which read rows in passes.")));
-	dperm_cache_add(&state->cache, &value, sign, 0);
+	dperm_cache_add(&state->cache, &value, label, 0);
 }
 
 /*
@@ -307,14 +304,14 @@ in_shape(const FitState *state)
 
 /* Add one row, with its vector or NULL. */
 static void
-add_group_row(FitState *state, int sign, ArrayType *array)
+add_group_row(FitState *state, double label, ArrayType *array)
 {
 	const double *raw = NULL;
 
 	if (array && dperm_datum_values_read_array(array, state->element, state->block.count,
 									   state->raw) && in_shape(state))
 		raw = state->raw;
-	keep_row(state, sign, raw);
+	keep_row(state, label, raw);
 }
 
 /*
@@ -327,7 +324,7 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 	MemoryContext context;
 	FitState   *state;
 	ArrayType  *array = NULL;
-	int			sign = 0;
+	double		label = 0;
 	int			where = AggCheckCallContext(fcinfo, &context);
 
 	if (where == AGG_CONTEXT_WINDOW)
@@ -354,10 +351,10 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 	}
 
 	if (!PG_ARGISNULL(ARG_LABEL))
-		sign = dperm_label_sign(&state->label, PG_GETARG_DATUM(ARG_LABEL));
+		label = dperm_label_sign(&state->label, PG_GETARG_DATUM(ARG_LABEL));
 	if (!PG_ARGISNULL(ARG_FEATURES))
 		array = dperm_datum_values_get_array(PG_GETARG_DATUM(ARG_FEATURES));
-	add_group_row(state, sign, array);
+	add_group_row(state, label, array);
 	if (array)
 		PG_FREE_IF_COPY(array, ARG_FEATURES);
 	PG_RETURN_POINTER(state);

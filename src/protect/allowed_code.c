@@ -653,7 +653,7 @@ check_node(Node *node, void *walk)
  * rights.
  */
 void
-dperm_allowed_code_check(Oid extension, Query *tree, Oid relation, Oid owner, bool planned)
+dperm_allowed_code_check(Oid extension, Node *tree, Oid relation, Oid owner, bool planned)
 {
 	Walk walk = {.extension = extension,
 				 .relation = relation,
@@ -662,7 +662,7 @@ dperm_allowed_code_check(Oid extension, Query *tree, Oid relation, Oid owner, bo
 				 .planned = planned,
 				 .visited = new_object_addresses()};
 
-	(void) check_node((Node *) tree, &walk);
+	(void) check_node(tree, &walk);
 	free_object_addresses(walk.visited);
 }
 

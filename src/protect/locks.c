@@ -18,6 +18,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
+#include "budget/own_tables.h"
 #include "protect/locks.h"
 #include "relation/location.h"
 #include "relation/row_sources.h"
@@ -33,18 +34,18 @@
  * to need the lock.
  */
 static void
-lock_relation(Oid relation, bool shared)
+lock_relation(Oid relation, bool shared, LOCKMODE mode)
 {
 	LockRelId	id = {.relId = relation, .dbId = shared ? InvalidOid : MyDatabaseId};
 
-	LockRelationIdForSession(&id, AccessShareLock);
-	LockRelationOid(relation, AccessShareLock);
-	UnlockRelationOid(relation, AccessShareLock);
+	LockRelationIdForSession(&id, mode);
+	LockRelationOid(relation, mode);
+	UnlockRelationOid(relation, mode);
 }
 
 /* Lock the indexes of a table. */
 static void
-lock_indexes(Oid table)
+lock_indexes(Oid table, LOCKMODE mode)
 {
 	Relation	indexes = table_open(IndexRelationId, AccessShareLock);
 	ScanKeyData key;
@@ -55,20 +56,20 @@ lock_indexes(Oid table)
 				ObjectIdGetDatum(table));
 	scan = systable_beginscan(indexes, IndexIndrelidIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		lock_relation(((Form_pg_index) GETSTRUCT(tuple))->indexrelid, false);
+		lock_relation(((Form_pg_index) GETSTRUCT(tuple))->indexrelid, false, mode);
 	systable_endscan(scan);
 	table_close(indexes, AccessShareLock);
 }
 
 /* Lock a relation with its indexes and its TOAST table. */
 static void
-lock_with_values(Oid relation)
+lock_with_values(Oid relation, LOCKMODE mode)
 {
 	HeapTuple	tuple;
 	Oid			toast = InvalidOid;
 
-	lock_relation(relation, false);
-	lock_indexes(relation);
+	lock_relation(relation, false, mode);
+	lock_indexes(relation, mode);
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	if (HeapTupleIsValid(tuple))
 	{
@@ -77,8 +78,8 @@ lock_with_values(Oid relation)
 	}
 	if (OidIsValid(toast))
 	{
-		lock_relation(toast, false);
-		lock_indexes(toast);
+		lock_relation(toast, false, mode);
+		lock_indexes(toast, mode);
 	}
 }
 
@@ -100,10 +101,25 @@ lock_catalogs(void)
 
 		if (form->relkind == RELKIND_RELATION || form->relkind == RELKIND_INDEX ||
 			form->relkind == RELKIND_TOASTVALUE)
-			lock_relation(form->oid, form->relisshared);
+			lock_relation(form->oid, form->relisshared, AccessShareLock);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
+}
+
+/*
+ * Lock our tables that are read or written after the charge. Who waits for one
+ * of them, such as VACUUM FULL, may wait for the session, which waits for this
+ * process: a lock would never be granted.
+ */
+static void
+lock_own_tables(void)
+{
+	static const char *const tables[] = {"dp_protected_relations", "dp_protected_columns",
+										 "dp_ledger_releases"};
+
+	for (int i = 0; i < lengthof(tables); i++)
+		lock_with_values(dperm_own_tables_find(tables[i]), RowExclusiveLock);
 }
 
 /*
@@ -129,7 +145,7 @@ hold(Oid relation)
 
 	held = lappend_oid(held, relation);
 	MemoryContextSwitchTo(before);
-	lock_with_values(relation);
+	lock_with_values(relation, AccessShareLock);
 }
 
 List *
@@ -146,7 +162,8 @@ dperm_locks_hold(Oid relation)
 	ListCell   *cell;
 
 	lock_catalogs();
-	lock_with_values(relation);
+	lock_own_tables();
+	lock_with_values(relation, AccessShareLock);
 	AcceptInvalidationMessages();
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
 		ereport(ERROR,

@@ -13,9 +13,9 @@
 
 /*
  * Lock a relation, all relations that it shares rows with, their TOAST tables,
- * and the system catalogs for this process, until it ends or a transaction of
- * it fails. From then on the definition of what it reads does not change,
- * except that partitions may be attached.
+ * the system catalogs and our tables for this process, until it ends or a
+ * transaction of it fails. From then on the definition of what it reads does
+ * not change, except that partitions may be attached.
  */
 extern void dperm_locks_hold(Oid relation);
 

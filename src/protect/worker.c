@@ -291,12 +291,16 @@ call_function(ReturnSetInfo *rows)
 	return result;
 }
 
-/* Keep a release, in a transaction of its own. */
+/*
+ * Keep a release, in a transaction of its own, or the reason for having none:
+ * that is not worth a long wait, and an error has released the locks.
+ */
 static void
 keep(void)
 {
 	begin_as(BOOTSTRAP_SUPERUSERID, false);
-	dperm_worker_settings_keeping();
+	if (worker.release.failure == NULL)
+		dperm_worker_settings_keeping();
 	dperm_kept_release_write(&worker.release);
 	commit();
 }
@@ -373,6 +377,7 @@ keep_failure(const char *failure)
 	worker.release.model = 0;
 	worker.release.rows = NULL;
 	worker.release.failure = failure;
+	RESUME_CANCEL_INTERRUPTS(); /* a lock timeout is a cancel */
 	PG_TRY();
 	{
 		keep();
@@ -383,6 +388,7 @@ keep_failure(const char *failure)
 		AbortOutOfAnyTransaction();
 	}
 	PG_END_TRY();
+	HOLD_CANCEL_INTERRUPTS();
 }
 
 /* The seconds that the check may take, if they have passed; else 0. */

@@ -172,7 +172,7 @@ analyse(const DpermChecked *query)
 		elog(ERROR, "a query over a source does not only read");
 	tree = linitial_node(Query, rewritten);
 	if (OidIsValid(source->run_as))
-		dperm_allowed_code_check(extension, tree, source->relation, source->run_as, false);
+		dperm_allowed_code_check(extension, (Node *) tree, source->relation, source->run_as, false);
 	dperm_query_rules(extension, tree, query->any_rows);
 	return tree;
 }
@@ -323,6 +323,20 @@ find_plan(const DpermChecked *query)
 }
 
 /*
+ * Raise an error if what is evaluated for rows must not run. The expressions
+ * have the bodies of functions that were inlined, which need not be those that
+ * the functions in the query have now.
+ */
+static void
+check_kept(const DpermSource *source, const KeptPlan *kept)
+{
+	dperm_allowed_code_check(getExtensionOfObject(TypeRelationId, source->moments_type),
+							 (Node *) list_make3(kept->tree, kept->rows.targets,
+												 kept->rows.conditions),
+							 source->relation, source->run_as, true);
+}
+
+/*
  * Before the charge: analyse, plan and start a query over a protected relation,
  * so that errors that come from the catalog cost nothing. Messages of
  * expressions that the planner simplifies only go to the log. Nothing can be
@@ -356,6 +370,7 @@ try_protected(const DpermChecked *query)
 	}
 	PG_END_TRY();
 	dperm_worker_planned(query->source->run_as);
+	check_kept(query->source, find_plan(query));
 }
 
 /*
@@ -366,13 +381,11 @@ try_protected(const DpermChecked *query)
 static void
 run_protected(const DpermChecked *query, DestReceiver *receiver)
 {
-	const DpermSource *source = query->source;
 	KeptPlan   *kept = find_plan(query);
 
 	/* this depends only on the catalog */
 	dperm_message_public();
-	dperm_allowed_code_check(getExtensionOfObject(TypeRelationId, source->moments_type), kept->tree,
-							 source->relation, source->run_as, true);
+	check_kept(query->source, kept);
 	dperm_message_private();
 	if (kept->split)
 		receiver = dperm_view_rows_receiver(&kept->rows, receiver);

@@ -38,19 +38,15 @@ map_rows(DpermMomentsState *state)
 {
 	const DpermLayout *layout = &state->feed.layout;
 	int			waiting = state->feed.waiting;
-	const double *mapped;
-	double	   *rows;
+	double	   *mapped;
 
 	if (waiting == 0)
 		return;
 	mapped = dperm_feed_map(&state->feed);
-	rows = dperm_moments_next_rows(&state->moments, waiting);
-	for (int i = 0; i < waiting; i++, rows += layout->words, mapped += state->dim)
-	{
-		memcpy(rows, mapped, sizeof(double) * state->dim);
-		if (layout->weighted)
-			*dperm_row_weight(layout, rows) = state->waiting[i];
-	}
+	for (int i = 0; layout->weighted && i < waiting; i++)
+		*dperm_row_weight(layout, mapped + (size_t) i * layout->words) = state->waiting[i];
+	memcpy(dperm_moments_next_rows(&state->moments, waiting), mapped,
+		   sizeof(double) * layout->words * waiting);
 }
 
 /* Does the state belong to a pass that counts? */
@@ -284,14 +280,14 @@ dperm_moments_state_bind_label(DpermMomentsState *state, Oid type)
  * of dp_decision, to the last bit.
  */
 static void
-count_row(DpermMomentsState *state, int sign, int64 parts)
+count_row(DpermMomentsState *state, double label, int64 parts)
 {
 	double		decision = dperm_score_decision(&state->encoder, state->feed.frequencies,
 												state->weights, state->values, state->room);
 
 	state->pass.rows++;
-	if (sign != 0)
-		state->counts[dperm_counts_cell(decision, sign > 0, state->pass.bins)] += parts;
+	if (label != 0)
+		state->counts[dperm_counts_cell(decision, label > 0, state->pass.bins)] += parts;
 }
 
 /*
@@ -299,12 +295,12 @@ count_row(DpermMomentsState *state, int sign, int64 parts)
  * applied.
  */
 static void
-wait_row(DpermMomentsState *state, int sign, double weight)
+wait_row(DpermMomentsState *state, double label, double weight)
 {
 	DpermFeed  *feed = &state->feed;
 	int			place = feed->waiting;
-	bool		full = dperm_feed_wait(feed, state->values, sign);
-	double		rest[2] = {feed->targets[place], weight};
+	bool		full = dperm_feed_wait(feed, state->values, label);
+	double		rest[2] = {label, weight};
 
 	if (state->pass.weighted)
 		state->waiting[place] = weight;
@@ -318,11 +314,11 @@ wait_row(DpermMomentsState *state, int sign, double weight)
 
 /* Write a row into the sums. */
 static void
-write_row(DpermMomentsState *state, int sign, double weight)
+write_row(DpermMomentsState *state, double label, double weight)
 {
 	double	   *row = dperm_moments_next(&state->moments);
 
-	dperm_feed_write(&state->feed, state->values, sign, row);
+	dperm_feed_write(&state->feed, state->values, label, row);
 	if (state->pass.weighted)
 		*dperm_row_weight(&state->feed.layout, row) = weight;
 	if (state->digest_keys)
@@ -335,24 +331,21 @@ write_row(DpermMomentsState *state, int sign, double weight)
  * number of parts in counts.
  */
 static void
-add_row(DpermMomentsState *state, int sign, double weight, int64 parts)
+add_row(DpermMomentsState *state, double label, double weight, int64 parts)
 {
 	if (is_counting(state))
-		count_row(state, sign, parts);
+		count_row(state, label, parts);
 	else if (dperm_feed_waits(&state->feed))
-		wait_row(state, sign, weight);
+		wait_row(state, label, weight);
 	else
-		write_row(state, sign, weight);
+		write_row(state, label, weight);
 }
 
-/*
- * Add the row whose values have been read, unless it goes straight into the
- * sums; without a label it is a zero row.
- */
+/* Add the row whose values have been read, unless it goes straight into the sums. */
 void
-dperm_moments_state_add_any(DpermMomentsState *state, int sign)
+dperm_moments_state_add_any(DpermMomentsState *state, double label)
 {
-	add_row(state, sign, 1, 1);
+	add_row(state, label, 1, 1);
 }
 
 /*
@@ -360,13 +353,14 @@ dperm_moments_state_add_any(DpermMomentsState *state, int sign)
  * read once: load.c, count_decisions.c.
  */
 void
-dperm_moments_state_add_weighted(DpermMomentsState *state, int sign, int64 labelled, bool first)
+dperm_moments_state_add_weighted(DpermMomentsState *state, double label, int64 labelled,
+								 bool first)
 {
 	state->pass.persons += first;
-	if (sign == 0)
-		add_row(state, sign, 0, 0);
+	if (label == 0)
+		add_row(state, label, 0, 0);
 	else
-		add_row(state, sign, dperm_person_weight(labelled), dperm_person_count(1, labelled));
+		add_row(state, label, dperm_person_weight(labelled), dperm_person_count(1, labelled));
 }
 
 /* Combine two states of the same request. STRICT. */

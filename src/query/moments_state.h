@@ -57,7 +57,8 @@ extern DpermMomentsState *dperm_moments_state_expand(const DpermFlat *flat, Memo
  * the person is counted by? Only for a pass with weights.
  */
 extern void
-dperm_moments_state_add_weighted(DpermMomentsState *state, int sign, int64 labelled, bool first);
+dperm_moments_state_add_weighted(DpermMomentsState *state, double label, int64 labelled,
+								 bool first);
 
 /*
  * Any state as an expanded object that may be modified; copied only if it is
@@ -75,23 +76,20 @@ extern MemoryContext dperm_moments_state_context(FunctionCallInfo fcinfo);
  */
 extern bool dperm_moments_state_bind_label(DpermMomentsState *state, Oid type);
 
-/*
- * Add the row whose values have been read; sign is -1 or +1, or 0 for a row
- * without a label.
- */
-extern void dperm_moments_state_add_any(DpermMomentsState *state, int sign);
+/* Add the row whose values have been read; label 0 means none. */
+extern void dperm_moments_state_add_any(DpermMomentsState *state, double label);
 
 /*
  * The same, with a fast path for a row that need not wait for others in a pass
  * that sums.
  */
 static inline void
-dperm_moments_state_add(DpermMomentsState *state, int sign)
+dperm_moments_state_add(DpermMomentsState *state, double label)
 {
 	if (state->direct)
-		dperm_feed_write(&state->feed, state->values, sign, dperm_moments_next(&state->moments));
+		dperm_feed_write(&state->feed, state->values, label, dperm_moments_next(&state->moments));
 	else
-		dperm_moments_state_add_any(state, sign);
+		dperm_moments_state_add_any(state, label);
 }
 
 #endif							/* DPERM_MOMENTS_STATE_H */

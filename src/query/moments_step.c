@@ -107,11 +107,11 @@ argument_type(FunctionCallInfo fcinfo, int i)
 }
 
 /*
- * The sign of the label argument, with its type unless that is declared; 0 for
- * no label. No value raises an error.
+ * The label argument, with its type unless that is declared; 0 for no label. No
+ * value raises an error.
  */
-static int
-step_sign(DpermMomentsState *state, FunctionCallInfo fcinfo, Oid type)
+static double
+step_label(DpermMomentsState *state, FunctionCallInfo fcinfo, Oid type)
 {
 	if (OidIsValid(type) && state->label_call != type &&
 		!dperm_moments_state_bind_label(state, type))
@@ -171,16 +171,16 @@ look_up_call(FunctionCallInfo fcinfo, bool any_label, bool arguments)
 
 /* Add a row whose columns are the arguments from the fourth on. */
 static Datum
-step_pass(FunctionCallInfo fcinfo, Oid label, const Column *columns)
+step_pass(FunctionCallInfo fcinfo, Oid type, const Column *columns)
 {
 	DpermMomentsState *state = step_state(fcinfo, false);
-	int			sign = step_sign(state, fcinfo, label);
+	double		label = step_label(state, fcinfo, type);
 
 	match_columns(state, PG_NARGS() - 3, columns);
 	for (int i = 0; i < state->encoder.block_count; i++)
 		dperm_reader_read(&state->readers[i], PG_GETARG_DATUM(3 + i), PG_ARGISNULL(3 + i),
 						  &state->values[i]);
-	dperm_moments_state_add(state, sign);
+	dperm_moments_state_add(state, label);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }
 
@@ -249,10 +249,10 @@ take_record_type(DpermMomentsState *state, HeapTupleHeader record)
  * The same with the columns as one record, if there are too many for arguments.
  */
 static Datum
-step_record(FunctionCallInfo fcinfo, Oid label)
+step_record(FunctionCallInfo fcinfo, Oid type)
 {
 	DpermMomentsState *state = step_state(fcinfo, false);
-	int			sign = step_sign(state, fcinfo, label);
+	double		label = step_label(state, fcinfo, type);
 	HeapTupleHeader record;
 
 	if (PG_ARGISNULL(3))
@@ -266,7 +266,7 @@ step_record(FunctionCallInfo fcinfo, Oid label)
 	for (int i = 0; i < state->encoder.block_count; i++)
 		dperm_reader_read(&state->readers[i], state->record.datums[i], state->record.nulls[i],
 						  &state->values[i]);
-	dperm_moments_state_add(state, sign);
+	dperm_moments_state_add(state, label);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }
 
@@ -330,10 +330,10 @@ Datum
 dperm_moments_step_row(PG_FUNCTION_ARGS)
 {
 	DpermMomentsState *state = step_state(fcinfo, false);
-	int			sign = step_sign(state, fcinfo, InvalidOid);
+	double		label = step_label(state, fcinfo, InvalidOid);
 
 	read_columns(state, fcinfo);
-	dperm_moments_state_add(state, sign);
+	dperm_moments_state_add(state, label);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }
 
@@ -346,14 +346,14 @@ Datum
 dperm_moments_step_person(PG_FUNCTION_ARGS)
 {
 	DpermMomentsState *state = step_state(fcinfo, true);
-	int			sign = step_sign(state, fcinfo, InvalidOid);
+	double		label = step_label(state, fcinfo, InvalidOid);
 	int64		labelled = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT64(4);
 
-	if (PG_ARGISNULL(5) || labelled > DPERM_ROWS_MAX || labelled < (sign != 0 ? 1 : 0))
+	if (PG_ARGISNULL(5) || labelled > DPERM_ROWS_MAX || labelled < (label != 0 ? 1 : 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the number of rows of a person is out of range")));
 	read_columns(state, fcinfo);
-	dperm_moments_state_add_weighted(state, sign, labelled, PG_GETARG_BOOL(5));
+	dperm_moments_state_add_weighted(state, label, labelled, PG_GETARG_BOOL(5));
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }

@@ -58,10 +58,7 @@ dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_byt
 	cache->context = CurrentMemoryContext;
 	dperm_host_feed(&cache->feed, encoder, like ? &like->feed : NULL);
 	if (weighted)
-	{
 		dperm_layout_weigh(&cache->feed.layout);
-		cache->row = palloc(sizeof(double) * cache->feed.layout.words);
-	}
 	words = cache->feed.layout.words;
 	cache->sample_bytes = sample_bytes;
 	dperm_keep_init(&cache->keep, words, PG_INT64_MAX, sample_rows(sample_bytes, words),
@@ -200,29 +197,24 @@ store(DpermCache *cache, const double *row, int64 place)
 static void
 settle_waiting(DpermCache *cache)
 {
+	const DpermLayout *layout = &cache->feed.layout;
 	int			waiting = cache->feed.waiting;
-	const double *rows;
+	double	   *row;
 
 	if (waiting == 0)
 		return;
-	rows = dperm_feed_map(&cache->feed);
-	for (int i = 0; i < waiting; i++)
+	row = dperm_feed_map(&cache->feed);
+	for (int i = 0; i < waiting; i++, row += layout->words)
 	{
-		const double *row = rows + (size_t) i * cache->feed.layout.dim;
-
-		if (cache->feed.layout.weighted)
-		{
-			memcpy(cache->row, row, sizeof(double) * cache->feed.layout.dim);
-			*dperm_row_weight(&cache->feed.layout, cache->row) = cache->owners[i];
-			row = cache->row;
-		}
+		if (layout->weighted)
+			*dperm_row_weight(layout, row) = cache->owners[i];
 		store(cache, row, cache->places[i]);
 	}
 }
 
 /* Encode and keep a row. */
 void
-dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign, int64 owner)
+dperm_cache_add(DpermCache *cache, const DpermValue *values, double label, int64 owner)
 {
 	DpermKeep  *keep = &cache->keep;
 	int64		place;
@@ -239,7 +231,7 @@ dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign, int64 own
 	{
 		double	   *row = cache->compact ? cache->row : dperm_keep_row(keep, place);
 
-		dperm_feed_write(&cache->feed, values, sign, row);
+		dperm_feed_write(&cache->feed, values, label, row);
 		if (cache->feed.layout.weighted)
 			*dperm_row_weight(&cache->feed.layout, row) = (double) owner;
 		if (cache->compact)
@@ -249,7 +241,7 @@ dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign, int64 own
 	{
 		cache->places[cache->feed.waiting] = place;
 		cache->owners[cache->feed.waiting] = (double) owner;
-		if (dperm_feed_wait(&cache->feed, values, sign))
+		if (dperm_feed_wait(&cache->feed, values, label))
 			settle_waiting(cache);
 	}
 }
@@ -285,8 +277,7 @@ dperm_cache_compact(DpermCache *cache)
 	before = *keep;
 	cache->compact = true;
 	cache->spool = NULL;		/* it already has these rows */
-	if (cache->row == NULL)
-		cache->row = MemoryContextAlloc(cache->context, row_bytes(cache));
+	cache->row = MemoryContextAlloc(cache->context, row_bytes(cache));
 	keep->words = dperm_compact_words(layout);
 	keep->sample = sample_rows(cache->sample_bytes, keep->words);
 	keep->chunks = NULL;

@@ -72,10 +72,11 @@ dperm_cache_needs(const DpermCache *cache)
 extern Size dperm_cache_size(const DpermCache *cache);
 
 /*
- * Encode and keep a row; sign 0 means no label. owner is for rows with weights.
+ * Encode and keep a row; label 0 means none. owner is for rows with weights.
  * dperm_cache_end() stores rows that still wait.
  */
-extern void dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign, int64 owner);
+extern void dperm_cache_add(DpermCache *cache, const DpermValue *values, double label,
+							int64 owner);
 
 /*
  * Will the next row be kept? If not, it is enough to count it with

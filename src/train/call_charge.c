@@ -68,6 +68,7 @@ spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind k
 	spend.dim = dperm_encoder_dim(&source->spec.encoder);
 	spend.output =
 		options->automatic ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
+	spend.loss = options->loss;
 	spend.objective = may_be_objective(options);
 	spend.slack = options->slack;
 	return spend;

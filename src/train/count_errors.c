@@ -11,19 +11,20 @@
 #include "core/solve/codes.h"
 #include "train/count_errors.h"
 
-/* The margin of a row, whose label is in its sign. */
+/* The margin of a row: its label times its output. */
 static double
 margin_of(const DpermLayout *layout, const double *weights, const double *row)
 {
-	double		margin = dperm_inner((size_t) layout->dense, weights, row);
+	double		output = dperm_inner((size_t) layout->dense, weights, row) +
+		dperm_layout_constant(layout) * weights[layout->dense];
 
 	if (dperm_layout_codes(layout) > 0)
 	{
 		DpermCodes	codes = dperm_codes_of(layout, row, (size_t) layout->words);
 
-		dperm_codes_margins(&codes, 1, weights, &margin);
+		dperm_codes_outputs(&codes, 1, weights, &output);
 	}
-	return margin;
+	return row[dperm_layout_label(layout)] * output;
 }
 
 /*

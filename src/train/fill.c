@@ -134,7 +134,7 @@ check_room(DpermFill *fill, const DpermCache *cache)
  * depend on the label or the owner.
  */
 static void
-take_row(DpermFill *fill, DpermFillSet *set, const Datum *values, const bool *nulls, int sign,
+take_row(DpermFill *fill, DpermFillSet *set, const Datum *values, const bool *nulls, double label,
 		 int64 owner)
 {
 	MemoryContext caller;
@@ -146,9 +146,12 @@ take_row(DpermFill *fill, DpermFillSet *set, const Datum *values, const bool *nu
 	}
 	check_room(fill, set->cache);
 	caller = MemoryContextSwitchTo(fill->row_context);
-	for (int i = 0; values && i < set->encoder->block_count; i++)
-		dperm_reader_read(&set->readers[i], values[i], nulls[i], &set->values[i]);
-	dperm_cache_add(set->cache, set->values, sign, owner);
+	for (int i = 0; i < set->encoder->block_count; i++)
+		if (values)
+			dperm_reader_read(&set->readers[i], values[i], nulls[i], &set->values[i]);
+		else
+			set->values[i].present = false;
+	dperm_cache_add(set->cache, set->values, label, owner);
 	MemoryContextSwitchTo(caller);
 	if (!fill->row_context->isReset || fill->row_context->firstchild)
 		MemoryContextReset(fill->row_context);
@@ -156,10 +159,10 @@ take_row(DpermFill *fill, DpermFillSet *set, const Datum *values, const bool *nu
 
 /* Add a row to every set of its portion. */
 void
-dperm_fill_take(DpermFill *fill, int portion, const Datum *values, const bool *nulls, int sign,
+dperm_fill_take(DpermFill *fill, int portion, const Datum *values, const bool *nulls, double label,
 				int64 owner)
 {
 	for (int i = 0; i < fill->count; i++)
 		if (fill->sets[i].portion == portion)
-			take_row(fill, &fill->sets[i], values, nulls, sign, owner);
+			take_row(fill, &fill->sets[i], values, nulls, label, owner);
 }

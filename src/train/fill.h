@@ -64,9 +64,9 @@ extern void dperm_fill_compact(DpermFill *fill);
 
 /*
  * Add a row to every set of its portion, with one value for each block; without
- * values or a sign it is empty. The owner is for rows with weights.
+ * them all are missing. The owner is for rows with weights.
  */
 extern void dperm_fill_take(DpermFill *fill, int portion, const Datum *values, const bool *nulls,
-							int sign, int64 owner);
+							double label, int64 owner);
 
 #endif							/* DPERM_FILL_H */

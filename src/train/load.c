@@ -62,25 +62,26 @@ typedef struct Loader
 } Loader;
 
 /*
- * Add a row to every set of its portion; without a slot or a sign it is empty.
+ * Add a row to every set of its portion; without a slot all its values are
+ * missing.
  */
 static void
-take_into(Loader *loader, int portion, TupleTableSlot *slot, int sign, int64 owner)
+take_into(Loader *loader, int portion, TupleTableSlot *slot, double label, int64 owner)
 {
 	dperm_fill_take(&loader->fill, portion, slot ? slot->tts_values + 1 : NULL,
-					slot ? slot->tts_isnull + 1 : NULL, sign, owner);
+					slot ? slot->tts_isnull + 1 : NULL, label, owner);
 }
 
-/* The sign of a row: that of its label, or 0 for none. */
-static int
-sign_of_row(const Loader *loader, const TupleTableSlot *slot)
+/* The label of a row, or 0 for none. */
+static double
+label_of_row(const Loader *loader, const TupleTableSlot *slot)
 {
 	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
-	int			sign =
+	double		label =
 		slot->tts_isnull[0] ? 0 : dperm_label_sign(&loader->source->label, slot->tts_values[0]);
 
 	MemoryContextSwitchTo(caller);
-	return sign;
+	return label;
 }
 
 /* A row has arrived. */
@@ -99,7 +100,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 		if (loader->elsewhere == 0)
 			loader->portions[portion]++;
 	}
-	take_into(loader, portion, slot, sign_of_row(loader, slot), 0);
+	take_into(loader, portion, slot, label_of_row(loader, slot), 0);
 	if (++loader->rows % REPORT_ROWS == 0 && dperm_progress && loader->elsewhere == 0)
 		dperm_message_progress(INT64_FORMAT " rows read", loader->rows);
 	return true;
@@ -146,8 +147,9 @@ expect_less(const Loader *loader, int64 *missing)
 }
 
 /*
- * A row of a source that is read once has arrived. A row of nobody is kept as
- * an empty row, so that the amount kept depends only on the number of rows.
+ * A row of a source that is read once has arrived. A row of nobody is kept
+ * without its label, so that the amount kept depends only on the number of
+ * rows.
  */
 static bool
 receive_once(TupleTableSlot *slot, DestReceiver *self)
@@ -164,20 +166,20 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 		int64		number = find_person(loader, slot);
 		DpermPerson *person =
 			number == DPERM_NOBODY ? NULL : dperm_persons_person(loader->persons, number);
-		int			sign = sign_of_row(loader, slot);
+		double		label = label_of_row(loader, slot);
 
 		if (!person)
-			sign = 0;
+			label = 0;
 		expect_less(loader, person ? &person->missing : &loader->missing);
-		if (sign != 0)
+		if (label != 0)
 			person->labelled++;
-		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), slot, sign,
-				  sign != 0 ? number : DPERM_NOBODY);
+		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), slot, label,
+				  label != 0 ? number : DPERM_NOBODY);
 	}
 	else
 	{
 		expect_less(loader, &loader->missing);
-		take_into(loader, draw_portion(loader), slot, sign_of_row(loader, slot), DPERM_NOBODY);
+		take_into(loader, draw_portion(loader), slot, label_of_row(loader, slot), DPERM_NOBODY);
 	}
 	if (!loader->row_context->isReset)
 		MemoryContextReset(loader->row_context);

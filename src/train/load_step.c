@@ -287,14 +287,14 @@ add_loaded(Process *process, FunctionCallInfo fcinfo, const Datum *datums, const
 {
 	int			portion = count_loaded(process, fcinfo);
 	MemoryContext caller;
-	int			sign;
+	double		label;
 
 	if (dperm_shared_rows_stage(process->shared) == DPERM_SHARED_FAILED)
 		return;
 	caller = MemoryContextSwitchTo(process->fill.row_context);
-	sign = PG_ARGISNULL(3) ? 0 : dperm_label_sign(&process->label, PG_GETARG_DATUM(3));
+	label = PG_ARGISNULL(3) ? 0 : dperm_label_sign(&process->label, PG_GETARG_DATUM(3));
 	MemoryContextSwitchTo(caller);
-	dperm_fill_take(&process->fill, portion, datums, nulls, sign, 0);
+	dperm_fill_take(&process->fill, portion, datums, nulls, label, 0);
 }
 
 /*

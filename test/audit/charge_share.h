@@ -34,7 +34,7 @@ charge_density(const ChargedCall *call, const DpermCalibration *cal, const doubl
 
 	for (int i = 0; i < CHARGE_ROWS; i++)
 	{
-		DpermLossAt at = dperm_loss_at(call->setup.loss, f * rows[i]);
+		DpermLossAt at = dperm_loss_at(call->setup.loss, f * rows[i], 1);
 
 		b -= at.slope * rows[i];
 		slope += at.curve * rows[i] * rows[i];

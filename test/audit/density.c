@@ -195,8 +195,8 @@ static void
 check_person_faults(const DpermSetup *s, Target t, int starts, uint64_t seed)
 {
 	Target		good = t;
-	double		ratio = dperm_loss_curvature(s->loss) / (t.units * t.lambda);
-	double		slack = dperm_slack_any_slope(DPERM_UNIT_PERSON, t.dim, ratio);
+	double		ratio = dperm_loss_bounds(s->loss).curvature / (t.units * t.lambda);
+	double		slack = dperm_slack_any_slope(t.dim, ratio);
 	double		left = t.allowed - log1p(ratio);
 
 	if (s->loss.kind != DPERM_LOSS_HUBER || t.units > 1 || s->epsilon != 5)
@@ -316,7 +316,7 @@ check_faults(const DpermSetup *s, int space, int starts, uint64_t seed)
 {
 	Target		good = calibrated(s, space);
 	Target		t = good;
-	double		c = dperm_loss_curvature(s->loss);
+	double		c = dperm_loss_bounds(s->loss).curvature;
 	double		release = s->epsilon - good.allowed;
 
 	if (s->loss.kind != DPERM_LOSS_HUBER || s->rows > 1 || good.lambda * (1 - s->loss.h) < 1.01)

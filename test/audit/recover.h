@@ -193,7 +193,7 @@ minimise(const Rows *rows, double lambda, double *f)
 	/* plain gradient steps of size 1/(c + lambda): slow and sure */
 	for (int i = 0; i < 200000; i++)
 	{
-		double		c = dperm_loss_curvature(rows->loss);
+		double		c = dperm_loss_bounds(rows->loss).curvature;
 
 		if (wide_gradient(rows, lambda, NULL, f, gradient) < 1e-10L * lambda)
 			break;

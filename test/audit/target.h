@@ -110,7 +110,7 @@ explain(const Target *t, const Row *a, const double *f, double *b)
 
 		for (int j = 0; j < t->dim; j++)
 			margin += a[i][j] * f[j];
-		at = dperm_loss_at(t->loss, margin);
+		at = dperm_loss_at(t->loss, margin, 1);
 		for (int j = 0; j < t->dim; j++)
 		{
 			b[j] -= weight_of(t, i) * at.slope * a[i][j];

@@ -104,14 +104,22 @@ SELECT tried($$dp_logreg_train('visits', 'ill', '{code}', 1, domains => '{"code"
 --
 SET ROLE dperm_second_owner;
 CREATE TABLE labels (a int CHECK (a BETWEEN 0 AND 9), price numeric CHECK (price > 0 AND price < 1000), either float8 CHECK ((either > 0 OR either >= 0) AND either < 9),
-	code int CHECK (code IN (1, 5, 9)), small int CHECK (small IN (1, 5, 9) AND small < 6), y boolean);
-INSERT INTO labels SELECT i % 10, 5, 5, 1, 1, i % 10 > 5 FROM generate_series(1, 400) i;
+	tenth real CHECK (tenth > 0.1 AND tenth < 1), code int CHECK (code IN (1, 5, 9)), small int CHECK (small IN (1, 5, 9) AND small < 6), y boolean);
+INSERT INTO labels SELECT i % 10, 5, 5, 0.1, 1, 1, i % 10 > 5 FROM generate_series(1, 400) i;
 SELECT dp_protect('labels', 'clinic');
 CREATE TABLE nobody (a int CHECK (a BETWEEN 0 AND 9), y boolean);
 SELECT dp_protect('nobody', 'clinic');
 SET ROLE dperm_second_analyst;
 SELECT tried($$dp_logreg_train('labels', 'price', '{a}', 1)$$);
 SELECT tried($$dp_logreg_train('labels', 'either', '{a}', 1)$$);
+-- a bound that is excluded is no value
+SELECT tried($$dp_logreg_train('labels', 'price', '{a}', 1, positive => '0')$$);
+SELECT tried($$dp_logreg_train('labels', 'price', '{a}', 1, positive => '1000.0')$$);
+SELECT tried($$dp_logreg_train('labels', 'price', '{a}', 1, positive => '5')$$);
+SELECT tried($$dp_logreg_train('labels', 'either', '{a}', 1, positive => '0')$$);
+SELECT tried($$dp_logreg_train('labels', 'either', '{a}', 1, positive => '9')$$);
+SELECT tried($$dp_logreg_train('labels', 'tenth', '{a}', 1, positive => '0.1')$$);
+SELECT tried($$dp_logreg_train('labels', 'tenth', '{a}', 1, positive => '1')$$);
 SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '2')$$);
 SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '9')$$);
 SELECT tried($$dp_logreg_train('labels', 'small', '{a}', 1, positive => '9')$$);
@@ -133,8 +141,13 @@ SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{0.1,1}', hol
 -- an empty table costs as any other, but not in silence
 SELECT tried($$dp_logreg_train('nobody', 'y', '{a}', 1)$$);
 SELECT tried($$dp_logreg_tune('nobody', 'y', '{a}', 1)$$);
+-- so does one whose rows belong to nobody
 RESET ROLE;
+CREATE TABLE lost (person int, a int CHECK (a BETWEEN 0 AND 9), y boolean);
+INSERT INTO lost VALUES (NULL, 1, true);
+SELECT dp_budget_create('lost', 1), dp_protect('lost', 'lost', unit => 'person');
+SELECT dp_logreg_train('lost', 'y', '{a}', 1);
 SET client_min_messages = warning;
 DROP SCHEMA clinic CASCADE;
-SELECT dp_budget_drop('clinic');
+SELECT dp_budget_drop('clinic'), dp_budget_drop('lost');
 DROP ROLE dperm_second_owner, dperm_second_analyst;

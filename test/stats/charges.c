@@ -45,7 +45,7 @@ setup_at(const Call *call, const double *point)
 	s.rows = (int64_t) power(point[2], 0, 9.9);
 	s.dim = (int) power(point[3], 0, 3.69);
 	s.slack = s.method == DPERM_METHOD_OUTPUT ? 0 : power(point[4], -3, -0.046);
-	s.loss.h = s.loss.kind == DPERM_LOSS_LOGISTIC ? 0 : power(point[6], -2, 0);
+	s.loss.h = s.loss.kind == DPERM_LOSS_LOGISTIC ? 0 : power(point[6], s.loss.kind == DPERM_LOSS_LOG_COSH ? -1.69 : -2, 0);
 	s.lambda = call->given ? power(point[5], -10, 9) : dperm_calibrate_default_lambda(&s);
 	return s;
 }
@@ -58,7 +58,7 @@ charge_share(const void *arg, const double *point)
 	DpermSetup	s = setup_at(call, point);
 	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = s.dim, .norm = 1};
 	DpermSpend	spend = {.neighbours = s.neighbours, .unit = s.unit, .epsilon = s.epsilon, .delta = s.delta, .dim = s.dim,
-		.slack = s.slack > 0 ? s.slack : DPERM_CHARGE_SLACK};
+		.loss = s.loss, .slack = s.slack > 0 ? s.slack : DPERM_CHARGE_SLACK};
 	double		order = 1 + power(point[7], -2, 4);
 	DpermCalibration cal;
 	DpermModel	model;
@@ -96,7 +96,7 @@ TEST(no_model_is_above_its_charge)
 		double		point[8];
 		double		share;
 
-		call.setup.loss.kind = (DpermLossKind) (i % 3);
+		call.setup.loss.kind = (DpermLossKind) (i / 16 % DPERM_LOSS_COUNT);
 		call.setup.neighbours = (DpermNeighbours) (i / 2 % 2);
 		call.setup.unit = (DpermUnit) (i / 4 % 2);
 		call.setup.method = (DpermMethod) (i / 8 % 2);

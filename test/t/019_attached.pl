@@ -1,7 +1,8 @@
 # What changes while a call is charged. A partition or child that is attached
 # then is not read, whatever it is like: its rows may be charged to another
 # budget. Nor does it make the call fail, which has been paid for. The call waits
-# where it is charged, and where it runs code of the analyst, in a holdout.
+# where it is charged, and where it runs code of the analyst, in a holdout. Nor
+# does anything that waits for a lock of the caller make it fail, or hang.
 use strict;
 use warnings;
 
@@ -47,7 +48,7 @@ sub start
 	my ($user, $waits, @sql) = @_;
 	my %s = (in => '', out => '', err => '');
 	local $ENV{PGAPPNAME} = $user;
-	$s{handle} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . ($user eq 'ana' ? ' user=ana' : ''), map { ('-c', $_) } @sql ], '<', \$s{in}, '>', \$s{out}, '2>', \$s{err});
+	$s{handle} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . ($user eq 'ana' ? ' user=ana' : ''), map { ('-c', $_) } @sql ], '<', \$s{in}, '>', \$s{out}, '2>', \$s{err}, IPC::Run::timeout(180));
 	$node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE $waits") or die "it does not wait: $s{err}";
 	return \%s;
 }
@@ -100,8 +101,11 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION twice(float8) RETURNS pair LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN ROW($1, $1); END';
 	CREATE FUNCTION once(pair) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1.a; END';
 	CREATE VIEW seen AS SELECT person, y, x FROM plain WHERE y IS NOT NULL;
+	CREATE FUNCTION inner_one(float8) RETURNS float8 IMMUTABLE SET work_mem = '1MB' RETURN $1;
+	CREATE FUNCTION outer_one(float8) RETURNS float8 IMMUTABLE RETURN inner_one($1);
 	CREATE VIEW computed AS SELECT person, y, once(twice(x)) AS x FROM plain;
-	SELECT dp_protect(r, 'third', unit => 'person', domains => '{"x": [0, 10]}') FROM unnest('{parted,plain,seen,computed}'::text[]) r;
+	CREATE VIEW inlined AS SELECT person, y, outer_one(x) AS x FROM plain;
+	SELECT dp_protect(r, 'third', unit => 'person', domains => '{"x": [0, 10]}') FROM unnest('{parted,plain,seen,computed,inlined}'::text[]) r;
 });
 
 # Waits for the debit of a call, changes something, and returns what the call
@@ -110,7 +114,7 @@ sub during_debit
 {
 	my ($relation, @sql) = @_;
 	$node->safe_psql('postgres', "SET ROLE owner; BEGIN; SELECT dp_budget_alter('third', 101); PREPARE TRANSACTION 'managed'");
-	my $s = start('ana', "wait_event_type = 'Lock' AND backend_type <> 'client backend'", "\\set VERBOSITY verbose", "SELECT dp_logreg_train('$relation', 'y', '{x}', 1)::jsonb ->> 'persons'");
+	my $s = start('ana', "wait_event_type = 'Lock' AND backend_type <> 'client backend'", "\\set VERBOSITY verbose", 'BEGIN', 'SELECT FROM dp_ledger WHERE false', "SELECT dp_logreg_train('$relation', 'y', '{x}', 1)::jsonb ->> 'persons'");
 	foreach (@sql) { ref $_ ? $_->() : $node->safe_psql('postgres', $_) }
 	$node->safe_psql('postgres', "ROLLBACK PREPARED 'managed'");
 	$s->{handle}->finish;
@@ -154,6 +158,11 @@ $node->safe_psql('postgres', 'ALTER FUNCTION once OWNER TO owner');
 like(during_debit('computed', 'ALTER FUNCTION once STABLE'), qr/^ERROR:  0A000: function public\.once\(public\.pair\), which protected relation "computed" calls, is not IMMUTABLE\n$charged/, 'a function that is not IMMUTABLE');
 $node->safe_psql('postgres', 'ALTER FUNCTION once IMMUTABLE');
 
+# The outer function has been inlined, and calls the inner one no more.
+my $outer = 'SET ROLE owner; CREATE OR REPLACE FUNCTION outer_one(float8) RETURNS float8 IMMUTABLE RETURN $1';
+like(during_debit('inlined', "$outer; CREATE OR REPLACE FUNCTION inner_one(float8) RETURNS float8 IMMUTABLE SET work_mem = '1MB' BEGIN ATOMIC SELECT max(x) FROM plain; END"),
+	qr/^ERROR:  0A000: function public\.inner_one\(double precision\), which protected relation "inlined" calls, reads relation "plain"\n$charged/, 'a function that was inlined');
+
 # The type is altered when the transaction of the check ends.
 my $alter;
 like(during_debit('computed', sub { $alter = start('alter', "application_name = 'alter' AND wait_event_type = 'Lock'", 'BEGIN; ALTER TYPE pair ADD ATTRIBUTE c int; SELECT pg_sleep(300)') }),
@@ -161,6 +170,48 @@ like(during_debit('computed', sub { $alter = start('alter', "application_name = 
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'alter'");
 $alter->{handle}->finish;
 is($node->safe_psql('postgres', "SET ROLE ana; SELECT dp_logreg_train('computed', 'y', '{x}', 1)::jsonb ->> 'persons'"), '800', 'in the end');
+
+# ---- a column that is closed somewhere behind the relation, before the charge
+
+$node->safe_psql('postgres', q{
+	SET SESSION AUTHORIZATION owner;
+	CREATE VIEW above AS SELECT person, x, y FROM seen;
+	SELECT dp_protect(r, 'third', unit => 'person') FROM unnest('{above,parted_all}'::text[]) r;
+});
+foreach my $case ([ 'above', 'seen' ], [ 'above', 'plain' ], [ 'parted_all', 'parted' ], [ 'parted', 'parted_all' ])
+{
+	my ($relation, $other) = @$case;
+	my $call = "SELECT dp_logreg_train('$relation', 'y', '{x}', 1)::jsonb ->> 'persons'";
+	my $before = $node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger WHERE act = $$charge$$');
+	$node->safe_psql('postgres', "SET ROLE owner; BEGIN; SELECT dp_protect('$other', 'third', columns => '{y}'); PREPARE TRANSACTION 'closing'");
+	my $s = start('ana', "wait_event_type = 'Lock' AND backend_type <> 'client backend'", $call);
+	$node->safe_psql('postgres', "COMMIT PREPARED 'closing'");
+	$s->{handle}->finish;
+	like($s->{out} . $s->{err}, qr/^ERROR:  the registration of the protected relation has changed/, "closed in $other during a call on $relation");
+	like(($node->psql('postgres', "SET ROLE ana; $call"))[2], qr/column "x" of protected relation "$relation" is not open to training/, 'and closed from then on');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger WHERE act = $$charge$$'), $before, 'neither is charged');
+	$node->safe_psql('postgres', "SET ROLE owner; SELECT dp_protect('$other', 'third', columns => '{x,y}', domains => '{\"x\": [0, 10]}')");
+	is($node->safe_psql('postgres', "SET ROLE ana; $call"), '800', 'until it is opened');
+}
+
+# ---- maintenance of our tables, which waits for the session, which waits for its worker
+
+my $maintains;
+sub maintain
+{
+	my ($command) = @_;
+	return sub { $maintains = start('maintain', "application_name = 'maintain' AND wait_event_type = 'Lock'", $command) };
+}
+foreach my $table (split /\n/, $node->safe_psql('postgres', "SELECT relname FROM pg_class JOIN pg_depend d ON objid = pg_class.oid WHERE deptype = 'e' AND relkind = 'r' ORDER BY 1"))
+{
+	foreach my $command ('VACUUM FULL', 'REINDEX TABLE')
+	{
+		is(during_debit('plain', maintain("$command $table")), "800\nkept", "$command $table");
+		$maintains->{handle}->finish;
+	}
+}
+like(during_debit('computed', 'ALTER FUNCTION once STABLE', maintain('VACUUM FULL dp_ledger_releases')), qr/^ERROR:  0A000: .* is not IMMUTABLE\n.*\nnot kept$/s, 'the reason of a failure is not waited for');
+$maintains->{handle}->finish;
 
 $node->stop;
 done_testing();

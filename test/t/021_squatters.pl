@@ -38,7 +38,8 @@ my @types = ('oid', 'regclass', 'regrole', 'regtype', 'regproc', 'regprocedure',
 
 # Functions of ours that expressions of our scripts call. Squatters take any
 # number of arguments, or others.
-my %ours = (dperm_budget_left => 'numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric', dperm_may_spend => 'text, regclass');
+my %ours = (dperm_budget_left => 'numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric', dperm_may_spend => 'text, regclass',
+	dperm_report_budget => 'text, text, text, text, jsonb', dperm_report_budget_data => 'text, text, text, text, jsonb');
 
 # What creates all of them in a schema. Each writes to the log, which ROLLBACK
 # does not undo, and goes on.
@@ -149,6 +150,7 @@ sub use_all
 {
 	my ($database, $what, $path) = @_;
 	my @views = map { "TABLE public.$_" } 'dp_budgets', 'dp_grants', 'dp_ledger', 'dp_protected';
+	my @reports = ("SELECT public.dp_report('%s') IS NOT NULL", "SELECT public.dp_report_data('%s') IS NOT NULL");
 	my $tuned = q{public.dp_logreg_tune('private.visits', 'sick', '{age}'::pg_catalog.text[], 1, lambdas => '{0.1,1}'::pg_catalog.float8[]%s)};
 
 	foreach my $role ('hospital', 'postgres')
@@ -159,14 +161,15 @@ sub use_all
 			"SELECT public.dp_budget_drop('short $b')", "SELECT public.dp_grant('$b', 'ana', 20)", "SELECT public.dp_grant('$b', 'gone', 1)", "SELECT public.dp_grant('$b', 'ben')",
 			"SELECT public.dp_revoke('$b', 'ben')", "SELECT public.dp_budget_charge('$b', 0.1, purpose => 'a report')",
 			"SELECT public.dp_protect('private.visits', '$b', unit => 'person', columns => '{person,age,ward,sick}', domains => '{\"ward\": [\"a\", \"b\"]}')", @views,
-			"SELECT public.dp_domains('private.visits')",
+			"SELECT public.dp_domains('private.visits')", (map { sprintf $_, $b } @reports),
 			"SELECT public.dp_cost('private.visits', 'sick', '{age}'::pg_catalog.text[], 1, 1000)", sprintf("SELECT $tuned IS NOT NULL", ", unit => 'person'"),
 			'ALTER TABLE private.visits RENAME COLUMN ward TO station', 'ALTER TABLE private.visits RENAME COLUMN station TO ward',
 			'CREATE VIEW private.shown AS SELECT * FROM private.visits', 'DROP VIEW private.shown');
 		as($database, 'ana', $path, @views, "SELECT public.dp_budget_charge('$b', 0.1)",
 			"CREATE TEMP TABLE m AS SELECT public.dp_logreg_train('private.visits', 'sick', '{age,ward}'::pg_catalog.text[], 1) AS m",
 			"SELECT public.dp_evaluate(m, 'private.visits', epsilon => 1) FROM m", 'SELECT public.dp_guarantee(m), public.dp_coefficients(m) FROM m', 'SELECT public.dp_compose(m, 1e-6) FROM m',
-			"SELECT public.dp_roc(m, 'private.visits', epsilon => 1) FROM m", sprintf("SELECT $tuned IS NOT NULL", ''), @views)
+			"SELECT public.dp_roc(m, 'private.visits', epsilon => 1) FROM m", sprintf("SELECT $tuned IS NOT NULL", ''), @views,
+			(map { sprintf $_, $b } @reports), 'SELECT public.dp_report(m, title => $$t$$) IS NOT NULL, public.dp_report_data(m) IS NOT NULL FROM m')
 			if $role eq 'hospital';
 		as($database, $role, $path, @views, "SELECT public.dp_unprotect('private.visits')", @views,
 			"SELECT public.dp_svm_train('private.visits', 'sick', '{age}'::pg_catalog.text[], 1) IS NOT NULL",

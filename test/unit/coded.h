@@ -9,18 +9,19 @@
 #include "core/encode/layout.h"
 #include "unit/problem.h"
 
-/* The vector of a coded row, in the order of the layout. */
+/* The vector of a row times its label, in the order of the layout. */
 static inline void
 decode_row(const DpermLayout *layout, const double *row, double *out)
 {
 	const uint16_t *codes = dperm_row_codes(layout, row);
-	const uint16_t *places = codes + 1 + layout->codes;
-	double		unit = layout->place == NULL || codes[0] == DPERM_ROW_ZERO ? 0 :
-		codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
+	const uint16_t *places = codes + layout->codes;
+	double		unit = layout->unit;
 
 	memset(out, 0, sizeof(double) * layout->dim);
 	memcpy(out, row, sizeof(double) * layout->dense);
-	for (int k = 1; k <= layout->codes; k++)
+	if (dperm_layout_has_constant(layout))
+		out[layout->dense] = unit;
+	for (int k = 0; k < layout->codes; k++)
 		if (codes[k] < layout->dim)
 			out[codes[k]] = unit;
 	for (int k = 0; k < layout->curves; k++)
@@ -29,6 +30,8 @@ decode_row(const DpermLayout *layout, const double *row, double *out)
 			out[places[k]] = row[layout->dense + k];
 			out[places[k] + 1] = unit - row[layout->dense + k];
 		}
+	for (int i = 0; layout->labelled && i < layout->dim; i++)
+		out[i] *= row[dperm_layout_label(layout)];
 }
 
 /* An encoder without a kernel that has a column of categories, or a curve. */
@@ -67,7 +70,7 @@ any_layout(TestRandom *state, CodedRows *coded, int round)
 		dperm_layout_dense(1 + test_below(state, 40));
 }
 
-/* A row of it; with codes one of any kind, a label in its sign or none. */
+/* A row of it; with codes one of any kind, with a label or none. */
 static inline void
 any_row(TestRandom *state, CodedRows *coded, const DpermLayout *layout, double *words)
 {

@@ -69,6 +69,11 @@ quad_slope(DpermLoss loss, Quad z)
 		e = quad_exp(z < 0 ? z : -z);
 		return -(z < 0 ? 1 : e) / (1 + e);
 	}
+	if (loss.kind == DPERM_LOSS_LOG_COSH)
+	{
+		e = quad_exp((z < 0 ? 2 : -2) * z / h);
+		return (z < 0 ? -1 : 1) * (1 - e) / (1 + e);
+	}
 	if (t > h)
 		return -1;
 	if (t < -h)

@@ -15,7 +15,7 @@ slack_output(DpermLoss loss, long double t, long double *slope, long double *cur
 	long double q = 2 * t - 1;
 
 	*slope = t;
-	*curve = t * (1 - t);
+	*curve = loss.kind == DPERM_LOSS_LOG_COSH ? (1 - t) * (1 + t) / loss.h : t * (1 - t);
 	if (loss.kind == DPERM_LOSS_HUBER)
 		*curve = 0.5L / loss.h;
 	if (loss.kind == DPERM_LOSS_SMOOTH_HINGE)
@@ -48,7 +48,7 @@ slack_reference(DpermLoss loss, int apart, long double rank, long double flat, l
 				high = 1;
 
 	/* nothing is left whatever the slope, if that has the largest curvature */
-	if (!(rank * log1pl(dperm_loss_curvature(loss) / (rank * flat)) < epsilon))
+	if (!(rank * log1pl(dperm_loss_bounds(loss).curvature / (rank * flat)) < epsilon))
 		return INFINITY;
 	for (int i = 0; i < 90; i++)
 	{

@@ -138,7 +138,7 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	run.certified = fitting.minimise.certified;
 	run.gradient = wide_gradient(&table->rows, fit.calibration.lambda, fitting.minimise.task.tilt, weights, exact);
 	run.allowed = fit.calibration.gradient_bound +
-		(dperm_loss_curvature(table->rows.loss) + fit.calibration.lambda) * 0x1p-53 * sqrt(dperm_dot(dim, weights, weights));
+		(dperm_loss_bounds(table->rows.loss).curvature + fit.calibration.lambda) * 0x1p-53 * sqrt(dperm_dot(dim, weights, weights));
 	run.status = dperm_fit_end(&fitting);
 	return run;
 }

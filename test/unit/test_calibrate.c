@@ -34,7 +34,24 @@ curvature(DpermLoss loss)
 		return 1 / (2 * (long double) loss.h);
 	if (loss.kind == DPERM_LOSS_SMOOTH_HINGE)
 		return 3 / (4 * (long double) loss.h);
+	if (loss.kind == DPERM_LOSS_LOG_COSH)
+		return 1 / (long double) loss.h;
 	return 0.25L;
+}
+
+/* The loss at weights 0, at most. */
+static long double
+start_of(DpermLoss loss)
+{
+	return loss.kind == DPERM_LOSS_LOGISTIC ? logl(2) :
+		loss.kind == DPERM_LOSS_LOG_COSH ? loss.h * logl(coshl(1 / (long double) loss.h)) : 1;
+}
+
+/* What the noise may have of delta: a slope of a residual has two directions. */
+static double
+delta_of(const DpermSetup *s)
+{
+	return s->delta / (s->loss.kind == DPERM_LOSS_LOG_COSH && s->method == DPERM_METHOD_OBJECTIVE ? 2 : 1);
 }
 
 /* A row that is replaced, or removed. */
@@ -105,12 +122,12 @@ power_between(TestRandom *state, double low, double high)
 static DpermSetup
 any_setup(TestRandom *state)
 {
-	DpermSetup	s = {.loss = {.kind = (DpermLossKind) test_below(state, 3)}};
+	DpermSetup	s = {.loss = {.kind = (DpermLossKind) test_below(state, 4)}};
 
 	if (s.loss.kind != DPERM_LOSS_LOGISTIC)
-		s.loss.h = power_between(state, -2, 0);
+		s.loss.h = power_between(state, s.loss.kind == DPERM_LOSS_LOG_COSH ? log10(0.0201) : -2, 0);
 	s.method = (DpermMethod) test_below(state, 2);
-	s.analysis = (DpermAnalysis) test_below(state, 2);
+	s.analysis = s.loss.kind == DPERM_LOSS_LOG_COSH ? DPERM_ANALYSIS_SHARP : (DpermAnalysis) test_below(state, 2);
 	s.epsilon = power_between(state, -6, test_below(state, 4) ? 2 : 2.69);
 	s.rows = (int64_t) power_between(state, 0, 9.9);
 	s.dim = (int) power_between(state, 0, log10(DPERM_DIM_MAX));
@@ -165,7 +182,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	long double lambda = out->lambda;
 	long double tail = dperm_noise_tail(dperm_setup_law(s), tilted ? s->noise : NULL, s->dim, out->noise_scale) +
 		(tilted ? 2 : 2 / (n * lambda));	/* under a neighbour too */
-	long double start = s->loss.kind == DPERM_LOSS_LOGISTIC ? logl(2) : 1;
+	long double start = start_of(s->loss);
 	long double pull = tilted ? tail / n / lambda : 0;
 	long double longest = fminl(pull + 1 / lambda,
 								pull + sqrtl(pull * pull + 2 * start / lambda));
@@ -198,7 +215,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	 */
 	CHECK(out->gradient_bound >= fminl(1e-10L, 6e-5L / n) * 0.999999L);
 	CHECK(out->gradient_bound <= fmaxl(fminl(1e-10L, 6e-5L / n) * 1.000001L,
-									   4.0001L * dperm_descent_reach(s->dim, out->lambda, (double) c, s->rows,
+									   4.0001L * dperm_descent_reach(s->dim, out->lambda, s->loss, s->rows,
 																	 out->weight_bound, tilted ? (double) (tail / n) : 0)));
 	CHECK(out->gradient_goal <= out->gradient_bound / 2 && out->gradient_goal >= out->gradient_bound / 4);
 	rho = out->gradient_bound;
@@ -563,17 +580,17 @@ TEST(gaussian_noise_is_enough)
 		if (s.method == DPERM_METHOD_OBJECTIVE && s.neighbours == DPERM_NEIGHBOURS_REPLACE)
 		{
 			/* test_person has what that is compared with */
-			CHECK(dperm_gaussian_average_delta(2 / out.noise_scale, epsilon, out.floor) + 0x1p-65 <= s.delta * (1 + 1e-9));
-			CHECK(dperm_gaussian_average_delta(2 / out.noise_scale * 1.001, epsilon, out.floor) > s.delta * (1 - 1e-3) - 0x1p-63);
-			CHECK(hockey_closed(2 / (long double) out.noise_scale, epsilon) <= s.delta);
+			CHECK(dperm_gaussian_average_delta(2 / out.noise_scale, epsilon, out.floor) + 0x1p-66 <= delta_of(&s) * (1 + 1e-9));
+			CHECK(dperm_gaussian_average_delta(2 / out.noise_scale * 1.001, epsilon, out.floor) > delta_of(&s) * (1 - 1e-3) - 0x1p-63);
+			CHECK(hockey_closed(2 / (long double) out.noise_scale, epsilon) <= delta_of(&s));
 		}
 		else
 		{
 			long double mu = s.method == DPERM_METHOD_OUTPUT ? apart(&s) / (s.rows * (long double) out.lambda) / out.noise_scale :
 				apart(&s) / out.noise_scale;
 
-			CHECK(hockey_closed(mu, epsilon) + 0x1p-65L <= s.delta);
-			CHECK(hockey_closed(mu * 1.001L, epsilon) > s.delta - 0x1p-63L);
+			CHECK(hockey_closed(mu, epsilon) + 0x1p-66L <= delta_of(&s));
+			CHECK(hockey_closed(mu * 1.001L, epsilon) > delta_of(&s) - 0x1p-63L);
 		}
 		check_release(&s, &out);
 	}
@@ -606,7 +623,7 @@ design_risk(const DpermSetup *s, long double spread, long double lambda)
 	long double n = (long double) s->rows;
 	long double left = s->epsilon - slack_reference(s->loss, (int) apart(s), 1, n * lambda, s->epsilon);
 
-	return left > 0 ? spread / (2 * (left * n) * (left * n) * lambda) + lambda * 200 : INFINITY;
+	return left > 0 ? spread / (2 * (left * n) * (left * n) * lambda) + lambda * (s->loss.kind == DPERM_LOSS_LOG_COSH ? 12.5L : 200) : INFINITY;
 }
 
 /* The default has the least risk of all, found by trying, but for its three digits. */
@@ -777,6 +794,9 @@ TEST(refuses_bad_arguments)
 	REFUSED(s.loss = ((DpermLoss) {DPERM_LOSS_SMOOTH_HINGE, 1.01}));
 	TAKEN(s.loss = ((DpermLoss) {DPERM_LOSS_SMOOTH_HINGE, 0.01}));
 	TAKEN(s.loss = ((DpermLoss) {DPERM_LOSS_HUBER, 1}));
+	REFUSED(s.loss = ((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.0199}));
+	TAKEN(s.loss = ((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.02}));
+	REFUSED((s.loss = ((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.5}), s.analysis = DPERM_ANALYSIS_PAPER));
 }
 
 TEST(knows_names)

@@ -38,9 +38,10 @@ released(const DpermSetup *setup, double order)
 		release.curve = DPERM_CURVE_PURE;
 	else
 	{
-		dperm_composition_objective(&release, cal.noise_scale);
+		dperm_composition_objective(&release, dperm_loss_bounds(setup->loss).directions, cal.noise_scale);
 		release.mu *= 1 + 1e-9;
-		release.kappa = dperm_slack_any_slope(setup->unit, setup->dim, dperm_loss_curvature(setup->loss) / flat) * (1 + 1e-9);
+		release.kappa = dperm_slack_any_slope(dperm_slack_rank(setup->loss, setup->unit, setup->dim),
+											  dperm_loss_bounds(setup->loss).trace / flat) * (1 + 1e-9);
 	}
 	return dperm_composition_curve(&release, order);
 }
@@ -50,7 +51,7 @@ static DpermSetup
 setup_of(const DpermSpend *spend, DpermMethod method, double rows, double factor)
 {
 	DpermSetup	setup = {
-		.loss = {.kind = DPERM_LOSS_LOGISTIC},
+		.loss = spend->loss,
 		.method = method,
 		.neighbours = spend->neighbours,
 		.unit = spend->unit,
@@ -70,14 +71,14 @@ TEST(covers_any_number_of_rows)
 	const double epsilons[] = {0.01, 0.1, 1, 5};
 	const double slacks[] = {0.1, 0.5, 0};
 
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 8; i++)
 		for (int relation = 0; relation < 4; relation++)
 			for (int k = 0; k < 4; k++)
 			{
 				bool		output = k == 3;
 				DpermSpend	spend = {
-					.neighbours = (DpermNeighbours) (relation % 2), .unit = (DpermUnit) (relation / 2), .epsilon = epsilons[i], .delta = 1e-6,
-					.output = output, .objective = !output, .slack = output ? 0 : slacks[k]
+					.neighbours = (DpermNeighbours) (relation % 2), .unit = (DpermUnit) (relation / 2), .epsilon = epsilons[i / 2], .delta = 1e-6,
+					.loss = dperm_loss_default(i % 2 ? DPERM_LEARNER_LINREG : DPERM_LEARNER_LOGREG), .output = output, .objective = !output, .slack = output ? 0 : slacks[k]
 				};
 				double		order = dperm_filter_order(3, 1e-5);
 				double		charged = dperm_amount_double(dperm_charge_of(&spend, order).divergence);

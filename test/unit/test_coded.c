@@ -61,7 +61,7 @@ check_sums(const DpermMoments *m, const DpermMoments *plain, const Rows *rows)
 	/* dperm_moments_be_rough; a term is no larger than the curvature */
 	int64_t		most = rows->count < DPERM_ROUGH_ROWS ? rows->count : DPERM_ROUGH_ROWS;
 	double		rough = m->rough ? (double) (most + 8) * 0x1p-24 * (1 + 1e-4) * rows->count *
-		dperm_loss_curvature(rows->loss) : 0;
+		dperm_loss_bounds(rows->loss).curvature : 0;
 
 	CHECK(m->dim == dim && m->rows == plain->rows);
 	CHECK_NEAR(m->value[0] + m->value[1], plain->value[0] + plain->value[1], near * 10);
@@ -242,8 +242,7 @@ TEST(rounds_within_its_bound)
 
 			error += off * off;
 		}
-		CHECK(sqrtl(error) <= dperm_moments_rounding(rows->dim, dperm_loss_curvature(rows->loss),
-													 sqrt(norm)));
+		CHECK(sqrtl(error) <= dperm_moments_rounding(rows->dim, rows->loss, sqrt(norm)));
 		free(room);
 	}
 }

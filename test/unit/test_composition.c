@@ -310,8 +310,8 @@ line_density(const Line *line, double row, double f)
 
 	for (int i = 0; i < 3; i++)
 	{
-		noise -= dperm_loss_at(line->loss, f * rows[i]).slope * rows[i];
-		slope += dperm_loss_at(line->loss, f * rows[i]).curve * rows[i] * rows[i];
+		noise -= dperm_loss_at(line->loss, f * rows[i], 1).slope * rows[i];
+		slope += dperm_loss_at(line->loss, f * rows[i], 1).curve * rows[i] * rows[i];
 	}
 	return exp(-noise * noise / (2 * line->sigma * line->sigma)) * slope / line->sigma / sqrt(2 * acos(-1));
 }
@@ -363,7 +363,7 @@ TEST(curves_hold_for_objective_perturbation)
 								.delta = 1e-6,
 								.curve = removed ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE,
 								.mu = (removed ? 1 : 2) / sigmas[s],
-								.kappa = log1p(dperm_loss_curvature(line.loss) / (3 * lambdas[l]))
+								.kappa = log1p(dperm_loss_bounds(line.loss).curvature / (3 * lambdas[l]))
 							};
 							double		got = dperm_composition_curve(&release, orders[i]);
 							double		exact;

@@ -39,12 +39,12 @@ descend(const Rows *rows, double lambda, bool tilted, double bound, bool spoil)
 	double	   *chunk;
 	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
 	double		pull = tilted ? sqrt(dperm_dot(rows->dim, tilt, tilt)) / lambda : 0;
-	double		c = dperm_loss_curvature(rows->loss);
+	double		c = dperm_loss_bounds(rows->loss).curvature;
 	DpermDescentProblem problem = {
 		.dim = rows->dim,
 		.lambda = lambda,
 		.tilt = tilted ? tilt : NULL,
-		.curvature = c,
+		.loss = rows->loss,
 		.rows = rows->count,
 		.bound = bound,
 		.weight_bound = 1.01 * fmin(pull + 1 / lambda, pull + sqrt(pull * pull + 2 / lambda))
@@ -56,7 +56,7 @@ descend(const Rows *rows, double lambda, bool tilted, double bound, bool spoil)
 	DpermAsk	ask;
 	Run			run = {0};
 
-	CHECK(4 * dperm_descent_reach(rows->dim, lambda, c, rows->count, problem.weight_bound, pull * lambda) <= bound);
+	CHECK(4 * dperm_descent_reach(rows->dim, lambda, rows->loss, rows->count, problem.weight_bound, pull * lambda) <= bound);
 	run.bound = problem.steps = dperm_descent_steps(lambda, c, problem.weight_bound, bound);
 	dperm_descent_start(&descent, &problem, weights, hess, room);
 	while (dperm_descent_next(&descent, &ask))

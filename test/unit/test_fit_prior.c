@@ -127,7 +127,7 @@ holds(const Trial *trial)
 	double		prior = norm_of(trial->prior, dim);
 	double		size = norm_of(trial->weights, dim);
 	double		noise = objective ? norm_of(trial->noise, dim) / setup->rows : 0;
-	double		c = dperm_loss_curvature(setup->loss);
+	double		c = dperm_loss_bounds(setup->loss).curvature;
 	double		gradient = centred_gradient(trial);
 	/* of the tilt: the quotient, the product and the sum; of the weights */
 	double		rounding = DBL_EPSILON * (noise + cal->lambda * prior) +

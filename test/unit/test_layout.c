@@ -57,11 +57,13 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 			curves += dperm_block_parts(&enc->blocks[i]);
 		}
 	CHECK(layout->dim == dperm_encoder_dim(enc));
-	CHECK(layout->dense == layout->dim - categories - knots);
+	CHECK(layout->first_code == layout->dim - categories - knots);
+	CHECK(layout->dense == layout->first_code - enc->intercept && layout->labelled);
+	CHECK(dperm_layout_has_constant(layout) == enc->intercept);
 	CHECK(layout->codes == columns && layout->curves == curves);
 	columns += curves;
-	/* the number of knots takes no memory */
-	CHECK(layout->words == layout->dense + curves + (columns == 0 ? 0 : 1 + columns / 4));
+	/* the number of knots takes no memory, and the label takes that of the intercept */
+	CHECK(layout->words == layout->dense + curves + (columns + 3) / 4 + 1);
 	CHECK((layout->place == NULL) == (columns == 0));
 	CHECK(columns == 0 || layout->first_curve == layout->dim - knots);
 	for (int i = 0; i < layout->dim; i++)
@@ -72,7 +74,8 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 		CHECK(place >= 0 && place < layout->dim && !seen[place]);
 		seen[place] = true;
 		CHECK(dperm_encoder_coordinate(enc, place, &in_model));
-		CHECK((i >= layout->dense) ==
+		CHECK(in_model.intercept == (i == layout->dense && enc->intercept));
+		CHECK((i >= layout->first_code) ==
 			  (in_model.block != NULL && (in_model.block->kind == DPERM_BLOCK_CATEGORY ||
 										  dperm_block_is_curve(in_model.block))));
 		CHECK((columns > 0 && i >= layout->first_curve) ==
@@ -118,15 +121,15 @@ TEST(lays_out_what_the_encoder_makes)
 		for (int i = 0; i < feed.layout.dim; i++)
 			CHECK(restored[i] == plain[i]);
 		CHECK(exact_in_ball(vector, feed.layout.dim));
+		CHECK(words[dperm_layout_label(&feed.layout)] == sign);
 		if (dperm_layout_codes(&feed.layout) > 0)
 		{
 			const uint16_t *codes = dperm_row_codes(&feed.layout, words);
-			int			all = 4 * (feed.layout.words - feed.layout.dense - feed.layout.curves);
+			int			all = 4 * (dperm_layout_label(&feed.layout) - feed.layout.dense - feed.layout.curves);
 
-			CHECK(codes[0] == (sign == 0 ? 0 : sign > 0 ? 1 : 2));
-			for (int k = 1; k < all; k++)
+			for (int k = 0; k < all; k++)
 				CHECK(k >= dperm_layout_codes(&feed.layout) ? codes[k] == 0 :
-					  codes[k] >= feed.layout.dense && codes[k] <= feed.layout.dim);
+					  codes[k] >= feed.layout.first_code && codes[k] <= feed.layout.dim);
 		}
 		free(words);
 	}
@@ -184,6 +187,7 @@ TEST(maps_kernels_by_block)
 	TestRandom	state = 63;
 	static SampleRow rows[DPERM_FEED_ROWS];
 	static int	signs[DPERM_FEED_ROWS];
+	static double got[SAMPLE_DIM_MAX];
 
 	for (int round = 0; round < 600; round++)
 	{
@@ -221,8 +225,8 @@ TEST(maps_kernels_by_block)
 			CHECK(feed.waiting == 0);
 			for (int i = 0; i < count; i++)
 			{
-				const double *got = mapped + i * dim;
-
+				CHECK(mapped[i * feed.layout.words + feed.layout.words - 1] == signs[i]);
+				decode_row(&feed.layout, mapped + i * feed.layout.words, got);
 				encode_plainly(enc, rows[i].values, signs[i]);
 				CHECK(exact_in_ball(got, dim));
 				for (int j = 0; j < enc->kernel.features; j++)
@@ -250,15 +254,13 @@ TEST(rounds_a_row_alike_everywhere)
 	{
 		const DpermEncoder *enc;
 		int			places[SAMPLE_DIM_MAX];
-		static double first[SAMPLE_DIM_MAX];
+		static double first[SAMPLE_DIM_MAX + 1];
 		DpermFeed	feed;
 		double	   *room;
-		int			dim;
 
 		do
 			enc = sample_encoder(&state, &sampled);
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
-		dim = dperm_encoder_dim(enc);
 		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
 		room = calloc(dperm_feed_room(enc), sizeof(double));
 		dperm_feed_init(&feed, enc, frequencies, places, room);
@@ -273,10 +275,10 @@ TEST(rounds_a_row_alike_everywhere)
 				sample_row(&state, enc, &other);
 				dperm_feed_wait(&feed, i == at ? row.values : other.values, 1);
 			}
-			mapped = dperm_feed_map(&feed) + at * dim;
+			mapped = dperm_feed_map(&feed) + at * feed.layout.words;
 			if (at == 0)
-				memcpy(first, mapped, sizeof(double) * dim);
-			CHECK(memcmp(first, mapped, sizeof(double) * dim) == 0);
+				memcpy(first, mapped, sizeof(double) * feed.layout.words);
+			CHECK(memcmp(first, mapped, sizeof(double) * feed.layout.words) == 0);
 		}
 		free(room);
 	}
@@ -295,7 +297,7 @@ TEST(codes_every_coordinate)
 	static double restored[5000];
 	DpermLayout layout = dperm_layout_make(&enc, places);
 
-	CHECK(layout.dim == 5000 && layout.dense == 2 && layout.codes == 2 && layout.words == 3);
+	CHECK(layout.dim == 5000 && layout.dense == 1 && layout.codes == 2 && layout.words == 3);
 	for (int first = 0; first < 300; first++)
 		for (int last = first; last < 4698; last += 311)
 		{

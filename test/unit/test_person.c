@@ -186,7 +186,7 @@ TEST(slack_is_the_worst_that_a_person_does)
 	for (int dim = 1; dim <= DIM_MAX; dim++)
 		for (int c = 0; c < COUNT(ratios); c++)
 		{
-			double		slack = dperm_slack_any_slope(DPERM_UNIT_PERSON, dim, ratios[c]);
+			double		slack = dperm_slack_any_slope(dim, ratios[c]);
 			double		most = 0;
 
 			for (int start = 0; start < 20; start++)
@@ -214,7 +214,7 @@ TEST(slack_is_the_worst_that_a_person_does)
 			CHECK(most <= slack * (1 + 1e-12) + 1e-14);
 			CHECK(most > 0.98 * slack);
 			if (dim > 1 && ratios[c] >= 1)
-				CHECK(most > 1.05 * dperm_slack_any_slope(DPERM_UNIT_ROW, dim, ratios[c]));
+				CHECK(most > 1.05 * dperm_slack_any_slope(1, ratios[c]));
 		}
 }
 
@@ -224,6 +224,8 @@ TEST(slack_is_the_worst_that_a_person_does)
  */
 TEST(slack_is_attained)
 {
+	const DpermLoss logistic = {DPERM_LOSS_LOGISTIC, 0};
+
 	for (int dim = 1; dim <= DIM_MAX; dim++)
 		for (double c = 1e-6; c < 1e4; c *= 7)
 		{
@@ -231,10 +233,11 @@ TEST(slack_is_attained)
 
 			for (int i = 0; i < dim; i++)
 				r.rows[i][i] = 1;
-			CHECK_NEAR(det_ratio(&r, c) / dperm_slack_any_slope(DPERM_UNIT_PERSON, dim, c), 1, 1e-9);
-			CHECK(dperm_slack_any_slope(DPERM_UNIT_ROW, dim, c) == log1p(c));
-			CHECK(dim > 1 || dperm_slack_any_slope(DPERM_UNIT_PERSON, 1, c) == log1p(c));
-			CHECK(dperm_slack_any_slope(DPERM_UNIT_PERSON, dim, c) <= c);
+			CHECK_NEAR(det_ratio(&r, c) / dperm_slack_any_slope(dim, c), 1, 1e-9);
+			CHECK(dperm_slack_any_slope(1, c) == log1p(c));
+			CHECK(dperm_slack_rank(logistic, DPERM_UNIT_PERSON, dim) == dim);
+			CHECK(dperm_slack_rank(logistic, DPERM_UNIT_ROW, dim) == 1);
+			CHECK(dperm_slack_any_slope(dim, c) <= c);
 		}
 }
 
@@ -616,8 +619,8 @@ line_density(const Line *line, const double *rows, int count, double f)
 		double		row = i < 2 ? line->others[i] : rows[i - 2];
 		double		weight = i < 2 ? 1 : dperm_person_weight(count);
 
-		noise -= weight * dperm_loss_at(line->loss, f * row).slope * row;
-		slope += weight * dperm_loss_at(line->loss, f * row).curve * row * row;
+		noise -= weight * dperm_loss_at(line->loss, f * row, 1).slope * row;
+		slope += weight * dperm_loss_at(line->loss, f * row, 1).curve * row * row;
 	}
 	return exp(-noise * noise / (2 * line->sigma * line->sigma)) * slope / line->sigma / sqrt(2 * M_PI);
 }
@@ -640,10 +643,10 @@ TEST(curve_and_delta_hold_on_a_line)
 		double		delta = round % 3 == 0 ? 1e-2 : 1e-4;
 		Line		line = {{round % 2 ? DPERM_LOSS_LOGISTIC : DPERM_LOSS_HUBER, round % 2 ? 0 : 0.5}, lambdas[test_below(&state, 3)], 0,
 		{2 * test_uniform(&state) - 1, 2 * test_uniform(&state) - 1}};
-		double		ratio = dperm_loss_curvature(line.loss) / (3 * line.lambda);
+		double		ratio = dperm_loss_bounds(line.loss).curvature / (3 * line.lambda);
 		DpermRelease release = {
 			.neighbours = removed ? DPERM_NEIGHBOURS_REMOVE : DPERM_NEIGHBOURS_REPLACE,
-			.unit = DPERM_UNIT_PERSON, .epsilon = 1, .delta = 1e-6, .kappa = dperm_slack_any_slope(DPERM_UNIT_PERSON, 1, ratio)
+			.unit = DPERM_UNIT_PERSON, .epsilon = 1, .delta = 1e-6, .kappa = dperm_slack_any_slope(1, ratio)
 		};
 		double		rows[2][LINE_ROWS];
 		int			counts[2] = {1 + test_below(&state, LINE_ROWS), removed ? 0 : 1 + test_below(&state, LINE_ROWS)};
@@ -655,7 +658,7 @@ TEST(curve_and_delta_hold_on_a_line)
 		for (int i = 0; i < 2 * LINE_ROWS; i++)
 			rows[i / LINE_ROWS][i % LINE_ROWS] = test_below(&state, 3) ? (test_below(&state, 2) ? 1 : -1) : 2 * test_uniform(&state) - 1;
 		line.sigma = dperm_gaussian_objective_sigma(release.neighbours, DPERM_UNIT_PERSON, epsilon, delta, 0);
-		dperm_composition_objective(&release, line.sigma);
+		dperm_composition_objective(&release, 1, line.sigma);
 		CHECK(release.curve == DPERM_CURVE_AVERAGE);
 		CHECK_NEAR(release.mu, (removed ? 1 : 2) / line.sigma, 1e-15);
 		for (int way = 0; way < 2; way++)

@@ -5,7 +5,8 @@
 #include "unit/test.h"
 
 static const DpermLoss losses[] = {
-	{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_SMOOTH_HINGE, 1}, {DPERM_LOSS_SMOOTH_HINGE, 0.01}, {DPERM_LOSS_HUBER, 0.5}
+	{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_SMOOTH_HINGE, 1}, {DPERM_LOSS_SMOOTH_HINGE, 0.01}, {DPERM_LOSS_HUBER, 0.5},
+	{DPERM_LOSS_LOG_COSH, 0.25}
 };
 
 /* What dperm_slack() is told, with one row, so that lambda is n Lambda. */
@@ -15,24 +16,26 @@ slack_of(DpermLoss loss, int apart, int rank, double flat, double epsilon)
 	DpermSetup	s = {.loss = loss, .neighbours = apart == 1 ? DPERM_NEIGHBOURS_REMOVE : DPERM_NEIGHBOURS_REPLACE,
 		.unit = rank > 1 ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW, .rows = 1, .dim = rank};
 
-	return dperm_slack(&s, dperm_loss_curvature(loss), flat, epsilon);
+	return dperm_slack(&s, flat, epsilon);
 }
 
 /* The curvature of a loss by its slope: what the loss itself says at margins, a bound everywhere, and concave. */
 TEST(curvature_belongs_to_the_slope)
 {
-	for (int l = 0; l < 3; l++)
+	for (int l = 0; l < 5; l++)
 	{
 		const DpermLossEntry *entry = dperm_loss_entry((int) losses[l].kind);
-		double		c = dperm_loss_curvature(losses[l]);
+		double		c = dperm_loss_bounds(losses[l]).curvature;
 		double		bend = losses[l].h > 0 ? losses[l].h : 20;
 		double		change;
 
+		if (entry->share == NULL)
+			continue;
 		for (double t = -1.2; t <= 1.2; t += 1e-4)
 		{
-			DpermLossAt at = dperm_loss_at(losses[l], (losses[l].h > 0) + t * bend);
+			DpermLossAt at = dperm_loss_at(losses[l], (losses[l].h > 0) + t * bend, 1);
 
-			CHECK_NEAR(entry->share(1 + at.slope, &change) * c, at.curve, 1e-9 * c + 1e-7 * at.curve);
+			CHECK_NEAR(entry->share(1 - fabs(at.slope), &change) * c, at.curve, 1e-9 * c + 1e-7 * at.curve);
 		}
 		for (double rest = 1e-12; rest < 1; rest = rest < 0.01 ? 1.3 * rest : rest + 0.003)
 		{
@@ -160,6 +163,54 @@ TEST(is_that_of_fifty_digits)
 		{1, 0.5, 1, 200, 1.2475, 1.0, 0.80000106666922663987},
 		{1, 0.5, 1, 200, 0.414172, 8.0, 2.3999980799093755503},
 		{1, 0.5, 1, 200, 0.153763, 8.0, 6.4000136452063082852},
+		{3, 0.25, 2, 1, 254.005, 0.0625, 9.3090250589344888252e-7},
+		{3, 0.25, 2, 1, 78.0167, 0.0625, 0.038924044002005294639},
+		{3, 0.25, 2, 1, 14.0832, 1.0, 0.0028172752896711047659},
+		{3, 0.25, 2, 1, 3.26386, 1.0, 0.63072152528033112002},
+		{3, 0.25, 2, 1, 0.626071, 8.0, 0.45453846860373622744},
+		{3, 0.25, 2, 1, 0.00665729, 8.0, 5.4846395266436299054},
+		{3, 0.25, 2, 200, 255.99, 0.0625, 2.3839529960597529729e-11},
+		{3, 0.25, 2, 200, 79.99, 0.0625, 0.038893356308041665439},
+		{3, 0.25, 2, 200, 15.99, 1.0, 9.7504035497995882883e-8},
+		{3, 0.25, 2, 200, 4.99001, 1.0, 0.62232963217707295557},
+		{3, 0.25, 2, 200, 1.99002, 8.0, 0.000049188939880362268148},
+		{3, 0.25, 2, 200, 0.615053, 8.0, 4.9808608058532153671},
+		{3, 0.25, 1, 1, 254.005, 0.0625, 0.0},
+		{3, 0.25, 1, 1, 78.0167, 0.0625, 0.012965060491526096749},
+		{3, 0.25, 1, 1, 14.0832, 1.0, 0.0},
+		{3, 0.25, 1, 1, 3.26386, 1.0, 0.30558638873674365081},
+		{3, 0.25, 1, 1, 0.626071, 8.0, 0.090141103854440543399},
+		{3, 0.25, 1, 1, 0.00665729, 8.0, 4.7687124931055262839},
+		{3, 0.25, 1, 200, 255.99, 0.0625, 0.0},
+		{3, 0.25, 1, 200, 79.99, 0.0625, 0.012502344049087057861},
+		{3, 0.25, 1, 200, 15.99, 1.0, 0.0},
+		{3, 0.25, 1, 200, 4.99001, 1.0, 0.20059882457057417843},
+		{3, 0.25, 1, 200, 1.99002, 8.0, 0.0},
+		{3, 0.25, 1, 200, 0.615053, 8.0, 1.6382132836688170668},
+		{3, 0.03125, 2, 1, 2032.04, 0.0625, 9.3090250589344888252e-7},
+		{3, 0.03125, 2, 1, 624.133, 0.0625, 0.03892412650613667267},
+		{3, 0.03125, 2, 1, 112.666, 1.0, 0.0028171156276112321137},
+		{3, 0.03125, 2, 1, 26.1109, 1.0, 0.6307208102582827148},
+		{3, 0.03125, 2, 1, 5.00856, 8.0, 0.45453959480813845739},
+		{3, 0.03125, 2, 1, 0.0532583, 8.0, 5.484640031951281844},
+		{3, 0.03125, 2, 200, 2047.92, 0.0625, 2.3839529960597529729e-11},
+		{3, 0.03125, 2, 200, 639.92, 0.0625, 0.038893356308041665439},
+		{3, 0.03125, 2, 200, 127.92, 1.0, 9.7504035497995882883e-8},
+		{3, 0.03125, 2, 200, 39.9201, 1.0, 0.62232892673949339437},
+		{3, 0.03125, 2, 200, 15.9201, 8.0, 0.000049263175462542136494},
+		{3, 0.03125, 2, 200, 4.92043, 8.0, 4.9808472783835908064},
+		{3, 0.03125, 1, 1, 2032.04, 0.0625, 0.0},
+		{3, 0.03125, 1, 1, 624.133, 0.0625, 0.012965131312609344108},
+		{3, 0.03125, 1, 1, 112.666, 1.0, 0.0},
+		{3, 0.03125, 1, 1, 26.1109, 1.0, 0.30558571565796508307},
+		{3, 0.03125, 1, 1, 5.00856, 8.0, 0.0901416929971410987},
+		{3, 0.03125, 1, 1, 0.0532583, 8.0, 4.7687130000201531419},
+		{3, 0.03125, 1, 200, 2047.92, 0.0625, 0.0},
+		{3, 0.03125, 1, 200, 639.92, 0.0625, 0.012502344049087057861},
+		{3, 0.03125, 1, 200, 127.92, 1.0, 0.0},
+		{3, 0.03125, 1, 200, 39.9201, 1.0, 0.2005982242242125145},
+		{3, 0.03125, 1, 200, 15.9201, 8.0, 0.0},
+		{3, 0.03125, 1, 200, 4.92043, 8.0, 1.6382017102023860845},
 	};
 
 	for (int i = 0; i < (int) (sizeof(cases) / sizeof(cases[0])); i++)
@@ -182,11 +233,11 @@ TEST(covers_every_slope)
 
 	for (int i = 0; i < 20000; i++)
 	{
-		DpermLoss	loss = losses[test_below(&state, 4)];
+		DpermLoss	loss = losses[test_below(&state, 5)];
 		int			apart = 1 + test_below(&state, 2);
 		int			rank = test_below(&state, 2) ? 1 : 1 + test_below(&state, 5000);
 		double		epsilon = pow(10, -6 + 8.69 * test_uniform(&state));
-		double		c = dperm_loss_curvature(loss);
+		double		c = dperm_loss_bounds(loss).curvature;
 		double		flat = c / expm1(epsilon * pow(10, 1 - 4 * test_uniform(&state)));
 		DpermSlack	line;
 		long double exact = slack_reference(loss, apart, rank, fmax(flat, 1e-10), epsilon);
@@ -194,7 +245,7 @@ TEST(covers_every_slope)
 
 		flat = fmax(flat, 1e-10);
 		line = slack_of(loss, apart, rank, flat, epsilon);
-		any = dperm_slack_any_slope(rank > 1 ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW, rank, c / flat);
+		any = dperm_slack_any_slope(rank, c / flat);
 		CHECK(line.slack <= any * (1 + 1e-12) && line.slack >= 0 && line.fall >= 0);
 		if (!(any < epsilon * (1 - 1e-9)))
 		{
@@ -229,6 +280,12 @@ TEST(vanishes_where_it_should)
 				CHECK(slack_of(losses[0], apart, rank, flat * 0.99, epsilon).slack > 0);
 				CHECK(slack_of(losses[0], apart, rank, flat * 0.99, epsilon).slack < 1e-3 * epsilon);
 				CHECK(slack_of(losses[1], apart, rank, flat * 10, epsilon).slack > 0);
+
+				/* log cosh: from 2 nu/(h epsilon) on */
+				flat = fmax(2 * apart / (losses[4].h * epsilon), 1e-10);
+				CHECK(slack_of(losses[4], apart, rank, flat * (1 + 1e-12), epsilon).slack == 0);
+				CHECK(slack_of(losses[4], apart, rank, flat * 0.99, epsilon).slack > 0);
+				CHECK(slack_of(losses[4], apart, rank, flat * 0.99, epsilon).slack < 1e-3 * epsilon);
 			}
 }
 
@@ -239,10 +296,10 @@ TEST(leaves_more_for_more)
 
 	for (int i = 0; i < 3000; i++)
 	{
-		DpermLoss	loss = losses[test_below(&state, 4)];
+		DpermLoss	loss = losses[test_below(&state, 5)];
 		int			apart = 1 + test_below(&state, 2);
 		double		epsilon = pow(10, -3 + 4 * test_uniform(&state));
-		double		flat = dperm_loss_curvature(loss) / expm1(epsilon * test_uniform(&state));
+		double		flat = dperm_loss_bounds(loss).curvature / expm1(epsilon * test_uniform(&state));
 		double		left = epsilon - slack_of(loss, apart, 1, flat, epsilon).slack;
 
 		CHECK(1.01 * epsilon - slack_of(loss, apart, 1, flat, 1.01 * epsilon).slack >= left);

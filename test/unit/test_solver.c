@@ -40,7 +40,7 @@ static double *moments_room;
 static double
 goal_for(const Rows *rows, double lambda, double norm)
 {
-	return 1e-13 + dperm_moments_rounding(rows->dim, dperm_loss_curvature(rows->loss), norm) +
+	return 1e-13 + dperm_moments_rounding(rows->dim, rows->loss, norm) +
 		8 * DBL_EPSILON * (1 + lambda * norm);
 }
 

@@ -45,7 +45,7 @@ goal_for(const Rows *rows, double lambda, double pull)
 	double		longest = 1.01 * fmin((pull + 1) / lambda, pull / lambda +
 									  sqrt(pull * pull / lambda / lambda + 2 / lambda));
 
-	return 1e-13 + dperm_moments_rounding(rows->dim, dperm_loss_curvature(rows->loss), longest) +
+	return 1e-13 + dperm_moments_rounding(rows->dim, rows->loss, longest) +
 		8 * DBL_EPSILON * (1 + lambda * longest + pull);
 }
 

@@ -153,8 +153,8 @@ TEST(turns_around_the_circle)
 }
 
 /*
- * Rows with gaps between them, of every number and dimension: no product is
- * left out, nothing beyond is read.
+ * Rows with gaps between them, of every number and dimension, and a constant in
+ * all of them: no product is left out, nothing beyond is read.
  */
 TEST(multiplies_rows)
 {
@@ -166,34 +166,37 @@ TEST(multiplies_rows)
 			size_t		stride = dim + (size_t) test_below(&state, 3);
 			size_t		end = count == 0 ? 0 : (count - 1) * stride + dim;
 			double	   *rows = make_numbers(&state, end);
-			double	   *y = make_numbers(&state, dim);
+			double	   *y = make_numbers(&state, dim + 1);
 			double	   *factors = make_numbers(&state, count);
 			double	   *inner = make_numbers(&state, count);
-			double	   *sum = make_numbers(&state, dim);
+			double	   *sum = make_numbers(&state, dim + 1);
+			double		constant = test_below(&state, 3) ? test_uniform(&state) - 0.5 : 0;
 
-			dperm_rows_inner(count, rows + 1, stride, dim, y + 1, inner + 1);
+			dperm_rows_inner(count, rows + 1, stride, dim, constant, y + 1, inner + 1);
 			for (size_t i = 0; i < count; i++)
 			{
-				long double exact = 0,
-							size = 0;
+				long double exact = (long double) constant * y[1 + dim],
+							size = fabsl(exact);
 
 				for (size_t j = 0; j < dim; j++)
 				{
 					exact += (long double) rows[1 + i * stride + j] * y[1 + j];
 					size += fabsl((long double) rows[1 + i * stride + j] * y[1 + j]);
 				}
-				CHECK(fabsl(inner[1 + i] - exact) <= (dim + 1) * (DBL_EPSILON / 2) * size);
+				CHECK(fabsl(inner[1 + i] - exact) <= (dim + 2) * (DBL_EPSILON / 2) * size);
 			}
-			dperm_rows_sum(count, rows + 1, stride, dim, factors + 1, sum + 1);
-			for (size_t j = 0; j < dim; j++)
+			dperm_rows_sum(count, rows + 1, stride, dim, constant, factors + 1, sum + 1);
+			for (size_t j = 0; j <= dim; j++)
 			{
 				long double exact = 0,
 							size = 0;
 
 				for (size_t i = 0; i < count; i++)
 				{
-					exact += (long double) rows[1 + i * stride + j] * factors[1 + i];
-					size += fabsl((long double) rows[1 + i * stride + j] * factors[1 + i]);
+					double		x = j < dim ? rows[1 + i * stride + j] : constant;
+
+					exact += (long double) x * factors[1 + i];
+					size += fabsl((long double) x * factors[1 + i]);
 				}
 				CHECK(fabsl(sum[1 + j] - exact) <= (count + 1) * (DBL_EPSILON / 2) * size);
 			}
@@ -225,11 +228,11 @@ TEST(multiplies_rows_in_single_precision)
 				y[j] = (float) (test_uniform(&state) - 0.5);
 			for (size_t i = 0; i < count; i++)
 				factors[i] = (float) (test_uniform(&state) - 0.5);
-			dperm_rows_inner_single(count, rows, dim, y, inner);
+			dperm_rows_inner_single(count, rows, dim, y, 0.25, inner);
 			for (size_t i = 0; i < count; i++)
 			{
-				double		exact = 0,
-							size = 0;
+				double		exact = 0.25,
+							size = 0.25;
 
 				for (size_t j = 0; j < dim; j++)
 				{

@@ -8,6 +8,7 @@
 #ifndef DPERM_VECTOR_H
 #define DPERM_VECTOR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -110,35 +111,53 @@ dperm_scale(size_t count, double factor, const double *restrict x, double *restr
 }
 
 /*
- * The inner product of each of count rows, stride apart, with y. Memory is read
- * fastest row by row.
+ * The inner product of a row with y. A row is dim numbers in memory and a
+ * constant, the last one, which is the same in all rows, or 0. If three numbers
+ * are left of a multiple of four, it may be the fourth.
  */
-static inline void
-dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_t dim,
-				 const double *restrict y, double *restrict out)
+static inline double
+dperm_row_inner(const double *restrict row, size_t dim, double constant, const double *restrict y,
+				bool three)
 {
-	for (size_t i = 0; i < count; i++, rows += stride)
-	{
-		DpermPair	a = {0},
-					b = {0};
-		size_t		j = 0;
-		double		rest = 0;
+	DpermPair	a = {0},
+				b = {0};
+	size_t		j = 0;
+	double		rest = 0;
 
-		for (; j + 4 <= dim; j += 4)
-		{
-			a = dperm_multiply_add(dperm_pair_at(rows + j), dperm_pair_at(y + j), a);
-			b = dperm_multiply_add(dperm_pair_at(rows + j + 2), dperm_pair_at(y + j + 2), b);
-		}
-		for (; j < dim; j++)
-			rest += rows[j] * y[j];
-		a += b;
-		out[i] = a[0] + a[1] + rest;
+	for (; j + 4 <= dim; j += 4)
+	{
+		a = dperm_multiply_add(dperm_pair_at(row + j), dperm_pair_at(y + j), a);
+		b = dperm_multiply_add(dperm_pair_at(row + j + 2), dperm_pair_at(y + j + 2), b);
 	}
+	if (three)
+	{
+		a = dperm_multiply_add(dperm_pair_at(row + j), dperm_pair_at(y + j), a);
+		b = dperm_multiply_add((DpermPair) {row[j + 2], constant}, dperm_pair_at(y + j + 2), b);
+		a += b;
+		return a[0] + a[1];
+	}
+	for (; j < dim; j++)
+		rest += row[j] * y[j];
+	a += b;
+	return a[0] + a[1] + (rest + constant * y[dim]);
 }
 
-/* Add eight rows, each times its factor, to a sum. */
+/* The same for count rows, stride apart. Memory is read fastest row by row. */
 static inline void
-dperm_add_eight(const double *restrict rows, size_t stride, size_t dim,
+dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_t dim,
+				 double constant, const double *restrict y, double *restrict out)
+{
+	if (constant != 0 && dim % 4 == 3)
+		for (size_t i = 0; i < count; i++, rows += stride)
+			out[i] = dperm_row_inner(rows, dim, constant, y, true);
+	else
+		for (size_t i = 0; i < count; i++, rows += stride)
+			out[i] = dperm_row_inner(rows, dim, constant, y, false);
+}
+
+/* Add eight such rows, each times its factor, to a sum. */
+static inline void
+dperm_add_eight(const double *restrict rows, size_t stride, size_t dim, double constant,
 				const double *restrict factors, double *restrict sum)
 {
 	const double *r0 = rows,
@@ -171,22 +190,34 @@ dperm_add_eight(const double *restrict rows, size_t stride, size_t dim,
 		odd = dperm_fused(r7[j], f7, odd);
 		sum[j] = even + odd;
 	}
+	if (constant != 0)
+	{
+		double		even = dperm_fused(constant, f2, dperm_fused(constant, f0, sum[dim]));
+		double		odd = dperm_fused(constant, f3, constant * f1);
+
+		even = dperm_fused(constant, f6, dperm_fused(constant, f4, even));
+		odd = dperm_fused(constant, f7, dperm_fused(constant, f5, odd));
+		sum[dim] = even + odd;
+	}
 }
 
-/* The sum of rows, stride apart, each times its factor. */
+/* The sum of such rows, each times its factor. */
 static inline void
 dperm_rows_sum(size_t count, const double *restrict rows, size_t stride, size_t dim,
-			   const double *restrict factors, double *restrict sum)
+			   double constant, const double *restrict factors, double *restrict sum)
 {
 	size_t		i = 0;
 
-	for (size_t j = 0; j < dim; j++)
+	for (size_t j = 0; j <= dim; j++)
 		sum[j] = 0;
 	for (; i + 8 <= count; i += 8)
-		dperm_add_eight(rows + i * stride, stride, dim, factors + i, sum);
+		dperm_add_eight(rows + i * stride, stride, dim, constant, factors + i, sum);
 	for (; i < count; i++)
+	{
 		for (size_t j = 0; j < dim; j++)
 			sum[j] += rows[i * stride + j] * factors[i];
+		sum[dim] += constant * factors[i];
+	}
 }
 
 /* Add the lower triangle of x x' to a matrix whose columns are stride apart. */
@@ -229,7 +260,7 @@ dperm_multiply_add_single(DpermQuad a, DpermQuad b, DpermQuad c)
 
 static inline void
 dperm_rows_inner_single(size_t count, const float *restrict rows, size_t dim,
-						const float *restrict y, double *restrict out)
+						const float *restrict y, double constant, double *restrict out)
 {
 	for (size_t i = 0; i < count; i++, rows += dim)
 	{
@@ -248,7 +279,7 @@ dperm_rows_inner_single(size_t count, const float *restrict rows, size_t dim,
 		for (; j < dim; j++)
 			rest += rows[j] * y[j];
 		a += b;
-		out[i] = (a[0] + a[1]) + (a[2] + a[3]) + rest;
+		out[i] = (a[0] + a[1]) + (a[2] + a[3]) + rest + constant;
 	}
 }
 

@@ -118,4 +118,7 @@ dperm_wide_divide(DpermWide x, DpermWide y)
 	return dperm_wide_add(dperm_wide_fast_sum(first, second), dperm_wide_of(rest.high / y.high));
 }
 
+/* e^x for x from -700 to 0, with a relative error below 2^-96. */
+extern DpermWide dperm_wide_exp(DpermWide x);
+
 #endif							/* DPERM_WIDE_H */

@@ -60,10 +60,10 @@ cursor_of(const DpermLayout *layout, double *row)
 
 	return (Cursor) {
 		.number = row,
-		.category = codes + 1,
+		.category = codes,
 		.entry = row + layout->dense,
-		.place = codes + 1 + layout->codes,
-		.room = codes + 1 + layout->codes + layout->curves,
+		.place = codes + layout->codes,
+		.room = codes + layout->codes + layout->curves,
 		.curve = layout->first_curve
 	};
 }
@@ -77,18 +77,17 @@ move_code(const DpermBend *bend, uint16_t code, int by)
 
 /* An open number becomes a curve. */
 static void
-bend_number(const DpermBend *bend, int knots, double target, Cursor *from, Cursor *to)
+bend_number(const DpermBend *bend, int knots, Cursor *from, Cursor *to)
 {
 	double		line = *from->number++;
-	double		reach = fabs(target);
+	double		unit = bend->to.unit;
 	int			place = bend->to.dim;
 
 	*to->entry = 0;
 
-	/* a compact number may be above the target, by its rounding */
+	/* a compact number may be above the unit, by its rounding */
 	if (*from->room++ != 0)
-		place = to->curve + dperm_knots_bend(knots, fmax(-reach, fmin(reach, line)), target,
-											 to->entry);
+		place = to->curve + dperm_knots_bend(knots, fmax(-unit, fmin(unit, line)), unit, to->entry);
 	*to->place++ = (uint16_t) place;
 	to->entry++;
 	to->curve += knots;
@@ -99,7 +98,8 @@ static void
 move_block(const DpermBend *bend, const DpermBlock *block, Cursor *from, Cursor *to)
 {
 	if (block->kind == DPERM_BLOCK_CATEGORY)
-		*to->category++ = move_code(bend, *from->category++, bend->to.dense - bend->from.dense);
+		*to->category++ =
+			move_code(bend, *from->category++, bend->to.first_code - bend->from.first_code);
 	else if (dperm_block_is_curve(block))
 	{
 		for (int i = 0; i < dperm_block_parts(block); i++)
@@ -123,20 +123,16 @@ void
 dperm_bend_row(const DpermBend *bend, const double *row, double *out)
 {
 	const DpermLayout *layout = &bend->to;
-	double		target = dperm_row_unit(&bend->from, dperm_row_codes(&bend->from, row));
 	int			coded = layout->dense + layout->curves;
+	int			label = dperm_layout_label(layout);
 	Cursor		from = cursor_of(&bend->from, (double *) row);
 	Cursor		to = cursor_of(layout, out);
 
-	memset(out + coded, 0, sizeof(double) * (size_t) (layout->words - coded));
-	to.category[-1] = from.category[-1];	/* the sign */
+	memset(out + coded, 0, sizeof(double) * (size_t) (label - coded));
 	for (int i = 0; i < bend->lines->block_count; i++)
 		if (bend->lines->blocks[i].open)
-			bend_number(bend, bend->curves->blocks[i].count, target, &from, &to);
+			bend_number(bend, bend->curves->blocks[i].count, &from, &to);
 		else
 			move_block(bend, &bend->lines->blocks[i], &from, &to);
-	if (bend->lines->intercept)
-		*to.number = *from.number;
-	if (layout->weighted)
-		out[layout->words - 1] = row[layout->words - 1];
+	memcpy(out + label, row + label, sizeof(double) * (size_t) (layout->words - label));
 }

@@ -40,7 +40,7 @@ extern int64_t dperm_bend_dim(const DpermEncoder *enc, int knots);
  */
 extern void dperm_bend_blocks(const DpermEncoder *enc, int knots, DpermBlock *blocks);
 
-/* Rewrite a row. Its weight, or its owner, stays the same. */
+/* Rewrite a row. Its label and its weight, or its owner, stay the same. */
 extern void dperm_bend_row(const DpermBend *bend, const double *row, double *out);
 
 #endif							/* DPERM_BEND_H */

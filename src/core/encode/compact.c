@@ -27,7 +27,7 @@ code_count(const DpermLayout *layout)
 int
 dperm_compact_words(const DpermLayout *layout)
 {
-	size_t		numbers = number_count(layout) + code_count(layout);
+	size_t		numbers = number_count(layout) + code_count(layout) + (layout->labelled ? 1 : 0);
 
 	return (int) ((numbers + NUMBERS_PER_WORD - 1) / NUMBERS_PER_WORD) + (layout->weighted ? 1 : 0);
 }
@@ -56,8 +56,11 @@ dperm_compact_put(const DpermLayout *layout, const double *restrict row, double 
 	for (size_t j = 0; j < filled; j++)
 		numbers[j] = in_units(row[j]);
 	memcpy(numbers + filled, dperm_row_codes(layout, row), sizeof(uint16_t) * code_count(layout));
-	for (size_t j = filled + code_count(layout); j % NUMBERS_PER_WORD != 0; j++)
-		numbers[j] = 0;			/* the padding */
+	filled += code_count(layout);
+	if (layout->labelled)
+		numbers[filled++] = (int16_t) row[dperm_layout_label(layout)];
+	for (; filled % NUMBERS_PER_WORD != 0; filled++)
+		numbers[filled] = 0;	/* the padding */
 	if (layout->weighted)
 		*dperm_compact_weight(layout, compact) = row[layout->words - 1];
 }
@@ -80,6 +83,8 @@ dperm_compact_get(const DpermLayout *layout, const double *restrict compact, siz
 			rows[j] = (float) numbers[j] * (1.0f / UNITS);
 		if (codes > 0)
 			memcpy(rows + filled, dperm_compact_codes(layout, compact), sizeof(uint16_t) * codes);
+		if (layout->labelled)
+			rows[dperm_layout_label(layout)] = dperm_compact_label(layout, compact);
 		if (layout->weighted)
 			rows[layout->words - 1] = compact[weight];
 	}
@@ -90,10 +95,11 @@ void
 dperm_compact_get_single(const DpermLayout *layout, const double *restrict compact, size_t from,
 						 int count, float *restrict rows)
 {
-	size_t		dense = (size_t) layout->dense;
+	size_t		wide = dperm_compact_single(layout);
 
-	for (int i = 0; i < count; i++, compact += from, rows += dense)
-		for (size_t j = 0; j < dense; j++)
+	/* a compact row has a multiple of four slots, too: these are in it */
+	for (int i = 0; i < count; i++, compact += from, rows += wide)
+		for (size_t j = 0; j < wide; j++)
 			rows[j] = (float) ((const int16_t *) compact)[j] * (1.0f / UNITS);
 }
 

@@ -3,11 +3,11 @@
  *
  * Coordinates are at most 1, so a compact row stores them as multiples of
  * 1/32767, in 16 bits each, and so are the entries of curves; codes and weights
- * (layout.h) are unchanged. The
- * minimiser over compact rows is close to that over the rows themselves, and
- * the Hessians are closer still: minimise.c corrects the minimiser with a few
- * gradients over the rows themselves. What is released does not depend on
- * compact rows beyond the certified residual.
+ * (layout.h) are unchanged, and so are labels, which are small integers, but
+ * take 16 bits, after the codes. The minimiser over compact rows is close to
+ * that over the rows themselves, and the Hessians are closer still: minimise.c
+ * corrects the minimiser with a few gradients over the rows themselves. What is
+ * released does not depend on compact rows beyond the certified residual.
  */
 #ifndef DPERM_COMPACT_H
 #define DPERM_COMPACT_H
@@ -31,13 +31,30 @@ extern void dperm_compact_get(const DpermLayout *layout, const double *compact, 
 							  int count, double *rows);
 
 /*
- * Expand only the numbers of compact rows, in single precision; and only the
- * entries of curves, row after row.
+ * How many numbers a row has in single precision: a multiple of four, for
+ * loops without an end. The last ones mean nothing.
+ */
+static inline size_t
+dperm_compact_single(const DpermLayout *layout)
+{
+	return ((size_t) layout->dense + 3) / 4 * 4;
+}
+
+/*
+ * Expand only these numbers of compact rows; and only the entries of curves,
+ * row after row.
  */
 extern void dperm_compact_get_single(const DpermLayout *layout, const double *compact, size_t from,
 									 int count, float *rows);
 extern void dperm_compact_get_entries(const DpermLayout *layout, const double *compact,
 									  size_t from, int count, double *entries);
+
+/* The label of a compact row that has one. */
+static inline double
+dperm_compact_label(const DpermLayout *layout, const double *compact)
+{
+	return ((const int16_t *) compact)[layout->dense + layout->curves + dperm_layout_slots(layout)];
+}
 
 /* Where the weight of a compact row is. */
 static inline double *

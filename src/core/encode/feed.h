@@ -26,11 +26,10 @@ typedef struct DpermFeed
 	const DpermBlock *vector;
 	const double *frequencies;	/* of the kernel, or NULL */
 	int			linear;			/* coordinates before the kernel */
-	double		target;			/* the norm of the kernel's features */
 	int			waiting;
-	double		targets[DPERM_FEED_ROWS];
+	double		labels[DPERM_FEED_ROWS];
 	double	   *blocks;			/* DPERM_FEED_ROWS x linear: waiting rows, then zeros */
-	double	   *mapped;			/* DPERM_FEED_ROWS x layout.words */
+	double	   *mapped;			/* DPERM_FEED_ROWS x layout.words, weights included */
 } DpermFeed;
 
 /* How many doubles of room a feed needs. */
@@ -50,42 +49,38 @@ dperm_feed_waits(const DpermFeed *feed)
 	return feed->frequencies != NULL;
 }
 
-/*
- * Write a row that does not have to wait; sign is -1 or +1, or 0 for a row
- * without a label.
- */
+/* Write a row that does not have to wait, except for its weight. */
 static inline void
-dperm_feed_write(const DpermFeed *feed, const DpermValue *values, int sign, double *row)
+dperm_feed_write(const DpermFeed *feed, const DpermValue *values, double label, double *row)
 {
 	/* fast path for the most common case, a single vector */
-	if (feed->vector && sign != 0 && values->present)
+	if (feed->vector && values->present)
 	{
-		double		target = sign * feed->layout.unit;
-		double		factor = dperm_encoder_vector_factor(feed->vector, values->vector, target);
+		double		factor =
+			dperm_encoder_vector_factor(feed->vector, values->vector, feed->layout.unit);
 
 		if (factor != 0)
 		{
 			dperm_scale((size_t) feed->vector->count, factor, values->vector, row);
-			if (feed->encoder->intercept)
-				row[feed->vector->count] = target;
+			row[dperm_layout_label(&feed->layout)] = label;
 			return;
 		}
 	}
-	dperm_layout_encode(&feed->layout, feed->encoder, values, sign, row);
+	dperm_layout_encode(&feed->layout, feed->encoder, values, label, row);
 }
 
 /*
  * Let a row wait; true when no more can wait, so that dperm_feed_map() must be
  * called.
  */
-extern bool dperm_feed_wait(DpermFeed *feed, const DpermValue *values, int sign);
+extern bool dperm_feed_wait(DpermFeed *feed, const DpermValue *values, double label);
 
 /*
- * Encode the waiting rows, feed.waiting of them, row after row; none wait
- * afterwards. The result is valid until the next row waits. The product always
- * has the same shape, so that the rounding of a row does not depend on the
- * others.
+ * Encode the waiting rows, feed.waiting of them, row after row, except for
+ * their weights, which the caller may write; none wait afterwards. The result
+ * is valid until the next row waits. The product always has the same shape, so
+ * that the rounding of a row does not depend on the others.
  */
-extern const double *dperm_feed_map(DpermFeed *feed);
+extern double *dperm_feed_map(DpermFeed *feed);
 
 #endif							/* DPERM_FEED_H */

@@ -272,7 +272,7 @@ turn(int rows, double target, double *out)
 /* Write the features of some vectors: one matrix product for all angles. */
 void
 dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int dim,
-					   int count, const double *x, const double *targets, int extra,
+					   int count, const double *x, double target, int extra,
 					   double *out)
 {
 	const double unit = 1,
@@ -283,7 +283,7 @@ dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int
 	dperm_blas()->dgemm("T", "N", &rows, &count, &dim, &unit, frequencies, &dim, x, &dim, &zero,
 						out, &stride);
 	for (int i = 0; i < count; i++)
-		turn(rows, targets[i], out + (size_t) i * stride);
+		turn(rows, target, out + (size_t) i * stride);
 }
 
 /* Write the features of x. */

@@ -32,18 +32,16 @@ extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequ
 							   const DpermPoll *poll);
 
 /*
- * Write the D features of each of count vectors, row after row, D + extra
- * doubles apart. Those of row i are of norm at most |targets[i]|, with its
- * sign.
- */
-extern void dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int dim,
-								   int count, const double *x, const double *targets,
-								   int extra, double *out);
-
-/*
  * Write the D features of x, of norm at most |target|, with the sign of target.
  */
 extern void dperm_fourier_map(const DpermKernel *kernel, const double *frequencies, int dim,
 							  const double *x, double target, double *out);
+
+/*
+ * The same for each of count vectors, row after row, D + extra doubles apart.
+ */
+extern void dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int dim,
+								   int count, const double *x, double target, int extra,
+								   double *out);
 
 #endif							/* DPERM_FOURIER_H */

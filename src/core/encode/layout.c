@@ -4,7 +4,6 @@
 #include "core/encode/layout.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/encode/knots.h"
 
@@ -15,7 +14,9 @@
 DpermLayout
 dperm_layout_dense(int dim)
 {
-	return (DpermLayout) {.dim = dim, .dense = dim, .words = dim};
+	return (DpermLayout) {
+		.dim = dim, .dense = dim, .first_code = dim, .first_curve = dim, .words = dim
+	};
 }
 
 /* The parts of a layout, in their order. */
@@ -39,24 +40,24 @@ DpermLayout
 dperm_layout_make(const DpermEncoder *enc, int *places)
 {
 	DpermLayout layout = dperm_layout_dense(dperm_encoder_dim(enc));
+	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
 	int			at = 0;
 
-	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-		return layout;
-	layout.unit = dperm_encoder_target(enc);
-	layout.first_curve = layout.dim;
-	for (int i = 0; i < enc->block_count; i++)
+	layout.labelled = true;
+	layout.unit = linear ? dperm_encoder_target(enc) : dperm_encoder_kernel_target(enc);
+	for (int i = 0; linear && i < enc->block_count; i++)
 	{
 		Part		part = part_of(&enc->blocks[i]);
 
 		layout.codes += part == PART_CODE;
 		layout.curves += part == PART_CURVE ? dperm_block_parts(&enc->blocks[i]) : 0;
 		layout.open += enc->blocks[i].open;
-		layout.dense -= part != PART_DENSE ? enc->blocks[i].count : 0;
+		layout.first_code -= part != PART_DENSE ? enc->blocks[i].count : 0;
 		layout.first_curve -= part == PART_CURVE ? enc->blocks[i].count : 0;
 	}
+	layout.dense = layout.first_code - (enc->intercept ? 1 : 0);
 	layout.words = layout.dense + layout.curves +
-		(int) ((dperm_layout_slots(&layout) + CODES_PER_WORD - 1) / CODES_PER_WORD);
+		(int) ((dperm_layout_slots(&layout) + CODES_PER_WORD - 1) / CODES_PER_WORD) + 1;
 	if (dperm_layout_codes(&layout) == 0)
 		return layout;
 	layout.place = places;
@@ -85,22 +86,17 @@ dperm_layout_weigh(DpermLayout *layout)
 /* Encode a row: each block at its place in the layout. */
 void
 dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
-					const DpermValue *values, int sign, double *row)
+					const DpermValue *values, double label, double *row)
 {
-	double		target = sign * layout->unit;
 	double	   *entry = row + layout->dense;
 	uint16_t   *code = (uint16_t *) (entry + layout->curves);
-	uint16_t   *place = code + 1 + layout->codes;
+	uint16_t   *place = code + layout->codes;
 	uint16_t   *room = place + layout->curves;
-	int			at[PARTS] = {0, layout->dense, layout->first_curve};
+	int			at[PARTS] = {0, layout->first_code, layout->first_curve};
 
-	if (sign == 0)
-		memset(row, 0, sizeof(double) * layout->words);
-	else if (dperm_layout_slots(layout) > 0)
-		row[layout->words - (layout->weighted ? 2 : 1)] = 0;	/* the padding after the codes */
+	row[dperm_layout_label(layout)] = label;
 	if (dperm_layout_slots(layout) > 0)
-		*code++ = sign == 0 ? DPERM_ROW_ZERO : sign > 0 ? DPERM_ROW_POSITIVE :
-			DPERM_ROW_NEGATIVE;
+		row[dperm_layout_label(layout) - 1] = 0;	/* the padding after the codes */
 	for (int i = 0; i < enc->block_count; i++)
 	{
 		const DpermBlock *block = &enc->blocks[i];
@@ -110,7 +106,7 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 
 		if (part == PART_CODE)
 		{
-			if (sign != 0 && value->present && value->category < block->count)
+			if (value->present && value->category < block->count)
 				within = value->category;
 			*code++ = (uint16_t) (within >= 0 ? at[part] + within : layout->dim);
 		}
@@ -120,20 +116,16 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 			{
 				int			first = at[part] + k * dperm_block_part_count(block);
 
-				if (sign != 0)
-					within = dperm_knots_place_part(block, value, k, target, entry);
+				within = dperm_knots_place_part(block, value, k, layout->unit, entry++);
 				*place++ = (uint16_t) (within >= 0 ? first + within : layout->dim);
-				entry++;
 			}
 		}
-		else if (sign != 0)
-			dperm_encoder_encode_block(block, value, target, row + at[part]);
+		else
+			dperm_encoder_encode_block(block, value, layout->unit, row + at[part]);
 		if (block->open)
-			*room++ = sign != 0 && value->present && !isnan(value->number);
+			*room++ = value->present && !isnan(value->number);
 		at[part] += block->count;
 	}
-	if (enc->intercept && sign != 0)
-		row[layout->dense - 1] = target;
 }
 
 /* Restore trained weights to the order of the model. */

@@ -45,7 +45,7 @@ huber_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 static double
 huber_block(double h, int count, double *margins, double *curves, const double *weights)
 {
-	return dperm_loss_any_pairs(huber_pair, h, count, margins, curves, weights);
+	return dperm_loss_any_pairs(huber_pair, h, INFINITY, count, margins, curves, weights);
 }
 
 /* -(1 + q)/2 on the bend, in twice the precision. */
@@ -60,13 +60,22 @@ huber_slope(double h, DpermWide z)
 	return dperm_wide_scale(dperm_wide_add(q, dperm_wide_of(1)), -0.5);
 }
 
+/* On the bend the curvature is at most 0.5 / h; at 0 the loss is 1 for any h. */
+static DpermLossBounds
+huber_bounds(double h)
+{
+	return dperm_loss_of_margin(0.5 / h, 1);
+}
+
 const DpermLossEntry dperm_huber = {
 	.name = "huber",
 	.learner = DPERM_LEARNER_SVM,
-	.has_h = true,
+	.label = DPERM_LABEL_TWO,
+	.h_min = DPERM_H_MIN,
+	.h_range = "h must be between 0.01 and 1",
 	.flat = true,
 	.probability = false,
-	.curvature = 0.5,
+	.bounds = huber_bounds,
 	.at = huber_at,
 	.block = huber_block,
 	.slope = huber_slope,

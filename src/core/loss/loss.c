@@ -6,11 +6,13 @@
 #include <stddef.h>
 
 #include "core/base/names.h"
+#include "core/base/vector.h"
 
 static const DpermLossEntry *const losses[DPERM_LOSS_COUNT] = {
 	[DPERM_LOSS_LOGISTIC] = &dperm_logistic,
 	[DPERM_LOSS_HUBER] = &dperm_huber,
-	[DPERM_LOSS_SMOOTH_HINGE] = &dperm_smooth_hinge
+	[DPERM_LOSS_SMOOTH_HINGE] = &dperm_smooth_hinge,
+	[DPERM_LOSS_LOG_COSH] = &dperm_log_cosh
 };
 
 /* The learners: their names and default losses. */
@@ -20,7 +22,9 @@ static const struct
 	DpermLoss	loss;
 }			learners[DPERM_LEARNER_COUNT] = {
 	[DPERM_LEARNER_LOGREG] = {"logistic regression", {DPERM_LOSS_LOGISTIC, 0}},
-	[DPERM_LEARNER_SVM] = {"support vector machine", {DPERM_LOSS_HUBER, DPERM_H_DEFAULT}}
+	[DPERM_LEARNER_SVM] = {"support vector machine", {DPERM_LOSS_HUBER, DPERM_H_DEFAULT}},
+	[DPERM_LEARNER_LINREG] = {"linear regression",
+	{DPERM_LOSS_LOG_COSH, DPERM_H_DEFAULT_LOG_COSH}}
 };
 
 /* The entry of a kind. */
@@ -30,27 +34,97 @@ dperm_loss_entry(int kind)
 	return kind >= 0 && kind < DPERM_LOSS_COUNT ? losses[kind] : NULL;
 }
 
-/* The loss and its first two derivatives at margin z. */
+/* The argument of a loss: the margin, or the residual; 0 without a label. */
+static inline double
+argument_of(DpermLabelKind kind, double output, double label)
+{
+	return kind == DPERM_LABEL_TWO ? output * label :
+		dperm_label_kind_has(kind, label) ? output - label : 0;
+}
+
+/* The derivative of the argument by the output; 0 without a label. */
+static inline double
+argument_slope(DpermLabelKind kind, double label)
+{
+	return kind == DPERM_LABEL_TWO ? label : dperm_label_kind_has(kind, label);
+}
+
+/* The loss and its first two derivatives by the output. */
 DpermLossAt
-dperm_loss_at(DpermLoss loss, double z)
-{
-	return losses[loss.kind]->at(loss.h, z);
-}
-
-/* Losses, slopes and curvatures of a block. */
-double
-dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves, const double *weights)
-{
-	return losses[loss.kind]->block(loss.h, count, margins, curves, weights);
-}
-
-/* The bound c on the curvature (docs/guarantee.md, "Losses"). */
-double
-dperm_loss_curvature(DpermLoss loss)
+dperm_loss_at(DpermLoss loss, double output, double label)
 {
 	const DpermLossEntry *entry = losses[loss.kind];
+	DpermLossAt at = entry->at(loss.h, argument_of(entry->label, output, label));
+	double		by_output = argument_slope(entry->label, label);
 
-	return entry->has_h ? entry->curvature / loss.h : entry->curvature;
+	at.slope *= by_output;
+	at.curve *= by_output * by_output;
+	return at;
+}
+
+/* Multiply numbers by others, two at a time: this is done for every row of every pass. */
+static void
+multiply(int count, double *x, const double *by)
+{
+	int			i = 0;
+
+	for (; i + 2 <= count; i += 2)
+		dperm_put_pair(dperm_pair_at(x + i) * dperm_pair_at(by + i), x + i);
+	if (i < count)
+		x[i] *= by[i];
+}
+
+/*
+ * Losses, slopes and curvatures of a block. Labels have loops of their own, so
+ * that those of the losses know nothing of them.
+ */
+double
+dperm_loss_block(DpermLoss loss, int count, double *outputs, const double *labels, double *curves,
+				 const double *weights)
+{
+	const DpermLossEntry *entry = losses[loss.kind];
+	double		slopes[DPERM_LOSS_BLOCK];
+	const double *by_output = labels;
+	double		value;
+
+	if (labels == NULL)
+		return entry->block(loss.h, count, outputs, curves, weights);
+	if (entry->label == DPERM_LABEL_TWO)
+		multiply(count, outputs, labels);
+	else
+	{
+		for (int i = 0; i < count; i++)
+		{
+			slopes[i] = argument_slope(entry->label, labels[i]);
+			outputs[i] = argument_of(entry->label, outputs[i], labels[i]);
+		}
+		by_output = slopes;
+	}
+	value = entry->block(loss.h, count, outputs, curves, weights);
+	multiply(count, outputs, by_output);
+	for (int times = 0; curves && times < 2; times++)
+		multiply(count, curves, by_output);
+	return value;
+}
+
+/* The slope in twice the precision. */
+DpermWide
+dperm_loss_slope(DpermLoss loss, DpermWide output, double label)
+{
+	const DpermLossEntry *entry = losses[loss.kind];
+	DpermWide	z = entry->label == DPERM_LABEL_TWO ? dperm_wide_scale(output, label) :
+					dperm_wide_subtract(output, dperm_wide_of(label));
+
+	if (!dperm_label_kind_has(entry->label, label))
+		return dperm_wide_of(0);
+	return dperm_wide_scale(entry->slope(loss.h, z), argument_slope(entry->label, label));
+}
+
+/* The bounds of a loss. */
+DpermLossBounds
+dperm_loss_bounds(DpermLoss loss)
+{
+	return losses[loss.kind]->bounds(loss.h);
 }
 
 /* The SQL name of a loss. */
@@ -68,21 +142,21 @@ dperm_loss_fault(DpermLoss loss)
 
 	if (entry == NULL)
 		return "the loss is unknown";
-	if (!entry->has_h)
+	if (entry->h_min == 0)
 		return loss.h == 0 ? NULL : "this loss has no h";
-	return loss.h >= DPERM_H_MIN && loss.h <= DPERM_H_MAX ? NULL : "h must be between 0.01 and 1";
+	return loss.h >= entry->h_min && loss.h <= DPERM_H_MAX ? NULL : entry->h_range;
 }
 
 /* Look up a loss by its SQL name; false if there is none. */
 bool
 dperm_loss_parse(const char *name, DpermLossKind *kind)
 {
-	const char *names[DPERM_LOSS_COUNT];
+	const char *names[DPERM_LOSS_OFFERED];
 	int			found;
 
-	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
+	for (int i = 0; i < DPERM_LOSS_OFFERED; i++)
 		names[i] = losses[i]->name;
-	found = dperm_find_name(names, DPERM_LOSS_COUNT, name);
+	found = dperm_find_name(names, DPERM_LOSS_OFFERED, name);
 	if (found >= 0)
 		*kind = (DpermLossKind) found;
 	return found >= 0;

@@ -1,16 +1,18 @@
 /*
- * loss.h: the margin losses, as a table.
+ * loss.h: the losses, as a table.
  *
- * Every loss is convex with slope in [-1, 0] and curvature in [0, c]; the
- * calibration rests on these bounds (docs/guarantee.md, section "Losses"). A
- * new loss is a file and an entry of the table in loss.c; everything that
- * depends on the loss is read from the table.
+ * A loss is a convex function of a row's output and label: of the margin, which
+ * is their product, if labels are -1 or +1; of the residual, output less label,
+ * if they are numbers. The calibration rests on its bounds (docs/guarantee.md,
+ * section "Losses"). A new loss is a file and an entry of the table in loss.c;
+ * everything that depends on the loss is read from the table.
  */
 #ifndef DPERM_LOSS_H
 #define DPERM_LOSS_H
 
 #include <stdbool.h>
 
+#include "core/base/label_kind.h"
 #include "core/base/wide.h"
 
 /* Stored in models and passes: the numbers must not change. */
@@ -18,38 +20,66 @@ typedef enum DpermLossKind
 {
 	DPERM_LOSS_LOGISTIC = 0,
 	DPERM_LOSS_HUBER = 1,
-	DPERM_LOSS_SMOOTH_HINGE = 2
+	DPERM_LOSS_SMOOTH_HINGE = 2,
+	DPERM_LOSS_LOG_COSH = 3
 } DpermLossKind;
 
-#define DPERM_LOSS_COUNT 3
+#define DPERM_LOSS_COUNT 4
+
+/*
+ * Those that models, passes and SQL may have: the first ones. Nothing reads
+ * labels that are numbers yet.
+ */
+#define DPERM_LOSS_OFFERED 3
 
 typedef struct DpermLoss
 {
 	DpermLossKind kind;
-	double		h;				/* half-width of the bend; 0 for a loss that has none */
+	double		h;				/* width of the bend; 0 for a loss that has none */
 } DpermLoss;
 
 #define DPERM_H_MIN 0.01
+#define DPERM_H_MIN_LOG_COSH 0.02
 #define DPERM_H_MAX 1.0
 #define DPERM_H_DEFAULT 0.5
+#define DPERM_H_DEFAULT_LOG_COSH 0.25
 
 /* The kinds of models, as SQL names them. */
 typedef enum DpermLearner
 {
 	DPERM_LEARNER_LOGREG,
-	DPERM_LEARNER_SVM
+	DPERM_LEARNER_SVM,
+	DPERM_LEARNER_LINREG
 } DpermLearner;
 
-#define DPERM_LEARNER_COUNT 2
+#define DPERM_LEARNER_COUNT 3
 
+/* A loss and its derivatives, by the output or by the argument of the loss. */
 typedef struct DpermLossAt
 {
 	double		value;
-	double		slope;			/* in [-1, 0] */
-	double		curve;			/* in [0, c] */
+	double		slope;
+	double		curve;
 } DpermLossAt;
 
-/* The largest number of margins in a block. */
+/*
+ * What the theorems need of a loss (docs/guarantee.md, "Losses": Property L).
+ * Its slope has a size t in [0, 1]; rows have norm at most 1.
+ */
+typedef struct DpermLossBounds
+{
+	double		reach;			/* of the slope, in the norm of pure noise: g_1 t */
+	double		norm;			/* of the slope: g_2 t */
+	double		curvature;		/* the largest eigenvalue of the second derivative */
+	double		trace;			/* its largest trace */
+	int			rank;
+	int			directions;		/* that the slope is an average of */
+	double		start;			/* of the loss at weights 0 */
+	double		slope_rounding; /* of a slope, besides its margin's, in units of rounding */
+	double		typical_norm;	/* of weights, for the criterion; no bound */
+} DpermLossBounds;
+
+/* The largest number of outputs in a block. */
 #define DPERM_LOSS_BLOCK 256
 
 /* An entry of the table. */
@@ -57,34 +87,36 @@ typedef struct DpermLossEntry
 {
 	const char *name;
 	DpermLearner learner;
-	bool		has_h;
+	DpermLabelKind label;		/* decides what the argument z of the loss is */
+	double		h_min;			/* the smallest h; 0: it has none */
+	const char *h_range;		/* what is wrong with an h that is out of range */
 	bool		flat;			/* does the loss have pieces without curvature? */
 	bool		probability;	/* does 1/(1 + exp(-margin)) estimate a probability? */
-	double		curvature;		/* the bound c; for a loss with h, c times h */
+	DpermLossBounds (*bounds) (double h);
 
 	/*
-	 * the loss and its first two derivatives at margin z (any z, infinities
+	 * the loss and its first two derivatives at argument z (any z, infinities
 	 * included)
 	 */
 	DpermLossAt (*at) (double h, double z);
 
 	/*
-	 * The same for a block of margins: slopes replace the margins, and curves
+	 * The same for a block of arguments: slopes replace them, and curves
 	 * (unless NULL) receives the curvatures. Returns the sum of the losses.
 	 * Unless weights is NULL, each of these is multiplied by the weight of its
 	 * row. NaN, which only weights that are never certified produce, may be
-	 * treated as any margin.
+	 * treated as any argument.
 	 */
-	double (*block)(double h, int count, double *margins, double *curves, const double *weights);
+	double (*block)(double h, int count, double *z, double *curves, const double *weights);
 
 	/* the slope in twice the precision, off by less than 2^-94 */
 	DpermWide	(*slope) (double h, DpermWide z);
 
 	/*
-	 * The curvature where the slope has size 1 - rest, as a share of c, or an
-	 * upper bound on it that is concave in the slope; *change receives its
-	 * derivative by the slope, which may be infinite at the ends. NULL: the
-	 * curvature may be c at every slope.
+	 * The trace of the curvature where the slope has size 1 - rest, as a share
+	 * of the largest, or an upper bound on it that is concave in the slope;
+	 * *change receives its derivative by the slope, which may be infinite at
+	 * the ends. NULL: the trace may be the largest at every slope.
 	 */
 	double		(*share) (double rest, double *change);
 } DpermLossEntry;
@@ -93,21 +125,35 @@ typedef struct DpermLossEntry
 extern const DpermLossEntry dperm_logistic;
 extern const DpermLossEntry dperm_huber;
 extern const DpermLossEntry dperm_smooth_hinge;
+extern const DpermLossEntry dperm_log_cosh;
 
 /* The entry of a kind; NULL if there is none. */
 extern const DpermLossEntry *dperm_loss_entry(int kind);
 
+/*
+ * The loss of an output under a label, and its derivatives by the output.
+ * Without a label there are none, and the loss is a constant.
+ */
+extern DpermLossAt dperm_loss_at(DpermLoss loss, double output, double label);
+
+/*
+ * The same for a block, as block() of the entry: slopes replace outputs. If
+ * labels is NULL, they are the arguments of the loss.
+ */
+extern double dperm_loss_block(DpermLoss loss, int count, double *outputs, const double *labels,
+							   double *curves, const double *weights);
+
+/* The slope of an output that is wide, off by less than 2^-94. */
+extern DpermWide dperm_loss_slope(DpermLoss loss, DpermWide output, double label);
+
 /* Look up properties of a known loss in the table. */
-extern DpermLossAt dperm_loss_at(DpermLoss loss, double z);
-extern double
-dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves, const double *weights);
-extern double dperm_loss_curvature(DpermLoss loss);
+extern DpermLossBounds dperm_loss_bounds(DpermLoss loss);
 extern const char *dperm_loss_name(DpermLossKind kind);
 
 /* NULL if h is valid for the loss, else what is wrong. */
 extern const char *dperm_loss_fault(DpermLoss loss);
 
-/* "logistic", "huber", "smooth_hinge"; false for any other name. */
+/* Look up a loss that is offered; false for any other name. */
 extern bool dperm_loss_parse(const char *name, DpermLossKind *kind);
 
 /* The default loss of a learner; and the name of the learner in prose. */

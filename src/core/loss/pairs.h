@@ -1,5 +1,6 @@
 /*
- * pairs.h: code that the losses share: two margins at a time, and the bend.
+ * pairs.h: code that the losses share: two margins, or residuals, at a
+ * time; bounds; the bend.
  */
 #ifndef DPERM_PAIRS_H
 #define DPERM_PAIRS_H
@@ -10,6 +11,7 @@
 
 #include "core/base/vector.h"
 #include "core/base/wide.h"
+#include "core/loss/loss.h"
 
 /*
  * Two margins at a time, without branches: margins are practically random, and
@@ -39,10 +41,11 @@ typedef DpermPair (*DpermLossPair) (double h, DpermPair z, DpermLossSums *sums, 
 
 /*
  * A block. Inlined, so that the compiler knows the loss and whether curves is
- * NULL.
+ * NULL. An odd last margin is paired with none, which adds nothing.
  */
 static inline double
-dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves)
+dperm_loss_pairs(DpermLossPair pair, double h, double none, int count, double *margins,
+				 double *curves)
 {
 	DpermLossSums sums = {dperm_both(0), dperm_both(1)};
 	DpermPair	curve = dperm_both(0);
@@ -57,8 +60,7 @@ dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, doubl
 	}
 	if (i < count)
 	{
-		/* an odd last margin is paired with infinity, which adds nothing */
-		DpermPair	last = {margins[i], INFINITY};
+		DpermPair	last = {margins[i], none};
 
 		margins[i] = pair(h, last, &sums, curves ? &curve : NULL)[0];
 		if (curves)
@@ -91,19 +93,15 @@ dperm_log(DpermPair x)
  * losses, slopes and curves are multiplied.
  */
 static inline double
-dperm_loss_weighted_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves,
-						  const double *weights)
+dperm_loss_weighted_pairs(DpermLossPair pair, double h, double none, int count, double *margins,
+						  double *curves, const double *weights)
 {
 	DpermPair	total = dperm_both(0);
 
 	for (int i = 0; i < count; i += 2)
 	{
-		/*
-		 * as there, an odd last margin is paired with infinity, which adds
-		 * nothing
-		 */
 		bool		last = i + 1 == count;
-		DpermPair	z = last ? (DpermPair) {margins[i], INFINITY} : dperm_pair_at(margins + i);
+		DpermPair	z = last ? (DpermPair) {margins[i], none} : dperm_pair_at(margins + i);
 		DpermPair	weight = last ? (DpermPair) {weights[i], 0} : dperm_pair_at(weights + i);
 		DpermLossSums sums = {dperm_both(0), dperm_both(1)};
 		DpermPair	curve = dperm_both(0);
@@ -127,14 +125,34 @@ dperm_loss_weighted_pairs(DpermLossPair pair, double h, int count, double *margi
 
 /* The block function of a loss, with a separate loop for each case. */
 static inline double
-dperm_loss_any_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves,
-					 const double *weights)
+dperm_loss_any_pairs(DpermLossPair pair, double h, double none, int count, double *margins,
+					 double *curves, const double *weights)
 {
 	if (weights)
-		return curves ? dperm_loss_weighted_pairs(pair, h, count, margins, curves, weights) :
-			dperm_loss_weighted_pairs(pair, h, count, margins, NULL, weights);
-	return curves ? dperm_loss_pairs(pair, h, count, margins, curves) :
-					dperm_loss_pairs(pair, h, count, margins, NULL);
+		return curves ? dperm_loss_weighted_pairs(pair, h, none, count, margins, curves, weights) :
+			dperm_loss_weighted_pairs(pair, h, none, count, margins, NULL, weights);
+	return curves ? dperm_loss_pairs(pair, h, none, count, margins, curves) :
+					dperm_loss_pairs(pair, h, none, count, margins, NULL);
+}
+
+/*
+ * The bounds of a loss of two classes: one slope, of one sign, and so one
+ * direction.
+ */
+static inline DpermLossBounds
+dperm_loss_of_margin(double curvature, double start)
+{
+	return (DpermLossBounds) {
+		.reach = 1,
+		.norm = 1,
+		.curvature = curvature,
+		.trace = curvature,
+		.rank = 1,
+		.directions = 1,
+		.start = start,
+		.slope_rounding = 4,
+		.typical_norm = 20
+	};
 }
 
 /*

@@ -49,7 +49,7 @@ smooth_hinge_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 static double
 smooth_hinge_block(double h, int count, double *margins, double *curves, const double *weights)
 {
-	return dperm_loss_any_pairs(smooth_hinge_pair, h, count, margins, curves, weights);
+	return dperm_loss_any_pairs(smooth_hinge_pair, h, INFINITY, count, margins, curves, weights);
 }
 
 /* (q^3 - 3 q)/4 - 1/2 on the bend, in twice the precision. */
@@ -83,13 +83,22 @@ smooth_hinge_share(double rest, double *change)
 	return share;
 }
 
+/* On the bend the curvature is at most 0.75 / h; at 0 the loss is 1 for any h. */
+static DpermLossBounds
+smooth_hinge_bounds(double h)
+{
+	return dperm_loss_of_margin(0.75 / h, 1);
+}
+
 const DpermLossEntry dperm_smooth_hinge = {
 	.name = "smooth_hinge",
 	.learner = DPERM_LEARNER_SVM,
-	.has_h = true,
+	.label = DPERM_LABEL_TWO,
+	.h_min = DPERM_H_MIN,
+	.h_range = "h must be between 0.01 and 1",
 	.flat = true,
 	.probability = false,
-	.curvature = 0.75,
+	.bounds = smooth_hinge_bounds,
 	.at = smooth_hinge_at,
 	.block = smooth_hinge_block,
 	.slope = smooth_hinge_slope,

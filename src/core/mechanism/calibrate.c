@@ -54,18 +54,21 @@ three_digits(double lambda)
 					   rint(lambda / pow(10, power)) * pow(10, power);
 }
 
-/* How far weights are from where the regulariser pulls them. */
+/*
+ * How far weights are from where the regulariser pulls them: half as far from
+ * a prior.
+ */
 double
 dperm_calibrate_typical(const DpermSetup *s)
 {
-	return s->prior ? DPERM_TYPICAL_DISTANCE : DPERM_TYPICAL_NORM;
+	return dperm_loss_bounds(s->loss).typical_norm / (s->prior ? 2 : 1);
 }
 
 /* The risk that the mechanism expects. */
 double
 dperm_calibrate_risk(const DpermSetup *s, double lambda)
 {
-	return dperm_mechanism_entry((int) s->method)->risk(s, dperm_loss_curvature(s->loss), lambda);
+	return dperm_mechanism_entry((int) s->method)->risk(s, lambda);
 }
 
 /*
@@ -174,19 +177,21 @@ check(const DpermSetup *s, const char **why)
  * tilt (section "A prior").
  */
 void
-dperm_calibrate_solver(const DpermSetup *s, double c, double tail, DpermCalibration *out)
+dperm_calibrate_solver(const DpermSetup *s, double tail, DpermCalibration *out)
 {
+	const DpermLossBounds loss = dperm_loss_bounds(s->loss);
 	double		tilt = tail / s->rows + out->lambda * s->prior_norm;
 	double		pull = tilt / out->lambda;
-	double		start = dperm_loss_at(s->loss, 0).value;
-	double		by_gradient = pull + 1 / out->lambda;
-	double		by_value = pull + sqrt(pull * pull + 2 * start / out->lambda);
+	double		by_gradient = pull + loss.norm / out->lambda;
+	double		by_value = pull + sqrt(pull * pull + 2 * loss.start / out->lambda);
+	double		at_zero = dperm_moments_rounding(s->dim, s->loss, 0);
 
 	out->weight_bound = 1.01 * fmin(by_gradient, by_value);
-	out->rounding[0] = dperm_moments_rounding(s->dim, c, 0) + 8 * DPERM_ROUNDING_UNIT * (1 + tilt);
+	out->rounding[0] = at_zero + 8 * DPERM_ROUNDING_UNIT * (loss.norm + tilt);
 	if (s->unit == DPERM_UNIT_PERSON)
-		out->rounding[0] += DPERM_ROUNDING_UNIT;	/* the product of slope and weight */
-	out->rounding[1] = dperm_moments_rounding(s->dim, c, 1) - dperm_moments_rounding(s->dim, c, 0) +
+		/* the product of slope and weight */
+		out->rounding[0] += DPERM_ROUNDING_UNIT * loss.norm;
+	out->rounding[1] = dperm_moments_rounding(s->dim, s->loss, 1) - at_zero +
 		8 * DPERM_ROUNDING_UNIT * out->lambda;
 	if (isinf(s->epsilon))
 		out->gradient_bound =
@@ -195,13 +200,13 @@ dperm_calibrate_solver(const DpermSetup *s, double c, double tail, DpermCalibrat
 		out->gradient_bound = fmin(BOUND, BOUND_ROWS / s->rows);
 	out->gradient_bound =
 		fmax(out->gradient_bound,
-			 4 * dperm_descent_reach(s->dim, out->lambda, c, dperm_setup_most_rows(s),
+			 4 * dperm_descent_reach(s->dim, out->lambda, s->loss, dperm_setup_most_rows(s),
 									 out->weight_bound, tilt));
 	out->gradient_goal = isinf(s->epsilon) ? out->gradient_bound - out->rounding[0] -
 												 out->rounding[1] * out->weight_bound :
 											 out->gradient_bound / 2;
 	out->descent_steps =
-		dperm_descent_steps(out->lambda, c, out->weight_bound, out->gradient_bound);
+		dperm_descent_steps(out->lambda, loss.curvature, out->weight_bound, out->gradient_bound);
 }
 
 /* The grid and the release noise for a residual rho (section "Release"). */
@@ -228,7 +233,7 @@ release_stage(const DpermSetup *s, double longest, DpermCalibration *out)
  * The share of epsilon for the release stage at which noise and release cost
  * least together, from the constants at the largest share (section "The share
  * of the release"). Unlike the noise, the release is not damped by curvatures,
- * whose mean is at most c/d besides lambda.
+ * whose mean is at most their trace over d, besides lambda.
  */
 static double
 release_share(const DpermSetup *s, const DpermCalibration *largest)
@@ -236,7 +241,7 @@ release_share(const DpermSetup *s, const DpermCalibration *largest)
 	double		noise = dperm_mechanism_entry((int) s->method)->effect(s, largest);
 	double		release = DPERM_RELEASE_SHARE_MAX * sqrt(2.0 * s->dim) * largest->grid *
 		(double) largest->release_scale;
-	double		curvature = 1 + dperm_loss_curvature(s->loss) / (s->dim * largest->lambda);
+	double		curvature = 1 + dperm_loss_bounds(s->loss).trace / (s->dim * largest->lambda);
 	double		odds = cbrt(release / noise * (release / noise) * curvature);
 
 	return fmin(odds / (1 + odds), DPERM_RELEASE_SHARE_MAX);
@@ -247,13 +252,10 @@ static DpermStatus
 calibrate(const DpermSetup *s, double share, DpermCalibration *out, const char **why)
 {
 	const DpermMechanism *mechanism = dperm_mechanism_entry((int) s->method);
-	double		c;
 
 	memset(out, 0, sizeof(*out));
 	if (check(s, why) != DPERM_OK)
 		return DPERM_BAD_ARGUMENT;
-	c = dperm_loss_curvature(s->loss);
-
 	out->claim = (DpermClaim) {
 		.neighbours = s->neighbours, .unit = s->unit, .epsilon = s->epsilon, .delta = s->delta};
 	if (isinf(s->epsilon))
@@ -263,7 +265,7 @@ calibrate(const DpermSetup *s, double share, DpermCalibration *out, const char *
 	else
 	{
 		out->claim.shares[DPERM_SHARE_RELEASE] = share * s->epsilon;
-		mechanism->spend(s, c, out);
+		mechanism->spend(s, out);
 		out->noise_scale = mechanism->scale(s, out);
 		out->noise_scale *= NUDGE;
 		if (!isfinite(out->noise_scale))
@@ -278,9 +280,9 @@ calibrate(const DpermSetup *s, double share, DpermCalibration *out, const char *
 		return DPERM_BAD_ARGUMENT;
 	}
 	if (isinf(s->epsilon))
-		dperm_calibrate_solver(s, c, 0, out);
+		dperm_calibrate_solver(s, 0, out);
 	else
-		release_stage(s, mechanism->bound(s, c, out), out);
+		release_stage(s, mechanism->bound(s, out), out);
 	return DPERM_OK;
 }
 
@@ -305,7 +307,7 @@ dperm_calibrate_expected_risk(const DpermSetup *s)
 
 	if (check(s, &why) != DPERM_OK || mechanism->check(s) != NULL)
 		return INFINITY;
-	mechanism->spend(s, dperm_loss_curvature(s->loss), &out);
+	mechanism->spend(s, &out);
 	return out.lambda >= DPERM_LAMBDA_MIN ? dperm_calibrate_risk(s, out.lambda) : INFINITY;
 }
 

@@ -35,8 +35,6 @@ extern double dperm_calibrate_expected_risk(const DpermSetup *setup);
  * For mechanisms: the norm of weights that the criterion expects, and their
  * distance from those of a prior, if there is one.
  */
-#define DPERM_TYPICAL_NORM 20
-#define DPERM_TYPICAL_DISTANCE 10
 extern double dperm_calibrate_typical(const DpermSetup *setup);
 
 /*
@@ -66,8 +64,7 @@ extern DpermStatus dperm_calibrate(const DpermSetup *setup, DpermCalibration *ou
  * For mechanisms: the bounds of the minimiser and of the certificate, if the
  * noise in the tilt, times the number of rows, has norm at most tail.
  */
-extern void dperm_calibrate_solver(const DpermSetup *setup, double curvature, double tail,
-								   DpermCalibration *out);
+extern void dperm_calibrate_solver(const DpermSetup *setup, double tail, DpermCalibration *out);
 
 extern const char *dperm_calibrate_analysis_name(DpermAnalysis analysis);
 extern bool dperm_calibrate_analysis_parse(const char *name, DpermAnalysis *analysis);

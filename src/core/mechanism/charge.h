@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "core/loss/loss.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/filter.h"
 
@@ -30,6 +31,7 @@ typedef struct DpermSpend
 	bool		output;			/* may it be output perturbation? */
 	bool		objective;		/* may it be objective perturbation? */
 	int			dim;			/* the number of weights */
+	DpermLoss	loss;
 	/*
 	 * the largest share of epsilon for its slack: DpermOptions.slack, which
 	 * must be set

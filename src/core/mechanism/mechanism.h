@@ -33,13 +33,10 @@ typedef struct DpermMechanism
 	 * a proxy for the excess risk at a lambda, from public quantities only;
 	 * INFINITY if no epsilon is left
 	 */
-	double		(*risk) (const DpermSetup *s, double c, double lambda);
+	double		(*risk) (const DpermSetup *s, double lambda);
 
-	/*
-	 * split the remaining epsilon: set effective lambda and shares; c is the
-	 * curvature of the loss
-	 */
-	void		(*spend) (const DpermSetup *s, double c, DpermCalibration *out);
+	/* split the remaining epsilon: set effective lambda and shares */
+	void		(*spend) (const DpermSetup *s, DpermCalibration *out);
 
 	/* the resulting scale of the noise */
 	double		(*scale) (const DpermSetup *s, const DpermCalibration *cal);
@@ -48,7 +45,7 @@ typedef struct DpermMechanism
 	 * the certificate and the residual (dperm_calibrate_solver() and more);
 	 * returns the largest norm of what is released
 	 */
-	double		(*bound) (const DpermSetup *s, double c, DpermCalibration *out);
+	double		(*bound) (const DpermSetup *s, DpermCalibration *out);
 
 	/*
 	 * a bound on the root mean square norm of what the noise adds to the

@@ -23,10 +23,12 @@ dperm_noise_share_norm(const DpermSetup *setup, const DpermCalibration *calibrat
 double
 dperm_noise_share_bound(const DpermSetup *setup, const DpermCalibration *calibration)
 {
-	/* the loss at the prior's weights is at most that at 0 and their norm */
-	double		start = dperm_loss_at(setup->loss, 0).value + setup->prior_norm;
+	const DpermLossBounds loss = dperm_loss_bounds(setup->loss);
+	/* at the prior's weights: at most that at 0, and the slope times their norm */
+	double		start = loss.start + loss.norm * setup->prior_norm;
 
-	return setup->prior_norm + fmin(sqrt(2 * start / calibration->lambda), 1 / calibration->lambda);
+	return setup->prior_norm +
+		fmin(sqrt(2 * start / calibration->lambda), loss.norm / calibration->lambda);
 }
 
 double

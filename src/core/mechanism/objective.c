@@ -27,9 +27,10 @@
  * regulariser for weights of a typical norm.
  */
 static double
-objective_risk(const DpermSetup *s, double c, double lambda)
+objective_risk(const DpermSetup *s, double lambda)
 {
-	double		left = s->epsilon - dperm_slack(s, c, lambda, s->epsilon).slack;
+	const DpermLossBounds loss = dperm_loss_bounds(s->loss);
+	double		left = s->epsilon - dperm_slack(s, lambda, s->epsilon).slack;
 	double		typical = dperm_calibrate_typical(s);
 	double		scale;
 
@@ -38,7 +39,8 @@ objective_risk(const DpermSetup *s, double c, double lambda)
 
 	/* close enough here: the noise that two means at that distance need */
 	scale = dperm_claim_rows_apart(s->neighbours) *
-			(s->delta > 0 ? dperm_gaussian_sigma(left, s->delta) : 1 / left);
+			(s->delta > 0 ? loss.norm * dperm_gaussian_sigma(left, s->delta / loss.directions) :
+							loss.reach / left);
 	return scale * scale * dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim) /
 			   (2.0 * s->rows * s->rows * lambda) +
 		   lambda * typical * typical / 2;
@@ -46,11 +48,11 @@ objective_risk(const DpermSetup *s, double c, double lambda)
 
 /* The lambda at which the slack whatever the slope takes a share of epsilon. */
 static double
-lambda_any_slope(const DpermSetup *s, double c, double share)
+lambda_any_slope(const DpermSetup *s, double share)
 {
-	double		rank = s->unit == DPERM_UNIT_PERSON ? s->dim : 1;
+	double		rank = dperm_slack_rank(s->loss, s->unit, s->dim);
 
-	return c / (rank * s->rows * expm1(share * s->epsilon / rank));
+	return dperm_loss_bounds(s->loss).trace / (rank * s->rows * expm1(share * s->epsilon / rank));
 }
 
 /*
@@ -60,16 +62,16 @@ lambda_any_slope(const DpermSetup *s, double c, double share)
  * curves of releases depend on.
  */
 static double
-lambda_at(const DpermSetup *s, double c, double share, double epsilon)
+lambda_at(const DpermSetup *s, double share, double epsilon)
 {
-	double		high = lambda_any_slope(s, c, share);
-	double		low = fmax(lambda_any_slope(s, c, 1), DPERM_LAMBDA_MIN);
+	double		high = lambda_any_slope(s, share);
+	double		low = fmax(lambda_any_slope(s, 1), DPERM_LAMBDA_MIN);
 
 	while (s->delta == 0 && high > low * (1 + PRECISION))
 	{
 		double		middle = sqrt(low) * sqrt(high);
 
-		if (dperm_slack(s, c, middle, epsilon).slack <= share * s->epsilon)
+		if (dperm_slack(s, middle, epsilon).slack <= share * s->epsilon)
 			high = middle;
 		else
 			low = middle;
@@ -79,10 +81,10 @@ lambda_at(const DpermSetup *s, double c, double share, double epsilon)
 
 /* Does the slack at a lambda take at most a share of epsilon? */
 static bool
-takes_at_most(const DpermSetup *s, double c, double lambda, double share, double epsilon)
+takes_at_most(const DpermSetup *s, double lambda, double share, double epsilon)
 {
-	return lambda >= lambda_any_slope(s, c, share) ||
-		(s->delta == 0 && dperm_slack(s, c, lambda, epsilon).slack <= share * s->epsilon);
+	return lambda >= lambda_any_slope(s, share) ||
+		(s->delta == 0 && dperm_slack(s, lambda, epsilon).slack <= share * s->epsilon);
 }
 
 /*
@@ -91,21 +93,21 @@ takes_at_most(const DpermSetup *s, double c, double lambda, double share, double
  * more.
  */
 static double
-raised_lambda(const DpermSetup *s, double c, double epsilon)
+raised_lambda(const DpermSetup *s, double epsilon)
 {
 	double		share = s->slack > 0 ? s->slack : SLACK_SHARE;
 	double		lambda = fmax(s->lambda, DPERM_LAMBDA_MIN);
 	double		least;
 
 	/* most often it is large enough, and nothing has to be searched for */
-	if (takes_at_most(s, c, lambda, share, epsilon))
+	if (takes_at_most(s, lambda, share, epsilon))
 		return lambda;
 	least = s->slack == 0 ? dperm_calibrate_best_lambda(s) : INFINITY;
-	if (takes_at_most(s, c, least, share, epsilon))
-		return fmax(lambda, fmin(least, lambda_at(s, c, share, epsilon)));
+	if (takes_at_most(s, least, share, epsilon))
+		return fmax(lambda, fmin(least, lambda_at(s, share, epsilon)));
 	least = fmax(lambda, least);
-	return takes_at_most(s, c, least, DPERM_SLACK_MAX, epsilon) ?
-		least : fmax(least, lambda_at(s, c, DPERM_SLACK_MAX, epsilon));
+	return takes_at_most(s, least, DPERM_SLACK_MAX, epsilon) ?
+		least : fmax(least, lambda_at(s, DPERM_SLACK_MAX, epsilon));
 }
 
 /*
@@ -113,13 +115,13 @@ raised_lambda(const DpermSetup *s, double c, double epsilon)
  * analysis").
  */
 static void
-sharp(const DpermSetup *s, double c, DpermCalibration *out)
+sharp(const DpermSetup *s, DpermCalibration *out)
 {
 	double		epsilon = s->epsilon - out->claim.shares[DPERM_SHARE_RELEASE];
 	DpermSlack	line;
 
-	out->lambda = raised_lambda(s, c, epsilon);
-	line = dperm_slack(s, c, out->lambda, epsilon);
+	out->lambda = raised_lambda(s, epsilon);
+	line = dperm_slack(s, out->lambda, epsilon);
 	out->claim.shares[DPERM_SHARE_SLACK] = line.slack;
 	out->claim.shares[DPERM_SHARE_NOISE] = epsilon - line.slack;
 	/* both were rounded up, so that an excess of the product is of rounding */
@@ -132,9 +134,10 @@ sharp(const DpermSetup *s, double c, DpermCalibration *out)
  * analysis").
  */
 static void
-paper(const DpermSetup *s, double c, DpermCalibration *out)
+paper(const DpermSetup *s, DpermCalibration *out)
 {
 	double		epsilon = s->epsilon - out->claim.shares[DPERM_SHARE_RELEASE];
+	double		c = dperm_loss_bounds(s->loss).trace;
 	double		lambda = fmax(s->lambda, DPERM_LAMBDA_MIN);
 	double		slack = 2 * log1p(c / (s->rows * lambda));
 
@@ -160,6 +163,9 @@ check_objective(const DpermSetup *s)
 		return "the analysis of the paper does not support delta";
 	if (s->analysis == DPERM_ANALYSIS_PAPER && s->unit == DPERM_UNIT_PERSON)
 		return "the analysis of the paper supports rows, not persons";
+	if (s->analysis == DPERM_ANALYSIS_PAPER &&
+		dperm_loss_entry((int) s->loss.kind)->label != DPERM_LABEL_TWO)
+		return "the analysis of the paper supports labels of two classes only";
 	return NULL;
 }
 
@@ -170,36 +176,39 @@ check_objective(const DpermSetup *s)
 static double
 objective_scale(const DpermSetup *s, const DpermCalibration *cal)
 {
+	const DpermLossBounds loss = dperm_loss_bounds(s->loss);
 	double		epsilon = cal->claim.shares[DPERM_SHARE_NOISE];
 
 	if (s->delta == 0)
-		return dperm_claim_rows_apart(s->neighbours) / epsilon;
-	return dperm_gaussian_objective_sigma(s->neighbours, s->unit, epsilon,
-										  dperm_calibrate_delta(s), cal->floor);
+		return loss.reach * dperm_claim_rows_apart(s->neighbours) / epsilon;
+	return loss.norm * dperm_gaussian_objective_sigma(s->neighbours, s->unit, epsilon,
+													  dperm_calibrate_delta(s) / loss.directions,
+													  cal->floor);
 }
 
 /* Effective lambda and shares. */
 static void
-spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
+spend_objective(const DpermSetup *s, DpermCalibration *out)
 {
 	if (s->analysis == DPERM_ANALYSIS_SHARP)
-		sharp(s, c, out);
+		sharp(s, out);
 	else
-		paper(s, c, out);
+		paper(s, out);
 }
 
 /*
  * The noise that leads to the same output on two neighbouring tables differs by
- * the sensitivity, 2: the bounds have to hold for both. The rounding of the
+ * at most two slopes: the bounds have to hold for both. The rounding of the
  * noise, and of the tilt, acts like a gradient.
  */
 static double
-bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
+bound_objective(const DpermSetup *s, DpermCalibration *out)
 {
-	double		tail = dperm_noise_tail(dperm_setup_law(s), s->noise, s->dim, out->noise_scale) + 2;
+	double		tail = dperm_noise_tail(dperm_setup_law(s), s->noise, s->dim, out->noise_scale) +
+				  2 * dperm_loss_bounds(s->loss).norm;
 	double		largest;
 
-	dperm_calibrate_solver(s, c, tail, out);
+	dperm_calibrate_solver(s, tail, out);
 	largest = out->weight_bound + out->gradient_bound / out->lambda;
 	out->residual =
 		(out->gradient_bound + (dperm_noise_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /

@@ -27,7 +27,8 @@ check_output(const DpermSetup *s)
 static double
 scale_at(const DpermSetup *s, double lambda, double epsilon, double delta)
 {
-	double		reach = dperm_claim_rows_apart(s->neighbours) / (s->rows * lambda);
+	double		reach = dperm_loss_bounds(s->loss).norm * dperm_claim_rows_apart(s->neighbours) /
+		(s->rows * lambda);
 
 	return s->delta > 0 ? reach * dperm_gaussian_sigma(epsilon, delta) : reach / epsilon;
 }
@@ -35,24 +36,23 @@ scale_at(const DpermSetup *s, double lambda, double epsilon, double delta)
 /*
  * A proxy for the excess risk (section "The criterion"). Noise is the same in
  * all directions, so it meets the mean curvature; the curvatures add up to at
- * most c, plus lambda in each direction.
+ * most their trace, plus lambda in each direction.
  */
 static double
-output_risk(const DpermSetup *s, double c, double lambda)
+output_risk(const DpermSetup *s, double lambda)
 {
 	double		scale = scale_at(s, lambda, s->epsilon, s->delta);
 	double		typical = dperm_calibrate_typical(s);
 
 	return scale * scale * dperm_noise_spread(dperm_setup_law(s), NULL, s->dim) *
-			   (lambda + c / s->dim) / 2 +
+			   (lambda + dperm_loss_bounds(s->loss).trace / s->dim) / 2 +
 		   lambda * typical * typical / 2;
 }
 
 /* The shares of epsilon. */
 static void
-spend_output(const DpermSetup *s, double c, DpermCalibration *out)
+spend_output(const DpermSetup *s, DpermCalibration *out)
 {
-	(void) c;
 	out->lambda = s->lambda;
 	out->claim.shares[DPERM_SHARE_SLACK] = 0;
 	out->claim.shares[DPERM_SHARE_NOISE] = s->epsilon - out->claim.shares[DPERM_SHARE_RELEASE];
@@ -70,13 +70,13 @@ output_scale(const DpermSetup *s, const DpermCalibration *cal)
  * and only a prior is in the tilt.
  */
 static double
-bound_output(const DpermSetup *s, double c, DpermCalibration *out)
+bound_output(const DpermSetup *s, DpermCalibration *out)
 {
 	double		tail = dperm_noise_tail(dperm_setup_law(s), NULL, s->dim, out->noise_scale) +
-				  2 / (s->rows * out->lambda);
+				  2 * dperm_loss_bounds(s->loss).norm / (s->rows * out->lambda);
 	double		largest;
 
-	dperm_calibrate_solver(s, c, 0, out);
+	dperm_calibrate_solver(s, 0, out);
 	largest = out->weight_bound + out->gradient_bound / out->lambda + tail;
 	out->residual = out->gradient_bound / out->lambda + dperm_noise_rounding(s->dim) * tail +
 		2 * DBL_EPSILON * (largest + s->prior_norm);

@@ -16,20 +16,21 @@
 #define STEPS 60
 
 /*
- * A row adds a matrix of rank 1 to the Hessian, a person one of any rank with
- * the same trace: the worst case is an even spread.
+ * A row adds a matrix of the rank of the curvature to the Hessian, a person one
+ * of up to dim times that rank, with the same trace: the worst case is an even
+ * spread.
  */
-static double
-rank_of(DpermUnit unit, int dim)
+double
+dperm_slack_rank(DpermLoss loss, DpermUnit unit, int dim)
 {
-	return unit == DPERM_UNIT_PERSON ? dim : 1;
+	int			rank = dperm_loss_bounds(loss).rank;
+
+	return unit == DPERM_UNIT_PERSON ? (double) rank * dim : rank;
 }
 
 double
-dperm_slack_any_slope(DpermUnit unit, int dim, double ratio)
+dperm_slack_any_slope(double rank, double ratio)
 {
-	double		rank = rank_of(unit, dim);
-
 	return rank * log1p(ratio / rank);
 }
 
@@ -38,9 +39,8 @@ dperm_slack_any_slope(DpermUnit unit, int dim, double ratio)
  * they are nowhere above it.
  */
 static DpermSlack
-tangent(const DpermSetup *s, double ratio, double rest)
+tangent(const DpermSetup *s, double rank, double ratio, double rest)
 {
-	double		rank = rank_of(s->unit, s->dim);
 	double		change;
 	double		share = dperm_loss_entry((int) s->loss.kind)->share(rest, &change);
 	double		value = rank * log1p(ratio * share / rank);
@@ -73,13 +73,12 @@ between(double low, double high, double over, double under, int step)
  * tangent that stays below epsilon will do.
  */
 DpermSlack
-dperm_slack(const DpermSetup *s, double c, double lambda, double epsilon)
+dperm_slack(const DpermSetup *s, double lambda, double epsilon)
 {
-	double		ratio = c / (s->rows * lambda);
+	double		rank = dperm_slack_rank(s->loss, s->unit, s->dim);
+	double		ratio = dperm_loss_bounds(s->loss).trace / (s->rows * lambda);
 	int			apart = dperm_claim_rows_apart(s->neighbours);
-	DpermSlack	best = {
-		.slack = dperm_slack_any_slope(s->unit, s->dim, ratio) * (1 + ROUNDING)
-	};
+	DpermSlack	best = {.slack = dperm_slack_any_slope(rank, ratio) * (1 + ROUNDING)};
 	double		low = 0;
 	double		high = 1;
 	double		over = INFINITY;
@@ -90,7 +89,7 @@ dperm_slack(const DpermSetup *s, double c, double lambda, double epsilon)
 	for (int i = 0; i < STEPS && high - low > PRECISION * high; i++)
 	{
 		double		rest = i == 0 ? 0 : between(low, high, over, under, i);
-		DpermSlack	line = tangent(s, ratio, rest);
+		DpermSlack	line = tangent(s, rank, ratio, rest);
 		double		end = line.slack + apart * line.fall;
 
 		if (end <= epsilon)

@@ -25,15 +25,17 @@ typedef struct DpermSlack
 
 /*
  * The line of least slack with slack + nu fall <= epsilon, or a constant. If
- * its slack is not below epsilon, lambda is too small for this epsilon. c is
- * the bound on the curvature.
+ * its slack is not below epsilon, lambda is too small for this epsilon.
  */
-extern DpermSlack dperm_slack(const DpermSetup *setup, double c, double lambda, double epsilon);
+extern DpermSlack dperm_slack(const DpermSetup *setup, double lambda, double epsilon);
+
+/* The rank of what a row or a person adds to the Hessian of dim weights. */
+extern double dperm_slack_rank(DpermLoss loss, DpermUnit unit, int dim);
 
 /*
- * The slack whatever the slope, where ratio is the bound on the curvature over
- * n Lambda: that of the constant line, not rounded.
+ * The slack whatever the slope, where ratio is the largest trace of the
+ * curvature over n Lambda: that of the constant line, not rounded.
  */
-extern double dperm_slack_any_slope(DpermUnit unit, int dim, double ratio);
+extern double dperm_slack_any_slope(double rank, double ratio);
 
 #endif							/* DPERM_SLACK_H */

@@ -81,6 +81,8 @@ check_learner(const DpermModel *m)
 {
 	const char *fault = dperm_loss_fault(m->loss);
 
+	if (m->loss.kind >= DPERM_LOSS_OFFERED)
+		return "the loss is unknown";
 	if (fault)
 		return fault;
 	if (dperm_mechanism_entry((int) m->method) == NULL)

@@ -507,9 +507,9 @@ check_agreement(Parser *p)
 			"persons");
 	if (!(p->seen & BIT(persons ? F_PERSONS : F_ROWS)))
 		return fail(p, fields[persons ? F_PERSONS : F_ROWS].missing);
-	if (loss->has_h && !(p->seen & BIT(F_H)))
+	if (loss->h_min > 0 && !(p->seen & BIT(F_H)))
 		return fail(p, fields[F_H].missing);
-	if (!loss->has_h && (p->seen & BIT(F_H)))
+	if (loss->h_min == 0 && (p->seen & BIT(F_H)))
 		return fail(p, "this loss has no h");
 	if ((p->seen & BIT(F_KIND)) && p->says_learner != loss->learner)
 		return fail(p, "kind and loss contradict each other");

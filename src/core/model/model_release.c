@@ -33,6 +33,7 @@ DpermRelease
 dperm_model_release(const DpermModel *model)
 {
 	const DpermClaim *claim = &model->claim;
+	const DpermLossBounds loss = dperm_loss_bounds(model->loss);
 	bool		gaussian = dperm_model_law(model) == DPERM_LAW_GAUSSIAN;
 	double		flat = model->rows * model->lambda_effective;
 	DpermRelease release = {
@@ -53,16 +54,18 @@ dperm_model_release(const DpermModel *model)
 	if (model->method == DPERM_METHOD_OUTPUT)
 	{
 		release.curve = gaussian ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL;
-		release.mu =
-			dperm_claim_rows_apart(claim->neighbours) / (flat * model->noise_scale) * NUDGE;
+		release.mu = loss.norm * dperm_claim_rows_apart(claim->neighbours) /
+			(flat * model->noise_scale) * NUDGE;
 		release.dim = dperm_encoder_dim(&model->encoder);
 	}
 	else if (model->method == DPERM_METHOD_OBJECTIVE && gaussian)
 	{
-		dperm_composition_objective(&release, model->noise_scale / NUDGE);
-		release.kappa = dperm_slack_any_slope(claim->unit, dperm_encoder_dim(&model->encoder),
-											  dperm_loss_curvature(model->loss) / flat) *
-						NUDGE;
+		double		rank =
+			dperm_slack_rank(model->loss, claim->unit, dperm_encoder_dim(&model->encoder));
+
+		dperm_composition_objective(&release, loss.directions,
+									model->noise_scale / loss.norm / NUDGE);
+		release.kappa = dperm_slack_any_slope(rank, loss.trace / flat) * NUDGE;
 	}
 	return release;
 }

@@ -114,6 +114,29 @@ log_moment_above(double mu, double order)
 }
 
 /*
+ * The logarithm of m_1 ("Curves"): a bound on the mean of e^((order-1) M), M
+ * the largest of 0 and of several W as above. It is e^((order-1) a), and what
+ * each of them has above a.
+ */
+static double
+log_moment_largest(double mu, int directions, double order)
+{
+	double		away = sqrt(2 * log(directions));	/* a/mu */
+	double		base = (order - 1) * mu * away;
+	double		power = order * (order - 1) * mu * mu / 2 - base;
+	double		low = (mu / 2 - away) * SQRT_HALF;
+	double		high = ((order - 0.5) * mu - away) * SQRT_HALF;
+	double		first = 0.5 * erfc(-low) * expm1(power);
+	double		second = 0.5 * exp(power);
+
+	if (power > LARGE)
+		return base + power +
+			log(directions * 0.5 * erfc(-high) + (1 - directions * 0.5 * erfc(-low)) * exp(-power));
+	return base + log1p(directions * (fmax(first + second * (erf(high) - erf(low)), 0) +
+									  CANCELLED * (fabs(first) + second)));
+}
+
+/*
  * Gaussian objective perturbation, a row removed ("Curves"). The loss is at
  * most kappa + W+, with W normal of mean mu^2/2 and variance mu^2, and at least
  * -V - mu^2/8, with V = (-W)+; or kappa is on the other side. With h(loss) =
@@ -162,21 +185,24 @@ remove_curve(double mu, double kappa, double order)
 
 /*
  * Gaussian objective perturbation, everything else, mu = apart/sigma: the loss
- * is at most an average of kappa + W+, with W as above, and its absolute value
- * at most an average of u = kappa + mu^2/2 + mu |Z|. From order 2 on h is
- * larger at u than at -u; and divergences grow with the order.
+ * is at most an average of kappa + W+, with W as above, or the largest W of the
+ * directions; and its absolute value at most an average of u = kappa + mu^2/2 +
+ * mu |Z|, as all directions are on one line. From order 2 on h is larger at u
+ * than at -u; and divergences grow with the order.
  */
 static double
-average_curve(double mu, double kappa, double order)
+average_curve(double mu, double kappa, int directions, double order)
 {
 	double		above = order - 1;
-	double		one_sided = kappa + log_moment_above(mu, order) / above;
+	double		log_moment = directions > 1 ? log_moment_largest(mu, directions, order) :
+											  log_moment_above(mu, order);
+	double		one_sided = kappa + log_moment / above;
 	double		plain = kappa + order * mu * mu / 2 + log1p(erf(above * mu * SQRT_HALF)) / above;
 	double		first;
 	double		second;
 
 	if (order < 2)
-		return fmin(fmin(one_sided, plain), average_curve(mu, kappa, 2));
+		return fmin(fmin(one_sided, plain), average_curve(mu, kappa, directions, 2));
 	if (above * plain > LARGE_MOMENT)
 		return fmin(one_sided, plain);
 	first = expm1(above * plain);
@@ -184,13 +210,14 @@ average_curve(double mu, double kappa, double order)
 	return fmin(one_sided, divergence_of(first + second, first - second, order));
 }
 
-/* The curve, by neighbours and unit. */
+/* The curve, by neighbours, unit and directions. */
 void
-dperm_composition_objective(DpermRelease *release, double sigma)
+dperm_composition_objective(DpermRelease *release, int directions, double sigma)
 {
 	bool		one_row = release->neighbours == DPERM_NEIGHBOURS_REMOVE &&
-		release->unit == DPERM_UNIT_ROW;
+		release->unit == DPERM_UNIT_ROW && directions == 1;
 
+	release->directions = directions;
 	release->curve = one_row ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE;
 	release->mu = dperm_claim_rows_apart(release->neighbours) / sigma;
 }
@@ -205,7 +232,7 @@ noise_curve(const DpermRelease *r, double order)
 		return order * r->mu * r->mu / 2;
 	if (r->curve == DPERM_CURVE_REMOVE)
 		return remove_curve(r->mu, r->kappa, order);
-	return average_curve(r->mu, r->kappa, order);
+	return average_curve(r->mu, r->kappa, r->directions, order);
 }
 
 /* The same of a release; what is pure is never worse than its epsilon says. */

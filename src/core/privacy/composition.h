@@ -26,8 +26,9 @@ typedef enum DpermCurve
 	DPERM_CURVE_PURE,			/* delta is 0: no worse than randomised response */
 	DPERM_CURVE_BALL,			/* delta is 0: noise in the ball added to what is released */
 	DPERM_CURVE_SHIFT,			/* Gaussian noise added to what is released */
-	DPERM_CURVE_REMOVE,			/* Gaussian objective perturbation, a row removed */
-	DPERM_CURVE_AVERAGE			/* the same, a row replaced, or a person removed or replaced */
+	/* Gaussian objective perturbation, a row of one direction removed */
+	DPERM_CURVE_REMOVE,
+	DPERM_CURVE_AVERAGE			/* the same, everything else */
 } DpermCurve;
 
 /* A release, as far as composition is concerned. */
@@ -45,8 +46,12 @@ typedef struct DpermRelease
 	 */
 	double		mu;
 	int			dim;
-	/* the slack for the determinants; 0 except for objective perturbation */
+	/*
+	 * objective perturbation: the slack for the determinants, and the number of
+	 * directions of a slope, unless that is 1
+	 */
 	double		kappa;
+	int			directions;
 	double		stage;			/* the epsilon of the release stage */
 } DpermRelease;
 
@@ -61,9 +66,10 @@ extern bool dperm_composition_pure(const DpermRelease *release);
 
 /*
  * The curve of Gaussian objective perturbation, by the release's neighbours and
- * unit, with mu for a sigma.
+ * unit, and by the number of directions of a slope. Sigma is that of the noise
+ * over the norm of a slope.
  */
-extern void dperm_composition_objective(DpermRelease *release, double sigma);
+extern void dperm_composition_objective(DpermRelease *release, int directions, double sigma);
 
 /* Orders: 32 per decade, from 1.01 to a million. */
 #define DPERM_ORDER_COUNT 257

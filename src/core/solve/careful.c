@@ -25,14 +25,14 @@ add_at(double *high, double *low, size_t i, DpermWide x)
 	low[i] = sum.low;
 }
 
-/* Add both entries of a curve to a margin. */
+/* Add both entries of a curve to an output. */
 static inline DpermWide
-add_curve(DpermWide margin, const double *weights, const double *weights_low, size_t place,
+add_curve(DpermWide output, const double *weights, const double *weights_low, size_t place,
 		  double entry, double unit)
 {
-	margin =
-		dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, place), entry));
-	return dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, place + 1),
+	output =
+		dperm_wide_add(output, dperm_wide_scale(wide_at(weights, weights_low, place), entry));
+	return dperm_wide_add(output, dperm_wide_scale(wide_at(weights, weights_low, place + 1),
 												   dperm_knots_rest(unit, entry)));
 }
 
@@ -42,31 +42,34 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 				  size_t stride, const double *weights, const double *weights_low, double *gradient,
 				  double *gradient_low)
 {
-	const DpermLossEntry *entry = dperm_loss_entry((int) loss.kind);
 	size_t		dense = (size_t) layout->dense;
+	double		unit = layout->unit;
 
 	memset(gradient, 0, sizeof(double) * (size_t) layout->dim);
 	memset(gradient_low, 0, sizeof(double) * (size_t) layout->dim);
 	for (int i = 0; i < count; i++, rows += stride)
 	{
 		const uint16_t *codes = dperm_row_codes(layout, rows);
-		const uint16_t *places = codes + 1 + layout->codes;
+		const uint16_t *places = codes + layout->codes;
 		const double *entries = rows + dense;
-		double		unit = layout->place ? dperm_row_unit(layout, codes) : 0;
-		DpermWide	margin = {0, 0};
+		double		label = layout->labelled ? rows[dperm_layout_label(layout)] : 1;
+		DpermWide	output = {0, 0};
 		DpermWide	slope;
 
 		for (size_t j = 0; j < dense; j++)
-			margin =
-				dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, j), rows[j]));
-		for (int k = 1; k <= layout->codes; k++)
+			output =
+				dperm_wide_add(output, dperm_wide_scale(wide_at(weights, weights_low, j), rows[j]));
+		if (dperm_layout_has_constant(layout))
+			output = dperm_wide_add(
+				output, dperm_wide_scale(wide_at(weights, weights_low, dense), unit));
+		for (int k = 0; k < layout->codes; k++)
 			if (codes[k] < layout->dim)
-				margin = dperm_wide_add(
-					margin, dperm_wide_scale(wide_at(weights, weights_low, codes[k]), unit));
+				output = dperm_wide_add(
+					output, dperm_wide_scale(wide_at(weights, weights_low, codes[k]), unit));
 		for (int k = 0; k < layout->curves; k++)
 			if (places[k] < layout->dim)
-				margin = add_curve(margin, weights, weights_low, places[k], entries[k], unit);
-		slope = entry->slope(loss.h, margin);
+				output = add_curve(output, weights, weights_low, places[k], entries[k], unit);
+		slope = dperm_loss_slope(loss, output, label);
 		if (layout->weighted)
 			slope = dperm_wide_scale(slope, rows[layout->words - 1]);
 		for (size_t j = 0; j < dense; j++)
@@ -79,7 +82,9 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 					   dperm_wide_scale(slope, dperm_knots_rest(unit, entries[k])));
 			}
 		slope = dperm_wide_scale(slope, unit);
-		for (int k = 1; k <= layout->codes; k++)
+		if (dperm_layout_has_constant(layout))
+			add_at(gradient, gradient_low, dense, slope);
+		for (int k = 0; k < layout->codes; k++)
 			if (codes[k] < layout->dim)
 				add_at(gradient, gradient_low, codes[k], slope);
 	}
@@ -96,9 +101,11 @@ dperm_careful_merge(int dim, const double *more, const double *more_low, double 
 
 /* A bound on the rounding error of a gradient. */
 double
-dperm_careful_rounding(int dim, double curvature, int64_t rows, double lambda, double norm,
+dperm_careful_rounding(int dim, DpermLoss loss, int64_t rows, double lambda, double norm,
 					   double tilt)
 {
-	return 0x1p-93 + 0x1p-100 * ((curvature * (dim + 4) / 16 + lambda) * norm + tilt + 500 +
-								 (double) rows * 0x1p-19);
+	const DpermLossBounds bounds = dperm_loss_bounds(loss);
+
+	return 0x1p-93 + 0x1p-100 * ((bounds.curvature * (dim + 4) / 16 + lambda) * norm + tilt +
+								 bounds.norm * 500 + bounds.norm * (double) rows * 0x1p-19);
 }

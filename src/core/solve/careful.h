@@ -32,7 +32,7 @@ extern void dperm_careful_merge(int dim, const double *more, const double *more_
  * mean over rows, at weights of this norm (docs/guarantee.md, "Careful
  * passes").
  */
-extern double dperm_careful_rounding(int dim, double curvature, int64_t rows, double lambda,
+extern double dperm_careful_rounding(int dim, DpermLoss loss, int64_t rows, double lambda,
 									 double norm, double tilt);
 
 #endif							/* DPERM_CAREFUL_H */

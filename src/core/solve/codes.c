@@ -25,38 +25,38 @@ dperm_codes_of(const DpermLayout *layout, const double *rows, size_t stride)
 }
 
 /*
- * Add rows to their margins, in four partial sums like dperm_rows_inner(): a
+ * Add rows to their outputs, in four partial sums like dperm_rows_inner(): a
  * curve takes two of them, so no sum has more than a quarter of the
  * coordinates, rounded up twice.
  */
 void
-dperm_codes_margins(const DpermCodes *rows, int count, const double *weights, double *margins)
+dperm_codes_outputs(const DpermCodes *rows, int count, const double *weights, double *outputs)
 {
 	const uint16_t *codes = rows->codes;
 	const double *entries = rows->entries;
 	int			last = rows->layout->codes;
 	int			curves = rows->layout->curves;
+	double		unit = rows->layout->unit;
 
 	for (int i = 0; i < count; i++, codes += rows->stride, entries += rows->entry_stride)
 	{
-		const uint16_t *places = codes + 1 + last;
-		double		unit = dperm_row_unit(rows->layout, codes);
+		const uint16_t *places = codes + last;
 		double		a = 0,
 					b = 0,
 					c = 0,
 					d = 0;
-		int			k = 1;
+		int			k = 0;
 
-		for (; k + 3 <= last; k += 4)
+		for (; k + 4 <= last; k += 4)
 		{
 			a += weights[codes[k]];
 			b += weights[codes[k + 1]];
 			c += weights[codes[k + 2]];
 			d += weights[codes[k + 3]];
 		}
-		for (; k <= last; k++)
+		for (; k < last; k++)
 			a += weights[codes[k]];
-		margins[i] += unit * ((a + b) + (c + d));
+		outputs[i] += unit * ((a + b) + (c + d));
 		if (curves == 0)
 			continue;
 		a = b = c = d = 0;
@@ -72,7 +72,7 @@ dperm_codes_margins(const DpermCodes *rows, int count, const double *weights, do
 			a += weights[places[k]] * entries[k];
 			b += weights[places[k] + 1] * dperm_knots_rest(unit, entries[k]);
 		}
-		margins[i] += (a + b) + (c + d);
+		outputs[i] += (a + b) + (c + d);
 	}
 }
 
@@ -83,17 +83,17 @@ dperm_codes_slopes(const DpermCodes *rows, int first, int count, const double *s
 	const DpermLayout *layout = rows->layout;
 	const uint16_t *codes = rows->codes + first * rows->stride;
 	const double *entries = rows->entries + first * rows->entry_stride;
+	double		unit = layout->unit;
 
-	memset(sum + layout->dense, 0,
-		   sizeof(double) * (layout->dim + DPERM_CODES_BEYOND - layout->dense));
+	memset(sum + layout->first_code, 0,
+		   sizeof(double) * (layout->dim + DPERM_CODES_BEYOND - layout->first_code));
 	for (int i = 0; i < count; i++, codes += rows->stride, entries += rows->entry_stride)
 	{
-		const uint16_t *places = codes + 1 + layout->codes;
-		double		unit = dperm_row_unit(layout, codes);
+		const uint16_t *places = codes + layout->codes;
 		double		of_row = slopes[first + i];
 		double		slope = unit * of_row;
 
-		for (int k = 1; k <= layout->codes; k++)
+		for (int k = 0; k < layout->codes; k++)
 			sum[codes[k]] += slope;
 		for (int k = 0; k < layout->curves; k++)
 		{
@@ -111,10 +111,9 @@ typedef struct Point
 	double		second;
 } Point;
 
-/* The codes and curves of a row that has a label and that are not missing. */
+/* The codes and curves of a row that are not missing. */
 typedef struct Present
 {
-	double		unit;
 	int			codes;
 	int			curves;
 	uint16_t	code[DPERM_DIM_MAX];
@@ -125,39 +124,41 @@ static void
 list_present(const DpermLayout *layout, const double *row, Present *out)
 {
 	const uint16_t *codes = dperm_row_codes(layout, row);
-	const uint16_t *places = codes + 1 + layout->codes;
+	const uint16_t *places = codes + layout->codes;
 	const double *entries = row + layout->dense;
 
-	out->unit = dperm_row_unit(layout, codes);
 	out->codes = 0;
 	out->curves = 0;
-	for (int k = 1; k <= layout->codes; k++)
+	for (int k = 0; k < layout->codes; k++)
 		if (codes[k] != layout->dim)
 			out->code[out->codes++] = codes[k];
 	for (int k = 0; k < layout->curves; k++)
 		if (places[k] != layout->dim)
 			out->curve[out->curves++] =
-				(Point) {places[k], entries[k], dperm_knots_rest(out->unit, entries[k])};
+				(Point) {places[k], entries[k], dperm_knots_rest(layout->unit, entries[k])};
 }
 
-/* Add the numbers of a row to a column of the upper triangle. */
+/* Add the numbers of a row, and the intercept, to a column of the upper triangle. */
 static inline void
-add_numbers(int dense, const double *restrict row, double scaled, double *restrict column)
+add_numbers(const DpermLayout *layout, const double *restrict row, double scaled,
+			double *restrict column)
 {
-	for (int j = 0; j < dense; j++)
+	for (int j = 0; j < layout->dense; j++)
 		column[j] += scaled * row[j];
+	if (dperm_layout_has_constant(layout))
+		column[layout->dense] += scaled * layout->unit;
 }
 
 /* The columns of one curve, up to the diagonal: those of both its entries at a time. */
 static void
-add_curve_columns(const Present *row, int k, double curvature, double *restrict left,
+add_curve_columns(const Present *row, int k, double curvature, double unit, double *restrict left,
 				  double *restrict right)
 {
 	const Point *own = &row->curve[k];
 	double		a = curvature * own->first;
 	double		b = curvature * own->second;
-	double		a_unit = a * row->unit;
-	double		b_unit = b * row->unit;
+	double		a_unit = a * unit;
+	double		b_unit = b * unit;
 
 	for (int l = 0; l < row->codes; l++)
 	{
@@ -188,25 +189,25 @@ dperm_codes_curvatures(const DpermLayout *layout, const double *rows, int count,
 
 	for (int i = 0; i < count; i++, rows += stride)
 	{
-		if (curvatures[i] == 0 || dperm_row_codes(layout, rows)[0] == DPERM_ROW_ZERO)
+		if (curvatures[i] == 0)
 			continue;
 		list_present(layout, rows, &row);
 		for (int k = 0; k < row.codes; k++)
 		{
 			double	   *column = hess + row.code[k] * d;
-			double		scaled = curvatures[i] * row.unit;
+			double		scaled = curvatures[i] * layout->unit;
 
-			add_numbers(layout->dense, rows, scaled, column);
+			add_numbers(layout, rows, scaled, column);
 			for (int l = 0; l <= k; l++)
-				column[row.code[l]] += scaled * row.unit;
+				column[row.code[l]] += scaled * layout->unit;
 		}
 		for (int k = 0; k < row.curves; k++)
 		{
 			double	   *column = hess + row.curve[k].place * d;
 
-			add_numbers(layout->dense, rows, curvatures[i] * row.curve[k].first, column);
-			add_numbers(layout->dense, rows, curvatures[i] * row.curve[k].second, column + d);
-			add_curve_columns(&row, k, curvatures[i], column, column + d);
+			add_numbers(layout, rows, curvatures[i] * row.curve[k].first, column);
+			add_numbers(layout, rows, curvatures[i] * row.curve[k].second, column + d);
+			add_curve_columns(&row, k, curvatures[i], layout->unit, column, column + d);
 		}
 	}
 }
@@ -217,7 +218,7 @@ dperm_codes_fold(const DpermLayout *layout, double *hess)
 {
 	size_t		d = (size_t) layout->dim;
 
-	for (size_t i = (size_t) layout->dense; i < d; i++)
+	for (size_t i = (size_t) layout->first_code; i < d; i++)
 		for (size_t j = 0; j < i; j++)
 		{
 			hess[j * d + i] += hess[i * d + j];

@@ -1,8 +1,8 @@
 /*
  * codes.h: what the codes of rows add to the sums of a pass.
  *
- * A category is one coordinate, which is the unit of the row; a curve is two
- * neighbouring ones, which add up to it (layout.h). The code of a missing value
+ * A category is one coordinate, which is the unit; a curve is two neighbouring
+ * ones, which add up to it (layout.h). The code of a missing value
  * is dim, and that of a missing curve stands for dim + 1, too: weights are zero
  * there, and what is added there is ignored.
  */
@@ -30,13 +30,13 @@ typedef struct DpermCodes
 /* The coded part of rows, stride words apart. */
 extern DpermCodes dperm_codes_of(const DpermLayout *layout, const double *rows, size_t stride);
 
-/* Add count rows to their margins. */
-extern void dperm_codes_margins(const DpermCodes *rows, int count, const double *weights,
-								double *margins);
+/* Add count rows to their outputs. */
+extern void dperm_codes_outputs(const DpermCodes *rows, int count, const double *weights,
+								double *outputs);
 
 /*
  * The sum over count rows, beginning with first, of their coordinates times
- * slopes, which are those of all rows: in sum, from layout.dense on.
+ * slopes, which are those of all rows: in sum, from layout.first_code on.
  */
 extern void dperm_codes_slopes(const DpermCodes *rows, int first, int count, const double *slopes,
 							   double *sum);

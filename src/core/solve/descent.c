@@ -68,13 +68,13 @@ root_rate(double lambda, double curvature)
  * gradient (docs/guarantee.md, Lemma 12).
  */
 double
-dperm_descent_reach(int dim, double lambda, double curvature, int64_t rows, double weight_bound,
+dperm_descent_reach(int dim, double lambda, DpermLoss loss, int64_t rows, double weight_bound,
 					double tilt)
 {
+	double		curvature = dperm_loss_bounds(loss).curvature;
 	double		smooth = smoothness(lambda, curvature);
 	double		q = root_rate(lambda, curvature);
-	double		error = dperm_careful_rounding(dim, curvature, rows, lambda,
-											   2 * weight_bound, tilt);
+	double		error = dperm_careful_rounding(dim, loss, rows, lambda, 2 * weight_bound, tilt);
 	double		points = 0x1p-97 * weight_bound;
 	double		excess = 32 * error * error / lambda + 60 * smooth / q * points * points;
 
@@ -173,7 +173,7 @@ complete(DpermDescent *descent)
 	}
 
 	/* the factor allows for the rounding of the norm itself */
-	return sqrt(norm) * (1 + 1e-9) + dperm_careful_rounding(dim, problem->curvature, problem->rows,
+	return sqrt(norm) * (1 + 1e-9) + dperm_careful_rounding(dim, problem->loss, problem->rows,
 															problem->lambda, sqrt(point),
 															sqrt(tilt));
 }
@@ -296,8 +296,9 @@ descend(DpermDescent *descent, DpermAsk *ask)
 {
 	const DpermDescentProblem *problem = &descent->problem;
 	int			dim = problem->dim;
-	double		q = root_rate(problem->lambda, problem->curvature);
-	DpermWide	smooth = dperm_wide_of(smoothness(problem->lambda, problem->curvature));
+	double		curvature = dperm_loss_bounds(problem->loss).curvature;
+	double		q = root_rate(problem->lambda, curvature);
+	DpermWide	smooth = dperm_wide_of(smoothness(problem->lambda, curvature));
 	DpermWide	less = dperm_wide_sum(1, -q);
 	DpermWide	more = dperm_wide_sum(1, q);
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "core/base/status.h"
+#include "core/loss/loss.h"
 #include "core/solve/solver.h"
 
 /* What is to be minimised, and what is known about it in advance. */
@@ -25,7 +26,7 @@ typedef struct DpermDescentProblem
 	int			dim;
 	double		lambda;
 	const double *tilt;			/* dim; NULL for none */
-	double		curvature;		/* of the loss, at most */
+	DpermLoss	loss;
 	int64_t		rows;
 	double		bound;			/* on the exact gradient at the result */
 	double		weight_bound;	/* on the norm of the minimiser */
@@ -69,7 +70,7 @@ extern bool dperm_descent_next(DpermDescent *descent, DpermAsk *ask);
  * needs for bound, given these public quantities; tilt is a bound on the norm
  * of the tilt.
  */
-extern double dperm_descent_reach(int dim, double lambda, double curvature, int64_t rows,
+extern double dperm_descent_reach(int dim, double lambda, DpermLoss loss, int64_t rows,
 								  double weight_bound, double tilt);
 extern int64_t
 dperm_descent_steps(double lambda, double curvature, double weight_bound, double bound);

@@ -70,7 +70,7 @@ dperm_minimise_room(int dim)
 bool
 dperm_minimise_rough(const DpermMinimiseTask *task)
 {
-	return task->lambda >= ROUGH_LAMBDA * dperm_loss_curvature(task->loss);
+	return task->lambda >= ROUGH_LAMBDA * dperm_loss_bounds(task->loss).curvature;
 }
 
 /*
@@ -347,7 +347,7 @@ certify(DpermMinimise *min, double norm, DpermAsk *ask)
 		.dim = task->dim,
 		.lambda = task->lambda,
 		.tilt = task->tilt,
-		.curvature = dperm_loss_curvature(task->loss),
+		.loss = task->loss,
 		.rows = task->most_rows,
 		.bound = task->bound,
 		.weight_bound = task->weight_bound,

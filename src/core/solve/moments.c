@@ -30,15 +30,15 @@ block_rows_for(int dim, bool hessian)
 }
 
 /*
- * How many doubles of room a pass needs; codes need one word more than the
- * vector they represent, and so does a weight.
+ * How many doubles of room a pass needs. Codes need at most one word more than
+ * the vector they represent, and so do a label and a weight.
  */
 size_t
 dperm_moments_room(int dim, bool hessian)
 {
 	size_t		d = (size_t) dim;
 	size_t		rows = (size_t) block_rows_for(dim, hessian);
-	size_t		room = 8 * d + 2 * DPERM_CODES_BEYOND + rows * (d + 2) + rows;
+	size_t		room = 8 * d + 2 * DPERM_CODES_BEYOND + rows * (d + 3) + 2 * rows;
 
 	if (hessian)
 		room += d * d + rows * d + rows + d * d / 2 + 1;
@@ -68,10 +68,11 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->weights = m->group + 2 * d;
 	m->part = m->weights + d + DPERM_CODES_BEYOND;
 	m->block = m->part + d + DPERM_CODES_BEYOND;
-	m->margin = m->block + rows * (d + 2);
+	m->margin = m->block + rows * (d + 3);
+	m->label = m->margin + rows;
 	if (hessian)
 	{
-		m->curve = m->margin + rows;
+		m->curve = m->label + rows;
 		m->hess = m->curve + rows;
 		m->scaled = m->hess + d * d;
 		m->rough_scaled = (float *) m->scaled;
@@ -96,7 +97,7 @@ dperm_moments_be_careful(DpermMoments *m, const double *weights_low)
 void
 dperm_moments_be_rough(DpermMoments *m)
 {
-	m->rough = m->hessian && m->layout.dense > DPERM_BLAS_SMALL;
+	m->rough = m->hessian && m->layout.first_code > DPERM_BLAS_SMALL;
 }
 
 /* high + low += x, keeping the rounding error in low (Knuth's two-sum). */
@@ -110,29 +111,34 @@ add_compensated(double *high, double *low, double x)
 	*high = sum;
 }
 
-/* Add the numbers of some rows to the Hessian. */
+/* Add the numbers of some rows, and the intercept, to the Hessian. */
 static void
 add_dense_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	const double unit = 1;
-	int			dense = m->layout.dense;
-	int			curved = 0;
+	int			wide = m->layout.first_code;
+	double	   *to = m->scaled;
+	int			curved;
 
 	for (int i = 0; i < count; i++)
 	{
-		/* rows on a flat piece of the loss have no second derivative */
-		if (m->curve[i] == 0)
+		double		root = sqrt(m->curve[i]);
+
+		/* rows on a flat piece of the loss, or without a label, have no second derivative */
+		if (root == 0)
 			continue;
-		dperm_scale((size_t) dense, sqrt(m->curve[i]), rows + i * stride,
-					m->scaled + (size_t) curved * dense);
-		curved++;
+		dperm_scale((size_t) m->layout.dense, root, rows + i * stride, to);
+		if (dperm_layout_has_constant(&m->layout))
+			to[m->layout.dense] = root * m->layout.unit;
+		to += wide;
 	}
-	if (dense <= DPERM_BLAS_SMALL)
+	curved = (int) ((to - m->scaled) / wide);
+	if (wide <= DPERM_BLAS_SMALL)
 		for (int i = 0; i < curved; i++)
-			dperm_add_square((size_t) dense, m->scaled + (size_t) i * dense, m->hess,
+			dperm_add_square((size_t) wide, m->scaled + (size_t) i * wide, m->hess,
 							 (size_t) m->dim);
 	else if (curved > 0)
-		dperm_blas()->dsyrk("L", "N", &dense, &curved, &unit, m->scaled, &dense, &unit, m->hess,
+		dperm_blas()->dsyrk("L", "N", &wide, &curved, &unit, m->scaled, &wide, &unit, m->hess,
 							&m->dim);
 }
 
@@ -141,11 +147,11 @@ static void
 fold_rough_curves(DpermMoments *m)
 {
 	size_t		d = (size_t) m->dim;
-	size_t		dense = (size_t) m->layout.dense;
+	size_t		wide = (size_t) m->layout.first_code;
 
-	for (size_t j = 0; j < dense && m->rough_rows > 0; j++)
-		for (size_t i = j; i < dense; i++)
-			m->hess[j * d + i] += m->rough_hess[j * dense + i];
+	for (size_t j = 0; j < wide && m->rough_rows > 0; j++)
+		for (size_t i = j; i < wide; i++)
+			m->hess[j * d + i] += m->rough_hess[j * wide + i];
 	m->rough_rows = 0;
 }
 
@@ -155,28 +161,31 @@ add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	const float unit = 1;
 	float		keep;
-	int			dense = m->layout.dense;
-	int			curved = 0;
+	int			wide = m->layout.first_code;
+	float	   *to = m->rough_scaled;
+	int			curved;
 
 	for (int i = 0; i < count; i++)
 	{
 		const double *row = rows + i * stride;
-		float	   *to = m->rough_scaled + (size_t) curved * dense;
 		float		root = sqrtf((float) m->curve[i]);
 
 		if (root == 0)
 			continue;
-		for (size_t j = 0; j < (size_t) dense; j++)
+		for (size_t j = 0; j < (size_t) m->layout.dense; j++)
 			to[j] = root * (float) row[j];
-		curved++;
+		if (dperm_layout_has_constant(&m->layout))
+			to[m->layout.dense] = root * (float) m->layout.unit;
+		to += wide;
 	}
+	curved = (int) ((to - m->rough_scaled) / wide);
 	if (curved == 0)
 		return;
 	if (m->rough_rows + curved > DPERM_ROUGH_ROWS)
 		fold_rough_curves(m);
 	keep = m->rough_rows > 0 ? 1 : 0;
-	dperm_blas()->ssyrk("L", "N", &dense, &curved, &unit, m->rough_scaled, &dense, &keep,
-						m->rough_hess, &dense);
+	dperm_blas()->ssyrk("L", "N", &wide, &curved, &unit, m->rough_scaled, &wide, &keep,
+						m->rough_hess, &wide);
 	m->rough_rows += curved;
 }
 
@@ -193,6 +202,15 @@ gather_weights(const DpermMoments *m, const double *rows, int count, size_t stri
 	for (int i = 0; i < count; i++)
 		weights[i] = rows[i * stride + weight];
 	return weights;
+}
+
+/* From the outputs of a block to its slopes and curvatures. */
+static void
+add_losses(DpermMoments *m, int count, const double *weights)
+{
+	add_compensated(&m->value[0], &m->value[1],
+					dperm_loss_block(m->loss, count, m->margin,
+									 m->layout.labelled ? m->label : NULL, m->curve, weights));
 }
 
 /* Add the sum of a block to the total. */
@@ -213,7 +231,7 @@ fold_group(DpermMoments *m)
 }
 
 /*
- * Add up to block_rows rows, stride words apart: margins, slopes, then the
+ * Add up to block_rows rows, stride words apart: outputs, slopes, then the
  * three sums.
  */
 static void
@@ -221,6 +239,7 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	size_t		dense = (size_t) m->layout.dense;
 	bool		coded = dperm_layout_codes(&m->layout) > 0;
+	double		constant = dperm_layout_constant(&m->layout);
 	DpermCodes	codes = dperm_codes_of(&m->layout, rows, stride);
 	double		weights[DPERM_BLOCK_ROWS_MAX];
 
@@ -233,28 +252,27 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 			fold_group(m);
 		return;
 	}
-	dperm_rows_inner((size_t) count, rows, stride, dense, m->weights, m->margin);
+	dperm_rows_inner((size_t) count, rows, stride, dense, constant, m->weights, m->margin);
 	if (coded)
-		dperm_codes_margins(&codes, count, m->weights, m->margin);
-	add_compensated(
-		&m->value[0], &m->value[1],
-		dperm_loss_block(m->loss, count, m->margin, m->curve,
-						 gather_weights(m, rows, count, stride, m->layout.words - 1, weights)));
+		dperm_codes_outputs(&codes, count, m->weights, m->margin);
+	for (int i = 0; m->layout.labelled && i < count; i++)
+		m->label[i] = rows[i * stride + dperm_layout_label(&m->layout)];
+	add_losses(m, count, gather_weights(m, rows, count, stride, m->layout.words - 1, weights));
 
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
 	{
 		int			some = count - first < DPERM_PIECE_ROWS ? count - first : DPERM_PIECE_ROWS;
 
-		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, m->margin + first,
-					   m->part);
+		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, constant,
+					   m->margin + first, m->part);
 		if (coded)
 			dperm_codes_slopes(&codes, first, some, m->margin, m->part);
 		add_part(m);
 	}
 
-	if (m->hessian && dense > 0 && m->rough)
+	if (m->rough)
 		add_rough_curves(m, rows, count, stride);
-	else if (m->hessian && dense > 0)
+	else if (m->hessian && m->layout.first_code > 0)
 		add_dense_curves(m, rows, count, stride);
 	if (m->hessian && coded)
 		dperm_codes_curvatures(&m->layout, rows, count, stride, m->curve, m->hess);
@@ -288,31 +306,35 @@ static void
 add_single_block(DpermMoments *m, const double *compact, int count, size_t stride)
 {
 	size_t		dense = (size_t) m->layout.dense;
+	size_t		wide = dperm_compact_single(&m->layout);
+	double		constant = dperm_layout_constant(&m->layout);
 	float	   *rows = (float *) m->block;
-	float	   *weights = rows + count * dense;
-	float	   *slopes = weights + dense;
+	float	   *weights = rows + count * wide;
+	float	   *slopes = weights + wide;
 	float	   *part = slopes + count;
 	DpermCodes	codes = compact_codes(m, compact, count, stride);
 	bool		coded = dperm_layout_codes(&m->layout) > 0;
 	double		row_weights[DPERM_BLOCK_ROWS_MAX];
 
-	for (size_t j = 0; j < dense; j++)
-		weights[j] = (float) m->weights[j];
+	for (size_t j = 0; j < wide; j++)
+		weights[j] = j < dense ? (float) m->weights[j] : 0;
 	dperm_compact_get_single(&m->layout, compact, stride, count, rows);
-	dperm_rows_inner_single((size_t) count, rows, dense, weights, m->margin);
+	dperm_rows_inner_single((size_t) count, rows, wide, weights, constant * m->weights[dense],
+							m->margin);
 	if (coded)
-		dperm_codes_margins(&codes, count, m->weights, m->margin);
-	add_compensated(
-		&m->value[0], &m->value[1],
-		dperm_loss_block(m->loss, count, m->margin, NULL,
-						 gather_weights(m, compact, count, stride,
-										dperm_compact_words(&m->layout) - 1, row_weights)));
+		dperm_codes_outputs(&codes, count, m->weights, m->margin);
+	for (int i = 0; m->layout.labelled && i < count; i++)
+		m->label[i] = dperm_compact_label(&m->layout, compact + i * stride);
+	add_losses(m, count,
+			   gather_weights(m, compact, count, stride, dperm_compact_words(&m->layout) - 1,
+							  row_weights));
 
 	for (int i = 0; i < count; i++)
 		slopes[i] = (float) m->margin[i];
-	dperm_rows_sum_single((size_t) count, rows, dense, slopes, part);
+	dperm_rows_sum_single((size_t) count, rows, wide, slopes, part);
 	for (size_t j = 0; j < dense; j++)
 		m->part[j] = part[j];
+	dperm_rows_sum((size_t) count, compact, 0, 0, constant, m->margin, m->part + dense);
 	if (coded)
 		dperm_codes_slopes(&codes, 0, count, m->margin, m->part);
 	add_part(m);
@@ -465,10 +487,11 @@ dperm_moments_pack(const DpermMoments *m, double *packed)
 
 /* A bound on the rounding error of the mean gradient. */
 double
-dperm_moments_rounding(int dim, double curvature, double norm)
+dperm_moments_rounding(int dim, DpermLoss loss, double norm)
 {
+	const DpermLossBounds bounds = dperm_loss_bounds(loss);
 	double		margin = (dim / 4 + MARGIN_ROUNDINGS) * norm;	/* of a dot product in four sums */
-	double		slope = curvature * (margin + 2) + 4;
+	double		slope = bounds.curvature * (margin + 2) + bounds.slope_rounding;
 
-	return DPERM_ROUNDING_UNIT * (slope + DPERM_PIECE_ROWS + 4);
+	return DPERM_ROUNDING_UNIT * (slope + DPERM_PIECE_ROWS * bounds.norm + 4 * bounds.norm);
 }

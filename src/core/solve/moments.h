@@ -1,14 +1,16 @@
 /*
  * moments.h: one pass over encoded rows at given weights.
  *
- * A row enters as a = y x (the label is in its sign), so that its margin is
- * a.w. The sums are over rows: loss(a.w), loss'(a.w) a, loss''(a.w) a a', each
- * times the weight of the row if it has one. Rows are gathered into blocks; a
- * full block costs two matrix-vector products and one symmetric rank-k update
- * for the numbers of its rows, and a look-up for each code (codes.h). The sums
- * of blocks are compensated, so the rounding error of the gradient does not
- * grow with the number of rows: dperm_moments_rounding() is the bound, and the
- * certificate of the solver relies on it.
+ * A row is x, with its label: its output is x.w, and its loss is a function of
+ * both (loss.h). The sums are over rows: losses, slopes by the output times x,
+ * curvatures times x x', each times the weight of the row if it has one. A row
+ * without a label adds a constant to the first, and nothing to the others. Rows
+ * are gathered into blocks; a full block costs two matrix-vector products and
+ * one symmetric rank-k update for the numbers of its rows, and a look-up for
+ * each code (codes.h). The sums of blocks are compensated, so the rounding
+ * error of the gradient does not grow with the number of rows:
+ * dperm_moments_rounding() is the bound, and the certificate of the solver
+ * relies on it.
  */
 #ifndef DPERM_MOMENTS_H
 #define DPERM_MOMENTS_H
@@ -62,11 +64,12 @@ typedef struct DpermMoments
 	int			block_rows;		/* capacity */
 	int			block_used;
 	double	   *block;			/* block_rows x layout.words, row after row */
-	double	   *scaled;			/* their numbers, times the root of the curvature */
+	double	   *scaled;			/* their numbers and intercepts, times the root of the curvature */
 	float	   *rough_scaled;	/* the same, if rough */
-	float	   *rough_hess;		/* dense x dense: the update of the last few blocks */
+	float	   *rough_hess;		/* the update of the last few blocks, up to layout.first_code */
 	int			rough_rows;		/* number of rows in it */
-	double	   *margin;			/* block_rows */
+	double	   *margin;			/* block_rows: outputs, then slopes by the output */
+	double	   *label;			/* block_rows */
 	double	   *curve;			/* block_rows */
 	double	   *part;			/* dim + DPERM_CODES_BEYOND */
 	double	   *part_low;		/* dim, if careful */
@@ -162,9 +165,9 @@ dperm_packed_size(int dim)
 #define DPERM_ROUNDING_UNIT (1.0625 * 0x1p-53)
 
 /*
- * A bound on |computed - exact| for the mean gradient at weights of this norm,
- * for a loss of this curvature at most (docs/guarantee.md, "Rounding").
+ * A bound on |computed - exact| for the mean gradient at weights of this norm
+ * (docs/guarantee.md, "Rounding").
  */
-extern double dperm_moments_rounding(int dim, double curvature, double norm);
+extern double dperm_moments_rounding(int dim, DpermLoss loss, double norm);
 
 #endif							/* DPERM_MOMENTS_H */

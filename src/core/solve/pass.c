@@ -170,7 +170,7 @@ header_fault(const uint64_t *words)
 	if (words[AT_MAGIC] != MAGIC)
 		return "not a dperm_moments value of this version";
 	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_COUNT ||
-		words[AT_LOSS] >= DPERM_LOSS_COUNT)
+		words[AT_LOSS] >= DPERM_LOSS_OFFERED)
 		return "unknown kind of pass";
 	if (dperm_loss_fault(
 			(DpermLoss) {(DpermLossKind) words[AT_LOSS], dperm_bytes_double(words[AT_H])}) != NULL)

@@ -1,0 +1,33 @@
+/*
+ * label_kind.h: the kinds of labels, and how a row holds one: as a double.
+ *
+ *   two classes   -1 or +1; 0 for none
+ *   a number      from -1 to 1, mapped from its bounds; 2 for none
+ */
+#ifndef DPERM_LABEL_KIND_H
+#define DPERM_LABEL_KIND_H
+
+#include <math.h>
+#include <stdbool.h>
+
+typedef enum DpermLabelKind
+{
+	DPERM_LABEL_TWO = 0,
+	DPERM_LABEL_NUMBER = 1
+} DpermLabelKind;
+
+/* The label of a row that has none. */
+static inline double
+dperm_label_kind_none(DpermLabelKind kind)
+{
+	return kind == DPERM_LABEL_NUMBER ? 2 : 0;
+}
+
+/* Is there a label? */
+static inline bool
+dperm_label_kind_has(DpermLabelKind kind, double label)
+{
+	return kind == DPERM_LABEL_NUMBER ? fabs(label) <= 1 : label != 0;
+}
+
+#endif							/* DPERM_LABEL_KIND_H */

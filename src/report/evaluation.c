@@ -1,0 +1,152 @@
+/*
+ * evaluation.c: rows of dp_evaluate and dp_roc, as JSON, in a report.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "core/base/limits.h"
+#include "report/evaluation.h"
+#include "report/facts.h"
+#include "report/page.h"
+#include "report/picture.h"
+
+/* dp_roc returns a point for each bin, and one more. */
+#define POINTS_MAX (DPERM_BINS_MAX + 1)
+
+/* Check the argument. */
+void
+dperm_evaluation_check(JsonbContainer *rows)
+{
+	bool		valid = dperm_facts_count(rows) > 0;
+
+	for (int i = 0; valid && i < dperm_facts_count(rows); i++)
+	{
+		JsonbContainer *row = dperm_facts_object(rows, i);
+
+		valid = dperm_facts_text(row, "metric") || dperm_facts_text(row, "true_positive_rate");
+	}
+	if (!valid)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("evaluation must be an array of rows of dp_evaluate or dp_roc"),
+				 errhint("Use (SELECT jsonb_agg(e) FROM dp_evaluate(...) e). Rows of both can be "
+						 "concatenated with ||.")));
+}
+
+/* Is a metric a cell of the confusion matrix? */
+static bool
+is_count(const char *metric)
+{
+	return strcmp(metric, "true positives") == 0 || strcmp(metric, "false positives") == 0 ||
+		strcmp(metric, "true negatives") == 0 || strcmp(metric, "false negatives") == 0;
+}
+
+/* The value of a metric, with its interval. */
+static char *
+metric_text(JsonbContainer *row)
+{
+	char	   *metric = dperm_facts_text(row, "metric");
+	double		value;
+	double		low;
+	double		high;
+	int			digits = 4;
+
+	/* counts are near whole numbers */
+	if (metric && is_count(metric) && dperm_facts_number(row, "value", &value))
+		digits = value >= 1 && value < 1e12 ? 1 + (int) log10(value) : 4;
+	if (!dperm_facts_number(row, "value", &value))
+		return pstrdup("not known");
+	if (!dperm_facts_number(row, "low", &low) || !dperm_facts_number(row, "high", &high))
+		return psprintf("%.*g", digits, value);
+	return psprintf("%.*g (%.*g to %.*g)", digits, value, digits, low, digits, high);
+}
+
+/* Two cells of the confusion matrix. */
+static void
+put_counts(StringInfo page, JsonbContainer *rows, const char *name, const char *positive,
+		   const char *negative)
+{
+	dperm_page_put(page, "<tr>");
+	dperm_page_cell(page, true, name);
+	dperm_page_cell(page, false, metric_text(dperm_facts_find(rows, "metric", positive)));
+	dperm_page_cell(page, false, metric_text(dperm_facts_find(rows, "metric", negative)));
+	dperm_page_put(page, "</tr>\n");
+}
+
+/* The rows of dp_evaluate: counts as a matrix, and all others. */
+static void
+show_metrics(StringInfo page, JsonbContainer *rows)
+{
+	static const char *const matrix[] = {"label", "predicted positive", "predicted negative", NULL};
+	static const char *const columns[] = {"metric", "value (95 % interval)", NULL};
+
+	if (dperm_facts_find(rows, "private", "false"))
+		dperm_page_put(page, "<p class=\"alarm\">These figures are exact, NOT PRIVATE.</p>\n");
+	if (dperm_facts_find(rows, "metric", "true positives"))
+	{
+		dperm_page_table(page, "Confusion matrix, with 95 % intervals", matrix);
+		put_counts(page, rows, "positive", "true positives", "false negatives");
+		put_counts(page, rows, "negative", "false positives", "true negatives");
+		dperm_page_table_end(page);
+	}
+	dperm_page_table(page, "Metrics, with 95 % intervals that allow for the noise", columns);
+	for (int i = 0, shown = 0; i < dperm_facts_count(rows) && shown < DPERM_PAGE_ROWS; i++)
+	{
+		JsonbContainer *row = dperm_facts_object(rows, i);
+		char	   *metric = dperm_facts_text(row, "metric");
+
+		if (metric == NULL || is_count(metric))
+			continue;
+		dperm_page_fact(page, metric, metric_text(row));
+		shown++;
+	}
+	dperm_page_table_end(page);
+}
+
+/* The rows of dp_roc. */
+static void
+show_roc(StringInfo page, JsonbContainer *rows)
+{
+	DpermPoint *points = palloc0(sizeof(DpermPoint) * POINTS_MAX);
+	JsonbContainer *last = NULL;
+	int			count = 0;
+	double		auc;
+	double		low;
+	double		high;
+
+	for (int i = 0; i < dperm_facts_count(rows) && count < POINTS_MAX; i++)
+	{
+		JsonbContainer *row = dperm_facts_object(rows, i);
+
+		if (dperm_facts_number(row, "false_positive_rate", &points[count].x) &&
+			dperm_facts_number(row, "true_positive_rate", &points[count].y))
+		{
+			count++;
+			last = row;
+		}
+	}
+	if (count < 2)
+		return;
+	dperm_page_put(page, "<h3>ROC curve</h3>\n");
+	if (dperm_facts_number(last, "auc", &auc) && dperm_facts_number(last, "auc_low", &low) &&
+		dperm_facts_number(last, "auc_high", &high))
+		dperm_page_put(page, "<p>Area under the curve: %.4g (95 %% interval %.4g to %.4g). 0.5 is "
+					   "guessing, 1 is perfect.</p>\n", auc, low, high);
+	dperm_page_put(page, "<div class=\"pictures\">\n");
+	dperm_picture_roc(page, points, count);
+	dperm_page_put(page, "</div>\n");
+}
+
+/* Both, as far as they are there. */
+void
+dperm_evaluation_show(StringInfo page, JsonbContainer *rows)
+{
+	bool		metrics = false;
+
+	for (int i = 0; i < dperm_facts_count(rows); i++)
+		metrics = metrics || dperm_facts_text(dperm_facts_object(rows, i), "metric");
+	if (metrics)
+		show_metrics(page, rows);
+	show_roc(page, rows);
+}

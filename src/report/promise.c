@@ -1,0 +1,162 @@
+/*
+ * promise.c: what a guarantee says and does not say, in words.
+ *
+ * The exact words are in docs/guarantee.md; sections are named as there.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "report/page.h"
+#include "report/promise.h"
+
+/* An epsilon above this says little. */
+#define LARGE_EPSILON 10
+
+/* Section "Assumptions": those that all releases have, and others. */
+#define COMMON 4
+
+static const char *const assumptions[] = {
+	"The random bits of the operating system are random, and independent of the rows.",
+	"Arithmetic is IEEE 754: doubles, rounded to nearest, without fast-math.",
+	"All passes of a call read the same rows: one snapshot, and sources that can change under it "
+	"are refused.",
+	"Domains, parameters and priors were chosen without looking at the private rows.",
+	/* of protected relations */
+	"Functions of the owner that are marked IMMUTABLE depend on their arguments alone.",
+	"The unit column identifies the same person everywhere, and the same people are behind one "
+	"budget only."
+};
+
+/* Section "Not covered". */
+static const char *const not_covered[] = {
+	"Access to the rows themselves: whoever can read the table, its backups or the files of the "
+	"server sees the rows.",
+	"Other releases about the same people: the costs of all of them add up. dperm counts those "
+	"that charge a budget, and no others.",
+	"Time and other side channels: how long a call takes depends on the rows.",
+	"What everybody may know: the number of rows, or of persons, the arguments of the call, and "
+	"the domains of the columns.",
+	"What is true of everybody: the model may say something about a person that would be just as "
+	"true had that person not been in the table.",
+	"Predictions for private rows: what the model says about a row is as private as that row.",
+	"The rows of a prior, which are covered by the guarantee of the prior.",
+	"Forgery: a model is not signed. Whoever can edit its text can edit its epsilon. The last "
+	"section says how to check it."
+};
+
+/* Whose data, as the object of a sentence. */
+static const char *
+whose(const DpermClaim *claim)
+{
+	return claim->unit == DPERM_UNIT_PERSON ? "all rows of any one person" : "any one row";
+}
+
+/*
+ * The largest share of right alarms at a share of wrong ones: both bounds of
+ * (epsilon, delta), in percent with one digit, rounded up.
+ */
+static double
+most_right(const DpermClaim *claim, double wrong)
+{
+	double		direct = exp(claim->epsilon) * wrong + claim->delta;
+	double		reverse = 1 - exp(-claim->epsilon) * (1 - wrong - claim->delta);
+
+	return Min(100, ceil(1000 * Min(direct, reverse) - 1e-9) / 10);
+}
+
+/* What an attacker can find out. */
+static void
+put_attack(StringInfo page, const DpermClaim *claim)
+{
+	static const char *const columns[] = {"false alarms", "true alarms, at most", NULL};
+	static const double wrong[] = {0.01, 0.05, 0.1, 0.5};
+
+	dperm_page_put(page, "<p>Suppose that an attacker knows all other rows, and has two ideas of "
+				   "what %s. They raise the alarm if the released numbers speak for the second "
+				   "idea. However they decide, and with whatever computers:</p>\n",
+				   claim->unit == DPERM_UNIT_PERSON ?
+				   "the rows of one person hold" : "one row holds");
+	dperm_page_table(page, "What an attacker can find out at most", columns);
+	for (int i = 0; i < (int) lengthof(wrong); i++)
+		dperm_page_fact(page, psprintf("%.0f %%", 100 * wrong[i]),
+						psprintf("%.1f %%", most_right(claim, wrong[i])));
+	dperm_page_table_end(page);
+}
+
+/* In plain words. */
+void
+dperm_promise_plain(StringInfo page, const DpermPromise *promise)
+{
+	const DpermClaim *claim = &promise->claim;
+	const char *other = claim->neighbours == DPERM_NEIGHBOURS_REMOVE ?
+		"had been left out" : "had held anything else";
+
+	if (!dperm_claim_private(claim))
+	{
+		dperm_page_put(page, "<p class=\"alarm\">NOT PRIVATE. %s was computed without noise, and "
+					   "there is no guarantee. It may reveal what single rows hold: treat it like "
+					   "the rows themselves.</p>\n",
+					   strcmp(promise->released, "the model") == 0 ? "The model" : "This");
+		return;
+	}
+	dperm_page_put(page, "<p>Whatever somebody concludes from %s, they would have concluded with "
+				   "almost the same probability if %s in the data %s. How nearly the same is "
+				   "measured by epsilon. Here it is %g: no conclusion becomes more than "
+				   "e<sup>%g</sup> = %.3g times as likely, or as unlikely",
+				   promise->released, whose(claim), other, claim->epsilon, claim->epsilon,
+				   exp(claim->epsilon));
+	if (claim->delta > 0)
+		dperm_page_put(page, ", apart from a probability of at most delta = %g", claim->delta);
+	dperm_page_put(page, ". That holds whatever else they know, now or later.</p>\n");
+	if (claim->epsilon > LARGE_EPSILON)
+		dperm_page_put(page, "<p class=\"alarm\">An epsilon above %d is so large that this says "
+					   "next to nothing.</p>\n", LARGE_EPSILON);
+	put_attack(page, claim);
+}
+
+/* Assumptions, and what is not covered. */
+void
+dperm_promise_limits(StringInfo page, const DpermPromise *promise)
+{
+	dperm_page_put(page, "<h3>It holds if</h3>\n");
+	dperm_page_list(page, assumptions, promise->is_protected ? lengthof(assumptions) : COMMON);
+	dperm_page_put(page, "<h3>It does not cover</h3>\n");
+	dperm_page_list(page, not_covered, lengthof(not_covered));
+	dperm_page_put(page, "<p>Proofs, and the full lists: docs/guarantee.md of dperm %s, sections "
+				   "Assumptions and Not covered.</p>\n", DPERM_VERSION);
+}
+
+/* Which tables are neighbours. */
+const char *
+dperm_promise_neighbours(const DpermClaim *claim)
+{
+	if (claim->unit == DPERM_UNIT_PERSON)
+		return claim->neighbours == DPERM_NEIGHBOURS_REMOVE ?
+			"Neighbours are two tables of which one is the other without any row of one person, "
+			"who is still counted (remove). A person is all rows that share a value of the unit "
+			"column. The number of persons is public, the number of rows is not." :
+			"Neighbours are two tables with the same number of persons that differ in all rows of "
+			"one person (replace). A person is all rows that share a value of the unit column. "
+			"The number of persons is public, the number of rows is not.";
+	return claim->neighbours == DPERM_NEIGHBOURS_REMOVE ?
+		"Neighbours are two tables of which one is the other with an empty row in place of one of "
+		"its rows (remove). The number of rows is the same, and public." :
+		"Neighbours are two tables with the same number of rows that differ in what one row holds "
+		"(replace). The number of rows is public.";
+}
+
+/* Section "Threat model". */
+const char *
+dperm_promise_actors(const DpermPromise *promise)
+{
+	return promise->is_protected ?
+		"The owner of the data and the administrators of the server can read the rows, and are "
+		"trusted. Analysts with a grant are not: they choose the calls, run any SQL around them "
+		"and see results, errors and time, but no row. Nobody else who gets a result is trusted "
+		"either. They may know everything but the data of one unit, work together, and have any "
+		"computer." :
+		"Whoever called dperm can read the rows, and is trusted, and so are the administrators of "
+		"the server. Nobody else who gets the result is: they may know everything but the data of "
+		"one unit, work together, and have any computer.";
+}

@@ -1,0 +1,257 @@
+/*
+ * test_label.c: labels in encoded rows of every form: sums over x and labels
+ * against those over y x, and rows without a label, which add nothing. (That
+ * bent rows keep their labels is in test_bend.c.)
+ */
+#define TEST_OWN_MAIN
+#include "unit/coded.h"
+
+#include "core/encode/compact.h"
+#include "core/encode/feed.h"
+#include "core/encode/fourier.h"
+#include "core/solve/moments.h"
+
+#define ROWS 300
+
+/* How rows are added up. */
+typedef enum Way
+{
+	GRADIENT,
+	HESSIAN,
+	ROUGH,
+	CAREFUL,
+	COMPACT,
+	COMPACT_HESSIAN,
+	COMPACT_SINGLE,
+	WAYS
+} Way;
+
+/* The sums of a pass: loss and its low part, gradient and its low parts, packed Hessian. */
+typedef struct Sums
+{
+	size_t		count;
+	double		numbers[2 + 2 * SAMPLE_DIM_MAX + SAMPLE_DIM_MAX * (SAMPLE_DIM_MAX + 1) / 2];
+} Sums;
+
+static SampleEncoder sampled;
+static SampleRow row;
+static int	places[SAMPLE_DIM_MAX];
+static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+static double weights[SAMPLE_DIM_MAX];
+static Sums sums[2];
+
+/* Add up rows. */
+static void
+sum_rows(const DpermLayout *layout, DpermLoss loss, Way way, const double *rows, int count, Sums *out)
+{
+	bool		hessian = way == HESSIAN || way == ROUGH || way == COMPACT_HESSIAN;
+	size_t		dim = (size_t) layout->dim;
+	size_t		words = (size_t) dperm_compact_words(layout);
+	double	   *room = malloc(sizeof(double) * dperm_moments_room(layout->dim, hessian));
+	double	   *compact = malloc(sizeof(double) * words * count);
+	double		low[SAMPLE_DIM_MAX];
+	DpermMoments m;
+
+	dperm_moments_init_rows(&m, loss, layout, hessian, weights, room);
+	for (size_t j = 0; j < dim; j++)
+		low[j] = weights[j] * 0x1p-55;
+	if (way == ROUGH)
+		dperm_moments_be_rough(&m);
+	if (way == CAREFUL)
+		dperm_moments_be_careful(&m, low);
+	if (way < COMPACT)
+		dperm_moments_add_every(&m, rows, count, 1);
+	else
+	{
+		for (int i = 0; i < count; i++)
+			dperm_compact_put(layout, rows + (size_t) i * layout->words, compact + i * words);
+		dperm_moments_add_compact(&m, compact, count, words, way == COMPACT_SINGLE);
+	}
+	dperm_moments_flush(&m);
+	out->count = 2 + 2 * dim + (hessian ? dperm_packed_size(layout->dim) : 0);
+	memcpy(out->numbers, m.value, sizeof(double) * 2);
+	memcpy(out->numbers + 2, m.gradient, sizeof(double) * dim);
+	memcpy(out->numbers + 2 + dim, m.gradient_low, sizeof(double) * dim);
+	if (hessian)
+		dperm_moments_pack(&m, out->numbers + 2 + 2 * dim);
+	free(compact);
+	free(room);
+}
+
+static DpermLoss
+any_loss(TestRandom *state)
+{
+	DpermLoss	loss = {.kind = (DpermLossKind) test_below(state, 3)};
+
+	if (loss.kind != DPERM_LOSS_LOGISTIC)
+		loss.h = 0.1 + 0.9 * test_uniform(state);
+	return loss;
+}
+
+/* A feed of any kind, with open numbers sometimes; its room is the caller's to free. */
+static double *
+any_feed(TestRandom *state, DpermFeed *feed)
+{
+	const DpermEncoder *enc = sample_encoder(state, &sampled);
+	bool		kernel = enc->kernel.kind != DPERM_KERNEL_LINEAR;
+	double	   *room = malloc(sizeof(double) * (dperm_feed_room(enc) + 1));
+
+	for (int i = 0; !kernel && i < enc->block_count; i++)
+		sampled.blocks[i].open = dperm_block_is_number(&enc->blocks[i]) && enc->blocks[i].count == 1 &&
+			test_below(state, 3) == 0;
+	if (kernel)
+		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+	dperm_feed_init(feed, enc, kernel ? frequencies : NULL, places, room);
+	if (test_below(state, 2))
+		dperm_layout_weigh(&feed->layout);
+	random_row(state, feed->layout.dim, weights);
+	for (int j = 0; j < feed->layout.dim; j++)
+		weights[j] *= 5;
+	return room;
+}
+
+/* Encode a row of any values with a label and, if rows have one, a weight. */
+static void
+encode_row(TestRandom *state, DpermFeed *feed, double label, double weight, double *out)
+{
+	const DpermLayout *layout = &feed->layout;
+
+	sample_row(state, feed->encoder, &row);
+	if (dperm_feed_waits(feed))
+	{
+		dperm_feed_wait(feed, row.values, label);
+		memcpy(out, dperm_feed_map(feed), sizeof(double) * layout->words);
+	}
+	else
+		dperm_feed_write(feed, row.values, label, out);
+	if (layout->weighted)
+		*dperm_row_weight(layout, out) = weight;
+}
+
+/*
+ * Rows without a label alone: loss(0) for each, by its weight, and sums of
+ * nothing but zeros. Among others: no sum depends on what they hold.
+ */
+TEST(no_label_adds_nothing)
+{
+	TestRandom	state = 601;
+	int			kinds[3] = {0};
+
+	for (int round = 0; round < 3000; round++)
+	{
+		DpermFeed	feed;
+		double	   *room = any_feed(&state, &feed);
+		const DpermLayout *layout = &feed.layout;
+		DpermLoss	loss = any_loss(&state);
+		Way			way = (Way) (round % WAYS);
+		int			count = 1 + test_below(&state, round % 10 ? 40 : ROWS);
+		double	   *rows = malloc(sizeof(double) * layout->words * count);
+		double		all = 0;
+
+		kinds[dperm_feed_waits(&feed) ? 0 : dperm_layout_codes(layout) > 0 ? 1 : 2]++;
+		for (int i = 0; i < count; i++)
+		{
+			double		weight = test_uniform(&state);
+
+			encode_row(&state, &feed, 0, weight, rows + (size_t) i * layout->words);
+			all += layout->weighted ? weight : 1;
+		}
+		sum_rows(layout, loss, way, rows, count, &sums[0]);
+		if (way != CAREFUL)
+			CHECK_NEAR(sums[0].numbers[0] + sums[0].numbers[1], all * dperm_loss_at(loss, 0, 1).value, 1e-12 * count);
+		for (size_t j = 2; j < sums[0].count; j++)
+			CHECK(sums[0].numbers[j] == 0);
+
+		/* some of them get labels, and the others get other values */
+		for (int i = 0; i < count; i++)
+			if (test_below(&state, 2))
+				rows[(size_t) i * layout->words + dperm_layout_label(layout)] = test_below(&state, 2) ? 1 : -1;
+		sum_rows(layout, loss, way, rows, count, &sums[0]);
+		for (int i = 0; i < count; i++)
+		{
+			double	   *at = rows + (size_t) i * layout->words;
+
+			if (at[dperm_layout_label(layout)] == 0)
+				encode_row(&state, &feed, 0, layout->weighted ? *dperm_row_weight(layout, at) : 1, at);
+		}
+		sum_rows(layout, loss, way, rows, count, &sums[1]);
+		for (size_t j = 0; j < sums[0].count; j++)
+			CHECK(sums[0].numbers[j] == sums[1].numbers[j]);
+		free(rows);
+		free(room);
+	}
+	CHECK(kinds[0] > 100 && kinds[1] > 100 && kinds[2] > 100);
+}
+
+/* Opposite labels at opposite weights: the same losses, opposite gradients, bit for bit. */
+TEST(turns_with_the_weights)
+{
+	TestRandom	state = 602;
+
+	for (int round = 0; round < 2000; round++)
+	{
+		DpermFeed	feed;
+		double	   *room = any_feed(&state, &feed);
+		const DpermLayout *layout = &feed.layout;
+		DpermLoss	loss = any_loss(&state);
+		Way			way = (Way) (round % WAYS);
+		int			count = 1 + test_below(&state, round % 10 ? 40 : ROWS);
+		double	   *rows = malloc(sizeof(double) * layout->words * count);
+
+		for (int i = 0; i < count; i++)
+			encode_row(&state, &feed, test_below(&state, 3) - 1, test_uniform(&state), rows + (size_t) i * layout->words);
+		sum_rows(layout, loss, way, rows, count, &sums[0]);
+		for (int i = 0; i < count; i++)
+			rows[(size_t) i * layout->words + dperm_layout_label(layout)] *= -1;
+		for (int j = 0; j < layout->dim; j++)
+			weights[j] = -weights[j];
+		sum_rows(layout, loss, way, rows, count, &sums[1]);
+		for (size_t j = 0; j < sums[0].count; j++)
+			CHECK(sums[1].numbers[j] == (j >= 2 && j < 2 + 2 * (size_t) layout->dim ? -1 : 1) * sums[0].numbers[j]);
+		free(rows);
+		free(room);
+	}
+}
+
+/* A vector and its label, against the vector y x with the intercept in it: bit for bit. */
+TEST(agrees_with_signed_vectors)
+{
+	TestRandom	state = 603;
+
+	for (int round = 0; round < 2000; round++)
+	{
+		bool		intercept = test_below(&state, 2);
+		DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 1 + test_below(&state, SAMPLE_DIM_MAX - 1), .norm = 1};
+		DpermEncoder enc = {.block_count = 1, .blocks = &block, .intercept = intercept};
+		DpermLayout layout = dperm_layout_make(&enc, places);
+		DpermLayout plain = dperm_layout_dense(layout.dim);
+		DpermLoss	loss = any_loss(&state);
+		Way			way = (Way) (round % (CAREFUL + 1));
+		int			count = 1 + test_below(&state, ROWS);
+		double	   *rows = malloc(sizeof(double) * layout.words * count);
+		double	   *vectors = malloc(sizeof(double) * plain.words * count);
+		double		raw[SAMPLE_DIM_MAX];
+
+		CHECK(layout.words == block.count + 1);
+		random_row(&state, layout.dim, weights);
+		for (int i = 0; i < count; i++)
+		{
+			random_row(&state, block.count, raw);
+			dperm_layout_encode(&layout, &enc, &(DpermValue) {.present = true, .vector = raw},
+								test_below(&state, 2) ? 1 : -1, rows + (size_t) i * layout.words);
+			decode_row(&layout, rows + (size_t) i * layout.words, vectors + (size_t) i * plain.words);
+		}
+		sum_rows(&layout, loss, way, rows, count, &sums[0]);
+		sum_rows(&plain, loss, way, vectors, count, &sums[1]);
+		for (size_t j = 0; j < sums[0].count; j++)
+			CHECK(sums[0].numbers[j] == sums[1].numbers[j]);
+		free(rows);
+		free(vectors);
+	}
+}
+
+int
+main(void)
+{
+	return test_main();
+}
