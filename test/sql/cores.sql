@@ -102,6 +102,14 @@ RESET enable_partitionwise_aggregate;
 SELECT workers, dp_weights(m) IS NOT NULL AS trained, (m::jsonb ->> 'rows')::int < 30000 AS on_a_portion FROM unnest('{0,3}'::int[]) workers,
   LATERAL (SELECT set_config('max_parallel_workers_per_gather', workers::text, true), set_config('min_parallel_table_scan_size', '0', true), set_config('parallel_setup_cost', '0', true)) s,
   LATERAL (SELECT dp_logreg_tune('people', 'y', 'v8', workers + 1, dimension => 12, identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}, {"lambda": 0.001}]')) t(m);
+CREATE TABLE published AS SELECT * FROM people WHERE id % 2 = 0;
+ALTER TABLE published SET (parallel_workers = 3);
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET client_min_messages = warning;
+SELECT m IS NOT NULL AS chosen FROM dp_logreg_tune('parted', 'y', 'v8', 1, dimension => 12, holdout => 'published', identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') m;
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
 
 -- The aggregate is of no use to anybody else
 SELECT dperm_load_agg('\x00', NULL::int, y, age) FROM people;
@@ -110,6 +118,6 @@ SELECT dperm_load_agg(NULL, NULL::int, y, age) FROM people;
 SELECT dperm_load_deserialize('\x00', NULL);
 
 DROP VIEW joined, both_halves;
-DROP TABLE people, parted, broad, calls, alone, together, less;
+DROP TABLE published, people, parted, broad, calls, alone, together, less;
 DROP FUNCTION weights, distance;
 DROP TYPE ward;
