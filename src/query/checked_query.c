@@ -248,6 +248,34 @@ run(QueryDesc *running)
 	end(running);
 }
 
+/* Find the largest number of parallel workers that a node of a plan starts. */
+static bool
+find_workers(PlanState *state, void *arg)
+{
+	int		   *workers = arg;
+
+	if (state == NULL)
+		return false;
+	if (IsA(state, GatherState))
+		*workers = Max(*workers, ((Gather *) state->plan)->num_workers);
+	if (IsA(state, GatherMergeState))
+		*workers = Max(*workers, ((GatherMerge *) state->plan)->num_workers);
+	return planstate_tree_walker(state, find_workers, arg);
+}
+
+/* Shall a query be run that has been started? */
+static bool
+is_wanted(const DpermChecked *query, QueryDesc *running)
+{
+	int			workers = 0;
+
+	if (query->prepare == NULL)
+		return true;
+	if (running->plannedstmt->parallelModeNeeded)
+		(void) find_workers(running->planstate, &workers);
+	return query->prepare(query->prepare_arg, workers);
+}
+
 /*
  * A plan that this process, which reads a protected relation, made before the
  * charge.
@@ -390,7 +418,7 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 
 		error_context_stack = &errors;
 		running = start(query, plan(query, tree), receiver ? receiver : None_Receiver);
-		if (receiver)
+		if (receiver && is_wanted(query, running))
 			run(running);
 		else
 			end(running);
