@@ -48,15 +48,18 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	return classes;
 }
 
-/* The classes of the numbers within bounds; above: the lower one is excluded. */
+/* The classes of the numbers within the bounds of a column. */
 static Classes
-classes_of_range(const DpermLabel *label, const DpermBlock *block, bool above)
+classes_of_range(const DpermLabel *label, const DpermColumn *column)
 {
+	const DpermBlock *block = &column->block;
 	DpermReaderKind kind = dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER);
 	bool		whole = kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 ||
 						kind == DPERM_READ_INT8;
 	double		low = whole ? ceil(block->low) : block->low;
 	double		high = whole ? floor(block->high) : block->high;
+	bool		above,
+				below;
 	double		value;
 
 	if (kind == DPERM_READ_FLOAT4)
@@ -64,17 +67,23 @@ classes_of_range(const DpermLabel *label, const DpermBlock *block, bool above)
 		low = (float) low;
 		high = (float) high;
 	}
+
+	/* a bound that has been rounded may be a value */
+	above = column->above && low == block->low;
+	below = column->below && high == block->high;
 	if (!label->compare)
 		return (Classes) {.negative = above ? low < 0 : low <= 0, .positive = high > 0};
 	value = dperm_reader_number(kind, label->value);
-	return (Classes) {.negative = low < high, .positive = value >= low && value <= high};
+	return (Classes) {.negative = low < high,
+					  .positive = (above ? value > low : value >= low) &&
+						  (below ? value < high : value <= high)};
 }
 
 /* The classes of a column of numbers. */
 static Classes
 classes_of_numbers(const DpermLabel *label, const DpermColumn *column)
 {
-	Classes		range = classes_of_range(label, &column->block, column->above);
+	Classes		range = classes_of_range(label, column);
 	Classes		list;
 
 	if (column->value_count == 0)
@@ -84,12 +93,17 @@ classes_of_numbers(const DpermLabel *label, const DpermColumn *column)
 					  .positive = range.positive && list.positive};
 }
 
-/* The domain of a column, for people. */
+/* The domain of a column, for people; one bound alone is not a JSON domain. */
 static char *
 domain_shown(const DpermColumn *column)
 {
+	const DpermBlock *block = &column->block;
 	StringInfoData domain;
 
+	if (column->bounded && !column->known && !isfinite(block->high))
+		return psprintf("all numbers %s %.15g", column->above ? "above" : "from", block->low);
+	if (column->bounded && !column->known && !isfinite(block->low))
+		return psprintf("all numbers %s %.15g", column->below ? "below" : "up to", block->high);
 	initStringInfo(&domain);
 	for (int i = 0; i < column->value_count; i++)
 		appendStringInfo(&domain, "%s%s", i == 0 ? "[" : ", ", column->values[i].bytes);
@@ -97,8 +111,10 @@ domain_shown(const DpermColumn *column)
 		appendStringInfoChar(&domain, ']');
 	else
 		dperm_domain_print(&domain, column);
-	if (column->above)
-		appendStringInfoString(&domain, " without its lower bound");
+	if (column->above || column->below)
+		appendStringInfo(&domain, " without its %s",
+						 !column->below ? "lower bound" :
+						 !column->above ? "upper bound" : "bounds");
 	return dperm_message_clip(domain.data, DOMAIN_SHOWN);
 }
 
@@ -186,7 +202,7 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 		check_positive(label, column, positive);
 	if (listed)
 		classes = classes_of_list(label, column->block.categories, column->block.count);
-	else if (column->known && column->block.kind == DPERM_BLOCK_NUMBER)
+	else if ((column->known || column->bounded) && column->block.kind == DPERM_BLOCK_NUMBER)
 		classes = classes_of_numbers(label, column);
 	if (positive && !classes.positive)
 		refuse_positive(column, positive);

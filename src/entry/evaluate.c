@@ -97,13 +97,23 @@ name_columns(DpermModel *model, const char *features)
 
 /*
  * The label column and its positive value, from the arguments or else from the
- * training.
+ * training; who names the label of the training means the same classes. A model
+ * of an aggregate does not name its label.
  */
 static void
 name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *names,
 		   DpermOptions *options)
 {
-	names->label = dperm_arguments_text(fcinfo, "label");
+	const char *trained =
+		model->label.len > 0 ? terminated(model->label.bytes, model->label.len).bytes : NULL;
+	char	   *label = dperm_arguments_text(fcinfo, "label");
+
+	if (label == NULL && trained == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("the model does not name a label column"),
+				 errhint("Name the column that holds the labels, as in label => 'y'.")));
+	names->label = label ? label : trained;
 	options->labels.positive = dperm_arguments_text(fcinfo, "positive");
 	options->labels.low = model->label_low;
 	options->labels.high = model->label_high;
@@ -112,15 +122,8 @@ name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *n
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the model predicts a number, which has no positive value"),
 				 errhint("Omit positive.")));
-	if (names->label)
-		return;
-	if (model->label.len == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the model does not name a label column"),
-				 errhint("Name the column that holds the labels, as in label => 'y'.")));
-	names->label = terminated(model->label.bytes, model->label.len).bytes;
-	if (options->labels.positive == NULL && model->has_positive)
+	if (options->labels.positive == NULL && model->has_positive &&
+		(trained == NULL || strcmp(names->label, trained) == 0))
 		options->labels.positive = pnstrdup(model->positive.bytes, model->positive.len);
 }
 

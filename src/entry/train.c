@@ -16,6 +16,7 @@
 #include "protect/domain_tables.h"
 #include "protect/locks.h"
 #include "protect/protected_call.h"
+#include "protect/registry.h"
 #include "protect/worker.h"
 #include "query/queries.h"
 #include "relation/relation.h"
@@ -31,9 +32,15 @@ PG_FUNCTION_INFO_V1(dp_linreg_train);
 static void
 tell_empty(Oid relation)
 {
+	const DpermRegistration *registration = dperm_registry_find(relation);
+	bool		persons = registration && registration->persons;
+
 	dperm_message_public();
 	ereport(NOTICE,
-			(errmsg("relation \"%s\" has no rows, so there is no model", get_rel_name(relation)),
+			(errmsg("relation \"%s\" has no %s, so there is no model", get_rel_name(relation),
+					persons ? "rows of persons" : "rows"),
+			 persons ? errdetail("The call has been charged, as any other. Rows whose unit is NULL "
+								 "do not count.") :
 			 errdetail("The call has been charged, as any other.")));
 	dperm_message_private();
 }

@@ -195,6 +195,13 @@ choose_features(DpermSource *source, DpermColumn *columns, int count,
 	return features;
 }
 
+/* Is a block a vector? */
+static bool
+is_vector(const DpermBlock *block)
+{
+	return block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX;
+}
+
 /*
  * The block of a vector that is the only feature: norm and dimension are
  * arguments, unless there is a range.
@@ -279,9 +286,7 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 {
 	source->block_count = count;
 	source->blocks = palloc0(sizeof(DpermBlock) * count);
-	if (count == 1 && features[0]->usable &&
-		(features[0]->block.kind == DPERM_BLOCK_VECTOR ||
-		 features[0]->block.kind == DPERM_BLOCK_BOX))
+	if (count == 1 && features[0]->usable && is_vector(&features[0]->block))
 		source->blocks[0] = lone_vector(features[0], options);
 	else if (options->norm != 0 || options->dimension != 0)
 		ereport(ERROR,
@@ -353,6 +358,23 @@ partly_unknown(const DpermSource *source, DpermColumn **features)
 	return names.len > 0 ? names.data : NULL;
 }
 
+/*
+ * Raise an error for a column of vectors that have another number of elements:
+ * they would count as zeros in all rows.
+ */
+static void
+check_dimension(const DpermSource *source, const DpermColumn *column, const DpermBlock *block)
+{
+	if (column->known && is_vector(&column->block) && is_vector(block) &&
+		dperm_block_elements(&column->block) != dperm_block_elements(block))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the vectors in column \"%s\" of relation \"%s\" have dimension %d",
+						column->name, get_rel_name(source->relation),
+						dperm_block_elements(&column->block)),
+				 errhint("The model has vectors of dimension %d.", dperm_block_elements(block))));
+}
+
 /* Features that are given as blocks: the columns must match them. */
 static void
 copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count,
@@ -362,6 +384,7 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 	source->blocks = palloc(sizeof(DpermBlock) * count);
 	memcpy(source->blocks, blocks, sizeof(DpermBlock) * count);
 	for (int i = 0; i < count; i++)
+	{
 		if (dperm_reader_kind(features[i]->type, blocks[i].kind) == DPERM_READ_NONE)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -369,6 +392,8 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 							get_rel_name(source->relation), format_type_be(features[i]->type)),
 					 errhint("The column is a %s in the %s.",
 							 dperm_encoder_kind_name(blocks[i].kind), where)));
+		check_dimension(source, features[i], &blocks[i]);
+	}
 }
 
 /* The features of a prior: no argument may contradict them. */

@@ -351,11 +351,13 @@ put_guarantee(Out *out, const DpermModel *model)
 {
 	put_subject(out, model);
 	put_promise(out, model);
-	put(out, "Only %s computed from what the rows hold; everything else in the model is a public "
-			 "parameter or"
-		" follows from public parameters. Method: %s, with the %s analysis%s%s. ",
+	put(out, "Only %s computed from what the rows hold; everything else in the model %s. "
+			 "Method: %s, with the %s analysis%s%s. ",
 		is_chosen_privately(model) ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
+		model->prior.len > 0 ?
+		"is a public parameter, is known of the prior, or follows from these" :
+		"is a public parameter or follows from public parameters",
 		dperm_mechanism_description(model->method), dperm_calibrate_analysis_name(model->analysis),
 		model->claim.delta > 0 ? " and Gaussian noise" : model->noise ? " and noise" : "",
 		model->noise ? " in the shape of the encoded columns" : "");
