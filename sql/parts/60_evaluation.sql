@@ -20,7 +20,7 @@ CREATE FUNCTION dp_evaluate(
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
 COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text, text, text) IS
-	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
+	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals; of linear regression, private errors';
 
 CREATE FUNCTION dp_roc(
 	model dp_model,

@@ -68,7 +68,7 @@ take_bytes(const char **at, void *to, Size size)
 
 /* Describe how labels are read, for workers. */
 static void
-write_labels(StringInfo note, const DpermLabels *labels)
+note_labels(StringInfo note, const DpermLabels *labels)
 {
 	const char *positive = labels->positive;
 	double		bounds[2] = {labels->low, labels->high};
@@ -82,7 +82,7 @@ write_labels(StringInfo note, const DpermLabels *labels)
 
 /* Read that. */
 static DpermLabels
-read_labels(const char **at)
+noted_labels(const char **at)
 {
 	double		bounds[2];
 	int32		head[2];
@@ -106,7 +106,7 @@ write_note(StringInfo note, const DpermFill *fill, const DpermSource *source)
 	int32		head[2] = {fill->count, source->portions};
 
 	appendBinaryStringInfo(note, (char *) head, sizeof(head));
-	write_labels(note, &source->spec.labels);
+	note_labels(note, &source->spec.labels);
 	for (int i = 0; i < fill->count; i++)
 	{
 		const DpermFillSet *set = &fill->sets[i];
@@ -176,7 +176,7 @@ start_process(DpermSharedRows *shared, const DpermSharedKey *key, int processes)
 	process->context = CurrentMemoryContext;
 	process->portion_count = head[1];
 	process->portions = palloc0(sizeof(int64) * Max(head[1], 1));
-	process->labels = read_labels(&at);
+	process->labels = noted_labels(&at);
 	dperm_fill_init(&process->fill, head[0], 0, shared,
 					AllocSetContextCreate(CurrentMemoryContext, "dperm row",
 										  ALLOCSET_DEFAULT_SIZES));
