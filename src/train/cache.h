@@ -72,8 +72,8 @@ dperm_cache_needs(const DpermCache *cache)
 extern Size dperm_cache_size(const DpermCache *cache);
 
 /*
- * Encode and keep a row; its label is of the kind. owner is for rows with weights.
- * dperm_cache_end() stores rows that still wait.
+ * Encode and keep a row, whose label is as its kind says (label_kind.h). owner
+ * is for rows with weights. dperm_cache_end() stores rows that still wait.
  */
 extern void dperm_cache_add(DpermCache *cache, const DpermValue *values, double label,
 							int64 owner);

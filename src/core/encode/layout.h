@@ -15,7 +15,8 @@
  *
  * The intercept is the same in every row, so no row holds it. The label is as
  * its kind says (label_kind.h); if there is none, the row adds nothing to any
- * sum, whatever else it holds (moments.h). Plain vectors have no word for it: theirs is 1.
+ * sum, whatever else it holds (moments.h). Plain vectors have no word for it:
+ * theirs is 1.
  *
  * Numbers that may become curves later (bend.h) are numbers that have room for
  * the code of a curve, after the other codes: until then it says whether there
