@@ -11,6 +11,7 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
+#include "base/message.h"
 #include "base/option_table.h"
 #include "base/result_set.h"
 #include "column/model_type.h"
@@ -26,6 +27,9 @@
 #include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
+
+/* Bytes of a value in a message. */
+#define VALUE_SHOWN 100
 
 PG_FUNCTION_INFO_V1(dp_evaluate);
 PG_FUNCTION_INFO_V1(dp_roc);
@@ -89,8 +93,9 @@ name_columns(DpermModel *model, const char *features)
 
 /*
  * The label column and its positive value, from the arguments or else from the
- * training; who names the label of the training means the same classes. A model
- * of an aggregate does not name its label.
+ * training; who names the label of the training means the same classes. What the
+ * positive value is in another column is not known, nor guessed: the metrics
+ * would be about the other class. A model of an aggregate does not name its label.
  */
 static void
 name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *names,
@@ -107,9 +112,16 @@ name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *n
 				 errhint("Name the column that holds the labels, as in label => 'y'.")));
 	names->label = label ? label : trained;
 	options->positive = dperm_arguments_text(fcinfo, "positive");
-	if (options->positive == NULL && model->has_positive &&
-		(trained == NULL || strcmp(names->label, trained) == 0))
-		options->positive = pnstrdup(model->positive.bytes, model->positive.len);
+	if (options->positive || !model->has_positive)
+		return;
+	options->positive = pnstrdup(model->positive.bytes, model->positive.len);
+	if (trained && strcmp(names->label, trained) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label \"%s\" requires a positive value", names->label),
+				 errdetail("The model was trained with positive value \"%s\" of label \"%s\".",
+						   dperm_message_clip(options->positive, VALUE_SHOWN), trained),
+				 errhint("Specify the value of the positive class, as in positive => 'yes'.")));
 }
 
 /* Check the arguments and open the source, before any row is read. */
