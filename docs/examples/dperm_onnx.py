@@ -2,7 +2,7 @@
 
 The JSON is SELECT model::text FROM ... The inputs are the columns: tensor(string) [rows, 1] for categories, else
 tensor(double), [rows, dimension] for vectors and [rows, 1] for numbers, for booleans (0 or 1) and for times (in days
-since 2000-01-01, or since midnight). A missing value is NaN, or a text that is no category.
+since 2000-01-01, or since midnight). A missing value is NaN, or a text that is no category. char(n) has no blanks.
 """
 import json
 import sys
