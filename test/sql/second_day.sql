@@ -207,6 +207,10 @@ FROM (VALUES ('{v}'::text[], '{"v": {"dimension": 3}}'::jsonb), ('{v,age}', '{"v
 SELECT domains, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 1))', model, 'measured')) FROM models;
 SELECT tried(format('(SELECT count(*) FROM dp_roc(%L::dp_model, %L, epsilon => 1))', model, 'measured')) FROM models LIMIT 1;
 SELECT tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, features => %L, epsilon => 1))', model, 'measured', 'box')) FROM models LIMIT 1;
+-- numbers that a model has as texts, as no number is written
+CREATE TABLE spelled AS SELECT '0' || i % 10 AS age, i % 2 = 0 AS y FROM generate_series(1, 100) i;
+SELECT list, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 1))', dp_logreg_train('spelled', 'y', 'age', 10, domains => jsonb_build_object('age', list)), 'measured'))
+FROM unnest('{"[\"01\", \"02\", \"one\", \"-\", \"\", \"+1\", \"1e1\", \" 1\"]","[\"01\", \"1\"]","[\"0\", \"101\"]","[\"101\", \"-1.5\"]"}'::jsonb[]) list;
 -- an empty table costs as any other, but not in silence
 SELECT tried($$dp_logreg_train('nobody', 'y', '{a}', 1)$$);
 SELECT tried($$dp_logreg_tune('nobody', 'y', '{a}', 1)$$);
