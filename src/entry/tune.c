@@ -558,6 +558,7 @@ tune_on_holdout(Tuning *tuning, DpermSource *private)
 	{
 		load_holdout(tuning);
 		best = choose_on_holdout(units, tuning);
+		dperm_load_close(tuning->sets, tuning->set_count);
 	}
 	if (best < 0 || best >= tuning->candidates.count)
 		elog(ERROR, "there is no candidate %d", best);

@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
 #include "utils/guc.h"
 
 #include "protect/worker_settings.h"
@@ -82,6 +83,10 @@ set_all(const Setting *settings, int count, bool local)
 void
 dperm_worker_settings_always(void)
 {
+	/* the session takes messages as they are */
+	const Setting encoding = {"client_encoding", GetDatabaseEncodingName()};
+
+	set_all(&encoding, 1, false);
 	set_all(always, lengthof(always), false);
 }
 

@@ -308,3 +308,20 @@ dperm_pass_query_part(const DpermSource *source, Oid relation)
 				  source->portions > 0 ? &portion : NULL);
 	return sql.data;
 }
+
+/* The query that loads all rows. */
+char *
+dperm_pass_query_load(const DpermSource *source)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT %s.dperm_load_agg($%d, %s, %s, ", dperm_source_schema(source),
+					 DPERM_PARAM_EXTRA,
+					 source->portions > 0 ? dperm_pass_query_portion(source) :
+											"NULL::pg_catalog.int4",
+					 raw_label(source));
+	append_columns(&sql, source, false);
+	appendStringInfo(&sql, ") FROM %s AS t", source->from);
+	return sql.data;
+}

@@ -31,11 +31,11 @@
  * in each chunk.
  */
 static int64
-chunk_rows(int words)
+chunk_rows(int words, Size bytes)
 {
 	int64		rows = FIRST_ROWS;
 
-	while (2 * rows * words * sizeof(double) <= CHUNK_BYTES)
+	while (2 * rows * words * sizeof(double) <= bytes)
 		rows *= 2;
 	return rows;
 }
@@ -63,7 +63,18 @@ dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_byt
 	cache->sample_bytes = sample_bytes;
 	dperm_keep_init(&cache->keep, words, PG_INT64_MAX, sample_rows(sample_bytes, words),
 					FIRST_ROWS);
-	cache->chunk_rows = chunk_rows(words);
+	cache->chunk_bytes = CHUNK_BYTES;
+	cache->chunk_rows = chunk_rows(words, cache->chunk_bytes);
+}
+
+/* Keep rows in shared memory: all chunks have the same size from the start. */
+void
+dperm_cache_share(DpermCache *cache, DpermSharedRows *shared, Size chunk_bytes)
+{
+	cache->shared = shared;
+	cache->chunk_bytes = chunk_bytes;
+	cache->chunk_rows = chunk_rows(cache->keep.words, chunk_bytes);
+	cache->keep.chunk_rows = cache->chunk_rows;
 }
 
 static Size
@@ -86,6 +97,8 @@ make_chunk(const DpermCache *cache, int64 rows, void **allocated)
 	Size		size = rows * row_bytes(cache);
 	char	   *start;
 
+	if (cache->shared)
+		return *allocated = dperm_shared_rows_alloc(cache->shared, size);
 	if (rows < cache->chunk_rows)
 		return *allocated = MemoryContextAllocHuge(cache->context, size);
 	*allocated = MemoryContextAllocHuge(cache->context, size + HUGE_PAGE);
@@ -94,6 +107,16 @@ make_chunk(const DpermCache *cache, int64 rows, void **allocated)
 	(void) madvise(start, TYPEALIGN_DOWN(HUGE_PAGE, size), MADV_HUGEPAGE);
 #endif
 	return (double *) start;
+}
+
+/* Free a chunk, as it was allocated. */
+static void
+free_chunk(const DpermCache *cache, void *allocated)
+{
+	if (cache->shared)
+		dperm_shared_rows_free(cache->shared, allocated);
+	else
+		pfree(allocated);
 }
 
 /*
@@ -116,17 +139,12 @@ double_chunk(DpermCache *cache)
 	pfree(allocated);
 }
 
-/* Make room for one more row. */
+/* Append a chunk. */
 static void
-grow(DpermCache *cache)
+append_chunk(DpermCache *cache, double *chunk, void *allocated)
 {
 	DpermKeep  *keep = &cache->keep;
 
-	if (cache->chunk_count == 1 && keep->chunk_rows < cache->chunk_rows)
-	{
-		double_chunk(cache);
-		return;
-	}
 	if (cache->chunk_count == cache->chunk_room)
 	{
 		int			more = Max(16, 2 * cache->chunk_room);
@@ -138,9 +156,24 @@ grow(DpermCache *cache)
 			MemoryContextAlloc(cache->context, sizeof(void *) * more);
 		cache->chunk_room = more;
 	}
-	keep->chunks[cache->chunk_count] = make_chunk(cache, keep->chunk_rows,
-												  &cache->allocated[cache->chunk_count]);
-	cache->chunk_count++;
+	keep->chunks[cache->chunk_count] = chunk;
+	cache->allocated[cache->chunk_count++] = allocated;
+}
+
+/* Make room for one more row. */
+static void
+grow(DpermCache *cache)
+{
+	void	   *allocated;
+	double	   *chunk;
+
+	if (cache->chunk_count == 1 && cache->keep.chunk_rows < cache->chunk_rows)
+	{
+		double_chunk(cache);
+		return;
+	}
+	chunk = make_chunk(cache, cache->keep.chunk_rows, &allocated);
+	append_chunk(cache, chunk, allocated);
 }
 
 /* Put an encoded row in its place, and into the spool. */
@@ -248,8 +281,8 @@ dperm_cache_compact(DpermCache *cache)
 	keep->words = dperm_compact_words(layout);
 	keep->sample = sample_rows(cache->sample_bytes, keep->words);
 	keep->chunks = NULL;
-	keep->chunk_rows = FIRST_ROWS;
-	cache->chunk_rows = chunk_rows(keep->words);
+	cache->chunk_rows = chunk_rows(keep->words, cache->chunk_bytes);
+	keep->chunk_rows = cache->shared ? cache->chunk_rows : FIRST_ROWS;
 	cache->allocated = NULL;
 	cache->chunk_count = 0;
 	cache->chunk_room = 0;
@@ -260,12 +293,12 @@ dperm_cache_compact(DpermCache *cache)
 		store(cache, dperm_keep_row(&before, i), i);
 		if ((i + 1) % before.chunk_rows == 0)
 		{
-			pfree(allocated[i / before.chunk_rows]);
+			free_chunk(cache, allocated[i / before.chunk_rows]);
 			CHECK_FOR_INTERRUPTS();
 		}
 	}
 	for (int i = before.used / before.chunk_rows; i < chunk_count; i++)
-		pfree(allocated[i]);
+		free_chunk(cache, allocated[i]);
 	if (chunk_count > 0)
 	{
 		pfree(allocated);
@@ -284,7 +317,7 @@ dperm_cache_shrink(DpermCache *cache)
 	dperm_keep_shrink(keep);
 	while (cache->chunk_count > 1 &&
 		   (cache->chunk_count - 1) * keep->chunk_rows >= keep->capacity)
-		pfree(cache->allocated[--cache->chunk_count]);
+		free_chunk(cache, cache->allocated[--cache->chunk_count]);
 }
 
 /* All rows have arrived. */
@@ -292,6 +325,54 @@ void
 dperm_cache_end(DpermCache *cache)
 {
 	settle_waiting(cache);
+}
+
+/*
+ * Move rows from the end of one chunk to the end of another, as many as fit.
+ */
+static void
+move_rows(const DpermKeep *keep, double *from, int64 *from_used, double *to, int64 *to_used)
+{
+	DpermKeep	source = *keep;
+	DpermKeep	target = *keep;
+
+	source.chunks = &from;
+	target.chunks = &to;
+	while (*from_used > 0 && *to_used < keep->chunk_rows)
+		memcpy(dperm_keep_row(&target, (*to_used)++), dperm_keep_row(&source, --*from_used),
+			   sizeof(double) * keep->words);
+}
+
+/*
+ * Add the rows of another cache: its full chunks as they are, so that only the
+ * last chunk is not full.
+ */
+void
+dperm_cache_join(DpermCache *cache, DpermCache *other)
+{
+	DpermKeep  *keep = &cache->keep;
+	int64		used = keep->used % keep->chunk_rows;
+	int64		more = other->keep.used % keep->chunk_rows;
+	int64		full = other->keep.used / keep->chunk_rows;
+	double	   *last = used > 0 ? keep->chunks[--cache->chunk_count] : NULL;
+	double	   *rest = more > 0 ? other->keep.chunks[full] : NULL;
+
+	Assert(cache->shared && cache->compact == other->compact &&
+		   keep->chunk_rows == other->keep.chunk_rows);
+	for (int64 i = 0; i < full; i++)
+		append_chunk(cache, other->keep.chunks[i], other->allocated[i]);
+	for (int64 i = full + (more > 0); i < other->chunk_count; i++)
+		free_chunk(cache, other->allocated[i]);
+	if (last && rest)
+		move_rows(keep, rest, &more, last, &used);
+	if (last)
+		append_chunk(cache, last, last);
+	if (rest && more > 0)
+		append_chunk(cache, rest, rest);
+	else if (rest)
+		free_chunk(cache, rest);
+	keep->used += other->keep.used;
+	keep->seen += other->keep.seen;
 }
 
 /* How rows are rewritten, and room for two. */

@@ -47,6 +47,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 		training->matrix.of = cache->keep.seen;
 		training->matrix.units = (double) rows;
 	}
+	training->matrix.help = &cache->help;
 	training->matrix.rough = dperm_fit_rough(&training->fit);
 	training->matrix.poll = dperm_host_interrupts;
 	training->matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *

@@ -102,7 +102,7 @@ SELECT set_config('test.caller', pg_backend_pid()::text, false) IS NOT NULL AS c
 SET parallel_leader_participation = off;
 SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', 0.1, dimension => 250 $$) AS array,
        trained($$ 'for_caller', 'answer', 'x', 'Infinity', 0.1, dimension => 250, positive => 'yes' $$) AS with_label;
--- but not with all rows in memory, nor with workers switched off
+-- and so do all rows that are kept in memory; but not with workers switched off
 SET dperm.cache_memory = '100MB';
 SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', 0.1, dimension => 250 $$) AS in_memory;
 SET dperm.cache_memory = 0;

@@ -680,6 +680,40 @@ like((as('ben', $train))[1], qr/ERROR:  57014: the call was cancelled\nDETAIL:  
 let_go();
 query("ALTER DATABASE postgres RESET dperm.call_timeout");
 
+# What the worker says has the encoding of the database, whatever the clients
+# of it have.
+query("ALTER DATABASE postgres SET client_encoding = 'LATIN1'");
+like((as('ben', q{DO $$ BEGIN PERFORM dp_logreg_train('people', 'ill', ARRAY[U&'\6570 \00F6'], 0.01); EXCEPTION WHEN undefined_column THEN RAISE WARNING 'said: %', sqlerrm = U&'column "\6570 \00F6" of relation "people" does not exist'; END $$}))[1],
+	qr/said: t/, 'an error with letters that clients do not have');
+query('ALTER DATABASE postgres RESET client_encoding');
+
+# What was paid for cannot be written to the ledger: because somebody fills the
+# lock table of the server while a call reads, or because of a disk. It is tried
+# again, and who paid has it in any case.
+my $file = $node->data_dir . '/' . query("SELECT pg_relation_filepath('dp_ledger_releases')");
+my $unkept = qr/WARNING:  01000: the result of the call could not be kept in the ledger\n/;
+foreach my $case (
+	[ 'for a moment', sub { chmod 0, $file }, sub { sleep(0.5); chmod 0600, $file }, qr/^$/, qr/ kept$/ ],
+	[ 'for longer', sub { chmod 0, $file }, undef, $unkept, qr/ not kept$/ ],
+	[ 'for want of locks', sub { start('stranger', 'SELECT pg_backend_pid();', 'DO $$ DECLARE i int := 0; BEGIN LOOP BEGIN i := i + 1; PERFORM pg_advisory_lock(1, i); EXCEPTION WHEN out_of_memory THEN NULL; END; END LOOP; END $$;') }, undef, qr/^$|$unkept/, qr/ (?:not )?kept$/ ])
+{
+	my ($what, $spoil, $mend, $warning, $release) = @$case;
+	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+	hold();
+	my $s = start_reading('ana', "SELECT 'model ' || (dp_logreg_train('held', 'ill', '{age}', 0.01)::jsonb ->> 'rows');");
+	my $spoils = $spoil->();
+	if (ref $spoils) { $spoils->{handle}->pump until $spoils->{out} =~ /\n/; sleep(1) }
+	let_go();
+	$mend->() if $mend;
+	like(finish($s), $warning, "not written $what: what is said");
+	is($s->{out}, "model 200\n", "not written $what: the model is there");
+	if (ref $spoils) { kill 'TERM', $spoils->{out}; finish($spoils) }
+	chmod 0600, $file;
+	$entries++;
+	like(ledger(), qr/^$entries$release/, "not written $what: charged once");
+	nothing_left("not written $what");
+}
+
 # Who paid has the entry, whatever the role is called by now.
 query(q{CREATE ROLE ren LOGIN; SET ROLE owner; SELECT dp_grant('b', 'ren')});
 as('ren', $open);
