@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "column/domain_narrow.h"
 #include "core/encode/encoder.h"
 
@@ -86,9 +88,21 @@ boxes_apart(const DpermBlock *one, const DpermBlock *other)
 	return true;
 }
 
+/* Is a category how PostgreSQL writes a number? "01" and "one" are not. */
+static bool
+is_number_text(const char *text)
+{
+	if (strcmp(text, "NaN") == 0)
+		return true;
+	text += *text == '-';
+	if (text[0] == '0' && text[1] != '.' && text[1] != '\0')
+		return false;
+	return *text >= '0' && *text <= '9' && text[strspn(text, "0123456789.")] == '\0';
+}
+
 /*
- * Are all categories that are numbers beyond the bounds of a range: each beyond
- * either, or all beyond the same one, which they are clamped to?
+ * Are all categories of a list that are numbers beyond the bounds of a range:
+ * each beyond either, or all beyond the same one, which they are clamped to?
  */
 static bool
 numbers_apart(const DpermBlock *range, const DpermBlock *list, bool clamped)
@@ -99,8 +113,8 @@ numbers_apart(const DpermBlock *range, const DpermBlock *list, bool clamped)
 
 	for (int i = 0; i < list->count; i++)
 	{
-		double		number = strtod(pnstrdup(list->categories[i].bytes, list->categories[i].len),
-									NULL);
+		char	   *text = pnstrdup(list->categories[i].bytes, list->categories[i].len);
+		double		number = is_number_text(text) ? strtod(text, NULL) : -INFINITY;
 
 		below += number <= range->low;
 		above += number >= range->high;

@@ -11,6 +11,7 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
+#include "base/message.h"
 #include "base/option_table.h"
 #include "base/result_set.h"
 #include "column/model_type.h"
@@ -27,6 +28,9 @@
 #include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
+
+/* Bytes of a value in a message. */
+#define VALUE_SHOWN 100
 
 PG_FUNCTION_INFO_V1(dp_evaluate);
 PG_FUNCTION_INFO_V1(dp_roc);
@@ -95,10 +99,47 @@ name_columns(DpermModel *model, const char *features)
 	return model;
 }
 
+/* The bounds of a number are those of the training. */
+static void
+take_bounds(FunctionCallInfo fcinfo, const DpermModel *model, DpermOptions *options)
+{
+	if (dperm_arguments_text(fcinfo, "positive"))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the model predicts a number, which has no positive value"),
+				 errhint("Omit positive.")));
+	options->labels.low = model->label_low;
+	options->labels.high = model->label_high;
+}
+
 /*
- * The label column and its positive value, from the arguments or else from the
- * training; who names the label of the training means the same classes. A model
- * of an aggregate does not name its label.
+ * The positive value of a label, from the arguments or else from the training.
+ * Which it is in another column is not known, nor guessed: the metrics would be
+ * about the other class.
+ */
+static void
+take_positive(FunctionCallInfo fcinfo, const DpermModel *model, const char *label,
+			  const char *trained, DpermOptions *options)
+{
+	const char **positive = &options->labels.positive;
+
+	*positive = dperm_arguments_text(fcinfo, "positive");
+	if (*positive || !model->has_positive)
+		return;
+	*positive = pnstrdup(model->positive.bytes, model->positive.len);
+	if (trained && strcmp(label, trained) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label \"%s\" requires a positive value", label),
+				 errdetail("The model was trained with positive value \"%s\" of label \"%s\".",
+						   dperm_message_clip(*positive, VALUE_SHOWN), trained),
+				 errhint("Specify the value of the positive class, as in positive => 'yes'.")));
+}
+
+/*
+ * The label column and its domain, from the arguments or else from the training;
+ * who names the label of the training means the same classes. A model of an
+ * aggregate does not name its label.
  */
 static void
 name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *names,
@@ -114,17 +155,10 @@ name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *n
 				 errmsg("the model does not name a label column"),
 				 errhint("Name the column that holds the labels, as in label => 'y'.")));
 	names->label = label ? label : trained;
-	options->labels.positive = dperm_arguments_text(fcinfo, "positive");
-	options->labels.low = model->label_low;
-	options->labels.high = model->label_high;
-	if (options->labels.positive && options->labels.kind == DPERM_LABEL_NUMBER)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the model predicts a number, which has no positive value"),
-				 errhint("Omit positive.")));
-	if (options->labels.positive == NULL && model->has_positive &&
-		(trained == NULL || strcmp(names->label, trained) == 0))
-		options->labels.positive = pnstrdup(model->positive.bytes, model->positive.len);
+	if (options->labels.kind == DPERM_LABEL_NUMBER)
+		take_bounds(fcinfo, model, options);
+	else
+		take_positive(fcinfo, model, names->label, trained, options);
 }
 
 /* Check the arguments and open the source, before any row is read. */

@@ -402,7 +402,7 @@ set_domain(Protecting *protecting, const DpermColumn *column)
 static Jsonb *
 registered_domain(Protecting *protecting, const DpermColumn *column)
 {
-	if (column->knotted || column->block.kind == DPERM_BLOCK_TIME)
+	if (column->knotted || column->block.kind == DPERM_BLOCK_TIME || column->base == TIMETZOID)
 		set_domain(protecting, column);
 	return JsonbValueToJsonb(getKeyJsonValueFromContainer(
 		&protecting->domains->root, column->name, strlen(column->name), NULL));

@@ -58,9 +58,12 @@ CREATE TABLE reversed AS SELECT dp_logreg_train('patients', 'sick', '{age}', 'In
   (SELECT dp_logreg(sick, ARRAY[age / 120.0], 'Infinity', 0.001, '{"positive": "false"}') FROM patients) AS aggregated;
 SELECT a.value = b.value AS named, a.value = c.value AS otherwise, a.value = d.value AS another, a.value = e.value AS text
 FROM reversed, dp_evaluate(trained, 'patients', epsilon => 'Infinity') a, dp_evaluate(trained, 'patients', 'sick', 'Infinity') b,
-  dp_evaluate(trained, 'patients', 'sick', 'Infinity', positive => 'true') c, dp_evaluate(trained, 'patients', 'sign', 'Infinity') d,
+  dp_evaluate(trained, 'patients', 'sick', 'Infinity', positive => 'true') c, dp_evaluate(trained, 'patients', 'sign', 'Infinity', positive => '1') d,
   dp_evaluate(text, 'patients', 'answer', 'Infinity') e
 WHERE a.metric = 'accuracy' AND b.metric = 'accuracy' AND c.metric = 'error' AND d.metric = 'error' AND e.metric = 'accuracy';
+-- what that value is in another column is not guessed
+SELECT count(*) FROM reversed, dp_evaluate(trained, 'patients', 'sign', 'Infinity');
+SELECT count(*) FROM reversed, dp_roc(text, 'patients', 'sick', 'Infinity');
 CREATE VIEW seen_array AS SELECT sick, ARRAY[age / 120.0]::float8[] AS "array" FROM patients;
 SELECT a.value = b.value AS aggregated
 FROM reversed, dp_evaluate(aggregated, 'seen_array', 'sick', 'Infinity', features => 'array') a, dp_evaluate(aggregated, 'seen_array', 'sick', 'Infinity', features => 'array', positive => 'false') b

@@ -114,6 +114,24 @@ SELECT dp_logreg_train('stays', 'y', '{came,seen,woke}', 1, knots => 1)::jsonb -
 SET ROLE dperm_second_owner;
 SELECT dp_protect('stays', 'clinic', domains => '{"came": ["2020-01-01", "today"]}');
 SELECT domains -> 'came' ->> 1 = current_date::text AS "today" FROM dp_protected WHERE relation = 'stays'::regclass;
+-- times with a zone are categories, in the owner's zone
+CREATE TABLE alarms (rings timetz, y boolean);
+INSERT INTO alarms SELECT '08:00+00', i % 2 = 0 FROM generate_series(1, 100) i;
+SET timezone = 'Asia/Tokyo';
+SELECT dp_protect('alarms', 'clinic', domains => '{"rings": ["08:00", "09:00+00"]}');
+SET ROLE dperm_second_analyst;
+SET timezone = 'America/New_York';
+SELECT domain FROM dp_domains('alarms') WHERE column_name = 'rings';
+SELECT dp_logreg_train('alarms', 'y', '{rings}', 1)::jsonb -> 'features' -> 0 -> 'values';
+-- a microsecond is not rounded away, in this century or the next
+SET ROLE dperm_second_owner;
+SET timezone = 'UTC';
+DO $$BEGIN EXECUTE (SELECT format('CREATE TABLE centuries (y boolean, %s)', string_agg(format('t%s timestamptz', i), ', ')) FROM generate_series(1, 280) i); END$$;
+SELECT jsonb_object_agg('t' || i, jsonb_build_array(low, low + interval '1 microsecond'))::text AS given
+FROM generate_series(1, 280) i, LATERAL (SELECT '1860-01-01 10:00:00.000003'::timestamptz + i * interval '1 year 17 minutes 13.000011 seconds' AS low) l \gset
+SELECT dp_protect('centuries', 'clinic', domains => :'given');
+SELECT bool_and(g.value ->> 0 = d.domain ->> 0 AND g.value ->> 1 = d.domain ->> 1) AS as_given, count(*)
+FROM jsonb_each(:'given') g JOIN dp_domains('centuries') d ON d.column_name = g.key;
 RESET datestyle;
 RESET timezone;
 
@@ -189,6 +207,10 @@ FROM (VALUES ('{v}'::text[], '{"v": {"dimension": 3}}'::jsonb), ('{v,age}', '{"v
 SELECT domains, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 1))', model, 'measured')) FROM models;
 SELECT tried(format('(SELECT count(*) FROM dp_roc(%L::dp_model, %L, epsilon => 1))', model, 'measured')) FROM models LIMIT 1;
 SELECT tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, features => %L, epsilon => 1))', model, 'measured', 'box')) FROM models LIMIT 1;
+-- numbers that a model has as texts, as no number is written
+CREATE TABLE spelled AS SELECT '0' || i % 10 AS age, i % 2 = 0 AS y FROM generate_series(1, 100) i;
+SELECT list, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 1))', dp_logreg_train('spelled', 'y', 'age', 10, domains => jsonb_build_object('age', list)), 'measured'))
+FROM unnest('{"[\"01\", \"02\", \"one\", \"-\", \"\", \"+1\", \"1e1\", \" 1\"]","[\"01\", \"1\"]","[\"0\", \"101\"]","[\"101\", \"-1.5\"]"}'::jsonb[]) list;
 -- an empty table costs as any other, but not in silence
 SELECT tried($$dp_logreg_train('nobody', 'y', '{a}', 1)$$);
 SELECT tried($$dp_logreg_tune('nobody', 'y', '{a}', 1)$$);

@@ -654,6 +654,17 @@ my @crossed = map { start($_ % 2 ? ('ana', ('SELECT as_ben();') x 5) : ('ben', (
 finish($_) foreach @crossed;
 is(join('', map { $_->{out} } @crossed), "200\n" x 30, 'calls of two roles for each other');
 
+# Who protects the relation again, while others are being charged, waits until
+# they have begun to read: a call that has been charged is not lost.
+my $again = start('owner', q{CREATE PROCEDURE protects() LANGUAGE plpgsql AS $$ DECLARE stop timestamptz := clock_timestamp() + interval '6 s'; BEGIN WHILE clock_timestamp() < stop LOOP
+	PERFORM dp_protect('people', 'b', domains => '{"age": [0, 50]}'); COMMIT; PERFORM pg_sleep(random() * 0.01); END LOOP; END $$; CALL protects();});
+my @callers = map { start($_, qq{DO \$\$ DECLARE done int := 0; lost int := 0; BEGIN WHILE clock_timestamp() < now() + interval '6 s' LOOP
+	BEGIN PERFORM dp_logreg_train('people', 'ill', '{age}', 0.0001); done := done + 1;
+	EXCEPTION WHEN object_not_in_prerequisite_state THEN lost := lost + (sqlerrm LIKE '%after the call was charged')::int; END;
+	END LOOP; RAISE WARNING 'done: %, lost: %', done > 0, lost; END \$\$;}) } 'ana', 'ben';
+like(finish($_), qr/WARNING:  01000: done: t, lost: 0$/m, 'registrations and charges at the same time') foreach @callers;
+unlike(finish($again), qr/ERROR/, 'who protects the relation again');
+
 # A dropped role spends nothing.
 query(q{CREATE ROLE gone LOGIN; SET ROLE owner; SELECT dp_grant('b', 'gone')});
 my $gone = start('gone', 'SELECT pg_backend_pid();');
