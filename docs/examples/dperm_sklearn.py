@@ -61,7 +61,7 @@ def encode(rows, features, share):
 
 def to_sklearn(text):
     model = json.loads(text)
-    assert "kernel" not in model, "a model with a kernel cannot be converted"
+    assert "kernel" not in model and "bounds" not in model, "only classifiers without a kernel can be converted"
     columns = sum(f.get("dimension", 1) if "knots" in f else 1 for f in model["features"])  # curves count one by one
     weights, share = np.array([model["weights"]]), 1 / np.sqrt(columns + model["intercept"])
     linear = LogisticRegression() if model["loss"] == "logistic" else LinearSVC()
