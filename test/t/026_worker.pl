@@ -684,6 +684,7 @@ my $unkept = qr/WARNING:  01000: the result of the call could not be kept in the
 foreach my $case (
 	[ 'for a moment', sub { chmod 0, $file }, sub { sleep(0.5); chmod 0600, $file }, qr/^$/, qr/ kept$/ ],
 	[ 'for longer', sub { chmod 0, $file }, undef, $unkept, qr/ not kept$/ ],
+	[ 'and the worker is cancelled', sub { chmod 0, $file }, sub { sleep(0.5); query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dperm'") }, $unkept, qr/ not kept$/ ],
 	[ 'for want of locks', sub { start('stranger', 'SELECT pg_backend_pid();', 'DO $$ DECLARE i int := 0; BEGIN LOOP BEGIN i := i + 1; PERFORM pg_advisory_lock(1, i); EXCEPTION WHEN out_of_memory THEN NULL; END; END LOOP; END $$;') }, undef, qr/^$|$unkept/, qr/ (?:not )?kept$/ ])
 {
 	my ($what, $spoil, $mend, $warning, $release) = @$case;
