@@ -322,6 +322,8 @@ keep(bool locked)
 	{
 		ErrorData  *error;
 
+		/* an error resumes cancels, and what is logged would be interrupted */
+		HOLD_CANCEL_INTERRUPTS();
 		MemoryContextSwitchTo(worker.context);
 		error = CopyErrorData();
 		FlushErrorState();
@@ -330,7 +332,7 @@ keep(bool locked)
 		dperm_worker_failure_log(error, worker.header->relation, "keeping the result of a call on");
 	}
 	PG_END_TRY();
-	if (!kept || !locked)
+	if (kept && !locked)
 		HOLD_CANCEL_INTERRUPTS();
 	return kept;
 }

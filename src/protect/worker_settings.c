@@ -33,6 +33,7 @@ static const Setting always[] = {
 	{"session_replication_role", "origin"},
 	{"exit_on_error", "off"},
 	{"quote_all_identifiers", "off"},
+	{"client_min_messages", "notice"},	/* the session has its own */
 	{"log_min_messages", "fatal"},
 	{"log_error_verbosity", "terse"},	/* a context can quote a row */
 	{"extra_float_digits", "1"},

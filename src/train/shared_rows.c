@@ -28,12 +28,23 @@
  */
 #define SEGMENT_BYTES ((Size) 64 * 1024 * 1024)
 
+/*
+ * Whoever can call the aggregate can name any segment of the server, and may
+ * know how it begins. So a control segment begins as no other does: PostgreSQL's
+ * have numbers of their own there, and those with rows, which come from users,
+ * have zeros.
+ */
+#define MAGIC "dpermrow"
+#define MAGIC_BYTES 8
+#define HEAD_BYTES PG_CACHE_LINE_SIZE
+
 /* Of a place, the bits that say where in its segment it is. */
 #define OFFSET_BITS 44
 
 /* What all processes see. */
 typedef struct Control
 {
+	char		magic[MAGIC_BYTES];
 	unsigned char token[DPERM_SHARED_TOKEN];
 	int			processes;
 	Size		limit;
@@ -172,6 +183,7 @@ dperm_shared_rows_create(Size limit, Size least, int processes, const char *note
 		dsm_detach(mapped);
 		return NULL;
 	}
+	memcpy(control->magic, MAGIC, MAGIC_BYTES);
 	memcpy(control->token, key->token, DPERM_SHARED_TOKEN);
 	key->handle = dsm_segment_handle(mapped);
 	control->processes = processes;
@@ -201,6 +213,7 @@ dperm_shared_rows_join(const DpermSharedKey *key)
 		return NULL;
 	control = dsm_segment_address(mapped);
 	if (dsm_segment_map_length(mapped) < offsetof(Control, note) ||
+		memcmp(control->magic, MAGIC, MAGIC_BYTES) != 0 ||
 		memcmp(control->token, key->token, DPERM_SHARED_TOKEN) != 0)
 	{
 		dsm_detach(mapped);
@@ -280,8 +293,9 @@ enter_segment(DpermSharedRows *shared, uint32 i, dsm_segment *mapped)
 {
 	Segment    *segment = entry_of(shared, i);
 
-	*segment = (Segment) {.mapped = mapped, .start = dsm_segment_address(mapped),
-						  .size = dsm_segment_map_length(mapped)};
+	*segment = (Segment) {.mapped = mapped,
+						  .start = (char *) dsm_segment_address(mapped) + HEAD_BYTES,
+						  .size = dsm_segment_map_length(mapped) - HEAD_BYTES};
 	if (IsParallelWorker())
 		dsm_pin_mapping(mapped);
 	return segment;
@@ -295,11 +309,12 @@ static bool
 add_segment(DpermSharedRows *shared, Size size)
 {
 	Control    *control = shared->control;
-	dsm_segment *mapped = make_segment(size);
+	dsm_segment *mapped = make_segment(HEAD_BYTES + size);
 	uint32		i;
 
 	if (mapped == NULL)
 		return false;
+	memset(dsm_segment_address(mapped), 0, HEAD_BYTES);
 	i = pg_atomic_fetch_add_u32(&control->segments, 1);
 	if (i >= SEGMENTS)
 	{

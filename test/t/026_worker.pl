@@ -689,17 +689,21 @@ query('ALTER DATABASE postgres RESET client_encoding');
 
 # What was paid for cannot be written to the ledger: because somebody fills the
 # lock table of the server while a call reads, or because of a disk. It is tried
-# again, and who paid has it in any case.
+# again, and who paid has it in any case, with a warning that nobody else can
+# turn off.
 my $file = $node->data_dir . '/' . query("SELECT pg_relation_filepath('dp_ledger_releases')");
 my $unkept = qr/WARNING:  01000: the result of the call could not be kept in the ledger\n/;
+query("ALTER DATABASE postgres SET client_min_messages = 'error'");
 foreach my $case (
 	[ 'for a moment', sub { chmod 0, $file }, sub { sleep(0.5); chmod 0600, $file }, qr/^$/, qr/ kept$/ ],
 	[ 'for longer', sub { chmod 0, $file }, undef, $unkept, qr/ not kept$/ ],
+	[ 'and the worker is cancelled', sub { chmod 0, $file }, sub { sleep(0.5); query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dperm'") }, $unkept, qr/ not kept$/ ],
 	[ 'for want of locks', sub { start('stranger', 'SELECT pg_backend_pid();', 'DO $$ DECLARE i int := 0; BEGIN LOOP BEGIN i := i + 1; PERFORM pg_advisory_lock(1, i); EXCEPTION WHEN out_of_memory THEN NULL; END; END LOOP; END $$;') }, undef, qr/^$|$unkept/, qr/ (?:not )?kept$/ ])
 {
 	my ($what, $spoil, $mend, $warning, $release) = @$case;
 	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 	hold();
+	local $ENV{PGOPTIONS} = '-c client_min_messages=notice';
 	my $s = start_reading('ana', "SELECT 'model ' || (dp_logreg_train('held', 'ill', '{age}', 0.01)::jsonb ->> 'rows');");
 	my $spoils = $spoil->();
 	if (ref $spoils) { $spoils->{handle}->pump until $spoils->{out} =~ /\n/; sleep(1) }
@@ -713,6 +717,7 @@ foreach my $case (
 	like(ledger(), qr/^$entries$release/, "not written $what: charged once");
 	nothing_left("not written $what");
 }
+query('ALTER DATABASE postgres RESET client_min_messages');
 
 # Who paid has the entry, whatever the role is called by now.
 query(q{CREATE ROLE ren LOGIN; SET ROLE owner; SELECT dp_grant('b', 'ren')});

@@ -155,6 +155,37 @@ foreach my $what (sort keys %training)
 	}
 }
 
+# Who names a segment that others use, and knows how it begins, cannot join it:
+# neither one of PostgreSQL, nor one with rows, which users choose.
+foreach my $what (sort keys %training)
+{
+	my ($query, $activity) = @{ $training{$what} };
+	my $s = start_training('training' . ++$number, "SET dperm.cache_memory = '1GB'", $query);
+	my (%begin, @joined);
+	wait_for_workers($what, $activity);
+	foreach my $file (grep { /mmap\.\d+$/ } shared_files())
+	{
+		open(my $in, '<:raw', $node->data_dir . "/pg_dynshmem/$file") or next;
+		read($in, $begin{$file}, 24);
+	}
+	foreach my $file (grep { $begin{$_} !~ /^dpermrow/ } sort keys %begin)
+	{
+		my ($handle) = $file =~ /(\d+)/;
+		foreach my $at (0, 8)
+		{
+			my $key = unpack('H*', pack('L', $handle) . substr($begin{$file}, $at, 16));
+			my ($out, $err);
+			$node->psql('postgres', "SET parallel_leader_participation = off; SELECT dperm_load_agg('\\x$key', NULL, y, a, b) FROM people", stdout => \$out, stderr => \$err);
+			push(@joined, $key) if $err !~ /internal to training/;
+		}
+	}
+	cmp_ok(scalar(keys %begin), '>', 3, "$what: there are segments");
+	is_deeply(\@joined, [], "$what: segments of others cannot be joined");
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name ~ '^training' AND backend_type = 'client backend'");
+	$s->{handle}->finish;
+	nothing_left("segments of others, $what");
+}
+
 # No room: files of this server cannot grow beyond 2 MB, so that the first large
 # segment fails
 unlike(slurp_file($node->logfile), qr/PANIC:|TRAP:|terminated by signal/, 'no crash in the log');
