@@ -12,8 +12,8 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "core/encode/bend.h"
 #include "core/encode/compact.h"
+#include "train/bend_rows.h"
 #include "train/cache.h"
 
 /*
@@ -376,60 +376,25 @@ dperm_cache_join(DpermCache *cache, DpermCache *other)
 	keep->seen += other->keep.seen;
 }
 
-/* How rows are rewritten, and room for two. */
-typedef struct Bending
-{
-	DpermBend	bend;
-	double	   *row;
-	double	   *bent;
-} Bending;
-
-/* Rewrite a row in its place. */
-static void
-bend_row(void *arg, double *row)
-{
-	Bending    *bending = arg;
-
-	dperm_bend_row(&bending->bend, row, bending->bent);
-	memcpy(row, bending->bent, sizeof(double) * bending->bend.to.words);
-}
-
-/* The same for a compact row. */
-static void
-bend_compact(Bending *bending, double *compact)
-{
-	dperm_compact_get(&bending->bend.from, compact, 0, 1, bending->row);
-	dperm_bend_row(&bending->bend, bending->row, bending->bent);
-	dperm_compact_put(&bending->bend.to, bending->bent, compact);
-}
-
 /* Rewrite the rows for an encoder with knots. */
 void
 dperm_cache_bend(DpermCache *cache, const DpermEncoder *encoder)
 {
 	MemoryContext caller = MemoryContextSwitchTo(cache->context);
-	Bending		bending = {.bend = {.lines = cache->feed.encoder, .curves = encoder,
-									.from = cache->feed.layout}};
+	DpermBend	bend = {.lines = cache->feed.encoder, .curves = encoder,
+						.from = cache->feed.layout};
+	DpermBendRows rows;
 
-	bending.row = palloc(sizeof(double) * cache->feed.layout.words);
-	bending.bent = palloc(sizeof(double) * cache->feed.layout.words);
 	dperm_host_feed(&cache->feed, encoder, NULL);
-	cache->feed.layout.label = bending.bend.from.label;
-	if (bending.bend.from.weighted)
+	cache->feed.layout.label = bend.from.label;
+	if (bend.from.weighted)
 		dperm_layout_weigh(&cache->feed.layout);
-	bending.bend.to = cache->feed.layout;
-	Assert(bending.bend.to.words == bending.bend.from.words);
-	for (int64 i = 0; i < cache->keep.used; i++)
-	{
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (cache->compact)
-			bend_compact(&bending, dperm_keep_row(&cache->keep, i));
-		else
-			bend_row(&bending, dperm_keep_row(&cache->keep, i));
-	}
+	bend.to = cache->feed.layout;
+	Assert(bend.to.words == bend.from.words);
+	dperm_bend_rows_init(&rows, &bend, &cache->keep, cache->compact);
+	dperm_bend_rows_all(&rows, cache->shared);
 	if (cache->spool)
-		dperm_spool_change(cache->spool, bend_row, &bending);
+		dperm_spool_change(cache->spool, dperm_bend_rows_one, &rows);
 	MemoryContextSwitchTo(caller);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include <sys/mman.h>
 #include <sys/statvfs.h>
 
 #include "access/parallel.h"
@@ -302,6 +303,18 @@ enter_segment(DpermSharedRows *shared, uint32 i, dsm_segment *mapped)
 }
 
 /*
+ * Map all pages of a new segment at once: they exist, and one fault for each of
+ * them would take longer than to fill it.
+ */
+static void
+populate(const Segment *segment)
+{
+#ifdef MADV_POPULATE_WRITE
+	(void) madvise(segment->start, segment->size, MADV_POPULATE_WRITE);
+#endif
+}
+
+/*
  * Make a segment to allocate from; false if there is no room. Nothing between
  * its pin and its entry into the list can be interrupted.
  */
@@ -321,7 +334,7 @@ add_segment(DpermSharedRows *shared, Size size)
 		dsm_detach(mapped);
 		return false;
 	}
-	enter_segment(shared, i, mapped);
+	populate(enter_segment(shared, i, mapped));
 	dsm_pin_segment(mapped);
 	control->handles[i] = dsm_segment_handle(mapped);
 	control->pinned[i] = true;

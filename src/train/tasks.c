@@ -321,9 +321,14 @@ is_alone(const DpermTask *task)
 	return rows->complete || (rows->source->once && !rows->elsewhere);
 }
 
-/* Run trainings over rows of one source. */
-void
-dperm_tasks_run(DpermTask *tasks, int count)
+/*
+ * Run trainings over rows of one source, which are closed if they are not used
+ * any more. The system takes long to free shared memory, in the process that
+ * lets go of it last: so members, who share the work, end after this process
+ * has let go.
+ */
+static void
+run_tasks(DpermTask *tasks, int count, bool close)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(caller, "dperm training", ALLOCSET_DEFAULT_SIZES);
@@ -357,8 +362,17 @@ dperm_tasks_run(DpermTask *tasks, int count)
 			dperm_message_progress("%d of %d models trained", done, count);
 	}
 	MemoryContextSwitchTo(caller);
+	if (close)
+		dperm_load_close(tasks[0].rows, 1);
 	dperm_team_end(team);
 	MemoryContextDelete(work);
+}
+
+/* Run trainings over rows that are still used afterwards. */
+void
+dperm_tasks_run(DpermTask *tasks, int count)
+{
+	run_tasks(tasks, count, false);
 }
 
 /* Load the rows of a source and train on them. */
@@ -384,7 +398,7 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 			dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
 		dperm_options_advise(&setup, rows.count);
 		dperm_noise_notice_after(options, &settled, 1, 1, rows.count);
-		dperm_tasks_run(&task, 1);
+		run_tasks(&task, 1, true);
 	}
 	dperm_load_close(&rows, 1);
 	MemoryContextDelete(load);

@@ -473,7 +473,7 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 	pgstat_report_activity(STATE_RUNNING, "dperm: sums over rows");
 	member.rows = dperm_shared_rows_join(&shared->key);
 	if (member.rows == NULL)
-		elog(ERROR, "could not join a team");
+		return;					/* too late: the rows are not used any more */
 	read_sets(&member, shm_toc_lookup(toc, KEY_SETS, false));
 	member.room = MemoryContextAllocHuge(CurrentMemoryContext,
 										 sizeof(double) * dperm_moments_room(shared->dim, true));
