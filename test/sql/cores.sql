@@ -87,12 +87,12 @@ SELECT what, max(distance(a.w, t.w)) < 1e-10 AS same FROM alone a JOIN together 
 SELECT count(DISTINCT id) FILTER (WHERE a.w <> t.w) > 10 AS other_bits FROM alone a JOIN together t USING (id);
 
 -- Rows of many chunks, which several processes bend: as they are, and compact
-CREATE TABLE many (y boolean, age int CHECK (age BETWEEN 0 AND 100), dose float8 CHECK (dose BETWEEN -1 AND 1), smoker boolean);
-INSERT INTO many SELECT sin(i) + (i % 3) > 0.5, (i * 7) % 101, sin(i), i % 5 < 2 FROM generate_series(1, 400000) i;
-ALTER TABLE many SET (parallel_workers = 3);
-ANALYZE many;
+CREATE TABLE bent_rows (y boolean, age int CHECK (age BETWEEN 0 AND 100), dose float8 CHECK (dose BETWEEN -1 AND 1), smoker boolean);
+INSERT INTO bent_rows SELECT sin(i) + (i % 3) > 0.5, (i * 7) % 101, sin(i), i % 5 < 2 FROM generate_series(1, 400000) i;
+ALTER TABLE bent_rows SET (parallel_workers = 3);
+ANALYZE bent_rows;
 SELECT memory, distance(weights(call, memory, 0), weights(call, memory, 3)) < 1e-10 AS same FROM unnest('{256MB,16MB}'::text[]) memory,
-  (SELECT $$ dp_logreg_train('many', 'y', NULL, 'Infinity', 0.01) $$ AS call) c;
+  (SELECT $$ dp_logreg_train('bent_rows', 'y', NULL, 'Infinity', 0.01) $$ AS call) c;
 
 -- A problem so flat that gradients are summed up in twice the precision
 SELECT distance(weights(call, '256MB', 0), weights(call, '256MB', 3)) < 1e-4 AS same FROM (SELECT $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', 1e-9, dimension => 12) $$ AS call) c;
