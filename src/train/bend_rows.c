@@ -9,7 +9,6 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "optimizer/paths.h"
 #include "port/atomics.h"
 
 #include "core/encode/compact.h"
@@ -20,9 +19,6 @@
 #define KEY_LINES 2
 #define KEY_CURVES 3
 #define KEY_PLACES 4
-
-/* Shared memory of a worker: its queue for messages. */
-#define WORKER_BYTES ((Size) 32 * 1024)
 
 /* What all processes see. */
 typedef struct Shared
@@ -86,23 +82,17 @@ bend_chunk(DpermBendRows *rows, int64 chunk)
 	}
 }
 
-/*
- * How many workers could help: as many as have loaded the rows, if these are
- * many, and if there is shared memory for them.
- */
+/* How many workers could help, if there is shared memory for them. */
 static int
 wanted_workers(const DpermBendRows *rows, DpermSharedRows *shared)
 {
 	Size		size = sizeof(double) * rows->keep.words * rows->keep.used;
 	Size		seen = sizeof(uint64) * chunk_count(&rows->keep) +
 		2 * sizeof(DpermBlock) * rows->bend.lines->block_count;
-	int			workers;
+	int			workers = dperm_shared_rows_helpers(shared, size);
 
-	if (shared == NULL || dperm_shared_rows_stage(shared) == DPERM_SHARED_FAILED ||
-		size < (Size) min_parallel_table_scan_size * BLCKSZ)
-		return 0;
-	workers = dperm_shared_rows_processes(shared) - 1;
-	return dperm_shared_rows_spare(seen + workers * WORKER_BYTES) ? workers : 0;
+	return workers > 0 && dperm_shared_rows_spare(seen + workers * DPERM_SHARED_WORKER) ? workers :
+																						 0;
 }
 
 /* Copy something to where workers see it. */

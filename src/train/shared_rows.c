@@ -12,6 +12,7 @@
 
 #include "access/parallel.h"
 #include "miscadmin.h"
+#include "optimizer/paths.h"
 #include "port/atomics.h"
 #include "storage/dsm_impl.h"
 #include "utils/memutils.h"
@@ -258,6 +259,21 @@ DpermSharedStage
 dperm_shared_rows_stage(const DpermSharedRows *shared)
 {
 	return (DpermSharedStage) pg_atomic_read_u32(&shared->control->stage);
+}
+
+Size
+dperm_shared_rows_least(void)
+{
+	return (Size) min_parallel_table_scan_size * BLCKSZ;
+}
+
+int
+dperm_shared_rows_helpers(const DpermSharedRows *shared, Size size)
+{
+	if (shared == NULL || size < dperm_shared_rows_least() ||
+		dperm_shared_rows_stage(shared) == DPERM_SHARED_FAILED)
+		return 0;
+	return dperm_shared_rows_processes(shared) - 1;
 }
 
 /* Advance, unless another process has advanced further. */

@@ -83,4 +83,16 @@ extern void dperm_shared_rows_close(DpermSharedRows *shared);
 /* Would so many more bytes of shared memory leave enough for others? */
 extern bool dperm_shared_rows_spare(Size size);
 
+/* Shared memory of a parallel worker, apart from what it is given: its queue for messages. */
+#define DPERM_SHARED_WORKER ((Size) 32 * 1024)
+
+/*
+ * The bytes of rows from which workers pay: those of a table that PostgreSQL
+ * would scan in parallel. How many workers could help with rows of a size: as
+ * many as have loaded them; 0 if that was this process alone (NULL), or failed.
+ */
+extern Size dperm_shared_rows_least(void);
+
+extern int	dperm_shared_rows_helpers(const DpermSharedRows *shared, Size size);
+
 #endif							/* DPERM_SHARED_ROWS_H */

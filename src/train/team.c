@@ -12,7 +12,6 @@
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "optimizer/paths.h"
 #include "pgstat.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
@@ -29,10 +28,7 @@
 #define KEY_SETS 2
 #define KEY_ROOM 3
 
-/*
- * A team pays if rows take as much memory as a table that PostgreSQL would scan
- * in parallel; and to ask it pays if this part of them is selected.
- */
+/* To ask a team pays if this part of the rows from which one pays is selected. */
 #define ASK_PART 8
 
 /*
@@ -40,9 +36,6 @@
  * dperm.cache_memory, if that is more.
  */
 #define TEAM_BYTES ((Size) 256 * 1024 * 1024)
-
-/* Shared memory of a member, apart from that: its queue for messages. */
-#define MEMBER_BYTES ((Size) 32 * 1024)
 
 /* How often to look before going to sleep: questions come soon after another. */
 #define SPINS 1000
@@ -151,13 +144,6 @@ write_set(char *at, const DpermCache *cache)
 	return (char *) (places + cache->chunk_count);
 }
 
-/* Words of rows from which a team pays. */
-static int64
-least_words(void)
-{
-	return (int64) min_parallel_table_scan_size * BLCKSZ / sizeof(double);
-}
-
 /*
  * How many members a team for some caches should have at most, given the
  * largest dimension: as many as have loaded the rows, unless there are few rows,
@@ -171,16 +157,12 @@ wanted_members(DpermCache **caches, int count, int dim)
 	Size		used = 0;
 
 	for (int i = 0; i < count; i++)
-	{
-		if (caches[i]->shared == NULL ||
-			dperm_shared_rows_stage(caches[i]->shared) == DPERM_SHARED_FAILED)
-			return 0;
 		used += dperm_cache_size(caches[i]);
-	}
-	if (used < least_words() * sizeof(double))
-		return 0;
+	for (int i = 0; i < count; i++)
+		if (dperm_shared_rows_helpers(caches[i]->shared, used) == 0)
+			return 0;
 	memory = Max(TEAM_BYTES, memory - Min(memory, used));
-	return (int) Min(dperm_shared_rows_processes(caches[0]->shared) - 1, memory / each);
+	return (int) Min(dperm_shared_rows_helpers(caches[0]->shared, used), memory / each);
 }
 
 /* Fill in what members see. */
@@ -232,7 +214,7 @@ launch(DpermTeam *team)
 
 	for (int i = 0; i < team->count; i++)
 		sets += set_bytes(team->sides[i].cache);
-	if (!dperm_shared_rows_spare(sets + room + team->wanted * MEMBER_BYTES))
+	if (!dperm_shared_rows_spare(sets + room + team->wanted * DPERM_SHARED_WORKER))
 		team->wanted = 0;
 	else
 	{
@@ -316,6 +298,7 @@ DpermTeam *
 dperm_team_begin(DpermCache **caches, int count)
 {
 	DpermTeam  *team;
+	int64		least = (int64) (dperm_shared_rows_least() / sizeof(double));
 	int			dim = 1;
 	int			members;
 
@@ -334,7 +317,7 @@ dperm_team_begin(DpermCache **caches, int count)
 	{
 		team->sides[i] = (Side) {.team = team, .cache = caches[i], .set = i};
 		caches[i]->help = (DpermHelp) {.sum = sum_together, .arg = &team->sides[i],
-									   .least_words = least_words() / ASK_PART};
+									   .least_words = least / ASK_PART};
 	}
 	return team;
 }
