@@ -48,32 +48,46 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	return classes;
 }
 
+/* The bounds of the numbers that a column can have, by its type, too. */
+static void
+bounds_of_range(const DpermColumn *column, double *low, double *high)
+{
+	DpermReaderKind kind = dperm_reader_kind(column->type, DPERM_BLOCK_NUMBER);
+	bool		whole = kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 ||
+						kind == DPERM_READ_INT8;
+
+	*low = column->block.low;
+	*high = column->block.high;
+	if (whole)
+	{
+		*low = column->above ? floor(*low) + 1 : ceil(*low);
+		*high = column->below ? ceil(*high) - 1 : floor(*high);
+	}
+	if (kind == DPERM_READ_FLOAT4)
+	{
+		*low = (float) *low;
+		*high = (float) *high;
+	}
+}
+
 /* The classes of the numbers within the bounds of a column. */
 static Classes
 classes_of_range(const DpermLabel *label, const DpermColumn *column)
 {
 	const DpermBlock *block = &column->block;
-	DpermReaderKind kind = dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER);
-	bool		whole = kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 ||
-						kind == DPERM_READ_INT8;
-	double		low = whole ? ceil(block->low) : block->low;
-	double		high = whole ? floor(block->high) : block->high;
+	double		low,
+				high,
+				value;
 	bool		above,
 				below;
-	double		value;
-
-	if (kind == DPERM_READ_FLOAT4)
-	{
-		low = (float) low;
-		high = (float) high;
-	}
 
 	/* a bound that has been rounded may be a value */
+	bounds_of_range(column, &low, &high);
 	above = column->above && low == block->low;
 	below = column->below && high == block->high;
 	if (!label->compare)
 		return (Classes) {.negative = above ? low < 0 : low <= 0, .positive = high > 0};
-	value = dperm_reader_number(kind, label->value);
+	value = dperm_reader_number(dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER), label->value);
 	return (Classes) {.negative = low < high,
 					  .positive = (above ? value > low : value >= low) &&
 						  (below ? value < high : value <= high)};
@@ -159,6 +173,43 @@ check_positive(const DpermLabel *label, const DpermColumn *column, const char *p
 				 errhint("positive must be one of the values of the label column, as text.")));
 }
 
+/*
+ * Raise an error if all numbers that a column can have are the same between the
+ * bounds, which they are clamped to.
+ */
+static void
+check_numbers(const DpermColumn *column, const DpermLabels *labels)
+{
+	bool		listed = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
+	const DpermText *values = listed ? column->block.categories : column->values;
+	int			count = listed ? column->block.count : column->value_count;
+	double		low = INFINITY;
+	double		high = -INFINITY;
+
+	if (!listed && !column->known && !column->bounded)
+		return;
+	for (int i = 0; i < count; i++)
+	{
+		double		value = strtod(pnstrdup(values[i].bytes, values[i].len), NULL);
+
+		if (isnan(value))
+			continue;
+		low = Min(low, value);
+		high = Max(high, value);
+	}
+	if (count == 0)
+		bounds_of_range(column, &low, &high);
+	if (Min(Max(low, labels->low), labels->high) < Min(Max(high, labels->low), labels->high))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("label \"%s\" is the same number in all rows that its domain allows",
+					column->name),
+			 errdetail("The domain is %s, and labels are clamped to the bounds [%.15g, %.15g].",
+					   domain_shown(column), labels->low, labels->high),
+			 errhint("Use a label that has several values between the bounds.")));
+}
+
 /* How to read numbers: bounds that are not specified are those of the domain. */
 static void
 init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
@@ -185,6 +236,7 @@ init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *lab
 				 errhint("Specify them, as in bounds => '{0,120}', or declare them, as in CHECK "
 						 "(%s BETWEEN 0 AND 120).", quote_identifier(column->name))));
 	dperm_label_init(label, column->type, labels);
+	check_numbers(column, labels);
 }
 
 /* How to read labels that may have both classes. */

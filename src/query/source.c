@@ -18,9 +18,10 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "column/domain_apart.h"
+#include "column/domain_narrow.h"
 #include "column/domains.h"
 #include "column/encode.h"
-#include "column/domain_narrow.h"
 #include "column/label_domain.h"
 #include "column/prior_argument.h"
 #include "column/reader.h"
@@ -333,8 +334,7 @@ static void
 check_common(const DpermSource *source, DpermColumn **features)
 {
 	for (int i = 0; i < source->block_count; i++)
-		if (!features[i]->known ||
-			!dperm_domain_narrow_disjoint(&source->blocks[i], &features[i]->block))
+		if (!dperm_domain_apart(&source->blocks[i], features[i]))
 			return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -45,13 +45,18 @@ tell_unknown(const DpermSource *source)
 
 /* Tell that the domain of the label is unknown. */
 static void
-tell_label(const DpermSource *source, const char *positive)
+tell_label(const DpermSource *source, const DpermLabels *labels)
 {
+	bool		number = labels->kind == DPERM_LABEL_NUMBER;
+
 	ereport(NOTICE,
-			(errmsg("label \"%s\" has no domain: whether it has two classes is not checked",
-					source->label_column),
-			 positive ? errdetail("Rows are positive if it is \"%s\".",
-								  dperm_message_clip(positive, VALUE_SHOWN)) :
+			(errmsg("label \"%s\" has no domain: whether it has %s is not checked",
+					source->label_column,
+					number ? "several values within the bounds" : "two classes"),
+			 number ? errdetail("Labels are clamped to the bounds [%.15g, %.15g].", labels->low,
+								labels->high) :
+			 labels->positive ? errdetail("Rows are positive if it is \"%s\".",
+										  dperm_message_clip(labels->positive, VALUE_SHOWN)) :
 			 errdetail("Rows are positive if it is above 0."),
 			 errhint("The owner of relation \"%s\" can register its domain with dp_protect.",
 					 get_rel_name(source->relation))));
@@ -68,7 +73,7 @@ dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options)
 
 	/* a call that is not charged can simply be repeated */
 	if (source->registration && !source->label_known)
-		tell_label(source, options->labels.positive);
+		tell_label(source, &options->labels);
 }
 
 /* The relation with a schema-qualified name; InvalidOid if there is none. */

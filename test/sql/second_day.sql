@@ -211,6 +211,23 @@ SELECT tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, feature
 CREATE TABLE spelled AS SELECT '0' || i % 10 AS age, i % 2 = 0 AS y FROM generate_series(1, 100) i;
 SELECT list, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 1))', dp_logreg_train('spelled', 'y', 'age', 10, domains => jsonb_build_object('age', list)), 'measured'))
 FROM unnest('{"[\"01\", \"02\", \"one\", \"-\", \"\", \"+1\", \"1e1\", \" 1\"]","[\"01\", \"1\"]","[\"0\", \"101\"]","[\"101\", \"-1.5\"]"}'::jsonb[]) list;
+-- texts that the type of a column cannot have, with and without a domain
+SET ROLE dperm_second_owner;
+CREATE TABLE typed (flag boolean, price numeric(6,2) CHECK (price BETWEEN 0 AND 9), hour time CHECK (hour BETWEEN '08:00' AND '18:00'), code int, short varchar(3), id uuid, y boolean,
+	days int CHECK (days BETWEEN 0 AND 30), cost numeric CHECK (cost >= 30), small smallint CHECK (small IN (31, 40)), free float8);
+INSERT INTO typed SELECT i % 2 = 0, i % 9, '09:00', i % 3, 'a', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', i % 2 = 0, i % 30, 30 + i, 31, i FROM generate_series(1, 100) i;
+SELECT dp_protect('typed', 'clinic');
+SET ROLE dperm_second_analyst;
+CREATE TABLE texts AS SELECT t AS flag, t AS price, t AS hour, t AS code, t AS short, t AS id, i % 2 = 0 AS y, i % 7 AS days FROM generate_series(1, 100) i, LATERAL (SELECT (i % 3)::text AS t) s;
+SELECT feature, list, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 0.1))',
+	dp_logreg_train('texts', 'y', feature, 10, domains => jsonb_build_object(feature, list)), 'typed'))
+FROM (VALUES ('flag', '["true", "false"]'::jsonb), ('flag', '["t"]'), ('price', '["1", "2.5"]'), ('price', '["9.01"]'), ('price', '["9.00"]'),
+	('hour', '["09:00"]'), ('hour', '["07:59:59"]'), ('hour', '["18:00:00"]'), ('code', '["a", "1.0"]'), ('code', '["99"]'),
+	('short', '["abcd"]'), ('short', '["abc"]'), ('id', '["1"]'), ('id', '["A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"]'), ('id', '["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"]')) v (feature, list);
+-- numbers that are all beyond the same bound
+SELECT label, bounds, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, label => %L, epsilon => 0.1))',
+	dp_linreg_train('texts', 'days', 'code', 10, bounds => bounds, domains => '{"code": ["0", "1", "2"]}'), 'typed', label))
+FROM (VALUES ('days', '{0,20}'::float8[]), ('days', '{30,60}'), ('days', '{29,60}'), ('days', '{-9,0}'), ('cost', '{0,30}'), ('cost', '{0,31}'), ('small', '{0,31}'), ('small', '{0,32}'), ('free', '{0,1}')) v (label, bounds);
 -- an empty table costs as any other, but not in silence
 SELECT tried($$dp_logreg_train('nobody', 'y', '{a}', 1)$$);
 SELECT tried($$dp_logreg_tune('nobody', 'y', '{a}', 1)$$);
