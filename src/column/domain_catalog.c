@@ -97,8 +97,13 @@ set_range(DpermColumn *column, const DpermSaid *said)
 		column->below = said->below;
 		column->values = texts = said_texts(said);
 		for (int i = 0; i < said->count; i++)
-			if (atof(said->texts[i]) >= said->low && atof(said->texts[i]) <= said->high)
+		{
+			double		value = atof(said->texts[i]);
+
+			if ((said->above ? value > said->low : value >= said->low) &&
+				(said->below ? value < said->high : value <= said->high))
 				texts[column->value_count++] = texts[i];
+		}
 	}
 	if (!column->known && said->origin)
 		column->lack = psprintf("%s: %s", said->origin,

@@ -19,6 +19,7 @@
 #include "catalog/indexing.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
@@ -148,18 +149,34 @@ list_text(DpermSaid *said, char *text)
 	said->texts[0] = text;
 }
 
+/*
+ * The text of a number that a column equals, NULL if other numbers pass as well:
+ * a cast may have rounded them.
+ */
+static char *
+equal_text(const DpermSubject *subject, Node *column, double x)
+{
+	Oid			type = getBaseType(exprType(column));
+
+	if (subject->kind != DPERM_BLOCK_NUMBER)
+		return NULL;
+	if (subject->discrete)
+		return fabs(x) < EXACT_MAX ? psprintf("%.0f", floor(x)) : NULL;
+	return type == subject->base || type == FLOAT8OID ? double_to_shortest_decimal(x) : NULL;
+}
+
 /* column <op> constant; for integers, a strict bound moves in by one. */
 static DpermSaid
-compare(const DpermSubject *subject, int strategy, Node *constant)
+compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
 {
+	char	   *text;
 	DpermSaid	said = all_values();
 	double		x;
 
 	if (subject->kind == DPERM_BLOCK_CATEGORY)
 	{
-		char	   *text =
+		text =
 			strategy == BTEqualStrategyNumber ? dperm_domain_terms_text(subject, constant) : NULL;
-
 		if (text)
 			list_text(&said, text);
 		return said;
@@ -174,9 +191,9 @@ compare(const DpermSubject *subject, int strategy, Node *constant)
 			strategy == BTLessStrategyNumber ? ceil(x) - 1 : floor(x);
 	said.above = strategy == BTGreaterStrategyNumber && !subject->discrete;
 	said.below = strategy == BTLessStrategyNumber && !subject->discrete;
-	if (strategy == BTEqualStrategyNumber && subject->discrete &&
-		subject->kind == DPERM_BLOCK_NUMBER && fabs(x) < EXACT_MAX)
-		list_text(&said, psprintf("%.0f", floor(x)));
+	text = strategy == BTEqualStrategyNumber ? equal_text(subject, column, x) : NULL;
+	if (text)
+		list_text(&said, text);
 	return said;
 }
 
@@ -199,8 +216,8 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 	strategy = strategy_of(op->opno, left);
 	if (strategy == 0)
 		return all_values();
-	return flipped ? compare(subject, BTMaxStrategyNumber + 1 - strategy, left) :
-		compare(subject, strategy, right);
+	return flipped ? compare(subject, right, BTMaxStrategyNumber + 1 - strategy, left) :
+		compare(subject, left, strategy, right);
 }
 
 /*
@@ -220,7 +237,8 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 	elements = dperm_domain_terms_elements(lsecond(op->args));
 	foreach(cell, elements)
 	{
-		DpermSaid	one = compare(subject, BTEqualStrategyNumber, lfirst(cell));
+		DpermSaid	one = compare(subject, linitial(op->args), BTEqualStrategyNumber,
+										lfirst(cell));
 
 		said = cell == list_head(elements) ? one : either(said, one);
 	}
@@ -237,7 +255,8 @@ read_all(const DpermSubject *subject, ScalarArrayOpExpr *op)
 		return all_values();
 	strategy = strategy_of(op->opno, linitial(op->args));
 	return strategy == 0 ? all_values() :
-		compare(subject, BTMaxStrategyNumber + 1 - strategy, linitial(op->args));
+		compare(subject, lsecond(op->args), BTMaxStrategyNumber + 1 - strategy,
+				linitial(op->args));
 }
 
 /*

@@ -10,7 +10,7 @@
 
 /*
  * What constraints say about a column: a list of texts for categories, else an
- * interval, and perhaps a list of integers in it; for vectors, of the dimension.
+ * interval, and perhaps a list of numbers in it; for vectors, of the dimension.
  * It is a superset of the values that pass.
  */
 typedef struct DpermSaid

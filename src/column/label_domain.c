@@ -93,6 +93,28 @@ classes_of_range(const DpermLabel *label, const DpermColumn *column)
 						  (below ? value < high : value <= high)};
 }
 
+/* The classes of a list of numbers; those that a type rounds are rounded. */
+static Classes
+classes_of_values(const DpermLabel *label, const DpermColumn *column)
+{
+	DpermReaderKind kind = dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER);
+	double		wanted = label->compare ? dperm_reader_number(kind, label->value) : 0;
+	Classes		classes = {false, false};
+
+	for (int i = 0; i < column->value_count; i++)
+	{
+		double		value = strtod(column->values[i].bytes, NULL);
+		bool		positive;
+
+		if (kind == DPERM_READ_FLOAT4)
+			value = (float) value;
+		positive = label->compare ? value == wanted : value > 0;
+		classes.positive |= positive;
+		classes.negative |= !positive;
+	}
+	return classes;
+}
+
 /* The classes of a column of numbers. */
 static Classes
 classes_of_numbers(const DpermLabel *label, const DpermColumn *column)
@@ -102,7 +124,7 @@ classes_of_numbers(const DpermLabel *label, const DpermColumn *column)
 
 	if (column->value_count == 0)
 		return range;
-	list = classes_of_list(label, column->values, column->value_count);
+	list = classes_of_values(label, column);
 	return (Classes) {.negative = range.negative && list.negative,
 					  .positive = range.positive && list.positive};
 }
@@ -125,7 +147,7 @@ domain_shown(const DpermColumn *column)
 		appendStringInfoChar(&domain, ']');
 	else
 		dperm_domain_print(&domain, column);
-	if (column->above || column->below)
+	if (column->value_count == 0 && (column->above || column->below))
 		appendStringInfo(&domain, " without its %s",
 						 !column->below ? "lower bound" :
 						 !column->above ? "upper bound" : "bounds");

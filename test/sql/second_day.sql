@@ -228,6 +228,16 @@ FROM (VALUES ('flag', '["true", "false"]'::jsonb), ('flag', '["t"]'), ('price', 
 SELECT label, bounds, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, label => %L, epsilon => 0.1))',
 	dp_linreg_train('texts', 'days', 'code', 10, bounds => bounds, domains => '{"code": ["0", "1", "2"]}'), 'typed', label))
 FROM (VALUES ('days', '{0,20}'::float8[]), ('days', '{30,60}'), ('days', '{29,60}'), ('days', '{-9,0}'), ('cost', '{0,30}'), ('cost', '{0,31}'), ('small', '{0,31}'), ('small', '{0,32}'), ('free', '{0,1}')) v (label, bounds);
+-- labels that are one of a few numbers, which need not be whole
+SET ROLE dperm_second_owner;
+CREATE TABLE graded (a int CHECK (a BETWEEN 0 AND 9), n numeric CHECK (n IN (0.1, 1.50)), f float8 CHECK (f = 0.1 OR f = 2.5), r real CHECK (r IN (0.1, 2.5)),
+	e numeric CHECK (e IN (-1.5, 2.5, 4) AND e > -1.5 AND e < 4), c numeric CHECK (c::int IN (1, 3)));
+INSERT INTO graded SELECT i % 10, 0.1, 2.5, 2.5, 2.5, 1 FROM generate_series(1, 100) i;
+SELECT dp_protect('graded', 'clinic');
+SET ROLE dperm_second_analyst;
+SELECT label, positive, tried(format('dp_logreg_train(%L, %L, %L, 0.1, positive => %L)', 'graded', label, 'a', positive))
+FROM (VALUES ('n', '0.10'), ('n', '1.5'), ('n', '1'), ('f', '0.1'), ('f', '1'), ('r', '0.1'), ('r', '0.2'), ('e', '2.5'), ('c', '1.4'), ('c', '9')) v (label, positive);
+SELECT tried($$dp_linreg_train('graded', 'n', 'a', 0.1)$$), tried($$dp_linreg_train('graded', 'n', 'a', 0.1, bounds => '{1.5,2}')$$);
 -- an empty table costs as any other, but not in silence
 SELECT tried($$dp_logreg_train('nobody', 'y', '{a}', 1)$$);
 SELECT tried($$dp_logreg_tune('nobody', 'y', '{a}', 1)$$);
