@@ -159,6 +159,24 @@ check_positive(const DpermLabel *label, const DpermColumn *column, const char *p
 				 errhint("positive must be one of the values of the label column, as text.")));
 }
 
+/* Raise if all labels that the domain allows are clamped to the same bound. */
+static void
+check_not_clamped(const DpermColumn *column, const DpermLabels *labels)
+{
+	const DpermBlock *block = &column->block;
+
+	if ((!column->known && !column->bounded) || block->kind != DPERM_BLOCK_NUMBER ||
+		(labels->low < block->high && labels->high > block->low))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the bounds of label \"%s\" do not overlap its domain", column->name),
+			 errdetail("The bounds are %.15g and %.15g, and the domain is %s.", labels->low,
+					   labels->high, domain_shown(column)),
+			 errhint("Other values are clamped to the bounds, which for a model are those of its "
+					 "training: all labels would be equal.")));
+}
+
 /* How to read numbers: bounds that are not specified are those of the domain. */
 static void
 init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
@@ -185,6 +203,7 @@ init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *lab
 				 errhint("Specify them, as in bounds => '{0,120}', or declare them, as in CHECK "
 						 "(%s BETWEEN 0 AND 120).", quote_identifier(column->name))));
 	dperm_label_init(label, column->type, labels);
+	check_not_clamped(column, labels);
 }
 
 /* How to read labels that may have both classes. */
