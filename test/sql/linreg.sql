@@ -185,6 +185,7 @@ GRANT USAGE ON SCHEMA stays TO dperm_stays_analyst;
 SELECT dp_budget_create('stays', 100) \gset
 SELECT dp_protect('stays', 'stays', columns => '{age,ward,days,free}', unit => 'person') \gset
 SELECT dp_grant('stays', 'dperm_stays_analyst', epsilon => 50) \gset
+INSERT INTO models (name, model) SELECT 'apart', dp_linreg_train('public_stays', 'free', '{age}', 1, bounds => '{30,60}', domains => '{"age": [0, 120]}');
 GRANT SELECT ON models TO dperm_stays_analyst;
 SET ROLE dperm_stays_analyst;
 \set ECHO all
@@ -195,6 +196,8 @@ SELECT dp_linreg_train('stays', 'free', '{age,ward}', 1, bounds => '{0,31}');
 SELECT dp_linreg_train('stays', 'free', '{age,ward}', 1);
 SELECT dp_linreg_tune('stays', 'days', '{age,ward}', 1, lambdas => '{0.001, 0.01}')::jsonb->'tuning'->>'persons' AS persons;
 SELECT metric, private FROM models, dp_evaluate(model, 'stays', epsilon => 1) WHERE name = 'straight';
+-- Labels would all be clamped to one bound: that is not charged
+SELECT dp_evaluate(model, 'stays', label => 'days', epsilon => 1) FROM models WHERE name = 'apart';
 SELECT function, learner, epsilon FROM dp_ledger WHERE act = 'charge' ORDER BY entry;
 \set ECHO none
 RESET ROLE;
