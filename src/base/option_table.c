@@ -202,7 +202,7 @@ loss_names(DpermLearner learner)
 	StringInfoData names;
 
 	initStringInfo(&names);
-	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
+	for (int i = 0; i < DPERM_LOSS_OFFERED; i++)
 		if (dperm_loss_entry(i)->learner == learner)
 			appendStringInfo(&names, "%s'%s'", names.len > 0 ? " or " : "",
 							 dperm_loss_entry(i)->name);

@@ -3,6 +3,7 @@
  *
  *   two classes   -1 or +1; 0 for none
  *   a number      from -1 to 1, mapped from its bounds; 2 for none
+ *   several       the number of the class, from 1 on; 0 for none
  */
 #ifndef DPERM_LABEL_KIND_H
 #define DPERM_LABEL_KIND_H
@@ -13,7 +14,8 @@
 typedef enum DpermLabelKind
 {
 	DPERM_LABEL_TWO = 0,
-	DPERM_LABEL_NUMBER = 1
+	DPERM_LABEL_NUMBER = 1,
+	DPERM_LABEL_SEVERAL = 2
 } DpermLabelKind;
 
 /* The label of a row that has none. */

@@ -42,7 +42,7 @@ static DpermSlack
 tangent(const DpermSetup *s, double rank, double ratio, double rest)
 {
 	double		change;
-	double		share = dperm_loss_entry((int) s->loss.kind)->share(rest, &change);
+	double		share = dperm_loss_entry((int) s->loss.kind)->share(s->loss, rest, &change);
 	double		value = rank * log1p(ratio * share / rank);
 	double		fall = -ratio * change / (1 + ratio * share / rank);
 	double		error = (value + fabs(fall)) * ROUNDING;
