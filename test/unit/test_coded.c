@@ -94,7 +94,7 @@ plain_pass(const Rows *rows, bool hessian)
 static double *
 exact_room(int dim, bool hessian)
 {
-	return malloc(sizeof(double) * dperm_moments_room(dim, hessian));
+	return malloc(sizeof(double) * dperm_moments_room(dim, 1, hessian));
 }
 
 /* All at once, row by row, a few at a time, and with flushes in between. */
@@ -252,7 +252,7 @@ main(void)
 {
 	int			result;
 
-	plain_room = malloc(sizeof(double) * dperm_moments_room(SAMPLE_DIM_MAX, true));
+	plain_room = malloc(sizeof(double) * dperm_moments_room(SAMPLE_DIM_MAX, 1, true));
 	result = test_main();
 	free(plain_room);
 	return result;

@@ -745,8 +745,8 @@ main(void)
 	int			result;
 
 	fit_room = malloc(sizeof(double) * dperm_fit_room(8));
-	moments_room = malloc(sizeof(double) * dperm_moments_room(8, true));
-	sample_room = malloc(sizeof(double) * dperm_moments_room(DIM, true));
+	moments_room = malloc(sizeof(double) * dperm_moments_room(8, 1, true));
+	sample_room = malloc(sizeof(double) * dperm_moments_room(DIM, 1, true));
 	result = test_main();
 	free(fit_room);
 	free(moments_room);

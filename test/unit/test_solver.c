@@ -362,7 +362,7 @@ main(void)
 {
 	int			result;
 
-	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 	for (int i = 0; i < SOLVERS; i++)
 	{
 		tasks[i].rows.data = malloc(sizeof(double) * ROWS_MAX * DIM_MAX);

@@ -358,7 +358,7 @@ main(void)
 
 	data = malloc(sizeof(double) * 400 * DIM_MAX);
 	room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX));
-	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 	result = test_main();
 	free(data);
 	free(room);

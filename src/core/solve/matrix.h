@@ -21,7 +21,7 @@
 typedef struct DpermMatrix
 {
 	DpermLoss	loss;
-	int			dim;
+	int			dim;			/* weights */
 	const DpermLayout *layout;	/* of the rows; NULL: vectors */
 	int64_t		count;			/* rows in all */
 	/*
@@ -43,7 +43,7 @@ typedef struct DpermMatrix
 	bool		single;			/* if so: is a gradient in single precision enough? */
 	bool		rough;			/* is a Hessian in single precision enough? */
 	DpermPoll	poll;
-	double	   *room;			/* dperm_moments_room(dim, true) doubles */
+	double	   *room;			/* dperm_moments_room() doubles, with a Hessian */
 } DpermMatrix;
 
 /* The matrix of the rows that are kept; the caller sets poll and room. */
