@@ -180,7 +180,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	long double unit = DBL_EPSILON / 2;
 	long double n = (long double) s->rows;
 	long double lambda = out->lambda;
-	long double tail = dperm_noise_tail(dperm_setup_law(s), tilted ? s->noise : NULL, s->dim, out->noise_scale) +
+	long double tail = dperm_noise_tail(dperm_setup_law(s), tilted ? s->noise : NULL, s->dim, 1, out->noise_scale) +
 		(tilted ? 2 : 2 / (n * lambda));	/* under a neighbour too */
 	long double start = start_of(s->loss);
 	long double pull = tilted ? tail / n / lambda : 0;

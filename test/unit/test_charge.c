@@ -38,7 +38,7 @@ released(const DpermSetup *setup, double order)
 		release.curve = DPERM_CURVE_PURE;
 	else
 	{
-		dperm_composition_objective(&release, dperm_loss_bounds(setup->loss).directions, cal.noise_scale);
+		dperm_composition_objective(&release, dperm_loss_bounds(setup->loss).directions, 1, cal.noise_scale);
 		release.mu *= 1 + 1e-9;
 		release.kappa = dperm_slack_any_slope(dperm_slack_rank(setup->loss, setup->unit, setup->dim),
 											  dperm_loss_bounds(setup->loss).trace / flat) * (1 + 1e-9);

@@ -357,7 +357,7 @@ main(void)
 	int			result;
 
 	data = malloc(sizeof(double) * 400 * DIM_MAX);
-	room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX));
+	room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX, 1));
 	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 	result = test_main();
 	free(data);

@@ -266,7 +266,7 @@ TEST(trains_on_persons)
 		DpermFitting fitting;
 		DpermAsk	ask;
 		const char *why;
-		double	   *fit_room = malloc(sizeof(double) * dperm_fit_room(dim));
+		double	   *fit_room = malloc(sizeof(double) * dperm_fit_room(dim, 1));
 		double	   *sample_room = malloc(sizeof(double) * dperm_moments_room(dim, 1, true));
 
 		dperm_layout_weigh(&layout);

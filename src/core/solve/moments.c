@@ -11,6 +11,7 @@
 #include "core/solve/careful.h"
 #include "core/solve/codes.h"
 #include "core/solve/several.h"
+#include "core/solve/squares.h"
 #include "core/encode/compact.h"
 #include "core/base/vector.h"
 
@@ -52,8 +53,8 @@ dperm_moments_room(int dim, int blocks, bool hessian)
 	if (blocks > 1)
 		room += k * (d + DPERM_CODES_BEYOND + rows);
 	if (hessian)
-		room += d * d + rows * d + rows + d * d / 2 + 1 +
-			dperm_loss_pairs_size(blocks > 1 ? blocks : 0);
+		room += d * d + rows + dperm_loss_pairs_size(blocks > 1 ? blocks : 0) +
+			dperm_squares_room((int) d, (int) rows);
 	return room;
 }
 
@@ -97,10 +98,8 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 		m->curve = room;
 		m->pairs = m->curve + rows;
 		m->hess = m->pairs + dperm_loss_pairs_size(loss.classes);
-		m->scaled = m->hess + wide * wide;
-		m->rough_scaled = (float *) m->scaled;
-		m->rough_hess = (float *) (m->scaled + rows * wide);
-		memset(m->pairs, 0, sizeof(double) * (size_t) (m->scaled - m->pairs));
+		m->squares = dperm_squares_make(layout->dim, (int) rows, m->hess + wide * wide);
+		memset(m->pairs, 0, sizeof(double) * (dperm_loss_pairs_size(loss.classes) + wide * wide));
 	}
 	memset(m->gradient, 0, sizeof(double) * 2 * d);
 	memcpy(m->weights, weights, sizeof(double) * d);
@@ -129,7 +128,7 @@ dperm_moments_be_product(DpermMoments *m, const double *direction)
 void
 dperm_moments_be_rough(DpermMoments *m)
 {
-	m->rough = m->hessian && m->layout.first_code > DPERM_BLAS_SMALL;
+	m->squares.rough = m->hessian && m->layout.first_code > DPERM_BLAS_SMALL;
 }
 
 /* high + low += x, keeping the rounding error in low (Knuth's two-sum). */
@@ -141,84 +140,6 @@ add_compensated(double *high, double *low, double x)
 
 	*low += (*high - (sum - virtual_x)) + (x - virtual_x);
 	*high = sum;
-}
-
-/* Add the numbers of some rows, and the intercept, to the Hessian. */
-static void
-add_dense_curves(DpermMoments *m, const double *rows, int count, size_t stride)
-{
-	const double unit = 1;
-	int			wide = m->layout.first_code;
-	double	   *to = m->scaled;
-	int			curved;
-
-	for (int i = 0; i < count; i++)
-	{
-		double		root = sqrt(m->curve[i]);
-
-		/* rows on a flat piece of the loss, or without a label, have no second derivative */
-		if (root == 0)
-			continue;
-		dperm_scale((size_t) m->layout.dense, root, rows + i * stride, to);
-		if (dperm_layout_has_constant(&m->layout))
-			to[m->layout.dense] = root * m->layout.unit;
-		to += wide;
-	}
-	curved = (int) ((to - m->scaled) / wide);
-	if (wide <= DPERM_BLAS_SMALL)
-		for (int i = 0; i < curved; i++)
-			dperm_add_square((size_t) wide, m->scaled + (size_t) i * wide, m->hess,
-							 (size_t) m->layout.dim);
-	else if (curved > 0)
-		dperm_blas()->dsyrk("L", "N", &wide, &curved, &unit, m->scaled, &wide, &unit, m->hess,
-							&m->layout.dim);
-}
-
-/* Add the update of the last few blocks to the Hessian. */
-static void
-fold_rough_curves(DpermMoments *m)
-{
-	size_t		d = (size_t) m->layout.dim;
-	size_t		wide = (size_t) m->layout.first_code;
-
-	for (size_t j = 0; j < wide && m->rough_rows > 0; j++)
-		for (size_t i = j; i < wide; i++)
-			m->hess[j * d + i] += m->rough_hess[j * wide + i];
-	m->rough_rows = 0;
-}
-
-/* The same as add_dense_curves() in single precision. */
-static void
-add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
-{
-	const float unit = 1;
-	float		keep;
-	int			wide = m->layout.first_code;
-	float	   *to = m->rough_scaled;
-	int			curved;
-
-	for (int i = 0; i < count; i++)
-	{
-		const double *row = rows + i * stride;
-		float		root = sqrtf((float) m->curve[i]);
-
-		if (root == 0)
-			continue;
-		for (size_t j = 0; j < (size_t) m->layout.dense; j++)
-			to[j] = root * (float) row[j];
-		if (dperm_layout_has_constant(&m->layout))
-			to[m->layout.dense] = root * (float) m->layout.unit;
-		to += wide;
-	}
-	curved = (int) ((to - m->rough_scaled) / wide);
-	if (curved == 0)
-		return;
-	if (m->rough_rows + curved > DPERM_ROUGH_ROWS)
-		fold_rough_curves(m);
-	keep = m->rough_rows > 0 ? 1 : 0;
-	dperm_blas()->ssyrk("L", "N", &wide, &curved, &unit, m->rough_scaled, &wide, &keep,
-						m->rough_hess, &wide);
-	m->rough_rows += curved;
 }
 
 /*
@@ -357,10 +278,8 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 		add_several(m, &codes, rows, count, stride, weights);
 	else
 		add_one(m, &codes, rows, count, stride, weights);
-	if (m->rough)
-		add_rough_curves(m, rows, count, stride);
-	else if (m->hessian && m->layout.first_code > 0)
-		add_dense_curves(m, rows, count, stride);
+	if (m->hessian && m->layout.first_code > 0)
+		dperm_squares_add(&m->squares, &m->layout, rows, count, stride, m->curve, m->hess);
 	if (m->hessian && dperm_layout_codes(&m->layout) > 0)
 		dperm_codes_curvatures(&m->layout, rows, count, stride, m->curve, m->hess);
 }
@@ -480,8 +399,8 @@ dperm_moments_flush(DpermMoments *m)
 	m->block_used = 0;
 	if (m->hessian && dperm_layout_codes(&m->layout) > 0)
 		dperm_codes_fold(&m->layout, m->hess);
-	if (m->rough)
-		fold_rough_curves(m);
+	if (m->hessian)
+		dperm_squares_fold(&m->squares, &m->layout, m->hess);
 	if (m->careful)
 		fold_group(m);
 }

@@ -28,6 +28,7 @@
 
 #include "core/encode/layout.h"
 #include "core/loss/loss.h"
+#include "core/solve/squares.h"
 
 /* Rows of a block: enough for BLAS, few enough for the cache. */
 #define DPERM_BLOCK_ROWS_MAX DPERM_LOSS_BLOCK
@@ -41,19 +42,12 @@
  */
 #define DPERM_GROUP_BLOCKS 4096
 
-/*
- * The updates of this many rows are added up in single precision by BLAS, in
- * any order.
- */
-#define DPERM_ROUGH_ROWS 512
-
 typedef struct DpermMoments
 {
 	int			dim;			/* weights: for each class, the dimension of rows */
 	int			blocks;			/* classes, or 1 */
 	DpermLayout layout;			/* of the rows */
 	bool		hessian;		/* accumulate second derivatives too? */
-	bool		rough;			/* the part for numbers in single precision? */
 	bool		careful;		/* only the gradient, in twice the precision? */
 	DpermLoss	loss;
 	int64_t		rows;			/* rows added or waiting in the block */
@@ -74,10 +68,7 @@ typedef struct DpermMoments
 	int			block_rows;		/* capacity */
 	int			block_used;
 	double	   *block;			/* block_rows x layout.words, row after row */
-	double	   *scaled;			/* their numbers and intercepts, times the root of the curvature */
-	float	   *rough_scaled;	/* the same, if rough */
-	float	   *rough_hess;		/* the update of the last few blocks, up to layout.first_code */
-	int			rough_rows;		/* number of rows in it */
+	DpermSquares squares;		/* what their numbers add to the Hessian */
 	double	   *margin;			/* block_rows, for each block: outputs, then slopes by the output */
 	double	   *moved;			/* the same of the direction */
 	double	   *label;			/* block_rows */
@@ -101,14 +92,7 @@ extern void dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const Dperm
 /*
  * To be called just after the start of a pass with a Hessian if single
  * precision is enough for it. That is twice as fast, and good enough for the
- * metric of a solver unless lambda is tiny.
- *
- * The error: a term is the product of two factors that were rounded up to 4
- * times each, and is rounded again, and so are at most DPERM_ROUGH_ROWS - 1
- * sums, in any order. With u = 2^-24, (DPERM_ROUGH_ROWS + 8) u (1 + 1e-4) sum
- * loss'' |a_i| |a_j| bounds the error of an element; rows have norm at most 1,
- * so that of the whole matrix, in the 2-norm, is at most 3.2e-5 times rows
- * times the curvature of the loss.
+ * metric of a solver unless lambda is tiny (squares.h has the error).
  */
 extern void dperm_moments_be_rough(DpermMoments *m);
 
