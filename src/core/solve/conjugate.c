@@ -88,7 +88,7 @@ dperm_conjugate_next(DpermConjugate *c, DpermAsk *ask)
 
 	/* all eigenvalues are at least lambda: anything else is rounding */
 	curvature = dperm_dot(dim, c->direction, c->product);
-	if (!(curvature > 0 && c->fit > 0))
+	if (!(curvature > 0 && isfinite(curvature) && c->fit > 0))
 	{
 		if (first)
 			memcpy(c->step, c->direction, sizeof(double) * (size_t) dim);
