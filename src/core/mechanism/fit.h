@@ -12,7 +12,7 @@
 #include "core/privacy/entropy.h"
 #include "core/solve/matrix.h"
 #include "core/solve/minimise.h"
-#include "core/solve/solver.h"
+#include "core/solve/ask.h"
 
 typedef struct DpermFit
 {
@@ -42,9 +42,9 @@ extern bool dperm_fit_rough(const DpermFit *fit);
  *   status = dperm_fit_end(&fitting);
  *
  * Then the dim weights are what is released, in the order of the rows'
- * coordinates; with several classes, each with a weight for each class. On any status other than DPERM_OK
- * they must not be shown. To report an error in reading rows, the caller sets
- * fitting.status, which ends the questions.
+ * coordinates; with several classes, each with a weight for each class. On any
+ * status other than DPERM_OK they must not be shown. To report an error in
+ * reading rows, the caller sets fitting.status, which ends the questions.
  */
 typedef struct DpermFitting
 {

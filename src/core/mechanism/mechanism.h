@@ -14,7 +14,7 @@
 
 #include "core/mechanism/setup.h"
 #include "core/privacy/entropy.h"
-#include "core/solve/solver.h"
+#include "core/solve/ask.h"
 
 struct DpermFitting;
 

@@ -19,7 +19,7 @@
 
 #include "core/base/status.h"
 #include "core/loss/loss.h"
-#include "core/solve/solver.h"
+#include "core/solve/ask.h"
 
 /* What is to be minimised, and what is known about it in advance. */
 typedef struct DpermDescentProblem

@@ -12,7 +12,7 @@
 #include "core/encode/layout.h"
 #include "core/loss/loss.h"
 #include "core/solve/moments.h"
-#include "core/solve/solver.h"
+#include "core/solve/ask.h"
 
 /*
  * Encoded rows in chunks of equal size except for the last, each in stripes or

@@ -31,7 +31,8 @@ dperm_metric_room(int dim, int blocks)
 	if (blocks == 1)
 		return room;
 	room += dperm_loss_pairs_size(blocks) + k + (d > k ? d : k);
-	return room + (has_pairs(blocks) ? 2 * k * k : 0);	/* eigenvectors, and S while they are found */
+	/* eigenvectors, and S while they are found */
+	return room + (has_pairs(blocks) ? 2 * k * k : 0);
 }
 
 DpermMetric

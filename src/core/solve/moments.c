@@ -500,7 +500,8 @@ double
 dperm_moments_rounding(int dim, DpermLoss loss, double norm)
 {
 	const DpermLossBounds bounds = dperm_loss_bounds(loss);
-	int			terms = loss.classes > 0 ? dim / loss.classes : dim / 4;	/* of one of four sums */
+	/* of a sum, or of one of four */
+	int			terms = loss.classes > 0 ? dim / loss.classes : dim / 4;
 	double		margin = (terms + MARGIN_ROUNDINGS) * norm;
 	double		slope = bounds.curvature * (margin + 2) + bounds.slope_rounding;
 

@@ -56,8 +56,8 @@ typedef struct DpermMoments
 	double		value[2];
 	double	   *gradient;		/* dim */
 	double	   *gradient_low;	/* dim */
-	double	   *hess;			/* by columns, of the dimension of rows; NULL without hessian. Between
-								 * flushes, what codes add is in the upper triangle. */
+	double	   *hess;			/* by columns, of the dimension of rows; NULL without hessian.
+								 * Between flushes, what codes add is in the upper triangle. */
 	double	   *pairs;			/* packed, by pairs of classes (loss.h) */
 
 	double	   *weights;		/* dim, and zeros for the code of a missing value (codes.h) */
