@@ -20,6 +20,8 @@
 #include "core/base/status.h"
 #include "core/loss/loss.h"
 #include "core/solve/ask.h"
+#include "core/solve/conjugate.h"
+#include "core/solve/metric.h"
 
 /* What is to be minimised, and what is known about it in advance. */
 typedef struct DpermDescentProblem
