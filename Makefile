@@ -49,7 +49,7 @@ SHLIB_LINK = -lm $(if $(filter darwin win32,$(PORTNAME)),,-Wl,-Bsymbolic)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments before labels model logreg foreign svm reference domains ranges knots knots_rule knots_vectors columns rows altered kernels aggregate releases large_values passes modes solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons prior protect protect_again ledger calls_left protect_attacks callees view_rows first_day second_day explain report
+REGRESS = install arguments before labels model logreg foreign svm reference domains ranges knots knots_rule knots_vectors columns rows altered kernels aggregate releases large_values passes modes cores solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons prior linreg protect protect_again closed ledger calls_left protect_attacks callees view_rows first_day second_day explain report
 # Tests are under test/, and what they are expected to write is in expected/.
 # pg_regress finds expected/ in the directory where it runs, but the isolation
 # tests only in that of their output. VPATH builds have a link to it.
@@ -200,6 +200,9 @@ citus:
 # tell where they are.
 # Directories that script/check-sources looks at: names after files, no circles, headers that compile by themselves.
 CHECKED_DIRS = $(ROOMS:%=src/%) src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/model
+# Pages whose figures are of this version, and say so; script/check-figures reads them. docs/benchmarks.md, docs/experiments.md,
+# docs/audit.md and docs/distributed.md follow when they are measured anew.
+MEASURED = README.md
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 lint:
 	@for t in $(filter-out $(REGRESS),$(SQL_TESTS)); do \
@@ -216,11 +219,12 @@ lint:
 		{ echo "not ok - META.json is not of version $(EXTVERSION)"; exit 1; }
 	@grep -q '^postgresql-dperm ($(EXTVERSION)-' $(here)/debian/changelog || \
 		{ echo "not ok - debian/changelog has no version $(EXTVERSION)"; exit 1; }
-	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/bare.sh $(here)/script/matrix $(here)/script/package $(here)/test/bench/run \
+	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/bare.sh $(here)/script/matrix $(here)/script/package $(here)/script/measured $(here)/test/bench/run \
 		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short; do bash -n $$f || exit 1; done
 	@perl -c $(here)/script/check-readme
+	@$(here)/script/check-figures $(here) $(MEASURED)
 	@! command -v python3 >/dev/null || python3 -c 'import sys; [compile(open(f).read(), f, "exec") for f in sys.argv[1:]]' \
-		$(wildcard $(here)/test/*/*.py $(here)/docs/examples/*.py) $(here)/test/bench/compare $(here)/test/export/check
+		$(wildcard $(here)/test/*/*.py $(here)/docs/examples/*.py) $(here)/test/bench/compare $(here)/test/compare/run $(here)/test/export/check
 	@$(here)/test/audit/plant --check $(here)
 
 # The archive for PGXN.

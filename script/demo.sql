@@ -1,14 +1,23 @@
 -- What script/demo shows. Works in any empty database in which dperm can be
--- created.
+-- created, as a superuser. psql -v report=FILE names the file of the report.
 \set QUIET on
 \set ON_ERROR_STOP on
 \pset footer off
 SET client_min_messages = warning;
+\if :{?report}
+\else
+    \set report dperm-report.html
+\endif
 
 CREATE EXTENSION dperm;
+SELECT format('CREATE ROLE %I', role) FROM unnest('{hospital,ana}'::text[]) role
+WHERE to_regrole(role) IS NULL \gexec
+GRANT CREATE ON SCHEMA public TO hospital;
+CREATE SCHEMA notes AUTHORIZATION ana;
+SET ROLE hospital;
 
 \echo
-\echo '1. The data: 20,000 synthetic patients in an ordinary table with bounds, an enum and a boolean'
+\echo '1. A hospital has 100,000 synthetic patients, in an ordinary table'
 \echo
 \set ECHO queries
 CREATE TYPE ward AS ENUM ('surgery', 'cardiology', 'oncology', 'general');
@@ -17,7 +26,6 @@ CREATE TABLE patients (
     age        int     CHECK (age BETWEEN 18 AND 105),
     bmi        numeric CHECK (bmi BETWEEN 12 AND 60),
     systolic   int     CHECK (systolic BETWEEN 70 AND 220),
-    creatinine numeric CHECK (creatinine BETWEEN 0 AND 5),
     ward       ward,
     smoker     boolean,
     admissions int     CHECK (admissions BETWEEN 0 AND 8),
@@ -32,73 +40,80 @@ LANGUAGE sql VOLATILE AS
 $$ SELECT least(greatest(mean + deviation * sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random()), low), high)::numeric $$;
 INSERT INTO patients
 SELECT id, round(pg_temp.normal(62, 15, 18, 105)), round(pg_temp.normal(28.5, 5, 12, 60), 1),
-       round(pg_temp.normal(134, 18, 70, 220)), round(exp(pg_temp.normal(0.05, 0.35, -3, 1.6)), 2),
-       (enum_range(NULL::ward))[1 + floor(4 * random())], random() < 0.24,
-       least(floor(-1.6 * ln(1 - random())), 8)
-FROM generate_series(1, 20000) AS id;
+       round(pg_temp.normal(134, 18, 70, 220)), (enum_range(NULL::ward))[1 + floor(4 * random())],
+       random() < 0.24, least(floor(-1.6 * ln(1 - random())), 8)
+FROM generate_series(1, 100000) AS id;
 
--- The relation that the models have to learn: logistic in the values.
+-- What the models have to learn: both low and high blood pressure are bad.
 UPDATE patients SET readmitted = random() < 1 / (1 + exp(-(
-    -2.4 + 0.05 * (age - 62) + 0.04 * (bmi - 28.5) + 0.02 * (systolic - 134)
-    + 1.2 * (creatinine - 1.1) + 0.9 * smoker::int + 0.75 * admissions
+    -2.8 + 0.05 * (age - 62) + 0.04 * (bmi - 28.5) + 0.0025 * (systolic - 130) ^ 2 + 0.9 * smoker::int + 0.75 * admissions
     + CASE ward WHEN 'oncology' THEN 1.2 WHEN 'cardiology' THEN 0.4 WHEN 'surgery' THEN -0.6 ELSE 0 END)));
 
 CREATE VIEW patients_train AS SELECT * FROM patients WHERE id % 5 > 0;
 CREATE VIEW patients_test AS SELECT * FROM patients WHERE id % 5 = 0;
-VACUUM ANALYZE patients;
+\echo
+SELECT * FROM patients ORDER BY id LIMIT 3;
+
+\echo '2. Its owner protects the patients with a budget, and grants a part of it to Ana.'
+\echo '   The possible values of a column come from the declarations above, never from the rows'
+\echo
+\set ECHO queries
+SELECT dp_budget_create('patients', epsilon => 3) \g /dev/null
+SELECT dp_protect('patients_train', budget => 'patients', unit => 'id') \g /dev/null
+SELECT dp_protect('patients_test', budget => 'patients', unit => 'id') \g /dev/null
+SELECT dp_grant('patients', 'ana', epsilon => 2) \g /dev/null
+\set ECHO none
 
 \echo
-SELECT * FROM patients ORDER BY id LIMIT 4;
-
-\echo '2. Training on 16,000 of them: name the columns and epsilon (smaller is more private).'
-\echo '   The possible values come from the declarations above, never from the rows.'
-\echo '   epsilon = Infinity trains an ordinary model without privacy, for comparison'
+\echo '3. Ana cannot read a single row, but she can train: epsilon is what it costs'
+\echo
+SET ROLE ana;
+SET search_path = notes, public;
+\set ON_ERROR_STOP off
+\set ECHO queries
+SELECT * FROM patients_train;
+\set ECHO none
+\set ON_ERROR_STOP on
+SELECT 1 / (:'SQLSTATE' = '42501')::int \g /dev/null
 \echo
 \set ECHO queries
 CREATE TABLE models AS
-SELECT epsilon,
-       dp_logreg_train('patients_train', label => 'readmitted',
-                       features => '{age,bmi,systolic,creatinine,ward,smoker,admissions}',
-                       epsilon => epsilon) AS model
-FROM unnest(ARRAY[0.1, 1, 10, 'Infinity']::float8[]) AS epsilon;
-\set ECHO none
-
-\echo
-\echo '3. Accuracy on the 4,000 patients that no model has seen'
-\echo '   (at epsilon 0.1 it varies a little from run to run, because of the noise)'
-\echo
-WITH scores AS (
-    SELECT 2 AS place, epsilon, avg((dp_predict(model, p) = readmitted)::int) AS accuracy
-    FROM models, patients_test p GROUP BY epsilon
-    UNION ALL
-    SELECT 1, NULL, greatest(avg(readmitted::int), 1 - avg(readmitted::int))
-    FROM patients_test)
-SELECT CASE WHEN epsilon IS NULL THEN 'majority class'
-            WHEN epsilon = 'Infinity' THEN 'logistic regression, NOT PRIVATE'
-            ELSE 'logistic regression, private' END AS model,
-       coalesce(CASE epsilon WHEN 'Infinity' THEN 'none' ELSE epsilon::text END, '') AS epsilon,
-       to_char(100 * accuracy, '990.0 %') AS accuracy
-FROM scores ORDER BY place, scores.epsilon;
-
-\echo '4. What the model has learned'
-\echo
-\set ECHO queries
-SELECT column_name, value, round(weight::numeric, 1) AS weight, round(noise::numeric, 1) AS noise, stands_out
-FROM models, dp_coefficients(model) WHERE epsilon = 1;
-\set ECHO none
-
-\echo '5. A new patient: any row with these columns, in any order'
-\echo
-\set ECHO queries
+SELECT dp_logreg_train('patients_train', label => 'readmitted',
+                       features => '{age,bmi,systolic,ward,smoker,admissions}',
+                       epsilon => 1, purpose => 'whom to call') AS model;
 SELECT dp_predict(model, new) AS readmitted, round(dp_predict_prob(model, new)::numeric, 2) AS probability
-FROM models, (SELECT 'oncology' AS ward, 71 AS age, 31 AS bmi, 150 AS systolic, 1.3 AS creatinine,
-                     true AS smoker, 2 AS admissions) AS new
-WHERE epsilon = 1;
+FROM models, (SELECT 'oncology' AS ward, 71 AS age, 31 AS bmi, 170 AS systolic, true AS smoker, 2 AS admissions) AS new;
 \set ECHO none
 
-\echo '6. The guarantee, for your records: dp_guarantee(model)'
+\echo '4. What the model has learned: a curve for each number. Low and high blood pressure are both bad'
+\echo
+\set ECHO queries
+SELECT round(position::numeric) AS systolic, round(score::numeric, 1) AS score, round(noise::numeric, 1) AS noise,
+       repeat('#', greatest(0, round(8 * (score - min(score) OVER ())))::int) AS curve
+FROM models, dp_curve(model, 'systolic');
+\set ECHO none
+
+\echo '5. How good it is, on patients whom it has not seen: noisy figures with 95 % intervals'
+\echo
+\set ECHO queries
+CREATE TABLE evaluation AS
+SELECT e.* FROM models, dp_evaluate(model, 'patients_test', epsilon => 0.5, purpose => 'whom to call') e;
+\set ECHO none
+SELECT metric, round(value::numeric, 3) AS value, round(low::numeric, 3) AS low, round(high::numeric, 3) AS high FROM evaluation;
+
+\echo '6. What was spent stays spent. The owner sees it, and so does Ana'
+\echo
+\set ECHO queries
+SELECT budget, epsilon_granted, epsilon_spent, epsilon_left FROM dp_grants;
+\set ECHO none
+
+\echo '7. The report, for whoever has to approve the model: guarantee, curves, evaluation, ledger'
 \echo
 \pset tuples_only on
 \pset format unaligned
-SELECT regexp_replace(dp_guarantee(model), '(.{1,84})( |$)', E'   \\1\n', 'g')
-FROM models WHERE epsilon = 1;
+\o :report
+SELECT dp_report(model, evaluation => (SELECT jsonb_agg(e) FROM evaluation e), title => 'Readmission within 30 days',
+                 curator => 'A synthetic hospital') FROM models;
+\o
+\echo '   Open in a browser:' :report
+\echo

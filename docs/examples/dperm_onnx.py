@@ -2,10 +2,9 @@
 
 The JSON is SELECT model::text FROM ... The inputs are the columns: tensor(string) [rows, 1] for categories, else
 tensor(double), [rows, dimension] for vectors and [rows, 1] for numbers, for booleans (0 or 1) and for times (in days
-since 2000-01-01, or since midnight). A missing value is NaN, or a text that is no category.
+since 2000-01-01, or since midnight). A missing value is NaN, or a text that is no category. char(n) has no blanks.
 """
-import json
-import sys
+import json, sys
 
 import numpy as np
 from onnx import TensorProto, checker, helper, numpy_helper, save
@@ -28,14 +27,12 @@ def to_onnx(text):
     for feature in model["features"]:
         knots, width = feature.get("knots", 1), feature.get("dimension", 1)
         name, size = feature.get("column", "x"), len(feature.get("values", "")) or width * (knots if isinstance(knots, int) else len(knots))
-        bounds = feature.get("range", [feature.get("low", 0), feature.get("high", 1)])
-        low, high = np.broadcast_to(bounds, (width, 2)).T
+        low, high = np.broadcast_to(feature.get("range", [feature.get("low", 0), feature.get("high", 1)]), (width, 2)).T
         w, first = weights[first:first + size].reshape(-1, 1), first + size
         kind = TensorProto.STRING if feature["type"] == "category" else TensorProto.DOUBLE
         inputs.append(helper.make_tensor_value_info(name, kind, ["rows", width]))
         if kind == TensorProto.STRING:
-            code = node("LabelEncoder", name, domain="ai.onnx.ml", keys_strings=feature["values"],
-                        values_int64s=range(size), default_int64=size)
+            code = node("LabelEncoder", name, domain="ai.onnx.ml", keys_strings=feature["values"], values_int64s=range(size), default_int64=size)
             terms.append(node("Gather", constant([*w[:, 0], 0]), code))
         elif "knots" in feature:  # how far each piece of a curve has been passed
             for i, points in enumerate(w.reshape(width, -1, 1)):
@@ -48,8 +45,7 @@ def to_onnx(text):
         elif "norm" in feature:  # NaN times 0, and infinity times 0, are NaN
             odd = node("IsNaN", node("ReduceSum", node("Mul", name, constant(0)), constant([1], np.int64)))
             vector = node("Where", odd, constant(0), name)
-            norm = node("Sqrt", node("ReduceSum", node("Mul", vector, vector), constant([1], np.int64)))
-            norm = node("Max", norm, constant([feature["norm"]]))
+            norm = node("Max", node("Sqrt", node("ReduceSum", node("Mul", vector, vector), constant([1], np.int64))), constant([feature["norm"]]))
             terms.append(node("Div", node("MatMul", vector, constant(w)), norm))
         else:
             value = node("Where", node("IsNaN", name), constant((low + high) / 2), name)

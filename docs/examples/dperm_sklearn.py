@@ -1,7 +1,7 @@
 """A dperm model in scikit-learn: scores are those of dp_decision.
 
     pipeline = to_sklearn(text)         # SELECT model::text FROM ...
-    pipeline.decision_function(rows)    # a DataFrame or a list of dicts, with values as a driver reads them
+    pipeline.decision_function(rows)    # a DataFrame or a list of dicts, with values as a driver reads them; char(n) as text
 """
 import datetime
 import json
@@ -45,6 +45,7 @@ def block(feature, value):
         return np.zeros(size)
     elif feature["type"] == "category":
         text = str(int(value) if isinstance(value, float) and value.is_integer() else value)
+        assert text in feature["values"] or text.rstrip() not in feature["values"], f"blanks after {text.rstrip()}: char(n)?"
         return np.array([text == listed for listed in feature["values"]], float)
     else:
         value = number(value)
@@ -60,11 +61,10 @@ def encode(rows, features, share):
 
 def to_sklearn(text):
     model = json.loads(text)
-    assert "kernel" not in model, "a model with a kernel cannot be converted"
+    assert "kernel" not in model and "bounds" not in model, "only classifiers without a kernel can be converted"
     columns = sum(f.get("dimension", 1) if "knots" in f else 1 for f in model["features"])  # curves count one by one
     weights, share = np.array([model["weights"]]), 1 / np.sqrt(columns + model["intercept"])
     linear = LogisticRegression() if model["loss"] == "logistic" else LinearSVC()
-    linear.classes_ = np.array([False, True])
-    linear.coef_ = weights[:, :weights.size - model["intercept"]]
+    linear.classes_, linear.coef_ = np.array([False, True]), weights[:, :weights.size - model["intercept"]]
     linear.intercept_ = share * weights[0, -1:] * model["intercept"]
     return make_pipeline(FunctionTransformer(encode, kw_args={"features": model["features"], "share": share}), linear)

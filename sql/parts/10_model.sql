@@ -32,7 +32,7 @@ CREATE TYPE dp_model (
 	STORAGE = extended
 );
 COMMENT ON TYPE dp_model IS
-	'a trained classifier: its weights, every public parameter of its training, and its privacy guarantee';
+	'a trained model: its weights, every public parameter of its training, and its privacy guarantee';
 
 CREATE FUNCTION dperm_model_to_jsonb(model dp_model) RETURNS jsonb
 	AS 'MODULE_PATHNAME'
@@ -71,7 +71,7 @@ CREATE FUNCTION dp_curve(model dp_model, column_name text,
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
 COMMENT ON FUNCTION dp_curve(dp_model, text) IS
-	'what a column of numbers or times, or an element such as x[3], adds to the decision of a model, at its knots or at the ends of its line';
+	'what a column of numbers or times, or an element such as x[3], adds to the decision of a model, or to the number that it predicts, at its knots or at the ends of its line';
 
 CREATE FUNCTION dp_guarantee(model dp_model) RETURNS text
 	AS 'MODULE_PATHNAME'

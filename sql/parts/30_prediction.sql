@@ -10,7 +10,7 @@ CREATE FUNCTION dp_predict(model dp_model, features "any") RETURNS boolean
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_predict(dp_model, "any") IS
-	'the predicted class: true where dp_decision is positive';
+	'the predicted class: true where dp_decision is positive; not for linear regression';
 
 CREATE FUNCTION dp_predict_prob(model dp_model, features "any") RETURNS float8
 	AS 'MODULE_PATHNAME'
@@ -18,11 +18,17 @@ CREATE FUNCTION dp_predict_prob(model dp_model, features "any") RETURNS float8
 COMMENT ON FUNCTION dp_predict_prob(dp_model, "any") IS
 	'the probability of the positive class; logistic regression only';
 
+CREATE FUNCTION dp_predict_value(model dp_model, features "any") RETURNS float8
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_predict_value(dp_model, "any") IS
+	'the predicted number, within the bounds of the label; linear regression only';
+
 CREATE FUNCTION dp_decision(model dp_model, features "any") RETURNS float8
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_decision(dp_model, "any") IS
-	'the weighted sum of the features, scaled and clipped as in training';
+	'the weighted sum of the features, scaled and clipped as in training; of linear regression, from -1 to 1 between the bounds of the label';
 
 -- STABLE: values are shown as the settings of the session print them
 CREATE FUNCTION dp_explain(model dp_model, features "any",
@@ -31,7 +37,7 @@ CREATE FUNCTION dp_explain(model dp_model, features "any",
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
 COMMENT ON FUNCTION dp_explain(dp_model, "any") IS
-	'what each column adds to dp_decision, the largest first; the intercept comes last';
+	'what each column adds to dp_decision, or to the number that is predicted, the largest first; the intercept comes last';
 
 CREATE FUNCTION dp_encode(model dp_model, features "any") RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dperm_encode_model'

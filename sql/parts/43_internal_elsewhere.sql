@@ -22,6 +22,16 @@ CREATE FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, bytea,
 COMMENT ON FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, bytea, bigint, boolean) IS
 	'internal to training: transition function of dperm_moments_person_agg';
 
+CREATE FUNCTION dperm_moments_step(dperm_moments, dperm_moments, float8, bytea) RETURNS dperm_moments
+	AS 'MODULE_PATHNAME', 'dperm_moments_step_number_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dperm_moments_step(dperm_moments, dperm_moments, float8, bytea) IS
+	'internal to training: transition function of dperm_moments_row_agg';
+
+CREATE FUNCTION dperm_moments_step(dperm_moments, dperm_moments, float8, bytea, bigint, boolean) RETURNS dperm_moments
+	AS 'MODULE_PATHNAME', 'dperm_moments_step_number_person' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dperm_moments_step(dperm_moments, dperm_moments, float8, bytea, bigint, boolean) IS
+	'internal to training: transition function of dperm_moments_person_agg';
+
 CREATE AGGREGATE dperm_moments_agg(request dperm_moments, label "any", VARIADIC columns "any") (
 	SFUNC = dperm_moments_step,
 	STYPE = dperm_moments,
@@ -56,6 +66,24 @@ CREATE AGGREGATE dperm_moments_person_agg(request dperm_moments, label boolean, 
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dperm_moments_person_agg(dperm_moments, boolean, bytea, bigint, boolean) IS
+	'internal to training: one pass over the rows of persons, each with the number of labelled rows of its person';
+
+CREATE AGGREGATE dperm_moments_row_agg(request dperm_moments, label float8, columns bytea) (
+	SFUNC = dperm_moments_step,
+	STYPE = dperm_moments,
+	COMBINEFUNC = dperm_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dperm_moments_row_agg(dperm_moments, float8, bytea) IS
+	'internal to training: one pass over rows in the form of dperm_row';
+
+CREATE AGGREGATE dperm_moments_person_agg(request dperm_moments, label float8, columns bytea, rows bigint, first boolean) (
+	SFUNC = dperm_moments_step,
+	STYPE = dperm_moments,
+	COMBINEFUNC = dperm_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dperm_moments_person_agg(dperm_moments, float8, bytea, bigint, boolean) IS
 	'internal to training: one pass over the rows of persons, each with the number of labelled rows of its person';
 
 CREATE AGGREGATE dperm_moments_sum(dperm_moments) (

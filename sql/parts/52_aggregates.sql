@@ -61,3 +61,33 @@ CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda floa
 );
 COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8, jsonb) IS
 	'train a differentially private support vector machine on the rows of each group';
+
+CREATE AGGREGATE dp_linreg(label "any", features "any", epsilon float8) (
+	SFUNC = dperm_linreg_step,
+	STYPE = internal,
+	FINALFUNC = dperm_aggregate_final,
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
+);
+COMMENT ON AGGREGATE dp_linreg("any", "any", float8) IS
+	'train a differentially private linear regression on the rows of each group';
+
+CREATE AGGREGATE dp_linreg(label "any", features "any", epsilon float8, lambda float8) (
+	SFUNC = dperm_linreg_step,
+	STYPE = internal,
+	FINALFUNC = dperm_aggregate_final,
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
+);
+COMMENT ON AGGREGATE dp_linreg("any", "any", float8, float8) IS
+	'train a differentially private linear regression on the rows of each group';
+
+CREATE AGGREGATE dp_linreg(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
+	SFUNC = dperm_linreg_step,
+	STYPE = internal,
+	FINALFUNC = dperm_aggregate_final,
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
+);
+COMMENT ON AGGREGATE dp_linreg("any", "any", float8, float8, jsonb) IS
+	'train a differentially private linear regression on the rows of each group';

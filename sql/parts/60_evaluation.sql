@@ -20,7 +20,7 @@ CREATE FUNCTION dp_evaluate(
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
 COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text, text, text) IS
-	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
+	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals; of linear regression, private errors';
 
 CREATE FUNCTION dp_roc(
 	model dp_model,
@@ -60,7 +60,7 @@ CREATE FUNCTION dp_cost(
 	analysis text DEFAULT 'sharp',
 	loss text DEFAULT 'logistic',
 	lambda float8 DEFAULT NULL,
-	h float8 DEFAULT 0.5,
+	h float8 DEFAULT NULL,
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
@@ -93,6 +93,7 @@ CREATE FUNCTION dp_cost(
 	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
+	bounds float8[] DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
 	norm float8 DEFAULT NULL,
 	dimension integer DEFAULT NULL,
@@ -103,7 +104,7 @@ CREATE FUNCTION dp_cost(
 	kernel_features integer DEFAULT NULL,
 	kernel_seed bigint DEFAULT NULL,
 	loss text DEFAULT 'logistic',
-	h float8 DEFAULT 0.5,
+	h float8 DEFAULT NULL,
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
@@ -135,5 +136,5 @@ CREATE FUNCTION dp_cost(
 	OUT calls_left bigint
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dperm_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 3;
-COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, float8, text, text, dp_model) IS
+COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, float8, text, text, dp_model) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

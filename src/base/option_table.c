@@ -8,12 +8,14 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
 #include "base/arguments.h"
 #include "base/option_table.h"
 #include "core/base/limits.h"
+#include "core/encode/block.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
@@ -25,6 +27,7 @@ typedef union OptionValue
 	int64		integer;		/* bigint */
 	bool		flag;			/* boolean */
 	char	   *text;			/* text */
+	double		pair[2];		/* float8[] with two elements */
 } OptionValue;
 
 /* An entry of the table. */
@@ -47,7 +50,9 @@ typedef struct Option
 #define SCALE_MIN 1e-6
 #define SCALE_MAX 1e6
 
+#define LOGREG (1 << DPERM_LEARNER_LOGREG)
 #define SVM (1 << DPERM_LEARNER_SVM)
+#define LINREG (1 << DPERM_LEARNER_LINREG)
 
 static void
 set_epsilon(DpermOptions *options, OptionValue value)
@@ -186,7 +191,19 @@ set_scale(DpermOptions *options, OptionValue value)
 static void
 set_positive(DpermOptions *options, OptionValue value)
 {
-	options->positive = value.text;
+	options->labels.positive = value.text;
+}
+
+static void
+set_bounds(DpermOptions *options, OptionValue value)
+{
+	if (!dperm_block_are_bounds(value.pair[0], value.pair[1]))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bounds must be finite, and the lower one below the upper one"),
+				 errhint("bounds is the public range of the label, as in bounds => '{0,120}'.")));
+	options->labels.low = value.pair[0] + 0.0;	/* no negative zero */
+	options->labels.high = value.pair[1] + 0.0;
 }
 
 static void
@@ -202,8 +219,9 @@ loss_names(DpermLearner learner)
 	StringInfoData names;
 
 	initStringInfo(&names);
-	for (int i = 0; i < DPERM_LOSS_OFFERED; i++)
-		if (dperm_loss_entry(i)->learner == learner)
+	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
+		if (dperm_loss_entry(i)->learner == learner &&
+			dperm_loss_entry(i)->label != DPERM_LABEL_SEVERAL)
 			appendStringInfo(&names, "%s'%s'", names.len > 0 ? " or " : "",
 							 dperm_loss_entry(i)->name);
 	return names.data;
@@ -227,14 +245,15 @@ set_loss(DpermOptions *options, OptionValue value)
 static void
 set_h(DpermOptions *options, OptionValue value)
 {
-	double		h = value.number;
+	DpermLoss	loss = {options->loss.kind, value.number};
+	const char *fault = dperm_loss_fault(loss);
 
-	if (!(h >= DPERM_H_MIN && h <= DPERM_H_MAX))
+	if (fault)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("h must be between %g and %g", DPERM_H_MIN, DPERM_H_MAX),
-				 errhint("The default is %g.", DPERM_H_DEFAULT)));
-	options->loss.h = h;
+				 errmsg("%s", fault),
+				 errhint("The default is %g.", dperm_loss_default(options->learner).h)));
+	options->loss = loss;
 }
 
 static void
@@ -344,7 +363,8 @@ static const Option table[] = {
 	{"lambda", FLOAT8OID, set_lambda, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_CANDIDATE},
 	{"method", TEXTOID, set_method, ARGUMENT | DPERM_PLACE_COST | KEY},
 	{"analysis", TEXTOID, set_analysis, ARGUMENT | DPERM_PLACE_COST | KEY},
-	{"positive", TEXTOID, set_positive, ARGUMENT | KEY},
+	{"positive", TEXTOID, set_positive, ARGUMENT | KEY, .learners = LOGREG | SVM},
+	{"bounds", FLOAT8ARRAYOID, set_bounds, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LINREG},
 	{"intercept", BOOLOID, set_intercept, ARGUMENT | KEY},
 	{"norm", FLOAT8OID, set_norm, ARGUMENT | KEY},
 	{"dimension", INT4OID, set_dimension, ARGUMENT | KEY},
@@ -360,7 +380,7 @@ static const Option table[] = {
 	{"rows", INT8OID, set_rows, ARGUMENT},
 	{"scale", FLOAT8OID, set_scale, DPERM_PLACE_CANDIDATE},
 	{"loss", TEXTOID, set_loss, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM},
-	{"h", FLOAT8OID, set_h, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM}
+	{"h", FLOAT8OID, set_h, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM | LINREG}
 };
 
 /* May an option be specified at this place, for these options? */
@@ -369,6 +389,32 @@ is_allowed(const Option *option, const DpermOptions *options, DpermOptionPlace p
 {
 	return (option->places & place) != 0 &&
 		(option->learners == 0 || (option->learners & 1 << options->learner) != 0);
+}
+
+/* Raise for a list that is no pair of numbers. */
+static _Noreturn void
+refuse_pair(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s must be two numbers", name),
+			 errhint("The first is the lower one.")));
+}
+
+/* The two elements of an array. */
+static void
+pair_of_array(const char *name, ArrayType *array, double *pair)
+{
+	Datum	   *numbers;
+	bool	   *nulls;
+	int			count;
+
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &numbers,
+					  &nulls, &count);
+	if (ARR_NDIM(array) != 1 || count != 2 || nulls[0] || nulls[1])
+		refuse_pair(name);
+	for (int i = 0; i < 2; i++)
+		pair[i] = DatumGetFloat8(numbers[i]);
 }
 
 /* Set an option from a datum; for NULL, leave it at its default. */
@@ -402,6 +448,9 @@ set_datum(DpermOptions *options, const Option *option, Datum datum, bool isnull)
 			break;
 		case TEXTOID:
 			value.text = TextDatumGetCString(datum);
+			break;
+		case FLOAT8ARRAYOID:
+			pair_of_array(option->name, DatumGetArrayTypeP(datum), value.pair);
 			break;
 		default:
 			elog(ERROR, "option \"%s\" has a type without values", option->name);
@@ -476,6 +525,16 @@ integer_of_key(const char *key, JsonbValue *value)
 	return (int64) number;
 }
 
+static void
+pair_of_key(const char *key, JsonbValue *value, double *pair)
+{
+	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data) ||
+		JsonContainerSize(value->val.binary.data) != 2)
+		refuse_pair(key);
+	for (int i = 0; i < 2; i++)
+		pair[i] = number_of_key(key, getIthJsonbValueFromContainer(value->val.binary.data, i));
+}
+
 static char *
 string_of_key(const char *key, JsonbValue *value)
 {
@@ -503,6 +562,9 @@ set_json(DpermOptions *options, const Option *option, JsonbValue *json)
 			break;
 		case TEXTOID:
 			value.text = string_of_key(option->name, json);
+			break;
+		case FLOAT8ARRAYOID:
+			pair_of_key(option->name, json, value.pair);
 			break;
 		default:
 			elog(ERROR, "option \"%s\" has a type without values", option->name);

@@ -20,6 +20,7 @@ dperm_options_init(DpermOptions *options, DpermLearner learner)
 	memset(options, 0, sizeof(*options));
 	options->learner = learner;
 	options->loss = dperm_loss_default(learner);
+	options->labels.kind = dperm_loss_label(options->loss);
 	options->automatic = true;
 	options->method = DPERM_METHOD_OBJECTIVE;
 	options->analysis = DPERM_ANALYSIS_SHARP;
@@ -39,17 +40,38 @@ check_same(bool same, const char *name)
 				 errhint("Omit %s to use that of the prior.", name)));
 }
 
+/* The domain of labels is that of the prior. */
+static void
+settle_prior_labels(DpermOptions *options)
+{
+	const DpermModel *prior = options->prior;
+	DpermLabels *labels = &options->labels;
+	char	   *positive =
+		prior->has_positive ? pnstrdup(prior->positive.bytes, prior->positive.len) : NULL;
+
+	check_same(labels->positive == NULL ||
+				   (positive && strcmp(labels->positive, positive) == 0),
+			   "positive");
+	if (labels->low < labels->high &&
+		(labels->low != prior->label_low || labels->high != prior->label_high))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bounds differ from those of the prior"),
+				 errhint("Omit bounds to use those of the prior.")));
+	labels->positive = positive;
+	labels->low = prior->label_low;
+	labels->high = prior->label_high;
+}
+
 /*
- * Kernel, intercept and positive value are those of the prior; arguments must
- * not say otherwise.
+ * Kernel, intercept and the domain of labels are those of the prior; arguments
+ * must not say otherwise.
  */
 static void
 settle_prior(DpermOptions *options)
 {
 	const DpermModel *prior = options->prior;
 	const DpermKernel *kernel = &prior->encoder.kernel;
-	char	   *positive =
-		prior->has_positive ? pnstrdup(prior->positive.bytes, prior->positive.len) : NULL;
 
 	check_same(!options->has_kernel || options->kernel.kind == kernel->kind, "kernel");
 	check_same(options->kernel.gamma == 0 || options->kernel.gamma == kernel->gamma, "gamma");
@@ -58,13 +80,10 @@ settle_prior(DpermOptions *options)
 	check_same(!options->has_seed || options->kernel.seed == kernel->seed, "kernel_seed");
 	check_same(options->intercept < 0 || (options->intercept > 0) == prior->encoder.intercept,
 			   "intercept");
-	check_same(options->positive == NULL ||
-				   (positive && strcmp(options->positive, positive) == 0),
-			   "positive");
+	settle_prior_labels(options);
 	options->kernel = *kernel;
 	options->has_seed = kernel->kind != DPERM_KERNEL_LINEAR;
 	options->intercept = prior->encoder.intercept;
-	options->positive = positive;
 }
 
 /* Fill in the parameters of the kernel; without a kernel there must be none. */

@@ -47,7 +47,7 @@ typedef struct DpermOptions
 	double		scale;			/* of the default lambda; 0: not specified */
 	double		slack;			/* 0: not specified */
 	DpermNoiseChoice noise;
-	char	   *positive;		/* NULL: not specified */
+	DpermLabels labels;			/* as far as arguments say; the kind follows from the loss */
 	int			intercept;		/* 0, 1; < 0: not specified */
 	double		norm;			/* 0: not specified */
 	int			dimension;		/* 0: not specified */

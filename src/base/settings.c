@@ -21,10 +21,10 @@ void
 dperm_settings_init(void)
 {
 	DefineCustomIntVariable("dperm.aggregate_memory",
-							"Sets the maximum memory that dp_logreg() and dp_svm() use for the "
-							"rows of one group.",
-							"A group that needs more raises an error. dp_logreg_train() and "
-							"dp_svm_train() have no such limit.",
+							"Sets the maximum memory that dp_logreg(), dp_svm() and dp_linreg() "
+							"use for the rows of one group.",
+							"A group that needs more raises an error. dp_logreg_train(), "
+							"dp_svm_train() and dp_linreg_train() have no such limit.",
 							&dperm_aggregate_memory,
 							256 * 1024, 64, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB,

@@ -4,8 +4,10 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
+#include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
@@ -101,11 +103,30 @@ fetch_budget(DpermOwnRows rows, bool lock)
 	return make_budget(&rows, row);
 }
 
+/*
+ * The lock on what a budget protects. It is taken by whoever has locked the row,
+ * and is there for those who hold it longer than that.
+ */
+static void
+lock_protection(const DpermBudget *budget, LOCKMODE mode, bool session, LOCKTAG *tag)
+{
+	SET_LOCKTAG_OBJECT(*tag, MyDatabaseId, dperm_own_tables_find(ACCOUNTS),
+					   DatumGetUInt32(hash_any((const unsigned char *) budget->id,
+											   strlen(budget->id))), 1);
+	(void) LockAcquire(tag, mode, session, false);
+}
+
 /* Read a budget. */
 DpermBudget *
 dperm_budget_find(const char *name, bool lock)
 {
-	return fetch_budget(dperm_own_rows_find(ACCOUNTS, "budget", CStringGetTextDatum(name)), lock);
+	DpermBudget *budget =
+		fetch_budget(dperm_own_rows_find(ACCOUNTS, "budget", CStringGetTextDatum(name)), lock);
+	LOCKTAG		tag;
+
+	if (budget && lock)
+		lock_protection(budget, ExclusiveLock, false, &tag);
+	return budget;
 }
 
 /* Read a budget, or raise. */
@@ -119,16 +140,27 @@ dperm_budget_get(const char *name, bool lock)
 	return budget;
 }
 
-/* Read a budget by its id, or raise. */
+/* What this process keeps others from changing. */
+static LOCKTAG held;
+
+/* Lock a budget for a charge. */
 DpermBudget *
-dperm_budget_get_by_id(const char *id, const char *name, bool lock)
+dperm_budget_hold(const char *id, const char *name)
 {
-	DpermBudget *budget = fetch_budget(dperm_own_rows_find(ACCOUNTS, "id", dperm_own_rows_uuid(id)),
-									   lock);
+	DpermBudget *budget =
+		fetch_budget(dperm_own_rows_find(ACCOUNTS, "id", dperm_own_rows_uuid(id)), true);
 
 	if (budget == NULL)
 		raise_no_budget(name);
+	lock_protection(budget, ShareLock, true, &held);
 	return budget;
+}
+
+/* Let others go on. */
+void
+dperm_budget_let_go(void)
+{
+	(void) LockRelease(&held, ShareLock, true);
 }
 
 /* Write what has been spent. */

@@ -36,8 +36,15 @@ extern DpermBudget *dperm_budget_get(const char *name, bool lock);
 
 extern DpermBudget *dperm_budget_find(const char *name, bool lock);
 
-/* The same by id; the name is for the error if there is none. */
-extern DpermBudget *dperm_budget_get_by_id(const char *id, const char *name, bool lock);
+/*
+ * The same by id, locked for a charge; the name is for the error if there is
+ * none. When the charge is committed, whoever locks the budget to change it, or
+ * what it protects, still waits until this process lets go of it, or ends: a
+ * registration that was good for the charge is good when reading begins.
+ */
+extern DpermBudget *dperm_budget_hold(const char *id, const char *name);
+
+extern void dperm_budget_let_go(void);
 
 /*
  * A budget owned by the role, locked; otherwise raises an error, without

@@ -366,7 +366,7 @@ dperm_debit(const DpermCharge *charge)
 
 	/* check the grant before taking the lock, which others wait for */
 	(void) find_payer(budget, &debit, false);
-	budget = dperm_budget_get_by_id(budget->id, budget->name, true);
+	budget = dperm_budget_hold(budget->id, budget->name);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	if (OidIsValid(charge->relation))
 	{

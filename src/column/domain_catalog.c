@@ -77,25 +77,30 @@ said_texts(const DpermSaid *said)
 	return texts;
 }
 
-/* Set the bounds of a number or a time, if both are known. */
+/*
+ * Set the bounds of a number or a time. They are a domain if both are known; one
+ * alone, or a single value, may tell the classes of a label.
+ */
 static void
 set_range(DpermColumn *column, const DpermSaid *said)
 {
 	DpermText  *texts;
 
-	if (said->low < said->high && isfinite(said->low) && isfinite(said->high))
+	column->known = said->low < said->high && isfinite(said->low) && isfinite(said->high);
+	column->bounded = column->known || (said->origin && said->low <= said->high);
+	if (column->bounded)
 	{
-		column->known = true;
 		column->block.low = said->low;
 		column->block.high = said->high;
 		column->block.count = 1;
 		column->above = said->above;
+		column->below = said->below;
 		column->values = texts = said_texts(said);
 		for (int i = 0; i < said->count; i++)
 			if (atof(said->texts[i]) >= said->low && atof(said->texts[i]) <= said->high)
 				texts[column->value_count++] = texts[i];
 	}
-	else if (said->origin)
+	if (!column->known && said->origin)
 		column->lack = psprintf("%s: %s", said->origin,
 								said->low == -INFINITY ? "no lower bound" :
 								said->high == INFINITY ? "no upper bound" :

@@ -83,6 +83,7 @@ both(DpermSaid a, DpermSaid b)
 	said.low = Max(a.low, b.low);
 	said.above = (a.above && a.low == said.low) || (b.above && b.low == said.low);
 	said.high = Min(a.high, b.high);
+	said.below = (a.below && a.high == said.high) || (b.below && b.high == said.high);
 	if (!a.listed || !b.listed)
 	{
 		const DpermSaid *list = a.listed ? &a : &b;
@@ -112,6 +113,7 @@ either(DpermSaid a, DpermSaid b)
 	said.low = Min(a.low, b.low);
 	said.above = (a.above || a.low > said.low) && (b.above || b.low > said.low);
 	said.high = Max(a.high, b.high);
+	said.below = (a.below || a.high < said.high) && (b.below || b.high < said.high);
 	if (!a.listed || !b.listed || a.count + b.count > 2 * DPERM_DIM_MAX)
 		return said;
 	CHECK_FOR_INTERRUPTS();
@@ -171,6 +173,7 @@ compare(const DpermSubject *subject, int strategy, Node *constant)
 		said.high = !subject->discrete ? x :
 			strategy == BTLessStrategyNumber ? ceil(x) - 1 : floor(x);
 	said.above = strategy == BTGreaterStrategyNumber && !subject->discrete;
+	said.below = strategy == BTLessStrategyNumber && !subject->discrete;
 	if (strategy == BTEqualStrategyNumber && subject->discrete &&
 		subject->kind == DPERM_BLOCK_NUMBER && fabs(x) < EXACT_MAX)
 		list_text(&said, psprintf("%.0f", floor(x)));

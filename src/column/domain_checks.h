@@ -18,6 +18,7 @@ typedef struct DpermSaid
 	double		low;			/* -infinity: no lower bound */
 	bool		above;			/* is it excluded? */
 	double		high;
+	bool		below;			/* is it excluded? */
 	bool		listed;
 	int			count;
 	char	  **texts;

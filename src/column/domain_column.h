@@ -21,7 +21,9 @@ typedef struct DpermColumn
 	bool		given;			/* did the caller specify it? */
 	bool		knotted;		/* does it say how many knots a number has, or each element? */
 	DpermBlock	block;			/* kind is set if usable; the rest if known */
+	bool		bounded;		/* has a number a bound, low or high, in the catalog? */
 	bool		above;			/* does the catalog exclude the lower bound? */
+	bool		below;			/* does it exclude the upper one? */
 	int			value_count;	/* values of a number, if the catalog lists them */
 	const DpermText *values;
 	bool		usable;			/* can the type be a feature at all? */
@@ -30,6 +32,7 @@ typedef struct DpermColumn
 	char	   *lack;			/* why there is no domain; NULL if the catalog says nothing */
 	Oid			relation;		/* the relation with its constraints, found through views */
 	AttrNumber	home;			/* its number there */
+	Oid			closed_in;		/* a protected relation behind that closes it, or InvalidOid */
 	int			made_dimension;	/* of vectors that a view computes, as ARRAY[a, b]; else 0 */
 } DpermColumn;
 

@@ -593,7 +593,7 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 
 	column->known = true;
 	column->given = true;
-	column->above = false;
+	column->above = column->below = false;
 	column->value_count = 0;
 	column->origin = "argument";
 	column->lack = NULL;

@@ -14,9 +14,10 @@
 extern const char *dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner);
 
 /*
- * Are two domains of a kind known to have no value in common, or only a bound,
- * which values beyond it are clamped to?
+ * Are the domain that a model has for a column and that of the column known to
+ * have no value in common, or only a bound, which values beyond it are clamped
+ * to?
  */
-extern bool dperm_domain_narrow_disjoint(const DpermBlock *one, const DpermBlock *other);
+extern bool dperm_domain_narrow_disjoint(const DpermBlock *model, const DpermBlock *column);
 
 #endif							/* DPERM_DOMAIN_NARROW_H */

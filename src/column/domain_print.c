@@ -29,26 +29,48 @@ dperm_domain_print_template(StringInfo out, const DpermColumn *column)
 						   "[\"low\", \"high\"]");
 }
 
+/* A time; a bound at the end of the range may have been rounded beyond it. */
+static Timestamp
+time_within(double usecs)
+{
+	return usecs <= (double) MIN_TIMESTAMP ? MIN_TIMESTAMP :
+		usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 : (Timestamp) usecs;
+}
+
+/*
+ * The time that is read as these days. About a century from 2000, their product
+ * may be rounded to a neighbour.
+ */
+static Timestamp
+time_of_days(double days)
+{
+	static const int tried[] = {0, -1, 1};
+	double		usecs = rint(days * (double) USECS_PER_DAY);
+	double		step = fmax(1, nextafter(fabs(usecs), INFINITY) - fabs(usecs));
+
+	for (int i = 0; i < lengthof(tried); i++)
+	{
+		Timestamp	time = time_within(usecs + tried[i] * step);
+
+		if (dperm_days_from_timestamp(time) == days)
+			return time;
+	}
+	return time_within(usecs);
+}
+
 /* A bound of a time column, independent of the session's DateStyle. */
 static void
 print_time(StringInfo out, Oid base, double days)
 {
 	char		buf[MAXDATELEN + 1];
-	double		usecs = rint(days * (double) USECS_PER_DAY);
 	Datum		value;
 
 	if (base == DATEOID)
 		value = DateADTGetDatum((DateADT) days);
 	else if (base == TIMEOID)
-		value = TimeADTGetDatum((TimeADT) usecs);
+		value = TimeADTGetDatum((TimeADT) rint(days * (double) USECS_PER_DAY));
 	else
-	{
-		/* a bound at the end of the range may have been rounded beyond it */
-		Timestamp	time = usecs <= (double) MIN_TIMESTAMP ? MIN_TIMESTAMP :
-			usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 : (Timestamp) usecs;
-
-		value = TimestampGetDatum(time);
-	}
+		value = TimestampGetDatum(time_of_days(days));
 	JsonEncodeDateTime(buf, value, base, NULL);
 	escape_json(out, buf);
 }

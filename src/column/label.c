@@ -1,5 +1,5 @@
 /*
- * label.c: convert the value of a label column to a sign.
+ * label.c: read the value of a label column.
  */
 #include "postgres.h"
 
@@ -18,8 +18,10 @@
 #include "column/datum_values.h"
 #include "column/domain_types.h"
 #include "column/label.h"
+#include "column/reader.h"
 
 PG_FUNCTION_INFO_V1(dperm_label);
+PG_FUNCTION_INFO_V1(dperm_label_number);
 
 /*
  * Is this a number, a boolean or an enum: a type whose values are compared as
@@ -76,12 +78,39 @@ dperm_label_value(const DpermLabel *label, const char *positive, int32 typmod)
 	return value;
 }
 
-/* Prepare to read labels of a type. */
-void
-dperm_label_init(DpermLabel *label, Oid type, const char *positive)
+/* How a type is read as a number; raises an error if it is none. */
+static DpermReaderKind
+number_reader(Oid type)
 {
-	memset(label, 0, sizeof(*label));
-	label->type = getBaseType(type);
+	DpermBlockKind kind;
+
+	if (!dperm_domain_types_kind(getBaseType(type), &kind) || kind != DPERM_BLOCK_NUMBER)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the label of a regression cannot be of type %s", format_type_be(type)),
+				 errhint("Use a number, or convert the label in a view.")));
+	return dperm_reader_kind(type, DPERM_BLOCK_NUMBER);
+}
+
+/* Prepare to read numbers. */
+static void
+init_number(DpermLabel *label, Oid type, const DpermLabels *labels)
+{
+	label->reader = number_reader(type);
+	if (!dperm_block_are_bounds(labels->low, labels->high))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the bounds of the label are not known"),
+				 errhint("Specify them, as in bounds => '{0,120}', or as an option of an "
+						 "aggregate, as in '{\"bounds\": [0, 120]}'.")));
+	label->low = labels->low;
+	label->high = labels->high;
+}
+
+/* Prepare to read two classes. */
+static void
+init_two(DpermLabel *label, Oid type, const char *positive)
+{
 	label->textual = is_textual(label->type);
 	label->padded = label->type == BPCHAROID;
 	label->compare = positive != NULL;
@@ -113,6 +142,19 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 	}
 	else
 		label->value = dperm_label_value(label, positive, -1);
+}
+
+/* Prepare to read labels of a type. */
+void
+dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels)
+{
+	memset(label, 0, sizeof(*label));
+	label->kind = labels->kind;
+	label->type = getBaseType(type);
+	if (labels->kind == DPERM_LABEL_NUMBER)
+		init_number(label, type, labels);
+	else
+		init_two(label, type, labels->positive);
 }
 
 /* Raise an error if a type is not that of the labels. */
@@ -174,9 +216,18 @@ integer_sign(const DpermLabel *label, int64 value, int64 positive)
 	return sign_of(label->compare ? value == positive : value > 0);
 }
 
-/* -1 or +1, or 0 for no label. */
-int
-dperm_label_sign(const DpermLabel *label, Datum value)
+/* A number, whatever its type. NaN if it is too large to be one. */
+static double
+number_of_datum(DpermReaderKind kind, Datum value)
+{
+	return kind == DPERM_READ_NUMERIC && dperm_datum_values_too_large(value, false) ?
+			   NAN :
+			   dperm_reader_number(kind, value);
+}
+
+/* Of two classes: -1 or +1, or 0 for no label. */
+static int
+read_sign(const DpermLabel *label, Datum value)
 {
 	int			sign;
 
@@ -221,6 +272,21 @@ dperm_label_sign(const DpermLabel *label, Datum value)
 		default:				/* an enum */
 			return sign_of(DatumGetObjectId(value) == DatumGetObjectId(label->value));
 	}
+}
+
+/* The label as a row holds it. */
+double
+dperm_label_read(const DpermLabel *label, Datum value, bool isnull)
+{
+	double		number;
+
+	if (isnull)
+		return dperm_label_kind_none(label->kind);
+	if (label->kind == DPERM_LABEL_TWO)
+		return read_sign(label, value);
+	number = number_of_datum(label->reader, value);
+	return isnan(number) ? dperm_label_kind_none(label->kind) :
+						   dperm_block_between(number, label->low, label->high);
 }
 
 /* What dperm_label keeps between rows. */
@@ -272,8 +338,9 @@ cached_label(FunctionCallInfo fcinfo)
 	cache->context = context;
 	if (!PG_ARGISNULL(1))
 		cache->positive = PG_GETARG_TEXT_P_COPY(1);
-	dperm_label_init(&cache->label, type,
-					 cache->positive ? text_to_cstring(cache->positive) : NULL);
+	dperm_label_init(
+		&cache->label, type,
+		&(DpermLabels) {.positive = cache->positive ? text_to_cstring(cache->positive) : NULL});
 	MemoryContextSwitchTo(caller);
 	fcinfo->flinfo->fn_extra = cache;
 	return &cache->label;
@@ -287,12 +354,31 @@ Datum
 dperm_label(PG_FUNCTION_ARGS)
 {
 	const DpermLabel *label = cached_label(fcinfo);
-	int			sign;
+	double		sign = dperm_label_read(label, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	sign = dperm_label_sign(label, PG_GETARG_DATUM(0));
-	if (sign == 0)
+	if (!dperm_label_has(label, sign))
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(sign > 0);
+}
+
+/*
+ * dperm_label_number(value "any"): a label as a number of double precision,
+ * NULL for none. Its bounds are in the request of the pass. STRICT.
+ */
+Datum
+dperm_label_number(PG_FUNCTION_ARGS)
+{
+	DpermReaderKind *kind = fcinfo->flinfo->fn_extra;
+	double		number;
+
+	if (kind == NULL)
+	{
+		kind = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(*kind));
+		*kind = number_reader(get_fn_expr_argtype(fcinfo->flinfo, 0));
+		fcinfo->flinfo->fn_extra = kind;
+	}
+	number = number_of_datum(*kind, PG_GETARG_DATUM(0));
+	if (isnan(number))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(number);
 }

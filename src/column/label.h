@@ -1,17 +1,32 @@
 /*
- * label.h: convert the value of a label column to a sign.
+ * label.h: read the value of a label column, as its kind and its public domain
+ * say (core/base/label_kind.h).
  *
- * Boolean: true is positive. Number: greater than zero is positive, NaN is no
- * label. Text and enum: equal to the given positive value. With a positive
- * value, numbers and booleans are compared with it too. NULL is no label.
- * Reading never raises an error.
+ * Two classes. Boolean: true is positive. Number: greater than zero is positive,
+ * NaN is no label. Text and enum: equal to the given positive value. With a
+ * positive value, numbers and booleans are compared with it too.
+ *
+ * A number is clamped to its bounds and mapped to [-1, 1]; NaN is no label.
+ *
+ * NULL is no label. Reading never raises an error.
  */
 #ifndef DPERM_LABEL_H
 #define DPERM_LABEL_H
 
+#include "column/reader_kind.h"
+#include "core/base/label_kind.h"
+
 typedef struct DpermLabel
 {
+	DpermLabelKind kind;
 	Oid			type;			/* base type of the values */
+
+	/* a number */
+	DpermReaderKind reader;
+	double		low;
+	double		high;
+
+	/* two classes */
 	bool		textual;		/* compare bytes */
 	bool		padded;			/* trailing blanks do not count */
 	bool		compare;		/* with the positive value below */
@@ -22,10 +37,10 @@ typedef struct DpermLabel
 
 /*
  * Prepare to read labels of a type; raises an error for a type that cannot be a
- * label, for a text without a positive value, and for a positive value that the
- * type does not accept.
+ * label of this kind, for a text without a positive value, for a positive value
+ * that the type does not accept, and for a number without bounds.
  */
-extern void dperm_label_init(DpermLabel *label, Oid type, const char *positive);
+extern void dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels);
 
 /*
  * A positive value as a datum of the label's base type, with a type modifier,
@@ -36,7 +51,14 @@ extern Datum dperm_label_value(const DpermLabel *label, const char *positive, in
 /* Raise an error unless labels of this type can be read in this way. */
 extern void dperm_label_check(const DpermLabel *label, Oid type);
 
-/* -1 or +1, or 0 for no label; may allocate in the current memory context. */
-extern int	dperm_label_sign(const DpermLabel *label, Datum value);
+/* The label as a row holds it; may allocate in the current memory context. */
+extern double dperm_label_read(const DpermLabel *label, Datum value, bool isnull);
+
+/* Is there one? */
+static inline bool
+dperm_label_has(const DpermLabel *label, double read)
+{
+	return dperm_label_kind_has(label->kind, read);
+}
 
 #endif							/* DPERM_LABEL_H */

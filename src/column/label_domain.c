@@ -1,5 +1,6 @@
 /*
- * label_domain.c: does the domain of a label allow both classes?
+ * label_domain.c: the domain of a label column: its bounds, or whether it
+ * allows both classes.
  *
  * What public knowledge can refuse is refused before anything is charged: a
  * model of one class alone is worth nothing.
@@ -39,7 +40,7 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	for (int i = 0; i < count; i++)
 	{
 		char	   *text = pnstrdup(values[i].bytes, values[i].len);
-		int			sign = dperm_label_sign(label, dperm_label_value(label, text, -1));
+		double		sign = dperm_label_read(label, dperm_label_value(label, text, -1), false);
 
 		classes.positive |= sign > 0;
 		classes.negative |= sign < 0;
@@ -47,15 +48,18 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	return classes;
 }
 
-/* The classes of the numbers within bounds; above: the lower one is excluded. */
+/* The classes of the numbers within the bounds of a column. */
 static Classes
-classes_of_range(const DpermLabel *label, const DpermBlock *block, bool above)
+classes_of_range(const DpermLabel *label, const DpermColumn *column)
 {
+	const DpermBlock *block = &column->block;
 	DpermReaderKind kind = dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER);
 	bool		whole = kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 ||
 						kind == DPERM_READ_INT8;
 	double		low = whole ? ceil(block->low) : block->low;
 	double		high = whole ? floor(block->high) : block->high;
+	bool		above,
+				below;
 	double		value;
 
 	if (kind == DPERM_READ_FLOAT4)
@@ -63,17 +67,23 @@ classes_of_range(const DpermLabel *label, const DpermBlock *block, bool above)
 		low = (float) low;
 		high = (float) high;
 	}
+
+	/* a bound that has been rounded may be a value */
+	above = column->above && low == block->low;
+	below = column->below && high == block->high;
 	if (!label->compare)
 		return (Classes) {.negative = above ? low < 0 : low <= 0, .positive = high > 0};
 	value = dperm_reader_number(kind, label->value);
-	return (Classes) {.negative = low < high, .positive = value >= low && value <= high};
+	return (Classes) {.negative = low < high,
+					  .positive = (above ? value > low : value >= low) &&
+						  (below ? value < high : value <= high)};
 }
 
 /* The classes of a column of numbers. */
 static Classes
 classes_of_numbers(const DpermLabel *label, const DpermColumn *column)
 {
-	Classes		range = classes_of_range(label, &column->block, column->above);
+	Classes		range = classes_of_range(label, column);
 	Classes		list;
 
 	if (column->value_count == 0)
@@ -83,12 +93,17 @@ classes_of_numbers(const DpermLabel *label, const DpermColumn *column)
 					  .positive = range.positive && list.positive};
 }
 
-/* The domain of a column, for people. */
+/* The domain of a column, for people; one bound alone is not a JSON domain. */
 static char *
 domain_shown(const DpermColumn *column)
 {
+	const DpermBlock *block = &column->block;
 	StringInfoData domain;
 
+	if (column->bounded && !column->known && !isfinite(block->high))
+		return psprintf("all numbers %s %.15g", column->above ? "above" : "from", block->low);
+	if (column->bounded && !column->known && !isfinite(block->low))
+		return psprintf("all numbers %s %.15g", column->below ? "below" : "up to", block->high);
 	initStringInfo(&domain);
 	for (int i = 0; i < column->value_count; i++)
 		appendStringInfo(&domain, "%s%s", i == 0 ? "[" : ", ", column->values[i].bytes);
@@ -96,8 +111,10 @@ domain_shown(const DpermColumn *column)
 		appendStringInfoChar(&domain, ']');
 	else
 		dperm_domain_print(&domain, column);
-	if (column->above)
-		appendStringInfoString(&domain, " without its lower bound");
+	if (column->above || column->below)
+		appendStringInfo(&domain, " without its %s",
+						 !column->below ? "lower bound" :
+						 !column->above ? "upper bound" : "bounds");
 	return dperm_message_clip(domain.data, DOMAIN_SHOWN);
 }
 
@@ -132,7 +149,7 @@ check_enum_label(const DpermColumn *column, const char *positive)
 static void
 check_positive(const DpermLabel *label, const DpermColumn *column, const char *positive)
 {
-	if (dperm_label_sign(label, dperm_label_value(label, positive, column->typmod)) <= 0)
+	if (dperm_label_read(label, dperm_label_value(label, positive, column->typmod), false) <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" cannot be \"%s\"", column->name,
@@ -142,21 +159,50 @@ check_positive(const DpermLabel *label, const DpermColumn *column, const char *p
 				 errhint("positive must be one of the values of the label column, as text.")));
 }
 
-/* How to read labels that may have both classes. */
-void
-dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, const char *positive)
+/* How to read numbers: bounds that are not specified are those of the domain. */
+static void
+init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
 {
+	bool		known = column->known && column->block.kind == DPERM_BLOCK_NUMBER;
+	bool		specified = labels->low < labels->high;
+
+	if (specified && column->given &&
+		(labels->low != column->block.low || labels->high != column->block.high))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the bounds of label \"%s\" are specified twice", column->name),
+				 errhint("Omit either bounds or the domain of the label.")));
+	if (!specified && known)
+	{
+		labels->low = column->block.low;
+		labels->high = column->block.high;
+	}
+	else if (!specified && column->usable && column->block.kind == DPERM_BLOCK_NUMBER)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the bounds of label \"%s\" are not known", column->name),
+				 errdetail("They are never read from rows."),
+				 errhint("Specify them, as in bounds => '{0,120}', or declare them, as in CHECK "
+						 "(%s BETWEEN 0 AND 120).", quote_identifier(column->name))));
+	dperm_label_init(label, column->type, labels);
+}
+
+/* How to read labels that may have both classes. */
+static void
+init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
+{
+	const char *positive = labels->positive;
 	bool		listed = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
 	Classes		classes = {true, true};
 
 	if (listed && positive && get_typtype(column->base) == TYPTYPE_ENUM)
 		check_enum_label(column, positive);
-	dperm_label_init(label, column->type, positive);
+	dperm_label_init(label, column->type, labels);
 	if (positive)
 		check_positive(label, column, positive);
 	if (listed)
 		classes = classes_of_list(label, column->block.categories, column->block.count);
-	else if (column->known && column->block.kind == DPERM_BLOCK_NUMBER)
+	else if ((column->known || column->bounded) && column->block.kind == DPERM_BLOCK_NUMBER)
 		classes = classes_of_numbers(label, column);
 	if (positive && !classes.positive)
 		refuse_positive(column, positive);
@@ -171,4 +217,14 @@ dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, const char
 					   domain_shown(column)),
 			 positive ? errhint("Use a label that has two values.") :
 			 errhint("Specify a value of the domain for the positive class, in positive.")));
+}
+
+/* How to read the labels of a column. */
+void
+dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
+{
+	if (labels->kind == DPERM_LABEL_NUMBER)
+		init_number_label(label, column, labels);
+	else
+		init_two_label(label, column, labels);
 }

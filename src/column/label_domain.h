@@ -1,5 +1,6 @@
 /*
- * label_domain.h: does the domain of a label allow both classes?
+ * label_domain.h: the domain of a label column: its bounds, or whether it
+ * allows both classes.
  */
 #ifndef DPERM_LABEL_DOMAIN_H
 #define DPERM_LABEL_DOMAIN_H
@@ -8,11 +9,12 @@
 #include "column/label.h"
 
 /*
- * How to read the labels of a column, as dperm_label_init() does. Raises, too,
- * for a label that is the same in all rows that its domain allows, or whose
- * positive value is not in its domain, if that is known.
+ * How to read the labels of a column, as dperm_label_init() does. Bounds that
+ * labels does not have are set to those of the domain. Raises, too, for a label
+ * that is the same in all rows that its domain allows, or whose positive value
+ * is not in its domain, if that is known.
  */
 extern void dperm_label_domain_init(DpermLabel *label, const DpermColumn *column,
-									const char *positive);
+									DpermLabels *labels);
 
 #endif							/* DPERM_LABEL_DOMAIN_H */

@@ -82,7 +82,8 @@ terminate_names(DpermModel *prior)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("prior was trained on arrays and does not name a column"),
-				 errhint("Train the prior with dp_logreg_train or dp_svm_train.")));
+				 errhint("Train the prior with dp_logreg_train, dp_svm_train or "
+						 "dp_linreg_train.")));
 }
 
 /* The weights of a prior may be anything: it may have come as text. */

@@ -1,6 +1,6 @@
 /*
- * aggregate.c: dp_logreg and dp_svm, the aggregates that train one model per
- * group.
+ * aggregate.c: dp_logreg, dp_svm and dp_linreg, the aggregates that train one
+ * model per group.
  *
  * The state keeps the encoded rows of the group in chunks; the final function
  * runs the whole mechanism over them. Its memory depends only on the number of
@@ -35,6 +35,7 @@
 
 PG_FUNCTION_INFO_V1(dperm_logreg_step);
 PG_FUNCTION_INFO_V1(dperm_svm_step);
+PG_FUNCTION_INFO_V1(dperm_linreg_step);
 PG_FUNCTION_INFO_V1(dperm_aggregate_final);
 
 /* What is known about a call, for as long as its query runs. */
@@ -206,7 +207,7 @@ init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
 	else
 		state->noise = dperm_options_noise(&state->options, &state->encoder, false);
 	dperm_options_check(&state->options, dperm_encoder_dim(&state->encoder), state->noise);
-	dperm_cache_init(&state->cache, &state->encoder, 0, NULL, false);
+	dperm_cache_init(&state->cache, &state->encoder, state->options.labels.kind, 0, NULL, false);
 	state->raw = palloc(sizeof(double) * dimension);
 }
 
@@ -262,7 +263,7 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("features cannot be of type %s", format_type_be(features_type)),
 				 errhint("Pass an array of numbers, such as double precision[].")));
-	dperm_label_init(&state->label, label_type, state->options.positive);
+	dperm_label_init(&state->label, label_type, &state->options.labels);
 	dimension = declared_dimension(watch, &state->options);
 	init_rows(state, dimension,
 			  watch->encoded && dperm_encoder_dim(&watch->made_by) == dimension ? &watch->made_by :
@@ -271,7 +272,7 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	return state;
 }
 
-/* Encode and keep one row: label 0 for none, a zero block without a vector. */
+/* Encode and keep one row, with a zero block if there is no vector. */
 static void
 keep_row(FitState *state, double label, const double *raw)
 {
@@ -285,7 +286,8 @@ keep_row(FitState *state, double label, const double *raw)
 				 errmsg("a group needs more than dperm.aggregate_memory (%d kB)",
 						dperm_aggregate_memory),
 				 errhint("Raise dperm.aggregate_memory, or train this group from a view with "
-						 "dp_logreg_train() or dp_svm_train(), which read rows in passes.")));
+						 "dp_logreg_train(), dp_svm_train() or dp_linreg_train(), which read rows "
+						 "in passes.")));
 	dperm_cache_add(&state->cache, &value, label, 0);
 }
 
@@ -324,13 +326,13 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 	MemoryContext context;
 	FitState   *state;
 	ArrayType  *array = NULL;
-	double		label = 0;
+	double		label;
 	int			where = AggCheckCallContext(fcinfo, &context);
 
 	if (where == AGG_CONTEXT_WINDOW)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot be used as window functions"),
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used as window functions"),
 				 errdetail("Each frame would release another model of the same rows."),
 				 errhint("Use GROUP BY.")));
 	if (where != AGG_CONTEXT_AGGREGATE)
@@ -350,8 +352,7 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 		check_unchanged(fcinfo, state);
 	}
 
-	if (!PG_ARGISNULL(ARG_LABEL))
-		label = dperm_label_sign(&state->label, PG_GETARG_DATUM(ARG_LABEL));
+	label = dperm_label_read(&state->label, PG_GETARG_DATUM(ARG_LABEL), PG_ARGISNULL(ARG_LABEL));
 	if (!PG_ARGISNULL(ARG_FEATURES))
 		array = dperm_datum_values_get_array(PG_GETARG_DATUM(ARG_FEATURES));
 	add_group_row(state, label, array);
@@ -370,6 +371,12 @@ Datum
 dperm_svm_step(PG_FUNCTION_ARGS)
 {
 	return step_group(fcinfo, DPERM_LEARNER_SVM);
+}
+
+Datum
+dperm_linreg_step(PG_FUNCTION_ARGS)
+{
+	return step_group(fcinfo, DPERM_LEARNER_LINREG);
 }
 
 /*
@@ -396,7 +403,8 @@ check_first_time(FunctionCallInfo fcinfo, const FitState *group)
 		!results->ecxt_aggnulls[call->aggno])
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot be computed more than once in a query"),
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be computed more than once in a "
+						"query"),
 				 errdetail("Each computation would release another model of the same rows."),
 				 errhint("Compute the models once, in WITH ... AS MATERIALIZED, or store them in "
 						 "a table.")));
@@ -445,7 +453,7 @@ dperm_aggregate_final(PG_FUNCTION_ARGS)
 		dperm_training_answer(&training);
 	dperm_host_check_status(dperm_training_finish(&training));
 	result = dperm_model_type_make(
-		dperm_training_model(&training, &group->encoder, NULL, group->options.positive, caller));
+		dperm_training_model(&training, &group->encoder, NULL, &group->options.labels, caller));
 
 	/*
 	 * keep it first: no model may be seen that could be followed by another one

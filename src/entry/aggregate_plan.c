@@ -1,5 +1,5 @@
 /*
- * aggregate_plan.c: how a call of dp_logreg or dp_svm is planned.
+ * aggregate_plan.c: how a call of dp_logreg, dp_svm or dp_linreg is planned.
  *
  * What a query says once may be computed several times: the planner copies a
  * subquery for each use of its column, and the parser copies an operand of
@@ -161,10 +161,10 @@ check_parameters(Agg *agg, const Aggref *call, int first_parameter)
 	if (gathered && columns == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot read how this version of Citus has planned "
-						"the query"),
-				 errhint("Use dp_logreg_train or dp_svm_train, or group by the distribution "
-						 "column.")));
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot read how this version of Citus has "
+						"planned the query"),
+				 errhint("Use dp_logreg_train, dp_svm_train or dp_linreg_train, or group by the "
+						 "distribution column.")));
 	foreach(cell, call->args)
 	{
 		TargetEntry *argument = lfirst_node(TargetEntry, cell);
@@ -178,8 +178,8 @@ check_parameters(Agg *agg, const Aggref *call, int first_parameter)
 					   has_ungrouped_column(expression, agg))
 			ereport(ERROR,
 					(errcode(ERRCODE_GROUPING_ERROR),
-					 errmsg("epsilon, lambda and options of dp_logreg and dp_svm must be constants "
-							"or depend on columns of GROUP BY"),
+					 errmsg("epsilon, lambda and options of dp_logreg, dp_svm and dp_linreg must "
+							"be constants or depend on columns of GROUP BY"),
 					 gathered ?
 					 errhint("They are parameters of the model, which Citus computes with the "
 							 "rows, so they cannot contain subqueries or functions that are not "
@@ -261,21 +261,22 @@ dperm_aggregate_plan_check(AggState *node, const Aggref *call, int first_paramet
 	if (call->aggdistinct != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot be used with DISTINCT"),
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with DISTINCT"),
 				 errhint("The number of rows is public, but the number of distinct rows depends on "
 						 "private values.")));
 	if (grouping_sets(agg) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot be used with ROLLUP, CUBE or several "
-						"grouping sets"),
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with ROLLUP, CUBE or "
+						"several grouping sets"),
 				 errdetail("A row would belong to several groups, each of which costs epsilon."),
 				 errhint("Use GROUP BY, or one query for each grouping set.")));
 	check_parameters(agg, call, first_parameter);
 	if (count_copies(node->ss.ps.state->es_plannedstmt, call) > 1 || node_has_twin(agg, call))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot be computed more than once in a query"),
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be computed more than once in a "
+						"query"),
 				 errdetail("There are several copies of one call in the plan."),
 				 errhint("Compute the models once, in WITH ... AS MATERIALIZED, or store them in a "
 						 "table.")));

@@ -85,7 +85,7 @@ read_objects(DpermCandidates *candidates, const DpermOptions *base)
 					 errmsg("a candidate is too long"),
 					 errhint("A candidate should contain only a few arguments and their values.")));
 		dperm_option_table_jsonb(options, DPERM_PLACE_CANDIDATE, object);
-		if (options->positive != base->positive)
+		if (options->labels.positive != base->labels.positive)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("positive cannot differ between candidates"),

@@ -1,7 +1,7 @@
 /*
  * citus_arguments.c: rows that Citus gathers for an aggregate.
  *
- * Citus cannot split dp_logreg and dp_svm. Unless the query groups by the
+ * Citus cannot split dp_logreg, dp_svm and dp_linreg. Unless the query groups by the
  * distribution column, so that each server has whole groups, it asks the
  * servers for all arguments of the call, row by row, and calls the aggregate
  * here. Then even a constant is a column. Its original expression is in the

@@ -131,7 +131,7 @@ find_curve(const DpermModel *model, const char *name)
 	return curve;
 }
 
-/* What the column adds to the decision at a position. */
+/* What the column adds to the decision at a position, in units of the label. */
 static double
 score_at(const Curve *curve, double position)
 {
@@ -144,7 +144,7 @@ score_at(const Curve *curve, double position)
 	};
 	dperm_score_terms(&curve->model->encoder, curve->model->weights, curve->values, curve->room,
 					  curve->terms);
-	return curve->terms[curve->number];
+	return dperm_model_unit(curve->model) * curve->terms[curve->number];
 }
 
 /* dp_curve(model, column_name): the points of a curve, see sql/parts. */
@@ -171,7 +171,7 @@ dp_curve(PG_FUNCTION_ARGS)
 		Datum		values[4] = {
 			Float8GetDatum(position),
 			Float8GetDatum(score),
-			Float8GetDatum(curve.target * noise[weight]),
+			Float8GetDatum(dperm_model_unit(model) * curve.target * noise[weight]),
 			Float8GetDatum(exp(score - middle))
 		};
 		bool		nulls[4] = {[3] = model->loss.kind != DPERM_LOSS_LOGISTIC};

@@ -18,6 +18,7 @@
 #include "core/base/json.h"
 #include "core/base/limits.h"
 #include "core/model/model_release.h"
+#include "core/model/prior.h"
 #include "core/privacy/composition.h"
 
 PG_FUNCTION_INFO_V1(dperm_compose_model_step);
@@ -34,6 +35,7 @@ extern PGDLLEXPORT Datum dperm_model_from_jsonb(PG_FUNCTION_ARGS);
 typedef struct ComposeState
 {
 	double		delta;			/* the same for all rows */
+	int64		exposed;		/* models with a prior that is not private, or one behind it */
 	DpermComposition sums;
 } ComposeState;
 
@@ -143,6 +145,20 @@ add_release(FunctionCallInfo fcinfo, ComposeState *state, const DpermRelease *re
 	PG_RETURN_POINTER(state);
 }
 
+/* Add a model, which may reveal rows of a prior that is not private. */
+static Datum
+add_model(FunctionCallInfo fcinfo, MemoryContext context, DpermModel *model)
+{
+	ComposeState *state = open_state(fcinfo, context);
+	DpermRelease release = dperm_model_release(model);
+	DpermPrior	prior;
+
+	if (model->prior.len > 0 && dperm_prior_read(&model->prior, &prior) == NULL && !prior.private)
+		state->exposed++;
+	pfree(model);
+	return add_release(fcinfo, state, &release);
+}
+
 /* A NULL is ignored, but its delta is not. */
 static Datum
 ignore_null(FunctionCallInfo fcinfo)
@@ -158,15 +174,10 @@ Datum
 dperm_compose_model_step(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = compose_context(fcinfo);
-	DpermModel *model;
-	DpermRelease release;
 
 	if (PG_ARGISNULL(ARG_RELEASE))
 		return ignore_null(fcinfo);
-	model = dperm_model_type_open(PG_GETARG_DATUM(ARG_RELEASE));
-	release = dperm_model_release(model);
-	pfree(model);
-	return add_release(fcinfo, open_state(fcinfo, context), &release);
+	return add_model(fcinfo, context, dperm_model_type_open(PG_GETARG_DATUM(ARG_RELEASE)));
 }
 
 /* Raise an error for an invalid claim. */
@@ -292,10 +303,10 @@ dperm_compose_claim_step(PG_FUNCTION_ARGS)
 		return ignore_null(fcinfo);
 	json = PG_GETARG_JSONB_P(ARG_RELEASE);
 	if (is_model(json))
-		release = dperm_model_release(dperm_model_type_open(
-			DirectFunctionCall1(dperm_model_from_jsonb, JsonbPGetDatum(json))));
-	else
-		release = read_claim(json);
+		return add_model(fcinfo, context,
+						 dperm_model_type_open(
+							 DirectFunctionCall1(dperm_model_from_jsonb, JsonbPGetDatum(json))));
+	release = read_claim(json);
 	return add_release(fcinfo, open_state(fcinfo, context), &release);
 }
 
@@ -324,6 +335,7 @@ dperm_compose_combine(PG_FUNCTION_ARGS)
 				 errmsg("delta must be the same for all rows of a group"),
 				 errhint("It is what all releases may spend together.")));
 	check_fit(dperm_composition_merge(&state->sums, &more->sums));
+	state->exposed += more->exposed;
 	PG_RETURN_POINTER(state);
 }
 
@@ -340,6 +352,7 @@ dperm_compose_serialize(PG_FUNCTION_ARGS)
 	sums = (const double *) ((const char *) &state->sums + offsetof(DpermComposition, epsilon));
 	pq_begintypsend(&buf);
 	pq_sendfloat8(&buf, state->delta);
+	pq_sendint64(&buf, state->exposed);
 	pq_sendint32(&buf, (int) state->sums.neighbours);
 	pq_sendint32(&buf, (int) state->sums.unit);
 	for (int i = 0; i < DPERM_KNOWN_COUNT; i++)
@@ -365,6 +378,7 @@ dperm_compose_deserialize(PG_FUNCTION_ARGS)
 	state = palloc0(sizeof(ComposeState));
 	sums = (double *) ((char *) &state->sums + offsetof(DpermComposition, epsilon));
 	state->delta = pq_getmsgfloat8(&buf);
+	state->exposed = pq_getmsgint64(&buf);
 	state->sums.neighbours = (DpermNeighbours) pq_getmsgint(&buf, 4);
 	state->sums.unit = (DpermUnit) pq_getmsgint(&buf, 4);
 	for (int i = 0; i < DPERM_KNOWN_COUNT; i++)
@@ -398,6 +412,8 @@ describe(const ComposeState *state, const DpermComposed *total)
 	if (total->order > 0)
 		appendStringInfo(&text, ", \"order\": %.4g, "
 								"\"summed\": " INT64_FORMAT, total->order, total->summed);
+	if (state->exposed > 0)
+		appendStringInfo(&text, ", \"not_private_priors\": " INT64_FORMAT, state->exposed);
 	appendStringInfo(&text, ", \"neighbours\": \"%s\", \"unit\": \"%s\"}",
 					 dperm_claim_neighbours_name(state->sums.neighbours),
 					 dperm_claim_unit_name(state->sums.unit));

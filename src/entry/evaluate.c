@@ -11,12 +11,14 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
+#include "base/message.h"
 #include "base/option_table.h"
 #include "base/result_set.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/curve.h"
+#include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "protect/protected_call.h"
@@ -26,6 +28,9 @@
 #include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
+
+/* Bytes of a value in a message. */
+#define VALUE_SHOWN 100
 
 PG_FUNCTION_INFO_V1(dp_evaluate);
 PG_FUNCTION_INFO_V1(dp_roc);
@@ -43,6 +48,13 @@ typedef struct Evaluation
 	bool		choose_bins;	/* is their number to be chosen? Then these are fine-grained */
 	int64	   *counts;
 } Evaluation;
+
+/* Are errors added up, in place of rows that are counted? */
+static bool
+sums_errors(const Evaluation *evaluation)
+{
+	return dperm_model_label(evaluation->model) == DPERM_LABEL_NUMBER;
+}
 
 /* A zero-terminated copy of a text. */
 static DpermText
@@ -87,26 +99,66 @@ name_columns(DpermModel *model, const char *features)
 	return model;
 }
 
+/* The bounds of a number are those of the training. */
+static void
+take_bounds(FunctionCallInfo fcinfo, const DpermModel *model, DpermOptions *options)
+{
+	if (dperm_arguments_text(fcinfo, "positive"))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the model predicts a number, which has no positive value"),
+				 errhint("Omit positive.")));
+	options->labels.low = model->label_low;
+	options->labels.high = model->label_high;
+}
+
 /*
- * The label column and its positive value, from the arguments or else from the
- * training.
+ * The positive value of a label, from the arguments or else from the training.
+ * Which it is in another column is not known, nor guessed: the metrics would be
+ * about the other class.
+ */
+static void
+take_positive(FunctionCallInfo fcinfo, const DpermModel *model, const char *label,
+			  const char *trained, DpermOptions *options)
+{
+	const char **positive = &options->labels.positive;
+
+	*positive = dperm_arguments_text(fcinfo, "positive");
+	if (*positive || !model->has_positive)
+		return;
+	*positive = pnstrdup(model->positive.bytes, model->positive.len);
+	if (trained && strcmp(label, trained) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label \"%s\" requires a positive value", label),
+				 errdetail("The model was trained with positive value \"%s\" of label \"%s\".",
+						   dperm_message_clip(*positive, VALUE_SHOWN), trained),
+				 errhint("Specify the value of the positive class, as in positive => 'yes'.")));
+}
+
+/*
+ * The label column and its domain, from the arguments or else from the training;
+ * who names the label of the training means the same classes. A model of an
+ * aggregate does not name its label.
  */
 static void
 name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *names,
 		   DpermOptions *options)
 {
-	names->label = dperm_arguments_text(fcinfo, "label");
-	options->positive = dperm_arguments_text(fcinfo, "positive");
-	if (names->label)
-		return;
-	if (model->label.len == 0)
+	const char *trained =
+		model->label.len > 0 ? terminated(model->label.bytes, model->label.len).bytes : NULL;
+	char	   *label = dperm_arguments_text(fcinfo, "label");
+
+	if (label == NULL && trained == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the model does not name a label column"),
 				 errhint("Name the column that holds the labels, as in label => 'y'.")));
-	names->label = terminated(model->label.bytes, model->label.len).bytes;
-	if (options->positive == NULL && model->has_positive)
-		options->positive = pnstrdup(model->positive.bytes, model->positive.len);
+	names->label = label ? label : trained;
+	if (options->labels.kind == DPERM_LABEL_NUMBER)
+		take_bounds(fcinfo, model, options);
+	else
+		take_positive(fcinfo, model, names->label, trained, options);
 }
 
 /* Check the arguments and open the source, before any row is read. */
@@ -130,7 +182,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 				 errhint("Call dp_evaluate(model, 'table', epsilon => 1).")));
 	model = dperm_model_type_open(value);
 	names.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
-	dperm_options_init(&options, DPERM_LEARNER_LOGREG);
+	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
 	dperm_option_table_set(&options, "epsilon", epsilon, false);
 	if (dperm_arguments_text(fcinfo, "neighbours"))
 		dperm_option_table_set(&options, "neighbours",
@@ -140,7 +192,14 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	dperm_options_settle(&options);
 	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
 	evaluation->model = model;
-	evaluation->budget = dperm_selection_budget_for(options.epsilon, options.neighbours);
+	if (sums_errors(evaluation) && evaluation->bins > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the model predicts a number, which has no ROC curve"),
+				 errhint("Use dp_evaluate().")));
+	evaluation->budget = sums_errors(evaluation) ?
+		dperm_selection_budget(options.epsilon) :	/* either relation: errors.h */
+		dperm_selection_budget_for(options.epsilon, options.neighbours);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
 	names.unit = dperm_arguments_text(fcinfo, "unit");
@@ -158,7 +217,10 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 	DpermEntropy entropy;
 
 	dperm_entropy_init(&entropy, dperm_host_random, NULL);
-	dperm_counts_add_noise(&entropy, evaluation->budget, evaluation->parts, counts, count);
+	if (sums_errors(evaluation))
+		dperm_errors_add_noise(&entropy, evaluation->budget, counts);
+	else
+		dperm_counts_add_noise(&entropy, evaluation->budget, evaluation->parts, counts, count);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_host_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&entropy);
@@ -168,7 +230,8 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 static int
 cells_of(const Evaluation *evaluation)
 {
-	return evaluation->bins > 0 ? 2 * evaluation->bins : DPERM_CELLS;
+	return sums_errors(evaluation) ? DPERM_SUMS :
+		evaluation->bins > 0 ? 2 * evaluation->bins : DPERM_CELLS;
 }
 
 /*
@@ -238,6 +301,38 @@ put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEsti
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 
+/* The rows of a model of two classes. */
+static void
+put_classes(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
+{
+	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
+	"false negatives", "true negatives"};
+	uint64		budget = evaluation->budget;
+	uint64		parts = evaluation->parts;
+	double		variance = dperm_counts_variance(budget, parts);
+
+	for (int i = 0; i < DPERM_CELLS; i++)
+		put_estimate(store, desc, names[i],
+					 dperm_counts_estimate(evaluation->counts[i], budget, parts), budget > 0);
+	for (int i = 0; i < DPERM_METRICS; i++)
+		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
+					 dperm_counts_metric((DpermMetric) i, evaluation->counts, parts, variance),
+					 budget > 0);
+}
+
+/* The rows of a model whose label is a number. */
+static void
+put_errors(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
+{
+	double		range = 2 * dperm_model_unit(evaluation->model);
+
+	for (int i = 0; i < DPERM_ERROR_METRICS; i++)
+		put_estimate(store, desc, dperm_errors_metric_name((DpermErrorMetric) i),
+					 dperm_errors_metric((DpermErrorMetric) i, evaluation->counts,
+										 evaluation->budget, range),
+					 evaluation->budget > 0);
+}
+
 /*
  * dp_evaluate(model, source, label, epsilon, positive, features, neighbours,
  * unit, purpose)
@@ -245,14 +340,10 @@ put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEsti
 Datum
 dp_evaluate(PG_FUNCTION_ARGS)
 {
-	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
-	"false negatives", "true negatives"};
 	Evaluation	evaluation = {.bins = 0};
 	Oid			protected = dperm_protected_call_relation(fcinfo);
 	TupleDesc	desc;
 	Tuplestorestate *store;
-	double		variance;
-	bool		private;
 
 	if (OidIsValid(protected))
 		return dperm_protected_call(fcinfo, protected, NULL, NULL);
@@ -261,18 +352,10 @@ dp_evaluate(PG_FUNCTION_ARGS)
 
 	/* not before: a charge ends the transaction, and the result set with it */
 	store = dperm_result_set_begin(fcinfo, &desc);
-
-	private = evaluation.budget > 0;
-	variance = dperm_counts_variance(evaluation.budget, evaluation.parts);
-	for (int i = 0; i < DPERM_CELLS; i++)
-		put_estimate(store, desc, names[i],
-					 dperm_counts_estimate(evaluation.counts[i], evaluation.budget,
-										   evaluation.parts), private);
-	for (int i = 0; i < DPERM_METRICS; i++)
-		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
-					 dperm_counts_metric((DpermMetric) i, evaluation.counts, evaluation.parts,
-										 variance),
-					 private);
+	if (sums_errors(&evaluation))
+		put_errors(store, desc, &evaluation);
+	else
+		put_classes(store, desc, &evaluation);
 	return (Datum) 0;
 }
 

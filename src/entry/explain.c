@@ -65,17 +65,25 @@ dp_explain(PG_FUNCTION_ARGS)
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
 	const double *sums = dperm_scorer_terms(scorer, PG_GETARG_DATUM(1));
 	const DpermEncoder *encoder = dperm_scorer_encoder(scorer);
-	int			count = encoder->block_count + (encoder->intercept ? 1 : 0);
+	const DpermModel *model = dperm_scorer_model(scorer);
+	/* a number is never without an intercept: the centre of its bounds */
+	bool		intercept = encoder->intercept || dperm_model_label(model) == DPERM_LABEL_NUMBER;
+	int			count = encoder->block_count + (intercept ? 1 : 0);
 	Term	   *terms = palloc(sizeof(Term) * count);
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 
 	for (int i = 0; i < count; i++)
+	{
+		bool		last = i == encoder->block_count;
+		double		sum = !last || encoder->intercept ? sums[i] : 0;
+
 		terms[i] = (Term) {
 			.block = i,
-			.intercept = i == encoder->block_count,
-			.contribution = sums[i]
+			.intercept = last,
+			.contribution = dperm_model_unit(model) * sum + (last ? dperm_model_centre(model) : 0)
 		};
+	}
 	qsort(terms, count, sizeof(Term), compare_terms);
 	for (int i = 0; i < count; i++)
 		put_term(store, desc, scorer, &terms[i]);

@@ -18,6 +18,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/rel.h"
@@ -338,6 +339,7 @@ typedef struct Protecting
 	int			listed;
 	Jsonb	   *domains;
 	bool		domains_kept;	/* are they those of the former registration? */
+	List	   *versions;		/* DpermVersion: registrations of other relations */
 	DpermRegisteredColumn *columns; /* those with anything to register */
 	int			count;
 	List	   *usable;			/* numbers of columns that calls may use */
@@ -374,21 +376,36 @@ keep_omitted(Protecting *protecting, const DpermRegistration *before)
 		protecting->domains = before->domains;
 }
 
-/*
- * The domain of a column as it is registered: knots with their range, which
- * might otherwise get lost.
- */
-static Jsonb *
-registered_domain(const Protecting *protecting, const DpermColumn *column)
+/* Put another domain of a column into domains. */
+static void
+set_domain(Protecting *protecting, const DpermColumn *column)
 {
 	StringInfoData text;
+	Datum		changed;
 
-	if (!column->knotted)
-		return JsonbValueToJsonb(getKeyJsonValueFromContainer(
-			&protecting->domains->root, column->name, strlen(column->name), NULL));
 	initStringInfo(&text);
+	appendStringInfoChar(&text, '{');
+	escape_json(&text, column->name);
+	appendStringInfoChar(&text, ':');
 	dperm_domain_print(&text, column);
-	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
+	appendStringInfoChar(&text, '}');
+	changed = DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data));
+	protecting->domains = DatumGetJsonbP(
+		DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(protecting->domains), changed));
+}
+
+/*
+ * The domain of a column as it is registered: knots with their range, which
+ * might otherwise get lost, and times as they are now, whatever the DateStyle,
+ * the TimeZone and the day when they are read.
+ */
+static Jsonb *
+registered_domain(Protecting *protecting, const DpermColumn *column)
+{
+	if (column->knotted || column->block.kind == DPERM_BLOCK_TIME || column->base == TIMETZOID)
+		set_domain(protecting, column);
+	return JsonbValueToJsonb(getKeyJsonValueFromContainer(
+		&protecting->domains->root, column->name, strlen(column->name), NULL));
 }
 
 /*
@@ -421,9 +438,21 @@ split_domains(Protecting *protecting, const DpermColumn *columns,
 	}
 }
 
+/* Does a registration open a column? */
+static bool
+is_opened(const Protecting *protecting, const char *column)
+{
+	if (protecting->names == NULL)
+		return protecting->unit == NULL || strcmp(column, protecting->unit) != 0;
+	for (int i = 0; i < protecting->listed; i++)
+		if (strcmp(protecting->names[i], column) == 0)
+			return true;
+	return false;
+}
+
 /*
- * If a view is protected without a list of columns, those that are closed in
- * the table behind it stay closed.
+ * Columns that are closed in another relation that shows them stay closed. If
+ * all columns are to be open, those are not registered as such.
  */
 static void
 keep_closed(Protecting *protecting, const DpermColumn *columns, int count)
@@ -433,26 +462,27 @@ keep_closed(Protecting *protecting, const DpermColumn *columns, int count)
 	int			opened = 0;
 	StringInfoData closed;
 
-	if (protecting->names)
-		return;
 	initStringInfo(&closed);
 	for (int i = 0; i < count; i++)
-	{
-		if (protecting->unit && strcmp(columns[i].name, protecting->unit) == 0)
+		if (!is_opened(protecting, columns[i].name))
 			continue;
-		if (dperm_registered_columns_is_closed(relation, &columns[i]))
-			appendStringInfo(&closed, "%s\"%s\"", closed.len > 0 ? ", " : "", columns[i].name);
+		else if (OidIsValid(columns[i].closed_in))
+			appendStringInfo(&closed, "%s\"%s\" (in \"%s\")", closed.len > 0 ? ", " : "",
+							 columns[i].name, get_rel_name(columns[i].closed_in));
 		else
 			open[opened++] = columns[i].name;
-	}
 	if (closed.len == 0)
 		return;
-	protecting->names = open;
-	protecting->listed = opened;
+	if (protecting->names == NULL)
+	{
+		protecting->names = open;
+		protecting->listed = opened;
+	}
 	ereport(NOTICE,
-			(errmsg("columns that are closed in the table behind view \"%s\" stay closed: %s",
+			(errmsg("columns of relation \"%s\" that are closed elsewhere stay closed: %s",
 					get_rel_name(relation), dperm_message_clip(closed.data, COLUMNS_SHOWN)),
-			 errhint("Specify columns to open them.")));
+			 errhint("To open a column, list it in columns of both relations, or show an "
+					 "expression of it in a view.")));
 }
 
 /* What is to be registered about the columns of a relation. */
@@ -526,6 +556,12 @@ write_registration(const Protecting *protecting, const DpermRegistration *before
 	budget = dperm_budget_get_own(registration->budget, scope.user);
 	if (order > 0)
 		old = dperm_registry_budget(before, true);
+	if (!dperm_debit_unchanged(protecting->versions))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("the registration of a relation behind \"%s\" has changed",
+						get_rel_name(relation)),
+				 errhint("Try again.")));
 	if (strcmp(budget->id, registration->budget_id) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -567,7 +603,8 @@ dp_protect(PG_FUNCTION_ARGS)
 		keep_omitted(&protecting, before);
 	registration->persons = protecting.unit != NULL;
 	columns = dperm_registered_columns_replace(
-		relation, before, protecting.domains_kept ? NULL : protecting.domains, &count);
+		relation, before, protecting.domains_kept ? NULL : protecting.domains, &count,
+		&protecting.versions);
 	keep_closed(&protecting, columns, count);
 	registration->all_columns = protecting.names == NULL;
 
@@ -615,6 +652,7 @@ dp_unprotect(PG_FUNCTION_ARGS)
 	dperm_registry_end(&scope, relation);
 	let_go(&scope, budget, relation);
 	dperm_own_tables_leave(&scope);
+	dperm_owner_notes_ended(registration);
 	PG_RETURN_VOID();
 }
 

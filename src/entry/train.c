@@ -1,5 +1,5 @@
 /*
- * train.c: dp_logreg_train and dp_svm_train.
+ * train.c: dp_logreg_train, dp_svm_train and dp_linreg_train.
  */
 #include "postgres.h"
 
@@ -16,6 +16,7 @@
 #include "protect/domain_tables.h"
 #include "protect/locks.h"
 #include "protect/protected_call.h"
+#include "protect/registry.h"
 #include "protect/worker.h"
 #include "query/queries.h"
 #include "relation/relation.h"
@@ -25,14 +26,21 @@
 
 PG_FUNCTION_INFO_V1(dp_logreg_train);
 PG_FUNCTION_INFO_V1(dp_svm_train);
+PG_FUNCTION_INFO_V1(dp_linreg_train);
 
 /* Tell that a call has been charged for nothing; the number of units is public. */
 static void
 tell_empty(Oid relation)
 {
+	const DpermRegistration *registration = dperm_registry_find(relation);
+	bool		persons = registration && registration->persons;
+
 	dperm_message_public();
 	ereport(NOTICE,
-			(errmsg("relation \"%s\" has no rows, so there is no model", get_rel_name(relation)),
+			(errmsg("relation \"%s\" has no %s, so there is no model", get_rel_name(relation),
+					persons ? "rows of persons" : "rows"),
+			 persons ? errdetail("The call has been charged, as any other. Rows whose unit is NULL "
+								 "do not count.") :
 			 errdetail("The call has been charged, as any other.")));
 	dperm_message_private();
 }
@@ -147,4 +155,14 @@ Datum
 dp_svm_train(PG_FUNCTION_ARGS)
 {
 	return dperm_train_call(fcinfo, DPERM_LEARNER_SVM, train);
+}
+
+/*
+ * dp_linreg_train(source, label, features, epsilon, ..., bounds, h): see
+ * sql/parts
+ */
+Datum
+dp_linreg_train(PG_FUNCTION_ARGS)
+{
+	return dperm_train_call(fcinfo, DPERM_LEARNER_LINREG, train);
 }

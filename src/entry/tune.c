@@ -1,6 +1,6 @@
 /*
- * tune.c: dp_logreg_tune and dp_svm_tune: training with parameters that are
- * chosen privately.
+ * tune.c: dp_logreg_tune, dp_svm_tune and dp_linreg_tune: training with
+ * parameters that are chosen privately.
  *
  * The private way (Algorithm 4 of the paper): the rows are divided into one
  * portion per candidate and one more. Each candidate is trained on its own
@@ -28,6 +28,7 @@
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/counts.h"
+#include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "entry/candidates.h"
@@ -44,6 +45,7 @@
 
 PG_FUNCTION_INFO_V1(dp_logreg_tune);
 PG_FUNCTION_INFO_V1(dp_svm_tune);
+PG_FUNCTION_INFO_V1(dp_linreg_tune);
 
 /*
  * How often every candidate is trained on a public table, to average over the
@@ -141,6 +143,8 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 		{
 			dperm_options_set_unit(options, source->unit != NULL);
 			dperm_call_charge_settle(options, source);
+			options->labels.low = source->spec.labels.low;	/* of a holdout, too */
+			options->labels.high = source->spec.labels.high;
 		}
 		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
 							dperm_options_noise(options, &source->spec.encoder, false));
@@ -337,6 +341,26 @@ load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
 	dperm_load(tuning->sets, tuning->set_count, portions);
 }
 
+/* Is the label a number? Then mistakes are absolute errors, in parts. */
+static bool
+is_regression(const Tuning *tuning)
+{
+	return tuning->base.labels.kind == DPERM_LABEL_NUMBER;
+}
+
+/* The mistakes in the result of a pass that counts, over this many rows. */
+static int64
+mistakes_of(const Tuning *tuning, Datum result, int64 rows)
+{
+	int64		cells[DPERM_CELLS + DPERM_SUMS];
+	int			count = is_regression(tuning) ? DPERM_SUMS : DPERM_CELLS;
+
+	if (dperm_moments_flat_counts(result, cells, count) != rows)
+		dperm_tasks_rows_changed();
+	return is_regression(tuning) ? cells[DPERM_SUM_ABSOLUTE] :
+								   cells[DPERM_FALSE_POSITIVE] + cells[DPERM_FALSE_NEGATIVE];
+}
+
 /*
  * Count the mistakes of the models of tasks on a portion with this many rows,
  * which none of them was trained on.
@@ -357,13 +381,7 @@ count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *t
 	}
 	dperm_queries_pass(&tuning->sources[0], count, requests, portions, results);
 	for (int i = 0; i < count; i++)
-	{
-		int64		cells[DPERM_CELLS];
-
-		if (dperm_moments_flat_counts(results[i], cells, DPERM_CELLS) != rows)
-			dperm_tasks_rows_changed();
-		mistakes[i] = cells[DPERM_FALSE_POSITIVE] + cells[DPERM_FALSE_NEGATIVE];
-	}
+		mistakes[i] = mistakes_of(tuning, results[i], rows);
 }
 
 /*
@@ -420,6 +438,7 @@ tune_privately(Tuning *tuning)
 	dperm_entropy_init(&entropy, dperm_host_random, NULL);
 	chosen = dperm_selection_choose(&entropy, tuning->selection,
 						  dperm_selection_budget_for(tuning->base.epsilon, tuning->base.neighbours),
+						  is_regression(tuning) ? DPERM_ERRORS_PARTS :
 						  dperm_person_parts(tuning->candidates.each[0].unit), mistakes,
 						  tuning->candidates.count, order);
 	if (!dperm_entropy_ok(&entropy))
@@ -433,25 +452,49 @@ tune_privately(Tuning *tuning)
 	return tasks[chosen].model;
 }
 
-/* Raise an error for a public table whose labels are of one class, or missing. */
+/* Count the labels of both halves of a public table: of a class, or of numbers. */
 static void
-check_holdout_labels(const Tuning *tuning)
+count_holdout_labels(const Tuning *tuning, int64 *positive, int64 *negative)
 {
 	const DpermPassSpec *spec = &tuning->sources[0].spec;
 	double	   *weights = palloc0(sizeof(double) * dperm_encoder_dim(&spec->encoder));
 	Datum		request = dperm_moments_flat_count(spec, weights, 0);
 	Datum		results[2];
-	int64		cells[2][DPERM_CELLS];
-	bool		positive = false,
-				negative = false;
+	int64		cells[DPERM_CELLS + DPERM_SUMS];
 
+	*positive = *negative = 0;
 	dperm_queries_pass(&tuning->sources[0], 2, (Datum[]) {request, request}, (int[]) {0, 1},
 					   results);
 	for (int i = 0; i < 2; i++)
+		if (is_regression(tuning))
+		{
+			(void) dperm_moments_flat_counts(results[i], cells, DPERM_SUMS);
+			*positive += cells[DPERM_SUM_ROWS];
+		}
+		else
+		{
+			(void) dperm_moments_flat_counts(results[i], cells, DPERM_CELLS);
+			*positive += cells[DPERM_TRUE_POSITIVE] + cells[DPERM_FALSE_NEGATIVE];
+			*negative += cells[DPERM_TRUE_NEGATIVE] + cells[DPERM_FALSE_POSITIVE];
+		}
+}
+
+/* Raise an error for a public table whose labels are of one class, or missing. */
+static void
+check_holdout_labels(const Tuning *tuning)
+{
+	int64		positive,
+				negative;
+
+	count_holdout_labels(tuning, &positive, &negative);
+	if (is_regression(tuning))
 	{
-		(void) dperm_moments_flat_counts(results[i], cells[i], DPERM_CELLS);
-		positive |= cells[i][DPERM_TRUE_POSITIVE] + cells[i][DPERM_FALSE_NEGATIVE] > 0;
-		negative |= cells[i][DPERM_TRUE_NEGATIVE] + cells[i][DPERM_FALSE_POSITIVE] > 0;
+		if (positive == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("label \"%s\" of holdout is null in all rows", tuning->names.label),
+					 errhint("Candidates are compared by their errors on its rows.")));
+		return;
 	}
 	if (!positive || !negative)
 		ereport(ERROR,
@@ -558,6 +601,7 @@ tune_on_holdout(Tuning *tuning, DpermSource *private)
 	{
 		load_holdout(tuning);
 		best = choose_on_holdout(units, tuning);
+		dperm_load_close(tuning->sets, tuning->set_count);
 	}
 	if (best < 0 || best >= tuning->candidates.count)
 		elog(ERROR, "there is no candidate %d", best);
@@ -689,4 +733,11 @@ Datum
 dp_svm_tune(PG_FUNCTION_ARGS)
 {
 	return dperm_train_call(fcinfo, DPERM_LEARNER_SVM, tune);
+}
+
+/* dp_linreg_tune(source, label, features, epsilon, ...): see sql/parts */
+Datum
+dp_linreg_tune(PG_FUNCTION_ARGS)
+{
+	return dperm_train_call(fcinfo, DPERM_LEARNER_LINREG, tune);
 }

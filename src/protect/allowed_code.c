@@ -35,6 +35,7 @@
 #include "column/domains.h"
 #include "protect/allowed_builtins.h"
 #include "protect/allowed_code.h"
+#include "protect/locks.h"
 #include "protect/worker_rules.h"
 #include "relation/row_sources.h"
 
@@ -201,9 +202,12 @@ refuse_names(Oid type, Walk *walk)
 static void
 check_column_list(Oid relation, Walk *walk)
 {
-	Relation	composite = relation_open(relation, AccessShareLock);
-	TupleDesc	desc = RelationGetDescr(composite);
+	Relation	composite;
+	TupleDesc	desc;
 
+	dperm_locks_hold_type(relation);
+	composite = relation_open(relation, AccessShareLock);
+	desc = RelationGetDescr(composite);
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
 			check_type(TupleDescAttr(desc, i)->atttypid, walk);

@@ -182,6 +182,13 @@ dperm_locks_hold(Oid relation)
 	}
 }
 
+void
+dperm_locks_hold_type(Oid relation)
+{
+	if (held != NIL)
+		lock_relation(relation, false, AccessShareLock);
+}
+
 /* Begin to look at a relation. */
 ResourceOwner
 dperm_locks_look(void)

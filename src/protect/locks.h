@@ -19,6 +19,12 @@
  */
 extern void dperm_locks_hold(Oid relation);
 
+/*
+ * Lock the columns of a row type in the same way, if this process has locked a
+ * relation: nothing is waited for after the charge.
+ */
+extern void dperm_locks_hold_type(Oid relation);
+
 /* The relations that are locked: a plan must read no others. */
 extern List *dperm_locks_held(void);
 

@@ -1,9 +1,11 @@
 /*
- * owner_notes.h: what an owner should know when they protect a relation, or
- * grant a share of its budget.
+ * owner_notes.h: what an owner should know when they protect a relation, end
+ * that, or grant a share of its budget.
  */
 #ifndef DPERM_OWNER_NOTES_H
 #define DPERM_OWNER_NOTES_H
+
+#include "protect/registry.h"
 
 /*
  * Tell in a notice which columns of a protected relation have no domain, and
@@ -13,5 +15,11 @@ extern void dperm_owner_notes_relation(Oid relation);
 
 /* Warn if a role can read the relations that are charged to a budget. */
 extern void dperm_owner_notes_grantee(Oid role, const char *budget);
+
+/*
+ * Tell which protected relations the columns and domains of a relation no longer
+ * count for, whose protection has been ended.
+ */
+extern void dperm_owner_notes_ended(const DpermRegistration *ended);
 
 #endif							/* DPERM_OWNER_NOTES_H */

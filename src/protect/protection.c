@@ -104,10 +104,10 @@ dperm_protection_check_query(List *relations)
 	foreach(cell, dperm_registry_among(reached))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("dp_logreg and dp_svm cannot be charged to the budget of protected "
-						"relation \"%s\"",
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be charged to the budget of "
+						"protected relation \"%s\"",
 						get_rel_name(lfirst_oid(cell))),
-				 errhint("Use dp_logreg_train or dp_svm_train.")));
+				 errhint("Use dp_logreg_train, dp_svm_train or dp_linreg_train.")));
 }
 
 /*
@@ -180,12 +180,14 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 }
 
 /*
- * Is a column open to training? The unit identifies persons and is not a
- * feature of them.
+ * Is a column open to training, here and behind? The unit identifies persons and
+ * is not a feature of them.
  */
 bool
 dperm_protection_lists(const DpermRegistration *registration, const DpermColumn *column)
 {
+	if (OidIsValid(column->closed_in))
+		return false;
 	return registration->all_columns ? column->number != registration->unit :
 		list_member_int(registration->columns, column->number);
 }
@@ -200,8 +202,11 @@ dperm_protection_check_column(const DpermRegistration *registration, const Dperm
 				 errmsg("column \"%s\" of protected relation \"%s\" is not open to "
 						"training", column->name,
 						get_rel_name(registration->relation)),
-				 errhint("dp_protected lists the columns, which the owner of the relation chooses "
-						 "with dp_protect.")));
+				 OidIsValid(column->closed_in) ?
+				 errdetail("The column is closed in protected relation \"%s\".",
+						   get_rel_name(column->closed_in)) : 0,
+				 errhint("dp_domains shows the open columns, which the owner of the relation "
+						 "chooses with dp_protect.")));
 	dperm_protection_check_fit(registration->relation, column);
 }
 

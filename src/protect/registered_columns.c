@@ -1,46 +1,17 @@
 /*
  * registered_columns.c: the columns of a protected relation, with the domains
- * that are registered for it or for the table behind it.
+ * that are registered for it or for relations behind it.
  */
 #include "postgres.h"
 
-#include "access/transam.h"
 #include "utils/lsyscache.h"
 
-#include "budget/debit.h"
 #include "column/domain_json.h"
 #include "column/domains.h"
 #include "column/encode.h"
 #include "protect/protection.h"
+#include "protect/registered_behind.h"
 #include "protect/registered_columns.h"
-
-/* Does a registration, which may be NULL, say anything about its relation? */
-static bool
-is_settled(const DpermRegistration *registration)
-{
-	return registration && registration->budget && !registration->waiting;
-}
-
-/* The registration that counts for views of a table; NULL: it has none. */
-static const DpermRegistration *
-find_behind(Oid table)
-{
-	const DpermRegistration *registration = dperm_registry_find(table);
-
-	return is_settled(registration) ? registration : NULL;
-}
-
-/* Note a registration that was read, or that there is none. */
-static void
-note_version(List **versions, Oid relation, const DpermRegistration *registration)
-{
-	DpermVersion *version = palloc(sizeof(*version));
-
-	version->relation = relation;
-	version->version = registration ? registration->version : InvalidTransactionId;
-	if (versions)
-		*versions = lappend(*versions, version);
-}
 
 /*
  * Read a registered domain. If it no longer fits the type of its column, only
@@ -74,21 +45,6 @@ read_registered(DpermColumn *column, JsonbValue *domain)
 	PG_END_TRY();
 }
 
-/*
- * Columns with the domains of the catalog, or with these if they are ranges:
- * knots that come without a range are for it.
- */
-static DpermColumn *
-with_ranges(const DpermColumn *catalog, const DpermColumn *columns, int count)
-{
-	DpermColumn *result = palloc(sizeof(*result) * Max(count, 1));
-
-	for (int i = 0; i < count; i++)
-		result[i] = columns[i].known && dperm_block_is_number(&columns[i].block) ? columns[i] :
-																				   catalog[i];
-	return result;
-}
-
 /* A member of an object, or NULL. */
 static JsonbValue *
 member_of(JsonbContainer *object, const char *key)
@@ -96,78 +52,72 @@ member_of(JsonbContainer *object, const char *key)
 	return getKeyJsonValueFromContainer(object, key, strlen(key), NULL);
 }
 
-/* Give columns the domains that a registration has for them, if any. */
-static void
-give_registered(const DpermRegistration *registration, const DpermColumn *catalog,
-				DpermColumn *columns, int count)
+/* The domain of a column in a JSON object, or NULL. */
+static JsonbValue *
+domain_in(Jsonb *domains, const char *column)
 {
-	DpermColumn *own;
-
-	if (registration->domains == NULL)
-		return;
-	own = with_ranges(catalog, columns, count);
-	for (int i = 0; i < count; i++)
-	{
-		JsonbValue *domain = member_of(&registration->domains->root, own[i].name);
-
-		if (domain == NULL)
-			continue;
-		read_registered(&own[i], domain);
-		columns[i] = own[i];
-		columns[i].origin = "registration";
-	}
+	return domains && JB_ROOT_IS_OBJECT(domains) ? member_of(&domains->root, column) : NULL;
 }
 
-/* The columns of a table behind views; none if it has no registered domains. */
-static DpermColumn *
-columns_behind(Oid table, int *count, List **versions)
+/* A member of a domain that is an object, or NULL. */
+static JsonbValue *
+detail_in(JsonbValue *domain, const char *key)
 {
-	const DpermRegistration *registration = find_behind(table);
-	DpermColumn *columns;
-
-	note_version(versions, table, registration);
-	*count = 0;
-	if (registration == NULL || registration->domains == NULL)
-		return NULL;
-	columns = dperm_domains_read(table, NULL, dperm_encode_dimension, count);
-	give_registered(registration, columns, columns, *count);
-	return columns;
+	return domain && domain->type == jbvBinary &&
+		JsonContainerIsObject(domain->val.binary.data) ?
+		member_of(domain->val.binary.data, key) : NULL;
 }
 
 /*
- * Give columns that a view shows unchanged the domains that are registered for
- * the table behind it. They take precedence over the catalog, as they do for
- * the table.
+ * What a column is before it gets a domain: knots without a range are for the
+ * range that it has by now; for others it is as in the catalog.
+ */
+static DpermColumn
+column_before(const DpermColumn *catalog, const DpermColumn *column, JsonbValue *domain)
+{
+	return column->known && detail_in(domain, "knots") && !detail_in(domain, "range") &&
+		(dperm_block_is_number(&column->block) || column->block.kind == DPERM_BLOCK_BOX) ?
+		*column : *catalog;
+}
+
+/*
+ * Give a column the domain that a registration has for it, if any; name is what
+ * it is called there.
  */
 static void
-take_over_domains(Oid view, DpermColumn *columns, int count, List **versions)
+give_registered(const DpermRegistration *registration, const char *name,
+				const DpermColumn *catalog, DpermColumn *column, char *origin)
 {
-	Oid			table = view;
-	DpermColumn *theirs = NULL;
-	int			their_count = 0;
+	JsonbValue *domain = domain_in(registration->domains, name);
 
-	for (int i = 0; i < count; i++)
+	if (domain == NULL)
+		return;
+	*column = column_before(catalog, column, domain);
+	read_registered(column, domain);
+	column->origin = origin;
+}
+
+/*
+ * Give a column what registrations behind it say: it is closed if one of them
+ * closes it, and it has the domain of the nearest one that has any. Registered
+ * domains take precedence over the catalog.
+ */
+static void
+give_behind(List *behind, DpermColumn *catalog, DpermColumn *column)
+{
+	for (int i = list_length(behind) - 1; i >= 0; i--)
 	{
-		if (columns[i].relation == view)
-			continue;
-		if (columns[i].relation != table)
-			theirs = columns_behind(table = columns[i].relation, &their_count, versions);
-		for (int j = 0; j < their_count; j++)
-			if (theirs[j].given && theirs[j].number == columns[i].home)
-			{
-				DpermText	name = columns[i].block.column;
+		const DpermBehind *one = list_nth(behind, i);
+		Oid			relation = one->registration->relation;
 
-				columns[i].known = theirs[j].known;
-				columns[i].misfit = theirs[j].misfit;
-				columns[i].block = theirs[j].block;
-				columns[i].knotted = theirs[j].knotted;
-				columns[i].above = theirs[j].above;
-				columns[i].value_count = theirs[j].value_count;
-				columns[i].block.column = name;
-				columns[i].origin = psprintf("registration of \"%s\"", get_rel_name(table));
-				columns[i].lack = theirs[j].lack;
-			}
+		if (!one->open)
+			catalog->closed_in = relation;
+		if (one->whole)
+			give_registered(one->registration, get_attname(relation, one->number, false), catalog,
+							column, psprintf("registration of \"%s\"", get_rel_name(relation)));
 	}
+	column->given = false;
+	column->closed_in = catalog->closed_in;
 }
 
 /*
@@ -176,16 +126,21 @@ take_over_domains(Oid view, DpermColumn *columns, int count, List **versions)
  */
 static DpermColumn *
 as_registered(const DpermRegistration *registration, DpermColumn **catalog, int *count,
-			  List **versions)
+			  DpermBehindRead *read)
 {
 	DpermColumn *columns;
 
-	*catalog = dperm_domains_read(registration->relation, NULL, dperm_encode_dimension, count);
+	*catalog = dperm_domains_read(read->relation, NULL, dperm_encode_dimension, count);
 	columns = palloc(sizeof(*columns) * Max(*count, 1));
-	memcpy(columns, *catalog, sizeof(*columns) * *count);
-	note_version(versions, registration->relation, registration);
-	take_over_domains(registration->relation, columns, *count, versions);
-	give_registered(registration, *catalog, columns, *count);
+	for (int i = 0; i < *count; i++)
+	{
+		List	   *behind = dperm_registered_behind_find(read, &(*catalog)[i]);
+
+		columns[i] = (*catalog)[i];
+		give_behind(behind, &(*catalog)[i], &columns[i]);
+		give_registered(registration, columns[i].name, &(*catalog)[i], &columns[i],
+						"registration");
+	}
 	return columns;
 }
 
@@ -196,17 +151,29 @@ as_registered(const DpermRegistration *registration, DpermColumn **catalog, int 
 static void
 check_no_knots(const DpermColumn *column, Jsonb *domains)
 {
-	JsonbValue *domain =
-		JB_ROOT_IS_OBJECT(domains) ? member_of(&domains->root, column->name) : NULL;
-
-	if (column->known && column->block.kind == DPERM_BLOCK_CATEGORY && domain &&
-		domain->type == jbvBinary && JsonContainerIsObject(domain->val.binary.data) &&
-		member_of(domain->val.binary.data, "knots"))
+	if (column->known && column->block.kind == DPERM_BLOCK_CATEGORY &&
+		detail_in(domain_in(domains, column->name), "knots"))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" cannot have knots: its domain is a list of categories",
 						column->name),
 				 errhint("Omit it from domains, or list some of its categories.")));
+}
+
+/* Give columns, in place of their domains, those of an argument. */
+static DpermColumn *
+give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns, int count,
+		   Jsonb *domains)
+{
+	DpermColumn *asked = palloc(sizeof(*asked) * Max(count, 1));
+
+	for (int i = 0; i < count; i++)
+	{
+		asked[i] = column_before(&catalog[i], &columns[i], domain_in(domains, columns[i].name));
+		asked[i].given = false;
+	}
+	dperm_domains_give(relation, asked, count, domains);
+	return asked;
 }
 
 /*
@@ -217,9 +184,14 @@ DpermColumn *
 dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains, int *count,
 							  List **versions)
 {
+	DpermBehindRead read = {.relation = registration->relation};
 	DpermColumn *catalog;
-	DpermColumn *columns = as_registered(registration, &catalog, count, versions);
+	DpermColumn *columns = as_registered(registration, &catalog, count, &read);
 	DpermColumn *asked;
+
+	dperm_registered_behind_note(&read, registration->relation, registration);
+	if (versions)
+		*versions = read.versions;
 
 	/* a registered domain is not an argument */
 	for (int i = 0; i < *count; i++)
@@ -227,11 +199,14 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 	if (domains == NULL)
 		return columns;
 	for (int i = 0; i < *count; i++)
-		check_no_knots(&columns[i], domains);
-	asked = with_ranges(catalog, columns, *count);
-	dperm_domains_give(registration->relation, asked, *count, domains);
+		if (dperm_protection_lists(registration, &columns[i]))
+			check_no_knots(&columns[i], domains);
+	asked = give_asked(registration->relation, catalog, columns, *count, domains);
 	for (int i = 0; i < *count; i++)
-		if (asked[i].given && dperm_protection_lists(registration, &columns[i]))
+
+		/* one that no longer fits is refused when it is used */
+		if (asked[i].given && dperm_protection_lists(registration, &columns[i]) &&
+			!columns[i].misfit)
 		{
 			dperm_protection_check_block(registration, &columns[i], &asked[i].block);
 			columns[i].block = asked[i].block;
@@ -244,29 +219,14 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 /* All columns, with the domains that are to be registered. */
 DpermColumn *
 dperm_registered_columns_replace(Oid relation, const DpermRegistration *before, Jsonb *domains,
-								 int *count)
+								 int *count, List **versions)
 {
 	const DpermRegistration nothing = {.relation = relation};
+	DpermBehindRead read = {.relation = relation};
 	DpermColumn *catalog;
-	DpermColumn *columns =
-		as_registered(is_settled(before) ? before : &nothing, &catalog, count, NULL);
+	DpermColumn *columns = as_registered(before && before->budget && !before->waiting ? before :
+										 &nothing, &catalog, count, &read);
 
-	if (domains == NULL)
-		return columns;
-	columns = with_ranges(catalog, columns, *count);
-	for (int i = 0; i < *count; i++)
-		columns[i].given = false;
-	dperm_domains_give(relation, columns, *count, domains);
-	return columns;
-}
-
-/* Is a column closed in the table behind a view that shows it? */
-bool
-dperm_registered_columns_is_closed(Oid view, const DpermColumn *column)
-{
-	const DpermRegistration *registration =
-		column->relation != view ? find_behind(column->relation) : NULL;
-	const DpermColumn behind = {.number = column->home};
-
-	return registration && !dperm_protection_lists(registration, &behind);
+	*versions = read.versions;
+	return domains ? give_asked(relation, catalog, columns, *count, domains) : columns;
 }

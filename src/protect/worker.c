@@ -20,6 +20,7 @@
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
 #include "storage/ipc.h"
+#include "storage/latch.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
 #include "tcop/dest.h"
@@ -32,6 +33,7 @@
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
+#include "utils/wait_event.h"
 
 #include "base/message.h"
 #include "base/settings.h"
@@ -48,6 +50,10 @@
 /* How long everything before the charge may take, and the trial of a row. */
 #define CHECK_TIMEOUT_MS 15000
 #define TRIAL_TIMEOUT_MS 500
+
+/* How often to try to keep a release, and how long to wait in between. */
+#define KEEP_ATTEMPTS 4
+#define KEEP_PAUSE_MS 1000
 
 /* How long to wait for the answer of the session. */
 #define ANSWER_TIMEOUT_MS (60 * 60 * 1000)
@@ -292,17 +298,65 @@ call_function(ReturnSetInfo *rows)
 }
 
 /*
- * Keep a release, in a transaction of its own, or the reason for having none:
- * that is not worth a long wait, and an error has released the locks.
+ * Keep a release, in a transaction of its own, or the reason for having none.
+ * If that fails, which releases the locks, returns false. Cancels are held
+ * before and afterwards; without locks not in between, as a lock timeout is one.
  */
-static void
-keep(void)
+static bool
+keep(bool locked)
 {
-	begin_as(BOOTSTRAP_SUPERUSERID, false);
-	if (worker.release.failure == NULL)
-		dperm_worker_settings_keeping();
-	dperm_kept_release_write(&worker.release);
-	commit();
+	volatile bool kept = false;
+
+	if (!locked)
+		RESUME_CANCEL_INTERRUPTS();
+	PG_TRY();
+	{
+		begin_as(BOOTSTRAP_SUPERUSERID, false);
+		if (locked)
+			dperm_worker_settings_keeping();
+		dperm_kept_release_write(&worker.release);
+		commit();
+		kept = true;
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		/* an error resumes cancels, and what is logged would be interrupted */
+		HOLD_CANCEL_INTERRUPTS();
+		MemoryContextSwitchTo(worker.context);
+		error = CopyErrorData();
+		FlushErrorState();
+		AbortOutOfAnyTransaction();
+		MemoryContextSwitchTo(worker.context);
+		dperm_worker_failure_log(error, worker.header->relation, "keeping the result of a call on");
+	}
+	PG_END_TRY();
+	if (kept && !locked)
+		HOLD_CANCEL_INTERRUPTS();
+	return kept;
+}
+
+/*
+ * Keep what has been paid for. This can fail: everybody can fill the lock table
+ * of the server, or its disk. So it is tried again, at first with the room that
+ * the released locks have left. The session, which gets the result anyway, does
+ * not wait for long.
+ */
+static bool
+keep_release(void)
+{
+	bool		kept = keep(true);
+
+	for (int i = 1; !kept && i < KEEP_ATTEMPTS; i++)
+	{
+		if (i > 1)
+			(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, KEEP_PAUSE_MS,
+							 PG_WAIT_EXTENSION);
+		CHECK_FOR_INTERRUPTS();
+		kept = keep(false);
+	}
+	return kept;
 }
 
 /* Send rows. */
@@ -342,6 +396,7 @@ work(void)
 {
 	ReturnSetInfo rows;
 	Datum		result = call_function(&rows);
+	bool		kept = true;
 
 	/*
 	 * the session can still end this process; a cancel would only lose what has
@@ -354,13 +409,17 @@ work(void)
 		worker.release.desc = rows.setDesc;
 		if (!rows.setResult && !worker.call->isnull)
 			worker.release.model = result;
-		keep();
+		kept = keep_release();
 	}
 	if (dperm_worker_rules_caught())
 		dperm_worker_failure_log(dperm_worker_rules_caught(), worker.header->relation,
 								 "an expression of");
 	let_go_of_server();
 	dperm_message_public();
+	if (!kept)
+		ereport(WARNING,
+				(errmsg("the result of the call could not be kept in the ledger"),
+				 errhint("Store it. See the server log for the cause.")));
 	if (worker.notice)
 		ereport(NOTICE, (errmsg("%s", worker.notice), errhint("%s", worker.notice_hint)));
 	if (rows.setResult)
@@ -377,18 +436,7 @@ keep_failure(const char *failure)
 	worker.release.model = 0;
 	worker.release.rows = NULL;
 	worker.release.failure = failure;
-	RESUME_CANCEL_INTERRUPTS(); /* a lock timeout is a cancel */
-	PG_TRY();
-	{
-		keep();
-	}
-	PG_CATCH();
-	{
-		FlushErrorState();
-		AbortOutOfAnyTransaction();
-	}
-	PG_END_TRY();
-	HOLD_CANCEL_INTERRUPTS();
+	(void) keep(false);
 }
 
 /* The seconds that the check may take, if they have passed; else 0. */

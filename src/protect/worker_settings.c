@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "mb/pg_wchar.h"
 #include "utils/guc.h"
 
 #include "protect/worker_settings.h"
@@ -32,6 +33,7 @@ static const Setting always[] = {
 	{"session_replication_role", "origin"},
 	{"exit_on_error", "off"},
 	{"quote_all_identifiers", "off"},
+	{"client_min_messages", "notice"},	/* the session has its own */
 	{"log_min_messages", "fatal"},
 	{"log_error_verbosity", "terse"},	/* a context can quote a row */
 	{"extra_float_digits", "1"},
@@ -82,6 +84,10 @@ set_all(const Setting *settings, int count, bool local)
 void
 dperm_worker_settings_always(void)
 {
+	/* the session takes messages as they are */
+	const Setting encoding = {"client_encoding", GetDatabaseEncodingName()};
+
+	set_all(&encoding, 1, false);
 	set_all(always, lengthof(always), false);
 }
 

@@ -248,6 +248,34 @@ run(QueryDesc *running)
 	end(running);
 }
 
+/* Find the largest number of parallel workers that a node of a plan starts. */
+static bool
+find_workers(PlanState *state, void *arg)
+{
+	int		   *workers = arg;
+
+	if (state == NULL)
+		return false;
+	if (IsA(state, GatherState))
+		*workers = Max(*workers, ((Gather *) state->plan)->num_workers);
+	if (IsA(state, GatherMergeState))
+		*workers = Max(*workers, ((GatherMerge *) state->plan)->num_workers);
+	return planstate_tree_walker(state, find_workers, arg);
+}
+
+/* Shall a query be run that has been started? */
+static bool
+is_wanted(const DpermChecked *query, QueryDesc *running)
+{
+	int			workers = 0;
+
+	if (query->prepare == NULL)
+		return true;
+	if (running->plannedstmt->parallelModeNeeded)
+		(void) find_workers(running->planstate, &workers);
+	return query->prepare(query->prepare_arg, workers);
+}
+
 /*
  * A plan that this process, which reads a protected relation, made before the
  * charge.
@@ -347,8 +375,8 @@ try_protected(const DpermChecked *query)
 
 /*
  * After the charge: run what was planned before. No name is looked up any more,
- * and everything that it reads is locked. Functions and types are checked
- * again, which locks the row types among them until the end.
+ * and everything that it reads is locked, with the row types in it. Functions
+ * and types are checked again.
  */
 static void
 run_protected(const DpermChecked *query, DestReceiver *receiver)
@@ -390,7 +418,7 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 
 		error_context_stack = &errors;
 		running = start(query, plan(query, tree), receiver ? receiver : None_Receiver);
-		if (receiver)
+		if (receiver && is_wanted(query, running))
 			run(running);
 		else
 			end(running);

@@ -26,6 +26,12 @@ typedef struct DpermChecked
 	ParamListInfo params;
 	int			options;		/* for the planner: CURSOR_OPT_... */
 	bool		any_rows;		/* may it return different rows each time? */
+	/*
+	 * unless NULL, called when the query is about to run, with the number of
+	 * parallel workers that are planned; false: it is not run
+	 */
+	bool		(*prepare) (void *arg, int workers);
+	void	   *prepare_arg;
 } DpermChecked;
 
 /* Rows of an answer, in memory of their own. */

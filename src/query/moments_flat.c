@@ -51,37 +51,47 @@ dperm_moments_flat_make(size_t count)
 	return flat;
 }
 
-/* Write the bytes of the encoder and of the positive value. */
+/* Write the bytes of the encoder and of the domain of labels. */
 void
 dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass, const unsigned char *form,
-							 const char *positive)
+							 const DpermLabels *labels)
 {
 	char	   *to = (char *) (flat->words + dperm_pass_encoder_at(pass));
+	unsigned char *domain = (unsigned char *) (flat->words + dperm_pass_domain_at(pass));
 
 	memset(to, 0, (char *) (flat->words + dperm_pass_words(pass)) - to);
 	memcpy(to, form, pass->encoder);
-	if (pass->positive > 0)
-		memcpy(flat->words + dperm_pass_positive_at(pass), positive, pass->positive - 1);
+	if (pass->label == DPERM_LABEL_NUMBER)
+		dperm_pass_put_bounds(labels->low, labels->high, domain);
+	else if (pass->domain > 0)
+		memcpy(domain, labels->positive, pass->domain - 1);
 }
 
-/* The positive value, or NULL. */
-char *
-dperm_moments_flat_positive(const DpermFlat *flat, const DpermPass *pass)
+/* The domain of labels. */
+DpermLabels
+dperm_moments_flat_labels(const DpermFlat *flat, const DpermPass *pass)
 {
-	return pass->positive == 0 ? NULL :
-		pnstrdup((const char *) (flat->words + dperm_pass_positive_at(pass)), pass->positive - 1);
+	DpermLabels labels = {.kind = pass->label};
+
+	if (pass->label == DPERM_LABEL_NUMBER)
+		dperm_pass_get_bounds(flat->words, pass, &labels.low, &labels.high);
+	else if (pass->domain > 0)
+		labels.positive = pnstrdup((const char *) (flat->words + dperm_pass_domain_at(pass)),
+								   pass->domain - 1);
+	return labels;
 }
 
 /* What is wrong with the description of labels, or NULL. */
 static const char *
 label_fault(const DpermFlat *flat, const DpermPass *pass)
 {
-	const char *positive = (const char *) (flat->words + dperm_pass_positive_at(pass));
+	const char *positive = (const char *) (flat->words + dperm_pass_domain_at(pass));
 
 	if (pass->label_type >= FirstGenbkiObjectId)
 		return "the type of labels is unknown";
-	if (pass->positive_encoding > _PG_LAST_ENCODING_ ||
-		(pass->positive > 1 && memchr(positive, '\0', pass->positive - 1) != NULL))
+	if (pass->domain_encoding > _PG_LAST_ENCODING_ ||
+		(pass->label == DPERM_LABEL_TWO && pass->domain > 1 &&
+		 memchr(positive, '\0', pass->domain - 1) != NULL))
 		return "the positive value is no text";
 	return NULL;
 }
@@ -127,10 +137,14 @@ write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 	pass->encoder = size;
 	pass->weighted = spec->weighted;
 	pass->label_type = spec->label_type;
-	if (spec->positive)
+	pass->label = spec->labels.kind;
+	if (spec->labels.kind == DPERM_LABEL_NUMBER)
+		pass->domain = DPERM_PASS_BOUNDS + 1;
+	else if (spec->labels.positive)
 	{
-		pass->positive = strlen(spec->positive) + 1;
-		pass->positive_encoding = dperm_reader_encoding(spec->positive, strlen(spec->positive));
+		pass->domain = strlen(spec->labels.positive) + 1;
+		pass->domain_encoding =
+			dperm_reader_encoding(spec->labels.positive, strlen(spec->labels.positive));
 	}
 	flat = dperm_moments_flat_make(dperm_pass_words(pass));
 	dperm_encoder_form_write(&spec->encoder, form);
@@ -138,7 +152,7 @@ write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 	memcpy(flat->words + dperm_pass_weights_at(pass), weights, sizeof(double) * pass->dim);
 	memcpy(flat->words + dperm_pass_readers_at(pass), spec->readers,
 		   sizeof(uint64) * pass->readers);
-	dperm_moments_flat_put_bytes(flat, pass, form, spec->positive);
+	dperm_moments_flat_put_bytes(flat, pass, form, &spec->labels);
 	pfree(form);
 	return flat;
 }

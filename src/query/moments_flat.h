@@ -19,7 +19,8 @@ typedef struct DpermPassSpec
 	DpermLoss	loss;
 	DpermEncoder encoder;
 	const uint64 *readers;		/* one word per block, see dperm_reader_word() */
-	const char *positive;		/* the positive value of labels that are not booleans, or NULL */
+	/* the domain of labels; the positive value only if they are not booleans */
+	DpermLabels labels;
 	bool		weighted;		/* are the units persons, whose rows have weights in a pass? */
 	/* of a digest of the rows, 0: none; passes that count have none */
 	uint64		seed;
@@ -85,14 +86,14 @@ extern DpermFlat *dperm_moments_flat_make(size_t count);
 extern void dperm_moments_flat_read(const DpermFlat *flat, DpermPass *pass);
 
 /*
- * Write the bytes of the encoder and of the positive value, each padded with
+ * Write the bytes of the encoder and of the domain of labels, each padded with
  * zeros to a whole word.
  */
 extern void dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass,
-										 const unsigned char *form, const char *positive);
+										 const unsigned char *form, const DpermLabels *labels);
 
-/* The positive value in palloc'd memory, or NULL. */
-extern char *dperm_moments_flat_positive(const DpermFlat *flat, const DpermPass *pass);
+/* The domain of labels, with the positive value in palloc'd memory. */
+extern DpermLabels dperm_moments_flat_labels(const DpermFlat *flat, const DpermPass *pass);
 
 /*
  * Decode the encoder into palloc'd memory, and check the readers and the

@@ -24,13 +24,16 @@
 #include "core/base/digest.h"
 #include "core/model/score.h"
 #include "core/privacy/counts.h"
+#include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "query/moments_state.h"
 
 PG_FUNCTION_INFO_V1(dperm_moments_combine);
 
 StaticAssertDecl(DPERM_PASS_CELLS == DPERM_CELLS, "cells of the confusion matrix");
+StaticAssertDecl(DPERM_PASS_SUMS == DPERM_SUMS, "sums of errors");
 StaticAssertDecl(DPERM_PASS_PARTS == DPERM_PERSON_PARTS, "parts of a person");
+StaticAssertDecl(DPERM_PASS_PARTS == DPERM_ERRORS_PARTS, "parts of an error");
 
 /* Move waiting rows into the current block. */
 static void
@@ -112,7 +115,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 						   (double *) flat->words + dperm_pass_hess_at(pass));
 	memcpy(flat->words + dperm_pass_readers_at(pass), state->reader_words,
 		   sizeof(uint64) * pass->readers);
-	dperm_moments_flat_put_bytes(flat, pass, state->encoder_form, state->positive);
+	dperm_moments_flat_put_bytes(flat, pass, state->encoder_form, &state->labels);
 }
 
 static const ExpandedObjectMethods state_methods = {state_flat_size, state_flatten};
@@ -134,7 +137,7 @@ take_encoder(DpermMomentsState *state, const DpermFlat *flat)
 		   sizeof(uint64) * pass->readers);
 	state->readers = dperm_reader_make_all(&state->encoder, state->reader_words);
 	state->values = palloc0(sizeof(DpermValue) * state->encoder.block_count);
-	state->positive = dperm_moments_flat_positive(flat, pass);
+	state->labels = dperm_moments_flat_labels(flat, pass);
 	dperm_host_feed(&state->feed, &state->encoder, NULL);
 	if (pass->weighted)
 		dperm_layout_weigh(&state->feed.layout);
@@ -266,10 +269,10 @@ dperm_moments_state_bind_label(DpermMomentsState *state, Oid type)
 
 	if (OidIsValid(pass->label_type) && pass->label_type != getBaseType(type))
 		return false;
-	dperm_reader_check_encoding(pass->positive_encoding);
+	dperm_reader_check_encoding(pass->domain_encoding);
 	caller = MemoryContextSwitchTo(state->hdr.eoh_context);
 	state->label_call = InvalidOid;
-	dperm_label_init(&state->label, type, state->positive);
+	dperm_label_init(&state->label, type, &state->labels);
 	state->label_call = type;
 	MemoryContextSwitchTo(caller);
 	return true;
@@ -280,14 +283,19 @@ dperm_moments_state_bind_label(DpermMomentsState *state, Oid type)
  * of dp_decision, to the last bit.
  */
 static void
-count_row(DpermMomentsState *state, double label, int64 parts)
+count_row(DpermMomentsState *state, double label, int64 labelled)
 {
 	double		decision = dperm_score_decision(&state->encoder, state->feed.frequencies,
 												state->weights, state->values, state->room);
 
 	state->pass.rows++;
-	if (label != 0)
-		state->counts[dperm_counts_cell(decision, label > 0, state->pass.bins)] += parts;
+	if (!dperm_label_kind_has(state->labels.kind, label))
+		return;
+	if (state->labels.kind == DPERM_LABEL_NUMBER)
+		dperm_errors_add(decision, label, labelled, state->counts);
+	else
+		state->counts[dperm_counts_cell(decision, label > 0, state->pass.bins)] +=
+			state->pass.weighted ? dperm_person_count(1, labelled) : 1;
 }
 
 /*
@@ -327,14 +335,14 @@ write_row(DpermMomentsState *state, double label, double weight)
 }
 
 /*
- * Add the row whose values have been read, with its weight in sums and its
- * number of parts in counts.
+ * Add the row whose values have been read, with its weight in sums; in counts it
+ * is one of so many labelled rows of a person.
  */
 static void
-add_row(DpermMomentsState *state, double label, double weight, int64 parts)
+add_row(DpermMomentsState *state, double label, double weight, int64 labelled)
 {
 	if (is_counting(state))
-		count_row(state, label, parts);
+		count_row(state, label, labelled);
 	else if (dperm_feed_waits(&state->feed))
 		wait_row(state, label, weight);
 	else
@@ -357,10 +365,21 @@ dperm_moments_state_add_weighted(DpermMomentsState *state, double label, int64 l
 								 bool first)
 {
 	state->pass.persons += first;
-	if (label == 0)
-		add_row(state, label, 0, 0);
+	if (dperm_label_kind_has(state->labels.kind, label))
+		add_row(state, label, dperm_person_weight(labelled), labelled);
 	else
-		add_row(state, label, dperm_person_weight(labelled), dperm_person_count(1, labelled));
+		add_row(state, label, 0, 1);
+}
+
+/* Does another state of the same form have the same domain of labels? */
+static bool
+same_labels(const DpermMomentsState *state, const DpermFlat *other, const DpermPass *pass)
+{
+	DpermLabels labels = dperm_moments_flat_labels(other, pass);
+
+	return labels.low == state->labels.low && labels.high == state->labels.high &&
+		(pass->domain <= 1 || pass->label != DPERM_LABEL_TWO ||
+		 strcmp(labels.positive, state->labels.positive) == 0);
 }
 
 /* Combine two states of the same request. STRICT. */
@@ -379,8 +398,7 @@ dperm_moments_combine(PG_FUNCTION_ARGS)
 			   sizeof(uint64) * pass.readers) != 0 ||
 		memcmp(other->words + dperm_pass_encoder_at(&pass), state->encoder_form, pass.encoder) !=
 			0 ||
-		(pass.positive > 1 && memcmp(other->words + dperm_pass_positive_at(&pass), state->positive,
-									 pass.positive - 1) != 0) ||
+		!same_labels(state, other, &pass) ||
 		memcmp(numbers + dperm_pass_weights_at(&pass), state->weights,
 			   sizeof(double) * state->dim) != 0 ||
 		(pass.order == DPERM_PASS_CAREFUL &&

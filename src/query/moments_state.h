@@ -33,7 +33,7 @@ typedef struct DpermMomentsState
 	bool		direct;			/* do rows go straight into the sums? */
 
 	/* how labels that are not booleans are read */
-	char	   *positive;		/* or NULL */
+	DpermLabels labels;
 	DpermLabel	label;
 	/* the type in this call; InvalidOid: none so far */
 	Oid			label_call;
@@ -76,7 +76,7 @@ extern MemoryContext dperm_moments_state_context(FunctionCallInfo fcinfo);
  */
 extern bool dperm_moments_state_bind_label(DpermMomentsState *state, Oid type);
 
-/* Add the row whose values have been read; label 0 means none. */
+/* Add the row whose values have been read, with a label as layout.h says. */
 extern void dperm_moments_state_add_any(DpermMomentsState *state, double label);
 
 /*

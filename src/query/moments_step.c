@@ -22,6 +22,8 @@ PG_FUNCTION_INFO_V1(dperm_moments_step_any);
 PG_FUNCTION_INFO_V1(dperm_moments_step_any_record);
 PG_FUNCTION_INFO_V1(dperm_moments_step_row);
 PG_FUNCTION_INFO_V1(dperm_moments_step_person);
+PG_FUNCTION_INFO_V1(dperm_moments_step_number_row);
+PG_FUNCTION_INFO_V1(dperm_moments_step_number_person);
 
 /* The state of a transition: the one so far, or a new one from the request. */
 static DpermMomentsState *
@@ -107,7 +109,7 @@ argument_type(FunctionCallInfo fcinfo, int i)
 }
 
 /*
- * The label argument, with its type unless that is declared; 0 for no label. No
+ * The label argument, with its type unless that is declared, and boolean. No
  * value raises an error.
  */
 static double
@@ -116,11 +118,11 @@ step_label(DpermMomentsState *state, FunctionCallInfo fcinfo, Oid type)
 	if (OidIsValid(type) && state->label_call != type &&
 		!dperm_moments_state_bind_label(state, type))
 		raise_mismatch();
-	if (PG_ARGISNULL(2))
-		return 0;
 	if (OidIsValid(type))
-		return dperm_label_sign(&state->label, PG_GETARG_DATUM(2));
-	return PG_GETARG_BOOL(2) ? 1 : -1;
+		return dperm_label_read(&state->label, PG_GETARG_DATUM(2), PG_ARGISNULL(2));
+	if (state->labels.kind != DPERM_LABEL_TWO)
+		raise_mismatch();
+	return PG_ARGISNULL(2) ? 0 : PG_GETARG_BOOL(2) ? 1 : -1;
 }
 
 /*
@@ -326,15 +328,28 @@ read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
  * The same with the columns as a row made by dperm_row: a declared type, for
  * servers that call aggregates without the types of their arguments.
  */
-Datum
-dperm_moments_step_row(PG_FUNCTION_ARGS)
+static Datum
+step_row(FunctionCallInfo fcinfo, Oid type)
 {
 	DpermMomentsState *state = step_state(fcinfo, false);
-	double		label = step_label(state, fcinfo, InvalidOid);
+	double		label = step_label(state, fcinfo, type);
 
 	read_columns(state, fcinfo);
 	dperm_moments_state_add(state, label);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
+}
+
+Datum
+dperm_moments_step_row(PG_FUNCTION_ARGS)
+{
+	return step_row(fcinfo, InvalidOid);
+}
+
+/* The same with a label of double precision. */
+Datum
+dperm_moments_step_number_row(PG_FUNCTION_ARGS)
+{
+	return step_row(fcinfo, FLOAT8OID);
 }
 
 /*
@@ -342,18 +357,32 @@ dperm_moments_step_row(PG_FUNCTION_ARGS)
  * boolean). rows is the number of labelled rows of the person, and one of all
  * their rows is the first.
  */
-Datum
-dperm_moments_step_person(PG_FUNCTION_ARGS)
+static Datum
+step_person(FunctionCallInfo fcinfo, Oid type)
 {
 	DpermMomentsState *state = step_state(fcinfo, true);
-	double		label = step_label(state, fcinfo, InvalidOid);
+	double		label = step_label(state, fcinfo, type);
 	int64		labelled = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT64(4);
 
-	if (PG_ARGISNULL(5) || labelled > DPERM_ROWS_MAX || labelled < (label != 0 ? 1 : 0))
+	if (PG_ARGISNULL(5) || labelled > DPERM_ROWS_MAX ||
+		labelled < (dperm_label_kind_has(state->labels.kind, label) ? 1 : 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the number of rows of a person is out of range")));
 	read_columns(state, fcinfo);
 	dperm_moments_state_add_weighted(state, label, labelled, PG_GETARG_BOOL(5));
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
+}
+
+Datum
+dperm_moments_step_person(PG_FUNCTION_ARGS)
+{
+	return step_person(fcinfo, InvalidOid);
+}
+
+/* The same with a label of double precision. */
+Datum
+dperm_moments_step_number_person(PG_FUNCTION_ARGS)
+{
+	return step_person(fcinfo, FLOAT8OID);
 }

@@ -30,11 +30,21 @@ raw_label(const DpermSource *source)
 					quote_identifier(source->label_column));
 }
 
-/* The label of a row: boolean, NULL for no label. */
+/* Are labels numbers? */
+static bool
+has_numbers(const DpermSource *source)
+{
+	return source->spec.labels.kind == DPERM_LABEL_NUMBER;
+}
+
+/* The label of a row: boolean, or of double precision; NULL for no label. */
 char *
 dperm_pass_query_label(const DpermSource *source)
 {
 	char	   *label = raw_label(source);
+
+	if (has_numbers(source))
+		return psprintf("%s.dperm_label_number(%s)", dperm_source_schema(source), label);
 
 	return source->label_plain ? label :
 								 psprintf("%s.dperm_label(%s, $%d)", dperm_source_schema(source),
@@ -181,9 +191,9 @@ append_direct(StringInfo sql, const DpermSource *source, const char *from, int c
 static void
 append_citus(StringInfo sql, const DpermSource *source, int count, const int *portions)
 {
-	const char *aggregate =
-		source->lone_array ? "dperm_moments_vector_agg" : "dperm_moments_row_agg";
-	const char *row = source->lone_array ? source->columns[0] : row_by(source, "dperm_row");
+	bool		vector = source->lone_array && !has_numbers(source);
+	const char *aggregate = vector ? "dperm_moments_vector_agg" : "dperm_moments_row_agg";
+	const char *row = vector ? source->columns[0] : row_by(source, "dperm_row");
 
 	for (int i = 0; i < count; i++)
 		appendStringInfo(sql,
@@ -306,5 +316,22 @@ dperm_pass_query_part(const DpermSource *source, Oid relation)
 	append_requests(&sql, 1);
 	append_direct(&sql, source, dperm_relation_name(relation), 1,
 				  source->portions > 0 ? &portion : NULL);
+	return sql.data;
+}
+
+/* The query that loads all rows. */
+char *
+dperm_pass_query_load(const DpermSource *source)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT %s.dperm_load_agg($%d, %s, %s, ", dperm_source_schema(source),
+					 DPERM_PARAM_EXTRA,
+					 source->portions > 0 ? dperm_pass_query_portion(source) :
+											"NULL::pg_catalog.int4",
+					 raw_label(source));
+	append_columns(&sql, source, false);
+	appendStringInfo(&sql, ") FROM %s AS t", source->from);
 	return sql.data;
 }

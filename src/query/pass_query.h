@@ -39,6 +39,12 @@ extern char *dperm_pass_query(const DpermSource *source, int count, const int *p
 extern char *dperm_pass_query_part(const DpermSource *source, Oid relation);
 
 /*
+ * The query that loads all rows where they are read, with the key of the shared
+ * rows as $DPERM_PARAM_EXTRA: one row, with the result of dperm_load_agg.
+ */
+extern char *dperm_pass_query_load(const DpermSource *source);
+
+/*
  * SQL expressions over the relation as t: the label of a row, boolean or NULL
  * for none; and its portion.
  */

@@ -7,11 +7,16 @@
  */
 #include "postgres.h"
 
+#include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "nodes/parsenodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/paths.h"
+#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "base/host.h"
 #include "core/base/limits.h"
@@ -206,6 +211,70 @@ void
 dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 {
 	read_rows(source, source->relation, read_query(source, source->once), receiver);
+}
+
+/*
+ * The query that loads all rows. The key is not known when it is planned, so it
+ * must not be part of the plan.
+ */
+static DpermChecked
+make_load(const DpermSource *source, bytea *key)
+{
+	Datum		value = PointerGetDatum(key);
+	DpermChecked checked = {source, source->relation, dperm_pass_query_load(source),
+							make_params(source, BYTEAOID, &value, 1), CURSOR_OPT_PARALLEL_OK};
+
+	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
+	return checked;
+}
+
+/*
+ * Is a source a table that PostgreSQL does not scan in parallel, because it is
+ * small? Then there is no need to plan.
+ */
+static bool
+is_small(const DpermSource *source)
+{
+	char		kind = get_rel_relkind(source->relation);
+	Relation	relation;
+	bool		small;
+
+	if (kind != RELKIND_RELATION && kind != RELKIND_MATVIEW)
+		return false;
+	relation = table_open(source->relation, NoLock);	/* it is locked */
+	small = RelationGetParallelWorkers(relation, -1) == -1 &&
+		RelationGetNumberOfBlocks(relation) < (BlockNumber) min_parallel_table_scan_size;
+	table_close(relation, NoLock);
+	return small;
+}
+
+/* Load all rows where they are read. */
+bool
+dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void *arg, int workers),
+				   void *arg, bytea **result)
+{
+	DpermChecked checked;
+	DpermAnswer *answer;
+	bool		isnull;
+	Datum		value;
+	bool		loaded;
+
+	if (max_parallel_workers_per_gather == 0 || is_small(source))
+		return false;
+	checked = make_load(source, key);
+	checked.prepare = prepare;
+	checked.prepare_arg = arg;
+	answer = dperm_checked_query_answer(&checked);
+	loaded = answer->count > 0;
+	*result = NULL;
+	if (loaded)
+	{
+		value = dperm_checked_query_value(answer, 0, 1, &isnull);
+		if (!isnull)
+			*result = DatumGetByteaPCopy(value);
+	}
+	dperm_checked_query_free(answer);
+	return loaded;
 }
 
 /* The population of a source that shows all rows. */

@@ -63,6 +63,17 @@ dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestRe
 extern void dperm_queries_read(const DpermSource *source, DestReceiver *receiver);
 
 /*
+ * Load all rows where they are read, by parallel workers, as far as the planner
+ * wants to use any: prepare() is told how many, fills in the key of the shared
+ * rows, and may refuse. Returns false if the query was not run; otherwise
+ * *result is that of dperm_load_agg in the memory context of the caller, NULL if
+ * there are no rows.
+ */
+extern bool
+dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void *arg, int workers),
+				   void *arg, bytea **result);
+
+/*
  * Check the query that counts units before the charge, for calls that need
  * their number.
  */

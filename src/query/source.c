@@ -195,6 +195,13 @@ choose_features(DpermSource *source, DpermColumn *columns, int count,
 	return features;
 }
 
+/* Is a block a vector? */
+static bool
+is_vector(const DpermBlock *block)
+{
+	return block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX;
+}
+
 /*
  * The block of a vector that is the only feature: norm and dimension are
  * arguments, unless there is a range.
@@ -279,9 +286,7 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 {
 	source->block_count = count;
 	source->blocks = palloc0(sizeof(DpermBlock) * count);
-	if (count == 1 && features[0]->usable &&
-		(features[0]->block.kind == DPERM_BLOCK_VECTOR ||
-		 features[0]->block.kind == DPERM_BLOCK_BOX))
+	if (count == 1 && features[0]->usable && is_vector(&features[0]->block))
 		source->blocks[0] = lone_vector(features[0], options);
 	else if (options->norm != 0 || options->dimension != 0)
 		ereport(ERROR,
@@ -353,6 +358,23 @@ partly_unknown(const DpermSource *source, DpermColumn **features)
 	return names.len > 0 ? names.data : NULL;
 }
 
+/*
+ * Raise an error for a column of vectors that have another number of elements:
+ * they would count as zeros in all rows.
+ */
+static void
+check_dimension(const DpermSource *source, const DpermColumn *column, const DpermBlock *block)
+{
+	if (column->known && is_vector(&column->block) && is_vector(block) &&
+		dperm_block_elements(&column->block) != dperm_block_elements(block))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the vectors in column \"%s\" of relation \"%s\" have dimension %d",
+						column->name, get_rel_name(source->relation),
+						dperm_block_elements(&column->block)),
+				 errhint("The model has vectors of dimension %d.", dperm_block_elements(block))));
+}
+
 /* Features that are given as blocks: the columns must match them. */
 static void
 copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count,
@@ -362,6 +384,7 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 	source->blocks = palloc(sizeof(DpermBlock) * count);
 	memcpy(source->blocks, blocks, sizeof(DpermBlock) * count);
 	for (int i = 0; i < count; i++)
+	{
 		if (dperm_reader_kind(features[i]->type, blocks[i].kind) == DPERM_READ_NONE)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -369,6 +392,8 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 							get_rel_name(source->relation), format_type_be(features[i]->type)),
 					 errhint("The column is a %s in the %s.",
 							 dperm_encoder_kind_name(blocks[i].kind), where)));
+		check_dimension(source, features[i], &blocks[i]);
+	}
 }
 
 /* The features of a prior: no argument may contradict them. */
@@ -424,13 +449,38 @@ dperm_source_schema(const DpermSource *source)
 	return quote_identifier(get_namespace_name(source->extension_schema));
 }
 
-/* How labels are read; raises an error for a column that cannot be one. */
+/*
+ * Raise an error for bounds that are wider than the registered ones, or if the
+ * owner has registered none.
+ */
 static void
-set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *options)
+check_bounds(const DpermSource *source, const DpermColumn *label, const DpermLabels *labels)
 {
+	DpermBlock	block = label->block;
+
+	if (labels->low < labels->high)
+	{
+		block.low = labels->low;
+		block.high = labels->high;
+	}
+	dperm_protection_check_block(source->registration, label, &block);
+}
+
+/*
+ * How labels are read; raises an error for a column that cannot be one. A model
+ * that is evaluated has its own bounds.
+ */
+static void
+set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *options,
+		  bool evaluated)
+{
+	DpermLabels *labels = &source->spec.labels;
 	DpermLabel	reader;
 
-	dperm_label_domain_init(&reader, label, options->positive);
+	*labels = options->labels;
+	if (source->registration && labels->kind == DPERM_LABEL_NUMBER && !evaluated)
+		check_bounds(source, label, labels);
+	dperm_label_domain_init(&reader, label, labels);
 	source->label_column = label->name;
 	source->label_known = label->known;
 	source->label_plain = reader.type == BOOLOID;
@@ -438,17 +488,21 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	/* otherwise, the query has read it */
 	if (dperm_source_shows_columns(source))
 		source->label = reader;
+	else if (labels->kind == DPERM_LABEL_NUMBER)
+		dperm_label_init(&source->label, FLOAT8OID, labels);
 	else
-		dperm_label_init(&source->label, BOOLOID, NULL);
+		dperm_label_init(&source->label, BOOLOID, &(DpermLabels) {.kind = labels->kind});
+	if (labels->kind == DPERM_LABEL_NUMBER)
+		return;					/* all types of numbers are read alike */
 	if (source->label_plain)
 	{
+		labels->positive = NULL;
 		source->label_negated = reader.compare && !DatumGetBool(reader.value);
 		source->spec.label_type = BOOLOID;
 		return;
 	}
-	if (options->positive)
-		source->positive = PointerGetDatum(cstring_to_text(options->positive));
-	source->spec.positive = options->positive;
+	if (labels->positive)
+		source->positive = PointerGetDatum(cstring_to_text(labels->positive));
 	source->spec.label_type = dperm_reader_common_type(reader.type);
 }
 
@@ -624,7 +678,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (source->registration)
 		open_protected(source, names->reads);
 	source->columns = make_readers(source, features);
-	set_label(source, label, options);
+	set_label(source, label, options, names->blocks != NULL);
 	if (unit)
 		set_unit(source, unit);
 	if (!source->once)

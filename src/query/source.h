@@ -54,8 +54,8 @@ typedef struct DpermSource
 	bool		label_negated;	/* is it a boolean with false as the positive class? */
 	bool		label_known;	/* does it have a domain? */
 	/*
-	 * how the label of a row that arrives here is read: a boolean, or the
-	 * column itself
+	 * how the label of a row that arrives here is read: a boolean or, if labels
+	 * are numbers, one of double precision; or the column itself
 	 */
 	DpermLabel	label;
 	/*

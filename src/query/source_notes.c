@@ -68,7 +68,7 @@ dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options)
 
 	/* a call that is not charged can simply be repeated */
 	if (source->registration && !source->label_known)
-		tell_label(source, options->positive);
+		tell_label(source, options->labels.positive);
 }
 
 /* The relation with a schema-qualified name; InvalidOid if there is none. */

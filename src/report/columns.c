@@ -115,6 +115,10 @@ dperm_columns_domains(StringInfo page, const DpermModel *model)
 	int			shown = Min(model->encoder.block_count, DPERM_PAGE_ROWS);
 
 	dperm_page_table(page, "Domains of the columns", NULL);
+	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
+		dperm_page_fact(page, "the label", psprintf("number from %s to %s",
+													double_to_shortest_decimal(model->label_low),
+													double_to_shortest_decimal(model->label_high)));
 	for (int i = 0; i < shown; i++)
 		dperm_page_fact(page, dperm_columns_name(&model->encoder.blocks[i]),
 						dperm_columns_domain(&model->encoder.blocks[i]));
@@ -122,14 +126,15 @@ dperm_columns_domains(StringInfo page, const DpermModel *model)
 	dperm_page_cut(page, model->encoder.block_count, shown, "columns");
 }
 
-/* What the weight of a coordinate of a block is multiplied by at most. */
+/* What the weight of a coordinate of a block is multiplied by at most, in units of the label. */
 static double
 full_entry(const Drawing *drawing, const DpermBlock *block)
 {
 	double		target = dperm_encoder_target(&drawing->model->encoder);
 
-	return block->kind == DPERM_BLOCK_BOX && block->each == 0 ?
-		dperm_encoder_box_target(block, target) : target;
+	return dperm_model_unit(drawing->model) *
+		(block->kind == DPERM_BLOCK_BOX && block->each == 0 ?
+		 dperm_encoder_box_target(block, target) : target);
 }
 
 /* A number as a curve: its knots, or a straight line through the middle. */
@@ -260,19 +265,29 @@ put_legend(StringInfo page, const Drawing *drawing)
 {
 	const DpermModel *model = drawing->model;
 	const DpermEncoder *encoder = &model->encoder;
+	double		start = dperm_model_centre(model);
 
-	dperm_page_put(page, "<p>Each picture shows what a column adds to the score. Above zero it "
-				   "speaks for the positive class, below zero against it. %sAll pictures have the "
-				   "same scale. ", model->loss.kind == DPERM_LOSS_LOGISTIC ?
-				   "The score is the logarithm of the odds. " : "");
+	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
+		dperm_page_put(page, "<p>Each picture shows what a column adds to the prediction, in units "
+					   "of the label. ");
+	else
+		dperm_page_put(page, "<p>Each picture shows what a column adds to the score. Above zero "
+					   "it speaks for the positive class, below zero against it. %s",
+					   model->loss.kind == DPERM_LOSS_LOGISTIC ?
+					   "The score is the logarithm of the odds. " : "");
+	dperm_page_put(page, "All pictures have the same scale. ");
 	if (dperm_claim_private(&model->claim))
 		dperm_page_put(page, "Bands and thin lines show the noise: %s one standard deviation to "
 					   "both sides, cut at the edge. ",
 					   drawing->exact ? "" : "at most");
 	if (encoder->intercept)
-		dperm_page_put(page, "The intercept adds %.3g. ",
-					   dperm_encoder_target(encoder) *
-					   model->weights[dperm_encoder_dim(encoder) - 1]);
+		start += dperm_model_unit(model) * dperm_encoder_target(encoder) *
+			model->weights[dperm_encoder_dim(encoder) - 1];
+	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
+		dperm_page_put(page, "Without any column the prediction is %.4g; it is never outside of %g "
+					   "to %g. ", start, model->label_low, model->label_high);
+	else if (encoder->intercept)
+		dperm_page_put(page, "The intercept adds %.3g. ", start);
 	dperm_page_put(page, "Do not read what is within its noise as a finding.</p>\n");
 }
 

@@ -156,8 +156,9 @@ put_evaluation(StringInfo page, const DpermModelReport *report)
 		dperm_evaluation_show(page, curve);
 	}
 	else
-		dperm_page_put(page, "<p>No evaluation was given. dp_evaluate and dp_roc make one, at a "
-					   "cost of its own.</p>\n");
+		dperm_page_put(page, "<p>No evaluation was given. dp_evaluate%s one, at a cost of its "
+					   "own.</p>\n", dperm_model_label(report->model) == DPERM_LABEL_TWO ?
+					   " and dp_roc make" : " makes");
 }
 
 /* Is what the ledger keeps this model? */

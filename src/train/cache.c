@@ -12,8 +12,8 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "core/encode/bend.h"
 #include "core/encode/compact.h"
+#include "train/bend_rows.h"
 #include "train/cache.h"
 
 /*
@@ -31,11 +31,11 @@
  * in each chunk.
  */
 static int64
-chunk_rows(int words)
+chunk_rows(int words, Size bytes)
 {
 	int64		rows = FIRST_ROWS;
 
-	while (2 * rows * words * sizeof(double) <= CHUNK_BYTES)
+	while (2 * rows * words * sizeof(double) <= bytes)
 		rows *= 2;
 	return rows;
 }
@@ -49,21 +49,33 @@ sample_rows(Size bytes, int words)
 
 /* Start a cache. */
 void
-dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
-				 const DpermCache *like, bool weighted)
+dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, DpermLabelKind label,
+				 Size sample_bytes, const DpermCache *like, bool weighted)
 {
 	int			words;
 
 	memset(cache, 0, sizeof(*cache));
 	cache->context = CurrentMemoryContext;
 	dperm_host_feed(&cache->feed, encoder, like ? &like->feed : NULL);
+	cache->feed.layout.label = label;
 	if (weighted)
 		dperm_layout_weigh(&cache->feed.layout);
 	words = cache->feed.layout.words;
 	cache->sample_bytes = sample_bytes;
 	dperm_keep_init(&cache->keep, words, PG_INT64_MAX, sample_rows(sample_bytes, words),
 					FIRST_ROWS);
-	cache->chunk_rows = chunk_rows(words);
+	cache->chunk_bytes = CHUNK_BYTES;
+	cache->chunk_rows = chunk_rows(words, cache->chunk_bytes);
+}
+
+/* Keep rows in shared memory: all chunks have the same size from the start. */
+void
+dperm_cache_share(DpermCache *cache, DpermSharedRows *shared, Size chunk_bytes)
+{
+	cache->shared = shared;
+	cache->chunk_bytes = chunk_bytes;
+	cache->chunk_rows = chunk_rows(cache->keep.words, chunk_bytes);
+	cache->keep.chunk_rows = cache->chunk_rows;
 }
 
 static Size
@@ -86,6 +98,8 @@ make_chunk(const DpermCache *cache, int64 rows, void **allocated)
 	Size		size = rows * row_bytes(cache);
 	char	   *start;
 
+	if (cache->shared)
+		return *allocated = dperm_shared_rows_alloc(cache->shared, size);
 	if (rows < cache->chunk_rows)
 		return *allocated = MemoryContextAllocHuge(cache->context, size);
 	*allocated = MemoryContextAllocHuge(cache->context, size + HUGE_PAGE);
@@ -94,6 +108,16 @@ make_chunk(const DpermCache *cache, int64 rows, void **allocated)
 	(void) madvise(start, TYPEALIGN_DOWN(HUGE_PAGE, size), MADV_HUGEPAGE);
 #endif
 	return (double *) start;
+}
+
+/* Free a chunk, as it was allocated. */
+static void
+free_chunk(const DpermCache *cache, void *allocated)
+{
+	if (cache->shared)
+		dperm_shared_rows_free(cache->shared, allocated);
+	else
+		pfree(allocated);
 }
 
 /*
@@ -116,17 +140,12 @@ double_chunk(DpermCache *cache)
 	pfree(allocated);
 }
 
-/* Make room for one more row. */
+/* Append a chunk. */
 static void
-grow(DpermCache *cache)
+append_chunk(DpermCache *cache, double *chunk, void *allocated)
 {
 	DpermKeep  *keep = &cache->keep;
 
-	if (cache->chunk_count == 1 && keep->chunk_rows < cache->chunk_rows)
-	{
-		double_chunk(cache);
-		return;
-	}
 	if (cache->chunk_count == cache->chunk_room)
 	{
 		int			more = Max(16, 2 * cache->chunk_room);
@@ -138,9 +157,24 @@ grow(DpermCache *cache)
 			MemoryContextAlloc(cache->context, sizeof(void *) * more);
 		cache->chunk_room = more;
 	}
-	keep->chunks[cache->chunk_count] = make_chunk(cache, keep->chunk_rows,
-												  &cache->allocated[cache->chunk_count]);
-	cache->chunk_count++;
+	keep->chunks[cache->chunk_count] = chunk;
+	cache->allocated[cache->chunk_count++] = allocated;
+}
+
+/* Make room for one more row. */
+static void
+grow(DpermCache *cache)
+{
+	void	   *allocated;
+	double	   *chunk;
+
+	if (cache->chunk_count == 1 && cache->keep.chunk_rows < cache->chunk_rows)
+	{
+		double_chunk(cache);
+		return;
+	}
+	chunk = make_chunk(cache, cache->keep.chunk_rows, &allocated);
+	append_chunk(cache, chunk, allocated);
 }
 
 /* Put an encoded row in its place, and into the spool. */
@@ -248,8 +282,8 @@ dperm_cache_compact(DpermCache *cache)
 	keep->words = dperm_compact_words(layout);
 	keep->sample = sample_rows(cache->sample_bytes, keep->words);
 	keep->chunks = NULL;
-	keep->chunk_rows = FIRST_ROWS;
-	cache->chunk_rows = chunk_rows(keep->words);
+	cache->chunk_rows = chunk_rows(keep->words, cache->chunk_bytes);
+	keep->chunk_rows = cache->shared ? cache->chunk_rows : FIRST_ROWS;
 	cache->allocated = NULL;
 	cache->chunk_count = 0;
 	cache->chunk_room = 0;
@@ -260,12 +294,12 @@ dperm_cache_compact(DpermCache *cache)
 		store(cache, dperm_keep_row(&before, i), i);
 		if ((i + 1) % before.chunk_rows == 0)
 		{
-			pfree(allocated[i / before.chunk_rows]);
+			free_chunk(cache, allocated[i / before.chunk_rows]);
 			CHECK_FOR_INTERRUPTS();
 		}
 	}
 	for (int i = before.used / before.chunk_rows; i < chunk_count; i++)
-		pfree(allocated[i]);
+		free_chunk(cache, allocated[i]);
 	if (chunk_count > 0)
 	{
 		pfree(allocated);
@@ -284,7 +318,7 @@ dperm_cache_shrink(DpermCache *cache)
 	dperm_keep_shrink(keep);
 	while (cache->chunk_count > 1 &&
 		   (cache->chunk_count - 1) * keep->chunk_rows >= keep->capacity)
-		pfree(cache->allocated[--cache->chunk_count]);
+		free_chunk(cache, cache->allocated[--cache->chunk_count]);
 }
 
 /* All rows have arrived. */
@@ -294,31 +328,52 @@ dperm_cache_end(DpermCache *cache)
 	settle_waiting(cache);
 }
 
-/* How rows are rewritten, and room for two. */
-typedef struct Bending
-{
-	DpermBend	bend;
-	double	   *row;
-	double	   *bent;
-} Bending;
-
-/* Rewrite a row in its place. */
+/*
+ * Move rows from the end of one chunk to the end of another, as many as fit.
+ */
 static void
-bend_row(void *arg, double *row)
+move_rows(const DpermKeep *keep, double *from, int64 *from_used, double *to, int64 *to_used)
 {
-	Bending    *bending = arg;
+	DpermKeep	source = *keep;
+	DpermKeep	target = *keep;
 
-	dperm_bend_row(&bending->bend, row, bending->bent);
-	memcpy(row, bending->bent, sizeof(double) * bending->bend.to.words);
+	source.chunks = &from;
+	target.chunks = &to;
+	while (*from_used > 0 && *to_used < keep->chunk_rows)
+		memcpy(dperm_keep_row(&target, (*to_used)++), dperm_keep_row(&source, --*from_used),
+			   sizeof(double) * keep->words);
 }
 
-/* The same for a compact row. */
-static void
-bend_compact(Bending *bending, double *compact)
+/*
+ * Add the rows of another cache: its full chunks as they are, so that only the
+ * last chunk is not full.
+ */
+void
+dperm_cache_join(DpermCache *cache, DpermCache *other)
 {
-	dperm_compact_get(&bending->bend.from, compact, 0, 1, bending->row);
-	dperm_bend_row(&bending->bend, bending->row, bending->bent);
-	dperm_compact_put(&bending->bend.to, bending->bent, compact);
+	DpermKeep  *keep = &cache->keep;
+	int64		used = keep->used % keep->chunk_rows;
+	int64		more = other->keep.used % keep->chunk_rows;
+	int64		full = other->keep.used / keep->chunk_rows;
+	double	   *last = used > 0 ? keep->chunks[--cache->chunk_count] : NULL;
+	double	   *rest = more > 0 ? other->keep.chunks[full] : NULL;
+
+	Assert(cache->shared && cache->compact == other->compact &&
+		   keep->chunk_rows == other->keep.chunk_rows);
+	for (int64 i = 0; i < full; i++)
+		append_chunk(cache, other->keep.chunks[i], other->allocated[i]);
+	for (int64 i = full + (more > 0); i < other->chunk_count; i++)
+		free_chunk(cache, other->allocated[i]);
+	if (last && rest)
+		move_rows(keep, rest, &more, last, &used);
+	if (last)
+		append_chunk(cache, last, last);
+	if (rest && more > 0)
+		append_chunk(cache, rest, rest);
+	else if (rest)
+		free_chunk(cache, rest);
+	keep->used += other->keep.used;
+	keep->seen += other->keep.seen;
 }
 
 /* Rewrite the rows for an encoder with knots. */
@@ -326,27 +381,20 @@ void
 dperm_cache_bend(DpermCache *cache, const DpermEncoder *encoder)
 {
 	MemoryContext caller = MemoryContextSwitchTo(cache->context);
-	Bending		bending = {.bend = {.lines = cache->feed.encoder, .curves = encoder,
-									.from = cache->feed.layout}};
+	DpermBend	bend = {.lines = cache->feed.encoder, .curves = encoder,
+						.from = cache->feed.layout};
+	DpermBendRows rows;
 
-	bending.row = palloc(sizeof(double) * cache->feed.layout.words);
-	bending.bent = palloc(sizeof(double) * cache->feed.layout.words);
 	dperm_host_feed(&cache->feed, encoder, NULL);
-	if (bending.bend.from.weighted)
+	cache->feed.layout.label = bend.from.label;
+	if (bend.from.weighted)
 		dperm_layout_weigh(&cache->feed.layout);
-	bending.bend.to = cache->feed.layout;
-	Assert(bending.bend.to.words == bending.bend.from.words);
-	for (int64 i = 0; i < cache->keep.used; i++)
-	{
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (cache->compact)
-			bend_compact(&bending, dperm_keep_row(&cache->keep, i));
-		else
-			bend_row(&bending, dperm_keep_row(&cache->keep, i));
-	}
+	bend.to = cache->feed.layout;
+	Assert(bend.to.words == bend.from.words);
+	dperm_bend_rows_init(&rows, &bend, &cache->keep, cache->compact);
+	dperm_bend_rows_all(&rows, cache->shared);
 	if (cache->spool)
-		dperm_spool_change(cache->spool, bend_row, &bending);
+		dperm_spool_change(cache->spool, dperm_bend_rows_one, &rows);
 	MemoryContextSwitchTo(caller);
 }
 

@@ -7,6 +7,8 @@
 #include "core/encode/encoder.h"
 #include "core/encode/feed.h"
 #include "core/encode/keep.h"
+#include "core/solve/matrix.h"
+#include "train/shared_rows.h"
 #include "train/spool.h"
 
 typedef struct DpermCache
@@ -21,6 +23,9 @@ typedef struct DpermCache
 	bool		compact;		/* are the rows compact (core/encode/compact.h)? */
 	double	   *row;			/* if so: room for one row that is not compact */
 	Size		sample_bytes;
+	DpermSharedRows *shared;	/* where chunks are; NULL: in the context */
+	Size		chunk_bytes;	/* of a full-size chunk, at most */
+	DpermHelp	help;			/* of other processes with sums over the rows; or zeros */
 	/* of the waiting rows; -1: only in the spool */
 	int64		places[DPERM_FEED_ROWS];
 	double		owners[DPERM_FEED_ROWS];	/* of the waiting rows, if rows have weights */
@@ -37,8 +42,13 @@ typedef struct DpermCache
  * cache with which it shares what is the same, or NULL. If weighted, rows have
  * an owner until dperm_cache_weigh() sets their weights.
  */
-extern void dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
-							 const DpermCache *like, bool weighted);
+extern void dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, DpermLabelKind label,
+							 Size sample_bytes, const DpermCache *like, bool weighted);
+
+/*
+ * Just after that: keep rows in shared memory, in chunks of about this size.
+ */
+extern void dperm_cache_share(DpermCache *cache, DpermSharedRows *shared, Size chunk_bytes);
 
 /* How many rows there is room for. */
 static inline int64
@@ -62,8 +72,8 @@ dperm_cache_needs(const DpermCache *cache)
 extern Size dperm_cache_size(const DpermCache *cache);
 
 /*
- * Encode and keep a row; label 0 means none. owner is for rows with weights.
- * dperm_cache_end() stores rows that still wait.
+ * Encode and keep a row, whose label is as its kind says (label_kind.h). owner
+ * is for rows with weights. dperm_cache_end() stores rows that still wait.
  */
 extern void dperm_cache_add(DpermCache *cache, const DpermValue *values, double label,
 							int64 owner);
@@ -100,6 +110,12 @@ extern void dperm_cache_shrink(DpermCache *cache);
 
 /* All rows have arrived. */
 extern void dperm_cache_end(DpermCache *cache);
+
+/*
+ * After that: add the rows of another cache, which is not used any more. Both
+ * share rows in the same way.
+ */
+extern void dperm_cache_join(DpermCache *cache, DpermCache *other);
 
 /*
  * After that: rewrite the rows for an encoder that has settled the open numbers

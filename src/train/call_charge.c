@@ -132,8 +132,8 @@ asked_of(FunctionCallInfo fcinfo, const DpermSource *source, DpermLearner learne
 }
 
 /*
- * Raise an error if what was checked before the charge has changed: a debit may
- * have to wait. None of this depends on rows.
+ * Raise an error if what was checked before the charge has changed. dp_protect
+ * waits until now (dperm_budget_hold). None of this depends on rows.
  */
 static void
 check_again(const DpermSource *source)
@@ -189,6 +189,7 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 	dperm_worker_charged(dperm_debit(&charge), source->run_as);
 	dperm_message_public();
 	check_again(source);
+	dperm_budget_let_go();
 	dperm_message_private();
 	dperm_worker_settings_reading();
 }

@@ -3,8 +3,7 @@
  * decisions.
  *
  * How much a row of a person counts is known only when all rows have been seen.
- * Until then person and cell are kept in a spool, in which each row takes one
- * word.
+ * Until then person and cell are kept in a spool.
  */
 #include "postgres.h"
 
@@ -17,6 +16,7 @@
 #include "column/reader.h"
 #include "core/model/score.h"
 #include "core/privacy/counts.h"
+#include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "query/persons.h"
 #include "query/queries.h"
@@ -44,24 +44,66 @@ typedef struct Tally
 	int64		behind;			/* rows of the table behind the source */
 } Tally;
 
-/* No cell. */
+/* A row that is in no cell. */
 #define NO_CELL (-1.0)
 
-/* The cell of a row. All values are read, even if the row has no label. */
+/*
+ * A row, in one word of the spool: its person, times the number of cells, and
+ * its cell. Labels that are numbers take three words, and have one cell.
+ */
+typedef struct Note
+{
+	double		place;			/* NO_CELL: it does not count */
+	double		decision;
+	double		label;
+} Note;
+
+/* Are labels numbers? */
+static bool
+adds_errors(const Tally *tally)
+{
+	return tally->label->kind == DPERM_LABEL_NUMBER;
+}
+
+/* The words of a note in the spool. */
 static int
-find_cell(Tally *tally, TupleTableSlot *slot)
+note_words(const Tally *tally)
+{
+	return adds_errors(tally) ? sizeof(Note) / sizeof(double) : 1;
+}
+
+/*
+ * A row without its person. All values are read, even if the row has no label.
+ */
+static void
+make_note(Tally *tally, TupleTableSlot *slot, Note *note)
 {
 	const DpermEncoder *encoder = &tally->model->encoder;
-	double		decision;
-	int			sign;
+	double		label = dperm_label_read(tally->label, slot->tts_values[0], slot->tts_isnull[0]);
 
 	for (int i = 0; i < encoder->block_count; i++)
 		dperm_reader_read(&tally->readers[i], slot->tts_values[i + 1], slot->tts_isnull[i + 1],
 						  &tally->values[i]);
-	decision = dperm_score_decision(encoder, tally->frequencies, tally->model->weights,
-									tally->values, tally->room);
-	sign = slot->tts_isnull[0] ? 0 : dperm_label_sign(tally->label, slot->tts_values[0]);
-	return sign == 0 ? -1 : dperm_counts_cell(decision, sign > 0, tally->bins);
+	*note = (Note) {
+		.decision = dperm_score_decision(encoder, tally->frequencies, tally->model->weights,
+										 tally->values, tally->room),
+		.label = label
+	};
+	if (!dperm_label_has(tally->label, label))
+		note->place = NO_CELL;
+	else if (!adds_errors(tally))
+		note->place = dperm_counts_cell(note->decision, label > 0, tally->bins);
+}
+
+/* Count a row that is in a cell, one of so many labelled rows of its person, or 1. */
+static void
+count_note(Tally *tally, const Note *note, int64 labelled)
+{
+	if (adds_errors(tally))
+		dperm_errors_add(note->decision, note->label, labelled, tally->counts);
+	else
+		tally->counts[(int64) note->place % tally->count] +=
+			tally->persons ? dperm_person_count(1, labelled) : 1;
 }
 
 /* A row has arrived. */
@@ -70,25 +112,28 @@ receive_scored(TupleTableSlot *slot, DestReceiver *self)
 {
 	Tally	   *tally = (Tally *) self;
 	MemoryContext caller = MemoryContextSwitchTo(tally->row_context);
-	int			cell;
+	Note		note;
 
 	slot_getallattrs(slot);
 	tally->rows++;
-	cell = find_cell(tally, slot);
+	make_note(tally, slot, &note);
 	if (tally->persons)
 	{
 		int			last = slot->tts_nvalid - 1;
 		int64		person =
 			dperm_persons_enter(tally->persons, slot->tts_values[last], slot->tts_isnull[last]);
-		bool		counts = cell >= 0 && person != DPERM_NOBODY;
 
-		if (counts)
+		if (person == DPERM_NOBODY)
+			note.place = NO_CELL;
+		if (note.place >= 0)
+		{
 			dperm_persons_person(tally->persons, person)->labelled++;
-		*dperm_spool_next(tally->notes) = counts ?
-			(double) (person * tally->count + cell) : NO_CELL;
+			note.place += (double) (person * tally->count);
+		}
+		memcpy(dperm_spool_next(tally->notes), &note, sizeof(double) * note_words(tally));
 	}
-	else if (cell >= 0)
-		tally->counts[cell]++;
+	else if (note.place >= 0)
+		count_note(tally, &note, 1);
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(tally->row_context);
 	return true;
@@ -158,7 +203,7 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 			dperm_persons_make(source->unit_type, source->unit_collation, 0, &tally->entropy);
 		if (!dperm_entropy_ok(&tally->entropy))
 			dperm_host_check_status(DPERM_NO_ENTROPY);
-		tally->notes = dperm_spool_make(1);
+		tally->notes = dperm_spool_make(note_words(tally));
 	}
 }
 
@@ -166,6 +211,9 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 static void
 count_notes(Tally *tally)
 {
+	const Note	nobody = {.place = NO_CELL};
+	Note		note = nobody;
+	int			words = note_words(tally);
 	double	   *notes;
 	int			count;
 
@@ -174,17 +222,17 @@ count_notes(Tally *tally)
 	 * them the source shows
 	 */
 	while (tally->notes->rows < tally->behind)
-		*dperm_spool_next(tally->notes) = NO_CELL;
+		memcpy(dperm_spool_next(tally->notes), &nobody, sizeof(double) * words);
 	dperm_spool_rewind(tally->notes);
 	while ((notes = dperm_spool_read(tally->notes, &count)) != NULL)
 		for (int i = 0; i < count; i++)
-			if (notes[i] >= 0)
-			{
-				int64		note = (int64) notes[i];
-
-				tally->counts[note % tally->count] += dperm_person_count(
-					1, dperm_persons_person(tally->persons, note / tally->count)->labelled);
-			}
+		{
+			memcpy(&note, notes + (Size) i * words, sizeof(double) * words);
+			if (note.place >= 0)
+				count_note(tally, &note,
+						   dperm_persons_person(tally->persons, (int64) note.place / tally->count)
+							   ->labelled);
+		}
 	dperm_spool_close(tally->notes);
 	dperm_persons_free(tally->persons);
 }

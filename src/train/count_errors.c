@@ -1,19 +1,20 @@
 /*
  * count_errors.c: count the rows in memory, or in a spool, that a model gets
- * wrong.
+ * wrong; or add up its errors, if labels are numbers.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 
 #include "core/base/vector.h"
+#include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/solve/codes.h"
 #include "train/count_errors.h"
 
-/* The margin of a row: its label times its output. */
+/* The output of a row. */
 static double
-margin_of(const DpermLayout *layout, const double *weights, const double *row)
+output_of(const DpermLayout *layout, const double *weights, const double *row)
 {
 	double		output = dperm_inner((size_t) layout->dense, weights, row) +
 		dperm_layout_constant(layout) * weights[layout->dense];
@@ -24,17 +25,34 @@ margin_of(const DpermLayout *layout, const double *weights, const double *row)
 
 		dperm_codes_outputs(&codes, 1, weights, &output);
 	}
-	return row[dperm_layout_label(layout)] * output;
+	return output;
 }
 
 /*
- * The parts that a row counts for: its weight, rounded down. The number of
- * parts is a power of two, so the product is exact.
+ * What a row of two classes counts for, if the model gets it wrong: its weight
+ * in parts, rounded down. The number of parts is a power of two, so the product
+ * is exact.
  */
 static int64
-parts_of(const DpermLayout *layout, const double *row)
+mistake_of(const DpermLayout *layout, double output, const double *row)
 {
+	if (!(row[dperm_layout_label(layout)] * output < 0))
+		return 0;
 	return layout->weighted ? (int64) (row[layout->words - 1] * DPERM_PERSON_PARTS) : 1;
+}
+
+/* The absolute error of a row whose label is a number, in parts. */
+static int64
+error_of(const DpermLayout *layout, double output, const double *row)
+{
+	double		label = row[dperm_layout_label(layout)];
+	double		weight = layout->weighted ? row[layout->words - 1] : 1;
+	int64		sums[DPERM_SUMS] = {0};
+
+	if (!dperm_label_kind_has(DPERM_LABEL_NUMBER, label))
+		return 0;
+	dperm_errors_add(output, label, 1, sums);
+	return (int64) (weight * sums[DPERM_SUM_ABSOLUTE]);
 }
 
 /* Count the errors in some contiguous rows. */
@@ -44,12 +62,16 @@ count_rows_wrong(const DpermLayout *layout, const double *weights, const double 
 	int64		wrong = 0;
 
 	for (int64 i = 0; i < count; i++, rows += layout->words)
-		if (margin_of(layout, weights, rows) < 0)
-			wrong += parts_of(layout, rows);
+	{
+		double		output = output_of(layout, weights, rows);
+
+		wrong += layout->label == DPERM_LABEL_NUMBER ? error_of(layout, output, rows) :
+													   mistake_of(layout, output, rows);
+	}
 	return wrong;
 }
 
-/* The rows with a margin below zero. */
+/* The rows that a model gets wrong, or the sum of its errors. */
 int64
 dperm_count_errors(const DpermRows *rows, const DpermModel *model)
 {

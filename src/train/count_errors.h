@@ -1,6 +1,6 @@
 /*
  * count_errors.h: count the rows in memory, or in a spool, that a model gets
- * wrong.
+ * wrong; or add up its errors, if labels are numbers.
  */
 #ifndef DPERM_COUNT_ERRORS_H
 #define DPERM_COUNT_ERRORS_H
@@ -9,9 +9,10 @@
 #include "train/load.h"
 
 /*
- * The rows with a margin below zero, in parts of a unit
- * (core/privacy/person.h). The rows must have been encoded like those that the
- * model was trained on, and be all rows of their portion.
+ * The rows with a margin below zero, in parts of a unit (core/privacy/person.h);
+ * or the absolute errors, in parts of one (core/privacy/errors.h). The rows must
+ * have been encoded like those that the model was trained on, and be all rows of
+ * their portion.
  */
 extern int64 dperm_count_errors(const DpermRows *rows, const DpermModel *model);
 

@@ -18,18 +18,14 @@
 
 #include "base/host.h"
 #include "base/settings.h"
-#include "column/reader.h"
 #include "core/base/limits.h"
 #include "core/privacy/draw.h"
 #include "query/persons.h"
 #include "query/queries.h"
+#include "train/fill.h"
 #include "train/load.h"
-
-/*
- * The total memory for compact rows or samples if rows do not fit, even if
- * dperm.cache_memory is smaller.
- */
-#define SAMPLE_BYTES ((Size) 48 * 1024 * 1024)
+#include "train/load_parts.h"
+#include "train/load_step.h"
 
 /*
  * The number of sample rows that are fetched to start from if the others stay
@@ -48,9 +44,7 @@ typedef struct Loader
 	const DpermSource *source;
 	DpermRows  *sets;
 	int			count;
-	Size		limit;			/* of all caches together */
-	bool		compact;		/* are rows kept in their compact form? */
-	bool		sampled;		/* were rows dropped? */
+	DpermFill	fill;			/* encodes and keeps their rows */
 	int64	   *portions;		/* units of each, or NULL */
 	int64		rows;
 	/*
@@ -60,8 +54,6 @@ typedef struct Loader
 	int64		units;			/* if so: their units */
 	bool		once;			/* are all rows read only once? */
 	MemoryContext row_context;	/* reset after each row */
-	DpermReader **readers;		/* of each set */
-	DpermValue **values;
 
 	/* of a source that is read once */
 	DpermEntropy entropy;		/* for portions */
@@ -69,103 +61,34 @@ typedef struct Loader
 	int64		missing;		/* known rows of nobody, or of all, that have not arrived */
 } Loader;
 
-/* Keep compact rows from now on. */
-static void
-compact(Loader *loader)
-{
-	loader->compact = true;
-	loader->limit = Max(loader->limit, SAMPLE_BYTES);
-	for (int i = 0; i < loader->count; i++)
-	{
-		if (loader->once)
-			dperm_cache_spill(&loader->sets[i].cache);
-		dperm_cache_compact(&loader->sets[i].cache);
-	}
-}
-
-/* Keep samples from now on. */
-static void
-shrink(Loader *loader)
-{
-	loader->sampled = true;
-	for (int i = 0; i < loader->count; i++)
-		dperm_cache_shrink(&loader->sets[i].cache);
-}
-
-/* Would one more row in a set take too much memory? */
-static bool
-is_full(const Loader *loader, const DpermRows *set)
-{
-	Size		size = dperm_cache_needs(&set->cache);
-
-	if (size == 0)
-		return false;
-	for (int i = 0; i < loader->count; i++)
-		size += dperm_cache_size(&loader->sets[i].cache);
-	return size > loader->limit;
-}
-
-/* Make sure that a set can take one more row. */
-static void
-check_room(Loader *loader, const DpermRows *set)
-{
-	if (!loader->compact && is_full(loader, set))
-		compact(loader);
-	if (loader->compact && !loader->sampled && is_full(loader, set))
-		shrink(loader);
-}
-
 /*
- * Add a row to a set; without a slot all its values are missing. The owner is
- * for rows with weights. Values are read in any case: what is fetched must not
- * depend on the label or the owner.
+ * Add a row to every set of its portion; without a slot all its values are
+ * missing.
  */
-static void
-take_row(Loader *loader, int number, TupleTableSlot *slot, double label, int64 owner)
-{
-	DpermRows  *set = &loader->sets[number];
-	DpermReader *readers = loader->readers[number];
-	DpermValue *values = loader->values[number];
-	MemoryContext caller;
-
-	if (!dperm_cache_wants(&set->cache))
-	{
-		dperm_cache_skip(&set->cache);
-		return;
-	}
-	check_room(loader, set);
-	caller = MemoryContextSwitchTo(loader->row_context);
-	for (int i = 0; i < set->source->block_count; i++)
-		if (slot)
-			dperm_reader_read(&readers[i], slot->tts_values[i + 1], slot->tts_isnull[i + 1],
-							  &values[i]);
-		else
-			values[i].present = false;
-	dperm_cache_add(&set->cache, values, label, owner);
-	MemoryContextSwitchTo(caller);
-	if (!loader->row_context->isReset || loader->row_context->firstchild)
-		MemoryContextReset(loader->row_context);
-}
-
-/* Add a row to every set of its portion. */
 static void
 take_into(Loader *loader, int portion, TupleTableSlot *slot, double label, int64 owner)
 {
-	for (int i = 0; i < loader->count; i++)
-		if (loader->sets[i].portion == portion)
-			take_row(loader, i, slot, label, owner);
+	dperm_fill_take(&loader->fill, portion, slot ? slot->tts_values + 1 : NULL,
+					slot ? slot->tts_isnull + 1 : NULL, label, owner);
 }
 
-/* The label of a row, or 0 for none. */
+/* The label of a row. */
 static double
 label_of_row(const Loader *loader, const TupleTableSlot *slot)
 {
 	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
 	double		label =
-		slot->tts_isnull[0] ? 0 : dperm_label_sign(&loader->source->label, slot->tts_values[0]);
+		dperm_label_read(&loader->source->label, slot->tts_values[0], slot->tts_isnull[0]);
 
 	MemoryContextSwitchTo(caller);
 	return label;
+}
+
+/* The label of a row that has none. */
+static double
+no_label(const Loader *loader)
+{
+	return dperm_label_kind_none(loader->source->label.kind);
 }
 
 /* A row has arrived. */
@@ -252,13 +175,16 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 			number == DPERM_NOBODY ? NULL : dperm_persons_person(loader->persons, number);
 		double		label = label_of_row(loader, slot);
 
+		bool		labelled;
+
 		if (!person)
-			label = 0;
+			label = no_label(loader);
+		labelled = dperm_label_has(&loader->source->label, label);
 		expect_less(loader, person ? &person->missing : &loader->missing);
-		if (label != 0)
+		if (labelled)
 			person->labelled++;
 		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), slot, label,
-				  label != 0 ? number : DPERM_NOBODY);
+				  labelled ? number : DPERM_NOBODY);
 	}
 	else
 	{
@@ -303,8 +229,8 @@ start_rows(DestReceiver *self, int operation, TupleDesc desc)
 	{
 		dperm_label_check(&loader->source->label, TupleDescAttr(desc, 0)->atttypid);
 		for (int i = 0; i < loader->count; i++)
-			dperm_reader_bind_columns(loader->readers[i], loader->sets[i].source->block_count, desc,
-									  1);
+			dperm_reader_bind_columns(loader->fill.sets[i].readers,
+									  loader->sets[i].source->block_count, desc, 1);
 	}
 	if (loader->persons && getBaseType(TupleDescAttr(desc, desc->natts - 1)->atttypid) !=
 							   getBaseType(loader->source->unit_type))
@@ -336,21 +262,7 @@ init_receiver(Loader *loader, const DpermSource *source)
 											 source->portions, &loader->entropy);
 }
 
-/* Prepare to keep rows, with weights if persons are the units. */
-static void
-init_caches(Loader *loader)
-{
-	for (int i = 0; i < loader->count; i++)
-	{
-		DpermRows  *set = &loader->sets[i];
-
-		set->encoder = set->source->spec.encoder;
-		dperm_cache_init(&set->cache, &set->encoder, SAMPLE_BYTES / loader->count,
-						 i > 0 ? &loader->sets[i - 1].cache : NULL, loader->persons != NULL);
-	}
-}
-
-/* Initialise a loader. */
+/* Initialise a loader; rows have weights if persons are the units. */
 static void
 init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 {
@@ -358,17 +270,18 @@ init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 	loader->sets = sets;
 	loader->count = count;
 	loader->portions = portions;
-	loader->limit = (Size) dperm_cache_memory * 1024;
-	loader->readers = palloc(sizeof(DpermReader *) * count);
-	loader->values = palloc(sizeof(DpermValue *) * count);
+	dperm_fill_init(&loader->fill, count, (Size) dperm_cache_memory * 1024, NULL,
+					loader->row_context);
+	loader->fill.spill = loader->once;
 	for (int i = 0; i < count; i++)
 	{
 		const DpermPassSpec *spec = &sets[i].source->spec;
 
-		loader->readers[i] = dperm_reader_make_all(&spec->encoder, spec->readers);
-		loader->values[i] = palloc0(sizeof(DpermValue) * spec->encoder.block_count);
+		sets[i].encoder = spec->encoder;
+		dperm_fill_describe(&loader->fill, i, sets[i].portion, &sets[i].encoder, spec->readers,
+							&sets[i].cache);
 	}
-	init_caches(loader);
+	dperm_fill_start(&loader->fill, loader->source->label.kind, 1, loader->persons != NULL);
 }
 
 /* Read the population: the table behind the source. */
@@ -393,8 +306,8 @@ fill_up(Loader *loader, const DpermPerson *person, int64 missing)
 	{
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
-		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), NULL, 0,
-				  DPERM_NOBODY);
+		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), NULL,
+				  no_label(loader), DPERM_NOBODY);
 	}
 }
 
@@ -473,11 +386,12 @@ let_stay(Loader *loader, int64 rows, int64 units)
 	if (!loader->once)
 		return;
 	loader->once = false;
+	loader->fill.spill = false;
 	loader->pub.receiveSlot = receive_row;
 	end_draws(loader);
 	dperm_persons_free(loader->persons);
 	loader->persons = NULL;
-	init_caches(loader);
+	dperm_fill_start(&loader->fill, loader->source->label.kind, 1, false);
 }
 
 /* Count rows on other servers. If there are many, they stay there. */
@@ -505,8 +419,8 @@ read_sample(Loader *loader)
 {
 	int64		sample = Max(SAMPLE_ROWS, SAMPLE_ROWS_PORTION * loader->source->portions);
 
-	if (!loader->compact)
-		compact(loader);
+	if (!loader->fill.compact)
+		dperm_fill_compact(&loader->fill);
 	dperm_queries_sample(loader->source, loader->elsewhere / sample + 1, 2 * sample, &loader->pub);
 
 	/* the number of rows of persons is not public */
@@ -516,12 +430,68 @@ read_sample(Loader *loader)
 							   loader->units, loader->source->unit ? "persons" : "rows");
 }
 
+/* A load by several processes. */
+typedef struct Together
+{
+	Loader	   *loader;
+	MemoryContext context;
+	DpermSharedRows *shared;
+	bytea	   *key;
+} Together;
+
+/* Workers are planned: make room for the rows. */
+static bool
+prepare_together(void *arg, int workers)
+{
+	Together   *together = arg;
+	MemoryContext caller;
+
+	if (workers == 0)
+		return false;
+	caller = MemoryContextSwitchTo(together->context);
+	together->shared = dperm_load_step_begin(&together->loader->fill, together->loader->source,
+											 workers, (DpermSharedKey *) VARDATA(together->key));
+	MemoryContextSwitchTo(caller);
+	return together->shared != NULL;
+}
+
+/*
+ * Load rows by several processes, if PostgreSQL plans to; false if they have to
+ * be read by this one. A source that is read once, or protected, is read by one.
+ */
+static bool
+read_together(Loader *loader)
+{
+	const DpermSource *source = loader->source;
+	Size		size = VARHDRSZ + sizeof(DpermSharedKey);
+	Together	together = {loader, CurrentMemoryContext, NULL, palloc0(size)};
+	bytea	   *parts;
+
+	SET_VARSIZE(together.key, size);
+	if (loader->once || source->registration || source->location != DPERM_LOCATION_HERE ||
+		!dperm_queries_load(source, together.key, prepare_together, &together, &parts))
+		return false;
+	if (dperm_shared_rows_stage(together.shared) == DPERM_SHARED_FAILED)
+	{
+		dperm_shared_rows_close(together.shared);
+		ereport(DEBUG1, (errmsg_internal("there is not enough shared memory for the rows")));
+		return false;
+	}
+	loader->rows =
+		dperm_load_parts_take(together.shared, parts ? VARDATA(parts) : NULL,
+							  parts ? VARSIZE(parts) - VARHDRSZ : 0, loader->portions,
+							  loader->portions ? source->portions : 0, &loader->fill);
+	loader->sets[0].shared = together.shared;
+	return true;
+}
+
 /* Read rows. */
 void
 dperm_load(DpermRows *sets, int count, int64 *portions)
 {
 	const DpermSource *source = sets[0].source;
 	double	   *weights;
+	bool		together;
 	Loader		loader;
 
 	if (portions)
@@ -529,18 +499,19 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 	init_loader(&loader, sets, count, portions);
 	take_population(&loader);
 	count_elsewhere(&loader);
-	if (loader.limit == 0)
-		compact(&loader);
+	together = read_together(&loader);
+	if (loader.fill.limit == 0 && !together)
+		dperm_fill_compact(&loader.fill);
 	if (loader.elsewhere > 0)
 		read_sample(&loader);
-	else
+	else if (!together)
 		dperm_queries_read(source, &loader.pub);
 	if (loader.once)
 		settle_units(&loader);
 	for (int i = 0; i < count; i++)
 	{
 		dperm_cache_end(&sets[i].cache);
-		sets[i].complete = !loader.compact;
+		sets[i].complete = !loader.fill.compact;
 		sets[i].elsewhere = loader.elsewhere > 0;
 	}
 	count_units(&loader);
@@ -554,7 +525,8 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 	MemoryContextDelete(loader.row_context);
 	if (dperm_progress && loader.once)
 		dperm_message_progress("all rows read");
-	else if (dperm_progress && loader.elsewhere == 0 && loader.rows % REPORT_ROWS != 0)
+	else if (dperm_progress && loader.elsewhere == 0 &&
+			 (together || loader.rows % REPORT_ROWS != 0))
 		dperm_message_progress(INT64_FORMAT " rows read", loader.rows);
 }
 
@@ -571,7 +543,7 @@ dperm_load_bend(DpermRows *sets, int count)
 	}
 }
 
-/* Close the files. */
+/* Close files and release shared memory. */
 void
 dperm_load_close(DpermRows *sets, int count)
 {
@@ -579,6 +551,9 @@ dperm_load_close(DpermRows *sets, int count)
 	{
 		dperm_spool_close(sets[i].cache.spool);
 		sets[i].cache.spool = NULL;
+		if (sets[i].shared)
+			dperm_shared_rows_close(sets[i].shared);
+		sets[i].shared = NULL;
 	}
 }
 

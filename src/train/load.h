@@ -21,6 +21,8 @@ typedef struct DpermRows
 	 * if they may be read only once
 	 */
 	DpermCache	cache;
+	/* of the first set: where the rows of all sets are, if several processes loaded them */
+	DpermSharedRows *shared;
 } DpermRows;
 
 /*
@@ -39,8 +41,8 @@ extern void dperm_load(DpermRows *sets, int count, int64 *portions);
 extern void dperm_load_bend(DpermRows *sets, int count);
 
 /*
- * Close the files of sets that are no longer used; their memory belongs to the
- * context.
+ * Close the files of sets that are no longer used, and release shared memory;
+ * other memory belongs to the context.
  */
 extern void dperm_load_close(DpermRows *sets, int count);
 

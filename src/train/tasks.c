@@ -18,6 +18,7 @@
 #include "query/queries.h"
 #include "train/noise_notice.h"
 #include "train/tasks.h"
+#include "train/team.h"
 #include "train/training.h"
 
 /* Steps of the solver that are reported, see dperm.progress. */
@@ -75,10 +76,36 @@ static void
 end_work(Work *work, MemoryContext result)
 {
 	const DpermSource *source = work->task->rows->source;
+	DpermLabels labels = source->spec.labels;
 
-	work->task->model =
-		dperm_training_model(&work->training, &source->spec.encoder, source->label_column,
-							 work->task->options->positive, result);
+	labels.positive = work->task->options->labels.positive;	/* of a boolean, too */
+	work->task->model = dperm_training_model(&work->training, &source->spec.encoder,
+											 source->label_column, &labels, result);
+}
+
+/* Start a team for the rows of tasks; it must end before any query runs. */
+static DpermTeam *
+begin_team(const DpermTask *tasks, int count)
+{
+	DpermCache **caches = palloc(sizeof(DpermCache *) * count);
+	int			different = 0;
+	int			blocks = 1;
+	DpermTeam  *team;
+
+	for (int i = 0; i < count; i++)
+	{
+		DpermCache *cache = &tasks[i].rows->cache;
+		int			at = 0;
+
+		blocks = Max(blocks, dperm_loss_blocks(tasks[i].options->loss));
+		while (at < different && caches[at] != cache)
+			at++;
+		if (at == different)
+			caches[different++] = cache;
+	}
+	team = dperm_team_begin(caches, different, blocks);
+	pfree(caches);
+	return team;
 }
 
 /*
@@ -187,13 +214,14 @@ answer_by_pass(Work *work, Datum result)
  * would reveal the difference.
  */
 static bool
-run_pass(Work *works, int count)
+run_pass(Work *works, const DpermTask *tasks, int count)
 {
 	const DpermSource *source = works[0].task->rows->source;
 	Datum	   *requests = palloc0(sizeof(Datum) * count);
 	Datum	   *results = palloc(sizeof(Datum) * count);
 	int		   *portions = palloc(sizeof(int) * count);
 	bool		active = false;
+	DpermTeam  *team;
 
 	for (int i = 0; i < count; i++)
 	{
@@ -205,9 +233,11 @@ run_pass(Work *works, int count)
 	if (!active)
 		return false;
 	dperm_queries_pass(source, count, requests, source->portions > 0 ? portions : NULL, results);
+	team = begin_team(tasks, count);
 	for (int i = 0; i < count; i++)
 		if (works[i].training.active)
 			answer_by_pass(&works[i], results[i]);
+	dperm_team_end(team);
 	return true;
 }
 
@@ -218,16 +248,19 @@ train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 	Work	   *works = palloc(sizeof(Work) * count);
 	MemoryContext work = CurrentMemoryContext;
 	MemoryContext pass = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
+	DpermTeam  *team;
 	DpermStatus status = DPERM_OK;
 	int			reported = 0;
 	bool		more = true;
 
+	team = begin_team(tasks, count);
 	for (int i = 0; i < count; i++)
 		begin_work(&works[i], &tasks[i]);
+	dperm_team_end(team);
 	while (more)
 	{
 		MemoryContextSwitchTo(pass);
-		more = run_pass(works, count);
+		more = run_pass(works, tasks, count);
 		MemoryContextSwitchTo(work);
 		MemoryContextReset(pass);
 		if (more)
@@ -288,12 +321,27 @@ sharing(const DpermTask *tasks, int count)
 	return count;
 }
 
-/* Run trainings over rows of one source. */
-void
-dperm_tasks_run(DpermTask *tasks, int count)
+/* Are the rows of a task in memory or in a spool, so that no query is needed? All tasks agree. */
+static bool
+is_alone(const DpermTask *task)
+{
+	const DpermRows *rows = task->rows;
+
+	return rows->complete || (rows->source->once && !rows->elsewhere);
+}
+
+/*
+ * Run trainings over rows of one source, which are closed if they are not used
+ * any more. The system takes long to free shared memory, in the process that
+ * lets go of it last: so members, who share the work, end after this process
+ * has let go.
+ */
+static void
+run_tasks(DpermTask *tasks, int count, bool close)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(caller, "dperm training", ALLOCSET_DEFAULT_SIZES);
+	DpermTeam  *team = NULL;
 
 	/* check all of them before one is trained */
 	for (int i = 0; i < count; i++)
@@ -304,11 +352,12 @@ dperm_tasks_run(DpermTask *tasks, int count)
 
 		(void) dperm_host_calibrate(&setup);
 	}
+	if (is_alone(&tasks[0]))
+		team = begin_team(tasks, count);
 	for (int done = 0; done < count;)
 	{
 		MemoryContextSwitchTo(work);
-		if (tasks[done].rows->complete ||
-			(tasks[done].rows->source->once && !tasks[done].rows->elsewhere))
+		if (is_alone(&tasks[done]))
 			train_alone(&tasks[done++], count > 1, caller);
 		else
 		{
@@ -322,7 +371,17 @@ dperm_tasks_run(DpermTask *tasks, int count)
 			dperm_message_progress("%d of %d models trained", done, count);
 	}
 	MemoryContextSwitchTo(caller);
+	if (close)
+		dperm_load_close(tasks[0].rows, 1);
+	dperm_team_end(team);
 	MemoryContextDelete(work);
+}
+
+/* Run trainings over rows that are still used afterwards. */
+void
+dperm_tasks_run(DpermTask *tasks, int count)
+{
+	run_tasks(tasks, count, false);
 }
 
 /* Load the rows of a source and train on them. */
@@ -348,7 +407,7 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 			dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
 		dperm_options_advise(&setup, rows.count);
 		dperm_noise_notice_after(options, &settled, 1, 1, rows.count);
-		dperm_tasks_run(&task, 1);
+		run_tasks(&task, 1, true);
 	}
 	dperm_load_close(&rows, 1);
 	MemoryContextDelete(load);

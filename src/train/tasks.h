@@ -13,7 +13,7 @@
 typedef struct DpermTask
 {
 	const DpermOptions *options;
-	const DpermRows *rows;		/* loaded, at least one; tasks may share them */
+	DpermRows  *rows;			/* loaded, at least one; tasks may share them */
 	DpermModel *model;			/* the result, in the current memory context */
 } DpermTask;
 

@@ -51,6 +51,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 		training->matrix.of = cache->keep.seen;
 		training->matrix.units = (double) rows;
 	}
+	training->matrix.help = &cache->help;
 	training->matrix.rough = dperm_fit_rough(&training->fit);
 	training->matrix.poll = dperm_host_interrupts;
 	training->matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
@@ -145,7 +146,7 @@ copy_noise(const DpermNoise *noise, const DpermLayout *layout, MemoryContext con
 /* The model of a finished training, made in a context. */
 DpermModel *
 dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label,
-					 const char *positive, MemoryContext result)
+					 const DpermLabels *labels, MemoryContext result)
 {
 	double	   *weights = MemoryContextAlloc(result, sizeof(double) * training->fit.setup.dim);
 	DpermModel *model = MemoryContextAllocZero(result, sizeof(*model));
@@ -153,8 +154,10 @@ dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const
 	dperm_layout_restore(training->layout, dperm_loss_blocks(training->fit.setup.loss),
 						 training->weights, weights);
 	model->label = copy_text(label, result);
-	model->has_positive = positive != NULL;
-	model->positive = copy_text(positive, result);
+	model->has_positive = labels->positive != NULL;
+	model->positive = copy_text(labels->positive, result);
+	model->label_low = labels->low;
+	model->label_high = labels->high;
 	model->prior = copy_text(training->prior, result);
 	dperm_model_fill(model, &training->fit.setup, &training->fit.calibration, encoder, weights);
 	model->noise = copy_noise(model->noise, training->layout, result);

@@ -67,10 +67,10 @@ extern DpermStatus dperm_training_finish(DpermTraining *training);
 /*
  * The model of a training that has ended successfully, made in a context; frees
  * what the training used. label is the label column, NULL if it was an
- * expression; positive is the value of the positive class, or NULL.
+ * expression; labels is its domain, with the positive value that was specified.
  */
 extern DpermModel *
 dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label,
-					 const char *positive, MemoryContext result);
+					 const DpermLabels *labels, MemoryContext result);
 
 #endif							/* DPERM_TRAINING_H */

@@ -267,10 +267,11 @@ def main(results, docs):
            "the ratios much less. To measure on your machine, in a temporary cluster, run", "",
            "```sh", "make bench", "```", "",
            "This takes about an hour, writes this page, and installs `python3-sklearn` and `python3-psycopg2` from Debian, which nothing else needs.", "",
-           "These figures: %s, %d cores, %g GB of memory, PostgreSQL %s with %s of shared buffers, dperm %s, scikit-learn %s, %s. %s seconds unless stated "
+           "Measured with dperm %s on %s, %s, %d cores, %g GB of memory, PostgreSQL %s with %s of shared buffers, scikit-learn %s, %s. %s seconds unless stated "
            "otherwise, the best of up to %d runs; variants that are compared are measured in turns. Tables are unlogged, frozen and read once beforehand. Vectors are stored `PLAIN`, which makes a difference "
            "only above d = 250." % (
-               m["cpu"], m["cores"], m["memory_gb"], m["postgres"].split()[0], m["shared_buffers"], m["dperm"], m["scikit-learn"],
+               m["dperm"], max(part["date"] for part in parts.values()), m["cpu"], m["cores"], m["memory_gb"], m["postgres"].split()[0],
+               m["shared_buffers"], m["scikit-learn"],
                m["blas"].replace("openblas", "OpenBLAS") or "BLAS", "CPU" if m["clock"] == "CPU" else "Wall-clock",
                max(part["repeat"] for part in parts.values())), ""]
     out += bars(parts)

@@ -68,8 +68,8 @@ is(ask($node, 'ana', 'SELECT epsilon_left FROM dp_budgets'), 0.5, 'both were cha
 like(ask($node, 'ana', $train), qr/ERROR.*budget|grant/, 'no more than was granted');
 like(ask($node, 'reader', "SELECT dp_logreg_train('patients', 'y', '{n,f}', 1)"), qr/ERROR/, 'who may read it has no right to spend');
 like(ask($node, 'reader', "SELECT dp_logreg_train('adults', 'y', '{n,f}', 1, domains => '{\"n\": [0, 100], \"f\": [-1, 1]}')"), qr/ERROR.*HINT/s, 'not through a view');
-like(ask($node, $_, 'SELECT dp_logreg(y, ARRAY[f], 0.1, 0.1) FROM patients'), qr/ERROR:  dp_logreg and dp_svm cannot be charged to the budget of protected relation "patients"/, "nor can $_ use an aggregate") for ('reader', 'owen');
-like(ask($node, 'reader', 'SELECT n, dp_logreg(y, ARRAY[f], 0.1, 0.1) FROM adults GROUP BY n'), qr/ERROR:  dp_logreg and dp_svm cannot be charged to the budget of protected relation "patients"/, 'nor over a view');
+like(ask($node, $_, 'SELECT dp_logreg(y, ARRAY[f], 0.1, 0.1) FROM patients'), qr/ERROR:  dp_logreg, dp_svm and dp_linreg cannot be charged to the budget of protected relation "patients"/, "nor can $_ use an aggregate") for ('reader', 'owen');
+like(ask($node, 'reader', 'SELECT n, dp_logreg(y, ARRAY[f], 0.1, 0.1) FROM adults GROUP BY n'), qr/ERROR:  dp_logreg, dp_svm and dp_linreg cannot be charged to the budget of protected relation "patients"/, 'nor over a view');
 is(ask($node, 'owen', $train), 1001, 'the owner trains, and is charged');
 is(sql("SELECT epsilon_left FROM dp_budgets WHERE granted_to IS NULL LIMIT 1"), '0.5', 'what is left');
 

@@ -248,7 +248,7 @@ for my $parameters ('f', '1, n', "1, NULL, jsonb_build_object('norm', n)", 'CASE
 	'k + n', "CASE WHEN id IS NULL THEN 2 ELSE 1 END")
 {
 	($status, $out, $error) = $node->psql('postgres', "SELECT k, dp_logreg(y, ARRAY[f], $parameters) FROM hashed h GROUP BY k");
-	like($error, qr/epsilon, lambda and options of dp_logreg and dp_svm must be constants or depend on columns of GROUP BY/, "aggregates: not with $parameters");
+	like($error, qr/epsilon, lambda and options of dp_logreg, dp_svm and dp_linreg must be constants or depend on columns of GROUP BY/, "aggregates: not with $parameters");
 }
 for my $source ('(SELECT y, f, f AS e FROM hashed)', '(SELECT h.y, h.f, w.e FROM hashed h LEFT JOIN (SELECT id, 1 AS e FROM hashed_wide) w USING (id))')
 {

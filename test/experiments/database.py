@@ -1,4 +1,5 @@
 """The server, through psql; the PG* variables say which one."""
+import os
 import subprocess
 import threading
 
@@ -49,3 +50,9 @@ class Session:
 
 def literal(text):
     return "'" + str(text).replace("'", "''") + "'"
+
+
+def machine():
+    """What the client runs on, and so the server, if it is local."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "script", "measured")
+    return subprocess.run([script, "--machine"], capture_output=True, text=True, check=True).stdout.strip()

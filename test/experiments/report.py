@@ -7,6 +7,7 @@ import delta_report
 import knots_report
 import paper
 import raw_report
+import regression_report
 import runs
 from database import Failed
 from page import LOSS, Page, figure, power, rows, times, wide
@@ -15,7 +16,8 @@ from svgplot import line_plot
 
 # Parts of the document that may be of another run than the rest: their report, and what is around their text.
 PARTS = {part: (report, f"<!-- {name} -->\n", f"<!-- end of {name} -->\n") for part, report, name in (
-    ("knots", knots_report.Report, "curves"), ("raw", raw_report.Report, "raw columns"), ("delta", delta_report.Report, "delta and neighbours"))}
+    ("knots", knots_report.Report, "curves"), ("regression", regression_report.Report, "numbers"),
+    ("raw", raw_report.Report, "raw columns"), ("delta", delta_report.Report, "delta and neighbours"))}
 METHOD = {"non-private": "non-private", "output": "output", "paper": "objective, `'paper'`",
           "sharp": "objective, `'sharp'`", "diffprivlib": "diffprivlib"}
 PLAIN = {"sharp": "objective, sharp", "paper": "objective, paper", "output": "output",

@@ -8,6 +8,7 @@ import ebm
 import knots
 import paper
 import raw
+import regression
 
 LOSSES = ["logistic", "huber"]
 PRIVATE = ["output", "paper", "sharp"]
@@ -105,6 +106,14 @@ def curved(data, settings):
                     for loss in LOSSES for encoding in knots.ENCODINGS for s in range(settings.splits)]
 
 
+def regressed(data, settings):
+    """A label that is a number, the default call; every split, and without noise once in each."""
+    return [Run(data, "log_cosh", method, "default", epsilon, "", str(s), str(repetition))
+            for repetition in range(settings.regression_repetitions)
+            for method, epsilon in [*(("private", epsilon) for epsilon in settings.regression_epsilons), ("non-private", "Infinity")]
+            if method != "non-private" or repetition == 0 for s in range(settings.splits)]
+
+
 def boosted(settings):
     """DP-EBM on the same splits of Adult."""
     return [Run("adult_knots", "logistic", method, "default", epsilon, "", str(s), "0")
@@ -175,10 +184,12 @@ def training(run):
 
 def execute(session, run):
     """The share of mistakes on rows that were not trained on, exactly, the seconds it took, and of curves the area under the
-    ROC curve."""
+    ROC curve. Of numbers, the mean absolute error and R2."""
     start, area = time.monotonic(), None
     if run.data in knots.ALL:
         error, area = (ebm if run.method in ebm.METHODS else knots).measure(session, run)
+    elif run.data in regression.ALL:
+        error, area = regression.measure(session, run)
     elif run.method == "diffprivlib":
         import other
         error = other.error(session, run)

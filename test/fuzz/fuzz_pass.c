@@ -34,22 +34,26 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					 dperm_pass_gradient_at(&pass) <= dperm_pass_hess_at(&pass) &&
 					 dperm_pass_hess_at(&pass) <= dperm_pass_readers_at(&pass) &&
 					 dperm_pass_readers_at(&pass) <= dperm_pass_encoder_at(&pass) &&
-					 dperm_pass_encoder_at(&pass) <= dperm_pass_positive_at(&pass) &&
-					 dperm_pass_positive_at(&pass) <= count);
+					 dperm_pass_encoder_at(&pass) <= dperm_pass_domain_at(&pass) &&
+					 dperm_pass_domain_at(&pass) <= count);
 		FUZZ_REQUIRE(dperm_pass_ordered_words(in, count) == dperm_pass_encoder_at(&pass));
 		FUZZ_REQUIRE(pass.order >= DPERM_PASS_GRADIENT && pass.order <= DPERM_PASS_COUNT);
 		FUZZ_REQUIRE(pass.bins >= 0 && pass.bins <= (pass.order == DPERM_PASS_COUNT ? DPERM_BINS_MAX : 0));
 		if (pass.order == DPERM_PASS_COUNT && pass.rows > 0)
 		{
+			bool		sums = pass.label == DPERM_LABEL_NUMBER;
+			int64_t		most = pass.rows * (pass.weighted || sums ? (int64_t) DPERM_PASS_PARTS : 1);
 			int64_t		counted = 0;
 
-			/* none is negative, so the sum shows overflow */
+			/* none is negative, so the sum shows overflow; sums of errors have a bound each */
 			for (int i = 0; i < dperm_pass_count_cells(&pass); i++)
 			{
-				FUZZ_REQUIRE((int64_t) in[dperm_pass_counts_at(&pass) + i] >= 0);
-				counted += (int64_t) in[dperm_pass_counts_at(&pass) + i];
+				int64_t		cell = (int64_t) in[dperm_pass_counts_at(&pass) + i];
+
+				FUZZ_REQUIRE(cell >= 0 && cell <= most);
+				counted += sums ? 0 : cell;
 			}
-			FUZZ_REQUIRE(counted >= 0 && counted <= pass.rows * (pass.weighted ? (int64_t) DPERM_PASS_PARTS : 1));
+			FUZZ_REQUIRE(counted >= 0 && counted <= most);
 		}
 		FUZZ_REQUIRE(pass.rows >= 0 && pass.rows <= DPERM_ROWS_MAX);
 		FUZZ_REQUIRE(pass.persons >= 0 && pass.persons <= (pass.weighted ? pass.rows : 0));

@@ -12,6 +12,7 @@ the right of the plot, in the order of the line ends, so they never cover anythi
 arguments give the same bytes.
 """
 import math
+import re
 from xml.sax.saxutils import escape
 
 WIDTH, HEIGHT = 720, 440
@@ -280,3 +281,18 @@ def line_plot(path, title, x_label, y_label, series, log_x=False, log_y=False, n
     out.append("</svg>")
     with open(path, "w", encoding="utf-8") as file:
         file.write("\n".join(out) + "\n")
+
+
+def stacked(plots):
+    """One picture of several plots of this module, one below the other."""
+    inner, top = [], 0
+    for i, plot in enumerate(plots):
+        height = int(re.search(r' height="(\d+)"', plot).group(1))
+        for name in "td":  # a name must be the only one of its kind
+            plot = plot.replace(f'id="{name}"', f'id="{name}{i}"')
+        plot = plot.replace('aria-labelledby="t d"', f'aria-labelledby="t{i} d{i}" y="{top}"', 1)
+        inner.append(plot.rstrip("\n").replace(' xmlns="http://www.w3.org/2000/svg"', "", 1))
+        top += height + 12
+    top -= 12
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {top}" width="{WIDTH}" height="{top}">',
+                      *inner, "</svg>"]) + "\n"

@@ -1,5 +1,5 @@
 --
--- dp_logreg and dp_svm: aggregates in every place where SQL allows one; their
+-- dp_logreg, dp_svm and dp_linreg: aggregates in every place where SQL allows one; their
 -- parameters belong to the group; their memory is bounded
 --
 \set ECHO errors

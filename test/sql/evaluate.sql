@@ -52,6 +52,25 @@ WHERE name = 'columns' AND a.metric = b.metric AND b.metric = c.metric;
 SELECT a.metric, a.value = b.value AS swapped
 FROM models, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'yes') a, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'no') b
 WHERE name = 'columns' AND (a.metric, b.metric) IN (('true positives', 'false positives'), ('false negatives', 'true negatives'), ('accuracy', 'error')) ORDER BY 1;
+-- who names the label of the training means its positive value, unless they say otherwise
+CREATE TABLE reversed AS SELECT dp_logreg_train('patients', 'sick', '{age}', 'Infinity', 0.001, positive => 'false') AS trained,
+  dp_logreg_train('patients', 'answer', '{age}', 'Infinity', 0.001, positive => 'no') AS text,
+  (SELECT dp_logreg(sick, ARRAY[age / 120.0], 'Infinity', 0.001, '{"positive": "false"}') FROM patients) AS aggregated;
+SELECT a.value = b.value AS named, a.value = c.value AS otherwise, a.value = d.value AS another, a.value = e.value AS text
+FROM reversed, dp_evaluate(trained, 'patients', epsilon => 'Infinity') a, dp_evaluate(trained, 'patients', 'sick', 'Infinity') b,
+  dp_evaluate(trained, 'patients', 'sick', 'Infinity', positive => 'true') c, dp_evaluate(trained, 'patients', 'sign', 'Infinity', positive => '1') d,
+  dp_evaluate(text, 'patients', 'answer', 'Infinity') e
+WHERE a.metric = 'accuracy' AND b.metric = 'accuracy' AND c.metric = 'error' AND d.metric = 'error' AND e.metric = 'accuracy';
+-- what that value is in another column is not guessed
+SELECT count(*) FROM reversed, dp_evaluate(trained, 'patients', 'sign', 'Infinity');
+SELECT count(*) FROM reversed, dp_roc(text, 'patients', 'sick', 'Infinity');
+CREATE VIEW seen_array AS SELECT sick, ARRAY[age / 120.0]::float8[] AS "array" FROM patients;
+SELECT a.value = b.value AS aggregated
+FROM reversed, dp_evaluate(aggregated, 'seen_array', 'sick', 'Infinity', features => 'array') a, dp_evaluate(aggregated, 'seen_array', 'sick', 'Infinity', features => 'array', positive => 'false') b
+WHERE a.metric = 'accuracy' AND b.metric = 'accuracy';
+SELECT max(a.auc) = max(b.auc) AS curve FROM reversed, dp_roc(trained, 'patients', epsilon => 'Infinity') a, dp_roc(trained, 'patients', 'sick', 'Infinity') b;
+DROP VIEW seen_array;
+DROP TABLE reversed;
 -- more columns than a function has arguments, one of them by its output, and
 -- numbers that are categories
 DO $$ BEGIN EXECUTE (SELECT format('CREATE TABLE wide AS SELECT i, sick, kind, id %% 4 AS k, %s FROM patients, generate_series(1, 2) i', string_agg(format('sin(id * %s + i) AS c%s', c, c), ', ')) FROM generate_series(1, 110) c); END $$;

@@ -76,7 +76,7 @@ SELECT dp_logreg_train('states', 'income', '{years}', 1, positive => '>50k');
 SELECT dp_logreg_tune('adult', 'income', '{age}', 1, positive => '>50k');
 CREATE TEMP TABLE model AS SELECT dp_logreg_train('adult', 'income', '{age}', 1, positive => '>50K') AS model;
 SELECT count(*) FROM model, dp_evaluate(model, 'adult', epsilon => 1, label => 'grade', positive => 'Z');
-SELECT count(*) FROM model, dp_roc(model, 'adult', epsilon => 1, label => 'education_num');
+SELECT count(*) FROM model, dp_roc((model::jsonb - 'positive')::dp_model, 'adult', epsilon => 1, label => 'education_num');
 SELECT count(*) FROM dp_cost('adult', 'income', '{age}', 1, 400, positive => '>50k');
 SELECT count(*) AS charges, sum(epsilon) AS epsilon FROM dp_ledger WHERE budget = 'bureau' AND act = 'charge';
 -- What the domain allows is trained: by their values and not by their spellings

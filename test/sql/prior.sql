@@ -81,6 +81,11 @@ SELECT substring(dp_guarantee(new) FROM 'without noise.*') AS guarantee FROM old
 CREATE TABLE both_months AS SELECT dp_logreg_train('january', 'ill', '{age}', 0.5, positive => 'yes') AS model;
 INSERT INTO both_months SELECT dp_logreg_train('january', 'ill', NULL, 0.25, prior => model) FROM both_months;
 SELECT dp_compose(model) -> 'epsilon' AS epsilon FROM both_months;
+SELECT dp_compose(model) ? 'not_private_priors' AS exposed FROM both_months;
+INSERT INTO both_months SELECT dp_logreg_train('february', 'ill', NULL, 1, prior => old.model) FROM old;
+INSERT INTO both_months SELECT dp_logreg_train('february', 'ill', NULL, 1, prior => model) FROM both_months WHERE model::jsonb #>> '{prior,private}' = 'false';
+SELECT dp_compose(model) - 'epsilon' AS models, dp_compose(model::jsonb) = dp_compose(model) AS same FROM both_months;
+SELECT DISTINCT substring(dp_guarantee(model) FROM 'everything else[^.]*\.') COLLATE "C" AS rest FROM both_months ORDER BY rest;
 
 -- Whatever differs is an error that says so, before a row is read
 CREATE VIEW trap AS SELECT id, age, gain, member, ward, CASE WHEN id > 0 THEN 1 / (id - id) ELSE 0 END > 0 AS ill FROM february;

@@ -98,24 +98,83 @@ SELECT column_name, domain FROM dp_domains('visits') WHERE column_name IN ('age'
 ROLLBACK;
 SET ROLE dperm_second_analyst;
 SELECT tried($$dp_logreg_train('visits', 'ill', '{code}', 1, domains => '{"code": {"knots": 3}}')$$);
+-- registered dates are those that the owner meant, whatever the settings of others
+SET ROLE dperm_second_owner;
+CREATE TABLE stays (came date, seen timestamptz, woke time, y boolean);
+INSERT INTO stays SELECT '2020-12-01'::date + i % 5, '2020-12-01'::date + i % 5, '08:00', i % 2 = 0 FROM generate_series(1, 100) i;
+SET datestyle = 'SQL, DMY';
+SET timezone = 'Asia/Tokyo';
+SELECT dp_protect('stays', 'clinic', domains => '{"came": ["01/12/2020", "05/12/2020"], "seen": ["31/12/2019", "05/12/2020 10:00:00.25"], "woke": ["8:00 AM", "6:00 PM"]}');
+SELECT domains FROM dp_protected WHERE relation = 'stays'::regclass;
+SET ROLE dperm_second_analyst;
+SET datestyle = 'ISO, MDY';
+SET timezone = 'America/New_York';
+SELECT column_name, domain FROM dp_domains('stays');
+SELECT dp_logreg_train('stays', 'y', '{came,seen,woke}', 1, knots => 1)::jsonb -> 'features';
+SET ROLE dperm_second_owner;
+SELECT dp_protect('stays', 'clinic', domains => '{"came": ["2020-01-01", "today"]}');
+SELECT domains -> 'came' ->> 1 = current_date::text AS "today" FROM dp_protected WHERE relation = 'stays'::regclass;
+-- times with a zone are categories, in the owner's zone
+CREATE TABLE alarms (rings timetz, y boolean);
+INSERT INTO alarms SELECT '08:00+00', i % 2 = 0 FROM generate_series(1, 100) i;
+SET timezone = 'Asia/Tokyo';
+SELECT dp_protect('alarms', 'clinic', domains => '{"rings": ["08:00", "09:00+00"]}');
+SET ROLE dperm_second_analyst;
+SET timezone = 'America/New_York';
+SELECT domain FROM dp_domains('alarms') WHERE column_name = 'rings';
+SELECT dp_logreg_train('alarms', 'y', '{rings}', 1)::jsonb -> 'features' -> 0 -> 'values';
+-- a microsecond is not rounded away, in this century or the next
+SET ROLE dperm_second_owner;
+SET timezone = 'UTC';
+DO $$BEGIN EXECUTE (SELECT format('CREATE TABLE centuries (y boolean, %s)', string_agg(format('t%s timestamptz', i), ', ')) FROM generate_series(1, 280) i); END$$;
+SELECT jsonb_object_agg('t' || i, jsonb_build_array(low, low + interval '1 microsecond'))::text AS given
+FROM generate_series(1, 280) i, LATERAL (SELECT '1860-01-01 10:00:00.000003'::timestamptz + i * interval '1 year 17 minutes 13.000011 seconds' AS low) l \gset
+SELECT dp_protect('centuries', 'clinic', domains => :'given');
+SELECT bool_and(g.value ->> 0 = d.domain ->> 0 AND g.value ->> 1 = d.domain ->> 1) AS as_given, count(*)
+FROM jsonb_each(:'given') g JOIN dp_domains('centuries') d ON d.column_name = g.key;
+RESET datestyle;
+RESET timezone;
 
 --
 -- Mistakes that the catalog shows cost nothing
 --
 SET ROLE dperm_second_owner;
 CREATE TABLE labels (a int CHECK (a BETWEEN 0 AND 9), price numeric CHECK (price > 0 AND price < 1000), either float8 CHECK ((either > 0 OR either >= 0) AND either < 9),
-	code int CHECK (code IN (1, 5, 9)), small int CHECK (small IN (1, 5, 9) AND small < 6), y boolean);
-INSERT INTO labels SELECT i % 10, 5, 5, 1, 1, i % 10 > 5 FROM generate_series(1, 400) i;
+	tenth real CHECK (tenth > 0.1 AND tenth < 1), code int CHECK (code IN (1, 5, 9)), small int CHECK (small IN (1, 5, 9) AND small < 6),
+	cost numeric CHECK (cost > 0), balance float8 CHECK (balance <= 0), year int CHECK (year > 1899), version int CHECK (version = 5), change int CHECK (change >= -5), y boolean);
+INSERT INTO labels SELECT i % 10, 5, 5, 0.1, 1, 1, 5, -5, 2000, 5, i % 10 - 5, i % 10 > 5 FROM generate_series(1, 400) i;
 SELECT dp_protect('labels', 'clinic');
 CREATE TABLE nobody (a int CHECK (a BETWEEN 0 AND 9), y boolean);
 SELECT dp_protect('nobody', 'clinic');
 SET ROLE dperm_second_analyst;
 SELECT tried($$dp_logreg_train('labels', 'price', '{a}', 1)$$);
 SELECT tried($$dp_logreg_train('labels', 'either', '{a}', 1)$$);
+-- a bound that is excluded is no value
+SELECT tried($$dp_logreg_train('labels', 'price', '{a}', 1, positive => '0')$$);
+SELECT tried($$dp_logreg_train('labels', 'price', '{a}', 1, positive => '1000.0')$$);
+SELECT tried($$dp_logreg_train('labels', 'price', '{a}', 1, positive => '5')$$);
+SELECT tried($$dp_logreg_train('labels', 'either', '{a}', 1, positive => '0')$$);
+SELECT tried($$dp_logreg_train('labels', 'either', '{a}', 1, positive => '9')$$);
+SELECT tried($$dp_logreg_train('labels', 'tenth', '{a}', 1, positive => '0.1')$$);
+SELECT tried($$dp_logreg_train('labels', 'tenth', '{a}', 1, positive => '1')$$);
 SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '2')$$);
 SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '9')$$);
 SELECT tried($$dp_logreg_train('labels', 'small', '{a}', 1, positive => '9')$$);
 SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '2', domains => '{"code": [1, 4]}')$$);
+-- one bound, or a single value, is not the domain of a feature, but tells classes
+SELECT tried($$dp_logreg_train('labels', 'cost', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'cost', '{a}', 1, positive => '-1')$$);
+SELECT tried($$dp_logreg_train('labels', 'cost', '{a}', 1, positive => '0.0')$$);
+SELECT tried($$dp_logreg_train('labels', 'cost', '{a}', 1, positive => '5')$$);
+SELECT tried($$dp_logreg_train('labels', 'balance', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'balance', '{a}', 1, positive => '0')$$);
+SELECT tried($$dp_logreg_train('labels', 'year', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'year', '{a}', 1, positive => '1899')$$);
+SELECT tried($$dp_logreg_train('labels', 'version', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'version', '{a}', 1, positive => '5')$$);
+SELECT tried($$dp_logreg_train('labels', 'version', '{a}', 1, positive => '4')$$);
+SELECT tried($$dp_logreg_train('labels', 'change', '{a}', 1)$$);
+SELECT tried($$dp_logreg_train('labels', 'y', '{cost}', 1)$$);
 -- the same candidate twice
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, candidates => '[{}, {}]')$$);
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, candidates => '[{"lambda": 1}, {"lambda": 2}, {"lambda": 1.0}]')$$);
@@ -130,11 +189,38 @@ SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{0.1,1}', hol
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, positive => 'false', lambdas => '{0.1,1}', holdout => 'holdout')$$);
 UPDATE holdout SET y = a > 5;
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{0.1,1}', holdout => 'holdout')$$);
+-- models of other columns that have the same names
+SET ROLE dperm_second_owner;
+CREATE TABLE measured (v float8[] CHECK (cardinality(v) = 4), box float8[] CHECK (cardinality(box) = 2 AND 0 <= ALL (box) AND 1 >= ALL (box)),
+	code int, age int CHECK (age BETWEEN 0 AND 100), y boolean);
+INSERT INTO measured SELECT '{1,2,3,4}', '{0,1}', i % 3, i % 100, i % 2 = 0 FROM generate_series(1, 100) i;
+SELECT dp_protect('measured', 'clinic', domains => '{"code": {"categories": [0, 10]}}');
+SET ROLE dperm_second_analyst;
+CREATE TABLE elsewhere AS SELECT '{1,2,3}'::float8[] AS v, '{7,8}'::float8[] AS box, 50 + i % 3 AS code, 500 + i % 100 AS age, i % 2 = 0 AS y FROM generate_series(1, 100) i;
+CREATE TABLE models AS
+SELECT features, domains, dp_logreg_train('elsewhere', 'y', features, 1, domains => domains) AS model
+FROM (VALUES ('{v}'::text[], '{"v": {"dimension": 3}}'::jsonb), ('{v,age}', '{"v": {"dimension": 3}, "age": [0, 100]}'), ('{v}', '{"v": {"dimension": 4}}'),
+	('{box}', '{"box": {"dimension": 2, "range": [5, 9]}}'), ('{box}', '{"box": {"range": [[5, 9], [0.5, 9]]}}'),
+	('{box}', '{"box": {"dimension": 2, "range": [5, 9], "knots": 3}}'), ('{box}', '{"box": {"dimension": 3, "range": [0, 9]}}'),
+	('{code}', '{"code": [10, 20]}'), ('{code}', '{"code": [9, 20]}'), ('{code}', '{"code": [1, 9]}'),
+	('{age}', '{"age": {"categories": [101, -1]}}'), ('{age}', '{"age": {"categories": [101, 100]}}')) v (features, domains);
+SELECT domains, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 1))', model, 'measured')) FROM models;
+SELECT tried(format('(SELECT count(*) FROM dp_roc(%L::dp_model, %L, epsilon => 1))', model, 'measured')) FROM models LIMIT 1;
+SELECT tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, features => %L, epsilon => 1))', model, 'measured', 'box')) FROM models LIMIT 1;
+-- numbers that a model has as texts, as no number is written
+CREATE TABLE spelled AS SELECT '0' || i % 10 AS age, i % 2 = 0 AS y FROM generate_series(1, 100) i;
+SELECT list, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 1))', dp_logreg_train('spelled', 'y', 'age', 10, domains => jsonb_build_object('age', list)), 'measured'))
+FROM unnest('{"[\"01\", \"02\", \"one\", \"-\", \"\", \"+1\", \"1e1\", \" 1\"]","[\"01\", \"1\"]","[\"0\", \"101\"]","[\"101\", \"-1.5\"]"}'::jsonb[]) list;
 -- an empty table costs as any other, but not in silence
 SELECT tried($$dp_logreg_train('nobody', 'y', '{a}', 1)$$);
 SELECT tried($$dp_logreg_tune('nobody', 'y', '{a}', 1)$$);
+-- so does one whose rows belong to nobody
 RESET ROLE;
+CREATE TABLE lost (person int, a int CHECK (a BETWEEN 0 AND 9), y boolean);
+INSERT INTO lost VALUES (NULL, 1, true);
+SELECT dp_budget_create('lost', 1), dp_protect('lost', 'lost', unit => 'person');
+SELECT dp_logreg_train('lost', 'y', '{a}', 1);
 SET client_min_messages = warning;
 DROP SCHEMA clinic CASCADE;
-SELECT dp_budget_drop('clinic');
+SELECT dp_budget_drop('clinic'), dp_budget_drop('lost');
 DROP ROLE dperm_second_owner, dperm_second_analyst;

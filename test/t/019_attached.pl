@@ -163,13 +163,35 @@ my $outer = 'SET ROLE owner; CREATE OR REPLACE FUNCTION outer_one(float8) RETURN
 like(during_debit('inlined', "$outer; CREATE OR REPLACE FUNCTION inner_one(float8) RETURNS float8 IMMUTABLE SET work_mem = '1MB' BEGIN ATOMIC SELECT max(x) FROM plain; END"),
 	qr/^ERROR:  0A000: function public\.inner_one\(double precision\), which protected relation "inlined" calls, reads relation "plain"\n$charged/, 'a function that was inlined');
 
-# The type is altered when the transaction of the check ends.
+# A row type is locked like a table, from before the charge to the end.
 my $alter;
-like(during_debit('computed', sub { $alter = start('alter', "application_name = 'alter' AND wait_event_type = 'Lock'", 'BEGIN; ALTER TYPE pair ADD ATTRIBUTE c int; SELECT pg_sleep(300)') }),
-	qr/^ERROR:  39000: the protected relation could not be read\n$charged/, 'a lock, of which nothing else is said');
+is(during_debit('computed', sub { $alter = start('alter', "application_name = 'alter' AND wait_event_type = 'Lock'", 'BEGIN; ALTER TYPE pair ADD ATTRIBUTE c int; SELECT pg_sleep(300)') }), "800\nkept", 'a type that is about to be altered');
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'alter'");
 $alter->{handle}->finish;
 is($node->safe_psql('postgres', "SET ROLE ana; SELECT dp_logreg_train('computed', 'y', '{x}', 1)::jsonb ->> 'persons'"), '800', 'in the end');
+
+# ---- a column that is closed somewhere behind the relation, before the charge
+
+$node->safe_psql('postgres', q{
+	SET SESSION AUTHORIZATION owner;
+	CREATE VIEW above AS SELECT person, x, y FROM seen;
+	SELECT dp_protect(r, 'third', unit => 'person') FROM unnest('{above,parted_all}'::text[]) r;
+});
+foreach my $case ([ 'above', 'seen' ], [ 'above', 'plain' ], [ 'parted_all', 'parted' ], [ 'parted', 'parted_all' ])
+{
+	my ($relation, $other) = @$case;
+	my $call = "SELECT dp_logreg_train('$relation', 'y', '{x}', 1)::jsonb ->> 'persons'";
+	my $before = $node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger WHERE act = $$charge$$');
+	$node->safe_psql('postgres', "SET ROLE owner; BEGIN; SELECT dp_protect('$other', 'third', columns => '{y}'); PREPARE TRANSACTION 'closing'");
+	my $s = start('ana', "wait_event_type = 'Lock' AND backend_type <> 'client backend'", $call);
+	$node->safe_psql('postgres', "COMMIT PREPARED 'closing'");
+	$s->{handle}->finish;
+	like($s->{out} . $s->{err}, qr/^ERROR:  the registration of the protected relation has changed/, "closed in $other during a call on $relation");
+	like(($node->psql('postgres', "SET ROLE ana; $call"))[2], qr/column "x" of protected relation "$relation" is not open to training/, 'and closed from then on');
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM dp_ledger WHERE act = $$charge$$'), $before, 'neither is charged');
+	$node->safe_psql('postgres', "SET ROLE owner; SELECT dp_protect('$other', 'third', columns => '{x,y}', domains => '{\"x\": [0, 10]}')");
+	is($node->safe_psql('postgres', "SET ROLE ana; $call"), '800', 'until it is opened');
+}
 
 # ---- maintenance of our tables, which waits for the session, which waits for its worker
 

@@ -385,7 +385,7 @@ foreach my $case (
 	poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ 'changed' AND wait_event = 'PgSleep' AND pid <> pg_backend_pid()");
 	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 	my ($out, $err) = as('ana', $trained);
-	is(finish($changer), '', "behind a view, $what: changed");
+	unlike(finish($changer), qr/ERROR/, "behind a view, $what: changed");
 	like("$out$err", qr/ERROR:  55000: the registration of the protected relation has changed/, "behind a view, $what: the answer");
 	is(query("SELECT count(*) FROM dp_ledger WHERE budget = 'b' AND act = 'charge' AND entry > $entries"), 0, "behind a view, $what: not charged");
 	is(join('', as('ana', $trained)), $high, "behind a view, $what: the next call has the new domain");
@@ -654,6 +654,17 @@ my @crossed = map { start($_ % 2 ? ('ana', ('SELECT as_ben();') x 5) : ('ben', (
 finish($_) foreach @crossed;
 is(join('', map { $_->{out} } @crossed), "200\n" x 30, 'calls of two roles for each other');
 
+# Who protects the relation again, while others are being charged, waits until
+# they have begun to read: a call that has been charged is not lost.
+my $again = start('owner', q{CREATE PROCEDURE protects() LANGUAGE plpgsql AS $$ DECLARE stop timestamptz := clock_timestamp() + interval '6 s'; BEGIN WHILE clock_timestamp() < stop LOOP
+	PERFORM dp_protect('people', 'b', domains => '{"age": [0, 50]}'); COMMIT; PERFORM pg_sleep(random() * 0.01); END LOOP; END $$; CALL protects();});
+my @callers = map { start($_, qq{DO \$\$ DECLARE done int := 0; lost int := 0; BEGIN WHILE clock_timestamp() < now() + interval '6 s' LOOP
+	BEGIN PERFORM dp_logreg_train('people', 'ill', '{age}', 0.0001); done := done + 1;
+	EXCEPTION WHEN object_not_in_prerequisite_state THEN lost := lost + (sqlerrm LIKE '%after the call was charged')::int; END;
+	END LOOP; RAISE WARNING 'done: %, lost: %', done > 0, lost; END \$\$;}) } 'ana', 'ben';
+like(finish($_), qr/WARNING:  01000: done: t, lost: 0$/m, 'registrations and charges at the same time') foreach @callers;
+unlike(finish($again), qr/ERROR/, 'who protects the relation again');
+
 # A dropped role spends nothing.
 query(q{CREATE ROLE gone LOGIN; SET ROLE owner; SELECT dp_grant('b', 'gone')});
 my $gone = start('gone', 'SELECT pg_backend_pid();');
@@ -668,6 +679,45 @@ hold();
 like((as('ben', $train))[1], qr/ERROR:  57014: the call was cancelled\nDETAIL:  The call has been charged/, 'dperm.call_timeout');
 let_go();
 query("ALTER DATABASE postgres RESET dperm.call_timeout");
+
+# What the worker says has the encoding of the database, whatever the clients
+# of it have.
+query("ALTER DATABASE postgres SET client_encoding = 'LATIN1'");
+like((as('ben', q{DO $$ BEGIN PERFORM dp_logreg_train('people', 'ill', ARRAY[U&'\6570 \00F6'], 0.01); EXCEPTION WHEN undefined_column THEN RAISE WARNING 'said: %', sqlerrm = U&'column "\6570 \00F6" of relation "people" does not exist'; END $$}))[1],
+	qr/said: t/, 'an error with letters that clients do not have');
+query('ALTER DATABASE postgres RESET client_encoding');
+
+# What was paid for cannot be written to the ledger: because somebody fills the
+# lock table of the server while a call reads, or because of a disk. It is tried
+# again, and who paid has it in any case, with a warning that nobody else can
+# turn off.
+my $file = $node->data_dir . '/' . query("SELECT pg_relation_filepath('dp_ledger_releases')");
+my $unkept = qr/WARNING:  01000: the result of the call could not be kept in the ledger\n/;
+query("ALTER DATABASE postgres SET client_min_messages = 'error'");
+foreach my $case (
+	[ 'for a moment', sub { chmod 0, $file }, sub { sleep(0.5); chmod 0600, $file }, qr/^$/, qr/ kept$/ ],
+	[ 'for longer', sub { chmod 0, $file }, undef, $unkept, qr/ not kept$/ ],
+	[ 'and the worker is cancelled', sub { chmod 0, $file }, sub { sleep(0.5); query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dperm'") }, $unkept, qr/ not kept$/ ],
+	[ 'for want of locks', sub { start('stranger', 'SELECT pg_backend_pid();', 'DO $$ DECLARE i int := 0; BEGIN LOOP BEGIN i := i + 1; PERFORM pg_advisory_lock(1, i); EXCEPTION WHEN out_of_memory THEN NULL; END; END LOOP; END $$;') }, undef, qr/^$|$unkept/, qr/ (?:not )?kept$/ ])
+{
+	my ($what, $spoil, $mend, $warning, $release) = @$case;
+	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+	hold();
+	local $ENV{PGOPTIONS} = '-c client_min_messages=notice';
+	my $s = start_reading('ana', "SELECT 'model ' || (dp_logreg_train('held', 'ill', '{age}', 0.01)::jsonb ->> 'rows');");
+	my $spoils = $spoil->();
+	if (ref $spoils) { $spoils->{handle}->pump until $spoils->{out} =~ /\n/; sleep(1) }
+	let_go();
+	$mend->() if $mend;
+	like(finish($s), $warning, "not written $what: what is said");
+	is($s->{out}, "model 200\n", "not written $what: the model is there");
+	if (ref $spoils) { kill 'TERM', $spoils->{out}; finish($spoils) }
+	chmod 0600, $file;
+	$entries++;
+	like(ledger(), qr/^$entries$release/, "not written $what: charged once");
+	nothing_left("not written $what");
+}
+query('ALTER DATABASE postgres RESET client_min_messages');
 
 # Who paid has the entry, whatever the role is called by now.
 query(q{CREATE ROLE ren LOGIN; SET ROLE owner; SELECT dp_grant('b', 'ren')});

@@ -88,7 +88,8 @@ same_model(const DpermModel *a, const DpermModel *b)
 		a->claim.shares[DPERM_SHARE_NOISE] == b->claim.shares[DPERM_SHARE_NOISE] && a->claim.shares[DPERM_SHARE_RELEASE] == b->claim.shares[DPERM_SHARE_RELEASE] &&
 		a->noise_scale == b->noise_scale && a->grid == b->grid &&
 		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning) && same_text(&a->prior, &b->prior) && same_text(&a->budget, &b->budget) && same_text(&a->source, &b->source) && a->entry == b->entry &&
-		same_text(&a->label, &b->label) && a->has_positive == b->has_positive && same_text(&a->positive, &b->positive);
+		same_text(&a->label, &b->label) && a->has_positive == b->has_positive && same_text(&a->positive, &b->positive) &&
+		a->label_low == b->label_low && a->label_high == b->label_high;
 
 	for (int i = 0; same && i < dperm_encoder_dim(&a->encoder); i++)
 		same = a->weights[i] == b->weights[i];
@@ -214,9 +215,14 @@ sample_model(TestRandom *state, SampleModel *room)
 	DpermModel	m;
 
 	memset(&m, 0, sizeof(m));
-	m.loss.kind = (DpermLossKind) test_below(state, 3);
+	m.loss.kind = (DpermLossKind) test_below(state, DPERM_LOSS_COUNT);
 	if (m.loss.kind != DPERM_LOSS_LOGISTIC)
-		m.loss.h = DPERM_H_MIN + test_uniform(state) * (DPERM_H_MAX - DPERM_H_MIN);
+		m.loss.h = DPERM_H_MIN_LOG_COSH + test_uniform(state) * (DPERM_H_MAX - DPERM_H_MIN_LOG_COSH);
+	if (dperm_loss_label(m.loss) == DPERM_LABEL_NUMBER)
+	{
+		m.label_low = -test_uniform(state);
+		m.label_high = test_uniform(state);
+	}
 	m.method = (DpermMethod) test_below(state, 2);
 	m.analysis = (DpermAnalysis) test_below(state, 2);
 	m.claim.epsilon = test_below(state, 4) == 0 ? INFINITY : sample_positive(state);
@@ -257,7 +263,7 @@ sample_model(TestRandom *state, SampleModel *room)
 		m.source = sample_literal("ward.\"the source\"");
 	if (test_below(state, 2))
 		m.label = sample_literal("the \"label\"");
-	m.has_positive = test_below(state, 2);
+	m.has_positive = dperm_loss_label(m.loss) == DPERM_LABEL_TWO && test_below(state, 2);
 	if (m.has_positive && test_below(state, 3))
 		m.positive = sample_literal("yes");
 	if (test_below(state, 3) == 0)

@@ -20,20 +20,27 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 	memset(pass, 0, sizeof(*pass));
 	pass->order = (DpermPassOrder) (1 + test_below(state, DPERM_PASS_COUNT));
 	if (pass->order == DPERM_PASS_COUNT)
-		pass->bins = test_below(state, 2) ? 1 + test_below(state, 40) : 0;
+	{
+		pass->label = test_below(state, 3) == 0 ? DPERM_LABEL_NUMBER : DPERM_LABEL_TWO;
+		if (pass->label == DPERM_LABEL_TWO)
+			pass->bins = test_below(state, 2) ? 1 + test_below(state, 40) : 0;
+	}
 	else
 	{
-		pass->loss.kind = (DpermLossKind) test_below(state, 3);
+		pass->loss.kind = (DpermLossKind) test_below(state, DPERM_LOSS_COUNT);
+		pass->label = dperm_loss_label(pass->loss);
 		if (pass->loss.kind != DPERM_LOSS_LOGISTIC)
-			pass->loss.h = 0.01 + 0.99 * test_uniform(state);
+			pass->loss.h = 0.02 + 0.98 * test_uniform(state);
 	}
 	pass->dim = 1 + test_below(state, 12);
 	pass->readers = test_below(state, 5);
 	pass->encoder = test_below(state, 100);
-	if (test_below(state, 2))
+	if (pass->label == DPERM_LABEL_NUMBER)
+		pass->domain = DPERM_PASS_BOUNDS + 1;
+	else if (test_below(state, 2))
 	{
-		pass->positive = 1 + test_below(state, 30);
-		pass->positive_encoding = test_below(state, 256);
+		pass->domain = 1 + test_below(state, 30);
+		pass->domain_encoding = test_below(state, 256);
 	}
 	if (test_below(state, 2))
 		pass->label_type = (uint32_t) test_below(state, 10000);
@@ -57,14 +64,18 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 
 		memcpy(&words[i], &x, sizeof(x));
 	}
+	if (pass->label == DPERM_LABEL_NUMBER)
+		dperm_pass_put_bounds(-test_uniform(state), 1 + test_uniform(state),
+							  (unsigned char *) (words + dperm_pass_domain_at(pass)));
 	if (pass->order == DPERM_PASS_COUNT && pass->rows > 0)
 	{
-		int			left = (int) pass->rows * (pass->weighted ? (int) DPERM_PASS_PARTS : 1);
+		bool		sums = pass->label == DPERM_LABEL_NUMBER;
+		int			left = (int) pass->rows * (pass->weighted || sums ? (int) DPERM_PASS_PARTS : 1);
 
 		for (int i = 0; i < dperm_pass_count_cells(pass); i++)
 		{
 			words[dperm_pass_counts_at(pass) + i] = test_below(state, left + 1);
-			left -= (int) words[dperm_pass_counts_at(pass) + i];
+			left -= sums ? 0 : (int) words[dperm_pass_counts_at(pass) + i];
 		}
 	}
 	dperm_pass_write(pass, words);

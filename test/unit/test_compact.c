@@ -74,6 +74,37 @@ TEST(keeps_rows_within_half_a_unit)
 	}
 }
 
+/* Labels that are numbers, within half a unit, and those that are none. */
+TEST(keeps_labels_that_are_numbers)
+{
+	TestRandom	state = 112;
+
+	for (int round = 0; round < 3000; round++)
+	{
+		DpermLayout layout = any_layout(&state, &coded, round);
+		double	   *wide = calloc((size_t) layout.words, sizeof(double));
+		double	   *back = calloc((size_t) layout.words, sizeof(double));
+		double	   *compact = malloc(sizeof(double) * dperm_compact_words(&layout));
+		double	   *label;
+
+		layout.label = DPERM_LABEL_NUMBER;
+		any_row(&state, &coded, &layout, wide);
+		if (layout.labelled)
+		{
+			label = wide + dperm_layout_label(&layout);
+			*label = round % 5 == 0 ? 2 : round % 5 == 1 ? 1 : round % 5 == 2 ? -1 : 2 * test_uniform(&state) - 1;
+			dperm_compact_put(&layout, wide, compact);
+			dperm_compact_get(&layout, compact, (size_t) dperm_compact_words(&layout), 1, back);
+			CHECK(fabs(back[dperm_layout_label(&layout)] - *label) <= 0.5 / 32767 + 1e-15);
+			CHECK(dperm_label_kind_has(DPERM_LABEL_NUMBER, back[dperm_layout_label(&layout)]) == (*label <= 1));
+			CHECK(dperm_compact_label(&layout, compact) == back[dperm_layout_label(&layout)]);
+		}
+		free(wide);
+		free(back);
+		free(compact);
+	}
+}
+
 /*
  * Means over rows in their compact form, against those over the vectors they
  * stand for.

@@ -249,13 +249,14 @@ TEST(survives_the_ends)
 	CHECK(dperm_loss_at((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.5}, -INFINITY, 0).slope == -1);
 }
 
-/* Nothing reads labels that are numbers yet, so nobody may choose the loss by its name. */
-TEST(is_not_offered)
+/* Its name, and its range of h. */
+TEST(is_in_the_table)
 {
 	DpermLossKind kind;
 	DpermLoss	loss = dperm_loss_default(DPERM_LEARNER_LINREG);
 
-	CHECK(!dperm_loss_parse("log_cosh", &kind));
+	CHECK(dperm_loss_parse("log_cosh", &kind) && kind == DPERM_LOSS_LOG_COSH);
+	CHECK(dperm_loss_label(loss) == DPERM_LABEL_NUMBER);
 	CHECK(loss.kind == DPERM_LOSS_LOG_COSH && loss.h == 0.25 && dperm_loss_fault(loss) == NULL);
 	CHECK_TEXT(dperm_loss_fault((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.0199}), "h must be between 0.02 and 1");
 	CHECK_TEXT(dperm_loss_fault((DpermLoss) {DPERM_LOSS_HUBER, 0.0099}), "h must be between 0.01 and 1");

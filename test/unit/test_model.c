@@ -235,12 +235,32 @@ chosen_model(void)
 	return m;
 }
 
+/* A model whose label is a number. */
+static DpermModel
+number_model(void)
+{
+	DpermModel	m = plain_model();
+
+	m.loss = (DpermLoss) {DPERM_LOSS_LOG_COSH, 0.25};
+	m.label_low = 17;
+	m.label_high = 90;
+	return m;
+}
+
 TEST(checks_every_field)
 {
 	static const double bad_weights[2] = {0.0, NAN};
 
 	CHECK_BROKEN((void) 0, "");
-	CHECK_BROKEN(m.loss.kind = (DpermLossKind) 3, "the loss is unknown");
+	CHECK_BROKEN(m.loss.kind = (DpermLossKind) 4, "the loss is unknown");
+	CHECK_BROKEN(m = number_model(), "");
+	CHECK_BROKEN((m = number_model(), m.loss.h = 0.01), "h must be between 0.02 and 1");
+	CHECK_BROKEN((m = number_model(), m.label_low = 90), "the bounds of the label are out of range");
+	CHECK_BROKEN((m = number_model(), m.label_high = INFINITY), "the bounds of the label are out of range");
+	CHECK_BROKEN((m = number_model(), m.label_low = NAN), "the bounds of the label are out of range");
+	CHECK_BROKEN((m = number_model(), m.has_positive = true), "positive is not expected");
+	CHECK_BROKEN(m.label_low = -1, "bounds are not expected");
+	CHECK_BROKEN(m.label_high = 1, "bounds are not expected");
 	CHECK_BROKEN(m.loss.h = 0.5, "this loss has no h");
 	CHECK_BROKEN((m.loss.kind = DPERM_LOSS_HUBER, m.loss.h = 0.5), "");
 	CHECK_BROKEN(m.loss.kind = DPERM_LOSS_HUBER, "h must be between 0.01 and 1");

@@ -65,7 +65,7 @@ TEST(has_parts_by_order)
 			DpermPass	pass = {.order = (DpermPassOrder) order, .rows = 7 * rows, .dim = 5,
 				.readers = 3, .encoder = 17
 			};
-			size_t		at = 14;
+			size_t		at = DPERM_PASS_HEADER;
 
 			CHECK(DPERM_PASS_HEADER == 14);
 			CHECK(dperm_pass_weights_at(&pass) == at);
@@ -84,6 +84,10 @@ TEST(has_parts_by_order)
 				pass.bins = 9;
 				CHECK(dperm_pass_count_cells(&pass) == 18);
 				CHECK(dperm_pass_words(&pass) == at + 6 + (rows ? 14 : 0));
+				pass.bins = 0;
+				pass.label = DPERM_LABEL_NUMBER;
+				CHECK(dperm_pass_count_cells(&pass) == 5);
+				CHECK(dperm_pass_words(&pass) == at + 6 + (rows ? 1 : 0));
 			}
 		}
 }
@@ -96,14 +100,14 @@ TEST(has_a_positive_value)
 {
 	for (int len = -1; len < 20; len++)
 	{
-		DpermPass	pass = {.order = DPERM_PASS_GRADIENT, .dim = 5, .readers = 3, .encoder = 17, .positive = len + 1,
-			.positive_encoding = len < 0 ? 0 : 255, .label_type = UINT32_MAX
+		DpermPass	pass = {.order = DPERM_PASS_GRADIENT, .dim = 5, .readers = 3, .encoder = 17, .domain = len + 1,
+			.domain_encoding = len < 0 ? 0 : 255, .label_type = UINT32_MAX
 		};
 		DpermPass	out;
-		size_t		count = 14 + 5 + 3 + 3;
+		size_t		count = DPERM_PASS_HEADER + 5 + 3 + 3;
 
 		CHECK(dperm_pass_encoder_at(&pass) == count - 3);
-		CHECK(dperm_pass_positive_at(&pass) == count);
+		CHECK(dperm_pass_domain_at(&pass) == count);
 		count += len < 0 ? 0 : (size_t) (len + 7) / 8;
 		CHECK(dperm_pass_words(&pass) == count);
 		memset(words, 0, sizeof(words));
@@ -111,10 +115,10 @@ TEST(has_a_positive_value)
 		CHECK(read_words(words, count, &out) == NULL);
 		CHECK(same_pass(&pass, &out));
 		CHECK(dperm_pass_ordered_words(words, count) == dperm_pass_encoder_at(&pass));
-		words[11] |= UINT64_C(0x800000);
-		CHECK_TEXT(read_words(words, count, &out), "the positive value is out of range");
+		words[11] |= UINT64_C(0x80000);
+		CHECK_TEXT(read_words(words, count, &out), "the domain of labels is out of range");
 		words[11] = UINT64_C(0x01000000);
-		CHECK_TEXT(read_words(words, count, &out), "the positive value is out of range");
+		CHECK_TEXT(read_words(words, count, &out), "the domain of labels is out of range");
 	}
 }
 
@@ -137,12 +141,55 @@ TEST(has_a_digest_with_a_seed)
 	CHECK_TEXT(read_words(words, count, &out), "there is a digest without a seed");
 	words[12] = 7;
 	words[7] = 0;
-	CHECK_TEXT(read_words(words, 14 + 1, &out), "there is a digest without a seed");
+	CHECK_TEXT(read_words(words, DPERM_PASS_HEADER + 1, &out), "there is a digest without a seed");
 	CHECK(dperm_pass_matches(&pass, &other));
 	other.digest = 1;
 	CHECK(dperm_pass_matches(&pass, &other));
 	other.seed = 8;
 	CHECK(!dperm_pass_matches(&pass, &other));
+}
+
+/* The kind of labels is that of the loss, and numbers have bounds. */
+TEST(has_labels_of_the_loss)
+{
+	DpermPass	pass = {.order = DPERM_PASS_GRADIENT, .dim = 1, .loss = {DPERM_LOSS_LOG_COSH, 0.25},
+		.label = DPERM_LABEL_NUMBER, .domain = 17
+	};
+	static const double wrong[][2] = {{3, 3}, {3, -3}, {0, INFINITY}, {-INFINITY, 0}, {NAN, 0}, {0, NAN}};
+	DpermPass	out;
+	size_t		count = dperm_pass_words(&pass);
+	unsigned char *bytes = (unsigned char *) (words + DPERM_PASS_HEADER + 1);
+	double		low;
+	double		high;
+
+	memset(words, 0, sizeof(words));
+	dperm_pass_write(&pass, words);
+	dperm_pass_put_bounds(-3, 8, bytes);
+	CHECK(count == DPERM_PASS_HEADER + 3 && read_words(words, count, &out) == NULL);
+	dperm_pass_get_bounds(words, &out, &low, &high);
+	CHECK(out.label == DPERM_LABEL_NUMBER && low == -3 && high == 8);
+	for (int i = 0; i < 6; i++)
+	{
+		dperm_pass_put_bounds(wrong[i][0], wrong[i][1], bytes);
+		CHECK_TEXT(read_words(words, count, &out), "the bounds of the labels are out of range");
+	}
+	pass.label = DPERM_LABEL_TWO;
+	dperm_pass_write(&pass, words);
+	CHECK_TEXT(read_words(words, count, &out), "the labels are not those of the loss");
+	pass.label = (DpermLabelKind) 2;
+	dperm_pass_write(&pass, words);
+	CHECK_TEXT(read_words(words, count, &out), "the labels are not those of the loss");
+	pass.label = DPERM_LABEL_NUMBER;
+	for (int domain = 0; domain < 30; domain++)
+	{
+		pass.domain = domain;
+		dperm_pass_write(&pass, words);
+		if (domain != 17)
+			CHECK_TEXT(read_words(words, dperm_pass_words(&pass), &out), "labels that are numbers have bounds, and no classes");
+	}
+	pass = (DpermPass) {.order = DPERM_PASS_COUNT, .dim = 1, .bins = 2, .label = DPERM_LABEL_NUMBER, .domain = 17};
+	dperm_pass_write(&pass, words);
+	CHECK_TEXT(read_words(words, count, &out), "labels that are numbers have bounds, and no classes");
 }
 
 /* A pass that counts has counts and no loss, and no other pass has bins. */
@@ -158,7 +205,8 @@ TEST(tells_counts_from_sums)
 		size_t		count = sample_pass(&state, &pass, words);
 		bool		counts = pass.order == DPERM_PASS_COUNT;
 		uint64_t	units = words[10];
-		uint64_t	most = (uint64_t) pass.rows * (pass.weighted ? DPERM_PASS_PARTS : 1);
+		bool		sums = pass.label == DPERM_LABEL_NUMBER;
+		uint64_t	most = (uint64_t) pass.rows * (pass.weighted || sums ? DPERM_PASS_PARTS : 1);
 
 		seen[counts]++;
 		if (!counts)
@@ -192,7 +240,7 @@ TEST(tells_counts_from_sums)
 			uint64_t	was = *cell;
 			uint64_t	others = 0;
 
-			for (int j = 0; j < dperm_pass_count_cells(&pass); j++)
+			for (int j = 0; !sums && j < dperm_pass_count_cells(&pass); j++)
 				others += j == i ? 0 : words[dperm_pass_counts_at(&pass) + (size_t) j];
 			*cell = most - others;
 			CHECK(read_words(words, count, &out) == NULL);
@@ -271,8 +319,11 @@ check_promises(const DpermPass *pass, size_t count)
 	CHECK(dperm_pass_words(pass) == count);
 	CHECK(pass->order >= DPERM_PASS_GRADIENT && pass->order <= DPERM_PASS_COUNT);
 	CHECK(pass->bins >= 0 && pass->bins <= (pass->order == DPERM_PASS_COUNT ? DPERM_BINS_MAX : 0));
-	CHECK(pass->loss.kind <= DPERM_LOSS_SMOOTH_HINGE);
-	CHECK(pass->readers >= 0 && pass->encoder >= 0 && pass->positive >= 0 && pass->positive <= 1 << 17);
+	CHECK(pass->loss.kind <= DPERM_LOSS_LOG_COSH);
+	CHECK(pass->label == DPERM_LABEL_TWO || pass->label == DPERM_LABEL_NUMBER);
+	CHECK(pass->order == DPERM_PASS_COUNT || pass->label == dperm_loss_label(pass->loss));
+	CHECK(pass->label == DPERM_LABEL_TWO || (pass->bins == 0 && pass->domain == 17));
+	CHECK(pass->readers >= 0 && pass->encoder >= 0 && pass->domain >= 0 && pass->domain <= 1 << 17);
 	CHECK(pass->rows >= 0 && pass->rows <= DPERM_ROWS_MAX);
 	CHECK(pass->persons >= 0 && pass->persons <= (pass->weighted ? pass->rows : 0));
 	CHECK(isfinite(pass->value[0]) && isfinite(pass->value[1]));
@@ -375,9 +426,10 @@ TEST(tells_requests_apart)
 	DIFFERS(b.dim++);
 	DIFFERS(b.readers++);
 	DIFFERS(b.encoder++);
-	DIFFERS(b.positive++);
-	DIFFERS(b.positive_encoding++);
+	DIFFERS(b.domain++);
+	DIFFERS(b.domain_encoding++);
 	DIFFERS(b.label_type++);
+	DIFFERS(b.label = DPERM_LABEL_NUMBER);
 	b = a;
 	b.rows++;
 	b.persons++;

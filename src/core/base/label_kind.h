@@ -1,9 +1,13 @@
 /*
- * label_kind.h: the kinds of labels, and how a row holds one: as a double.
+ * label_kind.h: the kinds of labels, their public domain, and how a row holds
+ * one: as a double.
  *
  *   two classes   -1 or +1; 0 for none
  *   a number      from -1 to 1, mapped from its bounds; 2 for none
  *   several       the number of the class, from 1 on; 0 for none
+ *
+ * The loss decides on the kind (core/loss/loss.h). The domain is never read
+ * from rows: it is declared, registered or an argument.
  */
 #ifndef DPERM_LABEL_KIND_H
 #define DPERM_LABEL_KIND_H
@@ -17,6 +21,17 @@ typedef enum DpermLabelKind
 	DPERM_LABEL_NUMBER = 1,
 	DPERM_LABEL_SEVERAL = 2
 } DpermLabelKind;
+
+/* The public domain of labels: what is needed to read them. */
+typedef struct DpermLabels
+{
+	DpermLabelKind kind;
+	const char *positive;		/* of two classes: the positive value, or NULL */
+	double		low;			/* the bounds of a number; equal if they are not known */
+	double		high;
+	const char *classes;		/* of several: their values (classes.h) */
+	int			class_count;
+} DpermLabels;
 
 /* The label of a row that has none. */
 static inline double

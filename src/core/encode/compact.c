@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-/* A coordinate of 1, in units. */
-#define UNITS 32767
-
 #define NUMBERS_PER_WORD (sizeof(double) / sizeof(int16_t))
 
 /* How many coordinates of a row are in units. */
@@ -39,11 +36,20 @@ dperm_compact_words(const DpermLayout *layout)
 static inline int16_t
 in_units(double x)
 {
-	double		shifted = x * UNITS + 0x1.8p52;
+	double		shifted = x * DPERM_COMPACT_UNITS + 0x1.8p52;
 	int64_t		bits;
 
 	memcpy(&bits, &shifted, sizeof(bits));
 	return (int16_t) bits;
+}
+
+/* A label in 16 bits. */
+static inline int16_t
+compact_label(DpermLabelKind kind, double label)
+{
+	if (kind != DPERM_LABEL_NUMBER)
+		return (int16_t) label;
+	return dperm_label_kind_has(kind, label) ? in_units(label) : INT16_MIN;
 }
 
 /* Make a row compact. */
@@ -58,7 +64,7 @@ dperm_compact_put(const DpermLayout *layout, const double *restrict row, double 
 	memcpy(numbers + filled, dperm_row_codes(layout, row), sizeof(uint16_t) * code_count(layout));
 	filled += code_count(layout);
 	if (layout->labelled)
-		numbers[filled++] = (int16_t) row[dperm_layout_label(layout)];
+		numbers[filled++] = compact_label(layout->label, row[dperm_layout_label(layout)]);
 	for (; filled % NUMBERS_PER_WORD != 0; filled++)
 		numbers[filled] = 0;	/* the padding */
 	if (layout->weighted)
@@ -80,7 +86,7 @@ dperm_compact_get(const DpermLayout *layout, const double *restrict compact, siz
 
 		/* by way of float, for which there are vector conversions */
 		for (size_t j = 0; j < filled; j++)
-			rows[j] = (float) numbers[j] * (1.0f / UNITS);
+			rows[j] = (float) numbers[j] * (1.0f / DPERM_COMPACT_UNITS);
 		if (codes > 0)
 			memcpy(rows + filled, dperm_compact_codes(layout, compact), sizeof(uint16_t) * codes);
 		if (layout->labelled)
@@ -100,7 +106,7 @@ dperm_compact_get_single(const DpermLayout *layout, const double *restrict compa
 	/* a compact row has a multiple of four slots, too: these are in it */
 	for (int i = 0; i < count; i++, compact += from, rows += wide)
 		for (size_t j = 0; j < wide; j++)
-			rows[j] = (float) ((const int16_t *) compact)[j] * (1.0f / UNITS);
+			rows[j] = (float) ((const int16_t *) compact)[j] * (1.0f / DPERM_COMPACT_UNITS);
 }
 
 /* Expand only the entries of curves. */
@@ -112,5 +118,6 @@ dperm_compact_get_entries(const DpermLayout *layout, const double *restrict comp
 
 	for (int i = 0; i < count; i++, compact += from, entries += curves)
 		for (size_t j = 0; j < curves; j++)
-			entries[j] = (float) ((const int16_t *) compact)[layout->dense + j] * (1.0f / UNITS);
+			entries[j] = (float) ((const int16_t *) compact)[layout->dense + j] *
+				(1.0f / DPERM_COMPACT_UNITS);
 }

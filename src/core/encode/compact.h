@@ -3,11 +3,12 @@
  *
  * Coordinates are at most 1, so a compact row stores them as multiples of
  * 1/32767, in 16 bits each, and so are the entries of curves; codes and weights
- * (layout.h) are unchanged, and so are labels, which are small integers, but
- * take 16 bits, after the codes. The minimiser over compact rows is close to
- * that over the rows themselves, and the Hessians are closer still: minimise.c
- * corrects the minimiser with a few gradients over the rows themselves. What is
- * released does not depend on compact rows beyond the certified residual.
+ * (layout.h) are unchanged. Labels take 16 bits, after the codes: classes are
+ * small integers, numbers are such multiples. The minimiser over compact rows is
+ * close to that over the rows themselves, and the Hessians are closer still:
+ * minimise.c corrects the minimiser with a few gradients over the rows
+ * themselves. What is released does not depend on compact rows beyond the
+ * certified residual.
  */
 #ifndef DPERM_COMPACT_H
 #define DPERM_COMPACT_H
@@ -49,11 +50,19 @@ extern void dperm_compact_get_single(const DpermLayout *layout, const double *co
 extern void dperm_compact_get_entries(const DpermLayout *layout, const double *compact,
 									  size_t from, int count, double *entries);
 
+/* A coordinate of 1, in units. */
+#define DPERM_COMPACT_UNITS 32767
+
 /* The label of a compact row that has one. */
 static inline double
 dperm_compact_label(const DpermLayout *layout, const double *compact)
 {
-	return ((const int16_t *) compact)[layout->dense + layout->curves + dperm_layout_slots(layout)];
+	int16_t		label = ((const int16_t *)
+						 compact)[layout->dense + layout->curves + dperm_layout_slots(layout)];
+
+	return layout->label != DPERM_LABEL_NUMBER ? label :
+		   label == INT16_MIN				   ? dperm_label_kind_none(DPERM_LABEL_NUMBER) :
+												 label * (1.0 / DPERM_COMPACT_UNITS);
 }
 
 /* Where the weight of a compact row is. */

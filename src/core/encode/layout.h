@@ -13,9 +13,10 @@
  *   numbers | entries of curves | codes, 16 bits each, padded to a word | label |
  *   what the row weighs
  *
- * The intercept is the same in every row, so no row holds it. The label is +1
- * or -1, or 0 if there is none: then the row adds nothing to any sum, whatever
- * else it holds (moments.h). Plain vectors have no word for it: theirs is 1.
+ * The intercept is the same in every row, so no row holds it. The label is as
+ * its kind says (label_kind.h); if there is none, the row adds nothing to any
+ * sum, whatever else it holds (moments.h). Plain vectors have no word for it:
+ * theirs is 1.
  *
  * Numbers that may become curves later (bend.h) are numbers that have room for
  * the code of a curve, after the other codes: until then it says whether there
@@ -34,6 +35,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/label_kind.h"
 #include "core/encode/encoder.h"
 
 typedef struct DpermLayout
@@ -47,6 +49,7 @@ typedef struct DpermLayout
 	int			open;			/* numbers that have room for the code of a curve */
 	int			words;			/* of a row, in doubles */
 	bool		labelled;		/* do rows have a label? Otherwise it is 1 */
+	DpermLabelKind label;		/* its kind, which matters to compact rows only */
 	bool		weighted;		/* is the last word the weight of the row? */
 	/* the intercept, the coordinate of a category, the sum of a curve's entries */
 	double		unit;

@@ -124,6 +124,13 @@ dperm_loss_slope(DpermLoss loss, DpermWide output, double label)
 	return dperm_wide_scale(entry->slope(loss.h, z), argument_slope(entry->label, label));
 }
 
+/* The kind of its labels. */
+DpermLabelKind
+dperm_loss_label(DpermLoss loss)
+{
+	return losses[loss.kind]->label;
+}
+
 /* The bounds of a loss. */
 DpermLossBounds
 dperm_loss_bounds(DpermLoss loss)
@@ -159,12 +166,12 @@ dperm_loss_fault(DpermLoss loss)
 bool
 dperm_loss_parse(const char *name, DpermLossKind *kind)
 {
-	const char *names[DPERM_LOSS_OFFERED];
+	const char *names[DPERM_LOSS_COUNT];
 	int			found;
 
-	for (int i = 0; i < DPERM_LOSS_OFFERED; i++)
+	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
 		names[i] = losses[i]->name;
-	found = dperm_find_name(names, DPERM_LOSS_OFFERED, name);
+	found = dperm_find_name(names, DPERM_LOSS_COUNT, name);
 	if (found >= 0)
 		*kind = (DpermLossKind) found;
 	return found >= 0;

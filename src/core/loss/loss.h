@@ -29,12 +29,6 @@ typedef enum DpermLossKind
 
 #define DPERM_LOSS_COUNT 5
 
-/*
- * Those that models, passes and SQL may have: the first ones. Nothing reads
- * labels that are numbers, or one of several classes, yet.
- */
-#define DPERM_LOSS_OFFERED 3
-
 typedef struct DpermLoss
 {
 	DpermLossKind kind;
@@ -209,14 +203,15 @@ extern double dperm_loss_block(DpermLoss loss, int count, double *outputs, const
 /* The slope of an output that is wide, off by less than 2^-94. */
 extern DpermWide dperm_loss_slope(DpermLoss loss, DpermWide output, double label);
 
-/* Look up properties of a known loss in the table. */
+/* Look up properties of a known loss in the table; the first: of its labels. */
+extern DpermLabelKind dperm_loss_label(DpermLoss loss);
 extern DpermLossBounds dperm_loss_bounds(DpermLoss loss);
 extern const char *dperm_loss_name(DpermLossKind kind);
 
 /* NULL if h and classes are valid for the loss, else what is wrong. */
 extern const char *dperm_loss_fault(DpermLoss loss);
 
-/* Look up a loss that is offered; false for any other name. */
+/* Look up a loss by its SQL name; false if there is none. */
 extern bool dperm_loss_parse(const char *name, DpermLossKind *kind);
 
 /* The default loss of a learner; and the name of the learner in prose. */

@@ -21,6 +21,7 @@
  * 		prior, noise (model_noise.h)
  * 		the number of alternatives, 8 bits; for each method and law, 8 bits
  * 		each, and risk
+ * 		if the label is a number, its bounds
  *
  * The magic and the format keep their places in every later format.
  */
@@ -38,6 +39,7 @@
 
 #define HEADER_SIZE 147
 #define ALTERNATIVE_SIZE 10
+#define BOUNDS_SIZE 16
 
 /*
  * Arena per coordinate: a block, a category, a weight, a shape, and the
@@ -81,8 +83,6 @@ check_learner(const DpermModel *m)
 {
 	const char *fault = dperm_loss_fault(m->loss);
 
-	if (m->loss.kind >= DPERM_LOSS_OFFERED)
-		return "the loss is unknown";
 	if (fault)
 		return fault;
 	if (dperm_mechanism_entry((int) m->method) == NULL)
@@ -143,6 +143,15 @@ check_label(const DpermModel *m)
 	if ((m->label.len > 0 && memchr(m->label.bytes, 0, (size_t) m->label.len)) ||
 		(m->positive.len > 0 && memchr(m->positive.bytes, 0, (size_t) m->positive.len)))
 		return "label or positive contains a zero byte";
+	if (dperm_model_label(m) != DPERM_LABEL_NUMBER)
+	{
+		if (m->label_low != 0 || m->label_high != 0)
+			return "bounds are not expected";
+	}
+	else if (m->has_positive)
+		return "positive is not expected";
+	else if (!dperm_block_are_bounds(m->label_low, m->label_high))
+		return "the bounds of the label are out of range";
 	if (m->source.len > LABEL_MAX)
 		return "the source is too long";
 	if (m->source.len > 0 && memchr(m->source.bytes, 0, (size_t) m->source.len))
@@ -307,7 +316,8 @@ dperm_model_binary_size(const DpermModel *model)
 		   (size_t) model->positive.len + (size_t) model->tuning.len +
 		   (size_t) model->budget.len + (size_t) model->source.len + (size_t) model->prior.len +
 		   dperm_model_noise_size(model->noise) + 1 +
-		   ALTERNATIVE_SIZE * (size_t) model->alternative_count;
+		   ALTERNATIVE_SIZE * (size_t) model->alternative_count +
+		   (dperm_model_label(model) == DPERM_LABEL_NUMBER ? BOUNDS_SIZE : 0);
 }
 
 /* Write the binary form. */
@@ -360,6 +370,11 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 		out = dperm_bytes_put_int(out, (uint64_t) model->alternatives[i].method, 1);
 		out = dperm_bytes_put_int(out, (uint64_t) model->alternatives[i].law, 1);
 		out = dperm_bytes_put_double(out, model->alternatives[i].risk);
+	}
+	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
+	{
+		out = dperm_bytes_put_double(out, model->label_low);
+		(void) dperm_bytes_put_double(out, model->label_high);
 	}
 }
 
@@ -459,6 +474,21 @@ get_alternatives(DpermBytes *r, DpermModel *m)
 	return NULL;
 }
 
+/* The bounds of a label that is a number. */
+static const char *
+get_bounds(DpermBytes *r, DpermModel *m)
+{
+	const DpermLossEntry *loss = dperm_loss_entry((int) m->loss.kind);
+
+	if (loss == NULL || loss->label != DPERM_LABEL_NUMBER)
+		return NULL;
+	if (r->left < BOUNDS_SIZE)
+		return "it ends before the bounds of the label";
+	m->label_low = dperm_bytes_get_double(r);
+	m->label_high = dperm_bytes_get_double(r);
+	return NULL;
+}
+
 /* Read the encoder, the weights and the texts into the arena. */
 static const char *
 read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
@@ -503,6 +533,8 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 									   dperm_model_law(m), arena, &m->noise);
 	if (fault == NULL)
 		fault = get_alternatives(r, m);
+	if (fault == NULL)
+		fault = get_bounds(r, m);
 	if (fault == NULL && r->left > 0)
 		fault = "there is data after the model";
 	return fault == NULL && r->bad ? "it is not in canonical form" : fault;

@@ -22,7 +22,7 @@
 
 typedef struct DpermModel
 {
-	DpermLoss	loss;			/* logistic: a logistic regression, else an SVM */
+	DpermLoss	loss;			/* says which learner it is of, and the kind of its label */
 	DpermMethod method;
 	DpermAnalysis analysis;
 	DpermClaim	claim;			/* no claim: trained without noise */
@@ -46,6 +46,8 @@ typedef struct DpermModel
 	DpermText	label;			/* the label column; empty if it was an expression */
 	bool		has_positive;	/* was a positive value specified? */
 	DpermText	positive;
+	double		label_low;		/* the bounds of a label that is a number, else zeros */
+	double		label_high;
 	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
 	DpermText	prior;			/* its prior (prior.h); empty if it has none */
 	DpermText	budget;			/* that was charged for it; empty if none was */
@@ -59,12 +61,39 @@ dperm_model_law(const DpermModel *model)
 	return model->claim.delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM;
 }
 
+/* The kind of its label. */
+static inline DpermLabelKind
+dperm_model_label(const DpermModel *model)
+{
+	return dperm_loss_label(model->loss);
+}
+
+/*
+ * A decision of 1 in units of the label, and what a decision of 0 stands for; 1
+ * and 0 if the label is not a number.
+ */
+static inline double
+dperm_model_unit(const DpermModel *model)
+{
+	return dperm_model_label(model) == DPERM_LABEL_NUMBER ?
+			   model->label_high / 2 - model->label_low / 2 :
+			   1;
+}
+
+static inline double
+dperm_model_centre(const DpermModel *model)
+{
+	return dperm_model_label(model) == DPERM_LABEL_NUMBER ?
+			   model->label_low / 2 + model->label_high / 2 :
+			   0;
+}
+
 /* Both forms begin with this number, the only format that is read. */
 #define DPERM_MODEL_FORMAT 1
 
 /*
- * Fill in what a fit was given and made: everything but source, label, positive,
- * tuning, prior and the entry of the ledger.
+ * Fill in what a fit was given and made: everything but source, label and its
+ * domain, tuning, prior and the entry of the ledger.
  */
 extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 							 const DpermCalibration *calibration,

@@ -49,6 +49,7 @@ typedef enum FieldId
 	F_SOURCE,
 	F_LABEL,
 	F_POSITIVE,
+	F_BOUNDS,
 	F_METHOD,
 	F_ANALYSIS,
 	F_ALTERNATIVES,
@@ -87,6 +88,7 @@ static const Field fields[F_COUNT] = {
 	[F_SOURCE] = FIELD("source", "a string"),
 	[F_LABEL] = FIELD("label", "a string"),
 	[F_POSITIVE] = FIELD("positive", "a string"),
+	[F_BOUNDS] = FIELD("bounds", "an array of two numbers"),
 	[F_METHOD] = FIELD("method", "a string"),
 	[F_ANALYSIS] = FIELD("analysis", "a string"),
 	[F_ALTERNATIVES] = FIELD("alternatives", "an array of objects"),
@@ -112,12 +114,13 @@ static const Field fields[F_COUNT] = {
 #define BIT(field) (UINT64_C(1) << (field))
 
 /*
- * Keys that may be omitted; h is required or not allowed depending on the loss,
- * and so are rows and persons depending on the unit.
+ * Keys that may be omitted; h and bounds are required or not allowed depending
+ * on the loss, and so are rows and persons depending on the unit.
  */
 #define OPTIONAL \
 	(BIT(F_ROWS) | BIT(F_PERSONS) | BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
-	 BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_ALTERNATIVES) | \
+	 BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_BOUNDS) | \
+	 BIT(F_ALTERNATIVES) | \
 	 BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
 	 BIT(F_SOURCE) | BIT(F_PRIOR) | BIT(F_LEDGER) | BIT(F_GUARANTEE))
 
@@ -198,6 +201,21 @@ read_budget(Parser *p)
 	if (p->json.why == NULL && seen != (1U << DPERM_SHARE_COUNT) - 1)
 		return fail(p, "key \"budget\" must contain slack, noise and release");
 	return p->json.why == NULL;
+}
+
+/* The bounds of the label. */
+static bool
+read_label_bounds(Parser *p)
+{
+	double	   *bounds[2] = {&p->model.label_low, &p->model.label_high};
+	int			i = 0;
+
+	if (!dperm_json_array(&p->json))
+		return false;
+	while (dperm_json_element(&p->json))
+		if (i == 2 || !dperm_json_number(&p->json, bounds[i++]))
+			return fail(p, fields[F_BOUNDS].mistyped);
+	return p->json.why == NULL && (i == 2 || fail(p, fields[F_BOUNDS].mistyped));
 }
 
 /* All weights; whether their number is right is checked later. */
@@ -423,6 +441,8 @@ read_field(Parser *p, FieldId field)
 		case F_POSITIVE:
 			m->has_positive = true;
 			return dperm_encoder_json_text(json, p->arena, &m->positive, &p->why);
+		case F_BOUNDS:
+			return read_label_bounds(p);
 		case F_GUARANTEE:
 			return dperm_json_string(json, NULL, 0);
 		default:
@@ -511,6 +531,10 @@ check_agreement(Parser *p)
 		return fail(p, fields[F_H].missing);
 	if (loss->h_min == 0 && (p->seen & BIT(F_H)))
 		return fail(p, "this loss has no h");
+	if (loss->label == DPERM_LABEL_NUMBER && !(p->seen & BIT(F_BOUNDS)))
+		return fail(p, fields[F_BOUNDS].missing);
+	if (loss->label != DPERM_LABEL_NUMBER && (p->seen & BIT(F_BOUNDS)))
+		return fail(p, "bounds are not expected");
 	if ((p->seen & BIT(F_KIND)) && p->says_learner != loss->learner)
 		return fail(p, "kind and loss contradict each other");
 	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->claim.epsilon))

@@ -187,6 +187,19 @@ put_no_guarantee(Out *out, const DpermModel *model)
 		" it like the rows themselves.");
 }
 
+/* What the guarantee says about a label that is a number. */
+static void
+put_label_public(Out *out, const DpermModel *model)
+{
+	if (dperm_model_label(model) != DPERM_LABEL_NUMBER)
+		return;
+	put(out, "The label is a number between ");
+	put_double(out, model->label_low);
+	put(out, " and ");
+	put_double(out, model->label_high);
+	put(out, ": these bounds are public, and values outside of them were clamped. ");
+}
+
 /* What the guarantee says about the features: that they are public, and why. */
 static void
 put_features_public(Out *out, const DpermModel *model)
@@ -213,6 +226,7 @@ static void
 put_tuning(Out *out, const DpermModel *model)
 {
 	DpermTuning tuning;
+	bool		number = dperm_model_label(model) == DPERM_LABEL_NUMBER;
 
 	if (model->tuning.len == 0 || dperm_tuning_read(&model->tuning, &tuning) != NULL)
 		return;
@@ -224,13 +238,14 @@ put_tuning(Out *out, const DpermModel *model)
 		put(out,
 			"The parameters were chosen privately among %d candidates: a table of %" PRId64
 			" %s was divided at random into %d portions, one for each candidate to be trained"
-			" on and one to count their mistakes, by which one was chosen with the %s rule. The"
+			" on and one to %s, by which one was chosen with the %s rule. The"
 			" guarantee, with the same epsilon%s, covers all %s of that table and the choice;"
-			" the counts are not released. ",
+			" the %s are not released. ",
 			tuning.candidates, tuning.rows, is_for_persons(model) ? "persons" : "rows",
-			tuning.portions,
+			tuning.portions, number ? "add up their errors" : "count their mistakes",
 			tuning.selection == DPERM_SELECT_EXPONENTIAL ? "exponential" : "permute-and-flip",
-			model->claim.delta > 0 ? " and delta" : "", is_for_persons(model) ? "persons" : "rows");
+			model->claim.delta > 0 ? " and delta" : "", is_for_persons(model) ? "persons" : "rows",
+			number ? "sums" : "counts");
 }
 
 /* Was the model chosen by looking at private rows? */
@@ -336,11 +351,13 @@ put_guarantee(Out *out, const DpermModel *model)
 {
 	put_subject(out, model);
 	put_promise(out, model);
-	put(out, "Only %s computed from what the rows hold; everything else in the model is a public "
-			 "parameter or"
-		" follows from public parameters. Method: %s, with the %s analysis%s%s. ",
+	put(out, "Only %s computed from what the rows hold; everything else in the model %s. "
+			 "Method: %s, with the %s analysis%s%s. ",
 		is_chosen_privately(model) ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
+		model->prior.len > 0 ?
+		"is a public parameter, is known of the prior, or follows from these" :
+		"is a public parameter or follows from public parameters",
 		dperm_mechanism_description(model->method), dperm_calibrate_analysis_name(model->analysis),
 		model->claim.delta > 0 ? " and Gaussian noise" : model->noise ? " and noise" : "",
 		model->noise ? " in the shape of the encoded columns" : "");
@@ -353,6 +370,7 @@ put_guarantee(Out *out, const DpermModel *model)
 	put(out, "%.4g for the noise and %.4g for the release of rounded numbers. ",
 		model->claim.shares[DPERM_SHARE_NOISE], model->claim.shares[DPERM_SHARE_RELEASE]);
 	put_features_public(out, model);
+	put_label_public(out, model);
 	put_tuning(out, model);
 	put_prior(out, model);
 	put(out, "Each further release %s adds its own %s to %s.",
@@ -575,6 +593,16 @@ put_weights(Out *out, const DpermModel *model)
 	put(out, "]");
 }
 
+/* Append the bounds of a label that is a number. */
+static void
+put_bounds(Out *out, const DpermModel *model)
+{
+	if (dperm_model_label(model) != DPERM_LABEL_NUMBER)
+		return;
+	put(out, ", \"bounds\": ");
+	put_pair(out, model->label_low, model->label_high);
+}
+
 /* The model as JSON, in an order made for reading. */
 size_t
 dperm_model_print(const DpermModel *model, char *out, size_t room)
@@ -602,6 +630,7 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 		put_text_member(&o, "label", &model->label);
 	if (model->has_positive)
 		put_text_member(&o, "positive", &model->positive);
+	put_bounds(&o, model);
 	put(&o, ", \"method\": \"%s\", \"analysis\": \"%s\"",
 		dperm_mechanism_name(model->method), dperm_calibrate_analysis_name(model->analysis));
 	put_alternatives(&o, model);

@@ -138,6 +138,15 @@ dperm_score_decision(const DpermEncoder *enc, const double *frequencies, const d
 	return dperm_inner((size_t) dim, weights, room);
 }
 
+/* The decision from [-1, 1] to bounds; halving avoids overflow. */
+double
+dperm_score_value(double decision, double low, double high)
+{
+	double		share = fmax(0, fmin(1, decision / 2 + 0.5));
+
+	return fmax(low, fmin(high, low + 2 * (share * (high / 2 - low / 2))));
+}
+
 /* The logistic function. */
 double
 dperm_score_probability(double decision)

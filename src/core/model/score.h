@@ -31,6 +31,9 @@ extern void dperm_score_terms(const DpermEncoder *enc, const double *weights,
  */
 extern bool dperm_score_says_something(const DpermEncoder *enc, const DpermValue *values);
 
+/* The number between bounds that a decision between -1 and 1 stands for, clipped. */
+extern double dperm_score_value(double decision, double low, double high);
+
 /* 1/(1 + exp(-decision)), without overflow. */
 extern double dperm_score_probability(double decision);
 

@@ -107,25 +107,54 @@ units_of(const DpermMatrix *x, int64_t rows)
 	return rows == x->of ? x->units : x->units * ((double) rows / (double) x->of);
 }
 
-/* The mean over rows in memory. */
+/*
+ * Add the selected rows of the chunks from first to before last: all rows of a
+ * full chunk in one piece, otherwise stripes.
+ */
 void
-dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
+dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, int64_t first, int64_t last)
 {
 	int64_t		stripes = x->stripes ? x->stripes : 1;
 	int64_t		step = x->step ? x->step : 1;
 	int64_t		some = step >= stripes ? 1 : stripes / step;
+
+	for (int64_t chunk = first; chunk < last; chunk++)
+	{
+		int64_t		left = x->count - chunk * x->chunk_rows;
+		int64_t		count = left < x->chunk_rows ? left : x->chunk_rows;
+
+		if (step == 1 && count == x->chunk_rows)
+		{
+			add_piece(x, m, x->chunks[chunk], count, 1);
+			continue;
+		}
+		for (int64_t i = 0; i < some; i++)
+			add_piece(x, m,
+					  x->chunks[chunk] + i * (x->chunk_rows / stripes) * row_words(x, &m->layout),
+					  (count - i + stripes - 1) / stripes, step > stripes ? step / stripes : 1);
+	}
+}
+
+/* Is it worth asking others for help? */
+static bool
+needs_help(const DpermMatrix *x, const DpermMoments *m)
+{
+	int64_t		rows = x->count / (x->step ? x->step : 1);
+
+	return x->help && x->help->sum && rows * row_words(x, &m->layout) >= x->help->least_words;
+}
+
+/* The mean over rows in memory. */
+void
+dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
+{
 	DpermMoments m;
 
 	dperm_matrix_start(x, ask, &m);
-	for (int64_t first = 0; first < x->count; first += x->chunk_rows)
-	{
-		const double *rows = x->chunks[first / x->chunk_rows];
-		int64_t		count = x->count - first < x->chunk_rows ? x->count - first : x->chunk_rows;
-
-		for (int64_t i = 0; i < some; i++)
-			add_piece(x, &m, rows + i * (x->chunk_rows / stripes) * row_words(x, &m.layout),
-					  (count - i + stripes - 1) / stripes, step > stripes ? step / stripes : 1);
-	}
+	if (needs_help(x, &m))
+		x->help->sum(x->help->arg, x, ask, &m);
+	else
+		dperm_matrix_add(x, &m, 0, dperm_matrix_chunks(x));
 	dperm_matrix_means(&m, units_of(x, m.rows), ask);
 }
 

@@ -14,6 +14,21 @@
 #include "core/solve/moments.h"
 #include "core/solve/ask.h"
 
+struct DpermMatrix;
+
+/*
+ * Other processes that can sum up rows of a matrix together with this one:
+ * sum() adds the selected rows to a pass that has been started. Sums over few
+ * rows are better done alone.
+ */
+typedef struct DpermHelp
+{
+	void		(*sum) (void *arg, const struct DpermMatrix *x, const DpermAsk *ask,
+						DpermMoments *m);
+	void	   *arg;
+	int64_t		least_words;	/* of the selected rows; below that, alone */
+} DpermHelp;
+
 /*
  * Encoded rows in chunks of equal size except for the last, each in stripes or
  * contiguous.
@@ -42,6 +57,7 @@ typedef struct DpermMatrix
 	bool		compact;		/* are the rows compact (compact.h)? */
 	bool		single;			/* if so: is a gradient in single precision enough? */
 	bool		rough;			/* is a Hessian in single precision enough? */
+	const DpermHelp *help;		/* NULL, or without a function: none */
 	DpermPoll	poll;
 	double	   *room;			/* dperm_moments_room() doubles, with a Hessian */
 } DpermMatrix;
@@ -71,9 +87,18 @@ extern void dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *as
  */
 extern void dperm_matrix_start(const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m);
 
+/* How many chunks there are; and add the selected rows of some of them to a pass. */
+static inline int64_t
+dperm_matrix_chunks(const DpermMatrix *x)
+{
+	return (x->count + x->chunk_rows - 1) / x->chunk_rows;
+}
+
+extern void dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, int64_t first, int64_t last);
+
 /*
- * The same for separate sums: value with its low part, gradient and its low
- * parts.
+ * dperm_matrix_means() for separate sums: value with its low part, gradient and
+ * its low parts.
  */
 extern void
 dperm_matrix_sums_means(const double *value, const double *gradient, const double *gradient_low,

@@ -8,6 +8,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/limits.h"
+#include "core/encode/block.h"
 #include "core/solve/moments.h"
 
 #define MAGIC UINT64_C(0x6470706173730003)	/* "dppass", version 3 */
@@ -35,14 +36,15 @@ enum
 /* More than any encoder needs: names and categories of all columns. */
 #define ENCODER_MAX (INT64_C(1) << 28)
 
-/* The largest positive value in bytes; longer values are not compared. */
-#define POSITIVE_MAX (INT64_C(1) << 17)
+/* The largest domain of labels in bytes; longer values are not compared. */
+#define DOMAIN_MAX (INT64_C(1) << 17)
 
 /*
- * One word describes the labels: the bytes of the positive value plus one,
- * their encoding, the type.
+ * One word describes the labels: the bytes of their domain plus one, their
+ * kind, the encoding of the domain, the type.
  */
-#define LABEL_POSITIVE(word) ((word) & 0xffffff)
+#define LABEL_DOMAIN(word) ((word) & 0xfffff)
+#define LABEL_KIND(word) ((word) >> 20 & 0xf)
 #define LABEL_ENCODING(word) ((word) >> 24 & 0xff)
 #define LABEL_TYPE(word) ((word) >> 32)
 
@@ -105,15 +107,15 @@ words_of_bytes(uint64_t bytes)
 	return (size_t) (bytes + 7) / 8;
 }
 
-/* The same for a positive value, whose length is given plus one. */
+/* The same for a domain, whose length is given plus one. */
 static size_t
-words_of_positive(uint64_t positive)
+words_of_domain(uint64_t domain)
 {
-	return positive > 0 ? words_of_bytes(positive - 1) : 0;
+	return domain > 0 ? words_of_bytes(domain - 1) : 0;
 }
 
 size_t
-dperm_pass_positive_at(const DpermPass *pass)
+dperm_pass_domain_at(const DpermPass *pass)
 {
 	return dperm_pass_encoder_at(pass) + words_of_bytes((uint64_t) pass->encoder);
 }
@@ -122,7 +124,7 @@ dperm_pass_positive_at(const DpermPass *pass)
 size_t
 dperm_pass_words(const DpermPass *pass)
 {
-	return dperm_pass_positive_at(pass) + words_of_positive((uint64_t) pass->positive);
+	return dperm_pass_domain_at(pass) + words_of_domain((uint64_t) pass->domain);
 }
 
 /* Write the header. */
@@ -141,10 +143,26 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 	words[AT_VALUE_LOW] = dperm_bytes_bits(pass->value[1]);
 	words[AT_UNITS] = (uint64_t) pass->bins | (pass->weighted ? (uint64_t) pass->persons + 1 : 0)
 												  << 16;
-	words[AT_LABEL] = (uint64_t) pass->positive | (uint64_t) pass->positive_encoding << 24 |
-					  (uint64_t) pass->label_type << 32;
+	words[AT_LABEL] = (uint64_t) pass->domain | (uint64_t) pass->label << 20 |
+					  (uint64_t) pass->domain_encoding << 24 | (uint64_t) pass->label_type << 32;
 	words[AT_SEED] = pass->seed;
 	words[AT_DIGEST] = pass->digest;
+}
+
+/* Check the kind of labels. */
+static const char *
+labels_fault(const uint64_t *words)
+{
+	uint64_t	kind = LABEL_KIND(words[AT_LABEL]);
+
+	if (kind > DPERM_LABEL_NUMBER || (words[AT_ORDER] != DPERM_PASS_COUNT &&
+									  kind != dperm_loss_entry((int) words[AT_LOSS])->label))
+		return "the labels are not those of the loss";
+	if (kind == DPERM_LABEL_NUMBER &&
+		(UNITS_BINS(words[AT_UNITS]) != 0 || LABEL_ENCODING(words[AT_LABEL]) != 0 ||
+		 LABEL_DOMAIN(words[AT_LABEL]) != DPERM_PASS_BOUNDS + 1))
+		return "labels that are numbers have bounds, and no classes";
+	return NULL;
 }
 
 /* Check the fields that are only for passes that count, or only for others. */
@@ -170,7 +188,7 @@ header_fault(const uint64_t *words)
 	if (words[AT_MAGIC] != MAGIC)
 		return "not a dperm_moments value of this version";
 	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_COUNT ||
-		words[AT_LOSS] >= DPERM_LOSS_OFFERED)
+		words[AT_LOSS] >= DPERM_LOSS_COUNT)
 		return "unknown kind of pass";
 	if (dperm_loss_fault((DpermLoss) {.kind = (DpermLossKind) words[AT_LOSS],
 									  .h = dperm_bytes_double(words[AT_H])}) != NULL)
@@ -186,12 +204,12 @@ header_fault(const uint64_t *words)
 	if (!isfinite(dperm_bytes_double(words[AT_VALUE])) ||
 		!isfinite(dperm_bytes_double(words[AT_VALUE_LOW])))
 		return "a sum is not finite";
-	if (LABEL_POSITIVE(words[AT_LABEL]) > POSITIVE_MAX ||
-		(LABEL_POSITIVE(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
-		return "the positive value is out of range";
+	if (LABEL_DOMAIN(words[AT_LABEL]) > DOMAIN_MAX ||
+		(LABEL_DOMAIN(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
+		return "the domain of labels is out of range";
 	if (words[AT_DIGEST] != 0 && (words[AT_SEED] == 0 || words[AT_ROWS] == 0))
 		return "there is a digest without a seed";
-	return count_fault(words);
+	return count_fault(words) ? count_fault(words) : labels_fault(words);
 }
 
 /* Are all numbers in a range of words finite? */
@@ -204,19 +222,52 @@ are_finite(const uint64_t *words, size_t from, size_t to)
 	return true;
 }
 
-/* Do the counts add up to at most the number of rows, or of parts of rows? */
+/*
+ * Do the counts add up to at most the number of rows, or of parts of rows? Is
+ * each of the sums at most that?
+ */
 static bool
 counts_fit(const uint64_t *words, const DpermPass *pass)
 {
-	uint64_t	left = (uint64_t) pass->rows * (pass->weighted ? DPERM_PASS_PARTS : 1);
+	bool		sums = pass->label == DPERM_LABEL_NUMBER;
+	uint64_t	left = (uint64_t) pass->rows * (pass->weighted || sums ? DPERM_PASS_PARTS : 1);
 
 	for (size_t i = dperm_pass_counts_at(pass); i < dperm_pass_hess_at(pass); i++)
 	{
 		if (words[i] > left)
 			return false;
-		left -= words[i];
+		left -= sums ? 0 : words[i];
 	}
 	return true;
+}
+
+/* The bounds of labels as bytes. */
+void
+dperm_pass_put_bounds(double low, double high, unsigned char *bytes)
+{
+	(void) dperm_bytes_put_double(dperm_bytes_put_double(bytes, low), high);
+}
+
+/* The bounds in a form. */
+void
+dperm_pass_get_bounds(const uint64_t *words, const DpermPass *pass, double *low, double *high)
+{
+	DpermBytes	bytes = {(const unsigned char *) (words + dperm_pass_domain_at(pass)),
+						 DPERM_PASS_BOUNDS, false};
+
+	*low = dperm_bytes_get_double(&bytes);
+	*high = dperm_bytes_get_double(&bytes);
+}
+
+/* Are they bounds? */
+static bool
+bounds_fit(const uint64_t *words, const DpermPass *pass)
+{
+	double		low,
+				high;
+
+	dperm_pass_get_bounds(words, pass, &low, &high);
+	return dperm_block_are_bounds(low, high);
 }
 
 /* Read and check a form. */
@@ -238,9 +289,10 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	pass->bins = (int) UNITS_BINS(words[AT_UNITS]);
 	pass->weighted = UNITS_PERSONS(words[AT_UNITS]) > 0;
 	pass->persons = pass->weighted ? (int64_t) UNITS_PERSONS(words[AT_UNITS]) - 1 : 0;
-	pass->positive = (int64_t) LABEL_POSITIVE(words[AT_LABEL]);
-	pass->positive_encoding = (int) LABEL_ENCODING(words[AT_LABEL]);
+	pass->domain = (int64_t) LABEL_DOMAIN(words[AT_LABEL]);
+	pass->domain_encoding = (int) LABEL_ENCODING(words[AT_LABEL]);
 	pass->label_type = (uint32_t) LABEL_TYPE(words[AT_LABEL]);
+	pass->label = (DpermLabelKind) LABEL_KIND(words[AT_LABEL]);
 	pass->seed = words[AT_SEED];
 	pass->digest = words[AT_DIGEST];
 	if (count != dperm_pass_words(pass))
@@ -251,6 +303,8 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 		*why = "a number is not finite";
 	else if (pass->order == DPERM_PASS_COUNT && !counts_fit(words, pass))
 		*why = "more rows are counted than there are";
+	else if (pass->label == DPERM_LABEL_NUMBER && !bounds_fit(words, pass))
+		*why = "the bounds of the labels are out of range";
 	return *why == NULL;
 }
 
@@ -259,11 +313,11 @@ size_t
 dperm_pass_ordered_words(const uint64_t *words, size_t count)
 {
 	uint64_t	bytes = count > AT_ENCODER ? words[AT_ENCODER] : 0;
-	size_t		positive = count > AT_LABEL ?
-		words_of_positive(LABEL_POSITIVE(words[AT_LABEL])) : 0;
+	size_t		domain = count > AT_LABEL ?
+		words_of_domain(LABEL_DOMAIN(words[AT_LABEL])) : 0;
 
-	return bytes <= ENCODER_MAX && words_of_bytes(bytes) + positive <= count ?
-			   count - words_of_bytes(bytes) - positive :
+	return bytes <= ENCODER_MAX && words_of_bytes(bytes) + domain <= count ?
+			   count - words_of_bytes(bytes) - domain :
 			   count;
 }
 
@@ -273,7 +327,7 @@ dperm_pass_matches(const DpermPass *a, const DpermPass *b)
 {
 	return a->order == b->order && a->loss.kind == b->loss.kind && a->loss.h == b->loss.h &&
 		   a->bins == b->bins && a->weighted == b->weighted && a->dim == b->dim &&
-		   a->readers == b->readers && a->encoder == b->encoder && a->positive == b->positive &&
-		   a->positive_encoding == b->positive_encoding && a->label_type == b->label_type &&
-		   a->seed == b->seed;
+		   a->readers == b->readers && a->encoder == b->encoder && a->domain == b->domain &&
+		   a->domain_encoding == b->domain_encoding && a->label_type == b->label_type &&
+		   a->label == b->label && a->seed == b->seed;
 }

@@ -4,11 +4,12 @@
  * A pass over rows starts from a request and returns the same form with the
  * sums filled in; partial results of parallel workers and shards have the same
  * form. It is a sequence of 64-bit words, followed by the binary form of the
- * encoder and the positive value of labels, each padded to a word:
+ * encoder and the domain of labels, each padded to a word. The domain is the
+ * positive value of two classes, or the bounds of a number:
  *
  *   header | weights dim | low parts dim | gradient dim | gradient_low dim |
- *   packed Hessian | readers | encoder | positive
- *   header | weights dim | counts | readers | encoder | positive
+ *   packed Hessian | readers | encoder | domain
+ *   header | weights dim | counts | readers | encoder | domain
  *
  * The low parts of the weights are present in a careful pass, the Hessian if it
  * was requested, and sums and counts only if there are rows: a request is
@@ -16,9 +17,8 @@
  * it has no loss and no sums. In a pass over the rows of persons each row has a
  * weight, and is counted in parts of a person. Weights and sums are in the
  * order of layout.h; the weights of a pass that counts are in the order of the
- * model. Readers are words that describe how columns are stored; they
- * are opaque here, and so is the description of labels. The decoder accepts
- * hostile words.
+ * model. Readers are words that describe how columns are stored; they are
+ * opaque here, and so is the type of labels. The decoder accepts hostile words.
  */
 #ifndef DPERM_PASS_H
 #define DPERM_PASS_H
@@ -36,7 +36,11 @@ typedef enum DpermPassOrder
 	DPERM_PASS_HESSIAN = 2,		/* also second derivatives */
 	DPERM_PASS_ROUGH = 3,		/* these in single precision, except for their sums */
 	DPERM_PASS_CAREFUL = 4,		/* rows and gradient, in twice the precision */
-	DPERM_PASS_COUNT = 5		/* rows, and the number of those with a label in each cell */
+	/*
+	 * rows, and the number of those with a label in each cell; or sums of errors,
+	 * if labels are numbers
+	 */
+	DPERM_PASS_COUNT = 5
 } DpermPassOrder;
 
 typedef struct DpermPass
@@ -51,10 +55,11 @@ typedef struct DpermPass
 	int			dim;			/* trained dimension */
 	int64_t		readers;		/* words */
 	int64_t		encoder;		/* bytes */
-	/* bytes of the positive value plus one; 0: there is none */
-	int64_t		positive;
-	int			positive_encoding;	/* opaque, 0 to 255: of its text */
+	/* bytes of the domain of labels plus one; 0: there is none */
+	int64_t		domain;
+	int			domain_encoding;	/* opaque, 0 to 255: of its text */
 	uint32_t	label_type;		/* opaque */
+	DpermLabelKind label;		/* that of the loss, if there is one */
 	uint64_t	seed;			/* of the digest of rows (digest.h); 0: no digest */
 
 	/* the sums */
@@ -66,12 +71,13 @@ typedef struct DpermPass
 
 #define DPERM_PASS_HEADER 14	/* words */
 
-/* Cells of a confusion matrix. */
+/* Cells of a confusion matrix; and the sums over labels that are numbers. */
 #define DPERM_PASS_CELLS 4
+#define DPERM_PASS_SUMS 5
 
 /*
- * Counts of a pass over the rows of persons are in parts of a person: a row
- * counts for at most this many.
+ * Counts of a pass over the rows of persons are in parts of a person, and sums
+ * in parts of 1: a row counts for at most this many.
  */
 #define DPERM_PASS_PARTS (UINT64_C(1) << 20)
 
@@ -93,7 +99,10 @@ dperm_pass_has_hess(const DpermPass *pass)
 static inline int
 dperm_pass_count_cells(const DpermPass *pass)
 {
-	return pass->order != DPERM_PASS_COUNT ? 0 : pass->bins > 0 ? 2 * pass->bins : DPERM_PASS_CELLS;
+	return pass->order != DPERM_PASS_COUNT			? 0 :
+		   pass->label == DPERM_LABEL_NUMBER ? DPERM_PASS_SUMS :
+		   pass->bins > 0					 ? 2 * pass->bins :
+											   DPERM_PASS_CELLS;
 }
 
 /* Words of the whole form. */
@@ -106,7 +115,17 @@ extern size_t dperm_pass_counts_at(const DpermPass *pass);
 extern size_t dperm_pass_hess_at(const DpermPass *pass);
 extern size_t dperm_pass_readers_at(const DpermPass *pass);
 extern size_t dperm_pass_encoder_at(const DpermPass *pass);
-extern size_t dperm_pass_positive_at(const DpermPass *pass);
+extern size_t dperm_pass_domain_at(const DpermPass *pass);
+
+/*
+ * The bounds of labels that are numbers, as bytes: the domain of such a pass.
+ * And what they are in a form whose bytes have the right length.
+ */
+#define DPERM_PASS_BOUNDS 16
+
+extern void dperm_pass_put_bounds(double low, double high, unsigned char *bytes);
+extern void dperm_pass_get_bounds(const uint64_t *words, const DpermPass *pass, double *low,
+								  double *high);
 
 /* Write the header; the caller fills in the parts. */
 extern void dperm_pass_write(const DpermPass *pass, uint64_t *words);
@@ -128,7 +147,7 @@ extern size_t dperm_pass_ordered_words(const uint64_t *words, size_t count);
 
 /*
  * Do two forms answer the same request? The caller compares weights, readers,
- * encoder and positive value.
+ * encoder and domain.
  */
 extern bool dperm_pass_matches(const DpermPass *a, const DpermPass *b);
 

@@ -1,0 +1,31 @@
+/*
+ * team.h: parallel workers that sum up rows together with this process.
+ *
+ * For rows in shared memory. Each member has a share of the chunks and answers
+ * the questions of the solver for them: src/README.md, "All cores".
+ */
+#ifndef DPERM_TEAM_H
+#define DPERM_TEAM_H
+
+#include "storage/dsm.h"
+#include "storage/shm_toc.h"
+
+#include "train/cache.h"
+
+typedef struct DpermTeam DpermTeam;
+
+/*
+ * Let a team help with the rows of some caches, for trainings with at most so
+ * many blocks of weights (loss.h); NULL if it would not pay. It starts with the first question that is worth it. Until it ends, the
+ * transaction may be in parallel mode: nothing may be written, and no query may
+ * run that calls code of others.
+ */
+extern DpermTeam *dperm_team_begin(DpermCache **caches, int count, int blocks);
+
+/* End a team, which may be NULL. */
+extern void dperm_team_end(DpermTeam *team);
+
+/* The main function of a member. */
+extern PGDLLEXPORT void dperm_team_main(dsm_segment *segment, shm_toc *toc);
+
+#endif							/* DPERM_TEAM_H */
