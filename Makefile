@@ -103,7 +103,7 @@ $(SQL_INSTALL): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LI
 
 # Tests of the core: one program per file, each linked with all of src/core.
 
-TEST_CFLAGS = -std=gnu11 -g -Wall -Wextra $(FP_CFLAGS) $(COPT) \
+TEST_CFLAGS = -std=gnu11 -g -Wall -Wextra -Wno-missing-field-initializers $(FP_CFLAGS) $(COPT) \
 	-I$(here)/src -I$(here)/test -DTEST_CORPUS='"$(here)/test/corpus"'
 SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 TEST_HEADERS := $(ALL_HEADERS) $(wildcard $(here)/test/*.h $(here)/test/*/*.h)

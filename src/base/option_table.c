@@ -220,7 +220,8 @@ loss_names(DpermLearner learner)
 
 	initStringInfo(&names);
 	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
-		if (dperm_loss_entry(i)->learner == learner)
+		if (dperm_loss_entry(i)->learner == learner &&
+			dperm_loss_entry(i)->label != DPERM_LABEL_SEVERAL)
 			appendStringInfo(&names, "%s'%s'", names.len > 0 ? " or " : "",
 							 dperm_loss_entry(i)->name);
 	return names.data;

@@ -174,8 +174,8 @@ prepare_sums(DpermMomentsState *state, const double *weights)
 {
 	const DpermPass *pass = &state->pass;
 	bool		hessian = dperm_pass_has_hess(pass);
-	double	   *room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
-											  dperm_moments_room(state->dim, hessian));
+	size_t		size = dperm_moments_room(state->dim, dperm_loss_blocks(pass->loss), hessian);
+	double	   *room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * size);
 
 	dperm_moments_init_rows(&state->moments, pass->loss, &state->feed.layout, hessian, weights,
 							room);

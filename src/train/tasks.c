@@ -89,6 +89,7 @@ begin_team(const DpermTask *tasks, int count)
 {
 	DpermCache **caches = palloc(sizeof(DpermCache *) * count);
 	int			different = 0;
+	int			blocks = 1;
 	DpermTeam  *team;
 
 	for (int i = 0; i < count; i++)
@@ -96,12 +97,13 @@ begin_team(const DpermTask *tasks, int count)
 		DpermCache *cache = &tasks[i].rows->cache;
 		int			at = 0;
 
+		blocks = Max(blocks, dperm_loss_blocks(tasks[i].options->loss));
 		while (at < different && caches[at] != cache)
 			at++;
 		if (at == different)
 			caches[different++] = cache;
 	}
-	team = dperm_team_begin(caches, different);
+	team = dperm_team_begin(caches, different, blocks);
 	pfree(caches);
 	return team;
 }
@@ -195,9 +197,13 @@ answer_by_pass(Work *work, Datum result)
 	{
 		const double *packed = (const double *) words + dperm_pass_hess_at(&pass);
 
-		for (int j = 0; j < dim; j++)
-			for (int i = j; i < dim; i++)
-				ask->hess[(size_t) j * dim + i] = *packed++ / n;
+		int			d = dim / dperm_loss_blocks(pass.loss);
+
+		for (int j = 0; j < d; j++)
+			for (int i = j; i < d; i++)
+				ask->hess[(size_t) j * d + i] = *packed++ / n;
+		for (size_t i = 0; i < dperm_loss_pairs_size(pass.loss.classes); i++)
+			ask->hess[(size_t) d * d + i] = *packed++ / n;
 	}
 	dperm_training_next(&work->training);
 }
@@ -295,17 +301,20 @@ sharing(const DpermTask *tasks, int count)
 	for (int i = 0; i < count; i++)
 	{
 		const DpermEncoder *encoder = &tasks[i].rows->source->spec.encoder;
-		int			dim = dperm_encoder_dim(encoder);
+		DpermLoss	loss = tasks[i].options->loss;
+		int			blocks = dperm_loss_blocks(loss);
+		int			dim = dperm_encoder_dim(encoder) * blocks;
 
 		/*
 		 * the solver's, and those of the pass in its executor form and its flat
 		 * form
 		 */
-		size += sizeof(double) * (dperm_fit_room(dim) + 3 * dperm_moments_room(dim, true));
+		size += sizeof(double) *
+			(dperm_fit_room(dim, blocks) + 3 * dperm_moments_room(dim, blocks, true));
 		if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
 			size += sizeof(double) * dperm_fourier_size(&encoder->kernel,
 														dperm_encoder_linear_dim(encoder));
-		row += sizeof(double) * (dperm_packed_size(dim) + 4 * (Size) dim);
+		row += sizeof(double) * (dperm_moments_packed(dim, loss) + 4 * (Size) dim);
 		if (i > 0 && (size > limit || row > MaxAllocSize / 4))
 			return i;
 	}

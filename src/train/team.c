@@ -50,7 +50,9 @@ typedef struct Shared
 {
 	DpermSharedKey key;			/* of the rows */
 	int			set_count;
-	int			dim;			/* the largest */
+	int			dim;			/* of rows: the largest */
+	int			blocks;			/* of weights: the most */
+	Size		pass_words;		/* room for a pass: the most */
 	pg_atomic_uint32 joined;	/* members so far */
 	pg_atomic_uint64 question;	/* QUESTION(); 0: none so far */
 	pg_atomic_uint32 pending;	/* members that have not answered it */
@@ -63,6 +65,7 @@ typedef struct Shared
 	DpermMatrix matrix;			/* without its pointers */
 	bool		hess;
 	bool		careful;
+	bool		product;
 } Shared;
 
 /* A set of rows; its places in the model and those of its chunks follow. */
@@ -84,7 +87,9 @@ struct DpermTeam
 {
 	MemoryContext memory;
 	int			wanted;			/* members; 0: no more */
-	int			dim;
+	int			dim;			/* as in Shared */
+	int			blocks;
+	Size		pass_words;
 	ParallelContext *context;	/* NULL: not launched */
 	Shared	   *shared;
 	double	   *room;
@@ -95,16 +100,19 @@ struct DpermTeam
 
 /* The sums of a member, in words: value, rows, gradient, and Hessian. */
 static Size
-sum_words(int dim)
+sum_words(int dim, int blocks)
 {
-	return 3 + 2 * (Size) dim + dperm_packed_size(dim);
+	DpermLoss	loss = {.classes = blocks > 1 ? blocks : 0};
+
+	return 3 + 2 * (Size) dim * blocks + dperm_moments_packed(dim * blocks, loss);
 }
 
 /* Where the sums of a member are; the first one is number 1. */
 static double *
-sums_of(double *room, int dim, uint32 member)
+sums_of(double *room, const Shared *shared, uint32 member)
 {
-	return room + 2 * (Size) dim + (member - 1) * sum_words(dim);
+	return room + 2 * (Size) shared->dim * shared->blocks +
+		   (member - 1) * sum_words(shared->dim, shared->blocks);
 }
 
 /* The chunks of a participant among several: from first to before last. */
@@ -145,14 +153,15 @@ write_set(char *at, const DpermCache *cache)
 }
 
 /*
- * How many members a team for some caches should have at most, given the
- * largest dimension: as many as have loaded the rows, unless there are few rows,
- * or their sums take too much memory.
+ * How many members a team for some caches should have at most: as many as have
+ * loaded the rows, unless there are few rows, or their sums take too much
+ * memory.
  */
 static int
-wanted_members(DpermCache **caches, int count, int dim)
+wanted_members(const DpermTeam *team, DpermCache **caches, int count)
 {
-	Size		each = sizeof(double) * (sum_words(dim) + dperm_moments_room(dim, true));
+	Size		each = sizeof(double) *
+		(sum_words(team->dim, team->blocks) + team->pass_words);
 	Size		memory = (Size) dperm_cache_memory * 1024;
 	Size		used = 0;
 
@@ -179,6 +188,8 @@ fill_in(DpermTeam *team, Size sets, Size room)
 	shared->key = dperm_shared_rows_key(team->sides[0].cache->shared);
 	shared->set_count = team->count;
 	shared->dim = team->dim;
+	shared->blocks = team->blocks;
+	shared->pass_words = team->pass_words;
 	pg_atomic_init_u32(&shared->joined, 0);
 	pg_atomic_init_u64(&shared->question, 0);
 	pg_atomic_init_u32(&shared->pending, 0);
@@ -207,7 +218,8 @@ static void
 launch(DpermTeam *team)
 {
 	MemoryContext caller = MemoryContextSwitchTo(team->memory);
-	Size		words = 2 * (Size) team->dim + team->wanted * sum_words(team->dim);
+	Size		words = 2 * (Size) team->dim * team->blocks +
+		team->wanted * sum_words(team->dim, team->blocks);
 	Size		room = sizeof(double) * words;
 	Size		sets = 0;
 	ParallelContext *context;
@@ -272,9 +284,11 @@ sum_together(void *arg, const DpermMatrix *x, const DpermAsk *ask, DpermMoments 
 	shared->matrix = *x;
 	shared->hess = ask->hess != NULL;
 	shared->careful = ask->weights_low != NULL;
+	shared->product = ask->direction != NULL;
 	memcpy(team->room, ask->weights, sizeof(double) * dim);
-	if (shared->careful)
-		memcpy(team->room + dim, ask->weights_low, sizeof(double) * dim);
+	if (shared->careful || shared->product)
+		memcpy(team->room + dim, shared->careful ? ask->weights_low : ask->direction,
+			   sizeof(double) * dim);
 	pg_atomic_write_u32(&shared->pending, members);
 	pg_write_barrier();
 	pg_atomic_write_u64(&shared->question, QUESTION(++team->number, members));
@@ -286,7 +300,7 @@ sum_together(void *arg, const DpermMatrix *x, const DpermAsk *ask, DpermMoments 
 	await_answers(shared);
 	for (uint32 i = 1; i <= members; i++)
 	{
-		const double *sums = sums_of(team->room, shared->dim, i);
+		const double *sums = sums_of(team->room, shared, i);
 
 		dperm_moments_merge(m, (int64) sums[2], sums, sums + 3, sums + 3 + dim,
 							sums + 3 + 2 * dim);
@@ -295,22 +309,26 @@ sum_together(void *arg, const DpermMatrix *x, const DpermAsk *ask, DpermMoments 
 
 /* Start a team. */
 DpermTeam *
-dperm_team_begin(DpermCache **caches, int count)
+dperm_team_begin(DpermCache **caches, int count, int blocks)
 {
-	DpermTeam  *team;
+	DpermTeam  *team = palloc0(sizeof(*team));
 	int64		least = (int64) (dperm_shared_rows_least() / sizeof(double));
-	int			dim = 1;
-	int			members;
 
+	team->blocks = blocks;
 	for (int i = 0; i < count; i++)
-		dim = Max(dim, caches[i]->feed.layout.dim);
-	members = wanted_members(caches, count, dim);
-	if (members == 0)
+	{
+		int			dim = caches[i]->feed.layout.dim;
+
+		team->dim = Max(team->dim, dim);
+		team->pass_words = Max(team->pass_words, dperm_moments_room(dim * blocks, blocks, true));
+	}
+	team->wanted = wanted_members(team, caches, count);
+	if (team->wanted == 0)
+	{
+		pfree(team);
 		return NULL;
-	team = palloc0(sizeof(*team));
+	}
 	team->memory = CurrentMemoryContext;
-	team->wanted = members;
-	team->dim = dim;
 	team->count = count;
 	team->sides = palloc0(sizeof(Side) * count);
 	for (int i = 0; i < count; i++)
@@ -336,7 +354,7 @@ dperm_team_end(DpermTeam *team)
 		ConditionVariableBroadcast(&team->shared->asked);
 		WaitForParallelWorkersToFinish(team->context);
 		/* weights reveal the noise that they were trained with */
-		dperm_wipe(team->room, 2 * (size_t) team->dim);
+		dperm_wipe(team->room, 2 * (size_t) team->dim * team->blocks);
 		dismiss(team);
 	}
 	pfree(team->sides);
@@ -406,6 +424,8 @@ answer(Member *member, uint32 members)
 	matrix.room = member->room;
 	if (shared->careful)
 		ask.weights_low = member->weights + matrix.dim;
+	if (shared->product)
+		ask.direction = member->weights + matrix.dim;
 	if (shared->hess)
 		ask.hess = member->room;	/* it is only asked whether there is one */
 	chunks_of(&matrix, member->number, members, &first, &last);
@@ -459,11 +479,11 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 		return;					/* too late: the rows are not used any more */
 	read_sets(&member, shm_toc_lookup(toc, KEY_SETS, false));
 	member.room = MemoryContextAllocHuge(CurrentMemoryContext,
-										 sizeof(double) * dperm_moments_room(shared->dim, true));
+										 sizeof(double) * shared->pass_words);
 	question = pg_atomic_read_u64(&shared->question);
 	pg_memory_barrier();
 	member.number = pg_atomic_fetch_add_u32(&shared->joined, 1) + 1;
-	member.sums = sums_of(room, shared->dim, member.number);
+	member.sums = sums_of(room, shared, member.number);
 	while ((question = next_question(shared, question)) != 0)
 	{
 		/* those who have joined later do not take part */
@@ -474,5 +494,5 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 		if (pg_atomic_sub_fetch_u32(&shared->pending, 1) == 0)
 			ConditionVariableBroadcast(&shared->answered);
 	}
-	dperm_wipe(member.room, dperm_moments_room(shared->dim, true));
+	dperm_wipe(member.room, shared->pass_words);
 }

@@ -14,14 +14,16 @@
  */
 #define STREAMED_HESS_COST (1.0 / 72)
 
-/* The weights of a prior in the order of the rows. */
+/* The weights of a prior in the order of the rows, and of classes within that. */
 static const double *
-arrange_prior(const DpermModel *prior, const DpermLayout *layout)
+arrange_prior(const DpermModel *prior, const DpermLayout *layout, int blocks)
 {
-	double	   *weights = palloc(sizeof(double) * layout->dim);
+	double	   *weights = palloc(sizeof(double) * layout->dim * blocks);
 
-	for (int i = 0; i < layout->dim; i++)
-		weights[i] = prior->weights[layout->place ? layout->place[i] : i];
+	for (int k = 0; k < blocks; k++)
+		for (int i = 0; i < layout->dim; i++)
+			weights[i * blocks + k] =
+				prior->weights[k * layout->dim + (layout->place ? layout->place[i] : i)];
 	return weights;
 }
 
@@ -31,14 +33,16 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 					 DpermNoisePlans noise, int64 rows, bool complete)
 {
 	const DpermLayout *layout = &cache->feed.layout;
+	int			blocks = dperm_loss_blocks(options->loss);
+	int			dim = layout->dim * blocks;
 
 	memset(training, 0, sizeof(*training));
 	training->layout = layout;
-	training->fit.setup = dperm_options_setup(options, layout->dim, noise, rows);
+	training->fit.setup = dperm_options_setup(options, dim, noise, rows);
 	training->fit.calibration = dperm_host_calibrate(&training->fit.setup);
 	training->prior = options->prior_text;
 	if (options->prior)
-		training->fit.prior = arrange_prior(options->prior, layout);
+		training->fit.prior = arrange_prior(options->prior, layout, blocks);
 	dperm_entropy_init(&training->entropy, dperm_host_random, NULL);
 	training->matrix = dperm_matrix_of(&cache->keep, layout, options->loss);
 	training->matrix.compact = cache->compact;
@@ -51,14 +55,14 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 	training->matrix.rough = dperm_fit_rough(&training->fit);
 	training->matrix.poll = dperm_host_interrupts;
 	training->matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
-												   dperm_moments_room(layout->dim, true));
+												   dperm_moments_room(dim, blocks, true));
 	training->fit.sample = &training->matrix;
 	training->fit.hess_cost = complete || cache->spool ? 0 : STREAMED_HESS_COST * layout->dim;
 	training->fit.entropy = &training->entropy;
 	training->fit.poll = dperm_host_interrupts;
-	training->weights = palloc(sizeof(double) * layout->dim);
+	training->weights = palloc(sizeof(double) * dim);
 	training->room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
-											dperm_fit_room(layout->dim));
+											dperm_fit_room(dim, blocks));
 	dperm_fit_start(&training->fitting, &training->fit, training->weights, training->room);
 	dperm_training_next(training);
 }
@@ -147,7 +151,8 @@ dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const
 	double	   *weights = MemoryContextAlloc(result, sizeof(double) * training->fit.setup.dim);
 	DpermModel *model = MemoryContextAllocZero(result, sizeof(*model));
 
-	dperm_layout_restore(training->layout, training->weights, weights);
+	dperm_layout_restore(training->layout, dperm_loss_blocks(training->fit.setup.loss),
+						 training->weights, weights);
 	model->label = copy_text(label, result);
 	model->has_positive = labels->positive != NULL;
 	model->positive = copy_text(labels->positive, result);

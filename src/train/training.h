@@ -21,7 +21,7 @@
 #include "core/model/model.h"
 #include "core/privacy/entropy.h"
 #include "core/solve/matrix.h"
-#include "core/solve/solver.h"
+#include "core/solve/ask.h"
 #include "train/cache.h"
 
 /* A training in progress. */

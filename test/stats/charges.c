@@ -96,7 +96,7 @@ TEST(no_model_is_above_its_charge)
 		double		point[8];
 		double		share;
 
-		call.setup.loss.kind = (DpermLossKind) (i / 16 % DPERM_LOSS_COUNT);
+		call.setup.loss.kind = (DpermLossKind) (i / 16 % DPERM_LOSS_SOFTMAX);
 		call.setup.neighbours = (DpermNeighbours) (i / 2 % 2);
 		call.setup.unit = (DpermUnit) (i / 4 % 2);
 		call.setup.method = (DpermMethod) (i / 8 % 2);

@@ -43,6 +43,29 @@ clip(Table *table)
 	}
 }
 
+static bool
+has_h(const Table *table)
+{
+	return dperm_loss_entry((int) table->rows.loss.kind)->h_min > 0;
+}
+
+static double
+least_h(const Table *table)
+{
+	return dperm_loss_entry((int) table->rows.loss.kind)->h_min;
+}
+
+/* A label that follows from a number; none now and then. */
+static double
+any_label(const Table *table, double from)
+{
+	int			classes = table->rows.loss.classes;
+
+	if (test_below(&state, 20) == 0)
+		return dperm_label_kind_none(dperm_loss_entry((int) table->rows.loss.kind)->label);
+	return classes == 0 ? fmin(fmax(from, -1), 1) : 1 + fmin(fmax(floor((from + 1) / 2 * classes), 0), classes - 1);
+}
+
 /*
  * A start: columns of very different scales, near duplicates, separable rows
  * with an exception.
@@ -56,10 +79,12 @@ make_table(Table *table)
 	bool		separable = test_below(&state, 2);
 
 	memset(table, 0, sizeof(*table));
-	table->rows = (Rows) {.loss = {.kind = (DpermLossKind) test_below(&state, 3)}, .dim = d, .count = n,
+	table->rows = (Rows) {.loss = {.kind = (DpermLossKind) test_below(&state, DPERM_LOSS_COUNT)}, .dim = d, .count = n,
 		.data = table->data};
-	if (table->rows.loss.kind != DPERM_LOSS_LOGISTIC)
-		table->rows.loss.h = test_below(&state, 2) ? 0.01 : pow(10, -2 * test_uniform(&state));
+	if (has_h(table))
+		table->rows.loss.h = fmax(least_h(table), test_below(&state, 2) ? 0.01 : pow(10, -2 * test_uniform(&state)));
+	if (table->rows.loss.kind == DPERM_LOSS_SOFTMAX)
+		table->rows.loss.classes = 3 + test_below(&state, TABLE_CLASSES - 2);
 	table->lambda = pow(10, -9 * test_uniform(&state));
 	table->method = test_below(&state, 2) ? DPERM_METHOD_OUTPUT : DPERM_METHOD_OBJECTIVE;
 	for (int j = 0; j < d; j++)
@@ -80,6 +105,8 @@ make_table(Table *table)
 			for (int j = 0; j < d; j++)
 				row[j] = -row[j];
 	}
+	for (int i = 0; i < n; i++)
+		table->labels[i] = any_label(table, separable && i != n / 2 ? table->data[i * d] : normal());
 	clip(table);
 }
 
@@ -93,7 +120,7 @@ change(Table *table)
 	int			j = test_below(&state, d);
 	double		size = pow(10, -6 * test_uniform(&state));
 
-	switch (test_below(&state, 9))
+	switch (test_below(&state, 10))
 	{
 		case 0:
 		case 1:
@@ -119,8 +146,13 @@ change(Table *table)
 			table->lambda = fmin(fmax(table->lambda * exp(normal()), DPERM_LAMBDA_MIN), 1);
 			break;
 		case 7:
-			if (table->rows.loss.kind != DPERM_LOSS_LOGISTIC)
-				table->rows.loss.h = fmin(fmax(table->rows.loss.h * exp(0.5 * normal()), DPERM_H_MIN), 1);
+			if (has_h(table))
+				table->rows.loss.h = fmin(fmax(table->rows.loss.h * exp(0.5 * normal()), least_h(table)), 1);
+			else
+				table->labels[test_below(&state, n)] = any_label(table, normal());
+			break;
+		case 8:
+			table->labels[test_below(&state, n)] = any_label(table, normal());
 			break;
 		default:
 			size = exp(2 * normal());
@@ -155,7 +187,7 @@ main(int argc, char **argv)
 	const char *folder = argc > 2 ? argv[2] : NULL;
 	struct timespec now;
 	struct timespec begin;
-	int64_t		worst[TABLE_MODES][3] = {{0}};
+	int64_t		worst[TABLE_MODES][DPERM_LOSS_COUNT] = {{0}};
 	long		tried = 0;
 	static Table table;
 	static Table other;
@@ -218,10 +250,15 @@ main(int argc, char **argv)
 			}
 		}
 	} while (now.tv_sec - begin.tv_sec + 1e-9 * (now.tv_nsec - begin.tv_nsec) < seconds);
-	printf("%ld tables; most steps (logistic, huber, smooth_hinge):", tried);
+	printf("%ld tables; most steps (%s, %s, %s, %s, %s):", tried, dperm_loss_name(0), dperm_loss_name(1),
+		   dperm_loss_name(2), dperm_loss_name(3), dperm_loss_name(4));
 	for (int mode = 0; mode < TABLE_MODES; mode++)
-		printf(" %s %ld %ld %ld%s", mode_names[mode], (long) worst[mode][0], (long) worst[mode][1],
-			   (long) worst[mode][2], mode + 1 < TABLE_MODES ? "," : "\n");
+	{
+		printf(" %s", mode_names[mode]);
+		for (int kind = 0; kind < DPERM_LOSS_COUNT; kind++)
+			printf(" %ld", (long) worst[mode][kind]);
+		printf("%s", mode + 1 < TABLE_MODES ? "," : "\n");
+	}
 	if (test_complaints > 0)
 		test_failed++;
 	else

@@ -8,7 +8,7 @@
 
 #include "core/loss/loss.h"
 
-/* Slope and curvature of an output, by a number from 0 to 1 that the slope grows with. */
+/* The size of the slope and the trace of the curvature of an output, by a number from 0 to 1 that the slope grows with. */
 static inline void
 slack_output(DpermLoss loss, long double t, long double *slope, long double *curve)
 {
@@ -16,6 +16,8 @@ slack_output(DpermLoss loss, long double t, long double *slope, long double *cur
 
 	*slope = t;
 	*curve = loss.kind == DPERM_LOSS_LOG_COSH ? (1 - t) * (1 + t) / loss.h : t * (1 - t);
+	if (loss.kind == DPERM_LOSS_SOFTMAX)
+		*curve = 2 * t - loss.classes * t * t / (loss.classes - 1);
 	if (loss.kind == DPERM_LOSS_HUBER)
 		*curve = 0.5L / loss.h;
 	if (loss.kind == DPERM_LOSS_SMOOTH_HINGE)
@@ -48,7 +50,7 @@ slack_reference(DpermLoss loss, int apart, long double rank, long double flat, l
 				high = 1;
 
 	/* nothing is left whatever the slope, if that has the largest curvature */
-	if (!(rank * log1pl(dperm_loss_bounds(loss).curvature / (rank * flat)) < epsilon))
+	if (!(rank * log1pl(dperm_loss_bounds(loss).trace / (rank * flat)) < epsilon))
 		return INFINITY;
 	for (int i = 0; i < 90; i++)
 	{

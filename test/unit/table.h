@@ -3,7 +3,8 @@
  * train on them.
  *
  * The first line has n, d, the loss, h, lambda and the method; then a row y x
- * per line, as hexadecimal doubles.
+ * per line, as hexadecimal doubles. If the labels are not of two classes, the
+ * first line ends with the number of classes, or 0, and a row is x, then y.
  */
 #ifndef DPERM_TEST_TABLE_H
 #define DPERM_TEST_TABLE_H
@@ -22,6 +23,8 @@
 
 #define TABLE_ROWS 40
 #define TABLE_DIM 8
+#define TABLE_CLASSES 5
+#define TABLE_WEIGHTS (TABLE_DIM * TABLE_CLASSES)
 
 typedef struct Table
 {
@@ -30,7 +33,28 @@ typedef struct Table
 	DpermMethod method;
 	const double *prior;		/* or NULL */
 	double		data[TABLE_ROWS * TABLE_DIM];
+	double		labels[TABLE_ROWS]; /* unless there are two classes */
 } Table;
+
+/* Are the labels apart from the rows? */
+static inline bool
+table_labelled(const Table *table)
+{
+	return dperm_loss_entry((int) table->rows.loss.kind)->label != DPERM_LABEL_TWO;
+}
+
+/* Look up a loss, offered or not. */
+static inline bool
+table_loss(const char *name, DpermLossKind *kind)
+{
+	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
+		if (strcmp(dperm_loss_entry(i)->name, name) == 0)
+		{
+			*kind = (DpermLossKind) i;
+			return true;
+		}
+	return false;
+}
 
 static inline bool
 table_read(FILE *file, Table *table)
@@ -42,26 +66,95 @@ table_read(FILE *file, Table *table)
 
 	if (fscanf(file, "n=%d d=%d loss=%19s h=%lf lam=%lf method=%19s", &n, &d, loss, &table->rows.loss.h,
 			   &table->lambda, method) != 6 || n < 1 || n > TABLE_ROWS || d < 1 || d > TABLE_DIM ||
-		!dperm_loss_parse(loss, &table->rows.loss.kind) || !dperm_mechanism_parse(method, &table->method))
+		!table_loss(loss, &table->rows.loss.kind) || !dperm_mechanism_parse(method, &table->method))
 		return false;
 	table->rows.count = n;
 	table->rows.dim = d;
 	table->rows.data = table->data;
-	for (int i = 0; i < n * d; i++)
-		if (fscanf(file, "%la", &table->data[i]) != 1)
+	table->rows.loss.classes = 0;
+	if (table_labelled(table) && (fscanf(file, " classes=%d", &table->rows.loss.classes) != 1 ||
+								  table->rows.loss.classes > TABLE_CLASSES))
+		return false;
+	for (int i = 0; i < n; i++)
+	{
+		for (int j = 0; j < d; j++)
+			if (fscanf(file, "%la", &table->data[i * d + j]) != 1)
+				return false;
+		if (table_labelled(table) && fscanf(file, "%la", &table->labels[i]) != 1)
 			return false;
+	}
 	return true;
 }
 
 static inline void
 table_write(FILE *file, const Table *table)
 {
-	fprintf(file, "n=%d d=%d loss=%s h=%.17g lam=%.17g method=%s\n", (int) table->rows.count, table->rows.dim,
+	int			d = table->rows.dim;
+
+	fprintf(file, "n=%d d=%d loss=%s h=%.17g lam=%.17g method=%s", (int) table->rows.count, table->rows.dim,
 			dperm_loss_name(table->rows.loss.kind), table->rows.loss.h, table->lambda,
 			dperm_mechanism_name(table->method));
+	if (table_labelled(table))
+		fprintf(file, " classes=%d", table->rows.loss.classes);
 	for (int i = 0; i < table->rows.count; i++)
-		for (int j = 0; j < table->rows.dim; j++)
-			fprintf(file, "%a%c", table->data[i * table->rows.dim + j], j + 1 < table->rows.dim ? ' ' : '\n');
+	{
+		for (int j = 0; j < d; j++)
+			fprintf(file, "%c%a", j > 0 ? ' ' : '\n', table->data[i * d + j]);
+		if (table_labelled(table))
+			fprintf(file, " %a", table->labels[i]);
+	}
+	fprintf(file, "\n");
+}
+
+/* The slopes of a row with a label of its own, from its outputs. */
+static inline void
+table_slopes(DpermLoss loss, double label, long double *outputs)
+{
+	long double most = outputs[0];
+	long double sum = 0;
+
+	if (loss.classes == 0)
+	{
+		outputs[0] = fabs(label) <= 1 ? tanhl((outputs[0] - label) / loss.h) : 0;
+		return;
+	}
+	for (int k = 1; k < loss.classes; k++)
+		most = fmaxl(most, outputs[k]);
+	for (int k = 0; k < loss.classes; k++)
+		sum += outputs[k] = expl(outputs[k] - most);
+	for (int k = 0; k < loss.classes; k++)
+		outputs[k] = label == 0 ? 0 : outputs[k] / sum - (k + 1 == label);
+}
+
+/* The exact gradient of such rows, as wide_gradient(); returns its norm. */
+static inline long double
+table_gradient(const Table *table, double lambda, const double *tilt, const double *weights, long double *gradient)
+{
+	const Rows *rows = &table->rows;
+	int			blocks = dperm_loss_blocks(rows->loss);
+	long double norm = 0;
+
+	if (!table_labelled(table))
+		return wide_gradient(rows, lambda, tilt, weights, gradient);
+	for (int j = 0; j < rows->dim * blocks; j++)
+		gradient[j] = 0;
+	for (int64_t i = 0; i < rows->count; i++)
+	{
+		const double *row = rows->data + i * rows->dim;
+		long double outputs[TABLE_CLASSES] = {0};
+
+		for (int j = 0; j < rows->dim * blocks; j++)
+			outputs[j % blocks] += (long double) row[j / blocks] * weights[j];
+		table_slopes(rows->loss, table->labels[i], outputs);
+		for (int j = 0; j < rows->dim * blocks; j++)
+			gradient[j] += outputs[j % blocks] * row[j / blocks];
+	}
+	for (int j = 0; j < rows->dim * blocks; j++)
+	{
+		gradient[j] = gradient[j] / rows->count + (long double) lambda * weights[j] + (tilt ? tilt[j] : 0);
+		norm += gradient[j] * gradient[j];
+	}
+	return sqrtl(norm);
 }
 
 /* Where the rows are while a model is trained. */
@@ -89,17 +182,19 @@ typedef struct TableRun
 static inline TableRun
 table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 {
-	int			dim = table->rows.dim;
+	int			d = table->rows.dim;
+	int			dim = d * dperm_loss_blocks(table->rows.loss);
 	static double moments_room[100000];
 	static double fit_room[10000];
-	static double compact[TABLE_ROWS * TABLE_DIM];
-	double		weights[TABLE_DIM];
-	long double exact[TABLE_DIM];
+	static double words[TABLE_ROWS * (TABLE_DIM + 1)];
+	static double compact[TABLE_ROWS * (TABLE_DIM + 1)];
+	double		weights[TABLE_WEIGHTS];
+	long double exact[TABLE_WEIGHTS];
 	double	   *chunk;
 	double	   *compact_chunk = compact;
-	DpermLayout layout = dperm_layout_dense(dim);
+	DpermLayout layout = dperm_layout_dense(d);
 	DpermMatrix matrix = rows_matrix(&table->rows, &chunk, moments_room);
-	DpermMatrix sample = matrix;
+	DpermMatrix sample;
 	DpermEntropy entropy;
 	TestEntropy source;
 	DpermFit	fit = {
@@ -107,7 +202,7 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 		.rows = table->rows.count, .dim = dim, .prior = table->prior != NULL,
 		.prior_norm = table->prior ? dperm_prior_norm(table->prior, dim) : 0},
 		.prior = table->prior,
-		.hess_cost = mode == TABLE_IN_MEMORY ? 0 : dim / 72.0,
+		.hess_cost = mode == TABLE_IN_MEMORY ? 0 : d / 72.0,
 		.entropy = &entropy
 	};
 	DpermFitting fitting;
@@ -118,12 +213,26 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	run.calibrated = dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK;
 	if (!run.calibrated)
 		return run;
+	if (table_labelled(table))
+	{
+		layout.labelled = true;
+		layout.words = d + 1;
+		for (int64_t i = 0; i < matrix.count; i++)
+		{
+			memcpy(words + i * (d + 1), table->data + i * d, sizeof(double) * (size_t) d);
+			words[i * (d + 1) + d] = table->labels[i];
+		}
+		chunk = words;
+		matrix.layout = &layout;
+		matrix.dim = dim;
+	}
+	sample = matrix;
 	test_entropy_init(&entropy, &source, seed);
 	matrix.rough = dperm_fit_rough(&fit);
 	if (mode == TABLE_COMPACT)
 	{
 		for (int64_t i = 0; i < matrix.count; i++)
-			dperm_compact_put(&layout, table->data + i * dim, compact + i * dperm_compact_words(&layout));
+			dperm_compact_put(&layout, chunk + i * layout.words, compact + i * dperm_compact_words(&layout));
 		sample.compact = true;
 		sample.chunks = &compact_chunk;
 	}
@@ -136,7 +245,7 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 		run.careful += ask.weights_low != NULL;
 	}
 	run.certified = fitting.minimise.certified;
-	run.gradient = wide_gradient(&table->rows, fit.calibration.lambda, fitting.minimise.task.tilt, weights, exact);
+	run.gradient = table_gradient(table, fit.calibration.lambda, fitting.minimise.task.tilt, weights, exact);
 	run.allowed = fit.calibration.gradient_bound +
 		(dperm_loss_bounds(table->rows.loss).curvature + fit.calibration.lambda) * 0x1p-53 * sqrt(dperm_dot(dim, weights, weights));
 	run.status = dperm_fit_end(&fitting);

@@ -160,8 +160,8 @@ TEST(sums_gradients_within_its_bound)
 		DpermLoss	loss = {.kind = (DpermLossKind) (round % 3), .h = round % 3 ? 0.01 : 0};
 		int			dim = layout.dim;
 		double	   *rows = malloc(sizeof(double) * COUNT * layout.words);
-		double	   *rooms[2] = {malloc(sizeof(double) * dperm_moments_room(dim, false)),
-		malloc(sizeof(double) * dperm_moments_room(dim, false))};
+		double	   *rooms[2] = {malloc(sizeof(double) * dperm_moments_room(dim, 1, false)),
+		malloc(sizeof(double) * dperm_moments_room(dim, 1, false))};
 		double		size = pow(10, 6 * test_uniform(&state));
 		double		norm = 0;
 		double		error = 0;

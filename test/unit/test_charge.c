@@ -23,6 +23,7 @@ released(const DpermSetup *setup, double order)
 	DpermCalibration cal;
 	const char *why;
 	DpermRelease release = {.neighbours = setup->neighbours, .unit = setup->unit, .epsilon = setup->epsilon, .delta = setup->delta};
+	const DpermLossBounds loss = dperm_loss_bounds(setup->loss);
 	double		flat;
 
 	CHECK(dperm_calibrate(setup, &cal, &why) == DPERM_OK);
@@ -32,16 +33,16 @@ released(const DpermSetup *setup, double order)
 	{
 		release.curve = setup->delta > 0 ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL;
 		release.dim = setup->dim;
-		release.mu = dperm_claim_rows_apart(setup->neighbours) / (flat * cal.noise_scale) * (1 + 1e-9);
+		release.mu = loss.norm * dperm_claim_rows_apart(setup->neighbours) / (flat * cal.noise_scale) * (1 + 1e-9);
 	}
 	else if (setup->delta == 0)
 		release.curve = DPERM_CURVE_PURE;
 	else
 	{
-		dperm_composition_objective(&release, dperm_loss_bounds(setup->loss).directions, cal.noise_scale);
+		dperm_composition_objective(&release, loss.directions, loss.lines, cal.noise_scale / loss.norm);
 		release.mu *= 1 + 1e-9;
 		release.kappa = dperm_slack_any_slope(dperm_slack_rank(setup->loss, setup->unit, setup->dim),
-											  dperm_loss_bounds(setup->loss).trace / flat) * (1 + 1e-9);
+											  loss.trace / flat) * (1 + 1e-9);
 	}
 	return dperm_composition_curve(&release, order);
 }
@@ -58,7 +59,7 @@ setup_of(const DpermSpend *spend, DpermMethod method, double rows, double factor
 		.epsilon = spend->epsilon,
 		.delta = spend->delta,
 		.rows = (int64_t) rows,
-		.dim = 10,
+		.dim = 10 * dperm_loss_blocks(spend->loss),
 		.slack = method == DPERM_METHOD_OBJECTIVE ? spend->slack : 0
 	};
 
@@ -71,14 +72,17 @@ TEST(covers_any_number_of_rows)
 	const double epsilons[] = {0.01, 0.1, 1, 5};
 	const double slacks[] = {0.1, 0.5, 0};
 
-	for (int i = 0; i < 8; i++)
+	const DpermLoss losses[] = {dperm_loss_default(DPERM_LEARNER_LOGREG), dperm_loss_default(DPERM_LEARNER_LINREG), {DPERM_LOSS_SOFTMAX, 0, 3},
+	{DPERM_LOSS_SOFTMAX, 0, 40}};
+
+	for (int i = 0; i < 16; i++)
 		for (int relation = 0; relation < 4; relation++)
 			for (int k = 0; k < 4; k++)
 			{
 				bool		output = k == 3;
 				DpermSpend	spend = {
-					.neighbours = (DpermNeighbours) (relation % 2), .unit = (DpermUnit) (relation / 2), .epsilon = epsilons[i / 2], .delta = 1e-6,
-					.loss = dperm_loss_default(i % 2 ? DPERM_LEARNER_LINREG : DPERM_LEARNER_LOGREG), .output = output, .objective = !output, .slack = output ? 0 : slacks[k]
+					.neighbours = (DpermNeighbours) (relation % 2), .unit = (DpermUnit) (relation / 2), .epsilon = epsilons[i / 4], .delta = 1e-6,
+					.loss = losses[i % 4], .dim = 10 * dperm_loss_blocks(losses[i % 4]), .output = output, .objective = !output, .slack = output ? 0 : slacks[k]
 				};
 				double		order = dperm_filter_order(3, 1e-5);
 				double		charged = dperm_amount_double(dperm_charge_of(&spend, order).divergence);

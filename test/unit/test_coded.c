@@ -60,7 +60,7 @@ check_sums(const DpermMoments *m, const DpermMoments *plain, const Rows *rows)
 	double		near = 1e-13 * (1 + rows->count) * (rows->loss.h > 0 ? 1 / rows->loss.h : 1);
 	/* dperm_moments_be_rough; a term is no larger than the curvature */
 	int64_t		most = rows->count < DPERM_ROUGH_ROWS ? rows->count : DPERM_ROUGH_ROWS;
-	double		rough = m->rough ? (double) (most + 8) * 0x1p-24 * (1 + 1e-4) * rows->count *
+	double		rough = m->squares.rough ? (double) (most + 8) * 0x1p-24 * (1 + 1e-4) * rows->count *
 		dperm_loss_bounds(rows->loss).curvature : 0;
 
 	CHECK(m->dim == dim && m->rows == plain->rows);
@@ -94,7 +94,7 @@ plain_pass(const Rows *rows, bool hessian)
 static double *
 exact_room(int dim, bool hessian)
 {
-	return malloc(sizeof(double) * dperm_moments_room(dim, hessian));
+	return malloc(sizeof(double) * dperm_moments_room(dim, 1, hessian));
 }
 
 /* All at once, row by row, a few at a time, and with flushes in between. */
@@ -252,7 +252,7 @@ main(void)
 {
 	int			result;
 
-	plain_room = malloc(sizeof(double) * dperm_moments_room(SAMPLE_DIM_MAX, true));
+	plain_room = malloc(sizeof(double) * dperm_moments_room(SAMPLE_DIM_MAX, 1, true));
 	result = test_main();
 	free(plain_room);
 	return result;

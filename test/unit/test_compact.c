@@ -157,7 +157,7 @@ TEST(passes_over_compact_rows)
 			 * memory of the size that is asked for, so that the sanitizer
 			 * catches every access beyond it
 			 */
-			matrix.room = malloc(sizeof(double) * dperm_moments_room(layout.dim, hessian));
+			matrix.room = malloc(sizeof(double) * dperm_moments_room(layout.dim, 1, hessian));
 			matrix.single = way >= 2;
 			if (matrix.single && !hessian)
 				slack += 1e-6 * (1 + dperm_loss_bounds(loss).curvature);
@@ -183,7 +183,7 @@ main(void)
 {
 	int			result;
 
-	plain_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	plain_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 	result = test_main();
 	free(plain_room);
 	return result;

@@ -39,12 +39,13 @@ static void
 train_with_priors(Table *table, const char *name)
 {
 	static const double scales[] = {-9e5, -30, 1e-310, 30, 9e5};
-	double		prior[TABLE_DIM];
+	double		prior[TABLE_WEIGHTS];
+	int			blocks = dperm_loss_blocks(table->rows.loss);
 
 	for (int i = 0; i < 5; i++)
 	{
-		for (int j = 0; j < table->rows.dim; j++)
-			prior[j] = scales[i] * (table->data[j] + (j == 0 ? 1e-3 : 0));
+		for (int j = 0; j < table->rows.dim * blocks; j++)
+			prior[j] = scales[i] * (table->data[j / blocks] + (j == 0 ? 1e-3 : 0)) * (1 - 0.3 * (j % blocks));
 		table->prior = prior;
 		train_all_ways(table, name);
 	}

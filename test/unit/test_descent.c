@@ -51,6 +51,7 @@ descend(const Rows *rows, double lambda, bool tilted, double bound, bool spoil)
 	};
 	double	   *hess = malloc(sizeof(double) * rows->dim * rows->dim);
 	double	   *room = malloc(sizeof(double) * dperm_descent_room(rows->dim));
+	DpermMetric metric = dperm_metric_make(rows->dim, 1, hess);
 	long double exact[DIM_MAX];
 	DpermDescent descent;
 	DpermAsk	ask;
@@ -58,7 +59,7 @@ descend(const Rows *rows, double lambda, bool tilted, double bound, bool spoil)
 
 	CHECK(4 * dperm_descent_reach(rows->dim, lambda, rows->loss, rows->count, problem.weight_bound, pull * lambda) <= bound);
 	run.bound = problem.steps = dperm_descent_steps(lambda, c, problem.weight_bound, bound);
-	dperm_descent_start(&descent, &problem, weights, hess, room);
+	dperm_descent_start(&descent, &problem, weights, &metric, room);
 	while (dperm_descent_next(&descent, &ask))
 	{
 		dperm_matrix_answer(&matrix, &ask);

@@ -93,7 +93,7 @@ TEST(curves_hold_for_two_directions)
 						double		exact = line_divergence(line, change == ADDED ? 0 : 1, change == REMOVED ? 0 : change == ADDED ? 1 : -1, orders[i]);
 						double		got;
 
-						dperm_composition_objective(&release, 2, sigmas[s]);
+						dperm_composition_objective(&release, 2, 1, sigmas[s]);
 						CHECK(release.curve == DPERM_CURVE_AVERAGE);
 						CHECK(release.mu == (change == REPLACED ? 2 : 1) / sigmas[s]);
 						release.kappa = log1p(dperm_loss_bounds(line.loss).trace / (3 * lambdas[l]));
@@ -101,7 +101,7 @@ TEST(curves_hold_for_two_directions)
 						CHECK(exact <= got * (1 + 1e-4));
 						closest[change] = fmax(closest[change], exact / got);
 
-						dperm_composition_objective(&release, 1, sigmas[s]);
+						dperm_composition_objective(&release, 1, 1, sigmas[s]);
 						release.kappa = 0;
 						exceeded += change == ADDED && exact > dperm_composition_curve(&release, orders[i]) * (1 + 1e-3);
 					}

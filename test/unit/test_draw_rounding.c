@@ -219,7 +219,7 @@ TEST(noise_in_shapes_is_close_to_the_ideal_draw)
 
 				compare(&e, &wide, &noise, dim, 0.7, &error, &length);
 				CHECK(error <= dperm_noise_rounding(dim));
-				CHECK(length <= dperm_noise_tail(DPERM_LAW_NORM, &noise, dim, 0.7));
+				CHECK(length <= dperm_noise_tail(DPERM_LAW_NORM, &noise, dim, 1, 0.7));
 			}
 			CHECK(e.left == wide.left && e.bits_left == wide.bits_left);
 		}
@@ -285,7 +285,7 @@ TEST(gaussian_noise_is_close_to_the_ideal_draw)
 					CHECK(fabsl((b[at] - ideal) / ideal) <= dperm_noise_rounding(1));
 					length += b[at] * b[at];
 				}
-			CHECK(sqrt(length) <= dperm_noise_tail(DPERM_LAW_GAUSSIAN, ball ? NULL : &noise, 50, 0.7));
+			CHECK(sqrt(length) <= dperm_noise_tail(DPERM_LAW_GAUSSIAN, ball ? NULL : &noise, 50, 1, 0.7));
 		}
 	CHECK(e.left == wide.left && e.bits_left == wide.bits_left);
 }

@@ -195,7 +195,7 @@ TEST(releases_on_the_grid)
 				CHECK(weights[j] != again[j]);
 
 			/* the noise does not stay in memory */
-			check_wiped(fit_room, dperm_fit_room(DIM));
+			check_wiped(fit_room, dperm_fit_room(DIM, 1));
 		}
 }
 
@@ -238,7 +238,7 @@ TEST(releases_the_tilted_minimum)
 			calibrate(&fit);
 			test_entropy_init(&entropy, &source, 300 + (uint64_t) round);
 			CHECK(run_fit(&fit, weights, fit_room) == DPERM_OK);
-			check_wiped(fit_room, dperm_fit_room(DIM));
+			check_wiped(fit_room, dperm_fit_room(DIM, 1));
 			reach = (1 + fit.calibration.lambda) *
 				(fit.calibration.residual + 8 * sqrt(DIM) * fit.calibration.grid * (double) fit.calibration.release_scale);
 			for (int other = 0; other < 4; other++)
@@ -434,7 +434,7 @@ TEST(asks_no_more_at_the_end)
 			CHECK(asked > 1);
 			CHECK(!dperm_fit_next(&fitting, &ask));
 			CHECK(dperm_fit_end(&fitting) == DPERM_OK);
-			check_wiped(fit_room, dperm_fit_room(DIM));
+			check_wiped(fit_room, dperm_fit_room(DIM, 1));
 		}
 }
 
@@ -456,7 +456,7 @@ TEST(fits_several_at_once)
 	double		weights[FITS][DIM];
 	int			left = FITS;
 
-	CHECK(dperm_fit_room(DIM) <= 1000);
+	CHECK(dperm_fit_room(DIM, 1) <= 1000);
 	for (int i = 0; i < FITS; i++)
 	{
 		fits[i] = make_fit((DpermLossKind) (i % 3), (DpermMethod) (i % 2), 0.5, 0.1 / (i + 1));
@@ -512,7 +512,7 @@ TEST(asks_nothing_without_entropy)
 		CHECK(!dperm_fit_next(&fitting, &ask));
 		CHECK(dperm_fit_end(&fitting) == DPERM_NO_ENTROPY);
 		check_wiped(weights, DIM);
-		check_wiped(fit_room, dperm_fit_room(DIM));
+		check_wiped(fit_room, dperm_fit_room(DIM, 1));
 	}
 }
 
@@ -537,7 +537,7 @@ TEST(ends_at_a_fault)
 		CHECK(!dperm_fit_next(&fitting, &ask));
 		CHECK(dperm_fit_end(&fitting) == DPERM_BAD_FORMAT);
 		check_wiped(weights, DIM);
-		check_wiped(fit_room, dperm_fit_room(DIM));
+		check_wiped(fit_room, dperm_fit_room(DIM, 1));
 	}
 }
 
@@ -631,7 +631,7 @@ TEST(corrects_compact_rows)
 	double	   *chunks[MANY / ROWS + 1];
 	DpermLayout layout = dperm_layout_dense(DIM);
 	int			words = dperm_compact_words(&layout);
-	double	   *room = malloc(sizeof(double) * dperm_fit_room(DIM));
+	double	   *room = malloc(sizeof(double) * dperm_fit_room(DIM, 1));
 	TestRandom	state = 57;
 
 	for (int i = 0; i <= MANY / ROWS; i++)
@@ -696,7 +696,7 @@ TEST(corrects_compact_rows)
 					test_entropy_init(&entropy, &source, 58);
 					fit.sample = way ? &compact : NULL;
 					CHECK(run_fit(&fit, way ? weights : without, room) == DPERM_OK);
-					check_wiped(room, dperm_fit_room(DIM));
+					check_wiped(room, dperm_fit_room(DIM, 1));
 				}
 				for (int j = 0; j < DIM; j++)
 					CHECK_NEAR(weights[j], without[j], 4 * fit.calibration.residual + 2 * fit.calibration.grid);
@@ -744,9 +744,9 @@ main(void)
 {
 	int			result;
 
-	fit_room = malloc(sizeof(double) * dperm_fit_room(8));
-	moments_room = malloc(sizeof(double) * dperm_moments_room(8, true));
-	sample_room = malloc(sizeof(double) * dperm_moments_room(DIM, true));
+	fit_room = malloc(sizeof(double) * dperm_fit_room(8, 1));
+	moments_room = malloc(sizeof(double) * dperm_moments_room(8, 1, true));
+	sample_room = malloc(sizeof(double) * dperm_moments_room(DIM, 1, true));
 	result = test_main();
 	free(fit_room);
 	free(moments_room);

@@ -47,7 +47,7 @@ sum_rows(const DpermLayout *layout, DpermLoss loss, Way way, const double *rows,
 	bool		hessian = way == HESSIAN || way == ROUGH || way == COMPACT_HESSIAN;
 	size_t		dim = (size_t) layout->dim;
 	size_t		words = (size_t) dperm_compact_words(layout);
-	double	   *room = malloc(sizeof(double) * dperm_moments_room(layout->dim, hessian));
+	double	   *room = malloc(sizeof(double) * dperm_moments_room(layout->dim, 1, hessian));
 	double	   *compact = malloc(sizeof(double) * words * count);
 	double		low[SAMPLE_DIM_MAX];
 	DpermMoments m;
@@ -68,7 +68,7 @@ sum_rows(const DpermLayout *layout, DpermLoss loss, Way way, const double *rows,
 		dperm_moments_add_compact(&m, compact, count, words, way == COMPACT_SINGLE);
 	}
 	dperm_moments_flush(&m);
-	out->count = 2 + 2 * dim + (hessian ? dperm_packed_size(layout->dim) : 0);
+	out->count = 2 + 2 * dim + (hessian ? dperm_moments_packed(layout->dim, loss) : 0);
 	memcpy(out->numbers, m.value, sizeof(double) * 2);
 	memcpy(out->numbers + 2, m.gradient, sizeof(double) * dim);
 	memcpy(out->numbers + 2 + dim, m.gradient_low, sizeof(double) * dim);

@@ -117,7 +117,7 @@ TEST(lays_out_what_the_encoder_makes)
 		dperm_feed_write(&feed, row.values, sign, words);
 		encode_plainly(enc, row.values, sign);
 		decode_row(&feed.layout, words, vector);
-		dperm_layout_restore(&feed.layout, vector, restored);
+		dperm_layout_restore(&feed.layout, 1, vector, restored);
 		for (int i = 0; i < feed.layout.dim; i++)
 			CHECK(restored[i] == plain[i]);
 		CHECK(exact_in_ball(vector, feed.layout.dim));
@@ -308,7 +308,7 @@ TEST(codes_every_coordinate)
 
 			dperm_layout_encode(&layout, &enc, values, -1, words);
 			decode_row(&layout, words, vector);
-			dperm_layout_restore(&layout, vector, restored);
+			dperm_layout_restore(&layout, 1, vector, restored);
 			CHECK(restored[first] == -unit && restored[301 + last] == -unit);
 			CHECK(restored[300] == -unit / 2 && restored[4999] == -unit);
 			restored[first] = restored[301 + last] = restored[300] = restored[4999] = 0;

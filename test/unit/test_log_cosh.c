@@ -118,7 +118,7 @@ adds_nothing(DpermLossAt at)
 
 TEST(has_no_slope_without_a_label)
 {
-	for (int kind = 0; kind < DPERM_LOSS_COUNT; kind++)
+	for (int kind = 0; kind < DPERM_LOSS_SOFTMAX; kind++)
 	{
 		DpermLoss	loss = {(DpermLossKind) kind, kind ? 0.25 : 0};
 		DpermLabelKind label = dperm_loss_entry(kind)->label;
@@ -154,7 +154,7 @@ TEST(agrees_in_blocks)
 
 	for (int round = 0; round < 8000; round++)
 	{
-		DpermLoss	loss = {(DpermLossKind) (round % DPERM_LOSS_COUNT), 0};
+		DpermLoss	loss = {(DpermLossKind) (round % DPERM_LOSS_SOFTMAX), 0};
 		DpermLabelKind kind = dperm_loss_entry((int) loss.kind)->label;
 		int			count = round % 9 ? 1 + test_below(&state, 20) : 1 + test_below(&state, DPERM_LOSS_BLOCK);
 		bool		weighted = test_below(&state, 2);

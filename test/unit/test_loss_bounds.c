@@ -57,7 +57,7 @@ look(DpermLoss loss, double output, double label, Found *found, bool *signs)
 	found->steepest = fmax(found->steepest, rise / ((output + step) - output));
 	signs[at.slope > 0] |= at.slope != 0;
 	if (entry->share && fmin(fabs(at.slope), 1 - fabs(at.slope)) > 1e-8)
-		found->above = fmax(found->above, at.curve / (trace * entry->share(1 - fabs(at.slope), &change)));
+		found->above = fmax(found->above, at.curve / (trace * entry->share(loss, 1 - fabs(at.slope), &change)));
 }
 
 /* Look everywhere. */

@@ -127,7 +127,7 @@ TEST(reads_what_is_kept)
 		random_row(&state, layout.dim, weights);
 		matrix = dperm_matrix_of(&keep, &layout, loss);
 		CHECK(matrix.dim == layout.dim && matrix.count == rows && matrix.step == 0);
-		matrix.room = malloc(sizeof(double) * dperm_moments_room(layout.dim, true));
+		matrix.room = malloc(sizeof(double) * dperm_moments_room(layout.dim, 1, true));
 		plain_means(loss, layout.dim, choose(layout.dim, rows, chunk_rows, 1, DPERM_STRIPES));
 		check_matrix(&matrix);
 		for (int64_t step = 1; step <= 2 * chunk_rows; step *= 2)
@@ -161,7 +161,7 @@ TEST(reads_plain_chunks)
 		for (int64_t i = 0; i * chunk_rows < rows.count; i++)
 			chunks[i] = vectors + i * chunk_rows * rows.dim;
 		random_row(&state, rows.dim, weights);
-		matrix.room = malloc(sizeof(double) * dperm_moments_room(rows.dim, true));
+		matrix.room = malloc(sizeof(double) * dperm_moments_room(rows.dim, 1, true));
 		plain_means(rows.loss, rows.dim, choose(rows.dim, rows.count, chunk_rows, 1, 1));
 		check_matrix(&matrix);
 		matrix.stripes = 1;
@@ -188,7 +188,7 @@ TEST(polls)
 		.chunks = &chunk, .poll = {count_poll, &polls}
 	};
 
-	matrix.room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	matrix.room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 	matrix_eval(&matrix, weights, &got.value, got.gradient, NULL);
 	CHECK(polls >= ROWS_MAX / DPERM_BLOCK_ROWS_MAX);
 	free(matrix.room);
@@ -199,7 +199,7 @@ main(void)
 {
 	int			result;
 
-	plain_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	plain_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 	result = test_main();
 	free(plain_room);
 	return result;

@@ -115,7 +115,7 @@ TEST(agrees_with_a_plain_loop)
 		 * access beyond it
 		 */
 		free(room);
-		room = malloc(sizeof(double) * dperm_moments_room(dim, hessian));
+		room = malloc(sizeof(double) * dperm_moments_room(dim, 1, hessian));
 		naive_pass(&rows, hessian);
 		vectors_init(&m, rows.loss, dim, hessian, weights, room);
 		vectors_add(&m, rows.data, count);
@@ -152,7 +152,7 @@ TEST(agrees_with_a_plain_loop)
 		check_sums(&m, &rows);
 	}
 	free(room);
-	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 }
 
 /*
@@ -221,7 +221,7 @@ TEST(packs_the_lower_triangle)
 	double		zero[2] = {0, 0};
 	DpermMoments m;
 
-	CHECK(dperm_packed_size(1) == 1 && dperm_packed_size(2) == 3 && dperm_packed_size(5000) == 12502500);
+	CHECK(dperm_moments_packed(1, (DpermLoss) {0}) == 1 && dperm_moments_packed(2, (DpermLoss) {0}) == 3 && dperm_moments_packed(5000, (DpermLoss) {0}) == 12502500);
 	vectors_init(&m, (DpermLoss) {DPERM_LOSS_LOGISTIC, 0}, 2, true, zero, room);
 	vectors_add(&m, rows, 1);
 	dperm_moments_flush(&m);
@@ -384,8 +384,8 @@ main(void)
 	int			result;
 
 	data = malloc(sizeof(double) * DIM_MAX * ROWS_MAX);
-	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
-	other_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
+	other_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 	result = test_main();
 	free(data);
 	free(room);

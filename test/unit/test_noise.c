@@ -203,8 +203,8 @@ TEST(gaussian_plans_are_the_best)
 
 		/* divided by their deviations, rows have norm 1 at most */
 		CHECK_NEAR(squares, 1, 1e-12);
-		tail = dperm_noise_tail(DPERM_LAW_GAUSSIAN, noise, dim, 1);
-		CHECK_NEAR(dperm_noise_tail(DPERM_LAW_GAUSSIAN, noise, dim, 7), 7 * tail, 1e-12 * 7 * tail);
+		tail = dperm_noise_tail(DPERM_LAW_GAUSSIAN, noise, dim, 1, 1);
+		CHECK_NEAR(dperm_noise_tail(DPERM_LAW_GAUSSIAN, noise, dim, 1, 7), 7 * tail, 1e-12 * 7 * tail);
 		for (int i = 0; i < count; i++)
 			CHECK(gamma_upper(dim / 2.0, pow(tail / b[shapes[i].first], 2) / 2) < 0x1p-65);
 		check_shares(DPERM_LAW_GAUSSIAN, noise);
@@ -215,8 +215,8 @@ TEST(gaussian_plans_are_the_best)
 	CHECK(dperm_noise_spread(DPERM_LAW_GAUSSIAN, NULL, 12) == 12);
 	for (int k = 1; k <= DPERM_DIM_MAX; k = 4 * k)
 	{
-		CHECK(gamma_upper(k / 2.0, pow(dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, k, 1), 2) / 2) < 0x1p-65);
-		CHECK(gamma_upper(k / 2.0, pow(dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, k, 1) / 2, 2) / 2) > 0x1p-65);
+		CHECK(gamma_upper(k / 2.0, pow(dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, k, 1, 1), 2) / 2) < 0x1p-65);
+		CHECK(gamma_upper(k / 2.0, pow(dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, k, 1, 1) / 2, 2) / 2) > 0x1p-65);
 	}
 }
 
@@ -312,12 +312,12 @@ tail_p(const DpermNoise *noise, double tail)
 static void
 check_tail(const DpermNoise *noise, int dim, uint64_t seed)
 {
-	double		tail = dperm_noise_tail(DPERM_LAW_NORM, noise, dim, 1);
+	double		tail = dperm_noise_tail(DPERM_LAW_NORM, noise, dim, 1, 1);
 	TestEntropy source;
 	DpermEntropy e;
 
 	CHECK(isfinite(tail) && tail_p(noise, tail) < 0x1p-65 && tail_p(noise, tail) > 0x1p-75);
-	CHECK_NEAR(dperm_noise_tail(DPERM_LAW_NORM, noise, dim, 7), 7 * tail, 1e-12 * tail);
+	CHECK_NEAR(dperm_noise_tail(DPERM_LAW_NORM, noise, dim, 1, 7), 7 * tail, 1e-12 * tail);
 	CHECK(tail > 2 * sqrt(noise->spread) * sqrt(0.2));
 	test_entropy_init(&e, &source, seed);
 	for (int i = 0; i < 3; i++)
@@ -359,8 +359,8 @@ TEST(bounds_the_tail)
 		DpermNoise	noise = {.shape_count = 1, .shapes = &shape, .group_count = 1, .groups = &group};
 
 		dperm_noise_measure(DPERM_LAW_NORM, &noise);
-		CHECK(gamma_upper(k, dperm_noise_tail(DPERM_LAW_NORM, &noise, k, 1)) < 0x1p-65);
-		CHECK(gamma_upper(k, dperm_noise_tail(DPERM_LAW_NORM, &noise, k, 1) / 2) > 0x1p-65);
+		CHECK(gamma_upper(k, dperm_noise_tail(DPERM_LAW_NORM, &noise, k, 1, 1)) < 0x1p-65);
+		CHECK(gamma_upper(k, dperm_noise_tail(DPERM_LAW_NORM, &noise, k, 1, 1) / 2) > 0x1p-65);
 	}
 }
 

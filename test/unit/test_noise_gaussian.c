@@ -198,10 +198,10 @@ TEST(bounds_the_tail)
 {
 	for (int dim = 1; dim <= DPERM_DIM_MAX; dim += 1 + dim / 7)
 	{
-		double		tail = dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, dim, 1);
+		double		tail = dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, dim, 1, 1);
 
 		CHECK(gamma_upper(dim / 2.0, tail * tail / 2) < 0x1p-65);
 		CHECK(gamma_upper(dim / 2.0, tail * tail / 18) > 0x1p-65);
-		CHECK_NEAR(dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, dim, 7), 7 * tail, 1e-12 * tail);
+		CHECK_NEAR(dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, dim, 1, 7), 7 * tail, 1e-12 * tail);
 	}
 }

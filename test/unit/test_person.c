@@ -658,7 +658,7 @@ TEST(curve_and_delta_hold_on_a_line)
 		for (int i = 0; i < 2 * LINE_ROWS; i++)
 			rows[i / LINE_ROWS][i % LINE_ROWS] = test_below(&state, 3) ? (test_below(&state, 2) ? 1 : -1) : 2 * test_uniform(&state) - 1;
 		line.sigma = dperm_gaussian_objective_sigma(release.neighbours, DPERM_UNIT_PERSON, epsilon, delta, 0);
-		dperm_composition_objective(&release, 1, line.sigma);
+		dperm_composition_objective(&release, 1, 1, line.sigma);
 		CHECK(release.curve == DPERM_CURVE_AVERAGE);
 		CHECK_NEAR(release.mu, (removed ? 1 : 2) / line.sigma, 1e-15);
 		for (int way = 0; way < 2; way++)

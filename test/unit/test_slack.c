@@ -35,7 +35,7 @@ TEST(curvature_belongs_to_the_slope)
 		{
 			DpermLossAt at = dperm_loss_at(losses[l], (losses[l].h > 0) + t * bend, 1);
 
-			CHECK_NEAR(entry->share(1 - fabs(at.slope), &change) * c, at.curve, 1e-9 * c + 1e-7 * at.curve);
+			CHECK_NEAR(entry->share(losses[l], 1 - fabs(at.slope), &change) * c, at.curve, 1e-9 * c + 1e-7 * at.curve);
 		}
 		for (double rest = 1e-12; rest < 1; rest = rest < 0.01 ? 1.3 * rest : rest + 0.003)
 		{
@@ -43,10 +43,10 @@ TEST(curvature_belongs_to_the_slope)
 			double		before,
 						after,
 						none;
-			double		share = entry->share(rest, &change);
+			double		share = entry->share(losses[l], rest, &change);
 
-			before = entry->share(rest - step, &none);
-			after = entry->share(rest + step, &none);
+			before = entry->share(losses[l], rest - step, &none);
+			after = entry->share(losses[l], rest + step, &none);
 			CHECK_NEAR(change, (before - after) / (2 * step), 1e-4 * (fabs(change) + 1));
 			CHECK(2 * share >= before + after - 1e-15);
 			CHECK(share >= 0 && share <= 1 + 1e-15);

@@ -200,7 +200,7 @@ TEST(begins_with_a_metric)
 		memcpy(task->weights, gradient, sizeof(gradient));
 		task->hessians = task->asked = 0;
 		dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
-		matrix_eval(&some, task->weights, &value, gradient, task->solver.hess);
+		matrix_eval(&some, task->weights, &value, gradient, task->solver.metric.hess);
 		dperm_solver_use_metric(&task->solver);
 		CHECK(dperm_solver_next(&task->solver, &task->ask));
 		CHECK(task->ask.hess == NULL);
@@ -263,7 +263,7 @@ TEST(survives_any_metric)
 		for (int j = 0; j < dim; j++)
 			task->weights[j] *= round % 3 ? 1 : 1e3;
 		dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
-		make_metric(&state, round % BAD_METRICS, dim, task->solver.hess);
+		make_metric(&state, round % BAD_METRICS, dim, task->solver.metric.hess);
 		dperm_solver_use_metric(&task->solver);
 		CHECK(run(task) == DPERM_OK);
 		CHECK(solved(task));
@@ -362,11 +362,11 @@ main(void)
 {
 	int			result;
 
-	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 	for (int i = 0; i < SOLVERS; i++)
 	{
 		tasks[i].rows.data = malloc(sizeof(double) * ROWS_MAX * DIM_MAX);
-		tasks[i].room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX));
+		tasks[i].room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX, 1));
 	}
 	result = test_main();
 	for (int i = 0; i < SOLVERS; i++)

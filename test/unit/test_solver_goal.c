@@ -357,8 +357,8 @@ main(void)
 	int			result;
 
 	data = malloc(sizeof(double) * 400 * DIM_MAX);
-	room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX));
-	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX, 1));
+	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 	result = test_main();
 	free(data);
 	free(room);

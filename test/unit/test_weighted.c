@@ -266,8 +266,8 @@ TEST(trains_on_persons)
 		DpermFitting fitting;
 		DpermAsk	ask;
 		const char *why;
-		double	   *fit_room = malloc(sizeof(double) * dperm_fit_room(dim));
-		double	   *sample_room = malloc(sizeof(double) * dperm_moments_room(dim, true));
+		double	   *fit_room = malloc(sizeof(double) * dperm_fit_room(dim, 1));
+		double	   *sample_room = malloc(sizeof(double) * dperm_moments_room(dim, 1, true));
 
 		dperm_layout_weigh(&layout);
 		compact_words = (size_t) dperm_compact_words(&layout);
@@ -332,7 +332,7 @@ main(void)
 {
 	int			result;
 
-	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
 	result = test_main();
 	free(room);
 	return result;

@@ -4,6 +4,7 @@
  *
  *   two classes   -1 or +1; 0 for none
  *   a number      from -1 to 1, mapped from its bounds; 2 for none
+ *   several       the number of the class, from 1 on; 0 for none
  *
  * The loss decides on the kind (core/loss/loss.h). The domain is never read
  * from rows: it is declared, registered or an argument.
@@ -17,7 +18,8 @@
 typedef enum DpermLabelKind
 {
 	DPERM_LABEL_TWO = 0,
-	DPERM_LABEL_NUMBER = 1
+	DPERM_LABEL_NUMBER = 1,
+	DPERM_LABEL_SEVERAL = 2
 } DpermLabelKind;
 
 /* The public domain of labels: what is needed to read them. */
@@ -27,6 +29,8 @@ typedef struct DpermLabels
 	const char *positive;		/* of two classes: the positive value, or NULL */
 	double		low;			/* the bounds of a number; equal if they are not known */
 	double		high;
+	const char *classes;		/* of several: their values (classes.h) */
+	int			class_count;
 } DpermLabels;
 
 /* The label of a row that has none. */

@@ -130,8 +130,9 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 
 /* Restore trained weights to the order of the model. */
 void
-dperm_layout_restore(const DpermLayout *layout, const double *weights, double *out)
+dperm_layout_restore(const DpermLayout *layout, int blocks, const double *weights, double *out)
 {
-	for (int i = 0; i < layout->dim; i++)
-		out[layout->place ? layout->place[i] : i] = weights[i];
+	for (int k = 0; k < blocks; k++, out += layout->dim)
+		for (int i = 0; i < layout->dim; i++)
+			out[layout->place ? layout->place[i] : i] = weights[i * blocks + k];
 }

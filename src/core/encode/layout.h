@@ -73,8 +73,12 @@ extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *e
 /* Give rows weights of at most 1 in an additional last word. */
 extern void dperm_layout_weigh(DpermLayout *layout);
 
-/* Restore trained weights to the order of the model. */
-extern void dperm_layout_restore(const DpermLayout *layout, const double *weights, double *out);
+/*
+ * Restore trained weights to the order of the model: class by class, if there
+ * are several blocks of them, which are coordinate by coordinate here.
+ */
+extern void dperm_layout_restore(const DpermLayout *layout, int blocks, const double *weights,
+								 double *out);
 
 /* Is there an intercept? It is the coordinate after the numbers, and the unit in every row. */
 static inline bool

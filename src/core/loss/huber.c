@@ -62,9 +62,9 @@ huber_slope(double h, DpermWide z)
 
 /* On the bend the curvature is at most 0.5 / h; at 0 the loss is 1 for any h. */
 static DpermLossBounds
-huber_bounds(double h)
+huber_bounds(DpermLoss loss)
 {
-	return dperm_loss_of_margin(0.5 / h, 1);
+	return dperm_loss_of_margin(0.5 / loss.h, 1);
 }
 
 const DpermLossEntry dperm_huber = {

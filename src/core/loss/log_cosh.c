@@ -71,8 +71,9 @@ log_cosh_slope(double h, DpermWide r)
 
 /* The curvature is 1 - s^2 of its largest, for slope s. */
 static double
-log_cosh_share(double rest, double *change)
+log_cosh_share(DpermLoss loss, double rest, double *change)
 {
+	(void) loss;
 	*change = -2 * (1 - rest);
 	return rest * (2 - rest);
 }
@@ -82,16 +83,17 @@ log_cosh_share(double rest, double *change)
  * are the residuals at weights 0.
  */
 static DpermLossBounds
-log_cosh_bounds(double h)
+log_cosh_bounds(DpermLoss loss)
 {
 	return (DpermLossBounds) {
 		.reach = 1,
 		.norm = 1,
-		.curvature = 1 / h,
-		.trace = 1 / h,
+		.curvature = 1 / loss.h,
+		.trace = 1 / loss.h,
 		.rank = 1,
 		.directions = 2,
-		.start = log_cosh_at(h, 1).value,
+		.lines = 1,
+		.start = log_cosh_at(loss.h, 1).value,
 		.slope_rounding = 8,
 		.typical_norm = 5
 	};

@@ -78,17 +78,18 @@ logistic_slope(double h, DpermWide z)
 
 /* The curvature is s(1 - s), for slope s. */
 static double
-logistic_share(double rest, double *change)
+logistic_share(DpermLoss loss, double rest, double *change)
 {
+	(void) loss;
 	*change = 4 * (2 * rest - 1);
 	return 4 * rest * (1 - rest);
 }
 
 /* At 0 the loss is log 2. */
 static DpermLossBounds
-logistic_bounds(double h)
+logistic_bounds(DpermLoss loss)
 {
-	(void) h;
+	(void) loss;
 	return dperm_loss_of_margin(0.25, 0x1.62e42fefa39efp-1);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "core/base/limits.h"
 #include "core/base/names.h"
 #include "core/base/vector.h"
 
@@ -12,7 +13,8 @@ static const DpermLossEntry *const losses[DPERM_LOSS_COUNT] = {
 	[DPERM_LOSS_LOGISTIC] = &dperm_logistic,
 	[DPERM_LOSS_HUBER] = &dperm_huber,
 	[DPERM_LOSS_SMOOTH_HINGE] = &dperm_smooth_hinge,
-	[DPERM_LOSS_LOG_COSH] = &dperm_log_cosh
+	[DPERM_LOSS_LOG_COSH] = &dperm_log_cosh,
+	[DPERM_LOSS_SOFTMAX] = &dperm_softmax
 };
 
 /* The learners: their names and default losses. */
@@ -21,10 +23,10 @@ static const struct
 	const char *name;
 	DpermLoss	loss;
 }			learners[DPERM_LEARNER_COUNT] = {
-	[DPERM_LEARNER_LOGREG] = {"logistic regression", {DPERM_LOSS_LOGISTIC, 0}},
-	[DPERM_LEARNER_SVM] = {"support vector machine", {DPERM_LOSS_HUBER, DPERM_H_DEFAULT}},
+	[DPERM_LEARNER_LOGREG] = {"logistic regression", {DPERM_LOSS_LOGISTIC, 0, 0}},
+	[DPERM_LEARNER_SVM] = {"support vector machine", {DPERM_LOSS_HUBER, DPERM_H_DEFAULT, 0}},
 	[DPERM_LEARNER_LINREG] = {"linear regression",
-	{DPERM_LOSS_LOG_COSH, DPERM_H_DEFAULT_LOG_COSH}}
+	{DPERM_LOSS_LOG_COSH, DPERM_H_DEFAULT_LOG_COSH, 0}}
 };
 
 /* The entry of a kind. */
@@ -87,6 +89,8 @@ dperm_loss_block(DpermLoss loss, int count, double *outputs, const double *label
 	const double *by_output = labels;
 	double		value;
 
+	if (entry->several)
+		return entry->several->block(loss.classes, count, outputs, labels, weights);
 	if (labels == NULL)
 		return entry->block(loss.h, count, outputs, curves, weights);
 	if (entry->label == DPERM_LABEL_TWO)
@@ -131,7 +135,7 @@ dperm_loss_label(DpermLoss loss)
 DpermLossBounds
 dperm_loss_bounds(DpermLoss loss)
 {
-	return losses[loss.kind]->bounds(loss.h);
+	return losses[loss.kind]->bounds(loss);
 }
 
 /* The SQL name of a loss. */
@@ -141,7 +145,7 @@ dperm_loss_name(DpermLossKind kind)
 	return losses[kind]->name;
 }
 
-/* What is wrong with h, or NULL. */
+/* What is wrong with h or classes, or NULL. */
 const char *
 dperm_loss_fault(DpermLoss loss)
 {
@@ -149,6 +153,10 @@ dperm_loss_fault(DpermLoss loss)
 
 	if (entry == NULL)
 		return "the loss is unknown";
+	if (entry->several == NULL && loss.classes != 0)
+		return "this loss has no classes";
+	if (entry->several && (loss.classes < DPERM_CLASSES_MIN || loss.classes > DPERM_DIM_MAX))
+		return "the number of classes must be between 3 and 5000";
 	if (entry->h_min == 0)
 		return loss.h == 0 ? NULL : "this loss has no h";
 	return loss.h >= entry->h_min && loss.h <= DPERM_H_MAX ? NULL : entry->h_range;

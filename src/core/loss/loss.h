@@ -3,14 +3,16 @@
  *
  * A loss is a convex function of a row's output and label: of the margin, which
  * is their product, if labels are -1 or +1; of the residual, output less label,
- * if they are numbers. The calibration rests on its bounds (docs/guarantee.md,
- * section "Losses"). A new loss is a file and an entry of the table in loss.c;
- * everything that depends on the loss is read from the table.
+ * if they are numbers. With several classes a row has an output for each. The
+ * calibration rests on its bounds (docs/guarantee.md, section "Losses"). A new
+ * loss is a file and an entry of the table in loss.c; everything that depends on
+ * the loss is read from the table.
  */
 #ifndef DPERM_LOSS_H
 #define DPERM_LOSS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "core/base/label_kind.h"
 #include "core/base/wide.h"
@@ -21,16 +23,27 @@ typedef enum DpermLossKind
 	DPERM_LOSS_LOGISTIC = 0,
 	DPERM_LOSS_HUBER = 1,
 	DPERM_LOSS_SMOOTH_HINGE = 2,
-	DPERM_LOSS_LOG_COSH = 3
+	DPERM_LOSS_LOG_COSH = 3,
+	DPERM_LOSS_SOFTMAX = 4
 } DpermLossKind;
 
-#define DPERM_LOSS_COUNT 4
+#define DPERM_LOSS_COUNT 5
 
 typedef struct DpermLoss
 {
 	DpermLossKind kind;
 	double		h;				/* width of the bend; 0 for a loss that has none */
+	int			classes;		/* outputs of a row, one for each class; 0: one output */
 } DpermLoss;
+
+/* The number of outputs of a row, and of blocks of weights. */
+static inline int
+dperm_loss_blocks(DpermLoss loss)
+{
+	return loss.classes > 0 ? loss.classes : 1;
+}
+
+#define DPERM_CLASSES_MIN 3
 
 #define DPERM_H_MIN 0.01
 #define DPERM_H_MIN_LOG_COSH 0.02
@@ -58,23 +71,38 @@ typedef struct DpermLossAt
 
 /*
  * What the theorems need of a loss (docs/guarantee.md, "Losses": Property L).
- * Its slope has a size t in [0, 1]; rows have norm at most 1.
+ * Its slope, a vector of one number for each output, has a size t in [0, 1];
+ * rows have norm at most 1.
  */
 typedef struct DpermLossBounds
 {
-	double		reach;			/* of the slope, in the norm of pure noise: g_1 t */
-	double		norm;			/* of the slope: g_2 t */
+	double		reach;			/* sum of the slope's absolute values: g_1 t at most */
+	double		norm;			/* of the slope: g_2 t at most */
 	double		curvature;		/* the largest eigenvalue of the second derivative */
 	double		trace;			/* its largest trace */
 	int			rank;
 	int			directions;		/* that the slope is an average of */
-	double		start;			/* of the loss at weights 0 */
+	int			lines;			/* directions up to their sign */
+	double		start;			/* of the loss at weights 0, at most */
 	double		slope_rounding; /* of a slope, besides its margin's, in units of rounding */
 	double		typical_norm;	/* of weights, for the criterion; no bound */
 } DpermLossBounds;
 
-/* The largest number of outputs in a block. */
+/* The largest number of rows in a block. */
 #define DPERM_LOSS_BLOCK 256
+
+/*
+ * The matrix of the curvatures by pairs of classes, which only solvers use, is
+ * packed: the lower triangle by columns; of many classes, only the diagonal.
+ */
+#define DPERM_LOSS_PAIRED_CLASSES 128
+
+static inline size_t
+dperm_loss_pairs_size(int classes)
+{
+	return classes == 0 ? 0 : classes > DPERM_LOSS_PAIRED_CLASSES ? (size_t) classes :
+		(size_t) classes * (size_t) (classes + 1) / 2;
+}
 
 /* An entry of the table. */
 typedef struct DpermLossEntry
@@ -86,7 +114,7 @@ typedef struct DpermLossEntry
 	const char *h_range;		/* what is wrong with an h that is out of range */
 	bool		flat;			/* does the loss have pieces without curvature? */
 	bool		probability;	/* does 1/(1 + exp(-margin)) estimate a probability? */
-	DpermLossBounds (*bounds) (double h);
+	DpermLossBounds (*bounds) (DpermLoss loss);
 
 	/*
 	 * the loss and its first two derivatives at argument z (any z, infinities
@@ -106,33 +134,68 @@ typedef struct DpermLossEntry
 	/* the slope in twice the precision, off by less than 2^-94 */
 	DpermWide	(*slope) (double h, DpermWide z);
 
+	/* what losses of several classes have in place of the last three */
+	const struct DpermLossSeveral *several;
+
 	/*
 	 * The trace of the curvature where the slope has size 1 - rest, as a share
 	 * of the largest, or an upper bound on it that is concave in the slope;
 	 * *change receives its derivative by the slope, which may be infinite at
 	 * the ends. NULL: the trace may be the largest at every slope.
 	 */
-	double		(*share) (double rest, double *change);
+	double		(*share) (DpermLoss loss, double rest, double *change);
 } DpermLossEntry;
+
+/*
+ * A loss of several classes. A row has as many outputs as there are classes,
+ * one after the other, and so many slopes. A row without a label adds nothing,
+ * and has none.
+ */
+typedef struct DpermLossSeveral
+{
+	/* slopes replace the outputs of some rows, as in block() above */
+	double (*block)(int classes, int count, double *outputs, const double *labels,
+					const double *weights);
+
+	/* slopes in twice the precision replace the outputs of a row */
+	void (*slopes)(int classes, DpermWide *outputs, double label);
+
+	/*
+	 * From the slopes of some rows: the trace of the curvature of each; and
+	 * their curvatures are added to a packed matrix of classes.
+	 */
+	void (*curvatures)(int classes, int count, const double *slopes, const double *labels,
+					   const double *weights, double *traces, double *pairs);
+
+	/*
+	 * From the slopes of some rows: their curvatures times vectors, which have
+	 * as many elements as there are classes.
+	 */
+	void (*products)(int classes, int count, const double *slopes, const double *labels,
+					 const double *weights, double *vectors);
+} DpermLossSeveral;
 
 /* The entries. */
 extern const DpermLossEntry dperm_logistic;
 extern const DpermLossEntry dperm_huber;
 extern const DpermLossEntry dperm_smooth_hinge;
 extern const DpermLossEntry dperm_log_cosh;
+extern const DpermLossEntry dperm_softmax;
 
 /* The entry of a kind; NULL if there is none. */
 extern const DpermLossEntry *dperm_loss_entry(int kind);
 
 /*
  * The loss of an output under a label, and its derivatives by the output.
- * Without a label there are none, and the loss is a constant.
+ * Without a label there are none, and the loss is a constant. Not for several
+ * classes.
  */
 extern DpermLossAt dperm_loss_at(DpermLoss loss, double output, double label);
 
 /*
  * The same for a block, as block() of the entry: slopes replace outputs. If
- * labels is NULL, they are the arguments of the loss.
+ * labels is NULL, they are the arguments of the loss. With several classes,
+ * there must be labels and no curves.
  */
 extern double dperm_loss_block(DpermLoss loss, int count, double *outputs, const double *labels,
 							   double *curves, const double *weights);
@@ -145,7 +208,7 @@ extern DpermLabelKind dperm_loss_label(DpermLoss loss);
 extern DpermLossBounds dperm_loss_bounds(DpermLoss loss);
 extern const char *dperm_loss_name(DpermLossKind kind);
 
-/* NULL if h is valid for the loss, else what is wrong. */
+/* NULL if h and classes are valid for the loss, else what is wrong. */
 extern const char *dperm_loss_fault(DpermLoss loss);
 
 /* Look up a loss by its SQL name; false if there is none. */

@@ -149,6 +149,7 @@ dperm_loss_of_margin(double curvature, double start)
 		.trace = curvature,
 		.rank = 1,
 		.directions = 1,
+		.lines = 1,
 		.start = start,
 		.slope_rounding = 4,
 		.typical_norm = 20

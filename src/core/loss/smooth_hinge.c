@@ -72,22 +72,23 @@ smooth_hinge_slope(double h, DpermWide z)
  * q keeps its relative precision there. Both ends are alike.
  */
 static double
-smooth_hinge_share(double rest, double *change)
+smooth_hinge_share(DpermLoss loss, double rest, double *change)
 {
 	double		angle = asin(sqrt(fmin(rest, 1 - rest))) * 2 / 3;
 	double		half = sin(angle / 2);
 	double		away = 2 * half * half + sqrt(3) * sin(angle);	/* 1 - |q| */
 	double		share = away * (2 - away);
 
+	(void) loss;
 	*change = (rest < 0.5 ? -8 : 8) * (1 - away) / (3 * share);
 	return share;
 }
 
 /* On the bend the curvature is at most 0.75 / h; at 0 the loss is 1 for any h. */
 static DpermLossBounds
-smooth_hinge_bounds(double h)
+smooth_hinge_bounds(DpermLoss loss)
 {
-	return dperm_loss_of_margin(0.75 / h, 1);
+	return dperm_loss_of_margin(0.75 / loss.h, 1);
 }
 
 const DpermLossEntry dperm_smooth_hinge = {

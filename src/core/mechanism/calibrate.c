@@ -167,6 +167,8 @@ check(const DpermSetup *s, const char **why)
 		*why = "the method is unknown";
 	else
 		*why = dperm_loss_fault(s->loss);
+	if (*why == NULL && s->dim % dperm_loss_blocks(s->loss) != 0)
+		*why = "the number of weights is not a multiple of that of classes";
 	return *why ? DPERM_BAD_ARGUMENT : DPERM_OK;
 }
 

@@ -76,13 +76,14 @@ static double
 objective_divergence(const DpermSpend *spend, double order)
 {
 	DpermRelease release = known_release(spend, DPERM_CURVE_NONE);
-	int			directions = dperm_loss_bounds(spend->loss).directions;
+	const DpermLossBounds loss = dperm_loss_bounds(spend->loss);
 	double		most = (spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon;
 
-	dperm_composition_objective(&release, directions,
+	dperm_composition_objective(&release, loss.directions, loss.lines,
 								dperm_claim_rows_apart(spend->neighbours) *
 								dperm_gaussian_sigma(spend->epsilon,
-													 delta_for_noise(spend) / directions));
+													 delta_for_noise(spend) /
+														 loss.directions));
 	release.mu *= SIGMA_ROOM;
 	release.kappa = most * NUDGE;
 	return dperm_composition_curve(&release, order);

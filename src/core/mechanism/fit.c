@@ -19,9 +19,10 @@ mechanism_of(const DpermFit *fit)
 
 /* How many doubles of room a fit needs. */
 size_t
-dperm_fit_room(int dim)
+dperm_fit_room(int dim, int blocks)
 {
-	return dperm_minimise_room(dim) + 2 * (size_t) dim;	/* noise, tilt of the prior */
+	/* the noise; and as it was drawn, then the tilt of the prior */
+	return dperm_minimise_room(dim, blocks) + 2 * (size_t) dim;
 }
 
 /* The problem of a fit. */
@@ -91,6 +92,24 @@ dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask)
 }
 
 /*
+ * Draw the noise. With several classes it comes class by class, and weights are
+ * coordinate by coordinate (several.h).
+ */
+static void
+draw_noise(DpermFitting *fitting)
+{
+	const DpermFit *fit = fitting->fit;
+	int			blocks = dperm_loss_blocks(fit->setup.loss);
+	int			row_dim = dperm_setup_row_dim(&fit->setup);
+	double	   *drawn = blocks > 1 ? fitting->room + fit->setup.dim : fitting->noise;
+
+	mechanism_of(fit)->draw(fit->entropy, &fit->setup, &fit->calibration, drawn);
+	for (int k = 0; k < blocks && blocks > 1; k++)
+		for (int j = 0; j < row_dim; j++)
+			fitting->noise[j * blocks + k] = drawn[k * row_dim + j];
+}
+
+/*
  * Draw the noise and start the mechanism. Without noise all mechanisms are the
  * same.
  */
@@ -108,7 +127,7 @@ dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, dou
 		dperm_fit_minimise_plain(fitting);
 		return;
 	}
-	mechanism_of(fit)->draw(fit->entropy, &fit->setup, &fit->calibration, fitting->noise);
+	draw_noise(fitting);
 	if (dperm_entropy_ok(fit->entropy))
 		mechanism_of(fit)->start(fitting);
 	else
@@ -162,7 +181,7 @@ dperm_fit_end(DpermFitting *fitting)
 		dperm_wipe(fitting->weights, dim);
 	if (status == DPERM_OK)
 		status = release(fitting);
-	dperm_wipe(fitting->room, dperm_fit_room(dim));
+	dperm_wipe(fitting->room, dperm_fit_room(dim, dperm_loss_blocks(fitting->fit->setup.loss)));
 	if (status != DPERM_OK)
 		dperm_wipe(fitting->weights, dim);
 	return status;

@@ -12,13 +12,13 @@
 #include "core/privacy/entropy.h"
 #include "core/solve/matrix.h"
 #include "core/solve/minimise.h"
-#include "core/solve/solver.h"
+#include "core/solve/ask.h"
 
 typedef struct DpermFit
 {
 	DpermSetup	setup;
 	DpermCalibration calibration;	/* dperm_calibrate() of the setup */
-	/* dim, in the order of the rows: the weights of the prior, or NULL */
+	/* dim, in the order of the weights: those of the prior, or NULL */
 	const double *prior;
 	/* some or all of the rows, perhaps compact, to start from; or NULL */
 	DpermMatrix *sample;
@@ -28,7 +28,7 @@ typedef struct DpermFit
 } DpermFit;
 
 /* How many doubles of room a fit needs. */
-extern size_t dperm_fit_room(int dim);
+extern size_t dperm_fit_room(int dim, int blocks);
 
 /* Is single precision enough for the Hessians that a fit asks for? */
 extern bool dperm_fit_rough(const DpermFit *fit);
@@ -41,9 +41,10 @@ extern bool dperm_fit_rough(const DpermFit *fit);
  *       ... fill in what is asked: the mean over all rows ...
  *   status = dperm_fit_end(&fitting);
  *
- * Then the dim weights are what is released. On any status other than DPERM_OK
- * they must not be shown. To report an error in reading rows, the caller sets
- * fitting.status, which ends the questions.
+ * Then the dim weights are what is released, in the order of the rows'
+ * coordinates; with several classes, each with a weight for each class. On any
+ * status other than DPERM_OK they must not be shown. To report an error in
+ * reading rows, the caller sets fitting.status, which ends the questions.
  */
 typedef struct DpermFitting
 {

@@ -14,10 +14,13 @@
 double
 dperm_knots_rule_noise(const DpermSetup *s)
 {
-	double		scale = s->delta > 0 ? dperm_gaussian_sigma(s->epsilon, s->delta) : 1 / s->epsilon;
+	const DpermLossBounds loss = dperm_loss_bounds(s->loss);
+	double		scale = s->delta > 0 ?
+		loss.norm * dperm_gaussian_sigma(s->epsilon, s->delta / loss.directions) :
+		loss.reach / s->epsilon;
 
 	return dperm_claim_rows_apart(s->neighbours) * scale *
-		   sqrt(dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim));
+		   sqrt(dperm_noise_spread(dperm_setup_law(s), s->noise, dperm_setup_row_dim(s)));
 }
 
 /* As many knots as their own noise allows. */

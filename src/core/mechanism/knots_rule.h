@@ -30,8 +30,9 @@ typedef struct DpermKnotsNoise
 } DpermKnotsNoise;
 
 /*
- * sqrt(E|b|^2) by epsilon, delta, neighbours and the shape of the noise; it does
- * not depend on the other parameters of a setup. 0 if epsilon is infinite.
+ * sqrt(E|b|^2) by epsilon, delta, neighbours, loss and the shape of the noise,
+ * for one class if there are several; it does not depend on the other parameters
+ * of a setup. 0 if epsilon is infinite.
  */
 extern double dperm_knots_rule_noise(const DpermSetup *setup);
 

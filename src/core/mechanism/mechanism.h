@@ -14,7 +14,7 @@
 
 #include "core/mechanism/setup.h"
 #include "core/privacy/entropy.h"
-#include "core/solve/solver.h"
+#include "core/solve/ask.h"
 
 struct DpermFitting;
 
@@ -54,12 +54,12 @@ typedef struct DpermMechanism
 	double		(*effect) (const DpermSetup *s, const DpermCalibration *cal);
 
 	/*
-	 * the standard deviation that the noise gives to each weight (section "The
-	 * noise of a weight"); true: exactly, false: a bound
+	 * the standard deviation that the noise gives to each weight, class by class
+	 * (section "The noise of a weight"); true: exactly, false: a bound
 	 */
 	bool		(*deviations) (const DpermSetup *s, const DpermCalibration *cal, double *each);
 
-	/* draw the noise: dim doubles */
+	/* draw the noise: dim doubles, class by class */
 	void (*draw)(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, double *noise);
 
 	/*

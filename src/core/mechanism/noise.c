@@ -440,13 +440,14 @@ dperm_noise_rounding(int dim)
 
 /* Bounded by the case in which all have the largest factor. */
 static double
-gaussian_tail(const DpermNoise *noise, int dim, double scale)
+gaussian_tail(const DpermNoise *noise, int dim, int blocks, double scale)
 {
 	double		factor = noise ? 0 : 1;
 
 	for (int i = 0; noise && i < noise->group_count; i++)
 		factor = fmax(factor, gaussian_factor(noise, &noise->groups[i]));
-	return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim)) * (1 + 1e-9);
+	return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim * blocks)) *
+		   (1 + 1e-9);
 }
 
 /*
@@ -454,21 +455,24 @@ gaussian_tail(const DpermNoise *noise, int dim, double scale)
  * "Sampling in shapes").
  */
 double
-dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale)
+dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, int blocks, double scale)
 {
 	double		sum = 0;
 
 	if (law == DPERM_LAW_GAUSSIAN)
-		return gaussian_tail(noise, dim, scale);
-	if (noise == NULL)
+		return gaussian_tail(noise, dim, blocks, scale);
+	if (noise == NULL && blocks == 1)
 		return dperm_draw_gamma_sphere_tail(dim, scale);
+	if (noise == NULL)
+		return scale * sqrt(blocks) * dperm_draw_gamma_tail(dim, log(blocks)) * (1 + 1e-9);
 	for (int i = 0; i < noise->group_count; i++)
 	{
 		const DpermNoiseGroup *group = &noise->groups[i];
 		double		radius =
-			scale / group->share * dperm_draw_gamma_tail(group->dim + 1, log(noise->group_count));
+			scale / group->share *
+			dperm_draw_gamma_tail(group->dim + 1, log((double) noise->group_count * blocks));
 
 		sum += radius * radius * largest_square(noise, group);
 	}
-	return sqrt(sum) * (1 + 1e-9);
+	return sqrt(sum * blocks) * (1 + 1e-9);
 }

@@ -5,7 +5,8 @@
  * The shapes of an encoded row are divided into groups, and the epsilon of the
  * noise among the groups. Within a group the noise has a density that falls
  * with the largest of its parts, each measured by its own shape. All of this is
- * public.
+ * public. With several classes the noise of each is drawn by itself, in the
+ * same shapes.
  */
 #ifndef DPERM_NOISE_H
 #define DPERM_NOISE_H
@@ -82,7 +83,11 @@ extern void dperm_noise_draw(DpermEntropy *e, DpermNoiseLaw law, const DpermNois
 /* |computed - exact| <= this times |exact|, coordinate by coordinate. */
 extern double dperm_noise_rounding(int dim);
 
-/* |b| is larger than this with probability below 2^-65. */
-extern double dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale);
+/*
+ * The norm of the noise of all classes, of dim coordinates each, or of one
+ * block, is larger than this with probability below 2^-65.
+ */
+extern double dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, int blocks,
+							   double scale);
 
 #endif							/* DPERM_NOISE_H */

@@ -21,6 +21,14 @@
 /* The relative precision of the search for a lambda. */
 #define PRECISION 1e-12
 
+/* The mean of the noise's squared norm at scale 1. */
+static double
+noise_spread(const DpermSetup *s)
+{
+	return dperm_loss_blocks(s->loss) *
+		dperm_noise_spread(dperm_setup_law(s), s->noise, dperm_setup_row_dim(s));
+}
+
 /*
  * A proxy for the excess risk at a lambda, from public quantities only (section
  * "The criterion"): what the noise adds to the objective, and the cost of the
@@ -41,8 +49,7 @@ objective_risk(const DpermSetup *s, double lambda)
 	scale = dperm_claim_rows_apart(s->neighbours) *
 			(s->delta > 0 ? loss.norm * dperm_gaussian_sigma(left, s->delta / loss.directions) :
 							loss.reach / left);
-	return scale * scale * dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim) /
-			   (2.0 * s->rows * s->rows * lambda) +
+	return scale * scale * noise_spread(s) / (2.0 * s->rows * s->rows * lambda) +
 		   lambda * typical * typical / 2;
 }
 
@@ -204,14 +211,16 @@ spend_objective(const DpermSetup *s, DpermCalibration *out)
 static double
 bound_objective(const DpermSetup *s, DpermCalibration *out)
 {
-	double		tail = dperm_noise_tail(dperm_setup_law(s), s->noise, s->dim, out->noise_scale) +
+	double		tail = dperm_noise_tail(dperm_setup_law(s), s->noise, dperm_setup_row_dim(s),
+										dperm_loss_blocks(s->loss), out->noise_scale) +
 				  2 * dperm_loss_bounds(s->loss).norm;
 	double		largest;
 
 	dperm_calibrate_solver(s, tail, out);
 	largest = out->weight_bound + out->gradient_bound / out->lambda;
 	out->residual =
-		(out->gradient_bound + (dperm_noise_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /
+		(out->gradient_bound +
+		 (dperm_noise_rounding(dperm_setup_row_dim(s)) + DBL_EPSILON) * tail / s->rows) /
 			out->lambda +
 		DBL_EPSILON * (largest + 2 * s->prior_norm);
 	return largest;
@@ -224,8 +233,7 @@ bound_objective(const DpermSetup *s, DpermCalibration *out)
 static double
 objective_effect(const DpermSetup *s, const DpermCalibration *cal)
 {
-	return sqrt(dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim)) * cal->noise_scale /
-		   (s->rows * cal->lambda);
+	return sqrt(noise_spread(s)) * cal->noise_scale / (s->rows * cal->lambda);
 }
 
 /*
@@ -238,8 +246,10 @@ objective_deviations(const DpermSetup *s, const DpermCalibration *cal, double *e
 {
 	double		factor = cal->noise_scale / (s->rows * cal->lambda);
 	double		largest = 0;
+	int			row_dim = dperm_setup_row_dim(s);
 
-	dperm_noise_deviations(dperm_setup_law(s), s->noise, s->dim, each);
+	for (int i = 0; i < s->dim; i += row_dim)
+		dperm_noise_deviations(dperm_setup_law(s), s->noise, row_dim, each + i);
 	for (int i = 0; i < s->dim; i++)
 		largest = fmax(largest, each[i] * each[i]);
 	for (int i = 0; i < s->dim; i++)
@@ -251,11 +261,14 @@ objective_deviations(const DpermSetup *s, const DpermCalibration *cal, double *e
 	return false;
 }
 
-/* In the shape of the data, or in the ball. */
+/* In the shape of the data, or in the ball; of each class by itself. */
 static void
 draw_objective(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, double *noise)
 {
-	dperm_noise_draw(e, dperm_setup_law(s), s->noise, s->dim, cal->noise_scale, noise);
+	int			row_dim = dperm_setup_row_dim(s);
+
+	for (int i = 0; i < s->dim; i += row_dim)
+		dperm_noise_draw(e, dperm_setup_law(s), s->noise, row_dim, cal->noise_scale, noise + i);
 }
 
 /*

@@ -72,7 +72,7 @@ output_scale(const DpermSetup *s, const DpermCalibration *cal)
 static double
 bound_output(const DpermSetup *s, DpermCalibration *out)
 {
-	double		tail = dperm_noise_tail(dperm_setup_law(s), NULL, s->dim, out->noise_scale) +
+	double		tail = dperm_noise_tail(dperm_setup_law(s), NULL, s->dim, 1, out->noise_scale) +
 				  2 * dperm_loss_bounds(s->loss).norm / (s->rows * out->lambda);
 	double		largest;
 

@@ -50,9 +50,10 @@ typedef struct DpermSetup
 	double		delta;			/* 0: pure epsilon, else Gaussian noise */
 	double		lambda;			/* as requested, >= 0 */
 	int64_t		rows;			/* n, public: the number of units */
-	int			dim;			/* trained dimension, intercept included */
+	int			dim;			/* weights: those of a row's coordinates, for each class */
 	/*
-	 * the shape of the noise; NULL: the ball, as for mechanisms without shapes
+	 * the shape of the noise, the same for each class; NULL: the ball, as for
+	 * mechanisms without shapes
 	 */
 	const DpermNoise *noise;
 	/* the largest share of epsilon for the slack; 0: by the criterion */
@@ -98,6 +99,13 @@ static inline DpermNoiseLaw
 dperm_setup_law(const DpermSetup *setup)
 {
 	return setup->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM;
+}
+
+/* The coordinates of a row, intercept included: what each class has weights for. */
+static inline int
+dperm_setup_row_dim(const DpermSetup *setup)
+{
+	return setup->dim / dperm_loss_blocks(setup->loss);
 }
 
 /*

@@ -17,15 +17,15 @@
 
 /*
  * A row adds a matrix of the rank of the curvature to the Hessian, a person one
- * of up to dim times that rank, with the same trace: the worst case is an even
- * spread.
+ * of up to that rank times the coordinates of a row, with the same trace: the
+ * worst case is an even spread.
  */
 double
 dperm_slack_rank(DpermLoss loss, DpermUnit unit, int dim)
 {
 	int			rank = dperm_loss_bounds(loss).rank;
 
-	return unit == DPERM_UNIT_PERSON ? (double) rank * dim : rank;
+	return unit == DPERM_UNIT_PERSON ? (double) rank * (dim / dperm_loss_blocks(loss)) : rank;
 }
 
 double
@@ -42,7 +42,7 @@ static DpermSlack
 tangent(const DpermSetup *s, double rank, double ratio, double rest)
 {
 	double		change;
-	double		share = dperm_loss_entry((int) s->loss.kind)->share(rest, &change);
+	double		share = dperm_loss_entry((int) s->loss.kind)->share(s->loss, rest, &change);
 	double		value = rank * log1p(ratio * share / rank);
 	double		fall = -ratio * change / (1 + ratio * share / rank);
 	double		error = (value + fabs(fall)) * ROUNDING;

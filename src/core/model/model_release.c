@@ -36,6 +36,7 @@ dperm_model_release(const DpermModel *model)
 	const DpermLossBounds loss = dperm_loss_bounds(model->loss);
 	bool		gaussian = dperm_model_law(model) == DPERM_LAW_GAUSSIAN;
 	double		flat = model->rows * model->lambda_effective;
+	int			weights = dperm_encoder_dim(&model->encoder) * dperm_loss_blocks(model->loss);
 	DpermRelease release = {
 		.neighbours = claim->neighbours,
 		.unit = claim->unit,
@@ -56,14 +57,13 @@ dperm_model_release(const DpermModel *model)
 		release.curve = gaussian ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL;
 		release.mu = loss.norm * dperm_claim_rows_apart(claim->neighbours) /
 			(flat * model->noise_scale) * NUDGE;
-		release.dim = dperm_encoder_dim(&model->encoder);
+		release.dim = weights;
 	}
 	else if (model->method == DPERM_METHOD_OBJECTIVE && gaussian)
 	{
-		double		rank =
-			dperm_slack_rank(model->loss, claim->unit, dperm_encoder_dim(&model->encoder));
+		double		rank = dperm_slack_rank(model->loss, claim->unit, weights);
 
-		dperm_composition_objective(&release, loss.directions,
+		dperm_composition_objective(&release, loss.directions, loss.lines,
 									model->noise_scale / loss.norm / NUDGE);
 		release.kappa = dperm_slack_any_slope(rank, loss.trace / flat) * NUDGE;
 	}

@@ -13,9 +13,10 @@ bool
 dperm_weight_noise(const DpermModel *model, double *out)
 {
 	DpermSetup	setup = {
+		.loss = model->loss,
 		.delta = model->claim.delta,
 		.rows = model->rows,
-		.dim = dperm_encoder_dim(&model->encoder),
+		.dim = dperm_encoder_dim(&model->encoder) * dperm_loss_blocks(model->loss),
 		.noise = model->noise
 	};
 	DpermCalibration calibration = {

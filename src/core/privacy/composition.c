@@ -184,14 +184,42 @@ remove_curve(double mu, double kappa, double order)
 }
 
 /*
+ * The bound by m_2 ("Curves"): |Z| is the largest of several, one for each line.
+ * The mean of h at u is at most h at |Z| = z, and what each of them has above
+ * that; from order 2 on.
+ */
+static double
+lines_curve(double mu, double kappa, int lines, double order)
+{
+	double		above = order - 1;
+	double		z = sqrt(2 * log(lines));
+	double		beyond = lines * erfc(z * SQRT_HALF);	/* at most 1 */
+	double		at_z = kappa + mu * mu / 2 + mu * z;
+	double		base = above * at_z + log1p(-beyond);
+	double		tails = above * kappa + order * above * mu * mu / 2 +
+		log(lines * erfc((z - above * mu) * SQRT_HALF));
+	double		log_moment = fmax(base, tails) + log1p(exp(-fabs(base - tails)));
+	double		first;
+	double		second;
+
+	if (log_moment > LARGE_MOMENT)
+		return log_moment / above;
+	first = expm1(log_moment);
+	second = above * ((1 - beyond) * expm1(-at_z) +
+					  lines * exp(-kappa) * erfc((mu + z) * SQRT_HALF) - beyond);
+	/* both are differences of numbers of about 1, and of about order - 1 */
+	return divergence_of(first + second, first + 2 + 2 * above, order);
+}
+
+/*
  * Gaussian objective perturbation, everything else, mu = apart/sigma: the loss
  * is at most an average of kappa + W+, with W as above, or the largest W of the
  * directions; and its absolute value at most an average of u = kappa + mu^2/2 +
- * mu |Z|, as all directions are on one line. From order 2 on h is larger at u
+ * mu |Z|, if all directions are on one line. From order 2 on h is larger at u
  * than at -u; and divergences grow with the order.
  */
 static double
-average_curve(double mu, double kappa, int directions, double order)
+average_curve(double mu, double kappa, int directions, int lines, double order)
 {
 	double		above = order - 1;
 	double		log_moment = directions > 1 ? log_moment_largest(mu, directions, order) :
@@ -201,8 +229,10 @@ average_curve(double mu, double kappa, int directions, double order)
 	double		first;
 	double		second;
 
+	if (lines > 1)
+		return fmin(one_sided, lines_curve(mu, kappa, lines, fmax(order, 2)));
 	if (order < 2)
-		return fmin(fmin(one_sided, plain), average_curve(mu, kappa, directions, 2));
+		return fmin(fmin(one_sided, plain), average_curve(mu, kappa, directions, lines, 2));
 	if (above * plain > LARGE_MOMENT)
 		return fmin(one_sided, plain);
 	first = expm1(above * plain);
@@ -212,12 +242,13 @@ average_curve(double mu, double kappa, int directions, double order)
 
 /* The curve, by neighbours, unit and directions. */
 void
-dperm_composition_objective(DpermRelease *release, int directions, double sigma)
+dperm_composition_objective(DpermRelease *release, int directions, int lines, double sigma)
 {
 	bool		one_row = release->neighbours == DPERM_NEIGHBOURS_REMOVE &&
 		release->unit == DPERM_UNIT_ROW && directions == 1;
 
 	release->directions = directions;
+	release->lines = lines;
 	release->curve = one_row ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE;
 	release->mu = dperm_claim_rows_apart(release->neighbours) / sigma;
 }
@@ -232,7 +263,7 @@ noise_curve(const DpermRelease *r, double order)
 		return order * r->mu * r->mu / 2;
 	if (r->curve == DPERM_CURVE_REMOVE)
 		return remove_curve(r->mu, r->kappa, order);
-	return average_curve(r->mu, r->kappa, r->directions, order);
+	return average_curve(r->mu, r->kappa, r->directions, r->lines, order);
 }
 
 /* The same of a release; what is pure is never worse than its epsilon says. */

@@ -48,10 +48,11 @@ typedef struct DpermRelease
 	int			dim;
 	/*
 	 * objective perturbation: the slack for the determinants, and the number of
-	 * directions of a slope, unless that is 1
+	 * directions of a slope, and of lines that they are on, unless that is 1
 	 */
 	double		kappa;
 	int			directions;
+	int			lines;
 	double		stage;			/* the epsilon of the release stage */
 } DpermRelease;
 
@@ -66,10 +67,11 @@ extern bool dperm_composition_pure(const DpermRelease *release);
 
 /*
  * The curve of Gaussian objective perturbation, by the release's neighbours and
- * unit, and by the number of directions of a slope. Sigma is that of the noise
- * over the norm of a slope.
+ * unit, and by the number of directions of a slope and of their lines. Sigma is
+ * that of the noise over the norm of a slope.
  */
-extern void dperm_composition_objective(DpermRelease *release, int directions, double sigma);
+extern void dperm_composition_objective(DpermRelease *release, int directions, int lines,
+										double sigma);
 
 /* Orders: 32 per decade, from 1.01 to a million. */
 #define DPERM_ORDER_COUNT 257

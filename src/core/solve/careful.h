@@ -23,13 +23,22 @@ extern void dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const d
 							  int count, size_t stride, const double *weights,
 							  const double *weights_low, double *gradient, double *gradient_low);
 
+/*
+ * The same with several classes, in the order of several.h; room is for two
+ * doubles for each class.
+ */
+extern void dperm_careful_sum_several(const DpermLayout *layout, DpermLoss loss,
+									  const double *rows, int count, size_t stride,
+									  const double *weights, const double *weights_low,
+									  double *gradient, double *gradient_low, double *room);
+
 /* Add one sum of gradients to another. */
 extern void dperm_careful_merge(int dim, const double *more, const double *more_low,
 								double *gradient, double *gradient_low);
 
 /*
  * A bound on |computed - exact| for the gradient of a regularised and tilted
- * mean over rows, at weights of this norm (docs/guarantee.md, "Careful
+ * mean over rows, at dim weights of this norm (docs/guarantee.md, "Careful
  * passes").
  */
 extern double dperm_careful_rounding(int dim, DpermLoss loss, int64_t rows, double lambda,

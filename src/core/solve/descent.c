@@ -21,6 +21,10 @@
 #define REFINE_ASKS 300
 #define REFINE_SHORTEST 1e-8
 
+/* Several classes: what is left of the gradient by a step, and its most products. */
+#define NEWTON_LEFT 0.1
+#define NEWTON_PRODUCTS 1000
+
 /*
  * The method assumes slightly more smoothness and less convexity than there is,
  * which makes up for the rounding of gradients and points.
@@ -32,6 +36,7 @@ enum
 {
 	PHASE_REFINE,				/* a gradient was asked for, to refine the weights */
 	PHASE_HESSIAN,				/* a Hessian */
+	PHASE_PRODUCT,				/* a product, for a step */
 	PHASE_DESCEND,				/* a gradient of the accelerated method */
 	PHASE_BEGIN,				/* nothing yet */
 	PHASE_END
@@ -44,7 +49,7 @@ enum
 size_t
 dperm_descent_room(int dim)
 {
-	return 2 * VECTORS * (size_t) dim;
+	return 2 * VECTORS * (size_t) dim + dperm_conjugate_room(dim);
 }
 
 /*
@@ -96,19 +101,20 @@ dperm_descent_steps(double lambda, double curvature, double weight_bound, double
 /* Begin at weights. */
 void
 dperm_descent_start(DpermDescent *descent, const DpermDescentProblem *problem, double *weights,
-					double *hess, double *room)
+					const DpermMetric *metric, double *room)
 {
 	size_t		d = (size_t) problem->dim;
 
 	memset(descent, 0, sizeof(*descent));
 	descent->problem = *problem;
 	descent->weights = weights;
-	descent->hess = hess;
+	descent->metric = *metric;
 	descent->at = room;
 	descent->gradient = room + 2 * d;
 	descent->best = room + 4 * d;
 	descent->best_gradient = room + 6 * d;
 	descent->ahead = room + 8 * d;
+	descent->conjugate_room = room + 10 * d;
 	descent->norm = INFINITY;
 	memcpy(descent->at, weights, sizeof(double) * d);
 	memset(descent->at + d, 0, sizeof(double) * d);
@@ -225,9 +231,28 @@ refine(DpermDescent *descent, DpermAsk *ask)
 {
 	int			dim = descent->problem.dim;
 
+	if (descent->metric.blocks > 1)
+	{
+		dperm_conjugate_start(&descent->conjugate, &descent->metric, descent->problem.lambda,
+							  descent->best, descent->best_gradient, NEWTON_LEFT * descent->norm,
+							  NEWTON_PRODUCTS, descent->conjugate_room, ask);
+		descent->phase = PHASE_PRODUCT;
+		return true;
+	}
 	for (int i = 0; i < dim; i++)
 		descent->ahead[i] = -descent->best_gradient[i];
-	dperm_linsys_solve(descent->hess, dim, descent->ahead);
+	dperm_metric_solve(&descent->metric, descent->ahead);
+	return try_step(descent, 1, ask);
+}
+
+/* A product has arrived. */
+static bool
+refine_by_product(DpermDescent *descent, DpermAsk *ask)
+{
+	if (dperm_conjugate_next(&descent->conjugate, ask))
+		return true;
+	memcpy(descent->ahead, descent->conjugate.step,
+		   sizeof(double) * (size_t) descent->problem.dim);
 	return try_step(descent, 1, ask);
 }
 
@@ -240,7 +265,7 @@ ask_hessian(DpermDescent *descent, DpermAsk *ask)
 {
 	*ask = (DpermAsk) {.weights = descent->best, .value = &descent->value,
 		.gradient = descent->ahead,
-		.hess = descent->hess};
+		.hess = descent->metric.hess};
 	descent->phase = PHASE_HESSIAN;
 	return true;
 }
@@ -275,11 +300,10 @@ judge_refined(DpermDescent *descent, DpermAsk *ask)
 static bool
 use_hessian(DpermDescent *descent, DpermAsk *ask)
 {
-	int			dim = descent->problem.dim;
+	double		trace;
 
-	for (int i = 0; i < dim; i++)
-		descent->hess[(size_t) i * dim + i] += descent->problem.lambda;
-	if (!dperm_linsys_factor(descent->hess, dim, &descent->problem.poll))
+	if (!dperm_metric_factor(&descent->metric, descent->problem.lambda, &descent->problem.poll,
+							 &trace))
 		return begin_descent(descent, ask);
 	descent->fresh = true;
 	return refine(descent, ask);
@@ -338,6 +362,8 @@ dperm_descent_next(DpermDescent *descent, DpermAsk *ask)
 			return judge_refined(descent, ask);
 		case PHASE_HESSIAN:
 			return use_hessian(descent, ask);
+		case PHASE_PRODUCT:
+			return refine_by_product(descent, ask);
 		case PHASE_DESCEND:
 			return descend(descent, ask);
 	}

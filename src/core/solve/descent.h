@@ -5,7 +5,8 @@
  * short or because its weights are too large, this continues in twice the
  * precision. It begins with steps that use a Hessian, like iterative refinement
  * of a linear system, and shortens them until they reduce the gradient; that is
- * usually enough. Then comes accelerated gradient descent (Nesterov 2004),
+ * usually enough. (With several classes they are Newton's steps by conjugate
+ * gradients, in doubles.) Then comes accelerated gradient descent (Nesterov 2004),
  * which reaches its goal after a number of steps that is known in advance,
  * whatever the rows contain: docs/guarantee.md, "The solver always certifies".
  */
@@ -18,7 +19,9 @@
 
 #include "core/base/status.h"
 #include "core/loss/loss.h"
-#include "core/solve/solver.h"
+#include "core/solve/ask.h"
+#include "core/solve/conjugate.h"
+#include "core/solve/metric.h"
 
 /* What is to be minimised, and what is known about it in advance. */
 typedef struct DpermDescentProblem
@@ -52,15 +55,17 @@ typedef struct DpermDescent
 	double	   *best_gradient;	/* its gradient, */
 	double	   *ahead;			/* and the direction from there; then v of the accelerated method */
 	double		value;			/* not used */
-	double	   *hess;			/* dim x dim: a Hessian, then its factor */
+	DpermMetric metric;			/* the caller's: a Hessian, then its factor */
+	DpermConjugate conjugate;	/* several classes: steps from the best point */
+	double	   *conjugate_room;
 } DpermDescent;
 
-/* How many doubles of room it needs, in addition to dim x dim for hess. */
+/* How many doubles of room it needs, in addition to that of the metric. */
 extern size_t dperm_descent_room(int dim);
 
-/* Begin at weights. room stays in use. */
+/* Begin at weights. room stays in use, and so does that of the metric. */
 extern void dperm_descent_start(DpermDescent *descent, const DpermDescentProblem *problem,
-								double *weights, double *hess, double *room);
+								double *weights, const DpermMetric *metric, double *room);
 
 /* As dperm_solver_next(); at the end the weights are the result. */
 extern bool dperm_descent_next(DpermDescent *descent, DpermAsk *ask);

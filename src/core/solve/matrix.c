@@ -10,7 +10,8 @@
 DpermMatrix
 dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout, DpermLoss loss)
 {
-	return (DpermMatrix) {.loss = loss, .dim = layout->dim, .layout = layout,
+	return (DpermMatrix) {.loss = loss, .dim = layout->dim * dperm_loss_blocks(loss),
+		.layout = layout,
 		.count = keep->used, .chunk_rows = keep->chunk_rows, .chunks = keep->chunks,
 		.stripes = DPERM_STRIPES};
 }
@@ -42,14 +43,15 @@ dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *ask)
 {
 	dperm_moments_flush(m);
 	dperm_matrix_sums_means(m->value, m->gradient, m->gradient_low, units, m->dim, ask);
-	if (ask->hess)
-		for (int j = 0; j < m->dim; j++)
-			for (int i = j; i < m->dim; i++)
-			{
-				size_t		at = (size_t) j * m->dim + i;
+	for (int j = 0; ask->hess && j < m->layout.dim; j++)
+		for (int i = j; i < m->layout.dim; i++)
+		{
+			size_t		at = (size_t) j * m->layout.dim + i;
 
-				ask->hess[at] = m->hess[at] / units;
-			}
+			ask->hess[at] = m->hess[at] / units;
+		}
+	for (size_t i = 0; ask->hess && i < dperm_loss_pairs_size(m->loss.classes); i++)
+		ask->hess[(size_t) m->layout.dim * m->layout.dim + i] = m->pairs[i] / units;
 }
 
 /* Words from one row to the next. */
@@ -84,7 +86,7 @@ add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t cou
 void
 dperm_matrix_start(const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m)
 {
-	DpermLayout vectors = dperm_layout_dense(x->dim);
+	DpermLayout vectors = dperm_layout_dense(x->dim / dperm_loss_blocks(x->loss));
 
 	dperm_moments_init_rows(m, x->loss, x->layout ? x->layout : &vectors, ask->hess != NULL,
 							ask->weights, x->room);
@@ -92,6 +94,8 @@ dperm_matrix_start(const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m)
 		dperm_moments_be_rough(m);
 	if (ask->weights_low)
 		dperm_moments_be_careful(m, ask->weights_low);
+	if (ask->direction)
+		dperm_moments_be_product(m, ask->direction);
 }
 
 /* The divisor for sums over some of the rows. */
@@ -158,5 +162,6 @@ dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
 void
 dperm_matrix_wipe(DpermMatrix *matrix)
 {
-	dperm_wipe(matrix->room, dperm_moments_room(matrix->dim, true));
+	dperm_wipe(matrix->room,
+			   dperm_moments_room(matrix->dim, dperm_loss_blocks(matrix->loss), true));
 }

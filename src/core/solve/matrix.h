@@ -12,7 +12,7 @@
 #include "core/encode/layout.h"
 #include "core/loss/loss.h"
 #include "core/solve/moments.h"
-#include "core/solve/solver.h"
+#include "core/solve/ask.h"
 
 struct DpermMatrix;
 
@@ -36,7 +36,7 @@ typedef struct DpermHelp
 typedef struct DpermMatrix
 {
 	DpermLoss	loss;
-	int			dim;
+	int			dim;			/* weights */
 	const DpermLayout *layout;	/* of the rows; NULL: vectors */
 	int64_t		count;			/* rows in all */
 	/*
@@ -59,7 +59,7 @@ typedef struct DpermMatrix
 	bool		rough;			/* is a Hessian in single precision enough? */
 	const DpermHelp *help;		/* NULL, or without a function: none */
 	DpermPoll	poll;
-	double	   *room;			/* dperm_moments_room(dim, true) doubles */
+	double	   *room;			/* dperm_moments_room() doubles, with a Hessian */
 } DpermMatrix;
 
 /* The matrix of the rows that are kept; the caller sets poll and room. */

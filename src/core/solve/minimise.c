@@ -61,9 +61,9 @@
 
 /* How many doubles of room it needs. */
 size_t
-dperm_minimise_room(int dim)
+dperm_minimise_room(int dim, int blocks)
 {
-	return dperm_solver_room(dim) + dperm_descent_room(dim) + VECTORS * (size_t) dim;
+	return dperm_solver_room(dim, blocks) + dperm_descent_room(dim) + VECTORS * (size_t) dim;
 }
 
 /* Is single precision enough for Hessians? */
@@ -75,7 +75,7 @@ dperm_minimise_rough(const DpermMinimiseTask *task)
 
 /*
  * Minimise over every step-th row of the sample, and leave the Hessian at the
- * result in solver->hess: over twice as many rows if that is cheap, because it
+ * result in the metric of a solver: over twice as many rows if that is cheap, because it
  * improves every later step.
  */
 static void
@@ -100,7 +100,7 @@ solve_sample(const DpermMinimise *min, const DpermProblem *whole, int64_t step, 
 		dperm_matrix_answer(&rows, &ask);
 
 	/* the start need not be certified */
-	if (step > 1 && dperm_solver_hess_cost(problem.dim) <= DPERM_CHEAP_HESS)
+	if (step > 1 && dperm_solver_hess_cost(problem.dim, solver.metric.blocks) <= DPERM_CHEAP_HESS)
 		rows.step = step / 2;
 	ask = dperm_solver_ask_metric(&solver, weights);
 	dperm_matrix_answer(&rows, &ask);
@@ -124,7 +124,7 @@ next_step(int64_t step, int64_t stripes)
 }
 
 /*
- * Find a start for the solver; true if solver->hess holds a Hessian to begin
+ * Find a start for the solver; true if its metric holds a Hessian to begin
  * with.
  */
 static bool
@@ -247,6 +247,7 @@ dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *
 	min->best = (DpermPoint) {.weights = room + 2 * d, .gradient = room + 3 * d};
 	min->problem = (DpermProblem) {
 		.dim = task->dim,
+		.blocks = dperm_loss_blocks(task->loss),
 		.lambda = task->lambda,
 		.tilt = task->tilt,
 		.goal = task->goal,
@@ -363,8 +364,7 @@ certify(DpermMinimise *min, double norm, DpermAsk *ask)
 		return false;
 	}
 	min->descending = true;
-	dperm_descent_start(&min->descent, &problem, min->weights,
-						dperm_solver_ask_metric(&min->solver, min->weights).hess,
+	dperm_descent_start(&min->descent, &problem, min->weights, &min->solver.metric,
 						min->room + VECTORS * (size_t) task->dim);
 	return dperm_descent_next(&min->descent, ask);
 }

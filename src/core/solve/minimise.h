@@ -68,7 +68,7 @@ typedef struct DpermMinimise
 } DpermMinimise;
 
 /* How many doubles of room it needs. */
-extern size_t dperm_minimise_room(int dim);
+extern size_t dperm_minimise_room(int dim, int blocks);
 
 /*
  * Is single precision enough for the Hessians that are asked for? Their

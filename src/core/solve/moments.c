@@ -10,6 +10,8 @@
 #include "core/base/blas.h"
 #include "core/solve/careful.h"
 #include "core/solve/codes.h"
+#include "core/solve/several.h"
+#include "core/solve/squares.h"
 #include "core/encode/compact.h"
 #include "core/base/vector.h"
 
@@ -29,19 +31,30 @@ block_rows_for(int dim, bool hessian)
 	return rows > DPERM_BLOCK_ROWS_MAX ? DPERM_BLOCK_ROWS_MAX : rows;
 }
 
+/* The same of rows that have outputs for several classes. */
+static int
+rows_of_block(int dim, int blocks, bool hessian)
+{
+	return block_rows_for(dim + (blocks > 1 ? blocks : 0), hessian);
+}
+
 /*
  * How many doubles of room a pass needs. Codes need at most one word more than
  * the vector they represent, and so do a label and a weight.
  */
 size_t
-dperm_moments_room(int dim, bool hessian)
+dperm_moments_room(int dim, int blocks, bool hessian)
 {
-	size_t		d = (size_t) dim;
-	size_t		rows = (size_t) block_rows_for(dim, hessian);
-	size_t		room = 8 * d + 2 * DPERM_CODES_BEYOND + rows * (d + 3) + 2 * rows;
+	size_t		d = (size_t) (dim / blocks);
+	size_t		k = (size_t) blocks;
+	size_t		rows = (size_t) rows_of_block((int) d, blocks, hessian);
+	size_t		room = k * (8 * d + 2 * DPERM_CODES_BEYOND) + rows * (d + 3) + (k + 1) * rows;
 
+	if (blocks > 1)
+		room += k * (d + DPERM_CODES_BEYOND + rows);
 	if (hessian)
-		room += d * d + rows * d + rows + d * d / 2 + 1;
+		room += d * d + rows + dperm_loss_pairs_size(blocks > 1 ? blocks : 0) +
+			dperm_squares_room((int) d, (int) rows);
 	return room;
 }
 
@@ -50,11 +63,15 @@ void
 dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layout, bool hessian,
 						const double *weights, double *room)
 {
-	size_t		d = (size_t) layout->dim;
-	size_t		rows = (size_t) block_rows_for(layout->dim, hessian);
+	int			blocks = dperm_loss_blocks(loss);
+	size_t		wide = (size_t) layout->dim;	/* of rows */
+	size_t		d = wide * (size_t) blocks;
+	size_t		beyond = (size_t) blocks * DPERM_CODES_BEYOND;
+	size_t		rows = (size_t) rows_of_block(layout->dim, blocks, hessian);
 
 	memset(m, 0, sizeof(*m));
-	m->dim = layout->dim;
+	m->dim = (int) d;
+	m->blocks = blocks;
 	m->layout = *layout;
 	m->hessian = hessian;
 	m->loss = loss;
@@ -66,22 +83,27 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->part_low = m->weights_low + d;
 	m->group = m->part_low + d;
 	m->weights = m->group + 2 * d;
-	m->part = m->weights + d + DPERM_CODES_BEYOND;
-	m->block = m->part + d + DPERM_CODES_BEYOND;
-	m->margin = m->block + rows * (d + 3);
-	m->label = m->margin + rows;
+	m->part = m->weights + d + beyond;
+	m->block = m->part + d + beyond;
+	m->margin = m->block + rows * (wide + 3);
+	m->label = m->margin + rows * (size_t) blocks;
+	room = m->label + rows;
+	if (blocks > 1)
+	{
+		m->moved = room;
+		room += (rows + wide) * (size_t) blocks + beyond;
+	}
 	if (hessian)
 	{
-		m->curve = m->label + rows;
-		m->hess = m->curve + rows;
-		m->scaled = m->hess + d * d;
-		m->rough_scaled = (float *) m->scaled;
-		m->rough_hess = (float *) (m->scaled + rows * d);
-		memset(m->hess, 0, sizeof(double) * d * d);
+		m->curve = room;
+		m->pairs = m->curve + rows;
+		m->hess = m->pairs + dperm_loss_pairs_size(loss.classes);
+		m->squares = dperm_squares_make(layout->dim, (int) rows, m->hess + wide * wide);
+		memset(m->pairs, 0, sizeof(double) * (dperm_loss_pairs_size(loss.classes) + wide * wide));
 	}
 	memset(m->gradient, 0, sizeof(double) * 2 * d);
 	memcpy(m->weights, weights, sizeof(double) * d);
-	memset(m->weights + d, 0, sizeof(double) * DPERM_CODES_BEYOND);
+	memset(m->weights + d, 0, sizeof(double) * beyond);
 }
 
 /* A gradient in twice the precision. */
@@ -93,11 +115,20 @@ dperm_moments_be_careful(DpermMoments *m, const double *weights_low)
 	memcpy(m->weights_low, weights_low, sizeof(double) * (size_t) m->dim);
 }
 
+/* A product with the Hessian; its room is that after the outputs of the direction. */
+void
+dperm_moments_be_product(DpermMoments *m, const double *direction)
+{
+	m->direction = m->moved + (size_t) m->block_rows * (size_t) m->blocks;
+	memcpy(m->direction, direction, sizeof(double) * (size_t) m->dim);
+	memset(m->direction + m->dim, 0, sizeof(double) * (size_t) m->blocks * DPERM_CODES_BEYOND);
+}
+
 /* A Hessian in single precision. */
 void
 dperm_moments_be_rough(DpermMoments *m)
 {
-	m->rough = m->hessian && m->layout.first_code > DPERM_BLAS_SMALL;
+	m->squares.rough = m->hessian && m->layout.first_code > DPERM_BLAS_SMALL;
 }
 
 /* high + low += x, keeping the rounding error in low (Knuth's two-sum). */
@@ -109,84 +140,6 @@ add_compensated(double *high, double *low, double x)
 
 	*low += (*high - (sum - virtual_x)) + (x - virtual_x);
 	*high = sum;
-}
-
-/* Add the numbers of some rows, and the intercept, to the Hessian. */
-static void
-add_dense_curves(DpermMoments *m, const double *rows, int count, size_t stride)
-{
-	const double unit = 1;
-	int			wide = m->layout.first_code;
-	double	   *to = m->scaled;
-	int			curved;
-
-	for (int i = 0; i < count; i++)
-	{
-		double		root = sqrt(m->curve[i]);
-
-		/* rows on a flat piece of the loss, or without a label, have no second derivative */
-		if (root == 0)
-			continue;
-		dperm_scale((size_t) m->layout.dense, root, rows + i * stride, to);
-		if (dperm_layout_has_constant(&m->layout))
-			to[m->layout.dense] = root * m->layout.unit;
-		to += wide;
-	}
-	curved = (int) ((to - m->scaled) / wide);
-	if (wide <= DPERM_BLAS_SMALL)
-		for (int i = 0; i < curved; i++)
-			dperm_add_square((size_t) wide, m->scaled + (size_t) i * wide, m->hess,
-							 (size_t) m->dim);
-	else if (curved > 0)
-		dperm_blas()->dsyrk("L", "N", &wide, &curved, &unit, m->scaled, &wide, &unit, m->hess,
-							&m->dim);
-}
-
-/* Add the update of the last few blocks to the Hessian. */
-static void
-fold_rough_curves(DpermMoments *m)
-{
-	size_t		d = (size_t) m->dim;
-	size_t		wide = (size_t) m->layout.first_code;
-
-	for (size_t j = 0; j < wide && m->rough_rows > 0; j++)
-		for (size_t i = j; i < wide; i++)
-			m->hess[j * d + i] += m->rough_hess[j * wide + i];
-	m->rough_rows = 0;
-}
-
-/* The same as add_dense_curves() in single precision. */
-static void
-add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
-{
-	const float unit = 1;
-	float		keep;
-	int			wide = m->layout.first_code;
-	float	   *to = m->rough_scaled;
-	int			curved;
-
-	for (int i = 0; i < count; i++)
-	{
-		const double *row = rows + i * stride;
-		float		root = sqrtf((float) m->curve[i]);
-
-		if (root == 0)
-			continue;
-		for (size_t j = 0; j < (size_t) m->layout.dense; j++)
-			to[j] = root * (float) row[j];
-		if (dperm_layout_has_constant(&m->layout))
-			to[m->layout.dense] = root * (float) m->layout.unit;
-		to += wide;
-	}
-	curved = (int) ((to - m->rough_scaled) / wide);
-	if (curved == 0)
-		return;
-	if (m->rough_rows + curved > DPERM_ROUGH_ROWS)
-		fold_rough_curves(m);
-	keep = m->rough_rows > 0 ? 1 : 0;
-	dperm_blas()->ssyrk("L", "N", &wide, &curved, &unit, m->rough_scaled, &wide, &keep,
-						m->rough_hess, &wide);
-	m->rough_rows += curved;
 }
 
 /*
@@ -210,7 +163,8 @@ add_losses(DpermMoments *m, int count, const double *weights)
 {
 	add_compensated(&m->value[0], &m->value[1],
 					dperm_loss_block(m->loss, count, m->margin,
-									 m->layout.labelled ? m->label : NULL, m->curve, weights));
+									 m->layout.labelled ? m->label : NULL,
+									 m->blocks > 1 ? NULL : m->curve, weights));
 }
 
 /* Add the sum of a block to the total. */
@@ -230,35 +184,65 @@ fold_group(DpermMoments *m)
 	m->group_blocks = 0;
 }
 
-/*
- * Add up to block_rows rows, stride words apart: outputs, slopes, then the
- * three sums.
- */
+/* Add rows in twice the precision. */
 static void
-add_block(DpermMoments *m, const double *rows, int count, size_t stride)
+add_careful(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	if (m->blocks > 1)
+		dperm_careful_sum_several(&m->layout, m->loss, rows, count, stride, m->weights,
+								  m->weights_low, m->part, m->part_low, m->margin);
+	else
+		dperm_careful_sum(&m->layout, m->loss, rows, count, stride, m->weights, m->weights_low,
+						  m->part, m->part_low);
+	dperm_careful_merge(m->dim, m->part, m->part_low, m->group, m->group + m->dim);
+	if (++m->group_blocks == DPERM_GROUP_BLOCKS)
+		fold_group(m);
+}
+
+/* From rows to the sums, with several classes, except for tr(S) x x'. */
+static void
+add_several(DpermMoments *m, const DpermCodes *codes, const double *rows, int count,
+			size_t stride, const double *weights)
+{
+	const DpermLossSeveral *several = dperm_loss_entry((int) m->loss.kind)->several;
+	size_t		blocks = (size_t) m->blocks;
+	double	   *slopes = m->direction ? m->moved : m->margin;
+
+	dperm_several_outputs(codes, m->blocks, rows, count, stride, m->weights, m->margin);
+	add_losses(m, count, weights);
+	if (m->hessian)
+		several->curvatures(m->blocks, count, m->margin, m->label, weights, m->curve, m->pairs);
+	if (m->direction)
+	{
+		dperm_several_outputs(codes, m->blocks, rows, count, stride, m->direction, m->moved);
+		several->products(m->blocks, count, m->margin, m->label, weights, m->moved);
+	}
+	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
+	{
+		int			some = count - first < DPERM_PIECE_ROWS ? count - first : DPERM_PIECE_ROWS;
+		DpermCodes	piece = *codes;
+
+		piece.codes += first * codes->stride;
+		piece.entries += first * codes->entry_stride;
+		dperm_several_sum(&piece, m->blocks, rows + first * stride, some, stride,
+						  slopes + first * blocks, m->part);
+		add_part(m);
+	}
+}
+
+/* The same with one block of weights. */
+static void
+add_one(DpermMoments *m, const DpermCodes *codes, const double *rows, int count, size_t stride,
+		const double *weights)
 {
 	size_t		dense = (size_t) m->layout.dense;
 	bool		coded = dperm_layout_codes(&m->layout) > 0;
 	double		constant = dperm_layout_constant(&m->layout);
-	DpermCodes	codes = dperm_codes_of(&m->layout, rows, stride);
-	double		weights[DPERM_BLOCK_ROWS_MAX];
 
-	if (m->careful)
-	{
-		dperm_careful_sum(&m->layout, m->loss, rows, count, stride, m->weights, m->weights_low,
-						  m->part, m->part_low);
-		dperm_careful_merge(m->dim, m->part, m->part_low, m->group, m->group + m->dim);
-		if (++m->group_blocks == DPERM_GROUP_BLOCKS)
-			fold_group(m);
-		return;
-	}
 	dperm_rows_inner((size_t) count, rows, stride, dense, constant, m->weights, m->margin);
 	if (coded)
-		dperm_codes_outputs(&codes, count, m->weights, m->margin);
-	for (int i = 0; m->layout.labelled && i < count; i++)
-		m->label[i] = rows[i * stride + dperm_layout_label(&m->layout)];
-	add_losses(m, count, gather_weights(m, rows, count, stride, m->layout.words - 1, weights));
-
+		dperm_codes_outputs(codes, count, m->weights, m->margin);
+	add_losses(m, count, weights);
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
 	{
 		int			some = count - first < DPERM_PIECE_ROWS ? count - first : DPERM_PIECE_ROWS;
@@ -266,15 +250,37 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, constant,
 					   m->margin + first, m->part);
 		if (coded)
-			dperm_codes_slopes(&codes, first, some, m->margin, m->part);
+			dperm_codes_slopes(codes, first, some, m->margin, m->part);
 		add_part(m);
 	}
+}
 
-	if (m->rough)
-		add_rough_curves(m, rows, count, stride);
-	else if (m->hessian && m->layout.first_code > 0)
-		add_dense_curves(m, rows, count, stride);
-	if (m->hessian && coded)
+/*
+ * Add up to block_rows rows, stride words apart: outputs, slopes, then the
+ * three sums.
+ */
+static void
+add_block(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	DpermCodes	codes = dperm_codes_of(&m->layout, rows, stride);
+	double		each[DPERM_BLOCK_ROWS_MAX];
+	const double *weights;
+
+	if (m->careful)
+	{
+		add_careful(m, rows, count, stride);
+		return;
+	}
+	for (int i = 0; m->layout.labelled && i < count; i++)
+		m->label[i] = rows[i * stride + dperm_layout_label(&m->layout)];
+	weights = gather_weights(m, rows, count, stride, m->layout.words - 1, each);
+	if (m->blocks > 1)
+		add_several(m, &codes, rows, count, stride, weights);
+	else
+		add_one(m, &codes, rows, count, stride, weights);
+	if (m->hessian && m->layout.first_code > 0)
+		dperm_squares_add(&m->squares, &m->layout, rows, count, stride, m->curve, m->hess);
+	if (m->hessian && dperm_layout_codes(&m->layout) > 0)
 		dperm_codes_curvatures(&m->layout, rows, count, stride, m->curve, m->hess);
 }
 
@@ -364,7 +370,7 @@ dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count,
 {
 	int			most = piece_rows(m, 5);
 
-	single = single && !m->hessian;
+	single = single && !m->hessian && m->blocks == 1;
 	if (single)
 		most = m->block_rows;
 	m->rows += count;
@@ -393,8 +399,8 @@ dperm_moments_flush(DpermMoments *m)
 	m->block_used = 0;
 	if (m->hessian && dperm_layout_codes(&m->layout) > 0)
 		dperm_codes_fold(&m->layout, m->hess);
-	if (m->rough)
-		fold_rough_curves(m);
+	if (m->hessian)
+		dperm_squares_fold(&m->squares, &m->layout, m->hess);
 	if (m->careful)
 		fold_group(m);
 }
@@ -460,28 +466,32 @@ dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 		add_compensated(&m->gradient[j], &m->gradient_low[j], gradient[j]);
 		m->gradient_low[j] += gradient_low[j];
 	}
-	if (m->hessian)
-		for (int j = 0; j < m->dim; j++)
-			for (int i = j; i < m->dim; i++)
-				m->hess[(size_t) j * m->dim + i] += *hess_packed++;
+	for (int j = 0; m->hessian && j < m->layout.dim; j++)
+		for (int i = j; i < m->layout.dim; i++)
+			m->hess[(size_t) j * m->layout.dim + i] += *hess_packed++;
+	for (size_t i = 0; m->hessian && i < dperm_loss_pairs_size(m->loss.classes); i++)
+		m->pairs[i] += *hess_packed++;
 }
 
-/* The lower triangle of the Hessian, column after column. */
+/* The lower triangle of the Hessian, column after column; then pairs of classes. */
 void
 dperm_moments_pack(const DpermMoments *m, double *packed)
 {
-	for (int j = 0; j < m->dim; j++)
-	{
-		size_t		count = (size_t) (m->dim - j);
+	int			dim = m->layout.dim;
 
-		memcpy(packed, m->hess + (size_t) j * m->dim + j, sizeof(double) * count);
+	for (int j = 0; j < dim; j++)
+	{
+		size_t		count = (size_t) (dim - j);
+
+		memcpy(packed, m->hess + (size_t) j * dim + j, sizeof(double) * count);
 		packed += count;
 	}
+	memcpy(packed, m->pairs, sizeof(double) * dperm_loss_pairs_size(m->loss.classes));
 }
 
 /*
  * The number of roundings of a product on its way into the margin, in addition
- * to a quarter of the coordinates.
+ * to a quarter of the coordinates; with several classes, to all of them.
  */
 #define MARGIN_ROUNDINGS 16
 
@@ -490,7 +500,9 @@ double
 dperm_moments_rounding(int dim, DpermLoss loss, double norm)
 {
 	const DpermLossBounds bounds = dperm_loss_bounds(loss);
-	double		margin = (dim / 4 + MARGIN_ROUNDINGS) * norm;	/* of a dot product in four sums */
+	/* of a sum, or of one of four */
+	int			terms = loss.classes > 0 ? dim / loss.classes : dim / 4;
+	double		margin = (terms + MARGIN_ROUNDINGS) * norm;
 	double		slope = bounds.curvature * (margin + 2) + bounds.slope_rounding;
 
 	return DPERM_ROUNDING_UNIT * (slope + DPERM_PIECE_ROWS * bounds.norm + 4 * bounds.norm);

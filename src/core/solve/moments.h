@@ -4,7 +4,14 @@
  * A row is x, with its label: its output is x.w, and its loss is a function of
  * both (loss.h). The sums are over rows: losses, slopes by the output times x,
  * curvatures times x x', each times the weight of the row if it has one. A row
- * without a label adds a constant to the first, and nothing to the others. Rows
+ * without a label adds a constant to the first, and nothing to the others.
+ *
+ * With several classes a row has an output, a slope and a block of weights for
+ * each; weights and gradient are in the order of several.h. The Hessian would
+ * be too large: in its place are the sums of tr(S) x x' and of S, the curvature
+ * of a row by pairs of classes. A pass may multiply the Hessian by a vector.
+ *
+ * Rows
  * are gathered into blocks; a full block costs two matrix-vector products and
  * one symmetric rank-k update for the numbers of its rows, and a look-up for
  * each code (codes.h). The sums of blocks are compensated, so the rounding
@@ -21,6 +28,7 @@
 
 #include "core/encode/layout.h"
 #include "core/loss/loss.h"
+#include "core/solve/squares.h"
 
 /* Rows of a block: enough for BLAS, few enough for the cache. */
 #define DPERM_BLOCK_ROWS_MAX DPERM_LOSS_BLOCK
@@ -34,18 +42,12 @@
  */
 #define DPERM_GROUP_BLOCKS 4096
 
-/*
- * The updates of this many rows are added up in single precision by BLAS, in
- * any order.
- */
-#define DPERM_ROUGH_ROWS 512
-
 typedef struct DpermMoments
 {
-	int			dim;
+	int			dim;			/* weights: for each class, the dimension of rows */
+	int			blocks;			/* classes, or 1 */
 	DpermLayout layout;			/* of the rows */
 	bool		hessian;		/* accumulate second derivatives too? */
-	bool		rough;			/* the part for numbers in single precision? */
 	bool		careful;		/* only the gradient, in twice the precision? */
 	DpermLoss	loss;
 	int64_t		rows;			/* rows added or waiting in the block */
@@ -54,31 +56,31 @@ typedef struct DpermMoments
 	double		value[2];
 	double	   *gradient;		/* dim */
 	double	   *gradient_low;	/* dim */
-	double	   *hess;			/* dim x dim by columns; NULL without hessian. Between flushes, what
-								 * codes add is in the upper triangle. */
+	double	   *hess;			/* by columns, of the dimension of rows; NULL without hessian.
+								 * Between flushes, what codes add is in the upper triangle. */
+	double	   *pairs;			/* packed, by pairs of classes (loss.h) */
 
 	double	   *weights;		/* dim, and zeros for the code of a missing value (codes.h) */
+	double	   *direction;		/* the same; NULL: no product is asked for */
 	double	   *weights_low;	/* dim, if careful */
 
 	/* the current block, and scratch space */
 	int			block_rows;		/* capacity */
 	int			block_used;
 	double	   *block;			/* block_rows x layout.words, row after row */
-	double	   *scaled;			/* their numbers and intercepts, times the root of the curvature */
-	float	   *rough_scaled;	/* the same, if rough */
-	float	   *rough_hess;		/* the update of the last few blocks, up to layout.first_code */
-	int			rough_rows;		/* number of rows in it */
-	double	   *margin;			/* block_rows: outputs, then slopes by the output */
+	DpermSquares squares;		/* what their numbers add to the Hessian */
+	double	   *margin;			/* block_rows, for each block: outputs, then slopes by the output */
+	double	   *moved;			/* the same of the direction */
 	double	   *label;			/* block_rows */
 	double	   *curve;			/* block_rows */
-	double	   *part;			/* dim + DPERM_CODES_BEYOND */
+	double	   *part;			/* dim + blocks DPERM_CODES_BEYOND */
 	double	   *part_low;		/* dim, if careful */
 	double	   *group;			/* dim high and dim low parts, if careful: the sum of some blocks */
 	int			group_blocks;	/* how many */
 } DpermMoments;
 
-/* How many doubles of room a pass needs. */
-extern size_t dperm_moments_room(int dim, bool hessian);
+/* How many doubles of room a pass needs, for dim weights in blocks. */
+extern size_t dperm_moments_room(int dim, int blocks, bool hessian);
 
 /*
  * Start a pass over rows of a layout, with zero sums; room stays in use. Room
@@ -90,14 +92,7 @@ extern void dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const Dperm
 /*
  * To be called just after the start of a pass with a Hessian if single
  * precision is enough for it. That is twice as fast, and good enough for the
- * metric of a solver unless lambda is tiny.
- *
- * The error: a term is the product of two factors that were rounded up to 4
- * times each, and is rounded again, and so are at most DPERM_ROUGH_ROWS - 1
- * sums, in any order. With u = 2^-24, (DPERM_ROUGH_ROWS + 8) u (1 + 1e-4) sum
- * loss'' |a_i| |a_j| bounds the error of an element; rows have norm at most 1,
- * so that of the whole matrix, in the 2-norm, is at most 3.2e-5 times rows
- * times the curvature of the loss.
+ * metric of a solver unless lambda is tiny (squares.h has the error).
  */
 extern void dperm_moments_be_rough(DpermMoments *m);
 
@@ -107,6 +102,12 @@ extern void dperm_moments_be_rough(DpermMoments *m);
  * mean loss is not computed.
  */
 extern void dperm_moments_be_careful(DpermMoments *m, const double *weights_low);
+
+/*
+ * To be called just after the start of a pass without a Hessian: with several
+ * classes, multiply the Hessian by a vector, in place of the gradient.
+ */
+extern void dperm_moments_be_product(DpermMoments *m, const double *direction);
 
 /* The place for one more row; the caller fills in all of its words. */
 extern double *dperm_moments_next(DpermMoments *m);
@@ -132,14 +133,12 @@ extern void dperm_moments_add_compact(DpermMoments *m, const double *compact, in
 /* Add the rows of the current block to the sums. */
 extern void dperm_moments_flush(DpermMoments *m);
 
-/*
- * Add the sums of another pass at the same weights. hess is packed, by columns.
- */
+/* Add the sums of another pass at the same weights. hess is packed. */
 extern void dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 								const double *gradient, const double *gradient_low,
 								const double *hess_packed);
 
-/* The lower triangle of the Hessian, column after column. */
+/* The lower triangle of the Hessian, column after column; then pairs of classes. */
 extern void dperm_moments_pack(const DpermMoments *m, double *packed);
 
 /* Overwrite secrets in a way that the compiler does not optimise away. */
@@ -152,11 +151,13 @@ dperm_wipe(double *x, size_t count)
 		v[i] = 0;
 }
 
-/* Entries of a packed triangle. */
+/* How many numbers that is, for dim weights. */
 static inline size_t
-dperm_packed_size(int dim)
+dperm_moments_packed(int dim, DpermLoss loss)
 {
-	return (size_t) dim * (dim + 1) / 2;
+	size_t		d = (size_t) (dim / dperm_loss_blocks(loss));
+
+	return d * (d + 1) / 2 + dperm_loss_pairs_size(loss.classes);
 }
 
 /*
@@ -165,8 +166,8 @@ dperm_packed_size(int dim)
 #define DPERM_ROUNDING_UNIT (1.0625 * 0x1p-53)
 
 /*
- * A bound on |computed - exact| for the mean gradient at weights of this norm
- * (docs/guarantee.md, "Rounding").
+ * A bound on |computed - exact| for the mean gradient at dim weights of this
+ * norm (docs/guarantee.md, "Rounding").
  */
 extern double dperm_moments_rounding(int dim, DpermLoss loss, double norm);
 

@@ -91,7 +91,7 @@ dperm_pass_readers_at(const DpermPass *pass)
 {
 	bool		there = dperm_pass_has_hess(pass) && pass->rows > 0;
 
-	return dperm_pass_hess_at(pass) + (there ? dperm_packed_size(pass->dim) : 0);
+	return dperm_pass_hess_at(pass) + (there ? dperm_moments_packed(pass->dim, pass->loss) : 0);
 }
 
 size_t
@@ -190,8 +190,8 @@ header_fault(const uint64_t *words)
 	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_COUNT ||
 		words[AT_LOSS] >= DPERM_LOSS_COUNT)
 		return "unknown kind of pass";
-	if (dperm_loss_fault(
-			(DpermLoss) {(DpermLossKind) words[AT_LOSS], dperm_bytes_double(words[AT_H])}) != NULL)
+	if (dperm_loss_fault((DpermLoss) {.kind = (DpermLossKind) words[AT_LOSS],
+									  .h = dperm_bytes_double(words[AT_H])}) != NULL)
 		return "h is out of range";
 	if (words[AT_DIM] < 1 || words[AT_DIM] > DPERM_DIM_MAX)
 		return "the dimension is out of range";

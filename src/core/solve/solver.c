@@ -53,6 +53,17 @@
 /* A step that leaves more of the gradient than this is slow. */
 #define SLOW_RATE 0.25
 
+/*
+ * Several classes. The metric is not the Hessian, so corrections are worth more
+ * than a new one, except once: at the end of a bad start. After SOME_STEPS,
+ * steps are Newton's; each of them leaves NEWTON_LEFT of the gradient, or takes
+ * as many products as this. (On the way to a goal of 5e-11, from a start on a
+ * sixteenth of the rows, 16 to 30 gradients are usual.)
+ */
+#define SOME_STEPS 30
+#define NEWTON_LEFT 0.1
+#define NEWTON_PRODUCTS 300
+
 /* The last question. */
 enum
 {
@@ -61,6 +72,7 @@ enum
 	PHASE_KNOWN,				/* everything about the point is known */
 	PHASE_POINT,				/* the point itself */
 	PHASE_TRIAL,				/* a trial of the line search */
+	PHASE_PRODUCT,				/* a product, for Newton's step */
 	PHASE_END
 };
 
@@ -72,7 +84,7 @@ enum
 	LEG_LAST					/* the given one, from the end of the path */
 };
 
-/* What solver.hess holds. */
+/* What solver.metric holds. */
 enum
 {
 	METRIC_NONE,
@@ -82,16 +94,25 @@ enum
 
 /* How many doubles of room the solver needs. */
 size_t
-dperm_solver_room(int dim)
+dperm_solver_room(int dim, int blocks)
 {
-	return (size_t) dim * dim + (5 + 2 * DPERM_SOLVER_PAIRS) * (size_t) dim;
+	return dperm_metric_room(dim, blocks) + 5 * (size_t) dim +
+		dperm_corrections_room(dim);
 }
 
 /* The cost of a Hessian of rows in memory. */
 double
-dperm_solver_hess_cost(int dim)
+dperm_solver_hess_cost(int dim, int blocks)
 {
-	return HESS_COST + HESS_COST_EACH * dim;
+	/* a gradient takes as many products as there are weights */
+	return HESS_COST + HESS_COST_EACH * dim / ((double) blocks * blocks);
+}
+
+/* Are there several blocks of weights? */
+static bool
+has_blocks(const DpermSolver *solver)
+{
+	return solver->metric.blocks > 1;
 }
 
 /*
@@ -113,8 +134,9 @@ begin_leg(DpermSolver *solver, int leg, double lambda)
 {
 	solver->leg = leg;
 	solver->steps = 0;
+	solver->newton = leg != LEG_DIRECT && has_blocks(solver);
 	solver->phase = PHASE_START;
-	solver->metric = METRIC_NONE;
+	solver->held = METRIC_NONE;
 	/* worth asking for with the very first step */
 	solver->want_hess = solver->problem.hess_cost <= DPERM_CHEAP_HESS;
 	solver->problem.lambda = lambda;
@@ -141,7 +163,8 @@ set_problem(DpermSolver *solver, const DpermProblem *problem)
 	solver->lambda = problem->lambda;
 	solver->goal = problem->goal;
 	if (problem->hess_cost == 0)
-		solver->problem.hess_cost = dperm_solver_hess_cost(problem->dim);
+		solver->problem.hess_cost =
+			dperm_solver_hess_cost(problem->dim, problem->blocks > 1 ? problem->blocks : 1);
 }
 
 /* Initialise the solver. */
@@ -154,15 +177,15 @@ dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *wei
 	memset(solver, 0, sizeof(*solver));
 	set_problem(solver, problem);
 	solver->weights = weights;
-	solver->hess = room;
-	room += d * d;
+	solver->metric =
+		dperm_metric_make(problem->dim, problem->blocks > 1 ? problem->blocks : 1, room);
+	room += dperm_metric_room(problem->dim, solver->metric.blocks);
 	solver->direction = room;
 	solver->at.weights = room + d;
 	solver->at.gradient = room + 2 * d;
 	solver->trial.weights = room + 3 * d;
 	solver->trial.gradient = room + 4 * d;
-	solver->moves = room + 5 * d;
-	solver->changes = solver->moves + DPERM_SOLVER_PAIRS * d;
+	solver->corrections = dperm_corrections_make(problem->dim, room + 5 * d);
 	memcpy(solver->at.weights, weights, sizeof(double) * d);
 	solver->at.norm = INFINITY;
 	if (problem->flat)
@@ -171,12 +194,12 @@ dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *wei
 		begin_leg(solver, LEG_DIRECT, solver->lambda);
 }
 
-/* Begin with the Hessian that is in solver->hess. */
+/* Begin with the Hessian that is in the metric. */
 void
 dperm_solver_use_metric(DpermSolver *solver)
 {
 	begin_leg(solver, LEG_DIRECT, solver->lambda);
-	solver->metric = METRIC_HESSIAN;
+	solver->held = METRIC_HESSIAN;
 	solver->want_hess = false;
 }
 
@@ -202,36 +225,23 @@ dperm_solver_complete(const DpermProblem *problem, DpermPoint *at)
 static void
 factor(DpermSolver *solver, double *trace)
 {
-	int			dim = solver->problem.dim;
-
-	*trace = 0;
-	for (int i = 0; i < dim; i++)
-	{
-		double	   *diagonal = solver->hess + (size_t) i * dim + i;
-
-		*diagonal += solver->problem.lambda;
-		*trace += *diagonal;
-	}
-	solver->pairs = 0;
-	solver->metric = dperm_linsys_factor(solver->hess, dim, &solver->problem.poll) ?
+	solver->corrections.count = 0;
+	solver->held = dperm_metric_factor(&solver->metric, solver->problem.lambda,
+									   &solver->problem.poll, trace) ?
 		METRIC_FACTOR : METRIC_NONE;
 }
 
-/*
- * The direction of descent at the point, by the metric and its corrections
- * (Nocedal 1980).
- */
+/* The direction of descent at the point, by the metric and its corrections. */
 static void
 find_direction(DpermSolver *solver)
 {
 	int			dim = solver->problem.dim;
 	double	   *direction = solver->direction;
-	double		share[DPERM_SOLVER_PAIRS];
 	double		trace = 0;
 
 	for (int i = 0; i < dim; i++)
 		direction[i] = -solver->at.gradient[i];
-	if (solver->metric == METRIC_HESSIAN)
+	if (solver->held == METRIC_HESSIAN)
 		factor(solver, &trace);
 
 	/*
@@ -239,64 +249,11 @@ find_direction(DpermSolver *solver)
 	 * made the Hessian indefinite nevertheless, a plain gradient step still
 	 * descends.
 	 */
-	if (solver->metric == METRIC_NONE)
-	{
+	if (solver->held == METRIC_NONE)
 		for (int i = 0; i < dim; i++)
 			direction[i] /= trace;
-		return;
-	}
-	for (int k = solver->pairs - 1; k >= 0; k--)
-	{
-		const double *change = solver->changes + (size_t) k * dim;
-
-		share[k] = dperm_dot(dim, solver->moves + (size_t) k * dim, direction) /
-			solver->products[k];
-		for (int i = 0; i < dim; i++)
-			direction[i] -= share[k] * change[i];
-	}
-	dperm_linsys_solve(solver->hess, dim, direction);
-	for (int k = 0; k < solver->pairs; k++)
-	{
-		const double *move = solver->moves + (size_t) k * dim;
-		double		left = share[k] - dperm_dot(dim, solver->changes + (size_t) k * dim,
-												direction) / solver->products[k];
-
-		for (int i = 0; i < dim; i++)
-			direction[i] += left * move[i];
-	}
-}
-
-/* Update the metric with the move from the point to the trial. */
-static void
-remember(DpermSolver *solver)
-{
-	int			dim = solver->problem.dim;
-	size_t		size = sizeof(double) * (size_t) dim;
-	double	   *move;
-	double	   *change;
-	double		product;
-
-	if (solver->pairs == DPERM_SOLVER_PAIRS)
-	{
-		/* forget the oldest */
-		solver->pairs--;
-		memmove(solver->moves, solver->moves + dim, size * (size_t) solver->pairs);
-		memmove(solver->changes, solver->changes + dim, size * (size_t) solver->pairs);
-		memmove(solver->products, solver->products + 1,
-				sizeof(double) * (size_t) solver->pairs);
-	}
-	move = solver->moves + (size_t) solver->pairs * dim;
-	change = solver->changes + (size_t) solver->pairs * dim;
-	for (int i = 0; i < dim; i++)
-	{
-		move[i] = solver->trial.weights[i] - solver->at.weights[i];
-		change[i] = solver->trial.gradient[i] - solver->at.gradient[i];
-	}
-
-	/* G is lambda-convex: anything else is rounding */
-	product = dperm_dot(dim, move, change);
-	if (product >= solver->problem.lambda / 2 * dperm_dot(dim, move, move) && product > 0)
-		solver->products[solver->pairs++] = product;
+	else
+		dperm_corrections_solve(&solver->corrections, &solver->metric, direction);
 }
 
 /*
@@ -326,9 +283,9 @@ ask_point(DpermSolver *solver, DpermPoint *point, bool with_hess, int phase, Dpe
 {
 	*ask = (DpermAsk) {.weights = point->weights, .value = &point->value,
 		.gradient = point->gradient,
-		.hess = with_hess ? solver->hess : NULL};
+		.hess = with_hess ? solver->metric.hess : NULL};
 	if (with_hess)
-		solver->metric = METRIC_HESSIAN;
+		solver->held = METRIC_HESSIAN;
 	solver->phase = phase;
 	return true;
 }
@@ -384,29 +341,18 @@ end_leg(DpermSolver *solver, DpermStatus status, DpermAsk *ask)
 static bool
 stuck(DpermSolver *solver, DpermAsk *ask)
 {
-	if (solver->fresh)
+	if (solver->fresh && (solver->newton || !has_blocks(solver)))
 		return end_leg(solver, DPERM_NOT_CERTIFIED, ask);
+	solver->newton = has_blocks(solver);
 	solver->fresh = true;
 	solver->want_hess = true;
 	return ask_point(solver, &solver->at, true, PHASE_POINT, ask);
 }
 
-/* Everything about the point is known: stop, or continue from it. */
+/* Begin the line search along the direction. */
 static bool
-proceed(DpermSolver *solver, DpermAsk *ask)
+begin_search(DpermSolver *solver, DpermAsk *ask)
 {
-	int			max_steps = solver->leg == LEG_DIRECT ? FIRST_STEPS : LEG_STEPS;
-
-	if (reached(solver, &solver->at))
-		return end_leg(solver, DPERM_OK, ask);
-	if (solver->steps++ == max_steps)
-		return end_leg(solver, DPERM_NOT_CERTIFIED, ask);
-	if (solver->metric == METRIC_NONE)
-	{
-		solver->fresh = true;
-		return ask_point(solver, &solver->at, true, PHASE_POINT, ask);
-	}
-	find_direction(solver);
 	solver->slope = dperm_dot(solver->problem.dim, solver->at.gradient, solver->direction);
 	if (!(solver->slope < 0))
 		return stuck(solver, ask);
@@ -419,12 +365,61 @@ proceed(DpermSolver *solver, DpermAsk *ask)
 	return ask_trial(solver, ask);
 }
 
+/* Begin Newton's step, whose products take the place of corrections. */
+static bool
+begin_newton(DpermSolver *solver, DpermAsk *ask)
+{
+	double		norm = solver->at.norm;
+	double		left = fmax(NEWTON_LEFT * fmin(1, sqrt(norm)) * norm, solver->problem.goal / 4);
+
+	solver->corrections.count = 0;
+	dperm_conjugate_start(&solver->conjugate, &solver->metric, solver->problem.lambda,
+						  solver->at.weights, solver->at.gradient, left, NEWTON_PRODUCTS,
+						  solver->corrections.moves, ask);
+	solver->phase = PHASE_PRODUCT;
+	return true;
+}
+
+/* A product has arrived. */
+static bool
+use_product(DpermSolver *solver, DpermAsk *ask)
+{
+	if (dperm_conjugate_next(&solver->conjugate, ask))
+		return true;
+	memcpy(solver->direction, solver->conjugate.step,
+		   sizeof(double) * (size_t) solver->problem.dim);
+	return begin_search(solver, ask);
+}
+
+/* Everything about the point is known: stop, or continue from it. */
+static bool
+proceed(DpermSolver *solver, DpermAsk *ask)
+{
+	int			max_steps = solver->leg == LEG_DIRECT ? FIRST_STEPS : LEG_STEPS;
+
+	if (reached(solver, &solver->at))
+		return end_leg(solver, DPERM_OK, ask);
+	if (solver->steps++ == max_steps)
+		return end_leg(solver, DPERM_NOT_CERTIFIED, ask);
+	if (solver->held == METRIC_NONE)
+	{
+		solver->fresh = true;
+		return ask_point(solver, &solver->at, true, PHASE_POINT, ask);
+	}
+	solver->newton = solver->newton || (has_blocks(solver) && solver->steps > SOME_STEPS);
+	find_direction(solver);
+	return solver->newton && solver->held == METRIC_FACTOR ? begin_newton(solver, ask) :
+		begin_search(solver, ask);
+}
+
 /* Judging from this step, does a Hessian at the next point pay off? */
 static bool
 hess_pays(const DpermSolver *solver, double before)
 {
 	double		rate = solver->at.norm / before;
 
+	if (has_blocks(solver))
+		return solver->newton || (solver->steps == DPERM_CORRECTIONS && !(rate < SLOW_RATE));
 	if (!(rate < SLOW_RATE))
 		return true;
 
@@ -440,10 +435,11 @@ take_trial(DpermSolver *solver, DpermAsk *ask)
 	DpermPoint	was = solver->at;
 	bool		with_hess = solver->trials == 0 && solver->want_hess;
 
-	if (solver->metric == METRIC_FACTOR)
-		remember(solver);
-	else if (!with_hess)
-		solver->metric = METRIC_NONE;	/* that Hessian belongs to a rejected trial */
+	if (solver->held == METRIC_FACTOR && !solver->newton)
+		dperm_corrections_add(&solver->corrections, &solver->at, &solver->trial,
+							  solver->problem.lambda);
+	else if (solver->held == METRIC_HESSIAN && !with_hess)
+		solver->held = METRIC_NONE;	/* that Hessian belongs to a rejected trial */
 	solver->at = solver->trial;
 	solver->trial = was;
 	solver->fresh = with_hess;
@@ -462,7 +458,7 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 		error > 0 ? sqrt(dperm_dot(solver->problem.dim, trial->weights, trial->weights)) : 0;
 	double		slack = fmax(1e3 * DBL_EPSILON, error * (1 + length)) * (1 + fabs(at->value));
 	double		slope = dperm_dot(solver->problem.dim, trial->gradient, solver->direction);
-	bool		exact = solver->steps > EXACT_AFTER;
+	bool		exact = solver->steps > EXACT_AFTER && !has_blocks(solver);
 	double		left = exact ? EXACT_SLOPE : SLOPE_LEFT;
 	double		overshot = exact ? EXACT_SLOPE : SLOPE_OVERSHOT;
 
@@ -502,7 +498,7 @@ dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 	switch (solver->phase)
 	{
 		case PHASE_START:
-			solver->fresh = solver->metric == METRIC_NONE;
+			solver->fresh = solver->held == METRIC_NONE;
 			return ask_point(solver, &solver->at, solver->fresh, PHASE_POINT, ask);
 		case PHASE_POINT:
 			dperm_solver_complete(&solver->problem, &solver->at);
@@ -514,6 +510,8 @@ dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 		case PHASE_TRIAL:
 			dperm_solver_complete(&solver->problem, &solver->trial);
 			return judge_trial(solver, ask);
+		case PHASE_PRODUCT:
+			return use_product(solver, ask);
 	}
 	return false;
 }
@@ -524,6 +522,7 @@ resume(DpermSolver *solver, int phase)
 {
 	solver->leg = LEG_DIRECT;
 	solver->steps = 0;
+	solver->newton = false;
 	solver->want_hess = false;
 	solver->phase = phase;
 }
@@ -551,7 +550,7 @@ dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const Dperm
 	resume(solver, PHASE_KNOWN);
 	if (!alike)
 	{
-		solver->metric = METRIC_NONE;
+		solver->held = METRIC_NONE;
 		if (problem->flat)
 			solver->steps = FIRST_STEPS - FEW_STEPS;
 	}

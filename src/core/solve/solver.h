@@ -11,6 +11,10 @@
  * costs. It converges from any start: a step with a fresh Hessian descends
  * because its eigenvalues are at least lambda, and every step satisfies Wolfe's
  * conditions in the form that survives rounding (Hager and Zhang 2005).
+ *
+ * With several classes there is a metric in place of the Hessian (metric.h).
+ * Where that is slow, a step is Newton's, by conjugate gradients
+ * (conjugate.h).
  */
 #ifndef DPERM_SOLVER_H
 #define DPERM_SOLVER_H
@@ -19,26 +23,15 @@
 #include <stddef.h>
 
 #include "core/base/status.h"
-
-/*
- * A question: the mean over rows of the loss at weights, its gradient (dim)
- * and, if hess is not NULL, its Hessian (dim x dim, lower triangle, by
- * columns). If weights_low is not NULL, the gradient alone, in twice the
- * precision, at weights of twice the precision (careful.h).
- */
-typedef struct DpermAsk
-{
-	const double *weights;
-	const double *weights_low;	/* NULL: doubles are enough */
-	double	   *value;
-	double	   *gradient;
-	double	   *gradient_low;	/* beside weights_low */
-	double	   *hess;			/* NULL: not needed */
-} DpermAsk;
+#include "core/solve/ask.h"
+#include "core/solve/conjugate.h"
+#include "core/solve/corrections.h"
+#include "core/solve/metric.h"
 
 typedef struct DpermProblem
 {
 	int			dim;
+	int			blocks;			/* classes; 0 or 1: one block of weights */
 	double		lambda;			/* > 0 */
 	const double *tilt;			/* dim; NULL for none */
 	double		goal;			/* stop at |gradient of G| <= goal, */
@@ -62,11 +55,11 @@ typedef struct DpermProblem
  * The cost of a Hessian of rows in memory, in gradients; and a cost that counts
  * as cheap.
  */
-extern double dperm_solver_hess_cost(int dim);
+extern double dperm_solver_hess_cost(int dim, int blocks);
 #define DPERM_CHEAP_HESS 4
 
 /* How many doubles of room the solver needs. */
-extern size_t dperm_solver_room(int dim);
+extern size_t dperm_solver_room(int dim, int blocks);
 
 /*
  * Improve weights until the goal is reached. The caller has control, so that
@@ -80,18 +73,6 @@ extern size_t dperm_solver_room(int dim);
  * DPERM_NOT_CERTIFIED, because the solver cannot reach the goal, and weights
  * are the best point seen.
  */
-
-/* Corrections of the metric that are remembered. */
-#define DPERM_SOLVER_PAIRS 10
-
-/* A point and what is known of G there. */
-typedef struct DpermPoint
-{
-	double	   *weights;
-	double	   *gradient;
-	double		value;
-	double		norm;			/* of the gradient */
-} DpermPoint;
 
 /* Turn the mean loss and its gradient at a point into those of G. */
 extern void dperm_solver_complete(const DpermProblem *problem, DpermPoint *point);
@@ -112,14 +93,15 @@ typedef struct DpermSolver
 	DpermPoint	trial;
 	double	   *direction;
 
-	/* the metric: a Hessian or its factor, and corrections, oldest first */
-	double	   *hess;			/* dim x dim */
-	int			metric;
+	/* the metric: a Hessian or its factor, and corrections */
+	DpermMetric metric;
+	int			held;			/* what the metric holds */
 	bool		fresh;			/* is the Hessian that of the current point? */
-	int			pairs;
-	double	   *moves;			/* dim each */
-	double	   *changes;		/* of the gradient, along the moves */
-	double		products[DPERM_SOLVER_PAIRS];	/* of the two */
+	DpermCorrections corrections;
+
+	/* Newton's steps with several classes; its room is that of the corrections */
+	bool		newton;
+	DpermConjugate conjugate;
 
 	/* the line search: slopes at 0, and at the ends of the bracket */
 	double		slope;
@@ -137,7 +119,7 @@ extern void dperm_solver_start(DpermSolver *solver, const DpermProblem *problem,
 
 /*
  * To be called between start and the first next: a Hessian of the mean loss,
- * perhaps over some of the rows, has been written to solver.hess and is good
+ * perhaps over some of the rows, has been written to solver.metric.hess and is good
  * enough to begin with.
  */
 extern void dperm_solver_use_metric(DpermSolver *solver);
@@ -164,7 +146,7 @@ dperm_solver_ask_metric(DpermSolver *solver, const double *weights)
 	return (DpermAsk) {.weights = weights,
 					   .value = &solver->trial.value,
 					   .gradient = solver->trial.gradient,
-					   .hess = solver->hess};
+					   .hess = solver->metric.hess};
 }
 
 /*

@@ -1,0 +1,53 @@
+/*
+ * metric.h: an approximate Hessian of the objective, and its inverse: what
+ * solvers measure steps with.
+ *
+ * With one block of weights it is the Hessian itself, dim x dim. With K classes
+ * and d coordinates that would be K d x K d, so it is
+ *
+ *   S (x) A/tr(S) + lambda,    S = mean of S_i,  A = mean of tr(S_i) x_i x_i',
+ *
+ * where S_i is the curvature of a row by pairs of classes: the Hessian of rows
+ * whose curvature does not depend on x. With the eigenvalues s of S, it takes K
+ * factors of s A/tr(S) + lambda. Of many classes only the diagonal of S is
+ * known (loss.h).
+ */
+#ifndef DPERM_METRIC_H
+#define DPERM_METRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/status.h"
+
+typedef struct DpermMetric
+{
+	int			dim;			/* weights */
+	int			blocks;			/* classes, or 1 */
+	/*
+	 * What a pass answers (moments.h): the Hessian of the mean loss, d x d by
+	 * columns, lower triangle; with several classes A, then S, packed.
+	 */
+	double	   *hess;
+	double	   *factors;		/* of the second class and those after it */
+	double	   *vectors;		/* eigenvectors of S, one after the other; NULL: the unit vectors */
+	double	   *values;			/* eigenvalues of S */
+	double	   *column;			/* scratch: d, or blocks if there are more */
+} DpermMetric;
+
+/* How many doubles of room it needs. */
+extern size_t dperm_metric_room(int dim, int blocks);
+
+extern DpermMetric dperm_metric_make(int dim, int blocks, double *room);
+
+/*
+ * From the answer to a factor, for a regulariser; false if rounding has made it
+ * indefinite. *trace receives the sum of its eigenvalues, before.
+ */
+extern bool dperm_metric_factor(DpermMetric *metric, double lambda, const DpermPoll *poll,
+								double *trace);
+
+/* Multiply a vector by the inverse. */
+extern void dperm_metric_solve(const DpermMetric *metric, double *x);
+
+#endif							/* DPERM_METRIC_H */

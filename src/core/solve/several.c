@@ -1,0 +1,140 @@
+/*
+ * several.c: outputs of rows, and sums over them, with several classes.
+ */
+#include "core/solve/several.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/base/blas.h"
+#include "core/base/vector.h"
+#include "core/encode/knots.h"
+
+/* to += factor from, for each class. */
+static inline void
+add_times(int classes, double factor, const double *restrict from, double *restrict to)
+{
+	int			k = 0;
+
+	for (; k + 2 <= classes; k += 2)
+		dperm_put_pair(dperm_multiply_add(dperm_both(factor), dperm_pair_at(from + k),
+										  dperm_pair_at(to + k)), to + k);
+	if (k < classes)
+		to[k] = dperm_fused(factor, from[k], to[k]);
+}
+
+/* Are there enough numbers for BLAS? */
+static bool
+many_numbers(const DpermLayout *layout, size_t stride)
+{
+	return layout->dense > DPERM_BLAS_SMALL && stride <= INT_MAX;
+}
+
+/* Outputs of the numbers of rows. */
+static void
+number_outputs(const DpermLayout *layout, int classes, const double *rows, int count,
+			   size_t stride, const double *weights, double *outputs)
+{
+	const double one = 1,
+				none = 0;
+	int			apart = (int) stride;
+
+	if (many_numbers(layout, stride))
+	{
+		dperm_blas()->dgemm("N", "N", &classes, &count, &layout->dense, &one, weights, &classes,
+							rows, &apart, &none, outputs, &classes);
+		return;
+	}
+	memset(outputs, 0, sizeof(double) * (size_t) count * (size_t) classes);
+	for (int i = 0; i < count; i++)
+		for (int j = 0; j < layout->dense; j++)
+			add_times(classes, rows[i * stride + j], weights + (size_t) j * classes,
+					  outputs + (size_t) i * classes);
+}
+
+/* The outputs of rows. */
+void
+dperm_several_outputs(const DpermCodes *codes, int classes, const double *rows, int count,
+					  size_t stride, const double *weights, double *outputs)
+{
+	const DpermLayout *layout = codes->layout;
+	const uint16_t *code = codes->codes;
+	const double *entries = codes->entries;
+	size_t		wide = (size_t) classes;
+	double		unit = layout->unit;
+
+	number_outputs(layout, classes, rows, count, stride, weights, outputs);
+	for (int i = 0; i < count; i++, code += codes->stride, entries += codes->entry_stride)
+	{
+		const uint16_t *places = code + layout->codes;
+		double	   *to = outputs + i * wide;
+
+		if (dperm_layout_has_constant(layout))
+			add_times(classes, unit, weights + layout->dense * wide, to);
+		for (int k = 0; k < layout->codes; k++)
+			add_times(classes, unit, weights + code[k] * wide, to);
+		for (int k = 0; k < layout->curves; k++)
+		{
+			const double *first = weights + places[k] * wide;
+
+			add_times(classes, entries[k], first, to);
+			add_times(classes, dperm_knots_rest(unit, entries[k]), first + wide, to);
+		}
+	}
+}
+
+/* The sum of the numbers of rows times slopes. */
+static void
+number_sum(const DpermLayout *layout, int classes, const double *rows, int count, size_t stride,
+		   const double *slopes, double *sum)
+{
+	const double one = 1,
+				none = 0;
+	int			apart = (int) stride;
+
+	if (many_numbers(layout, stride))
+	{
+		dperm_blas()->dgemm("N", "T", &classes, &layout->dense, &count, &one, slopes, &classes,
+							rows, &apart, &none, sum, &classes);
+		return;
+	}
+	memset(sum, 0, sizeof(double) * (size_t) layout->dense * (size_t) classes);
+	for (int i = 0; i < count; i++)
+		for (int j = 0; j < layout->dense; j++)
+			add_times(classes, rows[i * stride + j], slopes + (size_t) i * classes,
+					  sum + (size_t) j * classes);
+}
+
+/* The sum of rows times slopes. */
+void
+dperm_several_sum(const DpermCodes *codes, int classes, const double *rows, int count,
+				  size_t stride, const double *slopes, double *sum)
+{
+	const DpermLayout *layout = codes->layout;
+	const uint16_t *code = codes->codes;
+	const double *entries = codes->entries;
+	size_t		wide = (size_t) classes;
+	double		unit = layout->unit;
+
+	number_sum(layout, classes, rows, count, stride, slopes, sum);
+	memset(sum + layout->dense * wide, 0,
+		   sizeof(double) * wide * (size_t) (layout->dim + DPERM_CODES_BEYOND - layout->dense));
+	for (int i = 0; i < count; i++, code += codes->stride, entries += codes->entry_stride)
+	{
+		const uint16_t *places = code + layout->codes;
+		const double *from = slopes + i * wide;
+
+		if (dperm_layout_has_constant(layout))
+			add_times(classes, unit, from, sum + layout->dense * wide);
+		for (int k = 0; k < layout->codes; k++)
+			add_times(classes, unit, from, sum + code[k] * wide);
+		for (int k = 0; k < layout->curves; k++)
+		{
+			double	   *first = sum + places[k] * wide;
+
+			add_times(classes, entries[k], from, first);
+			add_times(classes, dperm_knots_rest(unit, entries[k]), from, first + wide);
+		}
+	}
+}
