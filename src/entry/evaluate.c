@@ -6,6 +6,7 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
@@ -14,6 +15,7 @@
 #include "base/message.h"
 #include "base/option_table.h"
 #include "base/result_set.h"
+#include "column/class_choice.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
 #include "core/privacy/counts.h"
@@ -48,6 +50,13 @@ typedef struct Evaluation
 	bool		choose_bins;	/* is their number to be chosen? Then these are fine-grained */
 	int64	   *counts;
 } Evaluation;
+
+/* The number of its classes, if they are several; else 0. */
+static int
+classes_of(const Evaluation *evaluation)
+{
+	return evaluation->model->loss.classes;
+}
 
 /* Are errors added up, in place of rows that are counted? */
 static bool
@@ -99,17 +108,22 @@ name_columns(DpermModel *model, const char *features)
 	return model;
 }
 
-/* The bounds of a number are those of the training. */
+/* The bounds of a number, or several classes, are those of the training. */
 static void
-take_bounds(FunctionCallInfo fcinfo, const DpermModel *model, DpermOptions *options)
+take_domain(FunctionCallInfo fcinfo, const DpermModel *model, DpermOptions *options)
 {
 	if (dperm_arguments_text(fcinfo, "positive"))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the model predicts a number, which has no positive value"),
+				 dperm_model_label(model) == DPERM_LABEL_NUMBER ?
+				 errmsg("the model predicts a number, which has no positive value") :
+				 errmsg("the model has several classes, none of which is positive"),
 				 errhint("Omit positive.")));
+	options->labels.kind = dperm_model_label(model);
 	options->labels.low = model->label_low;
 	options->labels.high = model->label_high;
+	options->labels.classes = model->classes.bytes;
+	options->labels.class_count = model->loss.classes;
 }
 
 /*
@@ -155,10 +169,61 @@ name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *n
 				 errmsg("the model does not name a label column"),
 				 errhint("Name the column that holds the labels, as in label => 'y'.")));
 	names->label = label ? label : trained;
-	if (options->labels.kind == DPERM_LABEL_NUMBER)
-		take_bounds(fcinfo, model, options);
-	else
+	if (dperm_model_label(model) == DPERM_LABEL_TWO)
 		take_positive(fcinfo, model, names->label, trained, options);
+	else
+		take_domain(fcinfo, model, options);
+}
+
+/* The same model, with one of its classes before the others. */
+static DpermModel *
+put_first(DpermModel *model, int number)
+{
+	int			classes = model->loss.classes;
+	Size		size = sizeof(double) * dperm_encoder_dim(&model->encoder);
+	char	   *weights = palloc(size * classes);
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < classes; i++)
+	{
+		int			from = i == 0 ? number : i < number ? i : i + 1;
+		const char *name = dperm_class_choice_name(model, from);
+
+		memcpy(weights + i * size, dperm_model_class(model, from), size);
+		appendBinaryStringInfo(&names, name, strlen(name) + 1);
+	}
+	model->weights = (double *) weights;
+	model->classes = (DpermText) {names.data, names.len};
+	return model;
+}
+
+/* Raise an error for a model that has no ROC curve, or too many classes. */
+static void
+check_model(FunctionCallInfo fcinfo, Evaluation *evaluation)
+{
+	int			classes = classes_of(evaluation);
+
+	if (evaluation->bins > 0 && sums_errors(evaluation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the model predicts a number, which has no ROC curve"),
+				 errhint("Use dp_evaluate().")));
+	if (evaluation->bins > 0)
+	{
+		int			number =
+			dperm_class_choice(evaluation->model, dperm_arguments_text(fcinfo, "class"));
+
+		if (classes > 0)
+			evaluation->model = put_first(evaluation->model, number);
+	}
+	else if (classes > DPERM_COUNTS_CLASSES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a confusion matrix of more than %d classes is not computed",
+						DPERM_COUNTS_CLASSES_MAX),
+				 errdetail("The model has %d classes.", classes),
+				 errhint("dp_roc() measures one class against the others.")));
 }
 
 /* Check the arguments and open the source, before any row is read. */
@@ -182,6 +247,9 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 				 errhint("Call dp_evaluate(model, 'table', epsilon => 1).")));
 	model = dperm_model_type_open(value);
 	names.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
+	evaluation->model = model;
+	check_model(fcinfo, evaluation);
+	model = evaluation->model;
 	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
 	dperm_option_table_set(&options, "epsilon", epsilon, false);
 	if (dperm_arguments_text(fcinfo, "neighbours"))
@@ -192,11 +260,6 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	dperm_options_settle(&options);
 	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
 	evaluation->model = model;
-	if (sums_errors(evaluation) && evaluation->bins > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the model predicts a number, which has no ROC curve"),
-				 errhint("Use dp_evaluate().")));
 	evaluation->budget = sums_errors(evaluation) ?
 		dperm_selection_budget(options.epsilon) :	/* either relation: errors.h */
 		dperm_selection_budget_for(options.epsilon, options.neighbours);
@@ -230,8 +293,10 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 static int
 cells_of(const Evaluation *evaluation)
 {
+	int			classes = Max(classes_of(evaluation), 2);
+
 	return sums_errors(evaluation) ? DPERM_SUMS :
-		evaluation->bins > 0 ? 2 * evaluation->bins : DPERM_CELLS;
+		evaluation->bins > 0 ? 2 * evaluation->bins : classes * classes;
 }
 
 /*
@@ -289,48 +354,98 @@ count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	add_noise(evaluation, evaluation->counts, cells_of(evaluation));
 }
 
-/* One row of the result of dp_evaluate. */
-static void
-put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEstimate estimate,
-			 bool private)
+/* Where the rows of a result go. */
+typedef struct Report
 {
-	Datum		values[5] = {CStringGetTextDatum(name), Float8GetDatum(estimate.value),
-		Float8GetDatum(estimate.low), Float8GetDatum(estimate.high), BoolGetDatum(private)};
-	bool		nulls[5] = {false, isnan(estimate.value), false, false, false};
+	Tuplestorestate *store;
+	TupleDesc	desc;
+	const Evaluation *evaluation;
+} Report;
 
-	tuplestore_putvalues(store, desc, values, nulls);
+/*
+ * One row of the result of dp_evaluate; about one of several classes, and one
+ * that is predicted, or 0.
+ */
+static void
+put_estimate(const Report *report, const char *name, DpermEstimate estimate, int class,
+			 int predicted)
+{
+	const DpermModel *model = report->evaluation->model;
+	Datum		values[7] = {CStringGetTextDatum(name), Float8GetDatum(estimate.value),
+		Float8GetDatum(estimate.low), Float8GetDatum(estimate.high),
+		BoolGetDatum(report->evaluation->budget > 0)};
+	bool		nulls[7] = {[1] = isnan(estimate.value), [5] = class == 0, [6] = predicted == 0};
+
+	if (class > 0)
+		values[5] = CStringGetTextDatum(dperm_class_choice_name(model, class));
+	if (predicted > 0)
+		values[6] = CStringGetTextDatum(dperm_class_choice_name(model, predicted));
+	tuplestore_putvalues(report->store, report->desc, values, nulls);
+}
+
+/* A count. */
+static DpermEstimate
+count_at(const Evaluation *evaluation, int cell)
+{
+	return dperm_counts_estimate(evaluation->counts[cell], evaluation->budget, evaluation->parts);
+}
+
+/* A metric of all classes or, unless class is 0, of one of several. */
+static void
+put_metric(const Report *report, DpermMetric metric, int class)
+{
+	const Evaluation *evaluation = report->evaluation;
+
+	put_estimate(report, dperm_counts_metric_name(metric),
+				 dperm_counts_metric(metric, Max(classes_of(evaluation), 2), Max(class, 1),
+									 evaluation->counts, evaluation->parts,
+									 dperm_counts_variance(evaluation->budget, evaluation->parts)),
+				 class, 0);
 }
 
 /* The rows of a model of two classes. */
 static void
-put_classes(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
+put_two(const Report *report)
 {
-	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
-	"false negatives", "true negatives"};
-	uint64		budget = evaluation->budget;
-	uint64		parts = evaluation->parts;
-	double		variance = dperm_counts_variance(budget, parts);
-
-	for (int i = 0; i < DPERM_CELLS; i++)
-		put_estimate(store, desc, names[i],
-					 dperm_counts_estimate(evaluation->counts[i], budget, parts), budget > 0);
+	put_estimate(report, "true positives", count_at(report->evaluation, DPERM_TRUE_POSITIVE), 0, 0);
+	put_estimate(report, "false positives", count_at(report->evaluation, DPERM_FALSE_POSITIVE), 0,
+				 0);
+	put_estimate(report, "false negatives", count_at(report->evaluation, DPERM_FALSE_NEGATIVE), 0,
+				 0);
+	put_estimate(report, "true negatives", count_at(report->evaluation, DPERM_TRUE_NEGATIVE), 0, 0);
 	for (int i = 0; i < DPERM_METRICS; i++)
-		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
-					 dperm_counts_metric((DpermMetric) i, evaluation->counts, parts, variance),
-					 budget > 0);
+		put_metric(report, (DpermMetric) i, 0);
+}
+
+/* The rows of a model of several classes. */
+static void
+put_several(const Report *report)
+{
+	int			classes = classes_of(report->evaluation);
+
+	for (int i = 0; i < classes * classes; i++)
+		put_estimate(report, "count", count_at(report->evaluation, i), i / classes + 1,
+					 i % classes + 1);
+	put_metric(report, DPERM_METRIC_ACCURACY, 0);
+	put_metric(report, DPERM_METRIC_ERROR, 0);
+	put_metric(report, DPERM_METRIC_MACRO_F1, 0);
+	for (int class = 1; class <= classes; class++)
+		for (int i = DPERM_METRIC_PRECISION; i <= DPERM_METRIC_F1; i++)
+			put_metric(report, (DpermMetric) i, class);
 }
 
 /* The rows of a model whose label is a number. */
 static void
-put_errors(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
+put_errors(const Report *report)
 {
+	const Evaluation *evaluation = report->evaluation;
 	double		range = 2 * dperm_model_unit(evaluation->model);
 
 	for (int i = 0; i < DPERM_ERROR_METRICS; i++)
-		put_estimate(store, desc, dperm_errors_metric_name((DpermErrorMetric) i),
+		put_estimate(report, dperm_errors_metric_name((DpermErrorMetric) i),
 					 dperm_errors_metric((DpermErrorMetric) i, evaluation->counts,
 										 evaluation->budget, range),
-					 evaluation->budget > 0);
+					 0, 0);
 }
 
 /*
@@ -341,9 +456,8 @@ Datum
 dp_evaluate(PG_FUNCTION_ARGS)
 {
 	Evaluation	evaluation = {.bins = 0};
+	Report		report = {.evaluation = &evaluation};
 	Oid			protected = dperm_protected_call_relation(fcinfo);
-	TupleDesc	desc;
-	Tuplestorestate *store;
 
 	if (OidIsValid(protected))
 		return dperm_protected_call(fcinfo, protected, NULL, NULL);
@@ -351,11 +465,13 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	count_privately(fcinfo, &evaluation);
 
 	/* not before: a charge ends the transaction, and the result set with it */
-	store = dperm_result_set_begin(fcinfo, &desc);
+	report.store = dperm_result_set_begin(fcinfo, &report.desc);
 	if (sums_errors(&evaluation))
-		put_errors(store, desc, &evaluation);
+		put_errors(&report);
+	else if (classes_of(&evaluation) > 0)
+		put_several(&report);
 	else
-		put_classes(store, desc, &evaluation);
+		put_two(&report);
 	return (Datum) 0;
 }
 
@@ -407,7 +523,7 @@ put_curve(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
 
 /*
  * dp_roc(model, source, label, epsilon, positive, features, bins, neighbours,
- * unit, purpose)
+ * unit, purpose, class)
  */
 Datum
 dp_roc(PG_FUNCTION_ARGS)

@@ -88,7 +88,7 @@ TEST(metrics_of_several)
 		for (int label = 1; label <= classes; label++)
 			for (int decided = 1; decided <= classes; decided++)
 			{
-				int			cell = dperm_counts_cell_of(classes, label, decided);
+				int			cell = dperm_counts_cell(classes, decided, label, 0);
 
 				cells[cell] = (double) (counts[cell] = 1 + test_below(&state, 50));
 			}

@@ -418,14 +418,30 @@ TEST(cells_of_decisions)
 
 	for (size_t i = 0; i < sizeof(negative) / sizeof(double); i++)
 	{
-		CHECK(dperm_counts_cell(negative[i], true, 0) == DPERM_FALSE_NEGATIVE);
-		CHECK(dperm_counts_cell(negative[i], false, 0) == DPERM_TRUE_NEGATIVE);
+		CHECK(dperm_counts_cell(0, negative[i], 1, 0) == DPERM_FALSE_NEGATIVE);
+		CHECK(dperm_counts_cell(0, negative[i], -1, 0) == DPERM_TRUE_NEGATIVE);
 	}
 	for (size_t i = 0; i < sizeof(positive) / sizeof(double); i++)
 	{
-		CHECK(dperm_counts_cell(positive[i], true, 0) == DPERM_TRUE_POSITIVE);
-		CHECK(dperm_counts_cell(positive[i], false, 0) == DPERM_FALSE_POSITIVE);
+		CHECK(dperm_counts_cell(0, positive[i], 1, 0) == DPERM_TRUE_POSITIVE);
+		CHECK(dperm_counts_cell(0, positive[i], -1, 0) == DPERM_FALSE_POSITIVE);
 	}
+}
+
+/* Rows of the first class come first, and each of them by its decision. */
+TEST(cells_of_several)
+{
+	int			next = 0;
+
+	for (int label = 1; label <= 5; label++)
+		for (int decided = 1; decided <= 5; decided++)
+			CHECK(dperm_counts_cell(5, decided, label, 0) == next++);
+
+	/* in a histogram, the first class is the positive one */
+	CHECK(dperm_counts_cell(5, 1e9, 1, 10) == 9);
+	CHECK(dperm_counts_cell(5, -1e9, 1, 10) == 0);
+	CHECK(dperm_counts_cell(5, 1e9, 2, 10) == 19);
+	CHECK(dperm_counts_cell(5, -1e9, 5, 10) == 10);
 }
 
 /*
@@ -441,18 +457,18 @@ TEST(bins_of_decisions)
 			double		middle = tan(acos(-1.0) * ((i + 0.5) / bins - 0.5));
 			double		low = tan(acos(-1.0) * ((double) i / bins - 0.5));
 
-			CHECK(dperm_counts_cell(middle, true, bins) == i);
-			CHECK(dperm_counts_cell(middle, false, bins) == bins + i);
+			CHECK(dperm_counts_cell(0, middle, 1, bins) == i);
+			CHECK(dperm_counts_cell(0, middle, -1, bins) == bins + i);
 			if (i > 0)
 			{
-				CHECK(dperm_counts_cell(low + 1e-9 * (1 + low * low), true, bins) == i);
-				CHECK(dperm_counts_cell(low - 1e-9 * (1 + low * low), true, bins) == i - 1);
+				CHECK(dperm_counts_cell(0, low + 1e-9 * (1 + low * low), 1, bins) == i);
+				CHECK(dperm_counts_cell(0, low - 1e-9 * (1 + low * low), 1, bins) == i - 1);
 			}
 		}
-		CHECK(dperm_counts_cell(INFINITY, true, bins) == bins - 1);
-		CHECK(dperm_counts_cell(INFINITY, false, bins) == 2 * bins - 1);
-		CHECK(dperm_counts_cell(-INFINITY, true, bins) == 0);
-		CHECK(dperm_counts_cell(NAN, true, bins) == 0);
-		CHECK(dperm_counts_cell(NAN, false, bins) == bins);
+		CHECK(dperm_counts_cell(0, INFINITY, 1, bins) == bins - 1);
+		CHECK(dperm_counts_cell(0, INFINITY, -1, bins) == 2 * bins - 1);
+		CHECK(dperm_counts_cell(0, -INFINITY, 1, bins) == 0);
+		CHECK(dperm_counts_cell(0, NAN, 1, bins) == 0);
+		CHECK(dperm_counts_cell(0, NAN, -1, bins) == bins);
 	}
 }

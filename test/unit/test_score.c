@@ -227,7 +227,7 @@ TEST(outputs_are_decisions)
 		const DpermValue *values = sample_row(&state, enc, &row);
 		int			dim = dperm_encoder_dim(enc);
 		int			linear = dperm_encoder_linear_dim(enc);
-		double		room[2 * SAMPLE_DIM_MAX];
+		double		room[2 * SAMPLE_DIM_MAX + 4];
 		double		frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
 		double		weights[4 * SAMPLE_DIM_MAX];
 		double		outputs[4];
@@ -240,6 +240,13 @@ TEST(outputs_are_decisions)
 		for (int k = 0; k < 4; k++)
 			CHECK(outputs[k] ==
 				  dperm_score_decision(enc, frequencies, weights + k * dim, values, room));
+
+		/* and so is what a row is counted by */
+		CHECK(dperm_score_judge(enc, frequencies, 4, weights, values, 0, room) ==
+			  dperm_score_class(4, outputs));
+		CHECK(dperm_score_judge(enc, frequencies, 4, weights, values, 9, room) ==
+			  dperm_score_odds(4, outputs));
+		CHECK(dperm_score_judge(enc, frequencies, 0, weights, values, 9, room) == outputs[0]);
 	}
 }
 

@@ -223,3 +223,16 @@ dperm_score_odds(int classes, const double *outputs)
 		sum += exp(tame(outputs[k]) - most);
 	return tame(outputs[0]) - most - log(sum);
 }
+
+/* What a row is counted by. */
+double
+dperm_score_judge(const DpermEncoder *enc, const double *frequencies, int classes,
+				  const double *weights, const DpermValue *values, int bins, double *room)
+{
+	double	   *outputs = room + dperm_encoder_dim(enc) + dperm_encoder_linear_dim(enc);
+
+	if (classes == 0)
+		return dperm_score_decision(enc, frequencies, weights, values, room);
+	dperm_score_outputs(enc, frequencies, classes, weights, values, room, outputs);
+	return bins > 0 ? dperm_score_odds(classes, outputs) : dperm_score_class(classes, outputs);
+}

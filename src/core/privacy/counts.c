@@ -23,10 +23,14 @@ bin_of(double decision, int bins)
  * The cell of a decision: in a histogram by class, or in the confusion matrix.
  */
 int
-dperm_counts_cell(double decision, bool positive, int bins)
+dperm_counts_cell(int classes, double decision, double label, int bins)
 {
+	bool		positive = classes > 0 ? label == 1 : label > 0;
+
 	if (bins > 0)
 		return (positive ? 0 : bins) + bin_of(decision, bins);
+	if (classes > 0)
+		return ((int) label - 1) * classes + (int) decision - 1;
 	if (decision > 0)
 		return positive ? DPERM_TRUE_POSITIVE : DPERM_FALSE_POSITIVE;
 	return positive ? DPERM_FALSE_NEGATIVE : DPERM_TRUE_NEGATIVE;

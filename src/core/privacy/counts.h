@@ -39,20 +39,15 @@ enum
 /* The most classes whose matrix is counted. */
 #define DPERM_COUNTS_CLASSES_MAX 100
 
-/* The cell of a row, by the numbers of its class and of that decided on. */
-static inline int
-dperm_counts_cell_of(int classes, int label, int decided)
-{
-	return (label - 1) * classes + decided - 1;
-}
-
 /*
- * The cell of a row with a label of two classes, by the model's decision: one of
- * the above if bins is 0, else one of 2 * bins, with those of the positive class
- * first. Bins are equal parts of the range of the arctangent, which is bounded,
- * so that they are public.
+ * The cell of a row with a label, by the model's decision. Of several classes
+ * both are numbers of classes; else classes is 0, and the decision is positive
+ * or not. With bins: one of 2 * bins, with those of the positive class first, or
+ * of the first of several classes; the decision is then a number. Bins are equal
+ * parts of the range of the arctangent, which is bounded, so that they are
+ * public.
  */
-extern int	dperm_counts_cell(double decision, bool positive, int bins);
+extern int	dperm_counts_cell(int classes, double decision, double label, int bins);
 
 typedef enum DpermMetric
 {
