@@ -143,8 +143,8 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 		{
 			dperm_options_set_unit(options, source->unit != NULL);
 			dperm_call_charge_settle(options, source);
-			options->labels.low = source->spec.labels.low;	/* of a holdout, too */
-			options->labels.high = source->spec.labels.high;
+			dperm_options_set_labels(options, &source->spec.labels);	/* of a holdout, too */
+			dperm_options_set_labels(&tuning->base, &source->spec.labels);
 		}
 		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
 							dperm_options_noise(options, &source->spec.encoder, false));
