@@ -16,11 +16,13 @@ CREATE FUNCTION dp_evaluate(
 	OUT value float8,
 	OUT low float8,
 	OUT high float8,
-	OUT private boolean
+	OUT private boolean,
+	OUT class text,
+	OUT predicted text
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
 COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text, text, text) IS
-	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals; of linear regression, private errors';
+	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals, of several classes by label and prediction; of linear regression, private errors';
 
 CREATE FUNCTION dp_roc(
 	model dp_model,
@@ -33,6 +35,7 @@ CREATE FUNCTION dp_roc(
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
 	purpose text DEFAULT NULL,
+	class text DEFAULT NULL,
 	OUT threshold float8,
 	OUT true_positive_rate float8,
 	OUT false_positive_rate float8,
@@ -41,8 +44,8 @@ CREATE FUNCTION dp_roc(
 	OUT auc_high float8
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 41;
-COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text, text) IS
-	'a private ROC curve and the area under it, with a 95 percent interval, from a histogram of decisions with public bins';
+COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text, text, text) IS
+	'a private ROC curve and the area under it, with a 95 percent interval, from a histogram of decisions with public bins; of several classes, one against the others';
 
 --
 -- Cost

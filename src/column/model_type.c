@@ -257,12 +257,15 @@ dperm_model_from_jsonb(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(result);
 }
 
-/* The weights as an array; with an intercept, its weight comes last. */
+/*
+ * The weights as an array; with an intercept, its weight comes last. Those of
+ * several classes come class by class.
+ */
 Datum
 dp_weights(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	int			dim = dperm_encoder_dim(&model->encoder);
+	int			dim = dperm_model_weights(model);
 	Datum	   *elements = palloc(dim * sizeof(Datum));
 
 	for (int i = 0; i < dim; i++)

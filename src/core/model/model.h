@@ -41,13 +41,15 @@ typedef struct DpermModel
 	int			alternative_count;
 	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 
-	const double *weights;		/* dperm_encoder_dim(&encoder) of them */
+	/* dperm_model_weights() of them: the encoder's, class by class if there are several */
+	const double *weights;
 	DpermText	source;			/* the relation, with its schema; empty for an aggregate */
 	DpermText	label;			/* the label column; empty if it was an expression */
 	bool		has_positive;	/* was a positive value specified? */
 	DpermText	positive;
 	double		label_low;		/* the bounds of a label that is a number, else zeros */
 	double		label_high;
+	DpermText	classes;		/* of several, loss.classes of them (classes.h), else empty */
 	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
 	DpermText	prior;			/* its prior (prior.h); empty if it has none */
 	DpermText	budget;			/* that was charged for it; empty if none was */
@@ -86,6 +88,19 @@ dperm_model_centre(const DpermModel *model)
 	return dperm_model_label(model) == DPERM_LABEL_NUMBER ?
 			   model->label_low / 2 + model->label_high / 2 :
 			   0;
+}
+
+/* The number of its weights; and those of a class, the first of which is number 1. */
+static inline int
+dperm_model_weights(const DpermModel *model)
+{
+	return dperm_encoder_dim(&model->encoder) * dperm_loss_blocks(model->loss);
+}
+
+static inline const double *
+dperm_model_class(const DpermModel *model, int number)
+{
+	return model->weights + (size_t) (number - 1) * (size_t) dperm_encoder_dim(&model->encoder);
 }
 
 /* Both forms begin with this number, the only format that is read. */
