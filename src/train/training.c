@@ -39,7 +39,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 
 	memset(training, 0, sizeof(*training));
 	training->layout = layout;
-	training->fit.setup = dperm_options_setup(options, dim, noise, rows);
+	training->fit.setup = dperm_options_setup(options, layout->dim, noise, rows);
 	training->fit.calibration = dperm_host_calibrate(&training->fit.setup);
 	training->prior = options->prior_text;
 	if (options->prior)
