@@ -103,6 +103,10 @@ dperm_model_class(const DpermModel *model, int number)
 	return model->weights + (size_t) (number - 1) * (size_t) dperm_encoder_dim(&model->encoder);
 }
 
+/* Longer than the candidates of any tuning, and than any name or label. */
+#define DPERM_MODEL_TUNING_MAX (1 << 20)
+#define DPERM_MODEL_LABEL_MAX (1 << 18)
+
 /* Both forms begin with this number, the only format that is read. */
 #define DPERM_MODEL_FORMAT 1
 
@@ -125,8 +129,8 @@ extern size_t dperm_model_arena_size(size_t len);
 
 /* Binary form. The result points into the arena only, not into the input. */
 extern size_t dperm_model_binary_size(const DpermModel *model);
-extern void dperm_model_to_binary(const DpermModel *model, unsigned char *out);
-extern DpermStatus dperm_model_from_binary(const unsigned char *in, size_t len,
+extern void dperm_model_binary_write(const DpermModel *model, unsigned char *out);
+extern DpermStatus dperm_model_binary_read(const unsigned char *in, size_t len,
 										   DpermArena *arena, DpermModel *out,
 										   const char **why);
 
