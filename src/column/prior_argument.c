@@ -13,7 +13,6 @@
 #include "column/domain_narrow.h"
 #include "column/model_type.h"
 #include "column/prior_argument.h"
-#include "core/base/classes.h"
 #include "core/base/limits.h"
 #include "core/model/prior.h"
 
@@ -183,26 +182,6 @@ dperm_prior_argument_check_names(const DpermModel *prior, const char *label, cha
 					 errdetail("Column \"%s\" is a feature of the prior.",
 							   prior->encoder.blocks[i].column.bytes),
 					 errhint("Use NULL for the features of the prior.")));
-}
-
-/* Raise an error if labels are of another kind, or the classes are not those of the prior. */
-void
-dperm_prior_argument_check_labels(const DpermModel *prior, const DpermLabels *labels)
-{
-	if (labels->kind != dperm_model_label(prior))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("labels are of another kind than those of the prior"),
-				 labels->kind == DPERM_LABEL_SEVERAL ?
-				 errdetail("The prior has two classes, and the label is one of several.") :
-				 errdetail("The label of the prior is one of several classes.")));
-	if (labels->kind == DPERM_LABEL_SEVERAL &&
-		(labels->class_count != prior->loss.classes ||
-		 !dperm_classes_same(labels->classes, prior->classes.bytes, labels->class_count)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("classes differ from those of the prior"),
-				 errhint("Use the same list of classes, in the same order.")));
 }
 
 /* Are the knots of two numbers, or of their elements, at the same positions? */

@@ -25,12 +25,6 @@ extern void dperm_prior_argument_check_names(const DpermModel *prior, const char
 											 char **features, int count);
 
 /*
- * Raise an error if labels are of another kind, or their classes are not those
- * of the prior.
- */
-extern void dperm_prior_argument_check_labels(const DpermModel *prior, const DpermLabels *labels);
-
-/*
  * Raise an error if the caller specified another domain for a column than the
  * prior has.
  */

@@ -685,8 +685,6 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		open_protected(source, names->reads);
 	source->columns = make_readers(source, features);
 	set_label(source, label, options, names->blocks != NULL);
-	if (options->prior)
-		dperm_prior_argument_check_labels(options->prior, &source->spec.labels);
 	if (unit)
 		set_unit(source, unit);
 	if (!source->once)

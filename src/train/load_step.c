@@ -73,9 +73,7 @@ note_labels(StringInfo note, const DpermLabels *labels)
 {
 	const char *positive = labels->positive;
 	double		bounds[2] = {labels->low, labels->high};
-	int			bytes = labels->classes ?
-		(int) (dperm_classes_value(labels->classes, labels->class_count + 1) - labels->classes) :
-		0;
+	int			bytes = (int) dperm_classes_size(labels->classes, labels->class_count);
 	int32		head[4] = {labels->kind, positive ? (int) strlen(positive) : -1,
 						   labels->class_count, bytes};
 

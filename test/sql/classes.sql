@@ -42,8 +42,7 @@ DECLARE
 BEGIN
   EXECUTE format($sql$
     WITH rows AS MATERIALIZED (SELECT dp_encode($1, v) AS x, (%1$s) AS y, count(%1$s) OVER (PARTITION BY %2$s) AS labelled, id FROM visits v),
-    weights AS MATERIALIZED (SELECT k, (dp_weights($1))[(k - 1) * d + 1 : k * d] AS w
-      FROM (SELECT cardinality(x) AS d FROM rows LIMIT 1) s, generate_series(1, jsonb_array_length($2->'classes')) k),
+    weights AS MATERIALIZED (SELECT k, ARRAY(SELECT unnest((dp_weights($1))[k:k])) AS w FROM generate_series(1, jsonb_array_length($2->'classes')) k),
     outputs AS (SELECT id, y, x, labelled, k, (SELECT sum(v * u) FROM unnest(x, w) e(v, u)) AS f FROM rows, weights WHERE y IS NOT NULL),
     slopes AS (SELECT x, k, (exp(f) / sum(exp(f)) OVER (PARTITION BY id) - (y = k)::int) / labelled AS s FROM outputs),
     sums AS (SELECT k, j, sum(s * v) / (SELECT count(DISTINCT %2$s) FROM visits) AS g FROM slopes, unnest(x) WITH ORDINALITY e(v, j) GROUP BY k, j)
