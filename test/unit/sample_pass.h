@@ -26,7 +26,7 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 	if (pass->order == DPERM_PASS_COUNT)
 	{
 		pass->label = (DpermLabelKind) test_below(state, 3);
-		if (pass->label == DPERM_LABEL_TWO)
+		if (pass->label != DPERM_LABEL_NUMBER)
 			pass->bins = test_below(state, 2) ? 1 + test_below(state, 40) : 0;
 	}
 	else

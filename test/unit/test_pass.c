@@ -118,6 +118,9 @@ TEST(has_parts_of_several_classes)
 			CHECK(dperm_pass_domain_at(&pass) == at + 6);
 			CHECK(dperm_pass_words(&pass) == at + 8);
 			CHECK(dperm_pass_count_cells(&pass) == (counts ? 16 : 0));
+			pass.bins = counts ? 9 : 0;
+			CHECK(dperm_pass_count_cells(&pass) == 2 * pass.bins);
+			pass.bins = 0;
 			memset(words, 0, sizeof(words));
 			memcpy(words + at + 6, "a\0b\0cc\0dddd", 12);
 			dperm_pass_write(&pass, words);
@@ -166,14 +169,14 @@ TEST(has_several_classes)
 		}
 		words[2] = (loss & 0xff) | 2 << 8;
 		CHECK_TEXT(read_words(words, count, &out), "the number of classes is out of range");
-		words[2] = (loss & 0xff) | (pass.order == DPERM_PASS_COUNT ? DPERM_PASS_CLASSES_MAX + 1 : DPERM_DIM_MAX + 1) << 8;
+		words[2] = (loss & 0xff) | (pass.order == DPERM_PASS_COUNT && pass.bins == 0 ? DPERM_PASS_CLASSES_MAX + 1 : DPERM_DIM_MAX + 1) << 8;
 		CHECK_TEXT(read_words(words, count, &out), "the number of classes is out of range");
 		words[2] = loss;
 		words[4]++;
 		CHECK_TEXT(read_words(words, count, &out), "the dimension is not a multiple of the number of classes");
 		words[4]--;
 		words[11] = label & ~UINT64_C(0xff0fffff);
-		CHECK_TEXT(read_words(words, count, &out), "several classes have a list of their values, and no bins");
+		CHECK_TEXT(read_words(words, count, &out), "several classes have no list of their values");
 		words[11] = label + 1;
 		CHECK(read_words(words, count, &out) != NULL);
 		words[11] = label - 1;
@@ -181,9 +184,6 @@ TEST(has_several_classes)
 		words[11] = (label & ~UINT64_C(0xf00000)) | DPERM_LABEL_TWO << 20;
 		CHECK(read_words(words, count, &out) != NULL);
 		words[11] = label;
-		words[10] |= pass.order == DPERM_PASS_COUNT ? 5 : 0;
-		CHECK(pass.order != DPERM_PASS_COUNT || read_words(words, count, &out) != NULL);
-		words[10] &= ~UINT64_C(0xffff);
 		CHECK(read_words(words, count, &out) == NULL);
 		domain[pass.domain - 2] = 'x';
 		CHECK_TEXT(read_words(words, count, &out), "the last class has no end");
@@ -434,8 +434,7 @@ check_promises(const DpermPass *pass, size_t count)
 		  pass->loss.classes == 0 && pass->order != DPERM_PASS_PRODUCT);
 	CHECK(dperm_pass_count_cells(pass) <= 10000);
 	CHECK(pass->order == DPERM_PASS_COUNT || pass->label == dperm_loss_label(pass->loss));
-	CHECK(pass->label == DPERM_LABEL_TWO || pass->bins == 0);
-	CHECK(pass->label != DPERM_LABEL_NUMBER || pass->domain == 17);
+	CHECK(pass->label != DPERM_LABEL_NUMBER || (pass->bins == 0 && pass->domain == 17));
 	CHECK(pass->readers >= 0 && pass->encoder >= 0 && pass->domain >= 0 && pass->domain <= 1 << 17);
 	CHECK(pass->rows >= 0 && pass->rows <= DPERM_ROWS_MAX);
 	CHECK(pass->persons >= 0 && pass->persons <= (pass->weighted ? pass->rows : 0));

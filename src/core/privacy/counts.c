@@ -135,6 +135,13 @@ value_of(DpermMetric metric, const Four *four, double least)
 }
 
 /*
+ * The noise has longer tails than the normal law: 95 percent of the Laplace law
+ * are within log(20)/sqrt(2) deviations. Its variance, times this, makes them as
+ * many as those of the normal law.
+ */
+#define TAILS 1.1682
+
+/*
  * The interval of a metric, by Fieller: with T the top and B the bottom, it is
  * all R for which T - R B, whose mean is 0 at the true R, is within so many of
  * its standard deviations. That is the range between the roots of a R^2 - 2 b R
@@ -158,7 +165,7 @@ fieller(DpermMetric metric, const Four *four, double noise_variance, double *low
 		double		t = tops[metric][i];
 		double		u = bottoms[metric][i];
 		double		variance = DPERM_NORMAL_QUANTILE * DPERM_NORMAL_QUANTILE *
-			(fmax(0, four->cells[i]) + 1 + four->joined[i] * noise_variance);
+			(fmax(0, four->cells[i]) + 1 + TAILS * four->joined[i] * noise_variance);
 
 		top += t * (four->cells[i] + 1);
 		bottom += u * (four->cells[i] + 1);

@@ -161,20 +161,20 @@ labels_fault(const uint64_t *words)
 	uint64_t	kind = LABEL_KIND(words[AT_LABEL]);
 	uint64_t	classes = LOSS_CLASSES(words[AT_LOSS]);
 	bool		counts = words[AT_ORDER] == DPERM_PASS_COUNT;
+	bool		pairs = counts && UNITS_BINS(words[AT_UNITS]) == 0;
 
 	if (kind > DPERM_LABEL_SEVERAL ||
 		(!counts && kind != dperm_loss_entry((int) LOSS_KIND(words[AT_LOSS]))->label))
 		return "the labels are not those of the loss";
 	if (kind == DPERM_LABEL_SEVERAL ?
 		classes < DPERM_CLASSES_MIN ||
-			classes > (counts ? DPERM_PASS_CLASSES_MAX : DPERM_DIM_MAX) :
+			classes > (pairs ? DPERM_PASS_CLASSES_MAX : DPERM_DIM_MAX) :
 		classes != 0)
 		return "the number of classes is out of range";
 	if (kind == DPERM_LABEL_SEVERAL && words[AT_DIM] % classes != 0)
 		return "the dimension is not a multiple of the number of classes";
-	if (kind == DPERM_LABEL_SEVERAL &&
-		(UNITS_BINS(words[AT_UNITS]) != 0 || LABEL_DOMAIN(words[AT_LABEL]) == 0))
-		return "several classes have a list of their values, and no bins";
+	if (kind == DPERM_LABEL_SEVERAL && LABEL_DOMAIN(words[AT_LABEL]) == 0)
+		return "several classes have no list of their values";
 	if (kind != DPERM_LABEL_SEVERAL && words[AT_ORDER] == DPERM_PASS_PRODUCT)
 		return "only the Hessian of several classes is multiplied";
 	if (kind == DPERM_LABEL_NUMBER &&

@@ -54,7 +54,10 @@ typedef struct DpermPass
 	/* the request */
 	DpermPassOrder order;
 	DpermLoss	loss;			/* zeros in a pass that counts, except for the number of classes */
-	/* of a pass that counts: by class and bin; 0: the confusion matrix */
+	/*
+	 * of a pass that counts: by class (the first of several, and the others) and
+	 * bin; 0: the confusion matrix
+	 */
 	int			bins;
 	/* are the units persons, whose rows together weigh as much as one row? */
 	bool		weighted;
@@ -81,7 +84,7 @@ typedef struct DpermPass
 #define DPERM_PASS_CELLS 4
 #define DPERM_PASS_SUMS 5
 
-/* The most classes that are counted: each pair of them is a cell. */
+/* The most classes that are counted without bins: each pair of them is a cell. */
 #define DPERM_PASS_CLASSES_MAX 100
 
 /*
@@ -120,8 +123,8 @@ dperm_pass_count_cells(const DpermPass *pass)
 {
 	return pass->order != DPERM_PASS_COUNT	  ? 0 :
 		   pass->label == DPERM_LABEL_NUMBER  ? DPERM_PASS_SUMS :
-		   pass->label == DPERM_LABEL_SEVERAL ? pass->loss.classes * pass->loss.classes :
 		   pass->bins > 0					  ? 2 * pass->bins :
+		   pass->label == DPERM_LABEL_SEVERAL ? pass->loss.classes * pass->loss.classes :
 												DPERM_PASS_CELLS;
 }
 
