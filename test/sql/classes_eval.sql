@@ -109,12 +109,12 @@ FROM models, generate_series(1, 160) i, dp_evaluate(m, 'visits', epsilon => 0.5 
   ON h.metric = e.metric AND h.class IS NOT DISTINCT FROM e.class AND h.predicted IS NOT DISTINCT FROM e.predicted WHERE name = 'columns' GROUP BY 1 ORDER BY 1;
 
 -- ROC: one class against the others, by the logarithm of its odds
-SELECT class, unit, count(*) AS points, bool_and(abs(true_positive_rate - tpr) < 1e-9 AND abs(false_positive_rate - fpr) < 1e-9) AS by_hand, max(auc) BETWEEN max(auc_low) AND max(auc_high) AS inside, max(auc) > 0.5 AS better_than_chance
-FROM models, unnest('{icu,home}'::text[]) class, (VALUES (NULL), ('person')) u(unit), LATERAL (SELECT * FROM dp_roc(m, 'visits', epsilon => 'Infinity', bins => 20, class => class, unit => unit) OFFSET 0) r,
-  LATERAL (SELECT sum(w) FILTER (WHERE place = r_class AND z >= threshold) / sum(w) FILTER (WHERE place = r_class) AS tpr, sum(w) FILTER (WHERE place <> r_class AND z >= threshold) / sum(w) FILTER (WHERE place <> r_class) AS fpr
-    FROM (SELECT class AS r_class, place, ln(p.probability / (1 - p.probability)) AS z, floor(1048576.0 / count(*) OVER (PARTITION BY CASE WHEN unit IS NULL THEN id ELSE person END)) AS w
-      FROM visits v, dp_predict_probs(m, v) p WHERE p.class = class AND place IN ('home', 'ward', 'icu')) s) h
-WHERE name = 'columns' GROUP BY class, unit ORDER BY class, unit;
+SELECT chosen, unit, count(*) AS points, bool_and(abs(true_positive_rate - tpr) < 1e-9 AND abs(false_positive_rate - fpr) < 1e-9) AS by_hand, max(auc) BETWEEN max(auc_low) AND max(auc_high) AS inside, max(auc) > 0.5 AS better_than_chance
+FROM models, unnest('{icu,home}'::text[]) chosen, (VALUES (NULL), ('person')) u(unit), LATERAL (SELECT * FROM dp_roc(m, 'visits', epsilon => 'Infinity', bins => 20, class => chosen, unit => unit) OFFSET 0) r,
+  LATERAL (SELECT coalesce(sum(w) FILTER (WHERE y AND z >= threshold), 0) / sum(w) FILTER (WHERE y) AS tpr, coalesce(sum(w) FILTER (WHERE NOT y AND z >= threshold), 0) / sum(w) FILTER (WHERE NOT y) AS fpr
+    FROM (SELECT place = chosen AS y, ln(p.probability / (1 - p.probability)) AS z, floor(1048576.0 / count(*) OVER (PARTITION BY CASE WHEN u.unit IS NULL THEN id ELSE person END)) AS w
+      FROM visits v, dp_predict_probs(m, v) p WHERE p.class = chosen AND place IN ('home', 'ward', 'icu')) s) h
+WHERE name = 'columns' GROUP BY chosen, unit ORDER BY chosen, unit;
 SELECT outcomes($$ count(*) FROM models, ? WHERE name = 'columns' $$, $$
   dp_roc(m, 'visits', epsilon => 1) | dp_roc(m, 'visits', epsilon => 1, class => 'moon') | dp_roc(m, 'visits', epsilon => 1, class => 'icu', positive => 'icu') | dp_evaluate(m, 'visits', epsilon => 1, positive => 'icu') $$);
 SELECT outcomes($$ count(*) FROM models, dp_roc(m, 'visits', epsilon => 1, class => 'icu') WHERE name = ? $$, $$ 'two' | 'number' $$);
