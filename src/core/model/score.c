@@ -62,8 +62,8 @@ add_curves(const DpermBlock *block, const DpermValue *value, double target, Weig
  * unlisted categories add nothing.
  */
 static void
-add_block(const DpermBlock *block, const DpermValue *value, double target, Weights weights,
-		  double *room, double *sums)
+score_block(const DpermBlock *block, const DpermValue *value, double target, Weights weights,
+			double *room, double *sums)
 {
 	if (!value->present)
 		return;
@@ -86,14 +86,14 @@ add_block(const DpermBlock *block, const DpermValue *value, double target, Weigh
 
 /* Without a kernel: block by block. */
 static void
-add_blocks(const DpermEncoder *enc, const DpermValue *values, Weights weights, double *room,
-		   double *sums)
+score_blocks(const DpermEncoder *enc, const DpermValue *values, Weights weights, double *room,
+			 double *sums)
 {
 	double		target = dperm_encoder_target(enc);
 
 	for (int i = 0; i < enc->block_count; i++)
 	{
-		add_block(&enc->blocks[i], &values[i], target, weights, room, sums);
+		score_block(&enc->blocks[i], &values[i], target, weights, room, sums);
 		weights.of += enc->blocks[i].count;
 	}
 	for (int k = 0; enc->intercept && k < weights.classes; k++)
@@ -110,7 +110,8 @@ dperm_score_terms(const DpermEncoder *enc, const double *weights, const DpermVal
 	for (int i = 0; i < enc->block_count; i++)
 	{
 		terms[i] = 0;
-		add_block(&enc->blocks[i], &values[i], target, (Weights) {weights, 0, 1}, room, &terms[i]);
+		score_block(&enc->blocks[i], &values[i], target, (Weights) {weights, 0, 1}, room,
+					&terms[i]);
 		weights += enc->blocks[i].count;
 	}
 	if (enc->intercept)
@@ -160,7 +161,7 @@ dperm_score_outputs(const DpermEncoder *enc, const double *frequencies, int clas
 		outputs[k] = 0;
 	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
 	{
-		add_blocks(enc, values, (Weights) {weights, dim, classes}, room, outputs);
+		score_blocks(enc, values, (Weights) {weights, dim, classes}, room, outputs);
 		return;
 	}
 	dperm_encoder_encode(enc, frequencies, values, 1.0, room, room + dim);

@@ -121,7 +121,7 @@ join_cells(DpermMetric metric, int classes, int class, const int64_t *counts, ui
 
 /* The metric of four cells, each of them at least so much; NaN for 0/0. */
 static double
-value_of(DpermMetric metric, const Four *four, double least)
+quotient_of(DpermMetric metric, const Four *four, double least)
 {
 	double		top = 0;
 	double		bottom = 0;
@@ -206,8 +206,8 @@ macro_f1(int classes, const int64_t *counts, uint64_t parts, double noise_varian
 	for (int i = 1; i <= classes; i++)
 	{
 		Four		four = join_cells(DPERM_METRIC_F1, classes, i, counts, parts);
-		double		value = value_of(DPERM_METRIC_F1, &four, 0);
-		double		middle = value_of(DPERM_METRIC_F1, &four, -INFINITY);
+		double		value = quotient_of(DPERM_METRIC_F1, &four, 0);
+		double		middle = quotient_of(DPERM_METRIC_F1, &four, -INFINITY);
 
 		sum += isnan(value) ? 0 : value;
 		defined += !isnan(value);
@@ -243,7 +243,7 @@ dperm_counts_metric(DpermMetric metric, int classes, int class, const int64_t *c
 	if (metric == DPERM_METRIC_MACRO_F1)
 		return macro_f1(classes, counts, parts, noise_variance);
 	four = join_cells(metric, classes, class, counts, parts);
-	value = value_of(metric, &four, 0);
+	value = quotient_of(metric, &four, 0);
 	if (isnan(value) || !fieller(metric, &four, noise_variance, &low, &high))
 		return (DpermEstimate) {value, 0, 1};
 	return (DpermEstimate) {value, fmax(0, fmin(value, low)), fmin(1, fmax(value, high))};
