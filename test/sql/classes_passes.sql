@@ -52,6 +52,14 @@ RESET parallel_leader_participation;
 SELECT m::jsonb -> 'classes' AS classes, m::jsonb -> 'rows' AS rows, array_dims(dp_weights(m)) AS weights
   FROM dp_logreg_train('wards', 'place', '{x}', 1, classes => '{home,ward,icu,hospice}', dimension => 3) m;
 
+-- so little curvature that the solver asks for products with the Hessian
+CREATE TABLE hard AS
+  SELECT (ARRAY['a', 'b', 'c', 'd', 'e'])[1 + (2.5 + 2.5 * sin(i))::int % 5] AS y,
+         (SELECT array_agg(sin(i * (1 + 0.001 * k)) + 0.001 * cos(1.3 * i * k) ORDER BY k) FROM generate_series(1, 12) k) AS x
+  FROM generate_series(1, 600) i;
+SELECT m::jsonb -> 'rows' AS rows, array_dims(dp_weights(m)) AS weights
+  FROM dp_logreg_train('hard', 'y', 'x', 400, 1e-9, classes => '{a,b,c,d,e}', dimension => 12, norm => 4) m;
+
 -- A confusion matrix is counted by pairs; with this epsilon the noise is 0
 SELECT count(*) AS cells, count(*) FILTER (WHERE e.value IS DISTINCT FROM coalesce(c.rows, 0)) AS wrong
   FROM trained, dp_evaluate(model, 'wards', epsilon => 500) e
@@ -125,4 +133,4 @@ SELECT dperm_moments_agg(request(1, '{0,0,0,0,0,0,0,0,0}'), y, x) FROM few;
 SELECT dperm_moments_agg(request(1, '{0,0,0,0,0,0}'), true, x) FROM few;
 
 DROP FUNCTION train, distance, request, word, number;
-DROP TABLE wards, ways, trained, few;
+DROP TABLE wards, ways, trained, few, hard;

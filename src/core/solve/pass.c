@@ -360,8 +360,9 @@ bool
 dperm_pass_matches(const DpermPass *a, const DpermPass *b)
 {
 	return a->order == b->order && a->loss.kind == b->loss.kind && a->loss.h == b->loss.h &&
-		   a->loss.classes == b->loss.classes && a->bins == b->bins && a->weighted == b->weighted && a->dim == b->dim &&
-		   a->readers == b->readers && a->encoder == b->encoder && a->domain == b->domain &&
+		   a->loss.classes == b->loss.classes && a->bins == b->bins &&
+		   a->weighted == b->weighted && a->dim == b->dim && a->readers == b->readers &&
+		   a->encoder == b->encoder && a->domain == b->domain &&
 		   a->domain_encoding == b->domain_encoding && a->label_type == b->label_type &&
 		   a->label == b->label && a->seed == b->seed;
 }

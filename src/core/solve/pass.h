@@ -17,11 +17,12 @@
  * sums and counts only if there are rows: a request is short. If the Hessian is
  * to be multiplied by a direction, that takes the place of the low parts, and
  * the product that of the gradient. The second form is for a pass that counts
- * rows by a model's decisions: it has no loss and no sums. In a pass over the rows of persons each row has a
- * weight, and is counted in parts of a person. Weights and sums are in the
- * order of layout.h, and of several.h within that; the weights of a pass that
- * counts are in the order of the model. Readers are words that describe how columns are stored; they are
- * opaque here, and so is the type of labels. The decoder accepts hostile words.
+ * rows by a model's decisions: it has no loss and no sums. In a pass over the
+ * rows of persons each row has a weight, and is counted in parts of a person.
+ * Weights and sums are in the order of layout.h, and of several.h within that;
+ * the weights of a pass that counts are in the order of the model. Readers are
+ * words that describe how columns are stored; they are opaque here, and so is
+ * the type of labels. The decoder accepts hostile words.
  */
 #ifndef DPERM_PASS_H
 #define DPERM_PASS_H
@@ -115,8 +116,8 @@ dperm_pass_has_second(const DpermPass *pass)
 }
 
 /*
- * The number of counts if there are rows; with several classes, by label and, within
- * that, by decision; 0 in a pass that does not count.
+ * The number of counts if there are rows, by label and within that by decision;
+ * 0 in a pass that does not count.
  */
 static inline int
 dperm_pass_count_cells(const DpermPass *pass)
