@@ -1,6 +1,6 @@
 /*
- * label_domain.c: the domain of a label column: its bounds, or whether it
- * allows both classes.
+ * label_domain.c: the domain of a label column: its bounds, its classes, or
+ * whether it allows both of two.
  *
  * What public knowledge can refuse is refused before anything is charged: a
  * model of one class alone is worth nothing.
@@ -15,14 +15,18 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "base/class_list.h"
 #include "base/message.h"
+#include "column/domain_catalog.h"
 #include "column/domain_print.h"
 #include "column/label_domain.h"
+#include "column/label_value.h"
 #include "column/reader.h"
+#include "core/base/classes.h"
+#include "core/loss/loss.h"
 
-/* Bytes of a domain, and of a value, in a message. */
+/* Bytes of a domain in a message. */
 #define DOMAIN_SHOWN 300
-#define VALUE_SHOWN 100
 
 /* Which classes a domain allows. */
 typedef struct Classes
@@ -30,6 +34,14 @@ typedef struct Classes
 	bool		negative;
 	bool		positive;
 } Classes;
+
+/* A value of a label as a datum. */
+static Datum
+value_of(const DpermLabel *label, const char *text, int32 typmod)
+{
+	return dperm_label_value(label->type, text, typmod,
+							 label->kind == DPERM_LABEL_SEVERAL ? "classes" : "positive");
+}
 
 /* The classes of a list of values. */
 static Classes
@@ -40,7 +52,7 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	for (int i = 0; i < count; i++)
 	{
 		char	   *text = pnstrdup(values[i].bytes, values[i].len);
-		double		sign = dperm_label_read(label, dperm_label_value(label, text, -1), false);
+		double		sign = dperm_label_read(label, value_of(label, text, -1), false);
 
 		classes.positive |= sign > 0;
 		classes.negative |= sign < 0;
@@ -48,35 +60,60 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	return classes;
 }
 
-/* The classes of the numbers within the bounds of a column. */
-static Classes
-classes_of_range(const DpermLabel *label, const DpermColumn *column)
+/* The numbers that a type has within the bounds of a column. */
+typedef struct Range
+{
+	DpermReaderKind kind;		/* of the type */
+	double		low;
+	double		high;
+	bool		above;			/* is the lower bound excluded? */
+	bool		below;
+} Range;
+
+static Range
+range_of(const DpermLabel *label, const DpermColumn *column)
 {
 	const DpermBlock *block = &column->block;
 	DpermReaderKind kind = dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER);
 	bool		whole = kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 ||
 						kind == DPERM_READ_INT8;
-	double		low = whole ? ceil(block->low) : block->low;
-	double		high = whole ? floor(block->high) : block->high;
-	bool		above,
-				below;
-	double		value;
+	Range		range = {.kind = kind,
+						 .low = whole ? ceil(block->low) : block->low,
+						 .high = whole ? floor(block->high) : block->high};
 
 	if (kind == DPERM_READ_FLOAT4)
 	{
-		low = (float) low;
-		high = (float) high;
+		range.low = (float) range.low;
+		range.high = (float) range.high;
 	}
 
 	/* a bound that has been rounded may be a value */
-	above = column->above && low == block->low;
-	below = column->below && high == block->high;
+	range.above = column->above && range.low == block->low;
+	range.below = column->below && range.high == block->high;
+	return range;
+}
+
+/* Is a value in a range? */
+static bool
+in_range(const Range *range, Datum datum)
+{
+	double		value = dperm_reader_number(range->kind, datum);
+
+	return (range->above ? value > range->low : value >= range->low) &&
+		   (range->below ? value < range->high : value <= range->high);
+}
+
+/* The classes of the numbers within the bounds of a column. */
+static Classes
+classes_of_range(const DpermLabel *label, const DpermColumn *column)
+{
+	Range		range = range_of(label, column);
+
 	if (!label->compare)
-		return (Classes) {.negative = above ? low < 0 : low <= 0, .positive = high > 0};
-	value = dperm_reader_number(kind, label->value);
-	return (Classes) {.negative = low < high,
-					  .positive = (above ? value > low : value >= low) &&
-						  (below ? value < high : value <= high)};
+		return (Classes) {.negative = range.above ? range.low < 0 : range.low <= 0,
+						  .positive = range.high > 0};
+	return (Classes) {.negative = range.low < range.high,
+					  .positive = in_range(&range, label->value)};
 }
 
 /* The classes of a column of numbers. */
@@ -118,44 +155,46 @@ domain_shown(const DpermColumn *column)
 	return dperm_message_clip(domain.data, DOMAIN_SHOWN);
 }
 
-/* Raise for a positive value that is not in the domain. */
+/* Raise for a positive value, or a class, that is not in the domain. */
 static _Noreturn void
-refuse_positive(const DpermColumn *column, const char *positive)
+refuse_value(const DpermColumn *column, const char *value, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("positive value \"%s\" is not in the domain of label \"%s\"",
-					dperm_message_clip(positive, VALUE_SHOWN), column->name),
+			 errmsg("%s \"%s\" is not in the domain of label \"%s\"", what,
+					dperm_message_clip(value, DPERM_LABEL_VALUE_SHOWN), column->name),
 			 errhint("Use a value of the domain, which is %s.", domain_shown(column))));
 }
 
-/* Raise for a positive value that is none of an enum, which cannot read it. */
+/* Raise for a value that is none of an enum, which cannot read it. */
 static void
-check_enum_label(const DpermColumn *column, const char *positive)
+check_enum_label(const DpermColumn *column, const char *value, const char *what)
 {
 	const DpermBlock *block = &column->block;
 
 	for (int i = 0; i < block->count; i++)
-		if (strcmp(block->categories[i].bytes, positive) == 0)
+		if (strcmp(block->categories[i].bytes, value) == 0)
 			return;
-	refuse_positive(column, positive);
+	refuse_value(column, value, what);
 }
 
 /*
- * Raise for a positive value that the type of the label does not have: one that
- * is longer or more precise than its type modifier allows, or that is no
- * number.
+ * Raise for a positive value, or a class, that the type of the label does not
+ * have: one that is longer or more precise than its type modifier allows, or
+ * that is no number. label is as it is read otherwise.
  */
 static void
-check_positive(const DpermLabel *label, const DpermColumn *column, const char *positive)
+check_value(const DpermLabel *label, const DpermColumn *column, const char *value, double expected)
 {
-	if (dperm_label_read(label, dperm_label_value(label, positive, column->typmod), false) <= 0)
+	if (dperm_label_read(label, value_of(label, value, column->typmod), false) != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" cannot be \"%s\"", column->name,
-						dperm_message_clip(positive, VALUE_SHOWN)),
+						dperm_message_clip(value, DPERM_LABEL_VALUE_SHOWN)),
 				 errdetail("Its type is %s.",
 						   format_type_with_typemod(column->base, column->typmod)),
+				 label->kind == DPERM_LABEL_SEVERAL ?
+				 errhint("classes must be values of the label column, as text.") :
 				 errhint("positive must be one of the values of the label column, as text.")));
 }
 
@@ -196,16 +235,16 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 	Classes		classes = {true, true};
 
 	if (listed && positive && get_typtype(column->base) == TYPTYPE_ENUM)
-		check_enum_label(column, positive);
+		check_enum_label(column, positive, "positive value");
 	dperm_label_init(label, column->type, labels);
 	if (positive)
-		check_positive(label, column, positive);
+		check_value(label, column, positive, 1);
 	if (listed)
 		classes = classes_of_list(label, column->block.categories, column->block.count);
 	else if ((column->known || column->bounded) && column->block.kind == DPERM_BLOCK_NUMBER)
 		classes = classes_of_numbers(label, column);
 	if (positive && !classes.positive)
-		refuse_positive(column, positive);
+		refuse_value(column, positive, "positive value");
 	if (classes.negative && classes.positive)
 		return;
 	ereport(ERROR,
@@ -219,12 +258,107 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 			 errhint("Specify a value of the domain for the positive class, in positive.")));
 }
 
+/* The values that the domain of a column lists; *count is 0 if it lists none. */
+static const DpermText *
+listed_values(const DpermColumn *column, int *count)
+{
+	bool		listed = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
+
+	*count = listed ? column->block.count : column->value_count;
+	return listed ? column->block.categories : column->values;
+}
+
+/*
+ * A domain that lists more than two values is that of several classes, unless
+ * the caller names the positive one.
+ */
+static void
+choose_several(const DpermColumn *column, DpermLabels *labels)
+{
+	int			count;
+	const DpermText *list = listed_values(column, &count);
+	char	  **values;
+
+	if (labels->kind != DPERM_LABEL_TWO || labels->positive || count < DPERM_CLASSES_MIN)
+		return;
+	values = palloc(sizeof(char *) * count);
+	for (int i = 0; i < count; i++)
+		values[i] = pnstrdup(list[i].bytes, list[i].len);
+	dperm_class_list_set(labels, values, count);
+}
+
+/* Raise for a class that is not in the domain of a column. */
+static void
+check_classes(const DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
+{
+	int			count;
+	const DpermText *list = listed_values(column, &count);
+	bool	   *allowed = palloc0(sizeof(bool) * (labels->class_count + 1));
+	bool		ranged = (column->known || column->bounded) &&
+		column->block.kind == DPERM_BLOCK_NUMBER;
+	const char *class = labels->classes;
+	Range		range;
+
+	for (int i = 0; i < count; i++)
+	{
+		Datum		value = value_of(label, pnstrdup(list[i].bytes, list[i].len), -1);
+
+		allowed[(int) dperm_label_read(label, value, false)] = true;
+	}
+	if (ranged)
+		range = range_of(label, column);
+	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
+		if ((count > 0 && !allowed[i]) ||
+			(ranged && !in_range(&range, value_of(label, class, -1))))
+			refuse_value(column, class, "class");
+}
+
+/* How to read labels of several classes. */
+static void
+init_several_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
+{
+	bool		of_enum = column->known && get_typtype(column->base) == TYPTYPE_ENUM;
+	const char *class = labels->classes;
+
+	for (int i = 0; of_enum && i < labels->class_count; i++, class += strlen(class) + 1)
+		check_enum_label(column, class, "class");
+	dperm_label_init(label, column->type, labels);
+	class = labels->classes;
+	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
+		check_value(label, column, class, i);
+	check_classes(label, column, labels);
+}
+
 /* How to read the labels of a column. */
 void
-dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
+dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, bool may_be_several,
+						DpermLabels *labels)
 {
+	if (may_be_several)
+		choose_several(column, labels);
 	if (labels->kind == DPERM_LABEL_NUMBER)
 		init_number_label(label, column, labels);
+	else if (labels->kind == DPERM_LABEL_SEVERAL)
+		init_several_label(label, column, labels);
 	else
 		init_two_label(label, column, labels);
+}
+
+/* How to read labels that are no column. */
+void
+dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
+							 DpermLabels *labels)
+{
+	DpermColumn column = {.type = type,
+						  .base = getBaseType(type),
+						  .typmod = -1,
+						  .block = {.kind = DPERM_BLOCK_CATEGORY}};
+	List	   *cache = NIL;
+
+	if (may_be_several && get_typtype(column.base) == TYPTYPE_ENUM)
+	{
+		dperm_domain_catalog_read(&cache, InvalidOid, &column);
+		choose_several(&column, labels);
+	}
+	dperm_label_init(label, type, labels);
 }

@@ -294,7 +294,7 @@ count_row(DpermMomentsState *state, double label, int64 labelled)
 	if (state->labels.kind == DPERM_LABEL_NUMBER)
 		dperm_errors_add(decision, label, labelled, state->counts);
 	else
-		state->counts[dperm_counts_cell(decision, label > 0, state->pass.bins)] +=
+		state->counts[dperm_counts_cell(0, decision, label, state->pass.bins)] +=
 			state->pass.weighted ? dperm_person_count(1, labelled) : 1;
 }
 

@@ -47,9 +47,14 @@ tell_unknown(const DpermSource *source)
 static void
 tell_label(const DpermSource *source, const char *positive)
 {
+	bool		several = source->spec.labels.kind == DPERM_LABEL_SEVERAL;
+
 	ereport(NOTICE,
-			(errmsg("label \"%s\" has no domain: whether it has two classes is not checked",
+			(several ? errmsg("label \"%s\" has no domain: whether it has these classes is not "
+							  "checked", source->label_column) :
+			 errmsg("label \"%s\" has no domain: whether it has two classes is not checked",
 					source->label_column),
+			 several ? errdetail("Rows with any other label add nothing.") :
 			 positive ? errdetail("Rows are positive if it is \"%s\".",
 								  dperm_message_clip(positive, VALUE_SHOWN)) :
 			 errdetail("Rows are positive if it is above 0."),

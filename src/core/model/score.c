@@ -3,6 +3,7 @@
  */
 #include "core/model/score.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "core/base/vector.h"
@@ -158,4 +159,80 @@ dperm_score_probability(double decision)
 		return 1.0 / (1.0 + exp(-decision));
 	e = exp(decision);
 	return e / (1.0 + e);
+}
+
+/*
+ * The outputs of all classes. With a kernel a row is encoded once; without one,
+ * that is no more work than a product.
+ */
+void
+dperm_score_outputs(const DpermEncoder *enc, const double *frequencies, int classes,
+					const double *weights, const DpermValue *values, double *room,
+					double *outputs)
+{
+	size_t		dim = (size_t) dperm_encoder_dim(enc);
+	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
+
+	if (!linear)
+		dperm_encoder_encode(enc, frequencies, values, 1.0, room, room + dim);
+	for (int k = 0; k < classes; k++, weights += dim)
+		outputs[k] = linear ? linear_decision(enc, weights, values, room) :
+			dperm_inner(dim, weights, room);
+}
+
+/* An output that is finite, whatever the weights are. */
+static double
+tame(double output)
+{
+	return fmin(DBL_MAX, fmax(-DBL_MAX, output));
+}
+
+/* The first of the largest outputs. */
+int
+dperm_score_class(int classes, const double *outputs)
+{
+	int			most = 0;
+
+	for (int k = 1; k < classes; k++)
+		if (tame(outputs[k]) > tame(outputs[most]))
+			most = k;
+	return most + 1;
+}
+
+/* Softmax. Outputs are reduced by the largest, so that nothing overflows. */
+void
+dperm_score_probabilities(int classes, double *outputs)
+{
+	double		most = tame(outputs[dperm_score_class(classes, outputs) - 1]);
+	double		sum = 0;
+
+	for (int k = 0; k < classes; k++)
+		sum += outputs[k] = exp(tame(outputs[k]) - most);
+	for (int k = 0; k < classes; k++)
+		outputs[k] /= sum;
+}
+
+/* z_1 - log(sum of exp(z_k) over the others). */
+double
+dperm_score_odds(int classes, const double *outputs)
+{
+	double		most = tame(outputs[dperm_score_class(classes - 1, outputs + 1)]);
+	double		sum = 0;
+
+	for (int k = 1; k < classes; k++)
+		sum += exp(tame(outputs[k]) - most);
+	return tame(outputs[0]) - most - log(sum);
+}
+
+/* What a row is counted by. */
+double
+dperm_score_judge(const DpermEncoder *enc, const double *frequencies, int classes,
+				  const double *weights, const DpermValue *values, int bins, double *room)
+{
+	double	   *outputs = room + dperm_encoder_dim(enc) + dperm_encoder_linear_dim(enc);
+
+	if (classes == 0)
+		return dperm_score_decision(enc, frequencies, weights, values, room);
+	dperm_score_outputs(enc, frequencies, classes, weights, values, room, outputs);
+	return bins > 0 ? dperm_score_odds(classes, outputs) : dperm_score_class(classes, outputs);
 }
