@@ -54,7 +54,7 @@ CREATE FUNCTION dp_weights(model dp_model) RETURNS float8[]
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_weights(dp_model) IS
-	'the weights, one per feature; with an intercept, its weight comes last; of several classes, class by class';
+	'the weights, one per feature; with an intercept, its weight comes last; of several classes, a row for each';
 
 CREATE FUNCTION dp_coefficients(model dp_model,
 	OUT "position" integer, OUT column_name text, OUT value text, OUT weight float8,

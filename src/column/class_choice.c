@@ -12,9 +12,9 @@
 /* Bytes of names in a message. */
 #define NAMES_SHOWN 200
 
-/* The names of all classes, or the first of them. */
-static char *
-list_classes(const DpermModel *model)
+/* The names of all classes. */
+char *
+dperm_class_choice_list(const DpermModel *model)
 {
 	StringInfoData list;
 
@@ -47,7 +47,7 @@ dperm_class_choice(const DpermModel *model, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the model has several classes"),
-				 errdetail("They are %s.", list_classes(model)),
+				 errdetail("They are %s.", dperm_class_choice_list(model)),
 				 errhint("Specify one of them, as in class => '%s'.",
 						 dperm_message_clip(dperm_class_choice_name(model, 1), NAMES_SHOWN))));
 	if (several)
@@ -56,6 +56,6 @@ dperm_class_choice(const DpermModel *model, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the model has no class \"%s\"", dperm_message_clip(name, NAMES_SHOWN)),
-				 errdetail("Its classes are %s.", list_classes(model))));
+				 errdetail("Its classes are %s.", dperm_class_choice_list(model))));
 	return number;
 }

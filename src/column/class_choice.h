@@ -15,4 +15,7 @@ extern int	dperm_class_choice(const DpermModel *model, const char *name);
 /* The name of a class. */
 extern const char *dperm_class_choice_name(const DpermModel *model, int number);
 
+/* The names of all classes, or the first of them if they are long. */
+extern char *dperm_class_choice_list(const DpermModel *model);
+
 #endif							/* DPERM_CLASS_CHOICE_H */

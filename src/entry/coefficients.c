@@ -135,7 +135,7 @@ dp_coefficients(PG_FUNCTION_ARGS)
 	{
 		DpermCoordinate at;
 		Datum		values[7] = {
-			Int32GetDatum((class - 1) * dim + ranked[i].coordinate + 1), 0, 0,
+			Int32GetDatum(ranked[i].coordinate + 1), 0, 0,
 			Float8GetDatum(ranked[i].weight),
 			Float8GetDatum(ranked[i].noise),
 			CStringGetTextDatum(exact ? "exact" : "bound"),

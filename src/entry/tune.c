@@ -702,6 +702,23 @@ open_holdout(Tuning *tuning, const char *holdout)
 	return private;
 }
 
+/*
+ * Raise an error for more classes than can be counted where the rows are. Rows
+ * that are read once are counted here.
+ */
+static void
+check_class_count(const Tuning *tuning)
+{
+	if (class_count(tuning) > DPERM_COUNTS_CLASSES_MAX &&
+		(tuning->holdout || !dperm_source_only_once(&tuning->first)))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("cannot tune a model of more than %d classes", DPERM_COUNTS_CLASSES_MAX),
+				 errdetail("Candidates are compared by their mistakes, which are counted by "
+						   "class."),
+				 errhint("Train it with the default lambda.")));
+}
+
 /* Open the private table, and the public one if there is one. */
 static void
 open_tables(Tuning *tuning)
@@ -712,6 +729,7 @@ open_tables(Tuning *tuning)
 	if (look)
 		dperm_locks_look_away(look);
 	tuning->first = tuning->sources[0];
+	check_class_count(tuning);
 	if (tuning->first.registration && tuning->identity && !tuning->holdout)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
