@@ -189,7 +189,7 @@ take_persons(Rows *rows)
 	}
 }
 
-/* Labels of their own: numbers, or classes; now and then none. */
+/* Labels of their own: numbers, or classes; now and then none, or one that is outside of its domain and counts as none. */
 static inline void
 take_labels(TestRandom *state, Rows *rows)
 {
@@ -197,9 +197,10 @@ take_labels(TestRandom *state, Rows *rows)
 
 	rows->labels = labels;
 	for (int64_t i = 0; i < rows->count; i++)
-		labels[i] = classes > 0 ? test_below(state, classes + 1) : fmin(fmax(1.5 * test_uniform(state) * (i % 2 ? 1 : -1), -1), 1);
+		labels[i] = classes > 0 ? test_below(state, classes + 2) : fmin(fmax(1.5 * test_uniform(state) * (i % 2 ? 1 : -1), -1), 1);
 	if (classes == 0)
 		labels[0] = dperm_label_kind_none(DPERM_LABEL_NUMBER);
+	labels[1] = classes > 0 ? classes + 1 : 1000;
 }
 
 /* Give a matrix the labels and weights of rows. */

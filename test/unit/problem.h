@@ -78,7 +78,7 @@ wide_slopes(DpermLoss loss, double label, long double *outputs)
 	for (int k = 0; k < loss.classes; k++)
 		sum += outputs[k] = expl(outputs[k] - most);
 	for (int k = 0; k < loss.classes; k++)
-		outputs[k] = label == 0 ? 0 : outputs[k] / sum - (k + 1 == label);
+		outputs[k] = label < 1 || label > loss.classes ? 0 : outputs[k] / sum - (k + 1 == label);
 }
 
 /* Rows of a problem, label in the sign if there are no others. */
