@@ -27,7 +27,7 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 	}
 	else
 	{
-		pass->loss.kind = (DpermLossKind) test_below(state, DPERM_LOSS_COUNT);
+		pass->loss.kind = (DpermLossKind) test_below(state, DPERM_LOSS_SOFTMAX);
 		pass->label = dperm_loss_label(pass->loss);
 		if (pass->loss.kind != DPERM_LOSS_LOGISTIC)
 			pass->loss.h = 0.02 + 0.98 * test_uniform(state);

@@ -278,8 +278,8 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	if (*why)
 		return false;
 	pass->order = (DpermPassOrder) words[AT_ORDER];
-	pass->loss.kind = (DpermLossKind) words[AT_LOSS];
-	pass->loss.h = dperm_bytes_double(words[AT_H]);
+	pass->loss = (DpermLoss) {.kind = (DpermLossKind) words[AT_LOSS],
+		.h = dperm_bytes_double(words[AT_H])};
 	pass->dim = (int) words[AT_DIM];
 	pass->readers = (int64_t) words[AT_READERS];
 	pass->encoder = (int64_t) words[AT_ENCODER];
