@@ -248,7 +248,8 @@ dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *
 {
 	size_t		d = (size_t) task->dim;
 	double	   *work = room + VECTORS * d + dperm_descent_room(task->dim);
-	bool		compact = task->sample && task->sample->compact && has_all(task->sample, task->rows);
+	bool		compact = task->sample && task->sample->compact &&
+		has_all(task->sample, task->rows);
 	bool		hess = compact || task->hess_cost == 0 || task->hess_cost > FREE_HESS ||
 		dperm_loss_blocks(task->loss) > 1;
 	bool		near;
