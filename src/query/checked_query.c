@@ -13,6 +13,7 @@
 #include "catalog/dependency.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "jit/jit.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -205,12 +206,16 @@ check_plan(const DpermSource *source, const PlannedStmt *planned)
 	}
 }
 
-/* Plan a query. */
+/*
+ * Plan a query. It is not compiled: most of its time is spent in our own code,
+ * and every worker would load the compiler and run it, in every pass.
+ */
 static PlannedStmt *
 plan(const DpermChecked *query, Query *tree)
 {
 	PlannedStmt *planned = pg_plan_query(tree, query->text, query->options, query->params);
 
+	planned->jitFlags = PGJIT_NONE;
 	check_plan(query->source, planned);
 	return planned;
 }

@@ -23,6 +23,7 @@ read_words(const uint64_t *in, size_t count, DpermPass *out)
 	bool		ok;
 
 	memcpy(copy, in, sizeof(uint64_t) * count);
+	memset(out, 0x5a, sizeof(*out));	/* no field may be left as it was */
 	ok = dperm_pass_read(copy, count, out, &why);
 	if (ok != (why == NULL))
 		abort();

@@ -201,7 +201,7 @@ TEST(begins_with_a_metric)
 		task->hessians = task->asked = 0;
 		dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
 		matrix_eval(&some, task->weights, &value, gradient, task->solver.metric.hess);
-		dperm_solver_use_metric(&task->solver);
+		dperm_solver_start_near(&task->solver, true);
 		CHECK(dperm_solver_next(&task->solver, &task->ask));
 		CHECK(task->ask.hess == NULL);
 		answer(task);
@@ -264,7 +264,7 @@ TEST(survives_any_metric)
 			task->weights[j] *= round % 3 ? 1 : 1e3;
 		dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
 		make_metric(&state, round % BAD_METRICS, dim, task->solver.metric.hess);
-		dperm_solver_use_metric(&task->solver);
+		dperm_solver_start_near(&task->solver, true);
 		CHECK(run(task) == DPERM_OK);
 		CHECK(solved(task));
 		CHECK(task->asked < 1000);

@@ -222,11 +222,48 @@ dperm_rows_sum(size_t count, const double *restrict rows, size_t stride, size_t 
 
 /* Add the lower triangle of x x' to a matrix whose columns are stride apart. */
 static inline void
-dperm_add_square(size_t count, const double *restrict x, double *restrict sum, size_t stride)
+dperm_add_square(size_t dim, const double *restrict x, double *restrict sum, size_t stride)
 {
-	for (size_t j = 0; j < count; j++, sum += stride)
-		for (size_t i = j; i < count; i++)
+	for (size_t j = 0; j < dim; j++, sum += stride)
+		for (size_t i = j; i < dim; i++)
 			sum[i] = dperm_fused(x[i], x[j], sum[i]);
+}
+
+/* The same for four adjacent rows: the matrix is loaded and stored once. */
+static inline void
+dperm_add_four_squares(size_t dim, const double *restrict x, double *restrict sum, size_t stride)
+{
+	const double *y = x + dim;
+	const double *z = y + dim;
+	const double *u = z + dim;
+
+	for (size_t j = 0; j < dim; j++, sum += stride)
+	{
+		DpermPair	xj = dperm_both(x[j]);
+		DpermPair	yj = dperm_both(y[j]);
+		DpermPair	zj = dperm_both(z[j]);
+		DpermPair	uj = dperm_both(u[j]);
+		size_t		i = j;
+
+		for (; i + 2 <= dim; i += 2)
+			dperm_put_pair(dperm_pair_at(sum + i) +
+						   ((dperm_pair_at(x + i) * xj + dperm_pair_at(y + i) * yj) +
+							(dperm_pair_at(z + i) * zj + dperm_pair_at(u + i) * uj)), sum + i);
+		if (i < dim)
+			sum[i] += (x[i] * x[j] + y[i] * y[j]) + (z[i] * z[j] + u[i] * u[j]);
+	}
+}
+
+/* The same for any number of them. */
+static inline void
+dperm_add_squares(size_t count, size_t dim, const double *rows, double *sum, size_t stride)
+{
+	size_t		i = 0;
+
+	for (; i + 4 <= count; i += 4)
+		dperm_add_four_squares(dim, rows + i * dim, sum, stride);
+	for (; i < count; i++)
+		dperm_add_square(dim, rows + i * dim, sum, stride);
 }
 
 /* The same in single precision: four floats; and three loops as above. */

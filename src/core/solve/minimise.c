@@ -27,6 +27,13 @@
 #define ROUGH_LAMBDA 4e-4
 
 /*
+ * A Hessian over all rows that costs at most so many gradients, as in passes
+ * over a table with few columns, is part of the first passes: from the start on,
+ * each step squares the error, which saves a pass or two.
+ */
+#define FREE_HESS 0.4
+
+/*
  * If all rows are in memory, but compact, the minimiser over those is
  * corrected: the exact gradient there shows the error of their gradient. As a
  * tilt, that error moves their minimiser to the exact one, up to the difference
@@ -74,13 +81,13 @@ dperm_minimise_rough(const DpermMinimiseTask *task)
 }
 
 /*
- * Minimise over every step-th row of the sample, and leave the Hessian at the
- * result in the metric of a solver: over twice as many rows if that is cheap, because it
- * improves every later step.
+ * Minimise over every step-th row of the sample. If a metric is to be left, that
+ * of a solver will hold the Hessian at the result: over twice as many rows if
+ * that is cheap, because it improves every later step.
  */
 static void
 solve_sample(const DpermMinimise *min, const DpermProblem *whole, int64_t step, double *weights,
-			 double *work, bool metric)
+			 double *work, bool metric, bool leave)
 {
 	DpermMatrix rows = *min->task.sample;
 	DpermProblem problem = *whole;
@@ -95,9 +102,11 @@ solve_sample(const DpermMinimise *min, const DpermProblem *whole, int64_t step, 
 	problem.goal = fmax(whole->goal, CHANCE / sqrt((double) rows.count / step));
 	dperm_solver_start(&solver, &problem, weights, work);
 	if (metric)
-		dperm_solver_use_metric(&solver);
+		dperm_solver_start_near(&solver, true);
 	while (dperm_solver_next(&solver, &ask))
 		dperm_matrix_answer(&rows, &ask);
+	if (!leave)
+		return;
 
 	/* the start need not be certified */
 	if (step > 1 && dperm_solver_hess_cost(problem.dim, solver.metric.blocks) <= DPERM_CHEAP_HESS)
@@ -124,11 +133,12 @@ next_step(int64_t step, int64_t stripes)
 }
 
 /*
- * Find a start for the solver; true if its metric holds a Hessian to begin
- * with.
+ * Find a start for the solver, and leave a Hessian to begin with in its metric
+ * if one is wanted; false if there is no start.
  */
 static bool
-approach(const DpermMinimise *min, const DpermProblem *problem, double *weights, double *work)
+approach(const DpermMinimise *min, const DpermProblem *problem, double *weights, double *work,
+		 bool hess)
 {
 	const DpermMatrix *sample = min->task.sample;
 	int64_t		stripes = sample && sample->stripes ? sample->stripes : 1;
@@ -152,9 +162,11 @@ approach(const DpermMinimise *min, const DpermProblem *problem, double *weights,
 	}
 	for (;;)
 	{
-		solve_sample(min, problem, step, weights, work, metric);
+		bool		last = step == 1 || (all && step == stripes);
+
+		solve_sample(min, problem, step, weights, work, metric, hess || !last);
 		metric = true;
-		if (step == 1 || (all && step == stripes))
+		if (last)
 			return true;
 		step = next_step(step, stripes);
 	}
@@ -223,7 +235,7 @@ start_correcting(DpermMinimise *min, bool metric, double *work)
 		min->tilt[i] = tilt ? tilt[i] : 0;
 	dperm_solver_start(&min->solver, &problem, min->weights, work);
 	if (metric)
-		dperm_solver_use_metric(&min->solver);
+		dperm_solver_start_near(&min->solver, true);
 	solve_compact(min);
 	min->best.norm = INFINITY;
 	min->correcting = true;
@@ -236,7 +248,11 @@ dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *
 {
 	size_t		d = (size_t) task->dim;
 	double	   *work = room + VECTORS * d + dperm_descent_room(task->dim);
-	bool		metric;
+	bool		compact = task->sample && task->sample->compact &&
+		has_all(task->sample, task->rows);
+	bool		hess = compact || task->hess_cost == 0 || task->hess_cost > FREE_HESS ||
+		dperm_loss_blocks(task->loss) > 1;
+	bool		near;
 
 	memset(min, 0, sizeof(*min));
 	min->task = *task;
@@ -256,15 +272,15 @@ dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *
 		.hess_cost = task->hess_cost,
 		.poll = task->poll
 	};
-	metric = approach(min, &min->problem, weights, work);
-	if (task->sample && task->sample->compact && has_all(task->sample, task->rows))
+	near = approach(min, &min->problem, weights, work, hess);
+	if (compact)
 	{
-		start_correcting(min, metric, work);
+		start_correcting(min, near, work);
 		return;
 	}
 	dperm_solver_start(&min->solver, &min->problem, weights, work);
-	if (metric)
-		dperm_solver_use_metric(&min->solver);
+	if (near)
+		dperm_solver_start_near(&min->solver, hess);
 }
 
 /* Remember the exact answer if it is the first, or the best so far. */

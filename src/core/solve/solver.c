@@ -194,13 +194,16 @@ dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *wei
 		begin_leg(solver, LEG_DIRECT, solver->lambda);
 }
 
-/* Begin with the Hessian that is in the metric. */
+/* Begin near the minimiser, perhaps with the Hessian that is in the metric. */
 void
-dperm_solver_use_metric(DpermSolver *solver)
+dperm_solver_start_near(DpermSolver *solver, bool metric)
 {
 	begin_leg(solver, LEG_DIRECT, solver->lambda);
-	solver->held = METRIC_HESSIAN;
-	solver->want_hess = false;
+	if (metric)
+	{
+		solver->held = METRIC_HESSIAN;
+		solver->want_hess = false;
+	}
 }
 
 /* Add the regulariser and the tilt to an answer. */

@@ -118,11 +118,11 @@ extern void dperm_solver_start(DpermSolver *solver, const DpermProblem *problem,
 							   double *room);
 
 /*
- * To be called between start and the first next: a Hessian of the mean loss,
- * perhaps over some of the rows, has been written to solver.metric.hess and is good
- * enough to begin with.
+ * To be called between start and the first next, if the start is near the
+ * minimiser. With a metric, a Hessian of the mean loss, perhaps over some of the
+ * rows, has been written to solver.metric.hess and is good enough to begin with.
  */
-extern void dperm_solver_use_metric(DpermSolver *solver);
+extern void dperm_solver_start_near(DpermSolver *solver, bool metric);
 
 extern bool dperm_solver_next(DpermSolver *solver, DpermAsk *ask);
 
@@ -138,7 +138,7 @@ dperm_solver_at(const DpermSolver *solver)
 
 /*
  * A question about weights whose answer is stored in the solver, with the
- * Hessian where dperm_solver_use_metric() expects it.
+ * Hessian where dperm_solver_start_near() expects it.
  */
 static inline DpermAsk
 dperm_solver_ask_metric(DpermSolver *solver, const double *weights)

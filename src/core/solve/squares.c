@@ -51,9 +51,7 @@ add_dense_curves(DpermSquares *s, const DpermLayout *layout, const double *rows,
 	}
 	curved = (int) ((to - s->scaled) / wide);
 	if (wide <= DPERM_BLAS_SMALL)
-		for (int i = 0; i < curved; i++)
-			dperm_add_square((size_t) wide, s->scaled + (size_t) i * wide, hess,
-							 (size_t) layout->dim);
+		dperm_add_squares((size_t) curved, (size_t) wide, s->scaled, hess, (size_t) layout->dim);
 	else if (curved > 0)
 		dperm_blas()->dsyrk("L", "N", &wide, &curved, &unit, s->scaled, &wide, &unit, hess,
 							&layout->dim);
