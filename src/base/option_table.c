@@ -572,8 +572,10 @@ array_of_key(const char *key, JsonbValue *value)
 		JsonbValue *element = getIthJsonbValueFromContainer(value->val.binary.data, i);
 
 		nulls[i] = element->type == jbvNull;
-		if (!nulls[i])
-			elements[i] = PointerGetDatum(cstring_to_text(string_of_key(key, element)));
+		if (nulls[i])
+			continue;
+		expect_type(key, element, jbvString, "an array of strings");
+		elements[i] = PointerGetDatum(cstring_to_text(string_of_key(key, element)));
 	}
 	return construct_md_array(elements, nulls, 1, &count, (int[]) {1}, TEXTOID, -1, false,
 							  TYPALIGN_INT);

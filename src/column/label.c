@@ -74,7 +74,11 @@ init_two(DpermLabel *label, Oid type, const char *positive)
 							 "in classes => '{a,b,c}'.")));
 		return;
 	}
-	dperm_label_value_check_length(positive, "positive");
+	if (strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
+				 errhint("Longer values are ignored; shorten them in a view.")));
 	if (label->textual)
 	{
 		label->bytes = pstrdup(positive);

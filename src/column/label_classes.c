@@ -166,7 +166,6 @@ dperm_label_classes_make(Oid type, const DpermLabels *labels)
 	{
 		Key		   *key = &classes->keys[i];
 
-		dperm_label_value_check_length(text, "classes");
 		key->number = i + 1;
 		if (classes->comparison == AS_TEXTS)
 		{

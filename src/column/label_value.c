@@ -8,7 +8,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "column/datum_values.h"
 #include "column/domain_types.h"
 #include "column/label_value.h"
 
@@ -50,19 +49,6 @@ dperm_label_value_check_type(Oid type)
 				 errmsg("a label cannot be of type %s", format_type_be(type)),
 				 errhint("Use a boolean, a number, text or an enum, or convert the label in a "
 						 "view.")));
-}
-
-/* Raise an error for a value that no label equals. */
-void
-dperm_label_value_check_length(const char *text, const char *argument)
-{
-	if (strlen(text) > DPERM_VALUE_MAX - VARHDRSZ)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 strcmp(argument, "classes") == 0 ?
-				 errmsg("a class is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ) :
-				 errmsg("%s is longer than %d bytes", argument, DPERM_VALUE_MAX - VARHDRSZ),
-				 errhint("Longer values are ignored; shorten them in a view.")));
 }
 
 /* A value that the label's type does not accept is an error in the call. */

@@ -17,11 +17,7 @@ extern Datum dperm_label_value(Oid type, const char *text, int32 typmod, const c
 /* Is a type stored and compared as text? */
 extern bool dperm_label_value_is_textual(Oid type);
 
-/*
- * Raise an error for a type that cannot be a label of classes, and for a value
- * that is so long that no label equals it.
- */
+/* Raise an error for a type that cannot be a label of classes. */
 extern void dperm_label_value_check_type(Oid type);
-extern void dperm_label_value_check_length(const char *text, const char *argument);
 
 #endif							/* DPERM_LABEL_VALUE_H */
