@@ -7,7 +7,7 @@ which is a hash of the line number and s. XOR and rings are made, for kernels.
 """
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import datasets
 from database import literal
@@ -64,6 +64,7 @@ class Raw:
     columns: str = ""  # SQL: of a row that is made from its number, id, and the label
     options: str = ""  # SQL: arguments of the training
     features: int = 0  # of the kernel
+    terms: dict = field(default_factory=dict)  # SQL: columns that are not in the file
 
     def dimension(self):
         """Of the vector that is trained."""
@@ -105,7 +106,7 @@ def load(session, raw, settings):
         datasets.read(session, raw.source, paths)
         session.run(f"""
             CREATE TEMP TABLE drawn AS
-            SELECT id, {columns}, {raw.source.label} AS label FROM kept ORDER BY chance('order', id) LIMIT {rows or 'ALL'};
+            SELECT id, {', '.join(f'{raw.terms.get(each, each)} AS {each}' for each in raw.domains)}, {raw.source.label} AS label FROM kept ORDER BY chance('order', id) LIMIT {rows or 'ALL'};
             DROP VIEW kept;
             DROP TABLE raw""")
     else:

@@ -19,11 +19,16 @@ class Report(Page):
         return [shown(self.cell(data, method, epsilon), 2), shown(self.cell(data, method, epsilon, areas=True), 3)]
 
     def table(self, data):
-        lines = [[epsilon, *self.line(data, "private", epsilon), f"{regression.BARS[epsilon]:.2f}" if epsilon in regression.BARS else ""]
-                 for epsilon in self.about["epsilons"]]
-        lines.append(["no privacy", *self.line(data, "non-private", "Infinity"), ""])
-        lines.append(["the median of all rows", f"{self.about['data'][data]['constant']:.2f}", "", ""])
-        return rows(["epsilon", "mean absolute error, years", "R²", "goal, at most"], lines)
+        peer = bool(self.about["diffprivlib"])
+        lines = [[epsilon, *self.line(data, "private", epsilon), f"{regression.BARS[epsilon]:.2f}" if epsilon in regression.BARS else "",
+                  *([shown(self.cell(data, "diffprivlib", epsilon), 2)] if peer else [])] for epsilon in self.about["epsilons"]]
+        lines.append(["no privacy", *self.line(data, "non-private", "Infinity"), "", *[""] * peer])
+        lines.append(["the median of all rows", f"{self.about['data'][data]['constant']:.2f}", "", "", *[""] * peer])
+        return rows(["epsilon", "mean absolute error, years", "R²", "goal, at most", *["diffprivlib, years"] * peer], lines)
+
+    def say_peer(self):
+        return (f" diffprivlib {self.about['diffprivlib']} is its `LinearRegression` with the same bounds." if self.about["diffprivlib"]
+                else "")
 
     def write(self):
         return self.text("regression.md")

@@ -2,6 +2,7 @@
 import math
 import os
 
+import classes_report
 import datasets
 import delta_report
 import knots_report
@@ -16,7 +17,8 @@ from svgplot import line_plot
 
 # Parts of the document that may be of another run than the rest: their report, and what is around their text.
 PARTS = {part: (report, f"<!-- {name} -->\n", f"<!-- end of {name} -->\n") for part, report, name in (
-    ("knots", knots_report.Report, "curves"), ("regression", regression_report.Report, "numbers"),
+    ("knots", knots_report.Report, "curves"), ("classes", classes_report.Report, "classes"),
+    ("regression", regression_report.Report, "numbers"),
     ("raw", raw_report.Report, "raw columns"), ("delta", delta_report.Report, "delta and neighbours"))}
 METHOD = {"non-private": "non-private", "output": "output", "paper": "objective, `'paper'`",
           "sharp": "objective, `'sharp'`", "diffprivlib": "diffprivlib"}

@@ -3,10 +3,12 @@ import itertools
 import time
 from collections import namedtuple
 
+import classes
 import delta
 import ebm
 import knots
 import paper
+import peers
 import raw
 import regression
 
@@ -111,7 +113,23 @@ def regressed(data, settings):
     return [Run(data, "log_cosh", method, "default", epsilon, "", str(s), str(repetition))
             for repetition in range(settings.regression_repetitions)
             for method, epsilon in [*(("private", epsilon) for epsilon in settings.regression_epsilons), ("non-private", "Infinity")]
-            if method != "non-private" or repetition == 0 for s in range(settings.splits)]
+            if method != "non-private" or repetition == 0 for s in range(settings.splits)] + [
+        Run(data, "log_cosh", "diffprivlib", "default", epsilon, "", str(s), "0")
+        for epsilon in settings.regression_epsilons for s in range(settings.splits) if peers.library()]
+
+
+def classified(data, settings):
+    """A label of several classes, by method; every split, and without noise once in each."""
+    def cells(method):
+        if method == "diffprivlib":
+            return [(epsilon, s, 0) for epsilon in settings.classes_epsilons for s in range(min(peers.SPLITS, settings.splits))
+                    if peers.library()]
+        return [(epsilon, s, repetition) for repetition in range(settings.classes_repetitions)
+                for epsilon in [*settings.classes_epsilons, "Infinity"] if epsilon != "Infinity" or repetition == 0
+                for s in range(settings.splits)]
+
+    return [Run(data, "softmax", method, "default", epsilon, "", str(s), str(repetition))
+            for method in classes.METHODS for epsilon, s, repetition in cells(method)]
 
 
 def boosted(settings):
@@ -190,6 +208,8 @@ def execute(session, run):
         error, area = (ebm if run.method in ebm.METHODS else knots).measure(session, run)
     elif run.data in regression.ALL:
         error, area = regression.measure(session, run)
+    elif run.data in classes.ALL:
+        error, area = classes.measure(session, run)
     elif run.method == "diffprivlib":
         import other
         error = other.error(session, run)
