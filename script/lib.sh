@@ -75,6 +75,7 @@ missing_packages() {
     command -v prove >/dev/null || say perl
     perl -MIPC::Run -e 1 2>/dev/null || say libipc-run-perl
     command -v python3 >/dev/null || say python3
+    [ "${scope-}" != valgrind ] || command -v valgrind >/dev/null || say valgrind
   fi
   if [ "$1" = bench ]; then
     # the one that OpenBLAS is compared with; the default stays OpenBLAS
@@ -264,6 +265,7 @@ copy_postgres() {
   PATH=${pg_config%/*}:$PATH
 }
 
+# start_server [COMMAND...]: the command that runs pg_ctl, and with it the server.
 start_server() {
   quietly initdb -D "$work/data" -U postgres -A trust -E UTF8 --no-locale -N
   # a socket inside $work, which only we can enter, is the only way in; so no port
@@ -273,6 +275,6 @@ start_server() {
 	unix_socket_directories = '$work/socket'
 	fsync = off
 	CONF
-  quietly pg_ctl start -w -D "$work/data" -l "$work/data/server.log"
+  quietly "$@" pg_ctl start -w -D "$work/data" -l "$work/data/server.log"
   export PGHOST=$work/socket PGUSER=postgres PGDATABASE=postgres
 }
