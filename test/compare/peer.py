@@ -61,4 +61,5 @@ def main(name, *script):
     print(time.perf_counter() - start, file=sys.stderr)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

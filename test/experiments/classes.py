@@ -56,7 +56,7 @@ def measure(session, run):
         epsilon = f"'{run.epsilon}'::float8 / {len(parts)}"
         models = " UNION ALL ".join(f"SELECT '{each}' AS value, {call(run.data, run.fold, epsilon, f', positive => {literal(each)}')} AS model"
                                     for each in parts)
-        found = "(SELECT value FROM m ORDER BY dp_predict_proba(model, t) DESC LIMIT 1)"
+        found = "(SELECT value FROM m ORDER BY dp_predict_prob(model, t) DESC LIMIT 1)"
     else:
         models = f"SELECT {call(run.data, run.fold, literal(run.epsilon))} AS model"
         found = "(SELECT dp_predict_class(model, t) FROM m)"
