@@ -165,7 +165,7 @@ SELECT max(abs(v - w)) < 1e-3 AS same FROM models, unnest(dp_weights(model), dp_
 -- Tuning, by mistakes
 SELECT m->'tuning'->>'chosen' AS chosen, m->'classes' AS classes
   FROM (SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, lambdas => '{0.001, 1000}')::jsonb AS m) s;
-SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, lambdas => '{0.001, 1000}', unit => 'person', classes => '{home,ward,icu,hospice}')::jsonb->'tuning'->>'chosen' AS chosen;
+SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, lambdas => '{0.001, 1000}', unit => 'id', classes => '{home,ward,icu,hospice}')::jsonb->'tuning'->>'chosen' AS chosen;
 SET dperm.cache_memory = 0;
 SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, lambdas => '{0.001, 1000}')::jsonb->'tuning'->>'chosen' AS chosen;
 RESET dperm.cache_memory;
