@@ -1,5 +1,5 @@
-# An extension that watches what a session executes, and which rights are
-# checked for it: pgaudit, where the server has it.
+# Extensions that watch what is executed, and which rights are checked for it:
+# test/modules/audit.c, and pgaudit where the server has it.
 use strict;
 use warnings;
 
@@ -7,13 +7,12 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+plan skip_all => 'the modules are built by make tap' unless $ENV{TEST_MODULES};
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->start;
-plan skip_all => 'the server has no pgaudit'
-	unless $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'pgaudit'");
-$node->append_conf('postgresql.conf', "shared_preload_libraries = 'pgaudit'\npgaudit.log = 'all'\npgaudit.log_relation = on\n");
-$node->restart;
+my $has_pgaudit = $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'pgaudit'");
+my @watchers = ("'$ENV{TEST_MODULES}/audit$ENV{DLSUFFIX}'", $has_pgaudit ? 'pgaudit' : ());
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION dperm;
 	CREATE ROLE owner; CREATE ROLE analyst;
@@ -26,13 +25,18 @@ $node->safe_psql('postgres', q{
 	CREATE VIEW h.quarters AS SELECT person, age / 2 AS age, ill FROM h.halves;
 	SELECT dp_budget_create('rows', 100), dp_grant('rows', 'analyst');
 	SELECT dp_protect(r, 'rows', domains => '{"age": [0, 100]}') FROM unnest('{h.visits,h.halves,h.quarters}'::text[]) r});
-foreach my $relation (qw(visits halves quarters))
+foreach my $watcher (@watchers)
 {
-	my $made = "SELECT model FROM dp_ledger WHERE relation::text LIKE '%$relation' AND model IS NOT NULL LIMIT 1";
-	is($node->safe_psql('postgres', "SET ROLE analyst; SELECT dp_logreg_train('h.$relation', 'ill', '{age}', 1)::jsonb ->> 'rows'"), '200', "$relation: a model is trained");
-	is($node->safe_psql('postgres', "SET ROLE analyst; SELECT count(*) > 0 FROM dp_evaluate(($made), 'h.$relation', epsilon => 1)"), 't', "$relation: it is evaluated");
+	$node->append_conf('postgresql.conf', "shared_preload_libraries = $watcher\n" . ($watcher eq 'pgaudit' ? "pgaudit.log = 'all'\npgaudit.log_relation = on\n" : ''));
+	$node->restart;
+	foreach my $relation (qw(visits halves quarters))
+	{
+		my $made = "SELECT model FROM dp_ledger WHERE relation::text LIKE '%$relation' AND model IS NOT NULL LIMIT 1";
+		is($node->safe_psql('postgres', "SET ROLE analyst; SELECT dp_logreg_train('h.$relation', 'ill', '{age}', 1)::jsonb ->> 'rows'"), '200', "$watcher, $relation: a model is trained");
+		is($node->safe_psql('postgres', "SET ROLE analyst; SELECT count(*) > 0 FROM dp_evaluate(($made), 'h.$relation', epsilon => 1)"), 't', "$watcher, $relation: it is evaluated");
+	}
 }
-is($node->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE release = 'kept') FROM dp_ledger WHERE act = 'charge'"), '6|6', 'all that was paid for is kept');
+is($node->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE release = 'kept') FROM dp_ledger WHERE act = 'charge'"), join('|', (6 * @watchers) x 2), 'all that was paid for is kept');
 $node->stop;
 
 done_testing();
