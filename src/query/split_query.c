@@ -5,7 +5,6 @@
 
 #include "access/table.h"
 #include "access/transam.h"
-#include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
