@@ -5,7 +5,6 @@
 
 #include "access/table.h"
 #include "access/transam.h"
-#include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -41,14 +40,19 @@ is_fit(Query *query)
 					 (entry->rtekind == RTE_SUBQUERY && is_fit(entry->subquery)));
 }
 
-/* Raise an error unless the relations of a query may be read. */
+/*
+ * Have the executor check the rights on the relations of a query with those of
+ * its subquery, as if the planner had merged the two.
+ */
 static void
-check_access(Query *query)
+merge_relations(Query *subquery, RangeTblEntry *entry, Query *query)
 {
+	entry->subquery = NULL;
 #if PG_VERSION_NUM >= 160000
-	(void) ExecCheckPermissions(query->rtable, query->rteperminfos, true);
+	CombineRangeTables(&subquery->rtable, &subquery->rteperminfos, query->rtable,
+					   query->rteperminfos);
 #else
-	(void) ExecCheckRTPerms(query->rtable, true);
+	subquery->rtable = list_concat(subquery->rtable, query->rtable);
 #endif
 }
 
@@ -222,6 +226,7 @@ bool
 dperm_split_query(Query *tree, DpermSplitQuery *split)
 {
 	Query	   *query = copyObject(tree);
+	Query	   *subquery;
 	List	   *targets = query->targetList;
 	List	   *conditions = NIL,
 			   *columns = NIL;
@@ -233,15 +238,16 @@ dperm_split_query(Query *tree, DpermSplitQuery *split)
 		return false;
 	for (;;)
 	{
-		check_access(query);
 		relation = only_relation(query);
 		entry = rt_fetch(relation, query->rtable);
 		conditions = list_concat(take_conditions(query, entry), conditions);
 		if (entry->rtekind == RTE_RELATION)
 			break;
-		query = entry->subquery;
-		targets = expand_columns(targets, relation, entry, query->targetList);
-		conditions = expand_columns(conditions, relation, entry, query->targetList);
+		subquery = entry->subquery;
+		targets = expand_columns(targets, relation, entry, subquery->targetList);
+		conditions = expand_columns(conditions, relation, entry, subquery->targetList);
+		merge_relations(subquery, entry, query);
+		query = subquery;
 	}
 	targets = expand_table(targets, relation, entry);
 	conditions = expand_table(conditions, relation, entry);

@@ -20,7 +20,8 @@ typedef struct DpermSplitQuery
 
 /*
  * Split a query whose views have been expanded, and simplify its expressions.
- * Raises an error if a relation must not be read, or a name must not be used.
+ * Raises an error if a name must not be used. Who runs the query of the columns
+ * needs the rights on all relations of the query.
  * Returns false if there is nothing to split: it only shows columns of a table,
  * or is an aggregation.
  */

@@ -77,10 +77,31 @@ CREATE TABLE view_rows.computed (id int, y boolean, x float8 GENERATED ALWAYS AS
 INSERT INTO view_rows.computed (id, y) SELECT i, i % 2 = 0 FROM generate_series(1, 200) i;
 SELECT count(dp_protect('view_rows.computed', 'view rows', domains => '{"x": [-1, 1]}'));
 SELECT dp_logreg_train('view_rows.computed', 'y', 'x', 1)::jsonb ->> 'rows' AS rows;
+-- The owner of a view needs the rights on every view behind it, also if the
+-- table can be read; nothing is charged
+RESET ROLE;
+CREATE ROLE view_rows_other;
+GRANT USAGE, CREATE ON SCHEMA view_rows TO view_rows_other;
+GRANT SELECT ON view_rows.plain TO view_rows_other;
+SET ROLE view_rows_other;
+CREATE VIEW view_rows.lowest AS SELECT x / 2 AS x, y FROM view_rows.plain;
+CREATE VIEW view_rows.between AS SELECT x * 2 AS x, y FROM view_rows.lowest;
+GRANT SELECT ON view_rows.between TO view_rows_owner;
+SET ROLE view_rows_owner;
+CREATE VIEW view_rows.upper AS SELECT 1 - x AS x, y FROM view_rows.between;
+CREATE VIEW view_rows.uppermost AS SELECT x, NOT y AS y FROM view_rows.upper;
+SELECT count(dp_protect('view_rows.uppermost', 'view rows', domains => '{"x": [0, 1]}'));
+SELECT dp_logreg_train('view_rows.uppermost', 'y', 'x', 1)::jsonb ->> 'rows' AS rows;
+SET ROLE view_rows_other;
+REVOKE SELECT ON view_rows.between FROM view_rows_owner;
+SET ROLE view_rows_owner;
+SELECT count(*) AS before FROM dp_ledger WHERE act = 'charge' \gset
+SELECT dp_logreg_train('view_rows.uppermost', 'y', 'x', 1);
+SELECT count(*) - :before AS charges FROM dp_ledger WHERE act = 'charge';
 RESET client_min_messages;
 RESET ROLE;
 SET client_min_messages = error;
-DROP OWNED BY view_rows_owner CASCADE;
+DROP OWNED BY view_rows_owner, view_rows_other CASCADE;
 RESET client_min_messages;
 SELECT dp_budget_drop('view rows');
-DROP ROLE view_rows_owner;
+DROP ROLE view_rows_owner, view_rows_other;
