@@ -24,6 +24,9 @@
 #define DOMAIN_SHOWN 300
 #define VALUE_SHOWN 100
 
+/* From here on, different numbers may be the same as doubles. */
+#define EXACT_MAX 9007199254740992.0
+
 /* Which classes a domain allows. */
 typedef struct Classes
 {
@@ -88,6 +91,8 @@ classes_of_range(const DpermLabel *label, const DpermColumn *column)
 	if (!label->compare)
 		return (Classes) {.negative = above ? low < 0 : low <= 0, .positive = high > 0};
 	value = dperm_reader_number(dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER), label->value);
+	if (fabs(value) >= EXACT_MAX)
+		return (Classes) {.negative = true, .positive = value >= low && value <= high};
 	return (Classes) {.negative = low < high,
 					  .positive = (above ? value > low : value >= low) &&
 						  (below ? value < high : value <= high)};
@@ -110,7 +115,7 @@ classes_of_values(const DpermLabel *label, const DpermColumn *column)
 			value = (float) value;
 		positive = label->compare ? value == wanted : value > 0;
 		classes.positive |= positive;
-		classes.negative |= !positive;
+		classes.negative |= !positive || fabs(wanted) >= EXACT_MAX;
 	}
 	return classes;
 }
@@ -266,7 +271,8 @@ static void
 init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
 {
 	const char *positive = labels->positive;
-	bool		listed = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
+	bool		listed = column->known && !column->loose &&
+						 column->block.kind == DPERM_BLOCK_CATEGORY;
 	Classes		classes = {true, true};
 
 	if (listed && positive && get_typtype(column->base) == TYPTYPE_ENUM)

@@ -482,7 +482,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 		check_bounds(source, label, labels);
 	dperm_label_domain_init(&reader, label, labels);
 	source->label_column = label->name;
-	source->label_known = label->known;
+	source->label_known = label->known && !label->loose;
 	source->label_plain = reader.type == BOOLOID;
 
 	/* otherwise, the query has read it */
