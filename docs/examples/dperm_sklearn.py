@@ -1,13 +1,14 @@
-"""A dperm model in scikit-learn: scores are those of dp_decision.
+"""A dperm model in scikit-learn: decision_function() is dp_decision, predict_proba() is dp_predict_prob or dp_predict_probs,
+predict() is dp_predict, dp_predict_class or, for linear regression, dp_predict_value.
 
     pipeline = to_sklearn(text)         # SELECT model::text FROM ...
-    pipeline.decision_function(rows)    # a DataFrame or a list of dicts, with values as a driver reads them; char(n) as text
+    pipeline.predict(rows)              # a DataFrame or a list of dicts, with values as a driver reads them; char(n) as text
 """
 import datetime
 import json
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.svm import LinearSVC
@@ -59,12 +60,21 @@ def encode(rows, features, share):
     return share * np.array([np.concatenate([block(f, row[f.get("column", "x")]) for f in features]) for row in rows])
 
 
+class Bounded(LinearRegression):
+    def predict(self, X):
+        return np.clip(super().predict(X), *self.bounds_)
+
+
 def to_sklearn(text):
     model = json.loads(text)
-    assert "kernel" not in model and "bounds" not in model, "only classifiers without a kernel can be converted"
+    assert "kernel" not in model, "a model with a kernel cannot be converted"
     columns = sum(f.get("dimension", 1) if "knots" in f else 1 for f in model["features"])  # curves count one by one
-    weights, share = np.array([model["weights"]]), 1 / np.sqrt(columns + model["intercept"])
-    linear = LogisticRegression() if model["loss"] == "logistic" else LinearSVC()
-    linear.classes_, linear.coef_ = np.array([False, True]), weights[:, :weights.size - model["intercept"]]
-    linear.intercept_ = share * weights[0, -1:] * model["intercept"]
+    weights, share = np.atleast_2d(model["weights"]), 1 / np.sqrt(columns + model["intercept"])  # a row for each class
+    linear = Bounded() if "bounds" in model else LogisticRegression() if model["loss"] in ("logistic", "softmax") else LinearSVC()
+    linear.classes_, linear.coef_ = np.array(model.get("classes", [False, True])), weights[:, :weights.shape[1] - model["intercept"]]
+    linear.intercept_ = share * weights[:, -1] * model["intercept"]
+    if "bounds" in model:
+        low, high = linear.bounds_ = model["bounds"]
+        linear.coef_ = (high - low) / 2 * linear.coef_[0]
+        linear.intercept_ = (low + high) / 2 + (high - low) / 2 * linear.intercept_[0]
     return make_pipeline(FunctionTransformer(encode, kw_args={"features": model["features"], "share": share}), linear)

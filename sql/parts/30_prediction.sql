@@ -10,13 +10,27 @@ CREATE FUNCTION dp_predict(model dp_model, features "any") RETURNS boolean
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_predict(dp_model, "any") IS
-	'the predicted class: true where dp_decision is positive; not for linear regression';
+	'the predicted class of two: true where dp_decision is positive';
 
 CREATE FUNCTION dp_predict_prob(model dp_model, features "any") RETURNS float8
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_predict_prob(dp_model, "any") IS
-	'the probability of the positive class; logistic regression only';
+	'the probability of the positive class; logistic regression of two classes only';
+
+CREATE FUNCTION dp_predict_class(model dp_model, features "any") RETURNS text
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_predict_class(dp_model, "any") IS
+	'the most probable of several classes';
+
+CREATE FUNCTION dp_predict_probs(model dp_model, features "any",
+	OUT class text, OUT probability float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
+COMMENT ON FUNCTION dp_predict_probs(dp_model, "any") IS
+	'the probabilities of several classes, in the order of the model';
 
 CREATE FUNCTION dp_predict_value(model dp_model, features "any") RETURNS float8
 	AS 'MODULE_PATHNAME'
@@ -28,7 +42,7 @@ CREATE FUNCTION dp_decision(model dp_model, features "any") RETURNS float8
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_decision(dp_model, "any") IS
-	'the weighted sum of the features, scaled and clipped as in training; of linear regression, from -1 to 1 between the bounds of the label';
+	'the weighted sum of the features, scaled and clipped as in training; of linear regression, from -1 to 1 between the bounds of the label; not for several classes';
 
 -- STABLE: values are shown as the settings of the session print them
 CREATE FUNCTION dp_explain(model dp_model, features "any",
@@ -38,6 +52,14 @@ CREATE FUNCTION dp_explain(model dp_model, features "any",
 	LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
 COMMENT ON FUNCTION dp_explain(dp_model, "any") IS
 	'what each column adds to dp_decision, or to the number that is predicted, the largest first; the intercept comes last';
+
+CREATE FUNCTION dp_explain(model dp_model, features "any", class text,
+	OUT column_name text, OUT value text, OUT contribution float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION dp_explain(dp_model, "any", text) IS
+	'what each column adds to the score of one of several classes, the largest first; the intercept comes last';
 
 CREATE FUNCTION dp_encode(model dp_model, features "any") RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dperm_encode_model'

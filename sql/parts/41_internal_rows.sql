@@ -17,6 +17,11 @@ CREATE FUNCTION dperm_label(value "any", positive text) RETURNS boolean
 COMMENT ON FUNCTION dperm_label("any", text) IS
 	'internal to training: a label as true or false, or NULL for no label';
 
+CREATE FUNCTION dperm_label_class(value "any", classes text[]) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dperm_label_class("any", text[]) IS
+	'internal to training: the number of the class of a label, or NULL for no label';
+
 CREATE FUNCTION dperm_label_number(value "any") RETURNS float8
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm_label_number("any") IS

@@ -38,11 +38,12 @@ CREATE FUNCTION dp_logreg_train(
 	unit text DEFAULT NULL,
 	rows bigint DEFAULT NULL,
 	prior dp_model DEFAULT NULL,
-	purpose text DEFAULT NULL
+	purpose text DEFAULT NULL,
+	classes text[] DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, float8, text, text, bigint, dp_model, text) IS
-	'train a differentially private logistic regression on the rows of a relation';
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, float8, text, text, bigint, dp_model, text, text[]) IS
+	'train a differentially private logistic regression, of two classes or several, on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
 	source text,

@@ -32,10 +32,11 @@ CREATE FUNCTION dp_logreg_tune(
 	unit text DEFAULT NULL,
 	rows bigint DEFAULT NULL,
 	prior dp_model DEFAULT NULL,
-	purpose text DEFAULT NULL
+	purpose text DEFAULT NULL,
+	classes text[] DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, dp_model, text, text[]) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(

@@ -16,11 +16,13 @@ CREATE FUNCTION dp_evaluate(
 	OUT value float8,
 	OUT low float8,
 	OUT high float8,
-	OUT private boolean
+	OUT private boolean,
+	OUT class text,
+	OUT predicted text
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
 COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text, text, text) IS
-	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals; of linear regression, private errors';
+	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals, of several classes by label and prediction; of linear regression, private errors';
 
 CREATE FUNCTION dp_roc(
 	model dp_model,
@@ -33,6 +35,7 @@ CREATE FUNCTION dp_roc(
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
 	purpose text DEFAULT NULL,
+	class text DEFAULT NULL,
 	OUT threshold float8,
 	OUT true_positive_rate float8,
 	OUT false_positive_rate float8,
@@ -41,8 +44,8 @@ CREATE FUNCTION dp_roc(
 	OUT auc_high float8
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 41;
-COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text, text) IS
-	'a private ROC curve and the area under it, with a 95 percent interval, from a histogram of decisions with public bins';
+COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text, text, text) IS
+	'a private ROC curve and the area under it, with a 95 percent interval, from a histogram of decisions with public bins; of several classes, one against the others';
 
 --
 -- Cost
@@ -64,6 +67,7 @@ CREATE FUNCTION dp_cost(
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
+	classes integer DEFAULT NULL,
 	OUT method text,
 	OUT noise text,
 	OUT delta float8,
@@ -80,7 +84,7 @@ CREATE FUNCTION dp_cost(
 	OUT rows_needed bigint
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cost(bigint, integer, float8, text, text, text, float8, float8, float8, float8, text) IS
+COMMENT ON FUNCTION dp_cost(bigint, integer, float8, text, text, text, float8, float8, float8, float8, text, integer) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, for any rows of a dimension';
 
 CREATE FUNCTION dp_cost(
@@ -111,6 +115,7 @@ CREATE FUNCTION dp_cost(
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
 	prior dp_model DEFAULT NULL,
+	classes text[] DEFAULT NULL,
 	OUT chosen boolean,
 	OUT method text,
 	OUT noise text,
@@ -136,5 +141,5 @@ CREATE FUNCTION dp_cost(
 	OUT calls_left bigint
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dperm_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 3;
-COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, float8, text, text, dp_model) IS
+COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, float8, text, text, dp_model, text[]) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

@@ -13,6 +13,7 @@
 #include "utils/numeric.h"
 
 #include "base/arguments.h"
+#include "base/class_list.h"
 #include "base/option_table.h"
 #include "core/base/limits.h"
 #include "core/encode/block.h"
@@ -28,6 +29,7 @@ typedef union OptionValue
 	bool		flag;			/* boolean */
 	char	   *text;			/* text */
 	double		pair[2];		/* float8[] with two elements */
+	ArrayType  *array;			/* text[] */
 } OptionValue;
 
 /* An entry of the table. */
@@ -192,6 +194,12 @@ static void
 set_positive(DpermOptions *options, OptionValue value)
 {
 	options->labels.positive = value.text;
+}
+
+static void
+set_classes(DpermOptions *options, OptionValue value)
+{
+	dperm_class_list_take(&options->labels, value.array);
 }
 
 static void
@@ -364,6 +372,7 @@ static const Option table[] = {
 	{"method", TEXTOID, set_method, ARGUMENT | DPERM_PLACE_COST | KEY},
 	{"analysis", TEXTOID, set_analysis, ARGUMENT | DPERM_PLACE_COST | KEY},
 	{"positive", TEXTOID, set_positive, ARGUMENT | KEY, .learners = LOGREG | SVM},
+	{"classes", TEXTARRAYOID, set_classes, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LOGREG},
 	{"bounds", FLOAT8ARRAYOID, set_bounds, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LINREG},
 	{"intercept", BOOLOID, set_intercept, ARGUMENT | KEY},
 	{"norm", FLOAT8OID, set_norm, ARGUMENT | KEY},
@@ -451,6 +460,9 @@ set_datum(DpermOptions *options, const Option *option, Datum datum, bool isnull)
 			break;
 		case FLOAT8ARRAYOID:
 			pair_of_array(option->name, DatumGetArrayTypeP(datum), value.pair);
+			break;
+		case TEXTARRAYOID:
+			value.array = DatumGetArrayTypeP(datum);
 			break;
 		default:
 			elog(ERROR, "option \"%s\" has a type without values", option->name);
@@ -542,6 +554,33 @@ string_of_key(const char *key, JsonbValue *value)
 	return pnstrdup(value->val.string.val, value->val.string.len);
 }
 
+/* An array of strings; null elements stay what they are. */
+static ArrayType *
+array_of_key(const char *key, JsonbValue *value)
+{
+	int			count;
+	Datum	   *elements;
+	bool	   *nulls;
+
+	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data))
+		expect_type(key, value, jbvArray, "an array of strings");
+	count = JsonContainerSize(value->val.binary.data);
+	elements = palloc0(sizeof(Datum) * Max(count, 1));
+	nulls = palloc0(sizeof(bool) * Max(count, 1));
+	for (int i = 0; i < count; i++)
+	{
+		JsonbValue *element = getIthJsonbValueFromContainer(value->val.binary.data, i);
+
+		nulls[i] = element->type == jbvNull;
+		if (nulls[i])
+			continue;
+		expect_type(key, element, jbvString, "an array of strings");
+		elements[i] = PointerGetDatum(cstring_to_text(string_of_key(key, element)));
+	}
+	return construct_md_array(elements, nulls, 1, &count, (int[]) {1}, TEXTOID, -1, false,
+							  TYPALIGN_INT);
+}
+
 /* Set an option from a value in JSON. */
 static void
 set_json(DpermOptions *options, const Option *option, JsonbValue *json)
@@ -565,6 +604,9 @@ set_json(DpermOptions *options, const Option *option, JsonbValue *json)
 			break;
 		case FLOAT8ARRAYOID:
 			pair_of_key(option->name, json, value.pair);
+			break;
+		case TEXTARRAYOID:
+			value.array = array_of_key(option->name, json);
 			break;
 		default:
 			elog(ERROR, "option \"%s\" has a type without values", option->name);
@@ -609,6 +651,13 @@ set_key(DpermOptions *options, DpermOptionPlace place, const char *key, JsonbVal
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("%s cannot differ between candidates", key),
 					 errhint("Specify %s as an argument of the function.", key)));
+	for (int i = 0; i < lengthof(table); i++)
+		if (strcmp(table[i].name, key) == 0 && (table[i].places & place) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a %s does not have option \"%s\"",
+							dperm_loss_learner_name(options->learner), key),
+					 errhint("Its options are %s.", allowed_names(options, place))));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown option \"%s\"", key),

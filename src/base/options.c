@@ -8,6 +8,7 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "base/options.h"
+#include "core/base/classes.h"
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
@@ -58,9 +59,19 @@ settle_prior_labels(DpermOptions *options)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bounds differ from those of the prior"),
 				 errhint("Omit bounds to use those of the prior.")));
+	if (labels->classes && (prior->loss.classes != labels->class_count ||
+							!dperm_classes_same(labels->classes, prior->classes.bytes,
+												labels->class_count)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("classes differ from those of the prior"),
+				 errhint("Omit classes to use those of the prior.")));
+	labels->kind = dperm_model_label(prior);
 	labels->positive = positive;
 	labels->low = prior->label_low;
 	labels->high = prior->label_high;
+	labels->classes = prior->classes.bytes;
+	labels->class_count = prior->loss.classes;
 }
 
 /*
@@ -84,6 +95,47 @@ settle_prior(DpermOptions *options)
 	options->kernel = *kernel;
 	options->has_seed = kernel->kind != DPERM_KERNEL_LINEAR;
 	options->intercept = prior->encoder.intercept;
+}
+
+/* The loss for labels. */
+DpermLoss
+dperm_options_loss(const DpermOptions *options, const DpermLabels *labels)
+{
+	if (labels->kind == DPERM_LABEL_SEVERAL)
+		return (DpermLoss) {.kind = DPERM_LOSS_SOFTMAX, .classes = labels->class_count};
+	return options->loss;
+}
+
+/* Set the domain of labels. */
+void
+dperm_options_set_labels(DpermOptions *options, const DpermLabels *labels)
+{
+	const char *positive = options->labels.positive;
+
+	options->loss = dperm_options_loss(options, labels);
+	options->labels = *labels;
+	options->labels.positive = positive;
+}
+
+/* A prior has said what labels are. */
+bool
+dperm_options_may_be_several(const DpermOptions *options)
+{
+	return options->learner == DPERM_LEARNER_LOGREG && options->prior == NULL;
+}
+
+/* Classes are two or several. */
+static void
+settle_classes(DpermOptions *options)
+{
+	DpermLabels labels = options->labels;
+
+	if (labels.classes && labels.positive)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify both classes and positive"),
+				 errhint("positive is one of two classes; classes are several.")));
+	dperm_options_set_labels(options, &labels);
 }
 
 /* Fill in the parameters of the kernel; without a kernel there must be none. */
@@ -180,6 +232,7 @@ dperm_options_settle(DpermOptions *options)
 
 	if (options->prior)
 		settle_prior(options);
+	settle_classes(options);
 	settle_kernel(options);
 	settle_noise(options);
 
@@ -306,10 +359,11 @@ least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
 	{
 		DpermSetup	setup = {
+			.loss = options->loss,
 			.neighbours = options->neighbours,
 			.epsilon = options->epsilon,
 			.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
-			.dim = dperm_encoder_dim(encoder),
+			.dim = dperm_encoder_dim(encoder) * dperm_loss_blocks(options->loss),
 			.noise = noise.of[law]
 		};
 
@@ -343,7 +397,8 @@ dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encod
 	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
 	{
 		noise.of[knots] = INFINITY;
-		if (open && knots >= DPERM_KNOTS_LEAST && dperm_bend_dim(encoder, knots) <= DPERM_DIM_MAX)
+		if (open && knots >= DPERM_KNOTS_LEAST &&
+			dperm_bend_dim(encoder, knots) <= DPERM_DIM_MAX / dperm_loss_blocks(options->loss))
 		{
 			DpermEncoder bent = dperm_options_bend(*encoder, knots);
 
@@ -380,7 +435,7 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 		.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
 		.lambda = options->lambda,
 		.rows = rows,
-		.dim = dim,
+		.dim = dim * dperm_loss_blocks(options->loss),
 		.noise = method == DPERM_METHOD_OBJECTIVE ? noise.of[law] : NULL,
 		.slack = method == DPERM_METHOD_OBJECTIVE ? options->slack : 0,
 		.prior = options->prior != NULL,
@@ -438,6 +493,21 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 	return best;
 }
 
+/* Raise an error for too many weights. */
+void
+dperm_options_check_size(const DpermOptions *options, int dim)
+{
+	int			classes = options->loss.classes;
+
+	if (classes > 0 && dim > DPERM_DIM_MAX / classes)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("%d classes with %d weights each are more than %d weights", classes, dim,
+						DPERM_DIM_MAX),
+				 errhint("Use fewer features or fewer classes: rows with a label that is not "
+						 "listed in classes add nothing.")));
+}
+
 /*
  * Reject options that are invalid for any number of rows: effective lambda only
  * decreases with the number of rows.
@@ -445,11 +515,14 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 void
 dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 {
-	DpermSetup	few = dperm_options_setup(options, dim, noise, 1);
-	DpermSetup	many = dperm_options_setup(options, dim, noise, DPERM_ROWS_MAX);
+	DpermSetup	few;
+	DpermSetup	many;
 	DpermCalibration calibration;
 	const char *why;
 
+	dperm_options_check_size(options, dim);
+	few = dperm_options_setup(options, dim, noise, 1);
+	many = dperm_options_setup(options, dim, noise, DPERM_ROWS_MAX);
 	if (dperm_calibrate(&many, &calibration, &why) != DPERM_OK)
 		(void) dperm_host_calibrate(&few);
 }

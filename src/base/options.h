@@ -47,7 +47,7 @@ typedef struct DpermOptions
 	double		scale;			/* of the default lambda; 0: not specified */
 	double		slack;			/* 0: not specified */
 	DpermNoiseChoice noise;
-	DpermLabels labels;			/* as far as arguments say; the kind follows from the loss */
+	DpermLabels labels;			/* as far as arguments say, or the source (set_labels) */
 	int			intercept;		/* 0, 1; < 0: not specified */
 	double		norm;			/* 0: not specified */
 	int			dimension;		/* 0: not specified */
@@ -76,6 +76,19 @@ extern void dperm_options_settle(DpermOptions *options);
  * options that persons do not allow.
  */
 extern void dperm_options_set_unit(DpermOptions *options, bool persons);
+
+/*
+ * Set the domain of labels, which is known once the source is: their kind,
+ * bounds or classes, and the loss that follows from these. The positive value
+ * stays that of the arguments.
+ */
+extern void dperm_options_set_labels(DpermOptions *options, const DpermLabels *labels);
+
+/* The loss for labels: that of the options, or that of several classes. */
+extern DpermLoss dperm_options_loss(const DpermOptions *options, const DpermLabels *labels);
+
+/* May labels be of several classes, if their domain says so? */
+extern bool dperm_options_may_be_several(const DpermOptions *options);
 
 /*
  * The encoder of some blocks; raises an error if there are too many
@@ -117,7 +130,16 @@ dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encod
 extern DpermEncoder
 dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows);
 
-/* Reject options that are invalid for any number of rows. */
+/*
+ * Raise an error if there are more weights than the limit, with so many
+ * coordinates for each class.
+ */
+extern void dperm_options_check_size(const DpermOptions *options, int dim);
+
+/*
+ * Reject options that are invalid for any number of rows. Here and below, dim is
+ * the number of coordinates of a row, with a weight for each class.
+ */
 extern void dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise);
 
 /*

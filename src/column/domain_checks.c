@@ -161,10 +161,11 @@ equal_text(const DpermSubject *subject, Node *column, double x)
 {
 	Oid			type = getBaseType(exprType(column));
 
-	if (subject->kind != DPERM_BLOCK_NUMBER)
+	if (subject->kind != DPERM_BLOCK_NUMBER ||
+		(fabs(x) >= EXACT_MAX && (subject->discrete || subject->base == NUMERICOID)))
 		return NULL;
 	if (subject->discrete)
-		return fabs(x) < EXACT_MAX ? psprintf("%.0f", floor(x)) : NULL;
+		return psprintf("%.0f", floor(x));
 	return type == subject->base || type == FLOAT8OID ? double_to_shortest_decimal(x) : NULL;
 }
 

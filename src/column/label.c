@@ -15,68 +15,16 @@
 #include "varatt.h"
 #endif
 
+#include "base/class_list.h"
 #include "column/datum_values.h"
 #include "column/domain_types.h"
 #include "column/label.h"
+#include "column/label_value.h"
 #include "column/reader.h"
 
 PG_FUNCTION_INFO_V1(dperm_label);
+PG_FUNCTION_INFO_V1(dperm_label_class);
 PG_FUNCTION_INFO_V1(dperm_label_number);
-
-/*
- * Is this a number, a boolean or an enum: a type whose values are compared as
- * datums?
- */
-static bool
-is_plain(Oid type)
-{
-	DpermBlockKind kind;
-
-	if (dperm_domain_types_kind(type, &kind) &&
-		(kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_FLAG))
-		return true;
-	return get_typtype(type) == TYPTYPE_ENUM;
-}
-
-/* Is this stored and compared as text? */
-static bool
-is_textual(Oid type)
-{
-	char		category;
-	bool		preferred;
-
-	get_type_category_preferred(type, &category, &preferred);
-	return category == TYPCATEGORY_STRING && get_typlen(type) == -1;
-}
-
-/*
- * A positive value that the label's type does not accept is an error in the
- * call.
- */
-static void
-positive_hint(void *arg)
-{
-	errhint("positive must be one of the values of the label column, as text.");
-}
-
-/* A positive value as a datum, with a type modifier, or -1. */
-Datum
-dperm_label_value(const DpermLabel *label, const char *positive, int32 typmod)
-{
-	ErrorContextCallback hint = {
-		.previous = error_context_stack,
-		.callback = positive_hint
-	};
-	Oid			input,
-				ioparam;
-	Datum		value;
-
-	getTypeInputInfo(label->type, &input, &ioparam);
-	error_context_stack = &hint;
-	value = OidInputFunctionCall(input, pstrdup(positive), ioparam, typmod);
-	error_context_stack = hint.previous;
-	return value;
-}
 
 /* How a type is read as a number; raises an error if it is none. */
 static DpermReaderKind
@@ -111,37 +59,46 @@ init_number(DpermLabel *label, Oid type, const DpermLabels *labels)
 static void
 init_two(DpermLabel *label, Oid type, const char *positive)
 {
-	label->textual = is_textual(label->type);
+	label->textual = dperm_label_value_is_textual(label->type);
 	label->padded = label->type == BPCHAROID;
 	label->compare = positive != NULL;
-
-	if (!label->textual && !is_plain(label->type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("a label cannot be of type %s", format_type_be(type)),
-				 errhint("Use a boolean, a number, text or an enum, or convert the label in a "
-						 "view.")));
-	if (positive && strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
-				 errhint("Longer values are ignored; shorten them in a view.")));
+	dperm_label_value_check_type(type);
 	if (!positive)
 	{
 		if (label->textual || get_typtype(label->type) == TYPTYPE_ENUM)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("a label of type %s requires a positive value", format_type_be(type)),
-					 errhint("Specify the value of the positive class, as in positive => 'yes'.")));
+					 errhint("Specify the value of the positive class, as in positive => 'yes'; "
+							 "or, for a logistic regression of several classes, all of them, as "
+							 "in classes => '{a,b,c}'.")));
 		return;
 	}
+	if (strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
+				 errhint("Longer values are ignored; shorten them in a view.")));
 	if (label->textual)
 	{
 		label->bytes = pstrdup(positive);
 		label->bytes_len = dperm_category_length(label->padded, positive, strlen(positive));
 	}
 	else
-		label->value = dperm_label_value(label, positive, -1);
+		label->value = dperm_label_value(label->type, positive, -1, "positive");
+}
+
+/* Prepare to read several classes. */
+static void
+init_several(DpermLabel *label, Oid type, const DpermLabels *labels)
+{
+	dperm_label_value_check_type(type);
+	if (label->type == BOOLOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a label of type %s has two classes", format_type_be(type)),
+				 errhint("Omit classes.")));
+	label->classes = dperm_label_classes_make(label->type, labels);
 }
 
 /* Prepare to read labels of a type. */
@@ -153,8 +110,20 @@ dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels)
 	label->type = getBaseType(type);
 	if (labels->kind == DPERM_LABEL_NUMBER)
 		init_number(label, type, labels);
+	else if (labels->kind == DPERM_LABEL_SEVERAL)
+		init_several(label, type, labels);
 	else
 		init_two(label, type, labels->positive);
+}
+
+/* Prepare to read the numbers of classes. */
+void
+dperm_label_init_numbered(DpermLabel *label, int class_count)
+{
+	memset(label, 0, sizeof(*label));
+	label->kind = DPERM_LABEL_SEVERAL;
+	label->type = FLOAT8OID;
+	label->class_count = class_count;
 }
 
 /* Raise an error if a type is not that of the labels. */
@@ -284,45 +253,64 @@ dperm_label_read(const DpermLabel *label, Datum value, bool isnull)
 		return dperm_label_kind_none(label->kind);
 	if (label->kind == DPERM_LABEL_TWO)
 		return read_sign(label, value);
+	if (label->kind == DPERM_LABEL_SEVERAL)
+		return label->classes ? dperm_label_classes_find(label->classes, value) :
+								dperm_label_numbered(DatumGetFloat8(value), label->class_count);
 	number = number_of_datum(label->reader, value);
 	return isnan(number) ? dperm_label_kind_none(label->kind) :
 						   dperm_block_between(number, label->low, label->high);
 }
 
-/* What dperm_label keeps between rows. */
+/* What dperm_label and dperm_label_class keep between rows. */
 typedef struct LabelCache
 {
 	MemoryContext context;		/* of all below */
-	text	   *positive;		/* what the reader was built for; NULL for none */
+	struct varlena *domain;		/* what the reader was built for; NULL for none */
 	DpermLabel	label;
 } LabelCache;
 
-/* Is the cached reader for this positive value? */
+/* Is the cached reader for this positive value, or these classes? */
 static bool
-same_positive(const LabelCache *cache, FunctionCallInfo fcinfo)
+same_domain(const LabelCache *cache, FunctionCallInfo fcinfo)
 {
-	text	   *now;
+	struct varlena *now;
 
-	if (PG_ARGISNULL(1) || cache->positive == NULL)
-		return PG_ARGISNULL(1) && cache->positive == NULL;
-	now = PG_GETARG_TEXT_PP(1);
-	return VARSIZE_ANY_EXHDR(now) == VARSIZE_ANY_EXHDR(cache->positive) &&
-		memcmp(VARDATA_ANY(now), VARDATA_ANY(cache->positive), VARSIZE_ANY_EXHDR(now)) == 0;
+	if (PG_ARGISNULL(1) || cache->domain == NULL)
+		return PG_ARGISNULL(1) && cache->domain == NULL;
+	now = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1));
+	return VARSIZE_ANY_EXHDR(now) == VARSIZE_ANY_EXHDR(cache->domain) &&
+		memcmp(VARDATA_ANY(now), VARDATA_ANY(cache->domain), VARSIZE_ANY_EXHDR(now)) == 0;
+}
+
+/* The domain that the second argument is. */
+static DpermLabels
+labels_of(DpermLabelKind kind, struct varlena *domain)
+{
+	DpermLabels labels = {.kind = kind};
+
+	if (kind == DPERM_LABEL_TWO)
+		labels.positive = domain ? text_to_cstring((text *) domain) : NULL;
+	else if (domain == NULL)
+		elog(ERROR, "a label has no classes");
+	else
+		dperm_class_list_take(&labels, (ArrayType *) domain);
+	return labels;
 }
 
 /*
- * The reader for the arguments of dperm_label, rebuilt only for a different
- * positive value.
+ * The reader for the arguments of a call, rebuilt only for a different positive
+ * value, or other classes.
  */
 static const DpermLabel *
-cached_label(FunctionCallInfo fcinfo)
+cached_label(FunctionCallInfo fcinfo, DpermLabelKind kind)
 {
 	LabelCache *cache = fcinfo->flinfo->fn_extra;
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
 	MemoryContext context,
 				caller;
+	DpermLabels labels;
 
-	if (cache && same_positive(cache, fcinfo))
+	if (cache && same_domain(cache, fcinfo))
 		return &cache->label;
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of a label");
@@ -337,10 +325,9 @@ cached_label(FunctionCallInfo fcinfo)
 	cache = palloc0(sizeof(*cache));
 	cache->context = context;
 	if (!PG_ARGISNULL(1))
-		cache->positive = PG_GETARG_TEXT_P_COPY(1);
-	dperm_label_init(
-		&cache->label, type,
-		&(DpermLabels) {.positive = cache->positive ? text_to_cstring(cache->positive) : NULL});
+		cache->domain = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(1));
+	labels = labels_of(kind, cache->domain);
+	dperm_label_init(&cache->label, type, &labels);
 	MemoryContextSwitchTo(caller);
 	fcinfo->flinfo->fn_extra = cache;
 	return &cache->label;
@@ -353,12 +340,27 @@ cached_label(FunctionCallInfo fcinfo)
 Datum
 dperm_label(PG_FUNCTION_ARGS)
 {
-	const DpermLabel *label = cached_label(fcinfo);
+	const DpermLabel *label = cached_label(fcinfo, DPERM_LABEL_TWO);
 	double		sign = dperm_label_read(label, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
 
 	if (!dperm_label_has(label, sign))
 		PG_RETURN_NULL();
 	PG_RETURN_BOOL(sign > 0);
+}
+
+/*
+ * dperm_label_class(value "any", classes text[]): the number of a label's class,
+ * as a number of double precision, NULL for none.
+ */
+Datum
+dperm_label_class(PG_FUNCTION_ARGS)
+{
+	const DpermLabel *label = cached_label(fcinfo, DPERM_LABEL_SEVERAL);
+	double		number = dperm_label_read(label, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
+
+	if (!dperm_label_has(label, number))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(number);
 }
 
 /*

@@ -8,11 +8,15 @@
  *
  * A number is clamped to its bounds and mapped to [-1, 1]; NaN is no label.
  *
+ * Several classes: the number of the class that the value equals; any other
+ * value is no label.
+ *
  * NULL is no label. Reading never raises an error.
  */
 #ifndef DPERM_LABEL_H
 #define DPERM_LABEL_H
 
+#include "column/label_classes.h"
 #include "column/reader_kind.h"
 #include "core/base/label_kind.h"
 
@@ -33,20 +37,31 @@ typedef struct DpermLabel
 	char	   *bytes;			/* textual: the positive value */
 	int			bytes_len;
 	Datum		value;			/* otherwise: the positive value */
+
+	/* several classes */
+	const DpermLabelClasses *classes;	/* NULL: values are their numbers */
+	int			class_count;	/* if so */
 } DpermLabel;
 
 /*
  * Prepare to read labels of a type; raises an error for a type that cannot be a
  * label of this kind, for a text without a positive value, for a positive value
- * that the type does not accept, and for a number without bounds.
+ * or a class that the type does not accept, and for a number without bounds.
  */
 extern void dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels);
 
 /*
- * A positive value as a datum of the label's base type, with a type modifier,
- * or -1; raises an error for one that the type does not accept.
+ * Prepare to read what dperm_label_class() returns: the numbers of classes, in
+ * double precision.
  */
-extern Datum dperm_label_value(const DpermLabel *label, const char *positive, int32 typmod);
+extern void dperm_label_init_numbered(DpermLabel *label, int class_count);
+
+/* The label of a number that is one of so many classes; 0 if it is none. */
+static inline double
+dperm_label_numbered(double number, int class_count)
+{
+	return number >= 1 && number <= class_count && number == floor(number) ? number : 0;
+}
 
 /* Raise an error unless labels of this type can be read in this way. */
 extern void dperm_label_check(const DpermLabel *label, Oid type);

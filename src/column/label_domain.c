@@ -1,6 +1,6 @@
 /*
- * label_domain.c: the domain of a label column: its bounds, or whether it
- * allows both classes.
+ * label_domain.c: the domain of a label column: its bounds, its classes, or
+ * whether it allows both of two.
  *
  * What public knowledge can refuse is refused before anything is charged: a
  * model of one class alone is worth nothing.
@@ -15,14 +15,18 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "base/class_list.h"
 #include "base/message.h"
+#include "column/domain_catalog.h"
 #include "column/domain_print.h"
 #include "column/label_domain.h"
+#include "column/label_value.h"
 #include "column/reader.h"
+#include "core/base/classes.h"
+#include "core/loss/loss.h"
 
-/* Bytes of a domain, and of a value, in a message. */
+/* Bytes of a domain in a message. */
 #define DOMAIN_SHOWN 300
-#define VALUE_SHOWN 100
 
 /* From here on, different numbers may be the same as doubles. */
 #define EXACT_MAX 9007199254740992.0
@@ -34,6 +38,24 @@ typedef struct Classes
 	bool		positive;
 } Classes;
 
+/* A value of a label as a datum. */
+static Datum
+datum_of(const DpermLabel *label, const char *text, int32 typmod)
+{
+	return dperm_label_value(label->type, text, typmod,
+							 label->kind == DPERM_LABEL_SEVERAL ? "classes" : "positive");
+}
+
+/* The values that the domain of a column lists; *count is 0 if it lists none. */
+static const DpermText *
+listed_values(const DpermColumn *column, int *count)
+{
+	bool		listed = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
+
+	*count = listed ? column->block.count : column->value_count;
+	return listed ? column->block.categories : column->values;
+}
+
 /* The classes of a list of values. */
 static Classes
 classes_of_list(const DpermLabel *label, const DpermText *values, int count)
@@ -43,7 +65,7 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	for (int i = 0; i < count; i++)
 	{
 		char	   *text = pnstrdup(values[i].bytes, values[i].len);
-		double		sign = dperm_label_read(label, dperm_label_value(label, text, -1), false);
+		double		sign = dperm_label_read(label, datum_of(label, text, -1), false);
 
 		classes.positive |= sign > 0;
 		classes.negative |= sign < 0;
@@ -51,51 +73,62 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	return classes;
 }
 
-/* The bounds of the numbers that a column can have, by its type, too. */
-static void
-bounds_of_range(const DpermColumn *column, double *low, double *high)
+/* The numbers that a type has within the bounds of a column. */
+typedef struct Range
 {
-	DpermReaderKind kind = dperm_reader_kind(column->type, DPERM_BLOCK_NUMBER);
-	bool		whole = kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 ||
-						kind == DPERM_READ_INT8;
+	DpermReaderKind kind;		/* of the type */
+	double		low;
+	double		high;
+	bool		above;			/* is the lower bound excluded? */
+	bool		below;
+} Range;
 
-	*low = column->block.low;
-	*high = column->block.high;
-	if (whole)
+static Range
+range_of(const DpermColumn *column)
+{
+	const DpermBlock *block = &column->block;
+	DpermReaderKind kind = dperm_reader_kind(column->type, DPERM_BLOCK_NUMBER);
+	Range		range = {.kind = kind, .low = block->low, .high = block->high};
+
+	if (kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 || kind == DPERM_READ_INT8)
 	{
-		*low = column->above ? floor(*low) + 1 : ceil(*low);
-		*high = column->below ? ceil(*high) - 1 : floor(*high);
+		range.low = column->above ? floor(block->low) + 1 : ceil(block->low);
+		range.high = column->below ? ceil(block->high) - 1 : floor(block->high);
 	}
 	if (kind == DPERM_READ_FLOAT4)
 	{
-		*low = (float) *low;
-		*high = (float) *high;
+		range.low = (float) range.low;
+		range.high = (float) range.high;
 	}
+
+	/* a bound that has been rounded may be a value */
+	range.above = column->above && range.low == block->low;
+	range.below = column->below && range.high == block->high;
+	return range;
+}
+
+/* Is a value in a range? */
+static bool
+range_has(const Range *range, Datum datum)
+{
+	double		value = dperm_reader_number(range->kind, datum);
+	bool		exact = fabs(value) < EXACT_MAX;
+
+	return (range->above && exact ? value > range->low : value >= range->low) &&
+		   (range->below && exact ? value < range->high : value <= range->high);
 }
 
 /* The classes of the numbers within the bounds of a column. */
 static Classes
 classes_of_range(const DpermLabel *label, const DpermColumn *column)
 {
-	const DpermBlock *block = &column->block;
-	double		low,
-				high,
-				value;
-	bool		above,
-				below;
+	Range		range = range_of(column);
 
-	/* a bound that has been rounded may be a value */
-	bounds_of_range(column, &low, &high);
-	above = column->above && low == block->low;
-	below = column->below && high == block->high;
 	if (!label->compare)
-		return (Classes) {.negative = above ? low < 0 : low <= 0, .positive = high > 0};
-	value = dperm_reader_number(dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER), label->value);
-	if (fabs(value) >= EXACT_MAX)
-		return (Classes) {.negative = true, .positive = value >= low && value <= high};
-	return (Classes) {.negative = low < high,
-					  .positive = (above ? value > low : value >= low) &&
-						  (below ? value < high : value <= high)};
+		return (Classes) {.negative = range.above ? range.low < 0 : range.low <= 0,
+						  .positive = range.high > 0};
+	return (Classes) {.negative = range.low < range.high || fabs(range.low) >= EXACT_MAX,
+					  .positive = range_has(&range, label->value)};
 }
 
 /* The classes of a list of numbers; those that a type rounds are rounded. */
@@ -115,7 +148,7 @@ classes_of_values(const DpermLabel *label, const DpermColumn *column)
 			value = (float) value;
 		positive = label->compare ? value == wanted : value > 0;
 		classes.positive |= positive;
-		classes.negative |= !positive || fabs(wanted) >= EXACT_MAX;
+		classes.negative |= !positive;
 	}
 	return classes;
 }
@@ -159,44 +192,46 @@ domain_shown(const DpermColumn *column)
 	return dperm_message_clip(domain.data, DOMAIN_SHOWN);
 }
 
-/* Raise for a positive value that is not in the domain. */
+/* Raise for a positive value, or a class, that is not in the domain. */
 static _Noreturn void
-refuse_positive(const DpermColumn *column, const char *positive)
+refuse_value(const DpermColumn *column, const char *value, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("positive value \"%s\" is not in the domain of label \"%s\"",
-					dperm_message_clip(positive, VALUE_SHOWN), column->name),
+			 errmsg("%s \"%s\" is not in the domain of label \"%s\"", what,
+					dperm_message_clip(value, DPERM_LABEL_VALUE_SHOWN), column->name),
 			 errhint("Use a value of the domain, which is %s.", domain_shown(column))));
 }
 
-/* Raise for a positive value that is none of an enum, which cannot read it. */
+/* Raise for a value that is none of an enum, which cannot read it. */
 static void
-check_enum_label(const DpermColumn *column, const char *positive)
+check_enum_label(const DpermColumn *column, const char *value, const char *what)
 {
 	const DpermBlock *block = &column->block;
 
 	for (int i = 0; i < block->count; i++)
-		if (strcmp(block->categories[i].bytes, positive) == 0)
+		if (strcmp(block->categories[i].bytes, value) == 0)
 			return;
-	refuse_positive(column, positive);
+	refuse_value(column, value, what);
 }
 
 /*
- * Raise for a positive value that the type of the label does not have: one that
- * is longer or more precise than its type modifier allows, or that is no
- * number.
+ * Raise for a positive value, or a class, that the type of the label does not
+ * have: one that is longer or more precise than its type modifier allows, or
+ * that is no number. label is as it is read otherwise.
  */
 static void
-check_positive(const DpermLabel *label, const DpermColumn *column, const char *positive)
+check_value(const DpermLabel *label, const DpermColumn *column, const char *value, double expected)
 {
-	if (dperm_label_read(label, dperm_label_value(label, positive, column->typmod), false) <= 0)
+	if (dperm_label_read(label, datum_of(label, value, column->typmod), false) != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" cannot be \"%s\"", column->name,
-						dperm_message_clip(positive, VALUE_SHOWN)),
+						dperm_message_clip(value, DPERM_LABEL_VALUE_SHOWN)),
 				 errdetail("Its type is %s.",
 						   format_type_with_typemod(column->base, column->typmod)),
+				 label->kind == DPERM_LABEL_SEVERAL ?
+				 errhint("classes must be values of the label column, as text.") :
 				 errhint("positive must be one of the values of the label column, as text.")));
 }
 
@@ -207,13 +242,12 @@ check_positive(const DpermLabel *label, const DpermColumn *column, const char *p
 static void
 check_numbers(const DpermColumn *column, const DpermLabels *labels)
 {
-	bool		listed = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
-	const DpermText *values = listed ? column->block.categories : column->values;
-	int			count = listed ? column->block.count : column->value_count;
+	int			count;
+	const DpermText *values = listed_values(column, &count);
 	double		low = INFINITY;
 	double		high = -INFINITY;
 
-	if (!listed && !column->known && !column->bounded)
+	if (!column->known && !column->bounded)
 		return;
 	for (int i = 0; i < count; i++)
 	{
@@ -225,7 +259,12 @@ check_numbers(const DpermColumn *column, const DpermLabels *labels)
 		high = Max(high, value);
 	}
 	if (count == 0)
-		bounds_of_range(column, &low, &high);
+	{
+		Range		range = range_of(column);
+
+		low = range.low;
+		high = range.high;
+	}
 	if (Min(Max(low, labels->low), labels->high) < Min(Max(high, labels->low), labels->high))
 		return;
 	ereport(ERROR,
@@ -276,16 +315,16 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 	Classes		classes = {true, true};
 
 	if (listed && positive && get_typtype(column->base) == TYPTYPE_ENUM)
-		check_enum_label(column, positive);
+		check_enum_label(column, positive, "positive value");
 	dperm_label_init(label, column->type, labels);
 	if (positive)
-		check_positive(label, column, positive);
+		check_value(label, column, positive, 1);
 	if (listed)
 		classes = classes_of_list(label, column->block.categories, column->block.count);
 	else if ((column->known || column->bounded) && column->block.kind == DPERM_BLOCK_NUMBER)
 		classes = classes_of_numbers(label, column);
 	if (positive && !classes.positive)
-		refuse_positive(column, positive);
+		refuse_value(column, positive, "positive value");
 	if (classes.negative && classes.positive)
 		return;
 	ereport(ERROR,
@@ -299,12 +338,97 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 			 errhint("Specify a value of the domain for the positive class, in positive.")));
 }
 
+/*
+ * A domain that lists more than two values is that of several classes, unless
+ * the caller names the positive one.
+ */
+static void
+choose_several(const DpermColumn *column, DpermLabels *labels)
+{
+	int			count;
+	const DpermText *list = listed_values(column, &count);
+	char	  **values;
+
+	if (labels->kind != DPERM_LABEL_TWO || labels->positive || count < DPERM_CLASSES_MIN)
+		return;
+	values = palloc(sizeof(char *) * count);
+	for (int i = 0; i < count; i++)
+		values[i] = pnstrdup(list[i].bytes, list[i].len);
+	dperm_class_list_set(labels, values, count);
+}
+
+/* Raise for a class that is not in the domain of a column. */
+static void
+check_classes(const DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
+{
+	int			count;
+	const DpermText *list = listed_values(column, &count);
+	bool	   *allowed = palloc0(sizeof(bool) * (labels->class_count + 1));
+	bool		ranged = (column->known || column->bounded) &&
+		column->block.kind == DPERM_BLOCK_NUMBER;
+	const char *class = labels->classes;
+	Range		range;
+
+	for (int i = 0; i < count; i++)
+	{
+		Datum		value = datum_of(label, pnstrdup(list[i].bytes, list[i].len), -1);
+
+		allowed[(int) dperm_label_read(label, value, false)] = true;
+	}
+	if (ranged)
+		range = range_of(column);
+	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
+		if ((count > 0 && !column->loose && !allowed[i]) ||
+			(ranged && !range_has(&range, datum_of(label, class, -1))))
+			refuse_value(column, class, "class");
+}
+
+/* How to read labels of several classes. */
+static void
+init_several_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
+{
+	bool		of_enum = column->known && get_typtype(column->base) == TYPTYPE_ENUM;
+	const char *class = labels->classes;
+
+	for (int i = 0; of_enum && i < labels->class_count; i++, class += strlen(class) + 1)
+		check_enum_label(column, class, "class");
+	dperm_label_init(label, column->type, labels);
+	class = labels->classes;
+	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
+		check_value(label, column, class, i);
+	check_classes(label, column, labels);
+}
+
 /* How to read the labels of a column. */
 void
-dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
+dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, bool may_be_several,
+						DpermLabels *labels)
 {
+	if (may_be_several)
+		choose_several(column, labels);
 	if (labels->kind == DPERM_LABEL_NUMBER)
 		init_number_label(label, column, labels);
+	else if (labels->kind == DPERM_LABEL_SEVERAL)
+		init_several_label(label, column, labels);
 	else
 		init_two_label(label, column, labels);
+}
+
+/* How to read labels that are no column. */
+void
+dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
+							 DpermLabels *labels)
+{
+	DpermColumn column = {.type = type,
+						  .base = getBaseType(type),
+						  .typmod = -1,
+						  .block = {.kind = DPERM_BLOCK_CATEGORY}};
+	List	   *cache = NIL;
+
+	if (may_be_several && get_typtype(column.base) == TYPTYPE_ENUM)
+	{
+		dperm_domain_catalog_read(&cache, InvalidOid, &column);
+		choose_several(&column, labels);
+	}
+	dperm_label_init(label, type, labels);
 }

@@ -42,7 +42,7 @@ typedef size_t (*Printer) (const DpermModel *model, char *out, size_t room);
 static char *
 print_model(const DpermModel *model, Printer printer)
 {
-	size_t		room = TEXT_ROOM(dperm_encoder_dim(&model->encoder));
+	size_t		room = TEXT_ROOM(dperm_model_weights(model));
 	char	   *text = palloc(room);
 	size_t		len = printer(model, text, room);
 
@@ -83,7 +83,7 @@ dperm_model_type_make(const DpermModel *model)
 	size = dperm_model_binary_size(model);
 	result = palloc(VARHDRSZ + size);
 	SET_VARSIZE(result, VARHDRSZ + size);
-	dperm_model_to_binary(model, (unsigned char *) VARDATA(result));
+	dperm_model_binary_write(model, (unsigned char *) VARDATA(result));
 	return PointerGetDatum(result);
 }
 
@@ -107,7 +107,7 @@ decode(const char *bytes, size_t len, const char **why)
 	DpermArena	arena;
 	DpermModel *model = new_model(len, &arena);
 
-	if (dperm_model_from_binary((const unsigned char *) bytes, len, &arena, model,
+	if (dperm_model_binary_read((const unsigned char *) bytes, len, &arena, model,
 								why) != DPERM_OK)
 	{
 		pfree(model);
@@ -257,18 +257,25 @@ dperm_model_from_jsonb(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(result);
 }
 
-/* The weights as an array; with an intercept, its weight comes last. */
+/*
+ * The weights as an array; with an intercept, its weight comes last. With
+ * several classes, there is a row for each.
+ */
 Datum
 dp_weights(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	int			dim = dperm_encoder_dim(&model->encoder);
-	Datum	   *elements = palloc(dim * sizeof(Datum));
+	int			count = dperm_model_weights(model);
+	bool		several = dperm_model_label(model) == DPERM_LABEL_SEVERAL;
+	int			dims[2] = {model->loss.classes, dperm_encoder_dim(&model->encoder)};
+	int			lower[2] = {1, 1};
+	Datum	   *elements = palloc(count * sizeof(Datum));
 
-	for (int i = 0; i < dim; i++)
+	for (int i = 0; i < count; i++)
 		elements[i] = Float8GetDatum(model->weights[i]);
-	PG_RETURN_ARRAYTYPE_P(construct_array(elements, dim, FLOAT8OID, sizeof(float8),
-										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	PG_RETURN_ARRAYTYPE_P(construct_md_array(elements, NULL, several ? 2 : 1,
+											 several ? dims : dims + 1, lower, FLOAT8OID,
+											 sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 /* What the model promises, in words. */

@@ -90,7 +90,7 @@ terminate_names(DpermModel *prior)
 static double
 check_weights(const DpermModel *prior)
 {
-	double		norm = dperm_prior_norm(prior->weights, dperm_encoder_dim(&prior->encoder));
+	double		norm = dperm_prior_norm(prior->weights, dperm_model_weights(prior));
 
 	if (!(norm <= DPERM_PRIOR_NORM_MAX))
 		ereport(ERROR,

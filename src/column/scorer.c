@@ -47,6 +47,7 @@ struct DpermScorer
 	double	   *encoded;
 	double	   *room;
 	double		silent;			/* its decision on a row that says nothing */
+	double	   *outputs;		/* of several classes */
 
 	/*
 	 * The value it was decoded from: a toast pointer, or a copy of its bytes.
@@ -120,7 +121,10 @@ replace_model(DpermScorer *scorer, Datum value)
 	scorer->room = palloc(sizeof(double) * (dperm_encoder_dim(encoder) +
 											dperm_encoder_linear_dim(encoder)));
 	if (scorer->scored.model)
+	{
 		scorer->silent = decide(scorer);	/* no value has been read yet */
+		scorer->outputs = palloc(sizeof(double) * dperm_loss_blocks(scorer->scored.model->loss));
+	}
 	if (!scorer->on_disk)
 	{
 		scorer->bytes = palloc(scorer->size);
@@ -412,9 +416,24 @@ dperm_scorer_decision(DpermScorer *scorer, Datum features, double *decision)
 		dperm_score_says_something(&scorer->scored.encoder, scorer->values);
 }
 
+/* The outputs of the classes. */
+double *
+dperm_scorer_outputs(DpermScorer *scorer, Datum features)
+{
+	const DpermModel *model = scorer->scored.model;
+
+	read_features(scorer, features);
+	if (!dperm_score_says_something(&scorer->scored.encoder, scorer->values))
+		return NULL;
+	dperm_score_outputs(&scorer->scored.encoder, scorer->frequencies,
+						dperm_loss_blocks(model->loss), model->weights, scorer->values,
+						scorer->room, scorer->outputs);
+	return scorer->outputs;
+}
+
 /* The terms of w.x. */
 const double *
-dperm_scorer_terms(DpermScorer *scorer, Datum features)
+dperm_scorer_terms(DpermScorer *scorer, Datum features, int class)
 {
 	const DpermEncoder *encoder = &scorer->scored.encoder;
 
@@ -424,8 +443,8 @@ dperm_scorer_terms(DpermScorer *scorer, Datum features)
 				 errmsg("the decision of a model with a kernel is not a sum over columns"),
 				 errhint("Train without a kernel to see what each column adds.")));
 	read_features(scorer, features);
-	dperm_score_terms(encoder, scorer->scored.model->weights, scorer->values, scorer->room,
-					  scorer->encoded);
+	dperm_score_terms(encoder, dperm_model_class(scorer->scored.model, class), scorer->values,
+					  scorer->room, scorer->encoded);
 	return scorer->encoded;
 }
 

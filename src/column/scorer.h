@@ -42,10 +42,17 @@ extern const DpermEncoder *dperm_scorer_encoder(const DpermScorer *scorer);
 extern bool dperm_scorer_decision(DpermScorer *scorer, Datum features, double *decision);
 
 /*
- * What each block adds to it, and then the intercept, if there is one: valid
- * until the next call. Raises an error for a kernel.
+ * The same for each of several classes, valid until the next call; NULL if no
+ * feature has a value.
  */
-extern const double *dperm_scorer_terms(DpermScorer *scorer, Datum features);
+extern double *dperm_scorer_outputs(DpermScorer *scorer, Datum features);
+
+/*
+ * What each block adds to the decision of a class, 1 if there are not several,
+ * and then the intercept, if there is one: valid until the next call. Raises an
+ * error for a kernel.
+ */
+extern const double *dperm_scorer_terms(DpermScorer *scorer, Datum features, int class);
 
 /*
  * The value of a block in the row that was read last, as text; NULL if it is.

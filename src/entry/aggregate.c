@@ -27,7 +27,7 @@
 #include "base/settings.h"
 #include "column/datum_values.h"
 #include "column/encode.h"
-#include "column/label.h"
+#include "column/label_domain.h"
 #include "column/model_type.h"
 #include "entry/aggregate_plan.h"
 #include "train/cache.h"
@@ -253,6 +253,7 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	FitState   *state = palloc0(sizeof(*state));
 	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_LABEL);
 	Oid			features_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES);
+	DpermLabels labels;
 	int			dimension;
 
 	state->watch = watch;
@@ -263,7 +264,10 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("features cannot be of type %s", format_type_be(features_type)),
 				 errhint("Pass an array of numbers, such as double precision[].")));
-	dperm_label_init(&state->label, label_type, &state->options.labels);
+	labels = state->options.labels;
+	dperm_label_domain_init_type(&state->label, label_type,
+								 dperm_options_may_be_several(&state->options), &labels);
+	dperm_options_set_labels(&state->options, &labels);
 	dimension = declared_dimension(watch, &state->options);
 	init_rows(state, dimension,
 			  watch->encoded && dperm_encoder_dim(&watch->made_by) == dimension ? &watch->made_by :

@@ -14,6 +14,7 @@
 #include "utils/tuplestore.h"
 
 #include "base/result_set.h"
+#include "column/class_choice.h"
 #include "column/model_type.h"
 #include "core/encode/knots.h"
 #include "core/model/weight_noise.h"
@@ -51,21 +52,23 @@ compare_ranked(const void *a, const void *b)
 	return first->coordinate - second->coordinate;
 }
 
-/* The weights of a model in the order of the list. */
+/* The weights of a class in the order of the list. */
 static Ranked *
-rank_weights(const DpermModel *model, int dim, bool *exact)
+rank_weights(const DpermModel *model, int class, int dim, bool *exact)
 {
-	double	   *noise = palloc(sizeof(double) * dim);
+	const double *weights = dperm_model_class(model, class);
+	double	   *noise = palloc(sizeof(double) * dperm_model_weights(model));
 	Ranked	   *ranked = palloc(sizeof(Ranked) * dim);
 
 	*exact = dperm_weight_noise(model, noise);
+	noise += weights - model->weights;
 	for (int i = 0; i < dim; i++)
 		ranked[i] = (Ranked) {
 			.coordinate = i,
 			.intercept = model->encoder.intercept && i == dim - 1,
-			.weight = model->weights[i],
+			.weight = weights[i],
 			.noise = noise[i],
-			.strength = fabs(model->weights[i]) / (noise[i] > 0 ? noise[i] : 1)
+			.strength = fabs(weights[i]) / (noise[i] > 0 ? noise[i] : 1)
 		};
 	qsort(ranked, dim, sizeof(Ranked), compare_ranked);
 	return ranked;
@@ -115,16 +118,18 @@ name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
 	}
 }
 
-/* dp_coefficients(model): a row for each coordinate, see sql/parts. */
+/* dp_coefficients(model, class): a row for each coordinate, see sql/parts. */
 Datum
 dp_coefficients(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 	int			dim = dperm_encoder_dim(&model->encoder);
+	int			class = dperm_class_choice(model, PG_NARGS() > 1 ?
+										   text_to_cstring(PG_GETARG_TEXT_PP(1)) : NULL);
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 	bool		exact;
-	Ranked	   *ranked = rank_weights(model, dim, &exact);
+	Ranked	   *ranked = rank_weights(model, class, dim, &exact);
 
 	for (int i = 0; i < dim; i++)
 	{

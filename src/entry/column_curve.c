@@ -11,6 +11,7 @@
 #include "utils/tuplestore.h"
 
 #include "base/result_set.h"
+#include "column/class_choice.h"
 #include "column/model_type.h"
 #include "core/encode/knots.h"
 #include "core/model/score.h"
@@ -22,6 +23,7 @@ PG_FUNCTION_INFO_V1(dp_curve);
 typedef struct Curve
 {
 	const DpermModel *model;
+	const double *weights;		/* of a class */
 	int			number;			/* of the block */
 	int			element;		/* of a vector, else -1 */
 	DpermBlock	line;			/* the column or element as a number */
@@ -94,10 +96,14 @@ refuse_column(const DpermBlock *block, const char *name)
  * with bounds.
  */
 static Curve
-find_curve(const DpermModel *model, const char *name)
+find_curve(const DpermModel *model, int class, const char *name)
 {
 	const DpermEncoder *encoder = &model->encoder;
-	Curve		curve = {.model = model, .target = dperm_encoder_target(encoder)};
+	Curve		curve = {
+		.model = model,
+		.weights = dperm_model_class(model, class),
+		.target = dperm_encoder_target(encoder)
+	};
 	const DpermBlock *block;
 
 	if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
@@ -142,26 +148,29 @@ score_at(const Curve *curve, double position)
 		.number = position,
 		.vector = curve->vector
 	};
-	dperm_score_terms(&curve->model->encoder, curve->model->weights, curve->values, curve->room,
+	dperm_score_terms(&curve->model->encoder, curve->weights, curve->values, curve->room,
 					  curve->terms);
 	return dperm_model_unit(curve->model) * curve->terms[curve->number];
 }
 
-/* dp_curve(model, column_name): the points of a curve, see sql/parts. */
+/* dp_curve(model, column_name, class): the points of a curve, see sql/parts. */
 Datum
 dp_curve(PG_FUNCTION_ARGS)
 {
 	const DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	Curve		curve = find_curve(model, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	int			class = dperm_class_choice(model, PG_NARGS() > 2 ?
+										   text_to_cstring(PG_GETARG_TEXT_PP(2)) : NULL);
+	Curve		curve = find_curve(model, class, text_to_cstring(PG_GETARG_TEXT_PP(1)));
 	const DpermBlock *block = &curve.line;
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 	double		middle = score_at(&curve, block->low / 2 + block->high / 2);
-	double	   *noise = palloc(sizeof(double) * dperm_encoder_dim(&model->encoder));
+	double	   *noise = palloc(sizeof(double) * dperm_model_weights(model));
 	/* the ends of a straight line, which has one weight */
 	int			count = Max(block->count, 2);
 
 	(void) dperm_weight_noise(model, noise);
+	noise += curve.weights - model->weights;
 	for (int i = 0; i < count; i++)
 	{
 		double		position = block->count > 1 ? dperm_knots_position(block, i) :

@@ -243,8 +243,39 @@ learner_of(const char *loss)
 
 	if (loss == NULL)
 		return DPERM_LEARNER_LOGREG;
+	if (strcmp(loss, dperm_loss_name(DPERM_LOSS_SOFTMAX)) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("loss \"%s\" is that of several classes", loss),
+				 errhint("Omit loss, and specify classes.")));
 	return dperm_loss_parse(loss, &kind) ? dperm_loss_entry((int) kind)->learner :
 										   DPERM_LEARNER_SVM;
+}
+
+/* Raise an error for classes of a learner that has two, or none. */
+static void
+refuse_classes_of(DpermLearner learner)
+{
+	if (learner != DPERM_LEARNER_LOGREG)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a %s cannot have several classes", dperm_loss_learner_name(learner)),
+				 errhint("Omit classes or loss.")));
+}
+
+/* Set the number of classes. */
+static void
+set_class_count(DpermOptions *options, int count)
+{
+	DpermLabels labels = {.kind = DPERM_LABEL_SEVERAL, .class_count = count};
+
+	refuse_classes_of(options->learner);
+	if (count < DPERM_CLASSES_MIN || count > DPERM_DIM_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("classes must be between %d and %d", DPERM_CLASSES_MIN, DPERM_DIM_MAX),
+				 errhint("Omit classes if there are two.")));
+	dperm_options_set_labels(options, &labels);
 }
 
 /*
@@ -261,7 +292,8 @@ dp_cost(PG_FUNCTION_ARGS)
 	bool	   *nulls;
 	Datum		rows,
 				dimension,
-				epsilon;
+				epsilon,
+				classes;
 
 	if (!dperm_arguments_get(fcinfo, "rows", INT8OID, &rows) ||
 		!dperm_arguments_get(fcinfo, "dimension", INT4OID, &dimension) ||
@@ -276,6 +308,9 @@ dp_cost(PG_FUNCTION_ARGS)
 	dperm_options_init(&planned.options, learner_of(dperm_arguments_text(fcinfo, "loss")));
 	dperm_option_table_arguments(&planned.options, DPERM_PLACE_COST, fcinfo);
 	dperm_options_settle(&planned.options);
+	if (dperm_arguments_get(fcinfo, "classes", INT4OID, &classes))
+		set_class_count(&planned.options, DatumGetInt32(classes));
+	dperm_options_check_size(&planned.options, planned.dim);
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -387,10 +422,13 @@ dperm_cost_source(PG_FUNCTION_ARGS)
 	Ways		ways = {NULL};
 	Planned		planned;
 	DpermSource source;
-	Datum		slack;
+	DpermLearner learner = learner_of(dperm_arguments_text(fcinfo, "loss"));
+	Datum		slack,
+				classes;
 
-	dperm_train_open(call, learner_of(dperm_arguments_text(fcinfo, "loss")), false,
-					 &planned.options, &source);
+	if (dperm_arguments_get(fcinfo, "classes", TEXTARRAYOID, &classes))
+		refuse_classes_of(learner);
+	dperm_train_open(call, learner, false, &planned.options, &source);
 	planned.rows = expected_rows(fcinfo, &source);
 	planned.dim = dperm_encoder_dim(&source.spec.encoder);
 	check_size(&planned);

@@ -4,333 +4,115 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
 #include "base/arguments.h"
-#include "base/host.h"
-#include "base/message.h"
-#include "base/option_table.h"
 #include "base/result_set.h"
-#include "column/model_type.h"
+#include "column/class_choice.h"
 #include "core/base/limits.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/curve.h"
 #include "core/privacy/errors.h"
-#include "core/privacy/person.h"
-#include "core/privacy/selection.h"
+#include "entry/measure.h"
 #include "protect/protected_call.h"
-#include "protect/worker.h"
-#include "query/pass_query.h"
-#include "query/queries.h"
-#include "query/source_notes.h"
-#include "train/call_charge.h"
-#include "train/count_decisions.h"
-
-/* Bytes of a value in a message. */
-#define VALUE_SHOWN 100
 
 PG_FUNCTION_INFO_V1(dp_evaluate);
 PG_FUNCTION_INFO_V1(dp_roc);
 
-/* A model, the rows to evaluate it on, and what that may cost. */
-typedef struct Evaluation
+/* Where the rows of a result go. */
+typedef struct Report
 {
-	DpermSource source;
-	DpermModel *model;
-	uint64		budget;
-	uint64		parts;			/* of a unit, in which counts are measured */
-	DpermOptions options;
-	/* of a histogram; 0: the cells of the confusion matrix are counted */
-	int			bins;
-	bool		choose_bins;	/* is their number to be chosen? Then these are fine-grained */
-	int64	   *counts;
-} Evaluation;
-
-/* Are errors added up, in place of rows that are counted? */
-static bool
-sums_errors(const Evaluation *evaluation)
-{
-	return dperm_model_label(evaluation->model) == DPERM_LABEL_NUMBER;
-}
-
-/* A zero-terminated copy of a text. */
-static DpermText
-terminated(const char *bytes, int len)
-{
-	DpermText	text = {pnstrdup(bytes, len), len};
-
-	return text;
-}
+	Tuplestorestate *store;
+	TupleDesc	desc;
+	const DpermMeasure *measure;
+} Report;
 
 /*
- * The model with a column for every feature. A model that was trained on arrays
- * has no name for its vector: the caller specifies the column.
- */
-static DpermModel *
-name_columns(DpermModel *model, const char *features)
-{
-	int			count = model->encoder.block_count;
-	DpermBlock *blocks = palloc(sizeof(DpermBlock) * count);
-
-	memcpy(blocks, model->encoder.blocks, sizeof(DpermBlock) * count);
-	if (features)
-	{
-		if (count != 1 ||
-			(blocks[0].kind != DPERM_BLOCK_VECTOR && blocks[0].kind != DPERM_BLOCK_BOX))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("features can only be specified for a model of one vector"),
-					 errhint("The model knows the names of its columns.")));
-		blocks[0].column = terminated(features, strlen(features));
-	}
-	for (int i = 0; i < count; i++)
-	{
-		if (blocks[i].column.len == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the model was trained on arrays and does not name a column"),
-					 errhint("Specify the column that holds the vectors, as in features => 'x'.")));
-		blocks[i].column = terminated(blocks[i].column.bytes, blocks[i].column.len);
-	}
-	model->encoder.blocks = blocks;
-	return model;
-}
-
-/* The bounds of a number are those of the training. */
-static void
-take_bounds(FunctionCallInfo fcinfo, const DpermModel *model, DpermOptions *options)
-{
-	if (dperm_arguments_text(fcinfo, "positive"))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the model predicts a number, which has no positive value"),
-				 errhint("Omit positive.")));
-	options->labels.low = model->label_low;
-	options->labels.high = model->label_high;
-}
-
-/*
- * The positive value of a label, from the arguments or else from the training.
- * Which it is in another column is not known, nor guessed: the metrics would be
- * about the other class.
+ * One row of the result of dp_evaluate; about one of several classes, and one
+ * that is predicted, or 0.
  */
 static void
-take_positive(FunctionCallInfo fcinfo, const DpermModel *model, const char *label,
-			  const char *trained, DpermOptions *options)
+put_estimate(const Report *report, const char *name, DpermEstimate estimate, int class,
+			 int predicted)
 {
-	const char **positive = &options->labels.positive;
+	const DpermModel *model = report->measure->model;
+	Datum		values[7] = {CStringGetTextDatum(name), Float8GetDatum(estimate.value),
+		Float8GetDatum(estimate.low), Float8GetDatum(estimate.high),
+		BoolGetDatum(report->measure->budget > 0)};
+	bool		nulls[7] = {[1] = isnan(estimate.value), [5] = class == 0, [6] = predicted == 0};
 
-	*positive = dperm_arguments_text(fcinfo, "positive");
-	if (*positive || !model->has_positive)
-		return;
-	*positive = pnstrdup(model->positive.bytes, model->positive.len);
-	if (trained && strcmp(label, trained) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("label \"%s\" requires a positive value", label),
-				 errdetail("The model was trained with positive value \"%s\" of label \"%s\".",
-						   dperm_message_clip(*positive, VALUE_SHOWN), trained),
-				 errhint("Specify the value of the positive class, as in positive => 'yes'.")));
+	if (class > 0)
+		values[5] = CStringGetTextDatum(dperm_class_choice_name(model, class));
+	if (predicted > 0)
+		values[6] = CStringGetTextDatum(dperm_class_choice_name(model, predicted));
+	tuplestore_putvalues(report->store, report->desc, values, nulls);
 }
 
-/*
- * The label column and its domain, from the arguments or else from the training;
- * who names the label of the training means the same classes. A model of an
- * aggregate does not name its label.
- */
+/* A count. */
+static DpermEstimate
+count_at(const DpermMeasure *measure, int cell)
+{
+	return dperm_counts_estimate(measure->counts[cell], measure->budget, measure->parts);
+}
+
+/* A metric of all classes or, unless class is 0, of one of several. */
 static void
-name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *names,
-		   DpermOptions *options)
+put_metric(const Report *report, DpermMetric metric, int class)
 {
-	const char *trained =
-		model->label.len > 0 ? terminated(model->label.bytes, model->label.len).bytes : NULL;
-	char	   *label = dperm_arguments_text(fcinfo, "label");
+	const DpermMeasure *measure = report->measure;
 
-	if (label == NULL && trained == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the model does not name a label column"),
-				 errhint("Name the column that holds the labels, as in label => 'y'.")));
-	names->label = label ? label : trained;
-	if (options->labels.kind == DPERM_LABEL_NUMBER)
-		take_bounds(fcinfo, model, options);
-	else
-		take_positive(fcinfo, model, names->label, trained, options);
-}
-
-/* Check the arguments and open the source, before any row is read. */
-static void
-open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
-{
-	DpermOptions options;
-	DpermModel *model;
-	DpermSourceNames names = {.function = fcinfo->flinfo->fn_oid,
-							  .protected = dperm_worker_relation(fcinfo),
-							  .reads = true};
-	List	   *tried = NIL;
-	Datum		value,
-				epsilon;
-
-	if (!dperm_arguments_get(fcinfo, "model", InvalidOid, &value) ||
-		!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("model and epsilon must not be null"),
-				 errhint("Call dp_evaluate(model, 'table', epsilon => 1).")));
-	model = dperm_model_type_open(value);
-	names.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
-	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
-	dperm_option_table_set(&options, "epsilon", epsilon, false);
-	if (dperm_arguments_text(fcinfo, "neighbours"))
-		dperm_option_table_set(&options, "neighbours",
-							   CStringGetTextDatum(dperm_arguments_text(fcinfo, "neighbours")),
-							   false);
-	name_label(fcinfo, model, &names, &options);
-	dperm_options_settle(&options);
-	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
-	evaluation->model = model;
-	if (sums_errors(evaluation) && evaluation->bins > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the model predicts a number, which has no ROC curve"),
-				 errhint("Use dp_evaluate().")));
-	evaluation->budget = sums_errors(evaluation) ?
-		dperm_selection_budget(options.epsilon) :	/* either relation: errors.h */
-		dperm_selection_budget_for(options.epsilon, options.neighbours);
-	names.blocks = model->encoder.blocks;
-	names.block_count = model->encoder.block_count;
-	names.unit = dperm_arguments_text(fcinfo, "unit");
-	dperm_queries_open(&evaluation->source, &names, &options, &tried);
-	dperm_source_notes_training(&evaluation->source, &model->source);
-	evaluation->parts =
-		dperm_person_parts(evaluation->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
-	evaluation->options = options;
-}
-
-/* Add the noise. */
-static void
-add_noise(const Evaluation *evaluation, int64 *counts, int count)
-{
-	DpermEntropy entropy;
-
-	dperm_entropy_init(&entropy, dperm_host_random, NULL);
-	if (sums_errors(evaluation))
-		dperm_errors_add_noise(&entropy, evaluation->budget, counts);
-	else
-		dperm_counts_add_noise(&entropy, evaluation->budget, evaluation->parts, counts, count);
-	if (!dperm_entropy_ok(&entropy))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
-	dperm_entropy_wipe(&entropy);
-}
-
-/* The number of cells. */
-static int
-cells_of(const Evaluation *evaluation)
-{
-	return sums_errors(evaluation) ? DPERM_SUMS :
-		evaluation->bins > 0 ? 2 * evaluation->bins : DPERM_CELLS;
-}
-
-/*
- * Count rows by cells in one pass, by the decisions of the model; rows without
- * a label are in no cell. Returns the number of units.
- */
-static int64
-count_by_pass(const Evaluation *evaluation)
-{
-	DpermPassSpec spec = evaluation->source.spec;
-	Datum		request,
-				result;
-
-	/*
-	 * how the model encodes a row is in its own encoder; how columns are
-	 * stored, in the source
-	 */
-	spec.encoder = evaluation->model->encoder;
-	request = dperm_moments_flat_count(&spec, evaluation->model->weights, evaluation->bins);
-	dperm_queries_pass(&evaluation->source, 1, &request, NULL, &result);
-	return dperm_moments_flat_counts(result, evaluation->counts, cells_of(evaluation));
-}
-
-/* Read and count the rows. Returns the number of units. */
-static int64
-count_rows(const Evaluation *evaluation)
-{
-	int64		units = 0;
-
-	if (!dperm_source_only_once(&evaluation->source))
-		return count_by_pass(evaluation);
-	dperm_count_decisions(&evaluation->source, evaluation->model, evaluation->bins,
-						  evaluation->counts, cells_of(evaluation),
-						  evaluation->choose_bins ? &units : NULL);
-	return units;
-}
-
-/* Count, and add the noise. */
-static void
-count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation)
-{
-	int64		units;
-
-	dperm_call_charge(&evaluation->source, &evaluation->options, DPERM_CALL_EVALUATION,
-					  fcinfo, evaluation->model);
-	evaluation->counts = palloc(sizeof(int64) * cells_of(evaluation));
-	SPI_connect();
-	units = count_rows(evaluation);
-	SPI_finish();
-	if (evaluation->choose_bins)
-	{
-		evaluation->bins = dperm_curve_bins(evaluation->budget, units);
-		dperm_curve_merge(evaluation->counts, evaluation->bins);
-	}
-	add_noise(evaluation, evaluation->counts, cells_of(evaluation));
-}
-
-/* One row of the result of dp_evaluate. */
-static void
-put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEstimate estimate,
-			 bool private)
-{
-	Datum		values[5] = {CStringGetTextDatum(name), Float8GetDatum(estimate.value),
-		Float8GetDatum(estimate.low), Float8GetDatum(estimate.high), BoolGetDatum(private)};
-	bool		nulls[5] = {false, isnan(estimate.value), false, false, false};
-
-	tuplestore_putvalues(store, desc, values, nulls);
+	put_estimate(report, dperm_counts_metric_name(metric),
+				 dperm_counts_metric(metric, Max(dperm_measure_classes(measure), 2), Max(class, 1),
+									 measure->counts, measure->parts,
+									 dperm_counts_variance(measure->budget, measure->parts)),
+				 class, 0);
 }
 
 /* The rows of a model of two classes. */
 static void
-put_classes(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
+put_two(const Report *report)
 {
-	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
-	"false negatives", "true negatives"};
-	uint64		budget = evaluation->budget;
-	uint64		parts = evaluation->parts;
-	double		variance = dperm_counts_variance(budget, parts);
-
-	for (int i = 0; i < DPERM_CELLS; i++)
-		put_estimate(store, desc, names[i],
-					 dperm_counts_estimate(evaluation->counts[i], budget, parts), budget > 0);
+	put_estimate(report, "true positives", count_at(report->measure, DPERM_TRUE_POSITIVE), 0, 0);
+	put_estimate(report, "false positives", count_at(report->measure, DPERM_FALSE_POSITIVE), 0,
+				 0);
+	put_estimate(report, "false negatives", count_at(report->measure, DPERM_FALSE_NEGATIVE), 0,
+				 0);
+	put_estimate(report, "true negatives", count_at(report->measure, DPERM_TRUE_NEGATIVE), 0, 0);
 	for (int i = 0; i < DPERM_METRICS; i++)
-		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
-					 dperm_counts_metric((DpermMetric) i, evaluation->counts, parts, variance),
-					 budget > 0);
+		put_metric(report, (DpermMetric) i, 0);
+}
+
+/* The rows of a model of several classes. */
+static void
+put_several(const Report *report)
+{
+	int			classes = dperm_measure_classes(report->measure);
+
+	for (int i = 0; i < classes * classes; i++)
+		put_estimate(report, "count", count_at(report->measure, i), i / classes + 1,
+					 i % classes + 1);
+	put_metric(report, DPERM_METRIC_ACCURACY, 0);
+	put_metric(report, DPERM_METRIC_ERROR, 0);
+	put_metric(report, DPERM_METRIC_MACRO_F1, 0);
+	for (int class = 1; class <= classes; class++)
+		for (int i = DPERM_METRIC_PRECISION; i <= DPERM_METRIC_F1; i++)
+			put_metric(report, (DpermMetric) i, class);
 }
 
 /* The rows of a model whose label is a number. */
 static void
-put_errors(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
+put_errors(const Report *report)
 {
-	double		range = 2 * dperm_model_unit(evaluation->model);
+	const DpermMeasure *measure = report->measure;
+	double		range = 2 * dperm_model_unit(measure->model);
 
 	for (int i = 0; i < DPERM_ERROR_METRICS; i++)
-		put_estimate(store, desc, dperm_errors_metric_name((DpermErrorMetric) i),
-					 dperm_errors_metric((DpermErrorMetric) i, evaluation->counts,
-										 evaluation->budget, range),
-					 evaluation->budget > 0);
+		put_estimate(report, dperm_errors_metric_name((DpermErrorMetric) i),
+					 dperm_errors_metric((DpermErrorMetric) i, measure->counts,
+										 measure->budget, range),
+					 0, 0);
 }
 
 /*
@@ -340,22 +122,23 @@ put_errors(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
 Datum
 dp_evaluate(PG_FUNCTION_ARGS)
 {
-	Evaluation	evaluation = {.bins = 0};
+	DpermMeasure	measure = {.bins = 0};
+	Report		report = {.measure = &measure};
 	Oid			protected = dperm_protected_call_relation(fcinfo);
-	TupleDesc	desc;
-	Tuplestorestate *store;
 
 	if (OidIsValid(protected))
 		return dperm_protected_call(fcinfo, protected, NULL, NULL);
-	open_evaluation(fcinfo, &evaluation);
-	count_privately(fcinfo, &evaluation);
+	dperm_measure_open(fcinfo, &measure);
+	dperm_measure_count(fcinfo, &measure);
 
 	/* not before: a charge ends the transaction, and the result set with it */
-	store = dperm_result_set_begin(fcinfo, &desc);
-	if (sums_errors(&evaluation))
-		put_errors(store, desc, &evaluation);
+	report.store = dperm_result_set_begin(fcinfo, &report.desc);
+	if (dperm_measure_sums_errors(&measure))
+		put_errors(&report);
+	else if (dperm_measure_classes(&measure) > 0)
+		put_several(&report);
 	else
-		put_classes(store, desc, &evaluation);
+		put_two(&report);
 	return (Datum) 0;
 }
 
@@ -369,9 +152,9 @@ share(double part, double whole, bool *isnull)
 
 /* The points of the curve, from the strictest threshold down. */
 static void
-put_curve(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
+put_curve(Tuplestorestate *store, TupleDesc desc, const DpermMeasure *measure)
 {
-	int			bins = evaluation->bins;
+	int			bins = measure->bins;
 	double	   *settled = palloc(sizeof(double) * 2 * bins);
 	DpermEstimate area;
 	double		totals[2] = {0, 0};
@@ -379,13 +162,13 @@ put_curve(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
 
 	for (int c = 0; c < 2; c++)
 	{
-		dperm_curve_settle(evaluation->counts + c * bins, bins, evaluation->parts,
+		dperm_curve_settle(measure->counts + c * bins, bins, measure->parts,
 						   settled + c * bins);
 		for (int i = bins; i-- > 0;)
 			totals[c] += settled[c * bins + i];
 	}
 	area = dperm_curve_area(settled, settled + bins, bins,
-							dperm_counts_variance(evaluation->budget, evaluation->parts));
+							dperm_counts_variance(measure->budget, measure->parts));
 	for (int i = bins; i >= 0; i--)
 	{
 		Datum		values[6];
@@ -407,12 +190,12 @@ put_curve(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
 
 /*
  * dp_roc(model, source, label, epsilon, positive, features, bins, neighbours,
- * unit, purpose)
+ * unit, purpose, class)
  */
 Datum
 dp_roc(PG_FUNCTION_ARGS)
 {
-	Evaluation	evaluation = {.bins = DPERM_CURVE_FINE, .choose_bins = true};
+	DpermMeasure	measure = {.bins = DPERM_CURVE_FINE, .choose_bins = true};
 	Oid			protected;
 	Datum		value;
 	TupleDesc	desc;
@@ -420,10 +203,10 @@ dp_roc(PG_FUNCTION_ARGS)
 
 	if (dperm_arguments_get(fcinfo, "bins", INT4OID, &value))
 	{
-		evaluation.bins = DatumGetInt32(value);
-		evaluation.choose_bins = false;
+		measure.bins = DatumGetInt32(value);
+		measure.choose_bins = false;
 	}
-	if (evaluation.bins < 2 || evaluation.bins > DPERM_BINS_MAX)
+	if (measure.bins < 2 || measure.bins > DPERM_BINS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bins must be between 2 and %d", DPERM_BINS_MAX),
@@ -431,9 +214,9 @@ dp_roc(PG_FUNCTION_ARGS)
 	protected = dperm_protected_call_relation(fcinfo);
 	if (OidIsValid(protected))
 		return dperm_protected_call(fcinfo, protected, NULL, NULL);
-	open_evaluation(fcinfo, &evaluation);
-	count_privately(fcinfo, &evaluation);
+	dperm_measure_open(fcinfo, &measure);
+	dperm_measure_count(fcinfo, &measure);
 	store = dperm_result_set_begin(fcinfo, &desc);
-	put_curve(store, desc, &evaluation);
+	put_curve(store, desc, &measure);
 	return (Datum) 0;
 }

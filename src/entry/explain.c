@@ -11,6 +11,7 @@
 #include "utils/tuplestore.h"
 
 #include "base/result_set.h"
+#include "column/class_choice.h"
 #include "column/scorer.h"
 
 PG_FUNCTION_INFO_V1(dp_explain);
@@ -58,14 +59,16 @@ put_term(Tuplestorestate *store, TupleDesc desc, const DpermScorer *scorer, cons
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 
-/* dp_explain(model, features): (column_name, value, contribution) */
+/* dp_explain(model, features, class): (column_name, value, contribution) */
 Datum
 dp_explain(PG_FUNCTION_ARGS)
 {
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
-	const double *sums = dperm_scorer_terms(scorer, PG_GETARG_DATUM(1));
 	const DpermEncoder *encoder = dperm_scorer_encoder(scorer);
 	const DpermModel *model = dperm_scorer_model(scorer);
+	int			class = dperm_class_choice(model, PG_NARGS() > 2 ?
+										   text_to_cstring(PG_GETARG_TEXT_PP(2)) : NULL);
+	const double *sums = dperm_scorer_terms(scorer, PG_GETARG_DATUM(1), class);
 	/* a number is never without an intercept: the centre of its bounds */
 	bool		intercept = encoder->intercept || dperm_model_label(model) == DPERM_LABEL_NUMBER;
 	int			count = encoder->block_count + (intercept ? 1 : 0);

@@ -1,32 +1,45 @@
 /*
- * predict.c: dp_predict, dp_predict_prob, dp_predict_value, dp_decision.
+ * predict.c: dp_predict, dp_predict_prob, dp_predict_class, dp_predict_probs,
+ * dp_predict_value, dp_decision.
  *
  * The features are declared "any", so that no call is ambiguous.
  */
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
+#include "base/result_set.h"
+#include "column/class_choice.h"
 #include "column/scorer.h"
 #include "core/loss/loss.h"
 #include "core/model/score.h"
 
 PG_FUNCTION_INFO_V1(dp_predict);
 PG_FUNCTION_INFO_V1(dp_predict_prob);
+PG_FUNCTION_INFO_V1(dp_predict_class);
+PG_FUNCTION_INFO_V1(dp_predict_probs);
 PG_FUNCTION_INFO_V1(dp_predict_value);
 PG_FUNCTION_INFO_V1(dp_decision);
 
-/* Raise an error for a model whose label is of another kind. */
+/* Raise an error for a model whose label is of another kind than is wanted. */
 static _Noreturn void
-refuse_kind(DpermLabelKind kind)
+refuse_kind(DpermLabelKind kind, DpermLabelKind wanted)
 {
-	bool		number = kind == DPERM_LABEL_NUMBER;
+	static const char *const hints[] = {
+		[DPERM_LABEL_TWO] = "Use dp_predict().",
+		[DPERM_LABEL_NUMBER] = "Use dp_predict_value().",
+		[DPERM_LABEL_SEVERAL] = "Use dp_predict_class() or dp_predict_probs()."
+	};
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 number ? errmsg("the model predicts a number, not a class") :
-					  errmsg("the model predicts a class, not a number"),
-			 errhint(number ? "Use dp_predict_value()." : "Use dp_predict().")));
+			 kind == DPERM_LABEL_NUMBER ? errmsg("the model predicts a number, not a class") :
+			 wanted == DPERM_LABEL_NUMBER ? errmsg("the model predicts a class, not a number") :
+			 kind == DPERM_LABEL_TWO ? errmsg("the model has two classes, without names") :
+			 errmsg("the model has several classes"),
+			 errhint("%s", hints[kind])));
 }
 
 /* The scorer of a call whose model has a label of this kind. */
@@ -37,7 +50,7 @@ scorer_for(FunctionCallInfo fcinfo, DpermLabelKind kind)
 	DpermLabelKind own = dperm_model_label(dperm_scorer_model(scorer));
 
 	if (own != kind)
-		refuse_kind(own);
+		refuse_kind(own, kind);
 	return scorer;
 }
 
@@ -48,6 +61,8 @@ dp_decision(PG_FUNCTION_ARGS)
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
 	double		decision;
 
+	if (dperm_model_label(dperm_scorer_model(scorer)) == DPERM_LABEL_SEVERAL)
+		refuse_kind(DPERM_LABEL_SEVERAL, DPERM_LABEL_TWO);
 	if (!dperm_scorer_decision(scorer, PG_GETARG_DATUM(1), &decision))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(decision);
@@ -80,6 +95,45 @@ dp_predict_prob(PG_FUNCTION_ARGS)
 	if (!dperm_scorer_decision(scorer, PG_GETARG_DATUM(1), &decision))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(dperm_score_probability(decision));
+}
+
+/* The most probable of several classes. */
+Datum
+dp_predict_class(PG_FUNCTION_ARGS)
+{
+	DpermScorer *scorer = scorer_for(fcinfo, DPERM_LABEL_SEVERAL);
+	const DpermModel *model = dperm_scorer_model(scorer);
+	double	   *outputs = dperm_scorer_outputs(scorer, PG_GETARG_DATUM(1));
+	int			class;
+
+	if (outputs == NULL)
+		PG_RETURN_NULL();
+	class = dperm_score_class(model->loss.classes, outputs);
+	PG_RETURN_TEXT_P(cstring_to_text(dperm_class_choice_name(model, class)));
+}
+
+/* The probabilities of all classes, in their order; none if a row says nothing. */
+Datum
+dp_predict_probs(PG_FUNCTION_ARGS)
+{
+	DpermScorer *scorer = scorer_for(fcinfo, DPERM_LABEL_SEVERAL);
+	const DpermModel *model = dperm_scorer_model(scorer);
+	double	   *outputs = dperm_scorer_outputs(scorer, PG_GETARG_DATUM(1));
+	TupleDesc	desc;
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+
+	if (outputs == NULL)
+		return (Datum) 0;
+	dperm_score_probabilities(model->loss.classes, outputs);
+	for (int i = 1; i <= model->loss.classes; i++)
+	{
+		Datum		values[2] = {CStringGetTextDatum(dperm_class_choice_name(model, i)),
+								 Float8GetDatum(outputs[i - 1])};
+		bool		nulls[2] = {false, false};
+
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
+	return (Datum) 0;
 }
 
 /* The number: the decision, mapped to the bounds of the label. */

@@ -105,6 +105,7 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 	if (look)
 		dperm_locks_look_away(look);
 	dperm_options_set_unit(options, source->unit != NULL);
+	dperm_options_set_labels(options, &source->spec.labels);
 	dperm_call_charge_settle(options, source);
 	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
 						dperm_options_noise(options, &source->spec.encoder, false));

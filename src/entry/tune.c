@@ -24,6 +24,7 @@
 #include "base/message.h"
 #include "base/option_table.h"
 #include "column/prior_argument.h"
+#include "core/base/classes.h"
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
@@ -143,8 +144,8 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 		{
 			dperm_options_set_unit(options, source->unit != NULL);
 			dperm_call_charge_settle(options, source);
-			options->labels.low = source->spec.labels.low;	/* of a holdout, too */
-			options->labels.high = source->spec.labels.high;
+			dperm_options_set_labels(options, &source->spec.labels);	/* of a holdout, too */
+			dperm_options_set_labels(&tuning->base, &source->spec.labels);
 		}
 		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
 							dperm_options_noise(options, &source->spec.encoder, false));
@@ -348,17 +349,46 @@ is_regression(const Tuning *tuning)
 	return tuning->base.labels.kind == DPERM_LABEL_NUMBER;
 }
 
+/* The number of classes. */
+static int
+class_count(const Tuning *tuning)
+{
+	return tuning->base.loss.classes > 0 ? tuning->base.loss.classes : 2;
+}
+
+/*
+ * The result of a pass that counts, over this many units: sums of errors, or the
+ * confusion matrix, by label and then by decision.
+ */
+static int64 *
+read_counts(const Tuning *tuning, Datum result, int64 *units)
+{
+	int			count = is_regression(tuning) ? DPERM_SUMS :
+												class_count(tuning) * class_count(tuning);
+	int64	   *cells = palloc(sizeof(int64) * count);
+
+	*units = dperm_moments_flat_counts(result, cells, count);
+	return cells;
+}
+
 /* The mistakes in the result of a pass that counts, over this many rows. */
 static int64
 mistakes_of(const Tuning *tuning, Datum result, int64 rows)
 {
-	int64		cells[DPERM_CELLS + DPERM_SUMS];
-	int			count = is_regression(tuning) ? DPERM_SUMS : DPERM_CELLS;
+	int			classes = class_count(tuning);
+	int64		mistakes = 0;
+	int64		units;
+	int64	   *cells = read_counts(tuning, result, &units);
 
-	if (dperm_moments_flat_counts(result, cells, count) != rows)
+	if (units != rows)
 		dperm_tasks_rows_changed();
-	return is_regression(tuning) ? cells[DPERM_SUM_ABSOLUTE] :
-								   cells[DPERM_FALSE_POSITIVE] + cells[DPERM_FALSE_NEGATIVE];
+	if (is_regression(tuning))
+		return cells[DPERM_SUM_ABSOLUTE];
+	for (int i = 0; i < classes; i++)
+		for (int j = 0; j < classes; j++)
+			mistakes += i == j ? 0 : cells[i * classes + j];
+	pfree(cells);
+	return mistakes;
 }
 
 /*
@@ -452,56 +482,72 @@ tune_privately(Tuning *tuning)
 	return tasks[chosen].model;
 }
 
-/* Count the labels of both halves of a public table: of a class, or of numbers. */
-static void
-count_holdout_labels(const Tuning *tuning, int64 *positive, int64 *negative)
+/*
+ * How many classes the labels of a public table have, in both halves; numbers
+ * count as one. *first is the least of them.
+ */
+static int
+count_holdout_classes(const Tuning *tuning, int *first)
 {
 	const DpermPassSpec *spec = &tuning->sources[0].spec;
-	double	   *weights = palloc0(sizeof(double) * dperm_encoder_dim(&spec->encoder));
+	int			blocks = dperm_loss_blocks(spec->loss);
+	double	   *weights = palloc0(sizeof(double) * dperm_encoder_dim(&spec->encoder) * blocks);
 	Datum		request = dperm_moments_flat_count(spec, weights, 0);
+	int			classes = is_regression(tuning) ? 1 : class_count(tuning);
+	int64	   *labels = palloc0(sizeof(int64) * classes);
+	int			found = 0;
 	Datum		results[2];
-	int64		cells[DPERM_CELLS + DPERM_SUMS];
 
-	*positive = *negative = 0;
 	dperm_queries_pass(&tuning->sources[0], 2, (Datum[]) {request, request}, (int[]) {0, 1},
 					   results);
-	for (int i = 0; i < 2; i++)
+	for (int half = 0; half < 2; half++)
+	{
+		int64		units;
+		int64	   *cells = read_counts(tuning, results[half], &units);
+
 		if (is_regression(tuning))
-		{
-			(void) dperm_moments_flat_counts(results[i], cells, DPERM_SUMS);
-			*positive += cells[DPERM_SUM_ROWS];
-		}
+			labels[0] += cells[DPERM_SUM_ROWS];
 		else
+			for (int i = 0; i < classes * classes; i++)
+				labels[i / classes] += cells[i];
+	}
+	for (int i = classes; i >= 1; i--)
+		if (labels[i - 1] > 0)
 		{
-			(void) dperm_moments_flat_counts(results[i], cells, DPERM_CELLS);
-			*positive += cells[DPERM_TRUE_POSITIVE] + cells[DPERM_FALSE_NEGATIVE];
-			*negative += cells[DPERM_TRUE_NEGATIVE] + cells[DPERM_FALSE_POSITIVE];
+			found++;
+			*first = i;
 		}
+	return found;
 }
 
 /* Raise an error for a public table whose labels are of one class, or missing. */
 static void
 check_holdout_labels(const Tuning *tuning)
 {
-	int64		positive,
-				negative;
+	const DpermLabels *labels = &tuning->base.labels;
+	int			first = 0;
+	int			found = count_holdout_classes(tuning, &first);
 
-	count_holdout_labels(tuning, &positive, &negative);
-	if (is_regression(tuning))
-	{
-		if (positive == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("label \"%s\" of holdout is null in all rows", tuning->names.label),
-					 errhint("Candidates are compared by their errors on its rows.")));
+	if (found > 1 || (is_regression(tuning) && found == 1))
 		return;
-	}
-	if (!positive || !negative)
+	if (is_regression(tuning))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("label \"%s\" of holdout is %s in all rows", tuning->names.label,
-						positive ? "positive" : negative ? "negative" : "null"),
-				 errhint("Candidates are compared by their mistakes on rows of both classes.")));
+				 errmsg("label \"%s\" of holdout is null in all rows", tuning->names.label),
+				 errhint("Candidates are compared by their errors on its rows.")));
+	if (labels->kind == DPERM_LABEL_SEVERAL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 found == 0 ? errmsg("label \"%s\" of holdout is no class in any row",
+									 tuning->names.label) :
+				 errmsg("label \"%s\" of holdout is \"%s\" in all rows", tuning->names.label,
+						dperm_classes_value(labels->classes, first)),
+				 errhint("Candidates are compared by their mistakes on rows of all classes.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("label \"%s\" of holdout is %s in all rows", tuning->names.label,
+					first == 1 ? "positive" : first == 2 ? "negative" : "null"),
+			 errhint("Candidates are compared by their mistakes on rows of both classes.")));
 }
 
 /* Load the public table. Errors in it show here, before anything is charged. */
@@ -656,6 +702,23 @@ open_holdout(Tuning *tuning, const char *holdout)
 	return private;
 }
 
+/*
+ * Raise an error for more classes than can be counted where the rows are. Rows
+ * that are read once are counted here.
+ */
+static void
+check_class_count(const Tuning *tuning)
+{
+	if (class_count(tuning) > DPERM_COUNTS_CLASSES_MAX &&
+		(tuning->holdout || !dperm_source_only_once(&tuning->first)))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("cannot tune a model of more than %d classes", DPERM_COUNTS_CLASSES_MAX),
+				 errdetail("Candidates are compared by their mistakes, which are counted by "
+						   "class."),
+				 errhint("Train it with the default lambda.")));
+}
+
 /* Open the private table, and the public one if there is one. */
 static void
 open_tables(Tuning *tuning)
@@ -666,6 +729,7 @@ open_tables(Tuning *tuning)
 	if (look)
 		dperm_locks_look_away(look);
 	tuning->first = tuning->sources[0];
+	check_class_count(tuning);
 	if (tuning->first.registration && tuning->identity && !tuning->holdout)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -12,6 +12,7 @@
 #include "mb/pg_wchar.h"
 
 #include "column/reader.h"
+#include "core/base/classes.h"
 #include "query/moments_flat.h"
 
 /* A flat value that we have not written. */
@@ -64,20 +65,31 @@ dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass, const unsig
 	if (pass->label == DPERM_LABEL_NUMBER)
 		dperm_pass_put_bounds(labels->low, labels->high, domain);
 	else if (pass->domain > 0)
-		memcpy(domain, labels->positive, pass->domain - 1);
+		memcpy(domain, pass->label == DPERM_LABEL_SEVERAL ? labels->classes : labels->positive,
+			   pass->domain - 1);
 }
 
 /* The domain of labels. */
 DpermLabels
 dperm_moments_flat_labels(const DpermFlat *flat, const DpermPass *pass)
 {
+	const char *domain = (const char *) (flat->words + dperm_pass_domain_at(pass));
 	DpermLabels labels = {.kind = pass->label};
 
-	if (pass->label == DPERM_LABEL_NUMBER)
-		dperm_pass_get_bounds(flat->words, pass, &labels.low, &labels.high);
-	else if (pass->domain > 0)
-		labels.positive = pnstrdup((const char *) (flat->words + dperm_pass_domain_at(pass)),
-								   pass->domain - 1);
+	switch (pass->label)
+	{
+		case DPERM_LABEL_NUMBER:
+			dperm_pass_get_bounds(flat->words, pass, &labels.low, &labels.high);
+			break;
+		case DPERM_LABEL_SEVERAL:
+			labels.classes = memcpy(palloc(pass->domain), domain, pass->domain - 1);
+			labels.class_count = pass->loss.classes;
+			break;
+		case DPERM_LABEL_TWO:
+			if (pass->domain > 0)
+				labels.positive = pnstrdup(domain, pass->domain - 1);
+			break;
+	}
 	return labels;
 }
 
@@ -111,7 +123,7 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 									  pass->encoder, &arena, encoder);
 	if (fault)
 		return fault;
-	if (dperm_encoder_dim(encoder) != pass->dim)
+	if (dperm_encoder_dim(encoder) * dperm_loss_blocks(pass->loss) != pass->dim)
 		return "the dimension of the encoder does not match";
 	if (pass->readers != encoder->block_count)
 		return "the readers do not match the encoder";
@@ -119,6 +131,38 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 		if (!dperm_reader_word_fits(readers[i], &encoder->blocks[i]))
 			return "a reader is unknown";
 	return label_fault(flat, pass);
+}
+
+/* Describe the labels of a request. */
+static void
+describe_labels(DpermPass *pass, const DpermPassSpec *spec)
+{
+	const DpermLabels *labels = &spec->labels;
+	const char *domain = NULL;
+	size_t		size = 0;
+
+	pass->label_type = spec->label_type;
+	pass->label = labels->kind;
+	switch (labels->kind)
+	{
+		case DPERM_LABEL_NUMBER:
+			pass->domain = DPERM_PASS_BOUNDS + 1;
+			return;
+		case DPERM_LABEL_SEVERAL:
+			pass->loss.classes = labels->class_count;
+			domain = labels->classes;
+			size = dperm_classes_size(domain, labels->class_count);
+			break;
+		case DPERM_LABEL_TWO:
+			domain = labels->positive;
+			size = domain ? strlen(domain) : 0;
+			break;
+	}
+	if (domain)
+	{
+		pass->domain = size + 1;
+		pass->domain_encoding = dperm_reader_encoding(domain, size);
+	}
 }
 
 /*
@@ -132,20 +176,11 @@ write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 	unsigned char *form = palloc(size);
 	DpermFlat *flat;
 
-	pass->dim = dperm_encoder_dim(&spec->encoder);
+	describe_labels(pass, spec);
+	pass->dim = dperm_encoder_dim(&spec->encoder) * dperm_loss_blocks(pass->loss);
 	pass->readers = spec->encoder.block_count;
 	pass->encoder = size;
 	pass->weighted = spec->weighted;
-	pass->label_type = spec->label_type;
-	pass->label = spec->labels.kind;
-	if (spec->labels.kind == DPERM_LABEL_NUMBER)
-		pass->domain = DPERM_PASS_BOUNDS + 1;
-	else if (spec->labels.positive)
-	{
-		pass->domain = strlen(spec->labels.positive) + 1;
-		pass->domain_encoding =
-			dperm_reader_encoding(spec->labels.positive, strlen(spec->labels.positive));
-	}
 	flat = dperm_moments_flat_make(dperm_pass_words(pass));
 	dperm_encoder_form_write(&spec->encoder, form);
 	dperm_pass_write(pass, flat->words);
@@ -160,13 +195,13 @@ write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 /* A request for sums. */
 Datum
 dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order, const double *weights,
-					  const double *weights_low)
+					  const double *second)
 {
 	DpermPass	pass = {.order = order, .loss = spec->loss, .seed = spec->seed};
 	DpermFlat *flat = write_request(&pass, spec, weights);
 
-	if (order == DPERM_PASS_CAREFUL)
-		memcpy(flat->words + dperm_pass_weights_at(&pass) + pass.dim, weights_low,
+	if (dperm_pass_has_second(&pass))
+		memcpy(flat->words + dperm_pass_weights_at(&pass) + pass.dim, second,
 			   sizeof(double) * pass.dim);
 	return PointerGetDatum(flat);
 }
@@ -177,6 +212,11 @@ dperm_moments_flat_count(const DpermPassSpec *spec, const double *weights, int b
 {
 	DpermPass	pass = {.order = DPERM_PASS_COUNT, .bins = bins};
 
+	if (bins == 0 && spec->labels.class_count > DPERM_PASS_CLASSES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("mistakes of more than %d classes are not counted where the rows are",
+						DPERM_PASS_CLASSES_MAX)));
 	return PointerGetDatum(write_request(&pass, spec, weights));
 }
 

@@ -33,14 +33,15 @@ typedef struct DpermPassSpec
 
 /*
  * The flat value of a request, without rows. Weights are in the order of
- * core/layout.h; low parts are those of a careful pass, else NULL.
+ * core/layout.h; second is their low parts in a careful pass, and the direction
+ * in a product, else NULL.
  */
 extern Datum dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order,
-								   const double *weights, const double *weights_low);
+								   const double *weights, const double *second);
 
 /*
  * The flat value of a request to count rows by the decisions of a model; only
- * the encoder and the readers of spec are used. Weights are those of the model,
+ * the encoder, the readers and the labels of spec are used. Weights are those of the model,
  * in its order; bins as in core/solve/pass.h.
  */
 extern Datum dperm_moments_flat_count(const DpermPassSpec *spec, const double *weights, int bins);
@@ -92,7 +93,7 @@ extern void dperm_moments_flat_read(const DpermFlat *flat, DpermPass *pass);
 extern void dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass,
 										 const unsigned char *form, const DpermLabels *labels);
 
-/* The domain of labels, with the positive value in palloc'd memory. */
+/* The domain of labels, with the positive value or the classes in palloc'd memory. */
 extern DpermLabels dperm_moments_flat_labels(const DpermFlat *flat, const DpermPass *pass);
 
 /*

@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
+#include "core/base/classes.h"
 #include "core/base/digest.h"
 #include "core/model/score.h"
 #include "core/privacy/counts.h"
@@ -31,6 +32,7 @@
 PG_FUNCTION_INFO_V1(dperm_moments_combine);
 
 StaticAssertDecl(DPERM_PASS_CELLS == DPERM_CELLS, "cells of the confusion matrix");
+StaticAssertDecl(DPERM_PASS_CLASSES_MAX == DPERM_COUNTS_CLASSES_MAX, "classes that are counted");
 StaticAssertDecl(DPERM_PASS_SUMS == DPERM_SUMS, "sums of errors");
 StaticAssertDecl(DPERM_PASS_PARTS == DPERM_PERSON_PARTS, "parts of a person");
 StaticAssertDecl(DPERM_PASS_PARTS == DPERM_ERRORS_PARTS, "parts of an error");
@@ -72,6 +74,14 @@ settle_state(DpermMomentsState *state)
 	state->pass.value[1] = state->moments.value[1];
 }
 
+/* What is beside the weights: their low parts, or a direction. */
+static const double *
+second_vector(const DpermMomentsState *state)
+{
+	return state->pass.order == DPERM_PASS_CAREFUL ? state->moments.weights_low :
+													 state->moments.direction;
+}
+
 /* Size of the flat form of an expanded state. */
 static Size
 state_flat_size(ExpandedObjectHeader *header)
@@ -97,8 +107,8 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	flat->padding = 0;
 	dperm_pass_write(pass, flat->words);
 	memcpy(flat->words + dperm_pass_weights_at(pass), state->weights, vector);
-	if (pass->order == DPERM_PASS_CAREFUL)
-		memcpy(flat->words + dperm_pass_weights_at(pass) + state->dim, state->moments.weights_low,
+	if (dperm_pass_has_second(pass))
+		memcpy(flat->words + dperm_pass_weights_at(pass) + state->dim, second_vector(state),
 			   vector);
 	if (pass->rows > 0 && is_counting(state))
 		memcpy(flat->words + dperm_pass_counts_at(pass), state->counts,
@@ -184,6 +194,8 @@ prepare_sums(DpermMomentsState *state, const double *weights)
 		dperm_moments_be_rough(&state->moments);
 	if (pass->order == DPERM_PASS_CAREFUL)
 		dperm_moments_be_careful(&state->moments, weights + state->dim);
+	if (pass->order == DPERM_PASS_PRODUCT)
+		dperm_moments_be_product(&state->moments, weights + state->dim);
 }
 
 /* Prepare to count, by the weights of a flat value. */
@@ -194,7 +206,9 @@ prepare_counts(DpermMomentsState *state, const double *weights)
 	state->weights = palloc(sizeof(double) * state->dim);
 	memcpy(state->weights, weights, sizeof(double) * state->dim);
 	state->counts = palloc0(sizeof(int64) * dperm_pass_count_cells(&state->pass));
-	state->room = palloc(sizeof(double) * (state->dim + dperm_encoder_linear_dim(&state->encoder)));
+	state->room = palloc(sizeof(double) * (dperm_encoder_dim(&state->encoder) +
+										   dperm_encoder_linear_dim(&state->encoder) +
+										   state->pass.loss.classes));
 }
 
 /*
@@ -280,13 +294,16 @@ dperm_moments_state_bind_label(DpermMomentsState *state, Oid type)
 
 /*
  * Count the row whose values have been read. The decision is the same as that
- * of dp_decision, to the last bit.
+ * of dp_decision, to the last bit, and of several classes that of
+ * dp_predict_class.
  */
 static void
 count_row(DpermMomentsState *state, double label, int64 labelled)
 {
-	double		decision = dperm_score_decision(&state->encoder, state->feed.frequencies,
-												state->weights, state->values, state->room);
+	int			classes = state->pass.loss.classes;
+	double		decision = dperm_score_judge(&state->encoder, state->feed.frequencies, classes,
+											 state->weights, state->values, state->pass.bins,
+											 state->room);
 
 	state->pass.rows++;
 	if (!dperm_label_kind_has(state->labels.kind, label))
@@ -294,7 +311,7 @@ count_row(DpermMomentsState *state, double label, int64 labelled)
 	if (state->labels.kind == DPERM_LABEL_NUMBER)
 		dperm_errors_add(decision, label, labelled, state->counts);
 	else
-		state->counts[dperm_counts_cell(decision, label > 0, state->pass.bins)] +=
+		state->counts[dperm_counts_cell(classes, decision, label, state->pass.bins)] +=
 			state->pass.weighted ? dperm_person_count(1, labelled) : 1;
 }
 
@@ -377,9 +394,15 @@ same_labels(const DpermMomentsState *state, const DpermFlat *other, const DpermP
 {
 	DpermLabels labels = dperm_moments_flat_labels(other, pass);
 
-	return labels.low == state->labels.low && labels.high == state->labels.high &&
-		(pass->domain <= 1 || pass->label != DPERM_LABEL_TWO ||
-		 strcmp(labels.positive, state->labels.positive) == 0);
+	switch (pass->label)
+	{
+		case DPERM_LABEL_NUMBER:
+			return labels.low == state->labels.low && labels.high == state->labels.high;
+		case DPERM_LABEL_SEVERAL:
+			return dperm_classes_same(labels.classes, state->labels.classes, labels.class_count);
+		default:
+			return pass->domain == 0 || strcmp(labels.positive, state->labels.positive) == 0;
+	}
 }
 
 /* Combine two states of the same request. STRICT. */
@@ -401,8 +424,8 @@ dperm_moments_combine(PG_FUNCTION_ARGS)
 		!same_labels(state, other, &pass) ||
 		memcmp(numbers + dperm_pass_weights_at(&pass), state->weights,
 			   sizeof(double) * state->dim) != 0 ||
-		(pass.order == DPERM_PASS_CAREFUL &&
-		 memcmp(numbers + dperm_pass_weights_at(&pass) + state->dim, state->moments.weights_low,
+		(dperm_pass_has_second(&pass) &&
+		 memcmp(numbers + dperm_pass_weights_at(&pass) + state->dim, second_vector(state),
 				sizeof(double) * state->dim) != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

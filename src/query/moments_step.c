@@ -126,6 +126,19 @@ step_label(DpermMomentsState *state, FunctionCallInfo fcinfo, Oid type)
 }
 
 /*
+ * The label argument of double precision, which is declared: a number, or that
+ * of a class.
+ */
+static double
+number_label(DpermMomentsState *state, FunctionCallInfo fcinfo)
+{
+	if (state->labels.kind != DPERM_LABEL_SEVERAL)
+		return step_label(state, fcinfo, FLOAT8OID);
+	return PG_ARGISNULL(2) ? 0 :
+							 dperm_label_numbered(PG_GETARG_FLOAT8(2), state->labels.class_count);
+}
+
+/*
  * A reader must get what it was made for: anybody can write a request, and a
  * datum of the wrong type could be read as a pointer. An enum is read by the
  * OIDs that its labels have here, and other types by their output functions.
@@ -329,10 +342,11 @@ read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
  * servers that call aggregates without the types of their arguments.
  */
 static Datum
-step_row(FunctionCallInfo fcinfo, Oid type)
+step_row(FunctionCallInfo fcinfo, bool number)
 {
 	DpermMomentsState *state = step_state(fcinfo, false);
-	double		label = step_label(state, fcinfo, type);
+	double		label =
+		number ? number_label(state, fcinfo) : step_label(state, fcinfo, InvalidOid);
 
 	read_columns(state, fcinfo);
 	dperm_moments_state_add(state, label);
@@ -342,14 +356,14 @@ step_row(FunctionCallInfo fcinfo, Oid type)
 Datum
 dperm_moments_step_row(PG_FUNCTION_ARGS)
 {
-	return step_row(fcinfo, InvalidOid);
+	return step_row(fcinfo, false);
 }
 
 /* The same with a label of double precision. */
 Datum
 dperm_moments_step_number_row(PG_FUNCTION_ARGS)
 {
-	return step_row(fcinfo, FLOAT8OID);
+	return step_row(fcinfo, true);
 }
 
 /*
@@ -358,10 +372,11 @@ dperm_moments_step_number_row(PG_FUNCTION_ARGS)
  * their rows is the first.
  */
 static Datum
-step_person(FunctionCallInfo fcinfo, Oid type)
+step_person(FunctionCallInfo fcinfo, bool number)
 {
 	DpermMomentsState *state = step_state(fcinfo, true);
-	double		label = step_label(state, fcinfo, type);
+	double		label =
+		number ? number_label(state, fcinfo) : step_label(state, fcinfo, InvalidOid);
 	int64		labelled = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT64(4);
 
 	if (PG_ARGISNULL(5) || labelled > DPERM_ROWS_MAX ||
@@ -377,12 +392,12 @@ step_person(FunctionCallInfo fcinfo, Oid type)
 Datum
 dperm_moments_step_person(PG_FUNCTION_ARGS)
 {
-	return step_person(fcinfo, InvalidOid);
+	return step_person(fcinfo, false);
 }
 
 /* The same with a label of double precision. */
 Datum
 dperm_moments_step_number_person(PG_FUNCTION_ARGS)
 {
-	return step_person(fcinfo, FLOAT8OID);
+	return step_person(fcinfo, true);
 }

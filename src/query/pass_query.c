@@ -30,25 +30,27 @@ raw_label(const DpermSource *source)
 					quote_identifier(source->label_column));
 }
 
-/* Are labels numbers? */
-static bool
-has_numbers(const DpermSource *source)
-{
-	return source->spec.labels.kind == DPERM_LABEL_NUMBER;
-}
-
-/* The label of a row: boolean, or of double precision; NULL for no label. */
+/*
+ * The label of a row: boolean, or of double precision, if it is a number or the
+ * number of a class; NULL for no label.
+ */
 char *
 dperm_pass_query_label(const DpermSource *source)
 {
+	const char *schema = dperm_source_schema(source);
 	char	   *label = raw_label(source);
 
-	if (has_numbers(source))
-		return psprintf("%s.dperm_label_number(%s)", dperm_source_schema(source), label);
-
-	return source->label_plain ? label :
-								 psprintf("%s.dperm_label(%s, $%d)", dperm_source_schema(source),
-										  label, DPERM_PARAM_POSITIVE);
+	switch (source->spec.labels.kind)
+	{
+		case DPERM_LABEL_NUMBER:
+			return psprintf("%s.dperm_label_number(%s)", schema, label);
+		case DPERM_LABEL_SEVERAL:
+			return psprintf("%s.dperm_label_class(%s, $%d)", schema, label, DPERM_PARAM_LABELS);
+		case DPERM_LABEL_TWO:
+			break;
+	}
+	return source->label_plain ?
+		label : psprintf("%s.dperm_label(%s, $%d)", schema, label, DPERM_PARAM_LABELS);
 }
 
 /* Are the columns one argument of an aggregate, because they are too many? */
@@ -191,7 +193,7 @@ append_direct(StringInfo sql, const DpermSource *source, const char *from, int c
 static void
 append_citus(StringInfo sql, const DpermSource *source, int count, const int *portions)
 {
-	bool		vector = source->lone_array && !has_numbers(source);
+	bool		vector = source->lone_array && source->spec.labels.kind == DPERM_LABEL_TWO;
 	const char *aggregate = vector ? "dperm_moments_vector_agg" : "dperm_moments_row_agg";
 	const char *row = vector ? source->columns[0] : row_by(source, "dperm_row");
 

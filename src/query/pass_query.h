@@ -21,7 +21,7 @@
  */
 enum
 {
-	DPERM_PARAM_POSITIVE = 1,
+	DPERM_PARAM_LABELS = 1,		/* the positive value, or the classes */
 	DPERM_PARAM_KEY,
 	DPERM_PARAM_PORTIONS,
 	DPERM_PARAM_EXTRA
@@ -45,8 +45,8 @@ extern char *dperm_pass_query_part(const DpermSource *source, Oid relation);
 extern char *dperm_pass_query_load(const DpermSource *source);
 
 /*
- * SQL expressions over the relation as t: the label of a row, boolean or NULL
- * for none; and its portion.
+ * SQL expressions over the relation as t: the label of a row, boolean or of
+ * double precision, or NULL for none; and its portion.
  */
 extern char *dperm_pass_query_label(const DpermSource *source);
 extern char *dperm_pass_query_portion(const DpermSource *source);

@@ -47,7 +47,9 @@ make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int 
 {
 	ParamListInfo params = makeParamList(DPERM_PARAM_EXTRA - 1 + extra_count);
 
-	set_param(params, DPERM_PARAM_POSITIVE, TEXTOID, source->positive, source->positive == 0);
+	set_param(params, DPERM_PARAM_LABELS,
+			  source->spec.labels.kind == DPERM_LABEL_SEVERAL ? TEXTARRAYOID : TEXTOID,
+			  source->label_domain, source->label_domain == 0);
 	set_param(params, DPERM_PARAM_KEY, BYTEAOID, source->key, source->key == 0);
 	set_param(params, DPERM_PARAM_PORTIONS, INT4OID, Int32GetDatum(source->portions), false);
 	for (int i = 0; i < extra_count; i++)

@@ -18,6 +18,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "base/class_list.h"
 #include "column/domain_apart.h"
 #include "column/domain_narrow.h"
 #include "column/domains.h"
@@ -468,7 +469,7 @@ check_bounds(const DpermSource *source, const DpermColumn *label, const DpermLab
 
 /*
  * How labels are read; raises an error for a column that cannot be one. A model
- * that is evaluated has its own bounds.
+ * that is evaluated has its own bounds, and its own kind of labels.
  */
 static void
 set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *options,
@@ -480,7 +481,8 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	*labels = options->labels;
 	if (source->registration && labels->kind == DPERM_LABEL_NUMBER && !evaluated)
 		check_bounds(source, label, labels);
-	dperm_label_domain_init(&reader, label, labels);
+	dperm_label_domain_init(&reader, label, dperm_options_may_be_several(options) && !evaluated,
+							labels);
 	source->label_column = label->name;
 	source->label_known = label->known && !label->loose;
 	source->label_plain = reader.type == BOOLOID;
@@ -490,6 +492,8 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 		source->label = reader;
 	else if (labels->kind == DPERM_LABEL_NUMBER)
 		dperm_label_init(&source->label, FLOAT8OID, labels);
+	else if (labels->kind == DPERM_LABEL_SEVERAL)
+		dperm_label_init_numbered(&source->label, labels->class_count);
 	else
 		dperm_label_init(&source->label, BOOLOID, &(DpermLabels) {.kind = labels->kind});
 	if (labels->kind == DPERM_LABEL_NUMBER)
@@ -502,7 +506,9 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 		return;
 	}
 	if (labels->positive)
-		source->positive = PointerGetDatum(cstring_to_text(labels->positive));
+		source->label_domain = PointerGetDatum(cstring_to_text(labels->positive));
+	else if (labels->kind == DPERM_LABEL_SEVERAL)
+		source->label_domain = dperm_class_list_array(labels);
 	source->spec.label_type = dperm_reader_common_type(reader.type);
 }
 
@@ -683,6 +689,6 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		set_unit(source, unit);
 	if (!source->once)
 		source->location = dperm_location_find(source->relation, &source->parts);
-	source->spec.loss = options->loss;
+	source->spec.loss = dperm_options_loss(options, &source->spec.labels);
 	source->spec.encoder = dperm_options_encoder(options, source->blocks, source->block_count);
 }

@@ -55,7 +55,8 @@ typedef struct DpermSource
 	bool		label_known;	/* does it have a domain? */
 	/*
 	 * how the label of a row that arrives here is read: a boolean or, if labels
-	 * are numbers, one of double precision; or the column itself
+	 * are numbers or of several classes, one of double precision; or the column
+	 * itself
 	 */
 	DpermLabel	label;
 	/*
@@ -70,7 +71,11 @@ typedef struct DpermSource
 	char	   *unknown;
 	char	  **columns;		/* SQL expressions of the features */
 	bool	   *output;			/* is a feature read as text, by the output function of its type? */
-	Datum		positive;		/* text, for a label that is not a boolean; or 0 for NULL */
+	/*
+	 * for the query that reads labels that are not booleans: the positive value,
+	 * or the array of classes; 0 for NULL
+	 */
+	Datum		label_domain;
 
 	/*
 	 * SQL expression of the column that identifies persons, or NULL: rows are

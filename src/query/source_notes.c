@@ -47,14 +47,17 @@ tell_unknown(const DpermSource *source)
 static void
 tell_label(const DpermSource *source, const DpermLabels *labels)
 {
-	bool		number = labels->kind == DPERM_LABEL_NUMBER;
+	DpermLabelKind kind = source->spec.labels.kind;
 
 	ereport(NOTICE,
 			(errmsg("label \"%s\" has no domain: whether it has %s is not checked",
 					source->label_column,
-					number ? "several values within the bounds" : "two classes"),
-			 number ? errdetail("Labels are clamped to the bounds [%.15g, %.15g].", labels->low,
-								labels->high) :
+					kind == DPERM_LABEL_NUMBER ? "several values within the bounds" :
+					kind == DPERM_LABEL_SEVERAL ? "these classes" : "two classes"),
+			 kind == DPERM_LABEL_NUMBER ?
+			 errdetail("Labels are clamped to the bounds [%.15g, %.15g].", labels->low,
+					   labels->high) :
+			 kind == DPERM_LABEL_SEVERAL ? errdetail("Rows with any other label add nothing.") :
 			 labels->positive ? errdetail("Rows are positive if it is \"%s\".",
 										  dperm_message_clip(labels->positive, VALUE_SHOWN)) :
 			 errdetail("Rows are positive if it is above 0."),

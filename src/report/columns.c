@@ -11,6 +11,7 @@
 #include "utils/date.h"
 #include "utils/datetime.h"
 
+#include "column/class_choice.h"
 #include "core/encode/knots.h"
 #include "core/model/weight_noise.h"
 #include "report/columns.h"
@@ -23,11 +24,12 @@
 /* Noise counts for the scale of pictures up to this many times the weights. */
 #define NOISE_IN_SCALE 1.5
 
-/* A model with the noise of its weights. */
+/* A model with its weights, or those of a class, and their noise. */
 typedef struct Drawing
 {
 	const DpermModel *model;
-	double	   *noise;			/* of each weight */
+	const double *weights;
+	const double *noise;
 	bool		exact;			/* or a bound? */
 	double		limit;			/* the scale of all pictures */
 } Drawing;
@@ -119,6 +121,9 @@ dperm_columns_domains(StringInfo page, const DpermModel *model)
 		dperm_page_fact(page, "the label", psprintf("number from %s to %s",
 													double_to_shortest_decimal(model->label_low),
 													double_to_shortest_decimal(model->label_high)));
+	if (dperm_model_label(model) == DPERM_LABEL_SEVERAL)
+		dperm_page_fact(page, "the label", psprintf("one of %d classes: %s", model->loss.classes,
+													dperm_class_choice_list(model)));
 	for (int i = 0; i < shown; i++)
 		dperm_page_fact(page, dperm_columns_name(&model->encoder.blocks[i]),
 						dperm_columns_domain(&model->encoder.blocks[i]));
@@ -160,7 +165,7 @@ draw_number(StringInfo page, const Drawing *drawing, const char *name, const Dpe
 		points[i] = (DpermPoint) {
 			.x = !straight ? dperm_knots_position(block, i) :
 				i == 0 ? block->low : i == 1 ? middle : block->high,
-			.y = times * drawing->model->weights[at],
+			.y = times * drawing->weights[at],
 			.noise = fabs(times) * drawing->noise[at]
 		};
 	}
@@ -204,7 +209,7 @@ draw_bars(StringInfo page, const Drawing *drawing, const DpermBlock *block, int 
 
 		bars[i] = (DpermBar) {
 			.name = bar_name(block, i),
-			.value = (flag && i == 1 ? -full : full) * drawing->model->weights[at],
+			.value = (flag && i == 1 ? -full : full) * drawing->weights[at],
 			.noise = full * drawing->noise[at]
 		};
 	}
@@ -236,13 +241,11 @@ draw_column(StringInfo page, const Drawing *drawing, const DpermBlock *block, in
 		}
 }
 
-/* One scale for all pictures, so that columns can be compared. */
-static double
-common_limit(const Drawing *drawing)
+/* Up to how much the weights of a class add, and their noise. */
+static void
+most_added(const Drawing *drawing, double *weight, double *noise)
 {
 	const DpermEncoder *encoder = &drawing->model->encoder;
-	double		weight = 0;
-	double		noise = 0;
 
 	for (int i = 0, first = 0; i < encoder->block_count; i++)
 	{
@@ -251,12 +254,11 @@ common_limit(const Drawing *drawing)
 
 		for (int k = first; k < first + block->count; k++)
 		{
-			weight = fmax(weight, full * fabs(drawing->model->weights[k]));
-			noise = fmax(noise, full * drawing->noise[k]);
+			*weight = fmax(*weight, full * fabs(drawing->weights[k]));
+			*noise = fmax(*noise, full * drawing->noise[k]);
 		}
 		first += block->count;
 	}
-	return dperm_picture_limit(weight + fmin(noise, NOISE_IN_SCALE * weight));
 }
 
 /* What the pictures show. */
@@ -270,6 +272,10 @@ put_legend(StringInfo page, const Drawing *drawing)
 	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
 		dperm_page_put(page, "<p>Each picture shows what a column adds to the prediction, in units "
 					   "of the label. ");
+	else if (dperm_model_label(model) == DPERM_LABEL_SEVERAL)
+		dperm_page_put(page, "<p>Each picture shows what a column adds to the score of a class. "
+					   "What the score of one class exceeds that of another by is the logarithm of "
+					   "the ratio of their probabilities. ");
 	else
 		dperm_page_put(page, "<p>Each picture shows what a column adds to the score. Above zero "
 					   "it speaks for the positive class, below zero against it. %s",
@@ -286,39 +292,76 @@ put_legend(StringInfo page, const Drawing *drawing)
 	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
 		dperm_page_put(page, "Without any column the prediction is %.4g; it is never outside of %g "
 					   "to %g. ", start, model->label_low, model->label_high);
-	else if (encoder->intercept)
+	else if (encoder->intercept && model->loss.classes == 0)
 		dperm_page_put(page, "The intercept adds %.3g. ", start);
 	dperm_page_put(page, "Do not read what is within its noise as a finding.</p>\n");
 }
 
-/* A picture for each column. */
-void
-dperm_columns_pictures(StringInfo page, const DpermModel *model)
+/*
+ * The pictures of a class, of which so many have been drawn. Returns how many
+ * there are.
+ */
+static int
+draw_columns(StringInfo page, const Drawing *drawing, int drawn)
 {
-	const DpermEncoder *encoder = &model->encoder;
+	const DpermEncoder *encoder = &drawing->model->encoder;
 	int			count = 0;
-	Drawing		drawing = {model, palloc(sizeof(double) * dperm_encoder_dim(encoder))};
 
-	if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
-	{
-		dperm_page_put(page, "<p>The model has a kernel: its %d weights are of random features, "
-					   "which combine all columns, so there is no picture of a single one.</p>\n",
-					   encoder->kernel.features);
-		return;
-	}
-	drawing.exact = dperm_weight_noise(model, drawing.noise);
-	drawing.limit = common_limit(&drawing);
-	put_legend(page, &drawing);
 	dperm_page_put(page, "<div class=\"pictures\">\n");
 	for (int i = 0, first = 0; i < encoder->block_count; i++)
 	{
 		const DpermBlock *block = &encoder->blocks[i];
 
-		if (count < DPERM_COLUMNS_DRAWN)
-			draw_column(page, &drawing, block, first, DPERM_COLUMNS_DRAWN - count);
+		if (drawn + count < DPERM_COLUMNS_DRAWN)
+			draw_column(page, drawing, block, first, DPERM_COLUMNS_DRAWN - drawn - count);
 		count += dperm_block_parts(block);
 		first += block->count;
 	}
 	dperm_page_put(page, "</div>\n");
+	return count;
+}
+
+/* The heading of a class. */
+static void
+put_class(StringInfo page, const DpermModel *model, int number)
+{
+	dperm_page_put(page, "<h3>Class ");
+	dperm_page_text(page, dperm_class_choice_name(model, number), DPERM_PAGE_NAME);
+	dperm_page_put(page, "</h3>\n");
+}
+
+/* A picture for each column, and each class. */
+void
+dperm_columns_pictures(StringInfo page, const DpermModel *model)
+{
+	int			dim = dperm_encoder_dim(&model->encoder);
+	int			classes = dperm_loss_blocks(model->loss);
+	double	   *noise = palloc(sizeof(double) * dperm_model_weights(model));
+	Drawing		drawing = {.model = model, .weights = model->weights, .noise = noise};
+	int			count = 0;
+	double		weight = 0;
+	double		deviation = 0;
+
+	if (model->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
+	{
+		dperm_page_put(page, "<p>The model has a kernel: its %d weights are of random features, "
+					   "which combine all columns, so there is no picture of a single one.</p>\n",
+					   dperm_model_weights(model));
+		return;
+	}
+	drawing.exact = dperm_weight_noise(model, noise);
+	for (int i = 1; i <= classes; i++, drawing.weights += dim, drawing.noise += dim)
+		most_added(&drawing, &weight, &deviation);
+	/* one scale for all pictures, so that columns can be compared */
+	drawing.limit = dperm_picture_limit(weight + fmin(deviation, NOISE_IN_SCALE * weight));
+	put_legend(page, &drawing);
+	drawing.weights = model->weights;
+	drawing.noise = noise;
+	for (int i = 1; i <= classes; i++, drawing.weights += dim, drawing.noise += dim)
+	{
+		if (model->loss.classes > 0 && count < DPERM_COLUMNS_DRAWN)
+			put_class(page, model, i);
+		count += draw_columns(page, &drawing, count);
+	}
 	dperm_page_cut(page, count, Min(count, DPERM_COLUMNS_DRAWN), "pictures");
 }

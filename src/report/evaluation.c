@@ -14,6 +14,9 @@
 /* dp_roc returns a point for each bin, and one more. */
 #define POINTS_MAX (DPERM_BINS_MAX + 1)
 
+/* How many classes a confusion matrix shows. */
+#define MATRIX_CLASSES 12
+
 /* Check the argument. */
 void
 dperm_evaluation_check(JsonbContainer *rows)
@@ -38,7 +41,8 @@ dperm_evaluation_check(JsonbContainer *rows)
 static bool
 is_count(const char *metric)
 {
-	return strcmp(metric, "true positives") == 0 || strcmp(metric, "false positives") == 0 ||
+	return strcmp(metric, "count") == 0 ||
+		strcmp(metric, "true positives") == 0 || strcmp(metric, "false positives") == 0 ||
 		strcmp(metric, "true negatives") == 0 || strcmp(metric, "false negatives") == 0;
 }
 
@@ -74,6 +78,53 @@ put_counts(StringInfo page, JsonbContainer *rows, const char *name, const char *
 	dperm_page_put(page, "</tr>\n");
 }
 
+/* The count of a class that is predicted as another, or NULL. */
+static JsonbContainer *
+find_count(JsonbContainer *rows, const char *class, const char *predicted)
+{
+	for (int i = 0; i < dperm_facts_count(rows); i++)
+	{
+		JsonbContainer *row = dperm_facts_object(rows, i);
+		char	   *label = dperm_facts_text(row, "class");
+		char	   *decided = dperm_facts_text(row, "predicted");
+
+		if (label && decided && strcmp(label, class) == 0 && strcmp(decided, predicted) == 0)
+			return row;
+	}
+	return NULL;
+}
+
+/* Counts of several classes: each has a row for its precision. */
+static void
+put_matrix(StringInfo page, JsonbContainer *rows)
+{
+	const char *names[MATRIX_CLASSES + 2] = {"label"};
+	int			count = 0;
+	int			shown;
+
+	for (int i = 0; i < dperm_facts_count(rows); i++)
+	{
+		JsonbContainer *row = dperm_facts_object(rows, i);
+		char	   *metric = dperm_facts_text(row, "metric");
+		char	   *class = dperm_facts_text(row, "class");
+
+		if (metric && class && strcmp(metric, "precision") == 0 && ++count <= MATRIX_CLASSES)
+			names[count] = class;
+	}
+	shown = Min(count, MATRIX_CLASSES);
+	dperm_page_table(page, "Confusion matrix: labels in rows, predictions in columns", names);
+	for (int i = 1; i <= shown; i++)
+	{
+		dperm_page_put(page, "<tr>");
+		dperm_page_cell(page, true, names[i]);
+		for (int k = 1; k <= shown; k++)
+			dperm_page_cell(page, false, metric_text(find_count(rows, names[i], names[k])));
+		dperm_page_put(page, "</tr>\n");
+	}
+	dperm_page_table_end(page);
+	dperm_page_cut(page, count, shown, "classes");
+}
+
 /* The rows of dp_evaluate: counts as a matrix, and all others. */
 static void
 show_metrics(StringInfo page, JsonbContainer *rows)
@@ -90,6 +141,8 @@ show_metrics(StringInfo page, JsonbContainer *rows)
 		put_counts(page, rows, "negative", "false positives", "true negatives");
 		dperm_page_table_end(page);
 	}
+	if (dperm_facts_find(rows, "metric", "count"))
+		put_matrix(page, rows);
 	dperm_page_table(page, "Metrics, with 95 % intervals that allow for the noise", columns);
 	for (int i = 0, shown = 0; i < dperm_facts_count(rows) && shown < DPERM_PAGE_ROWS; i++)
 	{
@@ -98,6 +151,8 @@ show_metrics(StringInfo page, JsonbContainer *rows)
 
 		if (metric == NULL || is_count(metric))
 			continue;
+		if (dperm_facts_text(row, "class"))
+			metric = psprintf("%s of %s", metric, dperm_facts_text(row, "class"));
 		dperm_page_fact(page, metric, metric_text(row));
 		shown++;
 	}

@@ -43,7 +43,7 @@ put_head(StringInfo page, const DpermModelReport *report, const DpermSubject *su
 	dperm_page_tile(page, "protects", claim->unit == DPERM_UNIT_PERSON ? "persons" : "rows");
 	dperm_page_tile(page, psprintf("number of %s", dperm_model_report_units(model)),
 					psprintf(INT64_FORMAT, model->rows));
-	dperm_page_tile(page, "weights", psprintf("%d", dperm_encoder_dim(&model->encoder)));
+	dperm_page_tile(page, "weights", psprintf("%d", dperm_model_weights(model)));
 	dperm_page_put(page, "</dl>\n");
 }
 
@@ -157,8 +157,8 @@ put_evaluation(StringInfo page, const DpermModelReport *report)
 	}
 	else
 		dperm_page_put(page, "<p>No evaluation was given. dp_evaluate%s one, at a cost of its "
-					   "own.</p>\n", dperm_model_label(report->model) == DPERM_LABEL_TWO ?
-					   " and dp_roc make" : " makes");
+					   "own.</p>\n", dperm_model_label(report->model) == DPERM_LABEL_NUMBER ?
+					   " makes" : " and dp_roc make");
 }
 
 /* Is what the ledger keeps this model? */

@@ -97,7 +97,7 @@ describe_model(const DpermModel *model)
 	return psprintf("A %s that predicts %s from %d column%s of %s, with %d weights, trained on "
 					INT64_FORMAT " %s.", learner_name(model), dperm_model_report_label(model),
 					model->encoder.block_count, model->encoder.block_count == 1 ? "" : "s",
-					dperm_model_report_source(model), dperm_encoder_dim(&model->encoder),
+					dperm_model_report_source(model), dperm_model_weights(model),
 					model->rows, dperm_model_report_units(model));
 }
 

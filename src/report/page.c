@@ -233,9 +233,12 @@ dperm_page_table(StringInfo page, const char *caption, const char *const *column
 				   caption, columns ? "" : " class=\"facts\"", caption);
 	for (int i = 0; columns && columns[i]; i++)
 	{
+		char	   *name = pstrdup(columns[i]);
+
+		for (char *c = name; *c; c++)
+			*c = *c == '_' ? ' ' : *c;
 		dperm_page_put(page, "%s<th scope=\"col\">", i == 0 ? "<thead><tr>" : "");
-		for (const char *c = columns[i]; *c; c++)
-			appendStringInfoChar(page, *c == '_' ? ' ' : *c);
+		dperm_page_text(page, name, DPERM_PAGE_NAME);
 		dperm_page_put(page, "</th>");
 	}
 	dperm_page_put(page, "%s<tbody>\n", columns ? "</tr></thead>\n" : "");

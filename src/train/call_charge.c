@@ -65,7 +65,7 @@ spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind k
 	spend.bound = kind != DPERM_CALL_TRAINING;
 
 	/* straight lines cost most, if anything depends on it (Lemma 26) */
-	spend.dim = dperm_encoder_dim(&source->spec.encoder);
+	spend.dim = dperm_encoder_dim(&source->spec.encoder) * dperm_loss_blocks(options->loss);
 	spend.output =
 		options->automatic ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
 	spend.loss = options->loss;

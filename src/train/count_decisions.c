@@ -85,14 +85,16 @@ make_note(Tally *tally, TupleTableSlot *slot, Note *note)
 		dperm_reader_read(&tally->readers[i], slot->tts_values[i + 1], slot->tts_isnull[i + 1],
 						  &tally->values[i]);
 	*note = (Note) {
-		.decision = dperm_score_decision(encoder, tally->frequencies, tally->model->weights,
-										 tally->values, tally->room),
+		.decision = dperm_score_judge(encoder, tally->frequencies, tally->model->loss.classes,
+									  tally->model->weights, tally->values, tally->bins,
+									  tally->room),
 		.label = label
 	};
 	if (!dperm_label_has(tally->label, label))
 		note->place = NO_CELL;
 	else if (!adds_errors(tally))
-		note->place = dperm_counts_cell(note->decision, label > 0, tally->bins);
+		note->place = dperm_counts_cell(tally->model->loss.classes, note->decision, label,
+										tally->bins);
 }
 
 /* Count a row that is in a cell, one of so many labelled rows of its person, or 1. */
@@ -192,7 +194,8 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 	tally->readers = dperm_reader_make_all(&source->spec.encoder, source->spec.readers);
 	tally->values = palloc0(sizeof(DpermValue) * encoder->block_count);
 	tally->room =
-		palloc(sizeof(double) * (dperm_encoder_dim(encoder) + dperm_encoder_linear_dim(encoder)));
+		palloc(sizeof(double) * (dperm_encoder_dim(encoder) + dperm_encoder_linear_dim(encoder) +
+								 model->loss.classes));
 	tally->row_context =
 		AllocSetContextCreate(CurrentMemoryContext, "dperm row", ALLOCSET_DEFAULT_SIZES);
 	memset(tally->counts, 0, sizeof(int64) * tally->count);

@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "miscadmin.h"
 
 #include "core/base/vector.h"
@@ -11,6 +13,15 @@
 #include "core/privacy/person.h"
 #include "core/solve/codes.h"
 #include "train/count_errors.h"
+
+/* A model, for rows in memory. */
+typedef struct Judge
+{
+	const DpermLayout *layout;
+	int			classes;		/* outputs of a row */
+	Size		stride;			/* from the weights of a class to those of the next */
+	const double *weights;
+} Judge;
 
 /* The output of a row. */
 static double
@@ -29,16 +40,35 @@ output_of(const DpermLayout *layout, const double *weights, const double *row)
 }
 
 /*
- * What a row of two classes counts for, if the model gets it wrong: its weight
- * in parts, rounded down. The number of parts is a power of two, so the product
- * is exact.
+ * What a row counts for that the model gets wrong: its weight in parts, rounded
+ * down. The number of parts is a power of two, so the product is exact.
  */
 static int64
-mistake_of(const DpermLayout *layout, double output, const double *row)
+parts_of(const DpermLayout *layout, const double *row)
 {
-	if (!(row[dperm_layout_label(layout)] * output < 0))
-		return 0;
 	return layout->weighted ? (int64) (row[layout->words - 1] * DPERM_PERSON_PARTS) : 1;
+}
+
+/* Is the class with the largest output, the first of several, not the label? */
+static bool
+is_other_class(const Judge *judge, const double *row)
+{
+	double		label = row[dperm_layout_label(judge->layout)];
+	double		most = -INFINITY;
+	int			best = 1;
+
+	for (int k = 1; k <= judge->classes; k++)
+	{
+		double		output =
+			output_of(judge->layout, judge->weights + (k - 1) * judge->stride, row);
+
+		if (output > most)
+		{
+			most = output;
+			best = k;
+		}
+	}
+	return dperm_label_kind_has(DPERM_LABEL_SEVERAL, label) && label != best;
 }
 
 /* The absolute error of a row whose label is a number, in parts. */
@@ -55,20 +85,36 @@ error_of(const DpermLayout *layout, double output, const double *row)
 	return (int64) (weight * sums[DPERM_SUM_ABSOLUTE]);
 }
 
-/* Count the errors in some contiguous rows. */
+/* What a row adds to the errors. */
 static int64
-count_rows_wrong(const DpermLayout *layout, const double *weights, const double *rows, int64 count)
+count_row_wrong(const Judge *judge, const double *row)
 {
-	int64		wrong = 0;
+	const DpermLayout *layout = judge->layout;
+	bool		wrong;
 
-	for (int64 i = 0; i < count; i++, rows += layout->words)
-	{
-		double		output = output_of(layout, weights, rows);
+	if (layout->label == DPERM_LABEL_NUMBER)
+		return error_of(layout, output_of(layout, judge->weights, row), row);
+	wrong = layout->label == DPERM_LABEL_SEVERAL ?
+		is_other_class(judge, row) :
+		row[dperm_layout_label(layout)] * output_of(layout, judge->weights, row) < 0;
+	return wrong ? parts_of(layout, row) : 0;
+}
 
-		wrong += layout->label == DPERM_LABEL_NUMBER ? error_of(layout, output, rows) :
-													   mistake_of(layout, output, rows);
-	}
-	return wrong;
+/* The weights of a model, in the order of rows in memory. */
+static Judge
+judge_of(const DpermLayout *layout, const DpermModel *model)
+{
+	Judge		judge = {.layout = layout,
+						 .classes = dperm_loss_blocks(model->loss),
+						 .stride = (Size) layout->dim + DPERM_CODES_BEYOND};
+	double	   *weights = palloc0(sizeof(double) * judge.classes * judge.stride);
+
+	for (int k = 0; k < judge.classes; k++)
+		for (int i = 0; i < layout->dim; i++)
+			weights[k * judge.stride + i] =
+				model->weights[(Size) k * layout->dim + (layout->place ? layout->place[i] : i)];
+	judge.weights = weights;
+	return judge;
 }
 
 /* The rows that a model gets wrong, or the sum of its errors. */
@@ -77,27 +123,26 @@ dperm_count_errors(const DpermRows *rows, const DpermModel *model)
 {
 	const DpermCache *cache = &rows->cache;
 	const DpermLayout *layout = &cache->feed.layout;
-	double	   *weights = palloc0(sizeof(double) * (layout->dim + DPERM_CODES_BEYOND));
+	Judge		judge = judge_of(layout, model);
 	int64		wrong = 0;
 
-	for (int i = 0; i < layout->dim; i++)
-		weights[i] = model->weights[layout->place ? layout->place[i] : i];
 	if (rows->complete)
 		for (int64 i = 0; i < cache->keep.used; i++)
 		{
 			if (i % 4096 == 0)
 				CHECK_FOR_INTERRUPTS();
-			wrong += count_rows_wrong(layout, weights, dperm_keep_row(&cache->keep, i), 1);
+			wrong += count_row_wrong(&judge, dperm_keep_row(&cache->keep, i));
 		}
 	else
 	{
-		double	   *some;
+		const double *some;
 		int			count;
 
 		dperm_spool_rewind(cache->spool);
 		while ((some = dperm_spool_read(cache->spool, &count)) != NULL)
-			wrong += count_rows_wrong(layout, weights, some, count);
+			for (int i = 0; i < count; i++)
+				wrong += count_row_wrong(&judge, some + (Size) i * layout->words);
 	}
-	pfree(weights);
+	pfree(unconstify(double *, judge.weights));
 	return wrong;
 }

@@ -17,6 +17,7 @@
 #endif
 
 #include "column/record.h"
+#include "core/base/classes.h"
 #include "train/load_parts.h"
 #include "train/load_step.h"
 
@@ -72,12 +73,16 @@ note_labels(StringInfo note, const DpermLabels *labels)
 {
 	const char *positive = labels->positive;
 	double		bounds[2] = {labels->low, labels->high};
-	int32		head[2] = {labels->kind, positive ? (int) strlen(positive) : -1};
+	int			bytes = (int) dperm_classes_size(labels->classes, labels->class_count);
+	int32		head[4] = {labels->kind, positive ? (int) strlen(positive) : -1,
+						   labels->class_count, bytes};
 
 	appendBinaryStringInfo(note, (char *) bounds, sizeof(bounds));
 	appendBinaryStringInfo(note, (char *) head, sizeof(head));
 	if (positive)
 		appendBinaryStringInfo(note, positive, head[1]);
+	if (labels->classes)
+		appendBinaryStringInfo(note, labels->classes, bytes);
 }
 
 /* Read that. */
@@ -85,16 +90,26 @@ static DpermLabels
 noted_labels(const char **at)
 {
 	double		bounds[2];
-	int32		head[2];
+	int32		head[4];
 	DpermLabels labels;
 
 	take_bytes(at, bounds, sizeof(bounds));
 	take_bytes(at, head, sizeof(head));
-	labels = (DpermLabels) {.kind = head[0], .low = bounds[0], .high = bounds[1]};
+	labels = (DpermLabels) {.kind = head[0],
+							.low = bounds[0],
+							.high = bounds[1],
+							.class_count = head[2]};
 	if (head[1] >= 0)
 	{
 		labels.positive = pnstrdup(*at, head[1]);
 		*at += head[1];
+	}
+	if (head[3] > 0)
+	{
+		char	   *classes = palloc(head[3]);
+
+		take_bytes(at, classes, head[3]);
+		labels.classes = classes;
 	}
 	return labels;
 }

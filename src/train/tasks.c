@@ -140,10 +140,12 @@ make_request(const Work *work)
 
 	return dperm_moments_flat_request(&work->task->rows->source->spec,
 								 ask->weights_low ? DPERM_PASS_CAREFUL :
+								 ask->direction ? DPERM_PASS_PRODUCT :
 								 !ask->hess ? DPERM_PASS_GRADIENT :
 								 dperm_fit_rough(&work->training.fit) ? DPERM_PASS_ROUGH :
 								 DPERM_PASS_HESSIAN,
-								 ask->weights, ask->weights_low);
+								 ask->weights,
+								 ask->weights_low ? ask->weights_low : ask->direction);
 }
 
 /*

@@ -6,6 +6,7 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
+#include "core/base/classes.h"
 #include "train/training.h"
 
 /*
@@ -38,7 +39,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 
 	memset(training, 0, sizeof(*training));
 	training->layout = layout;
-	training->fit.setup = dperm_options_setup(options, dim, noise, rows);
+	training->fit.setup = dperm_options_setup(options, layout->dim, noise, rows);
 	training->fit.calibration = dperm_host_calibrate(&training->fit.setup);
 	training->prior = options->prior_text;
 	if (options->prior)
@@ -123,6 +124,23 @@ copy_text(const char *text, MemoryContext context)
 	return copy;
 }
 
+/* Copy the values of several classes, in a context. */
+static DpermText
+copy_classes(const DpermLabels *labels, MemoryContext context)
+{
+	DpermText	copy = {NULL, 0};
+
+	if (labels->kind == DPERM_LABEL_SEVERAL)
+	{
+		size_t		size = dperm_classes_size(labels->classes, labels->class_count);
+		char	   *bytes = MemoryContextAlloc(context, size);
+
+		memcpy(bytes, labels->classes, size);
+		copy = (DpermText) {bytes, (int) size};
+	}
+	return copy;
+}
+
 /* The shape of the noise in the order of the model, in a context. */
 static const DpermNoise *
 copy_noise(const DpermNoise *noise, const DpermLayout *layout, MemoryContext context)
@@ -158,6 +176,7 @@ dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const
 	model->positive = copy_text(labels->positive, result);
 	model->label_low = labels->low;
 	model->label_high = labels->high;
+	model->classes = copy_classes(labels, result);
 	model->prior = copy_text(training->prior, result);
 	dperm_model_fill(model, &training->fit.setup, &training->fit.calibration, encoder, weights);
 	model->noise = copy_noise(model->noise, training->layout, result);

@@ -53,17 +53,22 @@ log_density(const Target *t, const Row *a, const double *deviations, const doubl
 }
 
 /*
- * Where an output can be: noise within its reach, and slopes between -1 and 0.
+ * Where an output can be: noise within its reach, and slopes between -1 and 0,
+ * or 1.
  */
 static inline void
 range_of(const Target *t, const Row *a, const double *deviations, int j, double *low, double *high)
 {
+	bool		two = dperm_loss_label(t->loss) == DPERM_LABEL_TWO;
+
 	*low = -REACH * deviations[j];
 	*high = REACH * deviations[j];
 	for (int i = 0; i < t->rows; i++)
 	{
-		*low += fmin(0, weight_of(t, i) * a[i][j]);
-		*high += fmax(0, weight_of(t, i) * a[i][j]);
+		double		most = weight_of(t, i) * a[i][j / t->blocks];
+
+		*low += two ? fmin(0, most) : -fabs(most);
+		*high += two ? fmax(0, most) : fabs(most);
 	}
 	*low /= t->units * t->lambda;
 	*high /= t->units * t->lambda;
@@ -158,7 +163,7 @@ pieces_of(const Target *t, const Row *ours, const Row *theirs, const double *f, 
 
 	cuts[count++] = low;
 	cuts[count++] = high;
-	for (int i = 0; t->loss.kind != DPERM_LOSS_LOGISTIC && i < 2 * t->rows; i++)
+	for (int i = 0; (t->loss.kind == DPERM_LOSS_HUBER || t->loss.kind == DPERM_LOSS_SMOOTH_HINGE) && i < 2 * t->rows; i++)
 	{
 		const double *a = i % 2 ? theirs[i / 2] : ours[i / 2];
 		double		margin = 0;

@@ -38,6 +38,24 @@ static double highest;
 static char highest_at[200] = "nowhere";
 static double shares[3][SPACES];	/* objective, output, objective with noise in shapes */
 static double person_shares[3]; /* the same for persons */
+static double other_shares[OTHERS][2];	/* numbers and several classes: objective, output */
+
+/* The norm of the noise: of each class by itself, added up. */
+static double
+noise_norm(const Target *t, const double *b)
+{
+	double		sum = 0;
+
+	for (int k = 0; k < t->blocks; k++)
+	{
+		Row			part;
+
+		for (int j = 0; j < t->space->dim; j++)
+			part[j] = b[j * t->blocks + k];
+		sum += shaped_norm(t->noise, t->space->dim, part);
+	}
+	return sum;
+}
 
 /*
  * The privacy loss at a point: what is behind the rows in common and the two
@@ -63,7 +81,7 @@ privacy_loss(const void *arg, const double *point)
 		return norm_of(t->dim, b) / t->scale;
 	}
 	ratio = explain(t, ours, output_of(t, point), b) - explain(t, theirs, output_of(t, point), b_theirs);
-	return (shaped_norm(t->noise, t->dim, b_theirs) - shaped_norm(t->noise, t->dim, b)) / t->scale + ratio;
+	return (noise_norm(t, b_theirs) - noise_norm(t, b)) / t->scale + ratio;
 }
 
 /* The largest privacy loss that many climbs find, in one direction. */
@@ -127,7 +145,8 @@ check_target(const DpermSetup *s, Target t, int starts, uint64_t seed)
 {
 	double		most = attack(&t, seed, starts);
 	bool		person = s->unit == DPERM_UNIT_PERSON;
-	double	   *share = person ? &person_shares[t.noise ? 2 : t.output] : &shares[t.noise ? 2 : t.output][t.space - spaces];
+	double	   *share = s->loss.kind > DPERM_LOSS_SMOOTH_HINGE ? &other_shares[s->loss.classes ? 1 : s->loss.h < 0.1 ? 2 : 0][t.output] :
+		person ? &person_shares[t.noise ? 2 : t.output] : &shares[t.noise ? 2 : t.output][t.space - spaces];
 
 	t.reverse = true;
 	if (s->neighbours == DPERM_NEIGHBOURS_REMOVE)
@@ -245,6 +264,42 @@ TEST(removing_is_private)
 	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, false, 4, check_private);
 	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, true, 4, check_private);
 	for_all(DPERM_METHOD_OUTPUT, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, false, 1, check_private);
+}
+
+/*
+ * Numbers, and several classes: rows and persons, both relations, in the ball
+ * and in shapes. Most of epsilon may be slack.
+ */
+static void
+check_others(DpermMethod method, int space, uint64_t seed, int starts)
+{
+	static const double epsilons[] = {0.3, 1, 5};
+	static const double lambdas[] = {0.01, 1, 5};
+	DpermLoss	loss = other_losses[seed % OTHERS];
+	DpermSetup	s = {.loss = loss, .method = method, .neighbours = (DpermNeighbours) (seed / 3 % 2), .unit = (DpermUnit) (seed / 6 % 2),
+		.epsilon = epsilons[seed / 5 % 3], .lambda = lambdas[seed / 7 % 3], .rows = 1 + (int) (seed / 4 % 2),
+		.dim = spaces[space].dim * dperm_loss_blocks(loss), .slack = method == DPERM_METHOD_OUTPUT ? 0 : 0.9,
+		.noise = method == DPERM_METHOD_OBJECTIVE && seed / 2 % 2 ? spaces[space].noise : NULL};
+	Target		t;
+
+	if (s.dim > DIM_MAX || spaces[space].dim > BALL_DIM_MAX)
+		return;
+	t = calibrated(&s, space);
+	if (s.unit == DPERM_UNIT_PERSON)
+		take_rows(&t, 2);
+	check_target(&s, t, starts, seed);
+}
+
+TEST(other_labels_are_private)
+{
+	for (int space = 0; space < SPACES; space++)
+		for (uint64_t i = 0; i < 40; i++)
+		{
+			check_others(DPERM_METHOD_OBJECTIVE, space, 40 * (uint64_t) space + i, 24);
+			if (i % 8 == 0)
+				check_others(DPERM_METHOD_OUTPUT, space, 40 * (uint64_t) space + i / 8, 4);
+		}
+	CHECK(other_shares[0][0] > 0.99 && other_shares[1][0] > 0.95);
 }
 
 TEST(solver_minimises_what_it_should)
@@ -456,6 +511,9 @@ main(void)
 			   spaces[i].noise ? spaces[i].noise->group_count : 0, shares[0][i], shares[1][i], shares[2][i]);
 	printf("persons: objective %.6f, output %.6f, in shapes %.6f; the slack of a row found %d times, forgotten weights %d times\n",
 		   person_shares[0], person_shares[1], person_shares[2], slack_found, weights_found);
+	for (int i = 0; i < OTHERS; i++)
+		printf("%s, h %g, %d classes: objective %.6f, output %.6f\n", dperm_loss_name(other_losses[i].kind), other_losses[i].h,
+			   other_losses[i].classes, other_shares[i][0], other_shares[i][1]);
 	printf("the solver comes back to within %.1e\n", disagreement);
 	if (disagreement > DISAGREEMENT_MAX)
 		printf("note solver off\n");

@@ -36,6 +36,7 @@ static double charged_share;
 static char highest_at[200] = "nowhere";
 static double shares[2][2][DIVERGENCE_DIM_MAX];
 static double person_shares[2][DIVERGENCE_DIM_MAX];
+static double other_shares[OTHERS][2];	/* numbers and several classes: objective, output */
 
 /* The largest delta that some climbs find, in one direction. */
 static double
@@ -112,7 +113,8 @@ check_private(const DpermSetup *s, int space, uint64_t seed)
 {
 	Target		t = calibrated(s, space);
 	bool		person = s->unit == DPERM_UNIT_PERSON;
-	double	   *share = person ? &person_shares[t.neighbours][t.output ? 0 : t.dim - 1] :
+	double	   *share = s->loss.kind > DPERM_LOSS_SMOOTH_HINGE ? &other_shares[s->loss.classes ? 1 : s->loss.h < 0.1 ? 2 : 0][t.output] :
+		person ? &person_shares[t.neighbours][t.output ? 0 : t.dim - 1] :
 		&shares[t.neighbours][t.output][t.output ? 0 : t.dim - 1];
 	double		most;
 
@@ -226,6 +228,25 @@ TEST(finds_wrong_constants_for_persons)
 	 * where two rows of a start are one direction, as they are among few values
 	 */
 	CHECK(close >= 5);
+}
+
+/* Numbers with one weight, three classes with three; and output perturbation. */
+TEST(other_labels_are_private)
+{
+	for (int i = 0; i < 60; i++)
+	{
+		DpermMethod method = i % 4 == 3 ? DPERM_METHOD_OUTPUT : DPERM_METHOD_OBJECTIVE;
+		DpermSetup	s = any_setup(0, method, (DpermNeighbours) (i / 2 % 2), (uint64_t) i + 500);
+
+		s.loss = other_losses[i % 6 == 1 ? 1 : 2 * (i / 2 % 2)];
+		s.dim = dperm_loss_blocks(s.loss);
+		if (s.loss.classes && method == DPERM_METHOD_OBJECTIVE)
+			s.slack = 0.3;
+		else if (i % 5 == 0)
+			s.unit = DPERM_UNIT_PERSON;
+		check_private(&s, 0, (uint64_t) i + 500);
+	}
+	CHECK(other_shares[0][0] > 0.3);
 }
 
 TEST(solver_minimises_what_it_should)
@@ -406,6 +427,9 @@ main(void)
 	for (int i = 0; i < 2; i++)
 		printf("persons, %s: %.6f of delta with one weight or by output perturbation, %.4f with two\n",
 			   dperm_claim_neighbours_name((DpermNeighbours) i), person_shares[i][0], person_shares[i][1]);
+	for (int i = 0; i < OTHERS; i++)
+		printf("%s, h %g, %d classes: %.4f of delta, %.4f by output perturbation\n", dperm_loss_name(other_losses[i].kind), other_losses[i].h,
+			   other_losses[i].classes, other_shares[i][0], other_shares[i][1]);
 	printf("trainings that charge a budget: %.4f of the charge\n", charged_share);
 	printf("the solver comes back to within %.1e, densities add up to 1 within %.1e\n", disagreement, mass_off);
 	if (disagreement > DISAGREEMENT_MAX)

@@ -25,7 +25,8 @@
  * deviation for all blocks and wrong shares have to be rejected.
  *
  * Persons have one to five rows each, whose weights add up to 1; the slack and
- * sigma of their noise are recomputed, too.
+ * sigma of their noise are recomputed, too. So are those of labels that are
+ * numbers, and of several classes.
  *
  * The last line of the output has the smallest p-value, and whether it is a
  * fault.
@@ -151,6 +152,20 @@ check_calls(const Case *c, double cosines)
 	check_z(c, "norms of two calls", product / spread * sqrt(FITS));
 }
 
+/* Rows for a way to train: of persons, with labels. */
+static void
+fill_rows(const Case *c, TestRandom *state, uint64_t seed, Rows *rows)
+{
+	if (c->unit == DPERM_UNIT_PERSON)
+		take_persons(rows);
+	if (c->columns)
+		make_columns_rows(c->columns, state, ROWS, data);
+	else
+		make_rows(state, seed % 2 ? SHAPE_NOISY : SHAPE_SEPARABLE, rows);
+	if (dperm_loss_label(c->loss) != DPERM_LABEL_TWO)
+		take_labels(state, rows);
+}
+
 /* One way to train: the test, and a check that the test detects faults. */
 static void
 check_case(const Case *c, uint64_t seed)
@@ -161,12 +176,11 @@ check_case(const Case *c, uint64_t seed)
 	double		last[DIM_MAX] = {0};	/* direction in the call before */
 	double		cosines = 0;
 	double		best[DIM_MAX];
+	Case		drawn = *c;		/* with the dimension of a draw */
 	double		lambda;
 	double		scale;
 
-	if (c->unit == DPERM_UNIT_PERSON)
-		take_persons(&rows);
-	make_rows(&state, seed % 2 ? SHAPE_NOISY : SHAPE_SEPARABLE, &rows);
+	fill_rows(c, &state, seed, &rows);
 	expected_law(c, &lambda, &scale);
 	if (!train(c, &rows, seed))
 	{
@@ -175,28 +189,29 @@ check_case(const Case *c, uint64_t seed)
 	}
 	if (c->method == DPERM_METHOD_OUTPUT)
 		minimise(&rows, lambda, best);
+	drawn.dim = weights_of(c) / draws_of(c);
 	for (int i = 0; i < FITS; i++)
 	{
 		double		b[DIM_MAX];
 		double		sum = 0;
 
-		invert(c, &rows, lambda, best, released[i], b);
-		for (int j = 0; j < c->dim; j++)
+		invert(c, &rows, lambda, best, i, b);
+		for (int j = 0; j < drawn.dim; j++)
 			sum += b[j] * b[j];
 		norms[i] = sqrt(sum);
-		for (int j = 0; j < c->dim; j++)
+		for (int j = 0; j < drawn.dim; j++)
 		{
 			mean[j] += b[j] / norms[i];
 			cosines += b[j] / norms[i] * last[j];
 			last[j] = b[j] / norms[i];
 		}
-		coordinates[i] = last[(int) (seed % (uint64_t) c->dim)];
+		coordinates[i] = last[(int) (seed % (uint64_t) drawn.dim)];
 	}
-	check_p(c, "norm", norms_p(c->dim, scale));
-	CHECK(norms_p(c->dim, scale * OFF) < P_REJECT);
-	CHECK(norms_p(c->dim, scale / OFF) < P_REJECT);
-	check_direction(c, mean, coordinates);
-	check_calls(c, cosines);
+	check_p(c, "norm", norms_p(drawn.dim, scale));
+	CHECK(norms_p(drawn.dim, scale * OFF) < P_REJECT);
+	CHECK(norms_p(drawn.dim, scale / OFF) < P_REJECT);
+	check_direction(&drawn, mean, coordinates);
+	check_calls(&drawn, cosines);
 }
 
 static const double epsilons[] = {0.1, 1, 8};
@@ -249,7 +264,7 @@ check_shaped_case(Case *c, uint64_t seed)
 	double		lambda;
 	double		scale;
 
-	make_columns_rows(c->columns, &state, ROWS, data);
+	fill_rows(c, &state, seed, &rows);
 	expected_law(c, &lambda, &scale);
 	make_law(c->columns, &law);
 	c->noise = make_plan(DPERM_LAW_NORM, c->columns, &plan);
@@ -259,7 +274,7 @@ check_shaped_case(Case *c, uint64_t seed)
 		return;
 	}
 	for (int i = 0; i < FITS; i++)
-		invert(c, &rows, lambda, NULL, released[i], recovered + i * c->dim);
+		invert(c, &rows, lambda, NULL, i, recovered + i * c->dim);
 	shaped_check(&(ShapedSample) {
 		.noise = &law.noise, .dim = c->dim, .scale = scale, .count = FITS, .b = recovered, .report = check_shaped_p, .arg = c
 	});
@@ -310,23 +325,19 @@ check_gaussian_case(Case *c, uint64_t seed)
 	double		lambda;
 	double		scale;
 
-	for (int j = 0; j < c->dim; j++)
+	int			dim = weights_of(c) / draws_of(c);
+
+	for (int j = 0; j < dim; j++)
 		deviations[j] = 1;
+	fill_rows(c, &state, seed, &rows);
 	if (c->columns)
 	{
-		make_columns_rows(c->columns, &state, ROWS, data);
 		c->noise = make_plan(DPERM_LAW_GAUSSIAN, c->columns, &plan);
 		CHECK(c->noise != NULL);
 
 		/* output perturbation does not use shapes */
 		if (c->method == DPERM_METHOD_OBJECTIVE)
 			normal_deviations(shapes, make_shapes(c->columns, shapes), deviations);
-	}
-	else
-	{
-		if (c->unit == DPERM_UNIT_PERSON)
-			take_persons(&rows);
-		make_rows(&state, seed % 2 ? SHAPE_NOISY : SHAPE_SEPARABLE, &rows);
 	}
 	expected_law(c, &lambda, &scale);
 	if (!train(c, &rows, seed))
@@ -338,15 +349,15 @@ check_gaussian_case(Case *c, uint64_t seed)
 		minimise(&rows, lambda, best);
 	for (int i = 0; i < FITS; i++)
 	{
-		double	   *b = recovered + i * c->dim;
+		double	   *b = recovered + i * dim;
 
-		invert(c, &rows, lambda, best, released[i], b);
-		for (int j = 0; j < c->dim; j++)
+		invert(c, &rows, lambda, best, i, b);
+		for (int j = 0; j < dim; j++)
 			squares[c->method][c->neighbours] += pow(b[j] / (scale * deviations[j]), 2);
 	}
-	square_count[c->method][c->neighbours] += FITS * c->dim;
+	square_count[c->method][c->neighbours] += FITS * dim;
 	normal_check(&(NormalSample) {
-		.dim = c->dim, .count = FITS, .deviations = deviations, .scale = scale, .b = recovered, .report = check_shaped_p, .arg = c
+		.dim = dim, .count = FITS, .deviations = deviations, .scale = scale, .b = recovered, .report = check_shaped_p, .arg = c
 	});
 }
 
@@ -431,6 +442,52 @@ TEST(noise_of_persons_follows_its_law)
 		Case		c = {.method = (DpermMethod) (i / 2), .neighbours = (DpermNeighbours) (i % 2), .unit = DPERM_UNIT_PERSON, .delta = NAN};
 
 		check_p(&c, "deviation of all noise of persons", squares_p(i / 2, i % 2, 1));
+		CHECK(squares_p(i / 2, i % 2, SLIGHTLY) < P_REJECT);
+		CHECK(squares_p(i / 2, i % 2, 1 / SLIGHTLY) < P_REJECT);
+	}
+}
+
+/*
+ * Numbers, and several classes: each class has noise of its own, which reveals
+ * nothing about that of the next.
+ */
+TEST(noise_of_other_labels_follows_its_law)
+{
+	static const DpermLoss others[] = {{DPERM_LOSS_LOG_COSH, 0.25}, {DPERM_LOSS_SOFTMAX, 0, 3}, {DPERM_LOSS_LOG_COSH, 1}, {DPERM_LOSS_SOFTMAX, 0, 5}};
+	static const int dims[] = {1, 4, 2};
+	uint64_t	seed = 6000;
+
+	memset(squares, 0, sizeof(squares));
+	memset(square_count, 0, sizeof(square_count));
+	for (int way = 0; way < 16; way++)
+		for (int l = 0; l < 4; l++)
+		{
+			const Columns *shaped = others[l].classes == 5 ? NULL : &columns[2 * (l / 2)];
+			Case		c = {
+				.method = (DpermMethod) (way / 2 % 2), .neighbours = (DpermNeighbours) (way % 2), .unit = (DpermUnit) (way / 4 % 2),
+				.loss = others[l], .dim = dims[(way + l) % 3], .epsilon = epsilons[(way + l) % 3], .delta = way < 8 ? 0 : way % 3 ? 1e-3 : 1e-6,
+				.lambda = ++seed % 2 ? 0.01 : 0.5, .slack = seed % 3 ? 0.5 : 0.1
+			};
+
+			if (way >= 8)
+				check_gaussian_case(&c, seed);
+			else
+				check_case(&c, seed);
+			if (c.method == DPERM_METHOD_OUTPUT || c.unit == DPERM_UNIT_PERSON || shaped == NULL)
+				continue;
+			c.columns = shaped;
+			c.dim = shaped->dim;
+			if (way >= 8)
+				check_gaussian_case(&c, seed);
+			else
+				check_shaped_case(&c, seed);
+		}
+	CHECK(failures == 0);
+	for (int i = 0; i < 4; i++)
+	{
+		Case		c = {.method = (DpermMethod) (i / 2), .neighbours = (DpermNeighbours) (i % 2), .delta = NAN};
+
+		check_p(&c, "deviation of all noise of other labels", squares_p(i / 2, i % 2, 1));
 		CHECK(squares_p(i / 2, i % 2, SLIGHTLY) < P_REJECT);
 		CHECK(squares_p(i / 2, i % 2, 1 / SLIGHTLY) < P_REJECT);
 	}

@@ -37,17 +37,69 @@ typedef struct Case
 } Case;
 
 static double data[ROWS * OWN_MAX * DIM_MAX];
-static double weighted[ROWS * OWN_MAX * (DIM_MAX + 1)];
+static double labels[ROWS * OWN_MAX];
+static double laid_out[ROWS * OWN_MAX * (DIM_MAX + 2)];
 static double row_weights[ROWS * OWN_MAX];
 static double released[FITS][DIM_MAX];
-static double fit_room[DIM_MAX * DIM_MAX + 100 * DIM_MAX];
+static double fit_room[DIM_MAX * DIM_MAX + 400 * DIM_MAX];
 static double moments_room[100000];
 
-/* The curvature of a loss, from the table of the guarantee document. */
+/* The tables of the guarantee document: the largest trace of a loss. */
 static inline double
-curvature_of(DpermLoss loss)
+trace_of(DpermLoss loss)
 {
-	return loss.kind == DPERM_LOSS_LOGISTIC ? 0.25 : loss.kind == DPERM_LOSS_HUBER ? 1 / (2 * loss.h) : 3 / (4 * loss.h);
+	return loss.kind == DPERM_LOSS_LOGISTIC ? 0.25 : loss.kind == DPERM_LOSS_HUBER ? 1 / (2 * loss.h) :
+		loss.kind == DPERM_LOSS_SMOOTH_HINGE ? 3 / (4 * loss.h) : loss.kind == DPERM_LOSS_LOG_COSH ? 1 / loss.h :
+		1 - 1.0 / loss.classes;
+}
+
+/* How steeply the trace falls where the slope is largest, and what it is there. */
+static inline double
+trace_fall(DpermLoss loss)
+{
+	return loss.kind == DPERM_LOSS_LOGISTIC ? 1 : loss.kind == DPERM_LOSS_HUBER ? 0 :
+		loss.kind == DPERM_LOSS_SMOOTH_HINGE ? INFINITY : loss.kind == DPERM_LOSS_LOG_COSH ? 2 / loss.h :
+		2.0 / (loss.classes - 1);
+}
+
+static inline double
+trace_end(DpermLoss loss)
+{
+	return loss.kind == DPERM_LOSS_SOFTMAX ? (loss.classes - 2.0) / (loss.classes - 1) : 0;
+}
+
+/* The rank of what a unit adds to the Hessian. */
+static inline int
+rank_of(const Case *c)
+{
+	return (c->loss.classes ? c->loss.classes - 1 : 1) * (c->unit == DPERM_UNIT_PERSON ? c->dim : 1);
+}
+
+/* How far a row moves the noise: in the sum of norms over classes, or in the norm. */
+static inline double
+reach_of(const Case *c)
+{
+	return c->loss.classes == 0 ? 1 : c->method == DPERM_METHOD_OBJECTIVE && c->delta == 0 ? 2 : sqrt(2);
+}
+
+/* The directions that a slope may have. */
+static inline int
+directions_of(DpermLoss loss)
+{
+	return loss.kind == DPERM_LOSS_SOFTMAX ? loss.classes - 1 : loss.kind == DPERM_LOSS_LOG_COSH ? 2 : 1;
+}
+
+/* Weights, and vectors that the noise of a training consists of: one for each class, if it is drawn so. */
+static inline int
+weights_of(const Case *c)
+{
+	return c->dim * dperm_loss_blocks(c->loss);
+}
+
+static inline int
+draws_of(const Case *c)
+{
+	return c->method == DPERM_METHOD_OBJECTIVE ? dperm_loss_blocks(c->loss) : 1;
 }
 
 /*
@@ -60,7 +112,7 @@ expected_scale(const Case *c, double epsilon, double reach, double floor)
 	if (c->delta == 0)
 		return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach / epsilon;
 	return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach *
-		sigma_for(epsilon, c->delta, c->method == DPERM_METHOD_OBJECTIVE &&
+		sigma_for(epsilon, c->method == DPERM_METHOD_OBJECTIVE ? c->delta / directions_of(c->loss) : c->delta, c->method == DPERM_METHOD_OBJECTIVE &&
 				  (c->unit == DPERM_UNIT_PERSON || c->neighbours == DPERM_NEIGHBOURS_REPLACE), floor);
 }
 
@@ -68,7 +120,7 @@ expected_scale(const Case *c, double epsilon, double reach, double floor)
 static inline double
 least_lambda(const Case *c, int rank)
 {
-	double		high = curvature_of(c->loss) / (rank * ROWS * (exp(c->slack * c->epsilon / rank) - 1));
+	double		high = trace_of(c->loss) / (rank * ROWS * (exp(c->slack * c->epsilon / rank) - 1));
 	double		low = high / 1e6;
 
 	for (int i = 0; c->delta == 0 && i < 60; i++)
@@ -87,23 +139,25 @@ least_lambda(const Case *c, int rank)
 static inline void
 expected_law(const Case *c, double *lambda, double *scale)
 {
-	double		curvature = curvature_of(c->loss);
+	double		curvature = trace_of(c->loss);
 	double		budget = c->epsilon;	/* the release takes next to nothing of so few rows */
 
 	*lambda = c->lambda;
 	if (c->method == DPERM_METHOD_OUTPUT)
-		*scale = expected_scale(c, budget, 1 / (ROWS * c->lambda), 0);
+		*scale = expected_scale(c, budget, reach_of(c) / (ROWS * c->lambda), 0);
 	else if (c->analysis == DPERM_ANALYSIS_SHARP)
 	{
-		int			rank = c->unit == DPERM_UNIT_PERSON ? c->dim : 1;
+		int			rank = rank_of(c);
+		double		flat;
 		double		left;
 
 		*lambda = fmax(c->lambda, least_lambda(c, rank));
 		left = budget - (double) slack_reference(c->loss, dperm_claim_rows_apart(c->neighbours), rank, ROWS * *lambda, budget);
 
 		/* Gaussian noise: where the determinants fall to 0 with the slope, as steeply as they do, or as the noise allows */
-		*scale = expected_scale(c, left, 1, c->loss.kind == DPERM_LOSS_HUBER ? 0 : left < budget ? left :
-								dperm_claim_rows_apart(c->neighbours) / (ROWS * *lambda));
+		flat = ROWS * *lambda;
+		*scale = expected_scale(c, left, reach_of(c), fmin(left, dperm_claim_rows_apart(c->neighbours) * trace_fall(c->loss) /
+														   (flat + trace_end(c->loss) / rank)));
 	}
 	else
 	{
@@ -135,18 +189,41 @@ take_persons(Rows *rows)
 	}
 }
 
-/* Give a matrix these weights. */
+/* Labels of their own: numbers, or classes; now and then none, or one that is outside of its domain and counts as none. */
 static inline void
-weigh(const Rows *rows, DpermMatrix *matrix, DpermLayout *layout, double **chunk)
+take_labels(TestRandom *state, Rows *rows)
+{
+	int			classes = rows->loss.classes;
+
+	rows->labels = labels;
+	for (int64_t i = 0; i < rows->count; i++)
+		labels[i] = classes > 0 ? test_below(state, classes + 2) : fmin(fmax(1.5 * test_uniform(state) * (i % 2 ? 1 : -1), -1), 1);
+	if (classes == 0)
+		labels[0] = dperm_label_kind_none(DPERM_LABEL_NUMBER);
+	labels[1] = classes > 0 ? classes + 1 : 1000;
+}
+
+/* Give a matrix the labels and weights of rows. */
+static inline void
+lay_out(const Rows *rows, DpermMatrix *matrix, DpermLayout *layout, double **chunk)
 {
 	*layout = dperm_layout_dense(rows->dim);
-	dperm_layout_weigh(layout);
+	layout->labelled = rows->labels != NULL;
+	layout->words += layout->labelled;
+	if (rows->weights)
+		dperm_layout_weigh(layout);
 	for (int64_t i = 0; i < rows->count; i++)
 	{
-		memcpy(weighted + i * layout->words, rows->data + i * rows->dim, sizeof(double) * (size_t) rows->dim);
-		*dperm_row_weight(layout, weighted + i * layout->words) = dperm_person_weight((int64_t) rint(1 / rows->weights[i]));
+		double	   *row = laid_out + i * layout->words;
+
+		memcpy(row, rows->data + i * rows->dim, sizeof(double) * (size_t) rows->dim);
+		if (rows->labels)
+			row[dperm_layout_label(layout)] = rows->labels[i];
+		if (rows->weights)
+			*dperm_row_weight(layout, row) = dperm_person_weight((int64_t) rint(1 / rows->weights[i]));
 	}
-	*chunk = weighted;
+	*chunk = laid_out;
+	matrix->dim = rows->dim * dperm_loss_blocks(rows->loss);
 	matrix->layout = layout;
 	matrix->units = rows->units;
 	matrix->of = rows->count;
@@ -164,16 +241,17 @@ train(const Case *c, const Rows *rows, uint64_t seed)
 	const char *why;
 	DpermFit	fit = {
 		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis, .unit = c->unit,
-			.neighbours = c->neighbours, .epsilon = c->epsilon, .delta = c->delta, .lambda = c->lambda, .rows = ROWS, .dim = c->dim,
+			.neighbours = c->neighbours, .epsilon = c->epsilon, .delta = c->delta, .lambda = c->lambda, .rows = ROWS, .dim = weights_of(c),
 			.noise = c->noise, .slack = c->slack},
 		.entropy = &entropy
 	};
 
-	if (rows->weights)
-		weigh(rows, &matrix, &layout, &chunk);
+	if (rows->weights || rows->labels)
+		lay_out(rows, &matrix, &layout, &chunk);
+	CHECK(dperm_fit_room(weights_of(c), dperm_loss_blocks(c->loss)) <= sizeof(fit_room) / sizeof(double));
 	test_entropy_init(&entropy, &source, seed);
 	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
-	for (int i = 0; i < FITS; i++)
+	for (int i = 0; i * draws_of(c) < FITS; i++)
 		if (oracle_fit(oracle_of(&matrix), &fit, released[i], fit_room) != DPERM_OK)
 			return false;
 	return true;
@@ -188,7 +266,9 @@ minimise(const Rows *rows, double lambda, double *f)
 {
 	long double gradient[DIM_MAX];
 
-	memset(f, 0, sizeof(double) * rows->dim);
+	int			dim = rows->dim * dperm_loss_blocks(rows->loss);
+
+	memset(f, 0, sizeof(double) * (size_t) dim);
 
 	/* plain gradient steps of size 1/(c + lambda): slow and sure */
 	for (int i = 0; i < 200000; i++)
@@ -197,27 +277,32 @@ minimise(const Rows *rows, double lambda, double *f)
 
 		if (wide_gradient(rows, lambda, NULL, f, gradient) < 1e-10L * lambda)
 			break;
-		for (int j = 0; j < rows->dim; j++)
+		for (int j = 0; j < dim; j++)
 			f[j] -= (double) (gradient[j] / (c + lambda));
 	}
 }
 
-/* The noise that explains released weights. */
+/*
+ * Vector i of the noise that explains what was released: of a training, or of
+ * one class after the other.
+ */
 static inline void
-invert(const Case *c, const Rows *rows, double lambda, const double *best, const double *f,
-	   double *b)
+invert(const Case *c, const Rows *rows, double lambda, const double *best, int i, double *b)
 {
+	int			draws = draws_of(c);
+	int			dim = weights_of(c);
+	const double *f = released[i / draws];
 	long double gradient[DIM_MAX];
 
 	if (c->method == DPERM_METHOD_OUTPUT)
 	{
-		for (int j = 0; j < c->dim; j++)
+		for (int j = 0; j < dim; j++)
 			b[j] = f[j] - best[j];
 		return;
 	}
 	wide_gradient(rows, lambda, NULL, f, gradient);
 	for (int j = 0; j < c->dim; j++)
-		b[j] = -(double) (gradient[j] * ROWS);
+		b[j] = -(double) (gradient[j * draws + i % draws] * ROWS);
 }
 
 #endif							/* DPERM_TEST_RECOVER_H */

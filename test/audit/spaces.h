@@ -6,10 +6,11 @@
 
 #include "core/encode/encoder.h"
 #include "core/encode/fourier.h"
+#include "core/loss/loss.h"
 #include "core/mechanism/noise.h"
 #include "unit/test.h"
 
-#define DIM_MAX 9
+#define DIM_MAX 9				/* weights */
 #define INPUTS_MAX 4			/* numbers behind a row: its values, and its label */
 #define BLOCKS_MAX 2
 
@@ -89,12 +90,13 @@ prepare_spaces(void)
 
 /*
  * The library's row of some numbers: from -1 to 1 a value is within its domain,
- * beyond it is not (a category from 1.5 on); the sign of the last one is the
- * label.
+ * beyond it is not (a category from 1.5 on). The last one is the label: its
+ * sign, which is in the row; or a number or a class, which is returned.
  */
-static inline void
-encode(const Space *s, const double *inputs, double *row)
+static inline double
+encode(const Space *s, DpermLoss loss, const double *inputs, double *row)
 {
+	DpermLabelKind kind = dperm_loss_label(loss);
 	DpermValue	values[BLOCKS_MAX];
 	double		vector[DIM_MAX];
 	double		room[DIM_MAX];
@@ -119,7 +121,9 @@ encode(const Space *s, const double *inputs, double *row)
 				vector[j] = block->kind == DPERM_BLOCK_VECTOR ? block->norm * *inputs++ :
 					(block->low + block->high) / 2 + (block->high - block->low) / 2 * *inputs++;
 	}
-	dperm_encoder_encode(&s->encoder, s->frequencies, values, *inputs < 0 ? -1 : 1, row, room);
+	dperm_encoder_encode(&s->encoder, s->frequencies, values, kind == DPERM_LABEL_TWO && *inputs < 0 ? -1 : 1, row, room);
+	return kind == DPERM_LABEL_TWO ? 1 : kind == DPERM_LABEL_NUMBER ? fmax(-1, fmin(1, *inputs)) :
+		1 + fmax(0, fmin(loss.classes - 1, floor((*inputs + 1) / 2 * loss.classes)));
 }
 
 #endif							/* DPERM_TEST_SPACES_H */

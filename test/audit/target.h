@@ -33,7 +33,8 @@ typedef struct Target
 	bool		output;
 	DpermNeighbours neighbours;
 	bool		reverse;		/* remove: the row is empty in the first table, not in the second */
-	int			dim;
+	int			dim;			/* weights, coordinate by coordinate */
+	int			blocks;			/* outputs of a row */
 	int			units;			/* n */
 	int			own;			/* rows of the unit that differs, which come first: 1 unless that is a person */
 	int			rows;			/* in all */
@@ -45,13 +46,19 @@ typedef struct Target
 	double		delta;
 } Target;
 
-typedef double Row[DIM_MAX];
+typedef double Row[DIM_MAX + 1];	/* its label, if that is not in the sign, is the last */
+#define LABEL DIM_MAX
+#define CLASSES_MAX 3
 
 /* The distance of the solver's result from the right one. */
 static double disagreement;
 
 static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.5},
 {DPERM_LOSS_HUBER, 0.05}, {DPERM_LOSS_SMOOTH_HINGE, 0.5}};
+
+/* Numbers, and several classes. */
+static const DpermLoss other_losses[] = {{DPERM_LOSS_LOG_COSH, 0.25}, {DPERM_LOSS_SOFTMAX, 0, 3}, {DPERM_LOSS_LOG_COSH, 0.05}};
+#define OTHERS 3
 
 /*
  * Log of the determinant of a positive matrix, lower triangle; it is
@@ -89,6 +96,33 @@ weight_of(const Target *t, int row)
 	return row < t->own ? t->weight : 1;
 }
 
+/* From the outputs of a row to its slopes and curvatures. */
+static inline void
+derivatives(DpermLoss loss, double label, double *z, double curves[][CLASSES_MAX])
+{
+	double		sum = 0;
+	double		most = -INFINITY;
+
+	if (loss.classes == 0)
+	{
+		DpermLossAt at = dperm_loss_at(loss, z[0], label);
+
+		z[0] = at.slope;
+		curves[0][0] = at.curve;
+		return;
+	}
+	for (int k = 0; k < loss.classes; k++)
+		most = fmax(most, z[k]);
+	for (int k = 0; k < loss.classes; k++)
+		sum += exp(z[k] - most);
+	for (int k = 0; k < loss.classes; k++)
+		z[k] = exp(z[k] - most) / sum;
+	for (int k = 0; k < loss.classes; k++)
+		for (int l = 0; l < loss.classes; l++)
+			curves[k][l] = k == l ? z[k] * (1 - z[k]) : -z[k] * z[l];
+	z[(int) label - 1] -= 1;
+}
+
 /*
  * Noise that belongs to output f, and the log of the Jacobian determinant
  * there.
@@ -105,17 +139,17 @@ explain(const Target *t, const Row *a, const double *f, double *b)
 	}
 	for (int i = 0; i < t->rows; i++)
 	{
-		double		margin = 0;
-		DpermLossAt at;
+		double		slopes[CLASSES_MAX] = {0};
+		double		curves[CLASSES_MAX][CLASSES_MAX];
 
 		for (int j = 0; j < t->dim; j++)
-			margin += a[i][j] * f[j];
-		at = dperm_loss_at(t->loss, margin, 1);
+			slopes[j % t->blocks] += a[i][j / t->blocks] * f[j];
+		derivatives(t->loss, a[i][LABEL], slopes, curves);
 		for (int j = 0; j < t->dim; j++)
 		{
-			b[j] -= weight_of(t, i) * at.slope * a[i][j];
+			b[j] -= weight_of(t, i) * slopes[j % t->blocks] * a[i][j / t->blocks];
 			for (int k = 0; k <= j; k++)
-				hess[j][k] += weight_of(t, i) * at.curve * a[i][j] * a[i][k];
+				hess[j][k] += weight_of(t, i) * curves[j % t->blocks][k % t->blocks] * a[i][j / t->blocks] * a[i][k / t->blocks];
 		}
 	}
 	return log_determinant(t->dim, hess);
@@ -125,20 +159,25 @@ explain(const Target *t, const Row *a, const double *f, double *b)
 static inline void
 minimise(const Target *t, const Row *a, const double *b, double *f)
 {
+	int			wide = t->space->dim;
 	Rows		rows = {.loss = t->loss, .dim = t->dim, .count = t->rows};
-	double		flat[ROWS_MAX * (DIM_MAX + 1)];
-	DpermLayout layout = dperm_layout_dense(t->dim);
+	double		flat[ROWS_MAX * (DIM_MAX + 2)];
+	DpermLayout layout = dperm_layout_dense(wide);
 	double		tilt[DIM_MAX];
 	double	   *chunk;
 	static double moments_room[40000];
-	static double room[1000];
+	static double room[3000];
 	DpermMatrix matrix;
-	DpermProblem problem = {.dim = t->dim, .lambda = t->lambda, .goal = 1e-12};
+	DpermProblem problem = {.dim = t->dim, .blocks = t->blocks, .lambda = t->lambda, .goal = 1e-12};
 
+	CHECK(dperm_solver_room(t->dim, t->blocks) <= 3000);
+	layout.labelled = true;
+	layout.words++;
 	dperm_layout_weigh(&layout);
 	for (int i = 0; i < t->rows; i++)
 	{
-		memcpy(flat + i * layout.words, a[i], sizeof(double) * t->dim);
+		memcpy(flat + i * layout.words, a[i], sizeof(double) * wide);
+		flat[i * layout.words + dperm_layout_label(&layout)] = a[i][LABEL];
 		*dperm_row_weight(&layout, flat + i * layout.words) = weight_of(t, i);
 	}
 	rows.data = flat;
@@ -165,13 +204,13 @@ static inline void
 tables_of(const Target *t, const double *point, Row *ours, Row *theirs)
 {
 	for (int i = 0; i < t->rows; i++)
-		encode(t->space, point + i * t->space->inputs, ours[i]);
+		ours[i][LABEL] = encode(t->space, t->loss, point + i * t->space->inputs, ours[i]);
 	memcpy(theirs, ours, sizeof(Row) * t->rows);
 	for (int i = 0; i < t->own; i++)
 		if (t->neighbours == DPERM_NEIGHBOURS_REPLACE)
-			encode(t->space, point + (t->rows + i) * t->space->inputs, theirs[i]);
+			theirs[i][LABEL] = encode(t->space, t->loss, point + (t->rows + i) * t->space->inputs, theirs[i]);
 		else
-			memset(t->reverse ? ours[i] : theirs[i], 0, sizeof(Row));
+			memset(t->reverse ? ours[i] : theirs[i], 0, sizeof(double) * LABEL);
 }
 
 /* How many numbers are behind them. */
@@ -212,7 +251,7 @@ check_solver(const Target *t, const double *point)
  * margins meet a bend of the loss. Every other one is of the kind that the
  * analysis is tight for: two rows that differ in their label, and f along them,
  * just beyond the bend. For a person f is beyond the bends of all rows, if they
- * are orthogonal.
+ * are orthogonal. With several classes f is along the row for each, or against.
  */
 static inline void
 make_start(const Target *t, TestRandom *state, double *point)
@@ -220,7 +259,7 @@ make_start(const Target *t, TestRandom *state, double *point)
 	static const double corners[] = {1, -1, 0, 2, -3};
 	int			inputs = t->space->inputs;
 	double	   *f = point + inputs_of(t);
-	double		h = t->loss.kind == DPERM_LOSS_LOGISTIC ? 1 : t->loss.h;
+	double		h = t->loss.h > 0 ? t->loss.h : 1;
 	double		bends[] = {1 - h, 0, 1 + h, 1, -1, 10, 1 / (t->units * t->lambda)};
 	bool		at_corners = test_below(state, 3) > 0;
 	bool		opposite = test_below(state, 2);
@@ -242,10 +281,11 @@ make_start(const Target *t, TestRandom *state, double *point)
 	random_row(state, t->dim, f);
 	for (int i = 0; i < (opposite ? t->own : 1); i++)
 	{
-		encode(t->space, point + (opposite ? i : test_below(state, t->rows + 1)) * inputs, along);
-		size = norm_of(t->dim, along);
+		encode(t->space, t->loss, point + (opposite ? i : test_below(state, t->rows + 1)) * inputs, along);
+		size = norm_of(t->space->dim, along);
 		for (int j = 0; j < t->dim; j++)
-			f[j] = (i > 0 ? f[j] : 0) + bend * (size > 0 ? along[j] / (size * size) : f[j]);
+			f[j] = (i > 0 ? f[j] : 0) + bend * (size > 0 ? along[j / t->blocks] / (size * size) : f[j]) *
+				(t->blocks > 1 ? 3 * (2 * test_uniform(state) - 1) : 1);
 	}
 }
 
@@ -265,7 +305,8 @@ calibrated(const DpermSetup *s, int space)
 	DpermCalibration cal;
 	const char *why;
 	Target		t = {.space = &spaces[space], .loss = s->loss,
-	.output = s->method == DPERM_METHOD_OUTPUT, .neighbours = s->neighbours, .delta = s->delta, .dim = s->dim, .noise = s->noise};
+	.output = s->method == DPERM_METHOD_OUTPUT, .neighbours = s->neighbours, .delta = s->delta, .dim = s->dim,
+	.blocks = dperm_loss_blocks(s->loss), .noise = s->noise};
 
 	CHECK(dperm_calibrate(s, &cal, &why) == DPERM_OK);
 	t.lambda = cal.lambda;

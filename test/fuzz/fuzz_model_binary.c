@@ -20,7 +20,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char	   *text;
 	size_t		len;
 
-	if (dperm_model_from_binary(data, size, &arena, &model, &why) != DPERM_OK)
+	if (dperm_model_binary_read(data, size, &arena, &model, &why) != DPERM_OK)
 	{
 		FUZZ_REQUIRE(why != NULL && why[0] != '\0');
 		FUZZ_REQUIRE(strstr(why, "memory") == NULL);	/* the documented size is enough */
@@ -29,7 +29,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_REQUIRE(dperm_model_check(&model, &why) == DPERM_OK);
 	FUZZ_REQUIRE(dperm_model_binary_size(&model) == size);
 	form = malloc(size);
-	dperm_model_to_binary(&model, form);
+	dperm_model_binary_write(&model, form);
 	FUZZ_REQUIRE(memcmp(form, data, size) == 0);
 
 	len = dperm_model_print(&model, NULL, 0);
@@ -38,7 +38,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	arena = sample_arena(&again_memory, dperm_model_arena_size(len));
 	FUZZ_REQUIRE(dperm_model_parse(text, len, &arena, &again, &why) == DPERM_OK);
 	FUZZ_REQUIRE(dperm_model_binary_size(&again) == size);
-	dperm_model_to_binary(&again, form);
+	dperm_model_binary_write(&again, form);
 	FUZZ_REQUIRE(memcmp(form, data, size) == 0);
 	free(form);
 	free(text);
@@ -57,6 +57,6 @@ fuzz_seeds(int index, uint8_t *out, size_t room)
 	model = sample_model(&state, &sampled);
 	if (dperm_model_binary_size(&model) > room)
 		return 0;
-	dperm_model_to_binary(&model, out);
+	dperm_model_binary_write(&model, out);
 	return dperm_model_binary_size(&model);
 }

@@ -25,7 +25,7 @@ make_form(const DpermModel *model)
 {
 	unsigned char *form = malloc(dperm_model_binary_size(model));
 
-	dperm_model_to_binary(model, form);
+	dperm_model_binary_write(model, form);
 	return form;
 }
 
@@ -69,7 +69,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_REQUIRE(memcmp(form, again_form, form_size) == 0);
 	free(again_form);
 	arena = sample_arena(&again_memory, dperm_model_arena_size(form_size));
-	FUZZ_REQUIRE(dperm_model_from_binary(form, form_size, &arena, &again, &why) == DPERM_OK);
+	FUZZ_REQUIRE(dperm_model_binary_read(form, form_size, &arena, &again, &why) == DPERM_OK);
 	again_form = make_form(&again);
 	FUZZ_REQUIRE(memcmp(form, again_form, form_size) == 0);
 	free(form);

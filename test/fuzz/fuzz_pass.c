@@ -37,8 +37,18 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					 dperm_pass_encoder_at(&pass) <= dperm_pass_domain_at(&pass) &&
 					 dperm_pass_domain_at(&pass) <= count);
 		FUZZ_REQUIRE(dperm_pass_ordered_words(in, count) == dperm_pass_encoder_at(&pass));
-		FUZZ_REQUIRE(pass.order >= DPERM_PASS_GRADIENT && pass.order <= DPERM_PASS_COUNT);
+		FUZZ_REQUIRE(pass.order >= DPERM_PASS_GRADIENT && pass.order <= DPERM_PASS_LAST);
 		FUZZ_REQUIRE(pass.bins >= 0 && pass.bins <= (pass.order == DPERM_PASS_COUNT ? DPERM_BINS_MAX : 0));
+		FUZZ_REQUIRE((pass.label == DPERM_LABEL_SEVERAL) == (pass.loss.classes > 0));
+		if (pass.label == DPERM_LABEL_SEVERAL)
+		{
+			const char *domain = (const char *) (in + dperm_pass_domain_at(&pass));
+
+			FUZZ_REQUIRE(pass.loss.classes >= DPERM_CLASSES_MIN && pass.dim % pass.loss.classes == 0);
+			FUZZ_REQUIRE(dperm_classes_size(domain, pass.loss.classes) + 1 == (size_t) pass.domain);
+			FUZZ_REQUIRE(dperm_classes_find(domain, pass.loss.classes,
+											dperm_classes_value(domain, pass.loss.classes)) == pass.loss.classes);
+		}
 		if (pass.order == DPERM_PASS_COUNT && pass.rows > 0)
 		{
 			bool		sums = pass.label == DPERM_LABEL_NUMBER;

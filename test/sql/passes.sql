@@ -163,8 +163,8 @@ SELECT encode(substring(s FROM 8 * 18 + 1 FOR 16), 'hex') = encode(float8send(-5
   FROM answers, LATERAL (SELECT dperm_moments_send(whole) AS s) l WHERE pass_order = 4;
 -- a pass that counts has the confusion matrix; also with weights for the first
 -- element, and with missing labels
-SELECT word(whole, 16) AS true_positives, word(whole, 17) AS false_positives, word(whole, 18) AS false_negatives, word(whole, 19) AS true_negatives FROM answers WHERE pass_order = 5;
-SELECT word(m, 7) AS rows, word(m, 16) AS true_positives, word(m, 17) AS false_positives, word(m, 18) AS false_negatives, word(m, 19) AS true_negatives
+SELECT word(whole, 16) AS true_positives, word(whole, 18) AS false_positives, word(whole, 17) AS false_negatives, word(whole, 19) AS true_negatives FROM answers WHERE pass_order = 5;
+SELECT word(m, 7) AS rows, word(m, 16) AS true_positives, word(m, 18) AS false_positives, word(m, 17) AS false_negatives, word(m, 19) AS true_negatives
   FROM (SELECT dperm_moments_agg(request(5, 0, 0, '{1,0}'), CASE WHEN i % 5 > 0 THEN y END, x) AS m FROM small) a;
 SELECT count(*) AS rows, count(*) FILTER (WHERE y AND p) AS true_positives, count(*) FILTER (WHERE NOT y AND p) AS false_positives, count(*) FILTER (WHERE y AND NOT p) AS false_negatives,
     count(*) FILTER (WHERE NOT y AND NOT p) AS true_negatives
@@ -261,7 +261,7 @@ EXCEPTION WHEN invalid_text_representation THEN
 END $$;
 SELECT what, damage((8 * at)::int, bytes) FROM (VALUES
   ('nothing', 0, decode('6470706173730003', 'hex')), ('magic', 0, int8send(1)), ('version', 0, decode('6470706173730002', 'hex')),
-  ('no order', 1, int8send(0)), ('counting', 1, int8send(5)), ('order', 1, int8send(6)), ('loss', 2, int8send(4)), ('h', 3, float8send(0.5)), ('h without loss', 2, int8send(1)),
+  ('no order', 1, int8send(0)), ('counting', 1, int8send(5)), ('order', 1, int8send(7)), ('product', 1, int8send(6)), ('loss', 2, int8send(5)), ('several classes', 2, int8send(4)), ('classes', 2, int8send(768)), ('h', 3, float8send(0.5)), ('h without loss', 2, int8send(1)),
   ('no dimension', 4, int8send(0)), ('dimension', 4, int8send(1)), ('huge dimension', 4, int8send(4611686018427387904)), ('negative dimension', 4, int8send(-1)),
   ('no readers', 5, int8send(0)), ('huge readers', 5, int8send(-1)),
   ('no encoder', 6, int8send(0)), ('shorter encoder', 6, int8send(22)), ('longer encoder', 6, int8send(24)), ('huge encoder', 6, int8send(-1)),

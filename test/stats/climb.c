@@ -2,12 +2,12 @@
  * climb.c: looks for tables on which the solver takes many steps, and checks
  * that it certifies all the same.
  *
- *	climb [SECONDS [FOLDER]]
+ *	climb [SECONDS [FOLDER [LOSS]]]
  *
  * Random tables are never hard. So this changes a table bit by bit, keeps what
  * makes the solver request more passes, and starts again where that leads no
  * further. With a folder it writes the hardest tables there, in the form of
- * test/corpus/solver.
+ * test/corpus/solver; with a loss all tables have that one.
  */
 #define TEST_OWN_MAIN
 #include "core/base/limits.h"
@@ -18,10 +18,11 @@
 
 #include "unit/table.h"
 
-#define SECONDS 45
+#define SECONDS 60
 #define PATIENCE 400			/* consecutive changes that did not help */
 
 static TestRandom state;
+static int	only = -1;			/* the loss of all tables; -1: any */
 
 static double
 normal(void)
@@ -79,8 +80,8 @@ make_table(Table *table)
 	bool		separable = test_below(&state, 2);
 
 	memset(table, 0, sizeof(*table));
-	table->rows = (Rows) {.loss = {.kind = (DpermLossKind) test_below(&state, DPERM_LOSS_COUNT)}, .dim = d, .count = n,
-		.data = table->data};
+	table->rows = (Rows) {.loss = {.kind = (DpermLossKind) (only >= 0 ? only : test_below(&state, DPERM_LOSS_COUNT))}, .dim = d,
+		.count = n, .data = table->data};
 	if (has_h(table))
 		table->rows.loss.h = fmax(least_h(table), test_below(&state, 2) ? 0.01 : pow(10, -2 * test_uniform(&state)));
 	if (table->rows.loss.kind == DPERM_LOSS_SOFTMAX)
@@ -191,7 +192,10 @@ main(int argc, char **argv)
 	long		tried = 0;
 	static Table table;
 	static Table other;
+	DpermLossKind kind;
 
+	if (argc > 3 && dperm_loss_parse(argv[3], &kind))
+		only = (int) kind;
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	state = folder ? (uint64_t) time(NULL) * 2 + 1 : 101;
 	test_name = "climb";

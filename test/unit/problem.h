@@ -58,42 +58,70 @@ wide_loss(DpermLoss loss, long double z)
 	return at;
 }
 
-/* Rows of a problem, label in the sign. */
+/* Classes that a problem may have. */
+#define WIDE_CLASSES 8
+
+/* The slopes of a row with a label of its own, from its outputs. */
+static inline void
+wide_slopes(DpermLoss loss, double label, long double *outputs)
+{
+	long double most = outputs[0];
+	long double sum = 0;
+
+	if (loss.classes == 0)
+	{
+		outputs[0] = fabs(label) <= 1 ? tanhl((outputs[0] - label) / loss.h) : 0;
+		return;
+	}
+	for (int k = 1; k < loss.classes; k++)
+		most = fmaxl(most, outputs[k]);
+	for (int k = 0; k < loss.classes; k++)
+		sum += outputs[k] = expl(outputs[k] - most);
+	for (int k = 0; k < loss.classes; k++)
+		outputs[k] = label < 1 || label > loss.classes ? 0 : outputs[k] / sum - (k + 1 == label);
+}
+
+/* Rows of a problem, label in the sign if there are no others. */
 typedef struct Rows
 {
 	DpermLoss	loss;
 	int			dim;
 	int64_t		count;
 	double	   *data;
+	const double *labels;		/* NULL: two classes */
 	const double *weights;		/* the weight of each; NULL: 1 */
 	int64_t		units;			/* what the mean is over; 0: the rows */
 } Rows;
 
 /*
  * The exact gradient of the mean loss plus regulariser plus tilt; returns its
- * norm.
+ * norm. With several classes it is coordinate by coordinate.
  */
 static inline long double
 wide_gradient(const Rows *rows, double lambda, const double *tilt, const double *weights,
 			  long double *gradient)
 {
+	int			blocks = dperm_loss_blocks(rows->loss);
+	int			dim = rows->dim * blocks;
 	long double norm = 0;
 
-	for (int j = 0; j < rows->dim; j++)
+	for (int j = 0; j < dim; j++)
 		gradient[j] = 0;
 	for (int64_t i = 0; i < rows->count; i++)
 	{
 		const double *row = rows->data + i * rows->dim;
-		long double margin = 0;
-		long double slope;
+		long double outputs[WIDE_CLASSES] = {0};
 
-		for (int j = 0; j < rows->dim; j++)
-			margin += (long double) row[j] * weights[j];
-		slope = wide_loss(rows->loss, margin).slope * (rows->weights ? rows->weights[i] : 1);
-		for (int j = 0; j < rows->dim; j++)
-			gradient[j] += slope * row[j];
+		for (int j = 0; j < dim; j++)
+			outputs[j % blocks] += (long double) row[j / blocks] * weights[j];
+		if (rows->labels)
+			wide_slopes(rows->loss, rows->labels[i], outputs);
+		else
+			outputs[0] = wide_loss(rows->loss, outputs[0]).slope;
+		for (int j = 0; j < dim; j++)
+			gradient[j] += outputs[j % blocks] * row[j / blocks] * (rows->weights ? rows->weights[i] : 1);
 	}
-	for (int j = 0; j < rows->dim; j++)
+	for (int j = 0; j < dim; j++)
 	{
 		gradient[j] = gradient[j] / (rows->units ? rows->units : rows->count) + (long double) lambda * weights[j] +
 			(tilt ? tilt[j] : 0);

@@ -12,13 +12,14 @@
 
 #define SAMPLE_TUNING 1024
 #define SAMPLE_NOISE (1 << 16)
-#define SAMPLE_MODEL_BINARY (512 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX + SAMPLE_TUNING + 24 * SAMPLE_DIM_MAX)
+#define SAMPLE_CLASSES 6
+#define SAMPLE_MODEL_BINARY (512 + SAMPLE_BINARY + 8 * SAMPLE_CLASSES * SAMPLE_DIM_MAX + SAMPLE_TUNING + 24 * SAMPLE_DIM_MAX)
 
 /* What a sampled model points to. */
 typedef struct SampleModel
 {
 	SampleEncoder encoder;
-	double		weights[SAMPLE_DIM_MAX];
+	double		weights[SAMPLE_CLASSES * SAMPLE_DIM_MAX];
 	char		tuning[SAMPLE_TUNING];
 	char		noise[SAMPLE_NOISE];
 } SampleModel;
@@ -54,6 +55,20 @@ plain_model(void)
 	return m;
 }
 
+/* A model of three classes, with two weights each. */
+static const double several_weights[6] = {0.25, -1.5, 0, 3, 0.5, 1};
+
+static inline DpermModel
+several_model(void)
+{
+	DpermModel	m = plain_model();
+
+	m.loss = (DpermLoss) {.kind = DPERM_LOSS_SOFTMAX, .classes = 3};
+	m.classes = (DpermText) {"no\0yes\0who \"knows\"?", 20};
+	m.weights = several_weights;
+	return m;
+}
+
 /* Are the groups the same, and what follows from them? */
 static inline bool
 same_noise(const DpermNoise *a, const DpermNoise *b)
@@ -78,7 +93,8 @@ same_noise(const DpermNoise *a, const DpermNoise *b)
 static inline bool
 same_model(const DpermModel *a, const DpermModel *b)
 {
-	bool		same = a->loss.kind == b->loss.kind && a->loss.h == b->loss.h &&
+	bool		same = a->loss.kind == b->loss.kind && a->loss.h == b->loss.h && a->loss.classes == b->loss.classes &&
+		same_text(&a->classes, &b->classes) &&
 		a->method == b->method && a->analysis == b->analysis && a->claim.epsilon == b->claim.epsilon &&
 		a->claim.delta == b->claim.delta && a->claim.neighbours == b->claim.neighbours && a->claim.unit == b->claim.unit &&
 		a->alternative_count == b->alternative_count &&
@@ -91,7 +107,7 @@ same_model(const DpermModel *a, const DpermModel *b)
 		same_text(&a->label, &b->label) && a->has_positive == b->has_positive && same_text(&a->positive, &b->positive) &&
 		a->label_low == b->label_low && a->label_high == b->label_high;
 
-	for (int i = 0; same && i < dperm_encoder_dim(&a->encoder); i++)
+	for (int i = 0; same && i < dperm_model_weights(a); i++)
 		same = a->weights[i] == b->weights[i];
 	for (int i = 0; same && i < a->alternative_count; i++)
 		same = a->alternatives[i].method == b->alternatives[i].method && a->alternatives[i].law == b->alternatives[i].law &&
@@ -216,7 +232,17 @@ sample_model(TestRandom *state, SampleModel *room)
 
 	memset(&m, 0, sizeof(m));
 	m.loss.kind = (DpermLossKind) test_below(state, DPERM_LOSS_COUNT);
-	if (m.loss.kind != DPERM_LOSS_LOGISTIC)
+	if (dperm_loss_label(m.loss) == DPERM_LABEL_SEVERAL)
+	{
+		/* any order, one of them empty */
+		static const char values[] = "a\0\0b \"c\"\0\\\n\0\xc3\xa4\0A";
+
+		m.loss.classes = 3 + test_below(state, SAMPLE_CLASSES - 2);
+		m.classes = (DpermText) {values, 0};
+		for (int i = 0; i < m.loss.classes; i++)
+			m.classes.len += (int) strlen(values + m.classes.len) + 1;
+	}
+	if (dperm_loss_entry((int) m.loss.kind)->h_min > 0)
 		m.loss.h = DPERM_H_MIN_LOG_COSH + test_uniform(state) * (DPERM_H_MAX - DPERM_H_MIN_LOG_COSH);
 	if (dperm_loss_label(m.loss) == DPERM_LABEL_NUMBER)
 	{
@@ -256,7 +282,7 @@ sample_model(TestRandom *state, SampleModel *room)
 		m.noise = sample_noise(dperm_model_law(&m), &m.encoder, room->noise);
 	if (!isinf(m.claim.epsilon) && test_below(state, 2))
 		sample_alternatives(state, &m);
-	for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
+	for (int i = 0; i < dperm_model_weights(&m); i++)
 		room->weights[i] = sample_weight(state);
 	m.weights = room->weights;
 	if (test_below(state, 2))

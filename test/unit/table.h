@@ -106,55 +106,14 @@ table_write(FILE *file, const Table *table)
 	fprintf(file, "\n");
 }
 
-/* The slopes of a row with a label of its own, from its outputs. */
-static inline void
-table_slopes(DpermLoss loss, double label, long double *outputs)
-{
-	long double most = outputs[0];
-	long double sum = 0;
-
-	if (loss.classes == 0)
-	{
-		outputs[0] = fabs(label) <= 1 ? tanhl((outputs[0] - label) / loss.h) : 0;
-		return;
-	}
-	for (int k = 1; k < loss.classes; k++)
-		most = fmaxl(most, outputs[k]);
-	for (int k = 0; k < loss.classes; k++)
-		sum += outputs[k] = expl(outputs[k] - most);
-	for (int k = 0; k < loss.classes; k++)
-		outputs[k] = label == 0 ? 0 : outputs[k] / sum - (k + 1 == label);
-}
-
-/* The exact gradient of such rows, as wide_gradient(); returns its norm. */
+/* The exact gradient, as wide_gradient(); returns its norm. */
 static inline long double
 table_gradient(const Table *table, double lambda, const double *tilt, const double *weights, long double *gradient)
 {
-	const Rows *rows = &table->rows;
-	int			blocks = dperm_loss_blocks(rows->loss);
-	long double norm = 0;
+	Rows		rows = table->rows;
 
-	if (!table_labelled(table))
-		return wide_gradient(rows, lambda, tilt, weights, gradient);
-	for (int j = 0; j < rows->dim * blocks; j++)
-		gradient[j] = 0;
-	for (int64_t i = 0; i < rows->count; i++)
-	{
-		const double *row = rows->data + i * rows->dim;
-		long double outputs[TABLE_CLASSES] = {0};
-
-		for (int j = 0; j < rows->dim * blocks; j++)
-			outputs[j % blocks] += (long double) row[j / blocks] * weights[j];
-		table_slopes(rows->loss, table->labels[i], outputs);
-		for (int j = 0; j < rows->dim * blocks; j++)
-			gradient[j] += outputs[j % blocks] * row[j / blocks];
-	}
-	for (int j = 0; j < rows->dim * blocks; j++)
-	{
-		gradient[j] = gradient[j] / rows->count + (long double) lambda * weights[j] + (tilt ? tilt[j] : 0);
-		norm += gradient[j] * gradient[j];
-	}
-	return sqrtl(norm);
+	rows.labels = table_labelled(table) ? table->labels : NULL;
+	return wide_gradient(&rows, lambda, tilt, weights, gradient);
 }
 
 /* Where the rows are while a model is trained. */

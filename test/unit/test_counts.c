@@ -292,7 +292,7 @@ TEST(persons_are_within_epsilon)
 /* In whole persons: variance, intervals and metrics. */
 TEST(persons_are_shown_whole)
 {
-	static const int64_t rows[DPERM_CELLS] = {30, 10, 20, 40};
+	static const int64_t rows[DPERM_CELLS] = {30, 20, 10, 40};
 	TestRandom	state = 12;
 	int64_t		persons[DPERM_CELLS];
 
@@ -300,8 +300,8 @@ TEST(persons_are_shown_whole)
 		persons[i] = rows[i] * (int64_t) DPERM_PERSON_PARTS;
 	for (int m = 0; m < DPERM_METRICS; m++)
 	{
-		DpermEstimate a = dperm_counts_metric((DpermMetric) m, rows, 1, 7);
-		DpermEstimate b = dperm_counts_metric((DpermMetric) m, persons, DPERM_PERSON_PARTS, 7);
+		DpermEstimate a = dperm_counts_metric((DpermMetric) m, 2, 1, rows, 1, 7);
+		DpermEstimate b = dperm_counts_metric((DpermMetric) m, 2, 1, persons, DPERM_PERSON_PARTS, 7);
 
 		CHECK(a.value == b.value && a.low == b.low && a.high == b.high);
 	}
@@ -411,209 +411,6 @@ TEST(count_interval_is_exact)
 	CHECK(dperm_counts_estimate(100, dperm_selection_budget(1), 1).high == 106);
 }
 
-/* A metric by its definition, of any numbers. */
-static double
-metric_of(DpermMetric metric, const double *c)
-{
-	double		tp = c[DPERM_TRUE_POSITIVE],
-				fp = c[DPERM_FALSE_POSITIVE],
-				fn = c[DPERM_FALSE_NEGATIVE],
-				tn = c[DPERM_TRUE_NEGATIVE];
-
-	switch (metric)
-	{
-		case DPERM_METRIC_ACCURACY:
-			return (tp + tn) / (tp + fp + fn + tn);
-		case DPERM_METRIC_ERROR:
-			return (fp + fn) / (tp + fp + fn + tn);
-		case DPERM_METRIC_PRECISION:
-			return tp / (tp + fp);
-		case DPERM_METRIC_RECALL:
-			return tp / (tp + fn);
-		default:
-			return 2 * tp / (2 * tp + fp + fn);
-	}
-}
-
-TEST(metrics_by_hand)
-{
-	static const int64_t counts[DPERM_CELLS] = {30, 10, 20, 40};
-	static const double values[] = {0.7, 0.3, 0.75, 0.6, 2.0 / 3};
-
-	/*
-	 * with one more in every cell; without noise, the textbook formula p (1 -
-	 * p)/n of the rows that matter
-	 */
-	static const double centres[] = {72.0 / 104, 32.0 / 104, 31.0 / 42, 31.0 / 52};
-	static const double sizes[] = {104, 104, 42, 52};
-
-	for (int i = 0; i < DPERM_METRICS; i++)
-	{
-		DpermEstimate at = dperm_counts_metric((DpermMetric) i, counts, 1, 0);
-
-		CHECK_NEAR(at.value, values[i], 1e-15);
-		if (i < DPERM_METRIC_F1)
-		{
-			double		half = 1.959964 * sqrt(centres[i] * (1 - centres[i]) / sizes[i]);
-
-			CHECK_NEAR(at.high, centres[i] + half, 1e-7);
-			CHECK_NEAR(at.low, centres[i] - half, 1e-7);
-		}
-	}
-	CHECK_TEXT(dperm_counts_metric_name(DPERM_METRIC_ACCURACY), "accuracy");
-	CHECK_TEXT(dperm_counts_metric_name(DPERM_METRIC_ERROR), "error");
-	CHECK_TEXT(dperm_counts_metric_name(DPERM_METRIC_PRECISION), "precision");
-	CHECK_TEXT(dperm_counts_metric_name(DPERM_METRIC_RECALL), "recall");
-	CHECK_TEXT(dperm_counts_metric_name(DPERM_METRIC_F1), "f1");
-}
-
-/* The width by numerical derivatives, for any cells, with and without noise. */
-TEST(intervals_follow_the_delta_method)
-{
-	TestRandom	state = 7;
-
-	for (int round = 0; round < 2000; round++)
-	{
-		int64_t		counts[DPERM_CELLS];
-		double		cells[DPERM_CELLS];
-		double		total = 0;
-		double		noise = test_below(&state, 2) ? 0 : 100 * test_uniform(&state);
-
-		for (int i = 0; i < DPERM_CELLS; i++)
-			total += cells[i] = 1 + (double) (counts[i] = 200 + test_below(&state, 1000));
-		for (int m = 0; m < DPERM_METRICS; m++)
-		{
-			DpermEstimate at = dperm_counts_metric((DpermMetric) m, counts, 1, noise);
-			double		variance = 0,
-						mean = 0;
-
-			for (int i = 0; i < DPERM_CELLS; i++)
-			{
-				double		kept = cells[i];
-				double		slope;
-
-				cells[i] = kept + 1e-3;
-				slope = metric_of((DpermMetric) m, cells);
-				cells[i] = kept - 1e-3;
-				slope = (slope - metric_of((DpermMetric) m, cells)) / 2e-3;
-				cells[i] = kept;
-				variance += slope * slope * (kept + noise);
-				mean += slope * kept;
-			}
-			variance -= mean * mean / total;
-			CHECK_NEAR((at.low + at.high) / 2, metric_of((DpermMetric) m, cells), 1e-9);
-			CHECK_NEAR((at.high - at.low) / 2 / (1.959964 * sqrt(variance)), 1, 1e-5);
-		}
-	}
-}
-
-/* All of a few rows does not mean all rows there could be. */
-TEST(certainty_needs_rows)
-{
-	static const int64_t all[DPERM_CELLS] = {10, 0, 0, 10};
-	DpermEstimate at = dperm_counts_metric(DPERM_METRIC_ACCURACY, all, 1, 0);
-
-	CHECK(at.value == 1 && at.high == 1 && at.low > 0.7 && at.low < 0.95);
-	at = dperm_counts_metric(DPERM_METRIC_ERROR, all, 1, 0);
-	CHECK(at.value == 0 && at.low == 0 && at.high > 0.05 && at.high < 0.3);
-}
-
-/*
- * Cells that noise made negative count as zero; what cannot be computed is NaN.
- */
-TEST(odd_cells)
-{
-	static const int64_t none[DPERM_CELLS] = {0, 0, 0, 0};
-	static const int64_t negative[DPERM_CELLS] = {-3, -10, INT64_MIN, -1};
-	static const int64_t no_positives[DPERM_CELLS] = {-5, 0, 0, 40};
-	static const int64_t perfect[DPERM_CELLS] = {60, -2, -1, 40};
-	static const int64_t huge[DPERM_CELLS] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
-
-	for (int i = 0; i < DPERM_METRICS; i++)
-	{
-		DpermMetric m = (DpermMetric) i;
-		DpermEstimate at = dperm_counts_metric(m, none, 1, 8);
-
-		CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
-		at = dperm_counts_metric(m, negative, 1, 8);
-		CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
-		at = dperm_counts_metric(m, perfect, 1, 8);
-		CHECK(at.value == (m == DPERM_METRIC_ERROR ? 0 : 1));
-		CHECK(at.low >= 0 && at.high <= 1 && at.high > at.low);
-		at = dperm_counts_metric(m, huge, 1, 8);
-		CHECK_NEAR(at.value, 0.5, 1e-12);
-		CHECK(at.low <= at.value && at.high >= at.value);
-	}
-	CHECK(dperm_counts_metric(DPERM_METRIC_ACCURACY, no_positives, 1, 8).value == 1);
-	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_PRECISION, no_positives, 1, 8).value));
-	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_RECALL, no_positives, 1, 8).value));
-	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_F1, no_positives, 1, 8).value));
-}
-
-/*
- * Intervals from samples of rows, with noise, contain the true metric about 95
- * times in 100.
- */
-static void
-check_coverage(double epsilon, int rows, const double *law, uint64_t seed)
-{
-	enum
-	{
-		SAMPLES = 4000
-	};
-	TestRandom	state = seed;
-	TestEntropy source;
-	DpermEntropy e;
-	uint64_t	budget = dperm_selection_budget(epsilon);
-	int			held[DPERM_METRICS] = {0};
-
-	test_entropy_init(&e, &source, seed);
-	for (int k = 0; k < SAMPLES; k++)
-	{
-		int64_t		counts[DPERM_CELLS] = {0};
-
-		for (int i = 0; i < rows; i++)
-		{
-			double		u = test_uniform(&state);
-			int			cell = 0;
-
-			while (cell < DPERM_CELLS - 1 && u >= law[cell])
-				u -= law[cell++];
-			counts[cell]++;
-		}
-		dperm_counts_add_noise(&e, budget, 1, counts, DPERM_CELLS);
-		for (int m = 0; m < DPERM_METRICS; m++)
-		{
-			double		truth = metric_of((DpermMetric) m, law);
-			DpermEstimate at = dperm_counts_metric((DpermMetric) m, counts, 1, dperm_counts_variance(budget, 1));
-
-			held[m] += at.low <= truth && truth <= at.high;
-		}
-	}
-	for (int m = 0; m < DPERM_METRICS; m++)
-	{
-		double		share = (double) held[m] / SAMPLES;
-
-		CHECK(share > 0.93 && share < 0.985);
-		if (!(share > 0.93 && share < 0.985))
-			fprintf(stderr, "epsilon %g, %d rows, %s: %g\n", epsilon, rows,
-					dperm_counts_metric_name((DpermMetric) m), share);
-	}
-}
-
-TEST(intervals_cover)
-{
-	static const double even[DPERM_CELLS] = {0.3, 0.2, 0.15, 0.35};
-	static const double skewed[DPERM_CELLS] = {0.1, 0.05, 0.05, 0.8};
-
-	check_coverage(INFINITY, 400, even, 1);
-	check_coverage(INFINITY, 800, skewed, 2);
-	check_coverage(1, 400, even, 3);
-	check_coverage(1, 800, skewed, 4);
-	check_coverage(0.2, 800, even, 5);	/* as much noise as sampling */
-	check_coverage(0.05, 1500, even, 6);	/* mostly noise */
-}
-
 TEST(cells_of_decisions)
 {
 	static const double negative[] = {0.0, -0.0, -0x1p-1074, -1, -1e300, -INFINITY, NAN};
@@ -621,14 +418,30 @@ TEST(cells_of_decisions)
 
 	for (size_t i = 0; i < sizeof(negative) / sizeof(double); i++)
 	{
-		CHECK(dperm_counts_cell(negative[i], true, 0) == DPERM_FALSE_NEGATIVE);
-		CHECK(dperm_counts_cell(negative[i], false, 0) == DPERM_TRUE_NEGATIVE);
+		CHECK(dperm_counts_cell(0, negative[i], 1, 0) == DPERM_FALSE_NEGATIVE);
+		CHECK(dperm_counts_cell(0, negative[i], -1, 0) == DPERM_TRUE_NEGATIVE);
 	}
 	for (size_t i = 0; i < sizeof(positive) / sizeof(double); i++)
 	{
-		CHECK(dperm_counts_cell(positive[i], true, 0) == DPERM_TRUE_POSITIVE);
-		CHECK(dperm_counts_cell(positive[i], false, 0) == DPERM_FALSE_POSITIVE);
+		CHECK(dperm_counts_cell(0, positive[i], 1, 0) == DPERM_TRUE_POSITIVE);
+		CHECK(dperm_counts_cell(0, positive[i], -1, 0) == DPERM_FALSE_POSITIVE);
 	}
+}
+
+/* Rows of the first class come first, and each of them by its decision. */
+TEST(cells_of_several)
+{
+	int			next = 0;
+
+	for (int label = 1; label <= 5; label++)
+		for (int decided = 1; decided <= 5; decided++)
+			CHECK(dperm_counts_cell(5, decided, label, 0) == next++);
+
+	/* in a histogram, the first class is the positive one */
+	CHECK(dperm_counts_cell(5, 1e9, 1, 10) == 9);
+	CHECK(dperm_counts_cell(5, -1e9, 1, 10) == 0);
+	CHECK(dperm_counts_cell(5, 1e9, 2, 10) == 19);
+	CHECK(dperm_counts_cell(5, -1e9, 5, 10) == 10);
 }
 
 /*
@@ -644,18 +457,18 @@ TEST(bins_of_decisions)
 			double		middle = tan(acos(-1.0) * ((i + 0.5) / bins - 0.5));
 			double		low = tan(acos(-1.0) * ((double) i / bins - 0.5));
 
-			CHECK(dperm_counts_cell(middle, true, bins) == i);
-			CHECK(dperm_counts_cell(middle, false, bins) == bins + i);
+			CHECK(dperm_counts_cell(0, middle, 1, bins) == i);
+			CHECK(dperm_counts_cell(0, middle, -1, bins) == bins + i);
 			if (i > 0)
 			{
-				CHECK(dperm_counts_cell(low + 1e-9 * (1 + low * low), true, bins) == i);
-				CHECK(dperm_counts_cell(low - 1e-9 * (1 + low * low), true, bins) == i - 1);
+				CHECK(dperm_counts_cell(0, low + 1e-9 * (1 + low * low), 1, bins) == i);
+				CHECK(dperm_counts_cell(0, low - 1e-9 * (1 + low * low), 1, bins) == i - 1);
 			}
 		}
-		CHECK(dperm_counts_cell(INFINITY, true, bins) == bins - 1);
-		CHECK(dperm_counts_cell(INFINITY, false, bins) == 2 * bins - 1);
-		CHECK(dperm_counts_cell(-INFINITY, true, bins) == 0);
-		CHECK(dperm_counts_cell(NAN, true, bins) == 0);
-		CHECK(dperm_counts_cell(NAN, false, bins) == bins);
+		CHECK(dperm_counts_cell(0, INFINITY, 1, bins) == bins - 1);
+		CHECK(dperm_counts_cell(0, INFINITY, -1, bins) == 2 * bins - 1);
+		CHECK(dperm_counts_cell(0, -INFINITY, 1, bins) == 0);
+		CHECK(dperm_counts_cell(0, NAN, 1, bins) == 0);
+		CHECK(dperm_counts_cell(0, NAN, -1, bins) == bins);
 	}
 }

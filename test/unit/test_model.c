@@ -25,7 +25,7 @@ read_binary(const unsigned char *in, size_t len, void **room, DpermModel *out)
 	DpermStatus status;
 
 	memcpy(copy, in, len);
-	status = dperm_model_from_binary(copy, len, &arena, out, &why);
+	status = dperm_model_binary_read(copy, len, &arena, out, &why);
 	if ((status == DPERM_OK) != (why == NULL))
 		abort();
 	free(copy);					/* the result does not point into it */
@@ -57,12 +57,12 @@ TEST(round_trips_binary)
 
 		CHECK(dperm_model_check(&m, &why) == DPERM_OK);
 		CHECK(size <= sizeof(form));
-		dperm_model_to_binary(&m, form);
+		dperm_model_binary_write(&m, form);
 		CHECK(read_binary(form, size, &memory, &again) == NULL);
 		CHECK(same_model(&m, &again));
-		for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
+		for (int i = 0; i < dperm_model_weights(&m); i++)
 			CHECK(!(again.weights[i] == 0.0 && signbit(again.weights[i])));
-		dperm_model_to_binary(&again, again_form);
+		dperm_model_binary_write(&again, again_form);
 		CHECK(memcmp(form, again_form, size) == 0);
 	}
 }
@@ -80,7 +80,7 @@ TEST(refuses_other_lengths)
 		DpermModel	out;
 		size_t		size = dperm_model_binary_size(&m);
 
-		dperm_model_to_binary(&m, form);
+		dperm_model_binary_write(&m, form);
 		for (size_t cut = 0; cut <= sizeof(form); cut++)
 			CHECK((read_binary(form, cut, &memory, &out) == NULL) == (cut == size));
 	}
@@ -97,16 +97,16 @@ TEST(holds_the_largest_dimension)
 
 	m.weights = weights;
 	m.encoder.blocks = &block;
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	CHECK(read_binary(form, dperm_model_binary_size(&m), &memory, &out) == NULL);
 	CHECK(dperm_encoder_dim(&out.encoder) == DPERM_DIM_MAX);
 	block.count = DPERM_DIM_MAX;
 	CHECK_TEXT(why_not(&m), "the dimension is out of range");
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	CHECK_TEXT(read_binary(form, dperm_model_binary_size(&m), &memory, &out),
 			   "the dimension is out of range");
 	m.encoder.intercept = false;	/* without an intercept they fit */
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	CHECK(read_binary(form, dperm_model_binary_size(&m), &memory, &out) == NULL);
 }
 
@@ -137,7 +137,7 @@ TEST(fits_its_arena)
 		m.weights = weights;
 		CHECK_TEXT(why_not(&m), "");
 		form = malloc(dperm_model_binary_size(&m));
-		dperm_model_to_binary(&m, form);
+		dperm_model_binary_write(&m, form);
 		CHECK(read_binary(form, dperm_model_binary_size(&m), &memory, &out) == NULL);
 		CHECK(same_model(&m, &out));
 		free(form);
@@ -158,12 +158,12 @@ TEST(runs_out_of_memory_in_peace)
 		size_t		size = dperm_model_binary_size(&m);
 		bool		fitted = false;
 
-		dperm_model_to_binary(&m, form);
+		dperm_model_binary_write(&m, form);
 		for (size_t left = 0; left <= dperm_model_arena_size(size); left += 8)
 		{
 			DpermArena	arena = sample_arena(&memory, left);
 			const char *why = NULL;
-			bool		fits = dperm_model_from_binary(form, size, &arena, &out, &why) == DPERM_OK;
+			bool		fits = dperm_model_binary_read(form, size, &arena, &out, &why) == DPERM_OK;
 
 			CHECK(fits || strstr(why, "there is not enough memory for the ") == why ||
 				  strcmp(why, "tuning is too long") == 0);
@@ -194,14 +194,14 @@ TEST(survives_flipped_bytes)
 		for (size_t i = 0; i < size; i++)
 			for (int bit = 0; bit <= 8; bit++)
 			{
-				dperm_model_to_binary(&m, form);
+				dperm_model_binary_write(&m, form);
 				form[i] ^= (unsigned char) (bit < 8 ? 1 << bit : 0xff);
 				if (read_binary(form, size, &memory, &out) != NULL)
 					continue;
 				CHECK(i >= 6);	/* neither magic nor format may change */
 				CHECK(dperm_model_check(&out, &why) == DPERM_OK);
 				CHECK(dperm_model_binary_size(&out) == size);
-				dperm_model_to_binary(&out, again);
+				dperm_model_binary_write(&out, again);
 				CHECK(memcmp(form, again, size) == 0);
 			}
 	}
@@ -249,10 +249,10 @@ number_model(void)
 
 TEST(checks_every_field)
 {
-	static const double bad_weights[2] = {0.0, NAN};
+	static const double bad_weights[6] = {0.0, NAN};
 
 	CHECK_BROKEN((void) 0, "");
-	CHECK_BROKEN(m.loss.kind = (DpermLossKind) 4, "the loss is unknown");
+	CHECK_BROKEN(m.loss.kind = (DpermLossKind) DPERM_LOSS_COUNT, "the loss is unknown");
 	CHECK_BROKEN(m = number_model(), "");
 	CHECK_BROKEN((m = number_model(), m.loss.h = 0.01), "h must be between 0.02 and 1");
 	CHECK_BROKEN((m = number_model(), m.label_low = 90), "the bounds of the label are out of range");
@@ -261,6 +261,23 @@ TEST(checks_every_field)
 	CHECK_BROKEN((m = number_model(), m.has_positive = true), "positive is not expected");
 	CHECK_BROKEN(m.label_low = -1, "bounds are not expected");
 	CHECK_BROKEN(m.label_high = 1, "bounds are not expected");
+	CHECK_BROKEN(m = several_model(), "");
+	CHECK_BROKEN((m = several_model(), m.loss.classes = 0), "the number of classes must be between 3 and 5000");
+	CHECK_BROKEN((m = several_model(), m.loss.classes = 2), "the number of classes must be between 3 and 5000");
+	CHECK_BROKEN((m = several_model(), m.loss.classes = INT32_MAX), "the number of classes must be between 3 and 5000");
+	CHECK_BROKEN((m = several_model(), m.loss.h = 0.5), "this loss has no h");
+	CHECK_BROKEN((m = several_model(), m.classes.len--), "the last class has no end");
+	CHECK_BROKEN((m = several_model(), m.classes.len = 7), "there are fewer classes");
+	CHECK_BROKEN((m = several_model(), m.classes.len = 0), "the last class has no end");
+	CHECK_BROKEN((m = several_model(), m.classes = (DpermText) {"a\0b\0c\0d", 8}), "there are more classes");
+	CHECK_BROKEN((m = several_model(), m.classes = (DpermText) {"a\0b\0a", 6}), "a class is there twice");
+	CHECK_BROKEN((m = several_model(), m.classes.len = 131001), "the list of classes is too long");
+	CHECK_BROKEN((m = several_model(), m.has_positive = true), "positive is not expected");
+	CHECK_BROKEN((m = several_model(), m.label_high = 1), "bounds are not expected");
+	CHECK_BROKEN((m = several_model(), m.encoder.blocks = &block, block.count = DPERM_DIM_MAX / 3), "there are too many weights");
+	CHECK_BROKEN((m = several_model(), m.weights = bad_weights), "a weight is not finite");
+	CHECK_BROKEN(m.classes = several_model().classes, "classes are not expected");
+	CHECK_BROKEN(m.loss.classes = 3, "this loss has no classes");
 	CHECK_BROKEN(m.loss.h = 0.5, "this loss has no h");
 	CHECK_BROKEN((m.loss.kind = DPERM_LOSS_HUBER, m.loss.h = 0.5), "");
 	CHECK_BROKEN(m.loss.kind = DPERM_LOSS_HUBER, "h must be between 0.01 and 1");
@@ -356,23 +373,23 @@ TEST(refuses_non_canonical_binary)
 	size_t		size = dperm_model_binary_size(&m);
 	unsigned char *weights = form + size - 17;	/* and the number of alternatives */
 
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	form[126] = 2;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the noise does");
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	form[10] = 2;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "unit is unknown");
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	form[9] = 9;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "neighbours is unknown");
 
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	memset(weights, 0, 8);
 	CHECK(read_binary(form, size, &memory, &out) == NULL);
 	weights[0] = 0x80;			/* a negative zero */
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it is not in canonical form");
 
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	for (int format = 0; format < 0x10000; format++)
 	{
 		form[4] = (unsigned char) (format >> 8);
@@ -389,13 +406,13 @@ TEST(refuses_non_canonical_binary)
 	 * A length of the encoder that overflows 32 bits is not trusted, nor is any
 	 * other.
 	 */
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	memset(form + 11, 0xff, 4);
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the features do");
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	form[14]++;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "the features are not in canonical form");
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	CHECK_TEXT(read_binary(form, size - 9, &memory, &out),
 			   "it ends before the weights do");
 
@@ -409,6 +426,77 @@ TEST(refuses_non_canonical_binary)
 	CHECK_TEXT(read_binary(form, size + 10, &memory, &out), "there is data after the model");
 }
 
+/* Several classes are between the encoder and the weights. */
+TEST(refuses_hostile_classes)
+{
+	DpermModel	m = several_model();
+	DpermModel	out;
+	unsigned char form[BINARY_MAX];
+	size_t		size = dperm_model_binary_size(&m);
+	unsigned char *classes = form + HEADER + dperm_encoder_form_size(&m.encoder);
+
+	dperm_model_binary_write(&m, form);
+	CHECK(size == (size_t) (classes - form) + 6 + 20 + 48 + 1);
+	CHECK(memcmp(classes, "\0\3\0\0\0\24no\0yes\0who \"knows\"?", 26) == 0);
+	CHECK(read_binary(form, size, &memory, &out) == NULL && same_model(&m, &out));
+	CHECK_TEXT(read_binary(form, (size_t) (classes - form) + 5, &memory, &out), "it ends before the classes do");
+	CHECK_TEXT(read_binary(form, (size_t) (classes - form) + 25, &memory, &out), "it ends too early");
+	CHECK_TEXT(read_binary(form, size - 2, &memory, &out), "it ends before the weights do");
+	/* every number of classes, and every length */
+	for (int count = 0; count < 0x10000; count++)
+	{
+		classes[0] = (unsigned char) (count >> 8);
+		classes[1] = (unsigned char) count;
+		CHECK((read_binary(form, size, &memory, &out) == NULL) == (count == 3));
+		if (count > DPERM_DIM_MAX / 2)
+			CHECK_TEXT(read_binary(form, size, &memory, &out), "there are too many weights");
+	}
+	dperm_model_binary_write(&m, form);
+	for (int len = 0; len < 1 << 18; len++)
+	{
+		classes[3] = (unsigned char) (len >> 16);
+		classes[4] = (unsigned char) (len >> 8);
+		classes[5] = (unsigned char) len;
+		CHECK((read_binary(form, size, &memory, &out) == NULL) == (len == 20));
+	}
+	dperm_model_binary_write(&m, form);
+	memset(classes + 2, 0xff, 4);
+	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends too early");
+	/* another loss has none */
+	dperm_model_binary_write(&m, form);
+	form[6] = DPERM_LOSS_LOGISTIC;
+	CHECK(read_binary(form, size, &memory, &out) != NULL);
+}
+
+/* As many classes as weights allow, with values as long as they may be. */
+TEST(holds_the_largest_list_of_classes)
+{
+	static double weights[DPERM_DIM_MAX + 2];
+	static char values[131001];
+	DpermModel	m = plain_model();
+	DpermModel	out;
+	unsigned char *form;
+
+	m.weights = weights;
+	m.classes.bytes = values;
+	m.loss = (DpermLoss) {.kind = DPERM_LOSS_SOFTMAX, .classes = DPERM_DIM_MAX / 2};
+	for (int i = 0; i < m.loss.classes; i++)
+		m.classes.len += sprintf(values + m.classes.len, "%0*d", i == 0 ? 131000 - 52 * (m.loss.classes - 1) - 1 : 51, i) + 1;
+	CHECK(m.classes.len == 131000);
+	CHECK_TEXT(why_not(&m), "");
+	form = malloc(dperm_model_binary_size(&m) + 100);
+	dperm_model_binary_write(&m, form);
+	CHECK(read_binary(form, dperm_model_binary_size(&m), &memory, &out) == NULL && same_model(&m, &out));
+	m.classes.len += 1;
+	CHECK_TEXT(why_not(&m), "the list of classes is too long");
+	m.classes.len -= 1;
+	m.loss.classes++;
+	CHECK_TEXT(why_not(&m), "there are too many weights");
+	dperm_model_binary_write(&m, form);
+	CHECK_TEXT(read_binary(form, dperm_model_binary_size(&m), &memory, &out), "there are too many weights");
+	free(form);
+}
+
 /* The encoder in its middle is written by dperm_encoder_form_write. */
 TEST(holds_the_form_of_the_encoder)
 {
@@ -417,7 +505,7 @@ TEST(holds_the_form_of_the_encoder)
 	unsigned char encoder[SAMPLE_BINARY];
 	size_t		size = dperm_encoder_form_size(&m.encoder);
 
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	dperm_encoder_form_write(&m.encoder, encoder);
 	CHECK(form[14] == size && form[13] == 0);
 	CHECK(memcmp(form + HEADER, encoder, size) == 0);
@@ -450,6 +538,26 @@ TEST(states_the_guarantee_of_persons)
 	m.claim = (DpermClaim) {.unit = DPERM_UNIT_PERSON, .epsilon = INFINITY};
 	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strncmp(text, "NOT PRIVATE.", 12) == 0 && strstr(text, "the rows of 1 person without noise") != NULL);
+}
+
+/* Their number is in it, and not their values, which may need escapes. */
+TEST(states_the_guarantee_of_classes)
+{
+	DpermModel	m = several_model();
+	char		text[GUARANTEE_MAX];
+
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "This logistic regression (softmax loss, 3 classes) was trained on 1000 rows") == text);
+	CHECK(strstr(text, "The label is one of 3 classes: their list is public, not read from rows, and a row with any other"
+				 " label is counted, but adds nothing. ") != NULL);
+	CHECK(strpbrk(text, "\"\\\n") == NULL);
+	m = number_model();
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "The label is a number between 17 and 90: these bounds are public, and values outside of them were"
+				 " clamped. ") != NULL);
+	m = plain_model();
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "The label") == NULL);
 }
 
 TEST(states_other_guarantees)

@@ -287,7 +287,7 @@ TEST(explains_hostile_texts)
 		{"'intercept': true", "'intercept': 'true'", "key 'intercept' must be a boolean"},
 		{"[0.25, -1.5]", "[0.25]", "the number of weights does not match the dimension"},
 		{"[0.25, -1.5]", "[1, 2, 3, 4, 5]", "the number of weights does not match the dimension"},
-		{"[0.25, -1.5]", "[0.25, '-1.5']", "key 'weights' must be an array of numbers"},
+		{"[0.25, -1.5]", "[0.25, '-1.5']", "key 'weights' must be an array of numbers, or of such arrays"},
 		{"[0.25, -1.5]", "[0.25, 1e999]", "a number is out of range"},
 		{"[0.25, -1.5]", "[0.25, -1.5", "a comma or a closing bracket is expected"},
 		{"[0.25, -1.5]", "[[[[[[[[[[[[[[[[[[[[[[[[[[[", "the nesting is too deep"},
@@ -296,6 +296,65 @@ TEST(explains_hostile_texts)
 	};
 
 	check_edits(plain_model(), edits, COUNT(edits));
+}
+
+TEST(prints_classes)
+{
+	static const Edit edits[] = {
+		{"'classes': ['no', 'yes', 'who \\'knows\\'?'], ", "", "key 'classes' is missing"},
+		{"'no', ", "", "there must be an array of weights for each class, if there are several"},
+		{"'no', 'yes', 'who \\'knows\\'?'", "", "there must be an array of weights for each class, if there are several"},
+		{"'no', ", "'no', 'maybe', ", "there must be an array of weights for each class, if there are several"},
+		{"'no'", "'yes'", "a class is there twice"},
+		{"'no'", "'y\\u0065s'", "a class is there twice"},
+		{"'no'", "''", ""},
+		{"'no'", "1", "key 'classes' must be an array of strings"},
+		{"'no'", "['no']", "key 'classes' must be an array of strings"},
+		{"'no'", "null", "key 'classes' must be an array of strings"},
+		{"'no'", "tru", "a value is expected"},
+		{"'no'", "'n\\u0000'", "a string contains an invalid character or escape"},
+		{"'classes': [", "'classes': [], 'c': [", "there is an unknown key"},
+		{"'classes': [", "'classes': 'no', 'c': [", "key 'classes' must be an array of strings"},
+		{"'classes': [", "'classes': {}, 'c': [", "key 'classes' must be an array of strings"},
+		{"'classes': [", "'classes': [], 'classes': [", "key 'classes' occurs twice"},
+		{"'softmax'", "'logistic'", "classes are not expected"},
+		{"'softmax'", "'log_cosh', 'h': 0.5, 'bounds': [0, 1]", "classes are not expected"},
+		{"'classes'", "'positive': 'no', 'classes'", "positive is not expected"},
+		{"'classes'", "'bounds': [0, 1], 'classes'", "bounds are not expected"},
+		{"'classes'", "'h': 1, 'classes'", "this loss has no h"},
+		{"[[0.25, -1.5], [0, 3], [0.5, 1]]", "[0.25, -1.5, 0, 3, 0.5, 1]",
+		"there must be an array of weights for each class, if there are several"},
+		{"[[0.25, -1.5], [0, 3], [0.5, 1]]", "[]",
+		"there must be an array of weights for each class, if there are several"},
+		{"[[0.25, -1.5], [0, 3], [0.5, 1]]", "[[], [], []]", "the number of weights does not match the dimension"},
+		{"[[0.25, -1.5], [0, 3], [0.5, 1]]", "[[0.25], [0], [1]]", "the number of weights does not match the dimension"},
+		{"[0, 3]", "[0]", "the number of weights does not match the dimension"},
+		{"[0, 3]", "[0, 3, 5]", "the number of weights does not match the dimension"},
+		{"[0, 3]", "0, 3", "key 'weights' must be an array of numbers, or of such arrays"},
+		{"[0, 3]", "[0, [3]]", "key 'weights' must be an array of numbers, or of such arrays"},
+		{"[0.25, -1.5]", "[[0.25, -1.5]]", "key 'weights' must be an array of numbers, or of such arrays"},
+		{"[0.25, -1.5], ", "", "there must be an array of weights for each class, if there are several"},
+		{"[0.25, -1.5]", "1, [0.25, -1.5]", "key 'weights' must be an array of numbers, or of such arrays"},
+		{"[0.25, -1.5]", "[0.25, -1.5", "a comma or a closing bracket is expected"}
+	};
+	static const Edit of_plain[] = {
+		{"[0.25, -1.5]", "[[0.25, -1.5]]", "there must be an array of weights for each class, if there are several"},
+		{"'method'", "'classes': [], 'method'", "classes are not expected"},
+		{"'logistic', ", "'softmax', 'classes': ['a', 'b', 'c'], ",
+		"there must be an array of weights for each class, if there are several"}
+	};
+	DpermModel	m = several_model();
+	DpermModel	out;
+	char		text[JSON_MAX];
+
+	dperm_model_print(&m, text, sizeof(text));
+	CHECK(strstr(text, "{\"format\": 1, \"kind\": \"logistic regression\", \"loss\": \"softmax\", \"private\": true,") == text);
+	CHECK(strstr(text, "\"rows\": 1000, \"classes\": [\"no\", \"yes\", \"who \\\"knows\\\"?\"], \"method\"") != NULL);
+	CHECK(strstr(text, "\"dimension\": 2,") != NULL);
+	CHECK(strstr(text, "\"weights\": [[0.25, -1.5], [0, 3], [0.5, 1]], \"guarantee\"") != NULL);
+	CHECK(read_json(text, strlen(text), &memory, &out) == NULL && same_model(&m, &out));
+	check_edits(m, edits, COUNT(edits));
+	check_edits(plain_model(), of_plain, COUNT(of_plain));
 }
 
 /* Every kind of feature, a kernel, and names that need escapes. */
@@ -578,6 +637,32 @@ TEST(holds_the_largest_dimension)
 	memcpy(strstr(text, "\"weights\": [") + 12, "0,", 2);
 	CHECK_TEXT(read_json(text, len + 2, &memory, &out),
 			   "there are too many weights");
+}
+
+/* As many classes as weights allow, and one more. */
+TEST(holds_the_largest_list_of_classes)
+{
+	static double weights[DPERM_DIM_MAX + 2];
+	static char values[DPERM_DIM_MAX * 8];
+	static char text[DPERM_DIM_MAX * 30 + JSON_MAX];
+	DpermModel	m = plain_model();
+	DpermModel	out;
+	size_t		len;
+
+	for (int more = 0; more < 2; more++)
+	{
+		m.weights = weights;
+		m.classes = (DpermText) {values, 0};
+		m.loss = (DpermLoss) {.kind = DPERM_LOSS_SOFTMAX, .classes = DPERM_DIM_MAX / 2 + more};
+		for (int i = 0; i < m.loss.classes; i++)
+			m.classes.len += sprintf(values + m.classes.len, "%d", i) + 1;
+		len = dperm_model_print(&m, text, sizeof(text));
+		CHECK(len < sizeof(text));
+		if (more)
+			CHECK_TEXT(read_json(text, len, &memory, &out), "there are too many weights");
+		else
+			CHECK(read_json(text, len, &memory, &out) == NULL && same_model(&m, &out));
+	}
 }
 
 int

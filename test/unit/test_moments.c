@@ -8,6 +8,7 @@
 #include <float.h>
 #include <stdlib.h>
 
+#include "core/base/limits.h"
 #include "core/solve/moments.h"
 #include "unit/problem.h"
 #include "unit/vectors.h"
@@ -358,6 +359,32 @@ TEST(rounds_within_its_bound_over_many_rows)
 
 			/* plain sums of a million equal terms would be off by far more */
 			CHECK_NEAR(m.value[0] + m.value[1], (double) (naive.value * 2000), 1e-7);
+		}
+}
+
+/*
+ * The bound allows 2^28 pieces: of 2^33 rows, and of 2^41 bytes. So pieces have
+ * 32 rows, or are long.
+ */
+TEST(has_few_pieces)
+{
+	for (int dim = 1; dim <= 1000; dim++)
+		for (int classes = 2; classes <= 2500 && (classes == 2 || classes * dim <= DPERM_DIM_MAX); classes += 1 + classes / 8)
+		{
+			DpermLoss	loss = {classes > 2 ? DPERM_LOSS_SOFTMAX : DPERM_LOSS_LOGISTIC, 0, classes > 2 ? classes : 0};
+			int			blocks = dperm_loss_blocks(loss);
+			DpermLayout layout = dperm_layout_dense(dim);
+			double	   *place = malloc(sizeof(double) * dperm_moments_room(dim * blocks, blocks, false));
+			double	   *at = calloc((size_t) (dim * blocks), sizeof(double));
+			DpermMoments m;
+			int			rows;
+
+			dperm_moments_init_rows(&m, loss, &layout, false, at, place);
+			rows = dperm_moments_piece(&m, 3);
+			CHECK(rows >= 32 || rows * dim >= 1300);
+			CHECK(rows <= m.block_rows);
+			free(place);
+			free(at);
 		}
 }
 

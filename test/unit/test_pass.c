@@ -59,7 +59,7 @@ TEST(round_trips)
  */
 TEST(has_parts_by_order)
 {
-	for (int order = DPERM_PASS_GRADIENT; order <= DPERM_PASS_COUNT; order++)
+	for (int order = DPERM_PASS_GRADIENT; order <= DPERM_PASS_LAST; order++)
 		for (int rows = 0; rows < 2; rows++)
 		{
 			DpermPass	pass = {.order = (DpermPassOrder) order, .rows = 7 * rows, .dim = 5,
@@ -69,7 +69,7 @@ TEST(has_parts_by_order)
 
 			CHECK(DPERM_PASS_HEADER == 14);
 			CHECK(dperm_pass_weights_at(&pass) == at);
-			at += order == DPERM_PASS_CAREFUL ? 10 : 5;
+			at += order == DPERM_PASS_CAREFUL || order == DPERM_PASS_PRODUCT ? 10 : 5;
 			CHECK(dperm_pass_gradient_at(&pass) == at);
 			CHECK(dperm_pass_counts_at(&pass) == at);
 			at += !rows ? 0 : order == DPERM_PASS_COUNT ? 4 : 10;
@@ -90,6 +90,110 @@ TEST(has_parts_by_order)
 				CHECK(dperm_pass_words(&pass) == at + 6 + (rows ? 1 : 0));
 			}
 		}
+}
+
+/*
+ * The same with several classes: sums for each, and counts for each pair.
+ */
+TEST(has_parts_of_several_classes)
+{
+	for (int order = DPERM_PASS_GRADIENT; order <= DPERM_PASS_LAST; order++)
+		for (int rows = 0; rows < 2; rows++)
+		{
+			bool		counts = order == DPERM_PASS_COUNT;
+			DpermPass	pass = {.order = (DpermPassOrder) order, .rows = 7 * rows, .dim = 12, .label = DPERM_LABEL_SEVERAL,
+				.loss = {.kind = counts ? DPERM_LOSS_LOGISTIC : DPERM_LOSS_SOFTMAX, .classes = 4}, .readers = 3, .encoder = 17,
+				.domain = 1 + 12
+			};
+			size_t		at = DPERM_PASS_HEADER;
+			DpermPass	out;
+
+			at += order == DPERM_PASS_CAREFUL || order == DPERM_PASS_PRODUCT ? 24 : 12;
+			CHECK(dperm_pass_gradient_at(&pass) == at && dperm_pass_counts_at(&pass) == at);
+			at += !rows ? 0 : counts ? 16 : 24;
+			CHECK(dperm_pass_hess_at(&pass) == at);
+			/* a matrix of three coordinates, and one of four classes */
+			at += (order == DPERM_PASS_HESSIAN || order == DPERM_PASS_ROUGH) && rows ? 6 + 10 : 0;
+			CHECK(dperm_pass_readers_at(&pass) == at);
+			CHECK(dperm_pass_domain_at(&pass) == at + 6);
+			CHECK(dperm_pass_words(&pass) == at + 8);
+			CHECK(dperm_pass_count_cells(&pass) == (counts ? 16 : 0));
+			pass.bins = counts ? 9 : 0;
+			CHECK(dperm_pass_count_cells(&pass) == 2 * pass.bins);
+			pass.bins = 0;
+			memset(words, 0, sizeof(words));
+			memcpy(words + at + 6, "a\0b\0cc\0dddd", 12);
+			dperm_pass_write(&pass, words);
+			CHECK(words[2] == (counts ? 0x400 : 0x404));
+			CHECK(read_words(words, at + 8, &out) == NULL);
+			CHECK(same_pass(&pass, &out) && out.loss.classes == 4);
+			CHECK(dperm_pass_ordered_words(words, at + 8) == dperm_pass_encoder_at(&pass));
+		}
+}
+
+/* Their list is as long as stated, and each value is in it once. */
+TEST(has_several_classes)
+{
+	TestRandom	state = 7;
+	int			seen = 0;
+
+	for (int round = 0; round < 400; round++)
+	{
+		DpermPass	pass;
+		DpermPass	out;
+		size_t		count = sample_pass(&state, &pass, words);
+		char	   *domain = (char *) (words + dperm_pass_domain_at(&pass));
+		uint64_t	loss = words[2];
+		uint64_t	label = words[11];
+
+		if (pass.label != DPERM_LABEL_SEVERAL)
+		{
+			words[2] |= UINT64_C(3) << 8;
+			CHECK_TEXT(read_words(words, count, &out), "the number of classes is out of range");
+			words[2] = loss;
+			words[1] = DPERM_PASS_PRODUCT;
+			CHECK(read_words(words, count, &out) != NULL);
+			continue;
+		}
+		seen++;
+		/* every number of classes that the word has room for, and some more */
+		for (uint64_t classes = 0; classes < 6000; classes++)
+		{
+			words[2] = (loss & 0xff) | classes << 8;
+			CHECK((read_words(words, count, &out) == NULL) == (classes == (uint64_t) pass.loss.classes));
+		}
+		for (int bit = 8; bit < 64; bit++)
+		{
+			words[2] = loss ^ UINT64_C(1) << bit;
+			CHECK(read_words(words, count, &out) != NULL);
+		}
+		words[2] = (loss & 0xff) | 2 << 8;
+		CHECK_TEXT(read_words(words, count, &out), "the number of classes is out of range");
+		words[2] = (loss & 0xff) | (pass.order == DPERM_PASS_COUNT && pass.bins == 0 ? DPERM_PASS_CLASSES_MAX + 1 : DPERM_DIM_MAX + 1) << 8;
+		CHECK_TEXT(read_words(words, count, &out), "the number of classes is out of range");
+		words[2] = loss;
+		words[4]++;
+		CHECK_TEXT(read_words(words, count, &out), "the dimension is not a multiple of the number of classes");
+		words[4]--;
+		words[11] = label & ~UINT64_C(0xff0fffff);
+		CHECK_TEXT(read_words(words, count, &out), "several classes have no list of their values");
+		words[11] = label + 1;
+		CHECK(read_words(words, count, &out) != NULL);
+		words[11] = label - 1;
+		CHECK(read_words(words, count, &out) != NULL);
+		words[11] = (label & ~UINT64_C(0xf00000)) | DPERM_LABEL_TWO << 20;
+		CHECK(read_words(words, count, &out) != NULL);
+		words[11] = label;
+		CHECK(read_words(words, count, &out) == NULL);
+		domain[pass.domain - 2] = 'x';
+		CHECK_TEXT(read_words(words, count, &out), "the last class has no end");
+		domain[pass.domain - 2] = '\0';
+		domain[1] = 'x';
+		CHECK_TEXT(read_words(words, count, &out), "there are fewer classes");
+		domain[0] = domain[1] = '\0';
+		CHECK_TEXT(read_words(words, count, &out), "a class is there twice");
+	}
+	CHECK(seen > 50);
 }
 
 /*
@@ -176,9 +280,12 @@ TEST(has_labels_of_the_loss)
 	pass.label = DPERM_LABEL_TWO;
 	dperm_pass_write(&pass, words);
 	CHECK_TEXT(read_words(words, count, &out), "the labels are not those of the loss");
-	pass.label = (DpermLabelKind) 2;
-	dperm_pass_write(&pass, words);
-	CHECK_TEXT(read_words(words, count, &out), "the labels are not those of the loss");
+	for (int label = DPERM_LABEL_SEVERAL; label < 16; label++)
+	{
+		pass.label = (DpermLabelKind) label;
+		dperm_pass_write(&pass, words);
+		CHECK_TEXT(read_words(words, count, &out), "the labels are not those of the loss");
+	}
 	pass.label = DPERM_LABEL_NUMBER;
 	for (int domain = 0; domain < 30; domain++)
 	{
@@ -218,9 +325,11 @@ TEST(tells_counts_from_sums)
 		for (size_t at = 2; at < 10; at++)
 			if (at <= 3 || at >= 8)
 			{
-				words[at] = at == 2 ? 1 : UINT64_C(0x3fe0000000000000);
+				uint64_t	was = words[at];
+
+				words[at] = at == 2 ? was | 1 : UINT64_C(0x3fe0000000000000);
 				CHECK(read_words(words, count, &out) != NULL);
-				words[at] = 0;
+				words[at] = was;
 			}
 		CHECK(read_words(words, count, &out) == NULL);
 		words[12] = 5;
@@ -317,17 +426,20 @@ check_promises(const DpermPass *pass, size_t count)
 {
 	CHECK(pass->dim >= 1 && pass->dim <= DPERM_DIM_MAX);
 	CHECK(dperm_pass_words(pass) == count);
-	CHECK(pass->order >= DPERM_PASS_GRADIENT && pass->order <= DPERM_PASS_COUNT);
+	CHECK(pass->order >= DPERM_PASS_GRADIENT && pass->order <= DPERM_PASS_LAST);
 	CHECK(pass->bins >= 0 && pass->bins <= (pass->order == DPERM_PASS_COUNT ? DPERM_BINS_MAX : 0));
-	CHECK(pass->loss.kind <= DPERM_LOSS_LOG_COSH);
-	CHECK(pass->label == DPERM_LABEL_TWO || pass->label == DPERM_LABEL_NUMBER);
+	CHECK(pass->loss.kind <= DPERM_LOSS_SOFTMAX);
+	CHECK(pass->label == DPERM_LABEL_TWO || pass->label == DPERM_LABEL_NUMBER || pass->label == DPERM_LABEL_SEVERAL);
+	CHECK(pass->label == DPERM_LABEL_SEVERAL ? pass->loss.classes >= 3 && pass->dim % pass->loss.classes == 0 && pass->domain > 3 :
+		  pass->loss.classes == 0 && pass->order != DPERM_PASS_PRODUCT);
+	CHECK(dperm_pass_count_cells(pass) <= 10000);
 	CHECK(pass->order == DPERM_PASS_COUNT || pass->label == dperm_loss_label(pass->loss));
-	CHECK(pass->label == DPERM_LABEL_TWO || (pass->bins == 0 && pass->domain == 17));
+	CHECK(pass->label != DPERM_LABEL_NUMBER || (pass->bins == 0 && pass->domain == 17));
 	CHECK(pass->readers >= 0 && pass->encoder >= 0 && pass->domain >= 0 && pass->domain <= 1 << 17);
 	CHECK(pass->rows >= 0 && pass->rows <= DPERM_ROWS_MAX);
 	CHECK(pass->persons >= 0 && pass->persons <= (pass->weighted ? pass->rows : 0));
 	CHECK(isfinite(pass->value[0]) && isfinite(pass->value[1]));
-	CHECK(pass->loss.kind == DPERM_LOSS_LOGISTIC ? pass->loss.h == 0 :
+	CHECK(dperm_loss_entry((int) pass->loss.kind)->h_min == 0 ? pass->loss.h == 0 :
 		  pass->loss.h >= DPERM_H_MIN && pass->loss.h <= DPERM_H_MAX);
 }
 
@@ -409,7 +521,7 @@ TEST(tells_requests_apart)
 	DpermPass	b;
 
 	sample_pass(&state, &a, words);
-	a.loss = (DpermLoss) {DPERM_LOSS_HUBER, 0.5};
+	a.loss = (DpermLoss) {DPERM_LOSS_HUBER, 0.5, 0};
 	a.order = DPERM_PASS_GRADIENT;
 #define DIFFERS(change) \
 	do { \
@@ -421,6 +533,7 @@ TEST(tells_requests_apart)
 	DIFFERS(b.order = DPERM_PASS_HESSIAN);
 	DIFFERS(b.loss.kind = DPERM_LOSS_SMOOTH_HINGE);
 	DIFFERS(b.loss.h = 0.25);
+	DIFFERS(b.loss.classes = 3);
 	DIFFERS(b.bins++);
 	DIFFERS(b.weighted = !b.weighted);
 	DIFFERS(b.dim++);

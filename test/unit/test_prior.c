@@ -138,8 +138,8 @@ TEST(is_part_of_a_model)
 		m.prior = (DpermText) {texts[i], (int) strlen(texts[i])};
 		CHECK(dperm_model_check(&m, &why) == DPERM_OK);
 		len = dperm_model_binary_size(&m);
-		dperm_model_to_binary(&m, form);
-		CHECK(dperm_model_from_binary(form, len, &arena, &back, &why) == DPERM_OK);
+		dperm_model_binary_write(&m, form);
+		CHECK(dperm_model_binary_read(form, len, &arena, &back, &why) == DPERM_OK);
 		CHECK(back.prior.len == m.prior.len && memcmp(back.prior.bytes, m.prior.bytes, (size_t) m.prior.len) == 0);
 		arena = (DpermArena) {memory, dperm_model_arena_size(sizeof(text))};
 		len = dperm_model_print(&m, text, sizeof(text));

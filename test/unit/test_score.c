@@ -67,7 +67,8 @@ TEST(agrees_with_the_encoder)
 			dperm_score_terms(enc, weights, values, room, terms);
 			for (int i = 1; i < count; i++)
 				terms[0] += terms[i];
-			CHECK(terms[0] == dperm_score_decision(enc, NULL, weights, values, room));
+			CHECK_NEAR(terms[0], dperm_score_decision(enc, NULL, weights, values, room),
+					   4 * dim * DBL_EPSILON);
 		}
 		free(room);
 	}
@@ -212,4 +213,96 @@ TEST(knows_rows_that_say_nothing)
 				CHECK(dperm_score_decision(&enc, NULL, weights, values, room) ==
 					  dperm_score_decision(&enc, NULL, weights, missing, room));
 		}
+}
+
+/* The outputs of classes are the decisions by their weights, to the last bit. */
+TEST(outputs_are_decisions)
+{
+	static SampleEncoder sampled;
+	static SampleRow row;
+	TestRandom	state = 5;
+
+	for (int round = 0; round < 3000; round++)
+	{
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		const DpermValue *values = sample_row(&state, enc, &row);
+		int			dim = dperm_encoder_dim(enc);
+		int			linear = dperm_encoder_linear_dim(enc);
+		double		room[2 * SAMPLE_DIM_MAX + 4];
+		double		frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+		double		weights[4 * SAMPLE_DIM_MAX];
+		double		outputs[4];
+
+		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+			dperm_fourier_make(&enc->kernel, linear, frequencies, NULL);
+		for (int i = 0; i < 4 * dim; i++)
+			weights[i] = test_uniform(&state) - 0.5;
+		dperm_score_outputs(enc, frequencies, 4, weights, values, room, outputs);
+		for (int k = 0; k < 4; k++)
+			CHECK(outputs[k] ==
+				  dperm_score_decision(enc, frequencies, weights + k * dim, values, room));
+
+		/* and so is what a row is counted by */
+		CHECK(dperm_score_judge(enc, frequencies, 4, weights, values, 0, room) ==
+			  dperm_score_class(4, outputs));
+		CHECK(dperm_score_judge(enc, frequencies, 4, weights, values, 9, room) ==
+			  dperm_score_odds(4, outputs));
+		CHECK(dperm_score_judge(enc, frequencies, 0, weights, values, 9, room) == outputs[0]);
+	}
+}
+
+/* The first of the largest; infinities and NaN have a place, too. */
+TEST(chooses_a_class)
+{
+	CHECK(dperm_score_class(3, (double[]) {0, 0, 0}) == 1);
+	CHECK(dperm_score_class(3, (double[]) {-1, 2, 2}) == 2);
+	CHECK(dperm_score_class(3, (double[]) {-1, 2, 2.5}) == 3);
+	CHECK(dperm_score_class(3, (double[]) {NAN, -INFINITY, -1}) == 3);
+	CHECK(dperm_score_class(3, (double[]) {NAN, NAN, NAN}) == 1);
+	CHECK(dperm_score_class(3, (double[]) {DBL_MAX, INFINITY, 0}) == 1);
+}
+
+/* Probabilities add up to 1, keep their order, and do not overflow. */
+TEST(gives_probabilities_of_classes)
+{
+	static const double odd[] = {NAN, INFINITY, -INFINITY, DBL_MAX, -DBL_MAX, 0, 1e300, -745, 710};
+	double		p[3] = {log(1), log(2), log(5)};
+
+	dperm_score_probabilities(3, p);
+	CHECK_NEAR(p[0], 0.125, 1e-15);
+	CHECK_NEAR(p[1], 0.25, 1e-15);
+	CHECK_NEAR(p[2], 0.625, 1e-15);
+	for (int i = 0; i < 9 * 9 * 9; i++)
+	{
+		double		outputs[3] = {odd[i % 9], odd[i / 9 % 9], odd[i / 81]};
+		int			chosen = dperm_score_class(3, outputs);
+		double		odds = dperm_score_odds(3, outputs);
+
+		dperm_score_probabilities(3, outputs);
+		CHECK_NEAR(outputs[0] + outputs[1] + outputs[2], 1, 1e-15);
+		for (int k = 0; k < 3; k++)
+			CHECK(outputs[k] >= 0 && outputs[k] <= outputs[chosen - 1]);
+		CHECK(!isnan(odds));
+		CHECK_NEAR(dperm_score_probability(odds), outputs[0], 1e-15);
+	}
+}
+
+/* The odds of the first class, also where its probability is nearly 1. */
+TEST(gives_odds)
+{
+	TestRandom	state = 6;
+
+	CHECK_NEAR(dperm_score_odds(3, (double[]) {50, 0, 0}), 50 - log(2), 1e-14);
+	CHECK_NEAR(dperm_score_odds(3, (double[]) {-800, 0, -900}), -800, 1e-12);
+	for (int round = 0; round < 1000; round++)
+	{
+		double		outputs[5];
+		double		odds;
+
+		for (int k = 0; k < 5; k++)
+			outputs[k] = 20 * (test_uniform(&state) - 0.5);
+		odds = dperm_score_odds(5, outputs);
+		dperm_score_probabilities(5, outputs);
+		CHECK_NEAR(dperm_score_probability(odds), outputs[0], 1e-14);
+	}
 }

@@ -203,7 +203,7 @@ read_form(const unsigned char *form, size_t size, DpermModel *out)
 	const char *why = NULL;
 
 	memcpy(copy, form, size);
-	(void) dperm_model_from_binary(copy, size, &arena, out, &why);
+	(void) dperm_model_binary_read(copy, size, &arena, out, &why);
 	free(copy);
 	return why ? why : "";
 }
@@ -249,12 +249,12 @@ survives(const DpermModel *m)
 	 * memory holds one model at a time: what m points to is gone after the
 	 * first reading
 	 */
-	dperm_model_to_binary(m, form);
+	dperm_model_binary_write(m, form);
 	dperm_model_print(m, text, len + 1);
 	same = *read_text(text, len, &out) == '\0' && dperm_model_binary_size(&out) == size;
 	if (same)
 	{
-		dperm_model_to_binary(&out, again);
+		dperm_model_binary_write(&out, again);
 		same = memcmp(form, again, size) == 0;
 	}
 	same = same && *read_form(form, size, &out) == '\0' && dperm_model_print(&out, NULL, 0) == len;
@@ -281,7 +281,7 @@ fate_of(const char *tuning)
 	len = dperm_model_print(&m, NULL, 0);
 	form = malloc(size);
 	text = malloc(len + 1);
-	dperm_model_to_binary(&m, form);
+	dperm_model_binary_write(&m, form);
 	dperm_model_print(&m, text, len + 1);
 	fate.binary = read_form(form, size, &out);
 	if (*fate.binary == '\0')

@@ -41,13 +41,15 @@ typedef struct DpermModel
 	int			alternative_count;
 	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 
-	const double *weights;		/* dperm_encoder_dim(&encoder) of them */
+	/* dperm_model_weights() of them: the encoder's, class by class if there are several */
+	const double *weights;
 	DpermText	source;			/* the relation, with its schema; empty for an aggregate */
 	DpermText	label;			/* the label column; empty if it was an expression */
 	bool		has_positive;	/* was a positive value specified? */
 	DpermText	positive;
 	double		label_low;		/* the bounds of a label that is a number, else zeros */
 	double		label_high;
+	DpermText	classes;		/* of several, loss.classes of them (classes.h), else empty */
 	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
 	DpermText	prior;			/* its prior (prior.h); empty if it has none */
 	DpermText	budget;			/* that was charged for it; empty if none was */
@@ -88,6 +90,23 @@ dperm_model_centre(const DpermModel *model)
 			   0;
 }
 
+/* The number of its weights; and those of a class, the first of which is number 1. */
+static inline int
+dperm_model_weights(const DpermModel *model)
+{
+	return dperm_encoder_dim(&model->encoder) * dperm_loss_blocks(model->loss);
+}
+
+static inline const double *
+dperm_model_class(const DpermModel *model, int number)
+{
+	return model->weights + (size_t) (number - 1) * (size_t) dperm_encoder_dim(&model->encoder);
+}
+
+/* Longer than the candidates of any tuning, and than any name or label. */
+#define DPERM_MODEL_TUNING_MAX (1 << 20)
+#define DPERM_MODEL_LABEL_MAX (1 << 18)
+
 /* Both forms begin with this number, the only format that is read. */
 #define DPERM_MODEL_FORMAT 1
 
@@ -110,8 +129,8 @@ extern size_t dperm_model_arena_size(size_t len);
 
 /* Binary form. The result points into the arena only, not into the input. */
 extern size_t dperm_model_binary_size(const DpermModel *model);
-extern void dperm_model_to_binary(const DpermModel *model, unsigned char *out);
-extern DpermStatus dperm_model_from_binary(const unsigned char *in, size_t len,
+extern void dperm_model_binary_write(const DpermModel *model, unsigned char *out);
+extern DpermStatus dperm_model_binary_read(const unsigned char *in, size_t len,
 										   DpermArena *arena, DpermModel *out,
 										   const char **why);
 

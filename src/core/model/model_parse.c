@@ -18,6 +18,7 @@
 
 #include "core/encode/encoder_json.h"
 #include "core/base/json.h"
+#include "core/model/model_lists.h"
 #include "core/model/model_noise.h"
 
 /* One key of the object, with its static messages. */
@@ -50,6 +51,7 @@ typedef enum FieldId
 	F_LABEL,
 	F_POSITIVE,
 	F_BOUNDS,
+	F_CLASSES,
 	F_METHOD,
 	F_ANALYSIS,
 	F_ALTERNATIVES,
@@ -89,6 +91,7 @@ static const Field fields[F_COUNT] = {
 	[F_LABEL] = FIELD("label", "a string"),
 	[F_POSITIVE] = FIELD("positive", "a string"),
 	[F_BOUNDS] = FIELD("bounds", "an array of two numbers"),
+	[F_CLASSES] = FIELD("classes", "an array of strings"),
 	[F_METHOD] = FIELD("method", "a string"),
 	[F_ANALYSIS] = FIELD("analysis", "a string"),
 	[F_ALTERNATIVES] = FIELD("alternatives", "an array of objects"),
@@ -104,7 +107,7 @@ static const Field fields[F_COUNT] = {
 	[F_FEATURES] = FIELD("features", "an array of objects"),
 	[F_INTERCEPT] = FIELD("intercept", "a boolean"),
 	[F_KERNEL] = FIELD("kernel", "an object"),
-	[F_WEIGHTS] = FIELD("weights", "an array of numbers"),
+	[F_WEIGHTS] = FIELD("weights", "an array of numbers, or of such arrays"),
 	[F_TUNING] = FIELD("tuning", "an object"),
 	[F_PRIOR] = FIELD("prior", "an object"),
 	[F_LEDGER] = FIELD("ledger", "an object"),
@@ -114,13 +117,13 @@ static const Field fields[F_COUNT] = {
 #define BIT(field) (UINT64_C(1) << (field))
 
 /*
- * Keys that may be omitted; h and bounds are required or not allowed depending
- * on the loss, and so are rows and persons depending on the unit.
+ * Keys that may be omitted; h, bounds and classes are required or not allowed
+ * depending on the loss, and so are rows and persons depending on the unit.
  */
 #define OPTIONAL \
 	(BIT(F_ROWS) | BIT(F_PERSONS) | BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
 	 BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_BOUNDS) | \
-	 BIT(F_ALTERNATIVES) | \
+	 BIT(F_CLASSES) | BIT(F_ALTERNATIVES) | \
 	 BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
 	 BIT(F_SOURCE) | BIT(F_PRIOR) | BIT(F_LEDGER) | BIT(F_GUARANTEE))
 
@@ -132,7 +135,7 @@ typedef struct Parser
 	DpermJson	json;
 	DpermModel	model;
 	DpermArena *arena;
-	int64_t		weights_count;
+	DpermModelList weights;
 	int64_t		says_dimension;
 	uint64_t	seen;			/* BIT(field) of each key seen so far */
 	DpermLearner says_learner;	/* kind, private: to be compared at the end */
@@ -216,81 +219,6 @@ read_label_bounds(Parser *p)
 		if (i == 2 || !dperm_json_number(&p->json, bounds[i++]))
 			return fail(p, fields[F_BOUNDS].mistyped);
 	return p->json.why == NULL && (i == 2 || fail(p, fields[F_BOUNDS].mistyped));
-}
-
-/* All weights; whether their number is right is checked later. */
-static bool
-read_weights(Parser *p)
-{
-	double	   *weights;
-	int64_t		i = 0;
-
-	if (!dperm_json_array(&p->json))
-		return false;
-	p->weights_count = dperm_encoder_json_count(&p->json);
-	if (p->weights_count > DPERM_DIM_MAX)
-		return fail(p, "there are too many weights");
-	weights = dperm_arena_take(p->arena, sizeof(double) * (size_t) p->weights_count);
-	if (weights == NULL)
-		return fail(p, "there is not enough memory for the weights");
-	while (dperm_json_element(&p->json))
-		if (i >= p->weights_count ? !dperm_json_skip(&p->json) :	/* not counted */
-			!dperm_json_number(&p->json, &weights[i++]))
-			return false;
-	p->model.weights = weights;
-	return p->json.why == NULL;
-}
-
-/* One of the ways that the method was chosen from. */
-static bool
-read_alternative(Parser *p, DpermAlternative *alternative)
-{
-	char		text[NAME_ROOM];
-	unsigned	seen = 0;
-
-	if (!dperm_json_object(&p->json))
-		return false;
-	while (dperm_json_key(&p->json, text, sizeof(text)))
-	{
-		int			key = strcmp(text, "method") == 0 ? 0 :
-				  strcmp(text, "noise") == 0  ? 1 :
-				  strcmp(text, "risk") == 0	  ? 2 :
-												3;
-
-		if (key == 3 || (seen & 1U << key))
-			return fail(p, "an alternative contains an unknown key, or a key twice");
-		seen |= 1U << key;
-		if (key == 2 ? !dperm_json_number(&p->json, &alternative->risk) :
-					   !dperm_json_string(&p->json, text, sizeof(text)))
-			return false;
-		if (key == 0 && !dperm_mechanism_parse(text, &alternative->method))
-			return fail(p, "an alternative is unknown");
-		if (key == 1)
-		{
-			alternative->law = strcmp(text, "gaussian") == 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM;
-			if (alternative->law == DPERM_LAW_NORM && strcmp(text, "pure") != 0)
-				return fail(p, "an alternative is unknown");
-		}
-	}
-	if (p->json.why == NULL && seen != 7)
-		return fail(p, "an alternative must have method, noise and risk");
-	return p->json.why == NULL;
-}
-
-/* All ways that the method was chosen from. */
-static bool
-read_alternatives(Parser *p)
-{
-	if (!dperm_json_array(&p->json))
-		return false;
-	while (dperm_json_element(&p->json))
-	{
-		if (p->model.alternative_count >= DPERM_ALTERNATIVES_MAX)
-			return fail(p, "there are too many alternatives");
-		if (!read_alternative(p, &p->model.alternatives[p->model.alternative_count++]))
-			return false;
-	}
-	return p->json.why == NULL;
 }
 
 /* Copy the text of an object; dperm_model_check parses it. */
@@ -409,7 +337,7 @@ read_field(Parser *p, FieldId field)
 		case F_BUDGET:
 			return read_budget(p);
 		case F_ALTERNATIVES:
-			return read_alternatives(p);
+			return dperm_model_lists_alternatives(json, m, &p->why);
 		case F_NOISE_GROUPS:
 			return dperm_model_noise_parse(json, p->arena, &p->noise, &p->why);
 		case F_NOISE_SCALE:
@@ -427,7 +355,7 @@ read_field(Parser *p, FieldId field)
 		case F_INTERCEPT:
 			return dperm_json_bool(json, &m->encoder.intercept);
 		case F_WEIGHTS:
-			return read_weights(p);
+			return dperm_model_lists_weights(json, p->arena, &p->weights, &p->why);
 		case F_TUNING:
 			return read_object(p, field, &m->tuning);
 		case F_PRIOR:
@@ -443,6 +371,8 @@ read_field(Parser *p, FieldId field)
 			return dperm_encoder_json_text(json, p->arena, &m->positive, &p->why);
 		case F_BOUNDS:
 			return read_label_bounds(p);
+		case F_CLASSES:
+			return dperm_model_lists_classes(json, p->arena, m, &p->why);
 		case F_GUARANTEE:
 			return dperm_json_string(json, NULL, 0);
 		default:
@@ -535,6 +465,10 @@ check_agreement(Parser *p)
 		return fail(p, fields[F_BOUNDS].missing);
 	if (loss->label != DPERM_LABEL_NUMBER && (p->seen & BIT(F_BOUNDS)))
 		return fail(p, "bounds are not expected");
+	if (loss->label == DPERM_LABEL_SEVERAL && !(p->seen & BIT(F_CLASSES)))
+		return fail(p, fields[F_CLASSES].missing);
+	if (loss->label != DPERM_LABEL_SEVERAL && (p->seen & BIT(F_CLASSES)))
+		return fail(p, "classes are not expected");
 	if ((p->seen & BIT(F_KIND)) && p->says_learner != loss->learner)
 		return fail(p, "kind and loss contradict each other");
 	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->claim.epsilon))
@@ -546,8 +480,10 @@ check_agreement(Parser *p)
 	dim = dperm_encoder_dim(&m->encoder);
 	if ((p->seen & BIT(F_DIMENSION)) && p->says_dimension != dim)
 		return fail(p, "dimension does not match the features");
-	if (p->weights_count != dim)
-		return fail(p, "the number of weights does not match the dimension");
+	if (p->weights.arrays != m->loss.classes)
+		return fail(p, "there must be an array of weights for each class, if there are several");
+	if (p->weights.count != dim)
+		return fail(p, DPERM_MODEL_UNEVEN);
 	if ((p->seen & BIT(F_LEDGER)) && m->entry == 0)
 		return fail(p, "the entry of the ledger is out of range");
 	return true;
@@ -572,6 +508,7 @@ dperm_model_parse(const char *in, size_t len, DpermArena *arena, DpermModel *out
 	if (p.noise)
 		dperm_noise_measure(dperm_model_law(&p.model), p.noise);
 	p.model.noise = p.noise;
+	p.model.weights = p.weights.numbers;
 	if (dperm_model_check(&p.model, why) != DPERM_OK)
 		return DPERM_BAD_FORMAT;
 	*out = p.model;

@@ -23,10 +23,14 @@ bin_of(double decision, int bins)
  * The cell of a decision: in a histogram by class, or in the confusion matrix.
  */
 int
-dperm_counts_cell(double decision, bool positive, int bins)
+dperm_counts_cell(int classes, double decision, double label, int bins)
 {
+	bool		positive = classes > 0 ? label == 1 : label > 0;
+
 	if (bins > 0)
 		return (positive ? 0 : bins) + bin_of(decision, bins);
+	if (classes > 0)
+		return ((int) label - 1) * classes + (int) decision - 1;
 	if (decision > 0)
 		return positive ? DPERM_TRUE_POSITIVE : DPERM_FALSE_POSITIVE;
 	return positive ? DPERM_FALSE_NEGATIVE : DPERM_TRUE_NEGATIVE;
@@ -65,7 +69,9 @@ dperm_counts_variance(uint64_t budget, uint64_t parts)
 	return budget == 0 ? 0 : 2 * exp(-step) / (gap * gap);
 }
 
-static const char *const metric_names[] = {"accuracy", "error", "precision", "recall", "f1"};
+static const char *const metric_names[] = {
+	"accuracy", "error", "precision", "recall", "f1", "macro f1"
+};
 
 const char *
 dperm_counts_metric_name(DpermMetric metric)
@@ -74,76 +80,173 @@ dperm_counts_metric_name(DpermMetric metric)
 }
 
 /*
- * Every metric is a ratio of two weighted sums of cells; these are the weights,
- * doubled for F1.
+ * Every metric is a ratio of two weighted sums of four cells; these are the
+ * weights, doubled for F1.
  */
 static const double tops[DPERM_METRICS][DPERM_CELLS] = {
 	{1, 0, 0, 1}, {0, 1, 1, 0}, {1, 0, 0, 0}, {1, 0, 0, 0}, {2, 0, 0, 0}
 };
 static const double bottoms[DPERM_METRICS][DPERM_CELLS] = {
-	{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 0, 0}, {1, 0, 1, 0}, {2, 1, 1, 0}
+	{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 0, 1, 0}, {1, 1, 0, 0}, {2, 1, 1, 0}
 };
 
-/* The metric of cells, NaN for 0/0; *bottom is the denominator. */
+/* Cells of a matrix, joined into four, in whole units. */
+typedef struct Four
+{
+	double		cells[DPERM_CELLS];
+	double		joined[DPERM_CELLS];	/* how many cells each was */
+} Four;
+
+/*
+ * Join the cells of a matrix: a class against all others, or what is right
+ * against what is wrong.
+ */
+static Four
+join_cells(DpermMetric metric, int classes, int class, const int64_t *counts, uint64_t parts)
+{
+	Four		four = {{0}, {0}};
+
+	for (int label = 1; label <= classes; label++)
+		for (int decided = 1; decided <= classes; decided++)
+		{
+			int			place = metric <= DPERM_METRIC_ERROR ?
+				(label == decided ? DPERM_TRUE_POSITIVE : DPERM_FALSE_NEGATIVE) :
+				2 * (label != class) + (decided != class);
+
+			four.cells[place] += (double) *counts++ / (double) parts;
+			four.joined[place]++;
+		}
+	return four;
+}
+
+/* The metric of four cells, each of them at least so much; NaN for 0/0. */
 static double
-metric_of(DpermMetric metric, const double *cells, double *bottom)
+quotient_of(DpermMetric metric, const Four *four, double least)
 {
 	double		top = 0;
+	double		bottom = 0;
 
-	*bottom = 0;
 	for (int i = 0; i < DPERM_CELLS; i++)
 	{
-		top += tops[metric][i] * cells[i];
-		*bottom += bottoms[metric][i] * cells[i];
+		top += tops[metric][i] * fmax(least, four->cells[i]);
+		bottom += bottoms[metric][i] * fmax(least, four->cells[i]);
 	}
-	return *bottom > 0 ? top / *bottom : NAN;
+	return bottom > 0 ? top / bottom : NAN;
+}
+
+/*
+ * The noise has longer tails than the normal law: 95 percent of the Laplace law
+ * are within log(20)/sqrt(2) deviations. Its variance, times this, makes them as
+ * many as those of the normal law.
+ */
+#define TAILS 1.1682
+
+/*
+ * The interval of a metric, by Fieller: with T the top and B the bottom, it is
+ * all R for which T - R B, whose mean is 0 at the true R, is within so many of
+ * its standard deviations. That is the range between the roots of a R^2 - 2 b R
+ * + c; all if the bottom may be zero. Each cell has the variance of its count
+ * and that of its noise. One unit is added to every cell, as Agresti and Coull
+ * do: a rate of 0 or 1 is not certain either. Sets *low and *high, which may be
+ * beyond 0 and 1, or returns false.
+ */
+static bool
+fieller(DpermMetric metric, const Four *four, double noise_variance, double *low, double *high)
+{
+	double		top = 0,
+				bottom = 0,
+				a = 0,
+				b = 0,
+				c = 0,
+				root;
+
+	for (int i = 0; i < DPERM_CELLS; i++)
+	{
+		double		t = tops[metric][i];
+		double		u = bottoms[metric][i];
+		double		variance = DPERM_NORMAL_QUANTILE * DPERM_NORMAL_QUANTILE *
+			(fmax(0, four->cells[i]) + 1 + TAILS * four->joined[i] * noise_variance);
+
+		top += t * (four->cells[i] + 1);
+		bottom += u * (four->cells[i] + 1);
+		a -= u * u * variance;
+		b -= u * t * variance;
+		c -= t * t * variance;
+	}
+	a += bottom * bottom;
+	b += bottom * top;
+	c += top * top;
+	if (!(bottom > 0 && a > 0))
+		return false;
+	root = sqrt(fmax(0, b * b - a * c));
+	*low = (b - root) / a;
+	*high = (b + root) / a;
+	return true;
+}
+
+/*
+ * The mean of F1 over the classes that have one. A cell is of two classes at
+ * most, so the variance of a sum over classes is at most twice the sum of their
+ * variances; distances to the ends of intervals are added as deviations are (Zou
+ * and Donner). Here ratios are not cut at 0 and 1, so that no bias adds up, and
+ * a class whose interval is everything may have any.
+ */
+static DpermEstimate
+macro_f1(int classes, const int64_t *counts, uint64_t parts, double noise_variance)
+{
+	double		sum = 0,
+				least = 0,
+				most = 0,
+				below = 0,
+				above = 0,
+				low,
+				high;
+	int			defined = 0;
+
+	for (int i = 1; i <= classes; i++)
+	{
+		Four		four = join_cells(DPERM_METRIC_F1, classes, i, counts, parts);
+		double		value = quotient_of(DPERM_METRIC_F1, &four, 0);
+		double		middle = quotient_of(DPERM_METRIC_F1, &four, -INFINITY);
+
+		sum += isnan(value) ? 0 : value;
+		defined += !isnan(value);
+		if (isnan(middle) || !fieller(DPERM_METRIC_F1, &four, noise_variance, &low, &high))
+		{
+			most++;
+			continue;
+		}
+		least += middle;
+		most += middle;
+		below += pow(fmax(0, middle - low), 2);
+		above += pow(fmax(0, high - middle), 2);
+	}
+	if (defined == 0)
+		return (DpermEstimate) {NAN, 0, 1};
+	low = (least - sqrt(2 * below)) / classes;
+	high = (most + sqrt(2 * above)) / classes;
+	return (DpermEstimate) {
+		sum / defined, fmax(0, fmin(sum / defined, low)), fmin(1, fmax(sum / defined, high))
+	};
 }
 
 /* A metric of noisy counts with its interval. */
 DpermEstimate
-dperm_counts_metric(DpermMetric metric, const int64_t *counts, uint64_t parts,
-					double noise_variance)
+dperm_counts_metric(DpermMetric metric, int classes, int class, const int64_t *counts,
+					uint64_t parts, double noise_variance)
 {
-	DpermEstimate result = {NAN, 0, 1};
-	double		variance = 0,
-				mean = 0,
-				total = 0,
-				bottom,
-				centre,
-				half;
-	double		cells[DPERM_CELLS];
+	Four		four;
+	double		value,
+				low,
+				high;
 
-	for (int i = 0; i < DPERM_CELLS; i++)
-		cells[i] = counts[i] > 0 ? (double) counts[i] / (double) parts : 0;
-	result.value = metric_of(metric, cells, &bottom);
-	if (isnan(result.value))
-		return result;
-
-	/*
-	 * add one unit to every cell, as Agresti and Coull do: a rate of 0 or 1 is
-	 * not certain either
-	 */
-	for (int i = 0; i < DPERM_CELLS; i++)
-		total += cells[i] += 1;
-	centre = metric_of(metric, cells, &bottom);
-
-	/*
-	 * With g the gradient of top/bottom by cells: the multinomial covariance
-	 * gives sum g_i^2 cells_i - (sum g_i cells_i)^2/total, the noise adds sum
-	 * g_i^2 times its variance.
-	 */
-	for (int i = 0; i < DPERM_CELLS; i++)
-	{
-		double		g = (tops[metric][i] - centre * bottoms[metric][i]) / bottom;
-
-		variance += g * g * (cells[i] + noise_variance);
-		mean += g * cells[i];
-	}
-	variance -= mean * mean / total;
-	half = DPERM_NORMAL_QUANTILE * sqrt(fmax(variance, 0));
-	result.low = fmax(0, fmin(result.value, centre - half));
-	result.high = fmin(1, fmax(result.value, centre + half));
-	return result;
+	if (metric == DPERM_METRIC_MACRO_F1)
+		return macro_f1(classes, counts, parts, noise_variance);
+	four = join_cells(metric, classes, class, counts, parts);
+	value = quotient_of(metric, &four, 0);
+	if (isnan(value) || !fieller(metric, &four, noise_variance, &low, &high))
+		return (DpermEstimate) {value, 0, 1};
+	return (DpermEstimate) {value, fmax(0, fmin(value, low)), fmin(1, fmax(value, high))};
 }
 
 /* A noisy count with an interval for its noise. */

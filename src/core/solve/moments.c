@@ -346,21 +346,24 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 	add_part(m);
 }
 
+/* The least number of rows; with several classes, rows need not be long. */
+#define LEAST_ROWS 8
+#define LEAST_ROWS_SEVERAL 32
+
 /*
  * How many rows to add at a time if they need not be gathered: this many
  * eighths of a block, which stay in the nearest cache from the first product to
- * the second; but whole blocks are better for a Hessian and for codes. (The
- * bound on rounding limits the number of such pieces: docs/guarantee.md,
- * "Rounding".)
+ * the second; but whole blocks are better for a Hessian and for codes.
  */
-static int
-piece_rows(const DpermMoments *m, int eighths)
+int
+dperm_moments_piece(const DpermMoments *m, int eighths)
 {
 	int			rows = m->block_rows * eighths / 64 * 8;
+	int			least = m->blocks > 1 ? LEAST_ROWS_SEVERAL : LEAST_ROWS;
 
 	if (m->hessian || dperm_layout_codes(&m->layout) > 0 || m->careful)
 		return m->block_rows;
-	return rows > 8 ? rows : 8;
+	return rows > least ? rows : least;
 }
 
 /* Add compact rows. */
@@ -368,7 +371,7 @@ void
 dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count, size_t stride,
 						  bool single)
 {
-	int			most = piece_rows(m, 5);
+	int			most = dperm_moments_piece(m, 5);
 
 	single = single && !m->hessian && m->blocks == 1;
 	if (single)
@@ -434,7 +437,7 @@ void
 dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count, int64_t step)
 {
 	size_t		stride = (size_t) m->layout.words * (size_t) step;
-	int			most = piece_rows(m, 3);
+	int			most = dperm_moments_piece(m, 3);
 
 	m->rows += count;
 	while (count > 0)

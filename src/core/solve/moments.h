@@ -166,6 +166,12 @@ dperm_moments_packed(int dim, DpermLoss loss)
 #define DPERM_ROUNDING_UNIT (1.0625 * 0x1p-53)
 
 /*
+ * How many rows in memory are added at a time. The bound below rests on it: as
+ * many as DPERM_PIECE_ROWS, or long ones, or 32 (docs/guarantee.md, Lemma 8).
+ */
+extern int	dperm_moments_piece(const DpermMoments *m, int eighths);
+
+/*
  * A bound on |computed - exact| for the mean gradient at dim weights of this
  * norm (docs/guarantee.md, "Rounding").
  */

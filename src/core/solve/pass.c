@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/bytes.h"
+#include "core/base/classes.h"
 #include "core/base/limits.h"
 #include "core/encode/block.h"
 #include "core/solve/moments.h"
@@ -39,6 +40,10 @@ enum
 /* The largest domain of labels in bytes; longer values are not compared. */
 #define DOMAIN_MAX (INT64_C(1) << 17)
 
+/* One word describes the loss: its kind, and the number of classes. */
+#define LOSS_KIND(word) ((word) & 0xff)
+#define LOSS_CLASSES(word) ((word) >> 8)
+
 /*
  * One word describes the labels: the bytes of their domain plus one, their
  * kind, the encoding of the domain, the type.
@@ -67,7 +72,7 @@ dperm_pass_weights_at(const DpermPass *pass)
 size_t
 dperm_pass_gradient_at(const DpermPass *pass)
 {
-	return DPERM_PASS_HEADER + (pass->order == DPERM_PASS_CAREFUL ? 2 : 1) * (size_t) pass->dim;
+	return DPERM_PASS_HEADER + (dperm_pass_has_second(pass) ? 2 : 1) * (size_t) pass->dim;
 }
 
 /* Counts take the place of the sums of other passes. */
@@ -133,7 +138,7 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 {
 	words[AT_MAGIC] = MAGIC;
 	words[AT_ORDER] = (uint64_t) pass->order;
-	words[AT_LOSS] = (uint64_t) pass->loss.kind;
+	words[AT_LOSS] = (uint64_t) pass->loss.kind | (uint64_t) pass->loss.classes << 8;
 	words[AT_H] = dperm_bytes_bits(pass->loss.h);
 	words[AT_DIM] = (uint64_t) pass->dim;
 	words[AT_READERS] = (uint64_t) pass->readers;
@@ -154,10 +159,24 @@ static const char *
 labels_fault(const uint64_t *words)
 {
 	uint64_t	kind = LABEL_KIND(words[AT_LABEL]);
+	uint64_t	classes = LOSS_CLASSES(words[AT_LOSS]);
+	bool		counts = words[AT_ORDER] == DPERM_PASS_COUNT;
+	bool		pairs = counts && UNITS_BINS(words[AT_UNITS]) == 0;
 
-	if (kind > DPERM_LABEL_NUMBER || (words[AT_ORDER] != DPERM_PASS_COUNT &&
-									  kind != dperm_loss_entry((int) words[AT_LOSS])->label))
+	if (kind > DPERM_LABEL_SEVERAL ||
+		(!counts && kind != dperm_loss_entry((int) LOSS_KIND(words[AT_LOSS]))->label))
 		return "the labels are not those of the loss";
+	if (kind == DPERM_LABEL_SEVERAL ?
+		classes < DPERM_CLASSES_MIN ||
+			classes > (pairs ? DPERM_PASS_CLASSES_MAX : DPERM_DIM_MAX) :
+		classes != 0)
+		return "the number of classes is out of range";
+	if (kind == DPERM_LABEL_SEVERAL && words[AT_DIM] % classes != 0)
+		return "the dimension is not a multiple of the number of classes";
+	if (kind == DPERM_LABEL_SEVERAL && LABEL_DOMAIN(words[AT_LABEL]) == 0)
+		return "several classes have no list of their values";
+	if (kind != DPERM_LABEL_SEVERAL && words[AT_ORDER] == DPERM_PASS_PRODUCT)
+		return "only the Hessian of several classes is multiplied";
 	if (kind == DPERM_LABEL_NUMBER &&
 		(UNITS_BINS(words[AT_UNITS]) != 0 || LABEL_ENCODING(words[AT_LABEL]) != 0 ||
 		 LABEL_DOMAIN(words[AT_LABEL]) != DPERM_PASS_BOUNDS + 1))
@@ -174,11 +193,23 @@ count_fault(const uint64_t *words)
 												  "count" : NULL;
 	if (UNITS_BINS(words[AT_UNITS]) > DPERM_BINS_MAX)
 		return "the number of bins is out of range";
-	if ((words[AT_LOSS] | words[AT_H] | words[AT_VALUE] | words[AT_VALUE_LOW]) != 0)
+	if ((LOSS_KIND(words[AT_LOSS]) | words[AT_H] | words[AT_VALUE] | words[AT_VALUE_LOW]) != 0)
 		return "there is a loss in a pass that counts";
 	if (words[AT_SEED] != 0)
 		return "there is a digest in a pass that counts";
 	return NULL;
+}
+
+/* Is h valid for the loss, whatever the number of classes? */
+static bool
+h_fits(const uint64_t *words)
+{
+	DpermLoss	loss = {.kind = (DpermLossKind) LOSS_KIND(words[AT_LOSS]),
+						.h = dperm_bytes_double(words[AT_H])};
+
+	if (dperm_loss_label(loss) == DPERM_LABEL_SEVERAL)
+		loss.classes = DPERM_CLASSES_MIN;
+	return dperm_loss_fault(loss) == NULL;
 }
 
 /* What is wrong with the header, or NULL. */
@@ -187,11 +218,10 @@ header_fault(const uint64_t *words)
 {
 	if (words[AT_MAGIC] != MAGIC)
 		return "not a dperm_moments value of this version";
-	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_COUNT ||
-		words[AT_LOSS] >= DPERM_LOSS_COUNT)
+	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_LAST ||
+		LOSS_KIND(words[AT_LOSS]) >= DPERM_LOSS_COUNT)
 		return "unknown kind of pass";
-	if (dperm_loss_fault((DpermLoss) {.kind = (DpermLossKind) words[AT_LOSS],
-									  .h = dperm_bytes_double(words[AT_H])}) != NULL)
+	if (!h_fits(words))
 		return "h is out of range";
 	if (words[AT_DIM] < 1 || words[AT_DIM] > DPERM_DIM_MAX)
 		return "the dimension is out of range";
@@ -278,7 +308,8 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	if (*why)
 		return false;
 	pass->order = (DpermPassOrder) words[AT_ORDER];
-	pass->loss.kind = (DpermLossKind) words[AT_LOSS];
+	pass->loss.kind = (DpermLossKind) LOSS_KIND(words[AT_LOSS]);
+	pass->loss.classes = (int) LOSS_CLASSES(words[AT_LOSS]);
 	pass->loss.h = dperm_bytes_double(words[AT_H]);
 	pass->dim = (int) words[AT_DIM];
 	pass->readers = (int64_t) words[AT_READERS];
@@ -305,6 +336,9 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 		*why = "more rows are counted than there are";
 	else if (pass->label == DPERM_LABEL_NUMBER && !bounds_fit(words, pass))
 		*why = "the bounds of the labels are out of range";
+	else if (pass->label == DPERM_LABEL_SEVERAL)
+		*why = dperm_classes_fault((const char *) (words + dperm_pass_domain_at(pass)),
+								   (size_t) pass->domain - 1, pass->loss.classes);
 	return *why == NULL;
 }
 
@@ -326,8 +360,9 @@ bool
 dperm_pass_matches(const DpermPass *a, const DpermPass *b)
 {
 	return a->order == b->order && a->loss.kind == b->loss.kind && a->loss.h == b->loss.h &&
-		   a->bins == b->bins && a->weighted == b->weighted && a->dim == b->dim &&
-		   a->readers == b->readers && a->encoder == b->encoder && a->domain == b->domain &&
+		   a->loss.classes == b->loss.classes && a->bins == b->bins &&
+		   a->weighted == b->weighted && a->dim == b->dim && a->readers == b->readers &&
+		   a->encoder == b->encoder && a->domain == b->domain &&
 		   a->domain_encoding == b->domain_encoding && a->label_type == b->label_type &&
 		   a->label == b->label && a->seed == b->seed;
 }

@@ -1,0 +1,136 @@
+--
+-- Passes over rows of several classes: the same models as from memory, the same
+-- confusion matrix as by predicting each row; requests that are not the same are
+-- not combined, and damaged ones are refused
+--
+\set ECHO errors
+\pset format unaligned
+\pset footer off
+SET client_min_messages = warning;
+
+CREATE TABLE wards AS
+  SELECT i % 700 AS person, 50 + 20 * sin(i) AS age, (ARRAY['a', 'b', 'c'])[1 + i * 7 % 3] AS unit,
+         (ARRAY['home', 'ward', 'icu', 'hospice', NULL, 'elsewhere'])[1 + (abs(3 * sin(i)) + i % 7 * 0.3)::int % 6] AS place,
+         ARRAY[sin(i), cos(1.7 * i), sin(0.3 * i)] AS x
+  FROM generate_series(1, 3000) i;
+ALTER TABLE wards SET (parallel_workers = 2);
+ANALYZE wards;
+CREATE FUNCTION train(arguments text) RETURNS dp_model LANGUAGE plpgsql AS $$
+DECLARE
+  result dp_model;
+BEGIN
+  EXECUTE 'SELECT dp_logreg_train(''wards'', ''place'', classes => ''{home,ward,icu,hospice}'', epsilon => ''Infinity'', lambda => 0.001, ' || arguments || ')'
+    INTO result;
+  RETURN result;
+END $$;
+CREATE TABLE ways (name text, arguments text);
+INSERT INTO ways VALUES
+  ('columns', $$features => '{age,unit}', domains => '{"age": [0, 100], "unit": ["a", "b", "c"]}'$$),
+  ('curves', $$features => '{age,unit}', domains => '{"age": [0, 100], "unit": ["a", "b", "c"]}', knots => 5$$),
+  ('array', $$features => 'x', dimension => 3$$),
+  ('persons', $$features => '{age,unit}', domains => '{"age": [0, 100], "unit": ["a", "b", "c"]}', unit => 'person'$$),
+  ('kernel', $$features => 'x', dimension => 3, kernel => 'gaussian', gamma => 1, kernel_features => 16, kernel_seed => 7$$);
+CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS $$
+  SELECT CASE WHEN array_dims(dp_weights(a)) = array_dims(dp_weights(b)) THEN
+    (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
+$$;
+
+-- In memory, by one process, and by workers
+CREATE TABLE trained AS SELECT name, train(arguments) AS model FROM ways;
+SET dperm.cache_memory = 0;
+SET max_parallel_workers_per_gather = 0;
+SELECT name, distance(model, train(arguments)) < 1e-8 AS agree, array_dims(dp_weights(model)) AS weights
+  FROM trained JOIN ways USING (name) ORDER BY name COLLATE "C";
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_leader_participation = off;
+SELECT name, distance(model, train(arguments)) < 1e-8 AS agree FROM trained JOIN ways USING (name) ORDER BY name COLLATE "C";
+RESET parallel_leader_participation;
+-- with noise
+SELECT m::jsonb -> 'classes' AS classes, m::jsonb -> 'rows' AS rows, array_dims(dp_weights(m)) AS weights
+  FROM dp_logreg_train('wards', 'place', '{x}', 1, classes => '{home,ward,icu,hospice}', dimension => 3) m;
+
+-- so little curvature that the solver asks for products with the Hessian
+CREATE TABLE hard AS
+  SELECT (ARRAY['a', 'b', 'c', 'd', 'e'])[1 + (2.5 + 2.5 * sin(i))::int % 5] AS y,
+         (SELECT array_agg(sin(i * (1 + 0.001 * k)) + 0.001 * cos(1.3 * i * k) ORDER BY k) FROM generate_series(1, 12) k) AS x
+  FROM generate_series(1, 600) i;
+SELECT m::jsonb -> 'rows' AS rows, array_dims(dp_weights(m)) AS weights
+  FROM dp_logreg_train('hard', 'y', 'x', 400, 1e-9, classes => '{a,b,c,d,e}', dimension => 12, norm => 4) m;
+
+-- A confusion matrix is counted by pairs; with this epsilon the noise is 0
+SELECT count(*) AS cells, count(*) FILTER (WHERE e.value IS DISTINCT FROM coalesce(c.rows, 0)) AS wrong
+  FROM trained, dp_evaluate(model, 'wards', epsilon => 500) e
+    LEFT JOIN (SELECT place, dp_predict_class(model, wards) AS predicted, count(*) AS rows FROM trained, wards
+               WHERE name = 'columns' GROUP BY 1, 2) c ON c.place = e.class AND c.predicted = e.predicted
+  WHERE name = 'columns' AND e.predicted IS NOT NULL;
+-- and one class against the others by bins
+SELECT threshold, round(true_positive_rate::numeric, 3) AS true_positive, round(false_positive_rate::numeric, 3) AS false_positive
+  FROM trained, dp_roc(model, 'wards', epsilon => 500, bins => 4, class => 'icu') WHERE name = 'columns';
+
+-- Requests by hand: three classes a, b, c (or others) of vectors of two elements
+SET max_parallel_workers_per_gather = 0;
+CREATE FUNCTION request(pass_order int, weights float8[], classes text[] DEFAULT '{a,b,c}', second float8[] DEFAULT '{}',
+  kind int DEFAULT 4, number int DEFAULT 3) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS $$
+  SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(pass_order) || int8send(kind + number * 256)
+    || float8send(0) || int8send(cardinality(weights)) || int8send(1) || int8send(length(encoder))
+    || int8send(0) || float8send(0) || float8send(0) || int8send(0)
+    || int8send(length(domain) + 1 + (2 << 20)) || int8send(0) || int8send(0)
+    || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights || second) WITH ORDINALITY u(w, k))
+    || int8send(13) || encoder || decode(repeat('00', -length(encoder) & 7), 'hex')
+    || domain || decode(repeat('00', -length(domain) & 7), 'hex'), 'base64'), E'\n', '')::dperm_moments
+  FROM (SELECT int4send(1) || decode('000004', 'hex') || int4send(0) || int4send(2) || float8send(1) AS encoder,
+               (SELECT string_agg(convert_to(c, 'UTF8') || decode('00', 'hex'), '' ORDER BY k) FROM unnest(classes) WITH ORDINALITY u(c, k)) AS domain) s
+$$;
+CREATE FUNCTION word(m dperm_moments, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('x' || encode(substring(dperm_moments_send(m) FROM 8 * n + 1 FOR 8), 'hex'))::bit(64)::bigint
+$$;
+CREATE FUNCTION number(m dperm_moments, n int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN w = 0 THEN 0 ELSE sign(w) * 2 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2 ^ (-52)) END FROM word(m, n) w
+$$;
+CREATE TABLE few (y text, x float8[]);
+INSERT INTO few VALUES ('a', '{0.5,0}'), ('b', '{0,0.5}'), ('c', '{0.5,0.5}'), ('d', '{0.5,0.5}'), (NULL, '{0.5,0.5}');
+
+-- The gradient at 0 is p - e_y for each class, and p is 1/3: coordinate by
+-- coordinate, each with its classes. Rows without a class count, and add nothing
+SELECT word(m, 7) AS rows, round(number(m, 8)::numeric, 6) AS loss, array_agg(round(number(m, 20 + i)::numeric, 6) ORDER BY i) AS gradient
+  FROM (SELECT dperm_moments_agg(request(1, '{0,0,0,0,0,0}'), y, x) FROM few) s(m), generate_series(0, 5) i GROUP BY m::text, 1, 2;
+-- The Hessian at 0 is (diag(p) - p p') x x', here times the first class's weight of the first coordinate
+SELECT word(m, 7) AS rows, array_agg(round(number(m, 26 + i)::numeric, 6) ORDER BY i) AS product
+  FROM (SELECT dperm_moments_agg(request(6, '{0,0,0,0,0,0}', second => '{1,0,0,0,0,0}'), y, x) FROM few) s(m), generate_series(0, 5) i GROUP BY m::text, 1;
+-- Counts by label and decision: weights are class by class, and the first of equal outputs wins
+SELECT word(m, 7) AS rows, array_agg(word(m, 20 + i) ORDER BY i) AS counts
+  FROM (SELECT dperm_moments_agg(request(5, '{1,0,0,1,0,0}', kind => 0), y, x) FROM few) s(m), generate_series(0, 8) i GROUP BY m::text, 1;
+-- labels as numbers of classes, in rows made by dperm_row
+SELECT word(m, 7) AS rows, array_agg(word(m, 20 + i) ORDER BY i) AS counts
+  FROM (SELECT dperm_moments_row_agg(request(5, '{1,0,0,1,0,0}', kind => 0), dperm_label_class(y, '{a,b,c}'), dperm_row(x)) FROM few) s(m), generate_series(0, 8) i
+  GROUP BY m::text, 1;
+
+-- States survive text, and are combined if they are of the same pass
+SELECT pass_order, dperm_moments_combine(a, a::text::dperm_moments)::text = dperm_moments_combine(a::text::dperm_moments, a)::text AS same,
+       word(dperm_moments_combine(a, a), 7) AS rows
+  FROM (SELECT o, dperm_moments_agg(request(o, '{0,0,0,0,0,1}', second => CASE WHEN o IN (4, 6) THEN '{1,0,0,0,0,0}'::float8[] ELSE '{}' END,
+          kind => CASE o WHEN 5 THEN 0 ELSE 4 END), y, x) FROM few, generate_series(1, 6) o GROUP BY o) s(pass_order, a)
+  ORDER BY 1;
+\set VERBOSITY terse
+SELECT dperm_moments_combine(request(1, '{0,0,0,0,0,0}'), request(1, '{0,0,0,0,0,0}', '{a,b,d}'));
+SELECT dperm_moments_combine(request(1, '{0,0,0,0,0,0}'), request(1, '{0,0,0,0,0,0}', '{b,a,c}'));
+SELECT dperm_moments_combine(request(6, '{0,0,0,0,0,0}', second => '{0,0,0,0,0,1}'), request(6, '{0,0,0,0,0,0}', second => '{0,0,0,0,1,0}'));
+-- Requests that are no requests
+SELECT request(1, '{0,0,0,0,0,0}', '{a,b}');
+SELECT request(1, '{0,0,0,0,0,0}', '{a,b,b}');
+SELECT request(1, '{0,0,0,0,0,0}', '{a,b,c,d}');
+SELECT request(1, '{0,0,0,0,0,0,0}');
+SELECT request(1, '{0,0,0,0,0,0}', kind => 0);
+SELECT request(1, '{0,0,0,0}', '{a,b}', number => 2);
+SELECT request(5, '{0,0,0,0,0,0}', kind => 4);
+SELECT request(6, '{0,0,0,0,0,0}');
+-- nine weights are not three classes of two elements
+SELECT dperm_moments_agg(request(1, '{0,0,0,0,0,0,0,0,0}'), y, x) FROM few;
+-- a boolean is no class
+SELECT dperm_moments_agg(request(1, '{0,0,0,0,0,0}'), true, x) FROM few;
+
+DROP FUNCTION train, distance, request, word, number;
+DROP TABLE wards, ways, trained, few, hard;
