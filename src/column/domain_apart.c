@@ -110,7 +110,7 @@ can_be(const DpermColumn *column, const DpermText *text)
 	Datum		value;
 	double		number;
 
-	if (column->known && block->kind == DPERM_BLOCK_CATEGORY)
+	if (column->known && !column->loose && block->kind == DPERM_BLOCK_CATEGORY)
 		return is_category(block, text);
 	if (!read_spelling(column, pnstrdup(text->bytes, text->len), &value))
 		return false;

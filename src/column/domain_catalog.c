@@ -39,7 +39,7 @@ read_labels(DpermColumn *column, const DpermSaid *said)
 	while (HeapTupleIsValid(tuple = systable_getnext_ordered(scan, ForwardScanDirection)))
 	{
 		char	   *label = pstrdup(NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel));
-		bool		allowed = !said->listed;
+		bool		allowed = !said->listed || said->loose;
 
 		for (int i = 0; i < said->count && !allowed; i++)
 			allowed = strcmp(said->texts[i], label) == 0;
@@ -132,6 +132,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 				return;
 			}
 		column->known = true;
+		column->loose = said->loose;
 		column->block.count = said->count;
 		column->block.categories = texts;
 	}

@@ -16,6 +16,7 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_type.h"
@@ -81,6 +82,7 @@ both(DpermSaid a, DpermSaid b)
 {
 	DpermSaid	said = all_values();
 
+	said.loose = (a.listed && a.loose) || (b.listed && b.loose);
 	said.low = Max(a.low, b.low);
 	said.above = (a.above && a.low == said.low) || (b.above && b.low == said.low);
 	said.high = Min(a.high, b.high);
@@ -111,6 +113,7 @@ either(DpermSaid a, DpermSaid b)
 {
 	DpermSaid	said = all_values();
 
+	said.loose = a.loose || b.loose;
 	said.low = Min(a.low, b.low);
 	said.above = (a.above || a.low > said.low) && (b.above || b.low > said.low);
 	said.high = Max(a.high, b.high);
@@ -158,10 +161,11 @@ equal_text(const DpermSubject *subject, Node *column, double x)
 {
 	Oid			type = getBaseType(exprType(column));
 
-	if (subject->kind != DPERM_BLOCK_NUMBER)
+	if (subject->kind != DPERM_BLOCK_NUMBER ||
+		(fabs(x) >= EXACT_MAX && (subject->discrete || subject->base == NUMERICOID)))
 		return NULL;
 	if (subject->discrete)
-		return fabs(x) < EXACT_MAX ? psprintf("%.0f", floor(x)) : NULL;
+		return psprintf("%.0f", floor(x));
 	return type == subject->base || type == FLOAT8OID ? double_to_shortest_decimal(x) : NULL;
 }
 
@@ -197,6 +201,19 @@ compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
 	return said;
 }
 
+/*
+ * Do texts pass that the operator takes for another spelling: in upper case, or
+ * with blanks at the end?
+ */
+static bool
+is_loose(const DpermSubject *subject, Oid op, Oid collation, Node *column)
+{
+	return subject->kind == DPERM_BLOCK_CATEGORY &&
+		(op >= FirstNormalObjectId ||
+		 (OidIsValid(collation) && !get_collation_isdeterministic(collation)) ||
+		 (exprType(column) == BPCHAROID && subject->base != BPCHAROID));
+}
+
 /* A comparison, in either direction. */
 static DpermSaid
 read_comparison(const DpermSubject *subject, OpExpr *op)
@@ -205,6 +222,7 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 			   *right;
 	bool		flipped;
 	int			strategy;
+	DpermSaid	said;
 
 	if (list_length(op->args) != 2)
 		return all_values();
@@ -216,8 +234,10 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 	strategy = strategy_of(op->opno, left);
 	if (strategy == 0)
 		return all_values();
-	return flipped ? compare(subject, right, BTMaxStrategyNumber + 1 - strategy, left) :
+	said = flipped ? compare(subject, right, BTMaxStrategyNumber + 1 - strategy, left) :
 		compare(subject, left, strategy, right);
+	said.loose = is_loose(subject, op->opno, op->inputcollid, flipped ? right : left);
+	return said;
 }
 
 /*
@@ -242,6 +262,7 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 
 		said = cell == list_head(elements) ? one : either(said, one);
 	}
+	said.loose = is_loose(subject, op->opno, op->inputcollid, linitial(op->args));
 	return said;
 }
 

@@ -11,7 +11,7 @@
 /*
  * What constraints say about a column: a list of texts for categories, else an
  * interval, and perhaps a list of numbers in it; for vectors, of the dimension.
- * It is a superset of the values that pass.
+ * It is a superset of the values that pass, up to their spelling if it is loose.
  */
 typedef struct DpermSaid
 {
@@ -20,6 +20,7 @@ typedef struct DpermSaid
 	double		high;
 	bool		below;			/* is it excluded? */
 	bool		listed;
+	bool		loose;			/* do texts pass in other spellings, too? */
 	int			count;
 	char	  **texts;
 	char	   *origin;			/* the constraints that were used; NULL if none */

@@ -595,6 +595,7 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	column->given = true;
 	column->above = column->below = false;
 	column->value_count = 0;
+	column->loose = false;
 	column->origin = "argument";
 	column->lack = NULL;
 }

@@ -28,6 +28,9 @@
 /* Bytes of a domain in a message. */
 #define DOMAIN_SHOWN 300
 
+/* From here on, different numbers may be the same as doubles. */
+#define EXACT_MAX 9007199254740992.0
+
 /* Which classes a domain allows. */
 typedef struct Classes
 {
@@ -109,9 +112,10 @@ static bool
 range_has(const Range *range, Datum datum)
 {
 	double		value = dperm_reader_number(range->kind, datum);
+	bool		exact = fabs(value) < EXACT_MAX;
 
-	return (range->above ? value > range->low : value >= range->low) &&
-		   (range->below ? value < range->high : value <= range->high);
+	return (range->above && exact ? value > range->low : value >= range->low) &&
+		   (range->below && exact ? value < range->high : value <= range->high);
 }
 
 /* The classes of the numbers within the bounds of a column. */
@@ -123,7 +127,7 @@ classes_of_range(const DpermLabel *label, const DpermColumn *column)
 	if (!label->compare)
 		return (Classes) {.negative = range.above ? range.low < 0 : range.low <= 0,
 						  .positive = range.high > 0};
-	return (Classes) {.negative = range.low < range.high,
+	return (Classes) {.negative = range.low < range.high || fabs(range.low) >= EXACT_MAX,
 					  .positive = range_has(&range, label->value)};
 }
 
@@ -306,7 +310,8 @@ static void
 init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
 {
 	const char *positive = labels->positive;
-	bool		listed = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
+	bool		listed = column->known && !column->loose &&
+						 column->block.kind == DPERM_BLOCK_CATEGORY;
 	Classes		classes = {true, true};
 
 	if (listed && positive && get_typtype(column->base) == TYPTYPE_ENUM)
@@ -373,7 +378,7 @@ check_classes(const DpermLabel *label, const DpermColumn *column, const DpermLab
 	if (ranged)
 		range = range_of(column);
 	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
-		if ((count > 0 && !allowed[i]) ||
+		if ((count > 0 && !column->loose && !allowed[i]) ||
 			(ranged && !range_has(&range, datum_of(label, class, -1))))
 			refuse_value(column, class, "class");
 }

@@ -484,7 +484,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	dperm_label_domain_init(&reader, label, dperm_options_may_be_several(options) && !evaluated,
 							labels);
 	source->label_column = label->name;
-	source->label_known = label->known;
+	source->label_known = label->known && !label->loose;
 	source->label_plain = reader.type == BOOLOID;
 
 	/* otherwise, the query has read it */

@@ -238,6 +238,44 @@ SET ROLE dperm_second_analyst;
 SELECT label, positive, tried(format('dp_logreg_train(%L, %L, %L, 0.1, positive => %L)', 'graded', label, 'a', positive))
 FROM (VALUES ('n', '0.10'), ('n', '1.5'), ('n', '1'), ('f', '0.1'), ('f', '1'), ('r', '0.1'), ('r', '0.2'), ('e', '2.5'), ('c', '1.4'), ('c', '9')) v (label, positive);
 SELECT tried($$dp_linreg_train('graded', 'n', 'a', 0.1)$$), tried($$dp_linreg_train('graded', 'n', 'a', 0.1, bounds => '{1.5,2}')$$);
+-- constraints that accept other spellings of a text, and numbers that doubles cannot tell apart, refuse no positive value
+SET ROLE dperm_second_owner;
+CREATE TABLE spellings (a int CHECK (a BETWEEN 0 AND 9), w text CHECK (w::bpchar IN ('Yes', 'No')), v text CHECK (v::bpchar IN ('a', 'b', 'c')), c char(4) CHECK (c IN ('Yes', 'No')),
+	i bigint CHECK (i BETWEEN 9007199254740992 AND 9007199254740993), n numeric CHECK (n IN (9007199254740992, 9007199254740993)));
+INSERT INTO spellings SELECT i % 10, 'Yes ', 'a ', 'No', 9007199254740993, 9007199254740993 FROM generate_series(1, 100) i;
+SELECT dp_protect('spellings', 'clinic');
+SET ROLE dperm_second_analyst;
+SELECT label, positive, tried(format('dp_logreg_train(%L, %L, %L, 0.1, positive => %L)', 'spellings', label, 'a', positive))
+FROM (VALUES ('w', 'Yes '), ('w', 'Yes'), ('c', 'Yes '), ('c', 'yes'), ('i', '9007199254740993'), ('i', '9007199254740999'), ('n', '9007199254740993'), ('n', '1')) v (label, positive);
+SELECT tried($$dp_logreg_train('spellings', 'v', 'a', 0.1, classes => '{"a ",b,c}')$$), tried($$dp_logreg_train('spellings', 'c', 'a', 0.1, classes => '{Yes,No,yes}')$$);
+CREATE TEMP TABLE words AS SELECT 'Yes ' AS w, i % 3 = 0 AS a FROM generate_series(1, 99) i;
+SELECT list, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 0.1))', dp_logreg_train('words', 'a', 'w', 10, domains => jsonb_build_object('w', list)), 'spellings'))
+FROM (VALUES ('["Yes "]'::jsonb)) v (list);
+DROP TABLE words;
+RESET ROLE;
+DO $$ BEGIN
+	IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'citext') THEN
+		CREATE EXTENSION citext;
+		CREATE TABLE folded (a int CHECK (a BETWEEN 0 AND 9), l citext CHECK (l IN ('Yes', 'No')));
+		INSERT INTO folded SELECT i % 10, 'YES' FROM generate_series(1, 100) i;
+		PERFORM dp_logreg_train('folded', 'l', 'a', 10, positive => 'YES'), dp_logreg_train('folded', 'a', 'l', 10, positive => '3');
+		DROP TABLE folded;
+		DROP EXTENSION citext;
+	END IF;
+	IF EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i') THEN
+		CREATE COLLATION fold (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+		CREATE TABLE folded (a int CHECK (a BETWEEN 0 AND 9), l text COLLATE fold CHECK (l IN ('Yes', 'No')), k text COLLATE fold CHECK (k COLLATE "C" = 'Yes' OR k COLLATE "C" = 'No'));
+		PERFORM dp_logreg_train('folded', 'l', 'a', 10, positive => 'YES');
+		BEGIN
+			PERFORM dp_logreg_train('folded', 'k', 'a', 10, positive => 'YES');
+			RAISE EXCEPTION 'a value that no row can have was accepted';
+		EXCEPTION WHEN invalid_parameter_value THEN NULL;
+		END;
+		DROP TABLE folded;
+		DROP COLLATION fold;
+	END IF;
+END $$;
+SET ROLE dperm_second_analyst;
 -- an empty table costs as any other, but not in silence
 SELECT tried($$dp_logreg_train('nobody', 'y', '{a}', 1)$$);
 SELECT tried($$dp_logreg_tune('nobody', 'y', '{a}', 1)$$);
