@@ -128,7 +128,7 @@ compare_keys(const void *first, const void *second, void *arg)
 
 /* Raise an error for two classes that are the same value. */
 static void
-check_different(const DpermLabelClasses *classes, const DpermLabels *labels)
+check_distinct(const DpermLabelClasses *classes, const DpermLabels *labels)
 {
 	for (int i = 1; i < classes->count; i++)
 	{
@@ -179,7 +179,7 @@ dperm_label_classes_make(Oid type, const DpermLabels *labels)
 					 errhint("Rows whose label is NaN have no class.")));
 	}
 	qsort_arg(classes->keys, count, sizeof(Key), compare_keys, classes);
-	check_different(classes, labels);
+	check_distinct(classes, labels);
 	return classes;
 }
 

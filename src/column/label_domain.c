@@ -37,7 +37,7 @@ typedef struct Classes
 
 /* A value of a label as a datum. */
 static Datum
-value_of(const DpermLabel *label, const char *text, int32 typmod)
+datum_of(const DpermLabel *label, const char *text, int32 typmod)
 {
 	return dperm_label_value(label->type, text, typmod,
 							 label->kind == DPERM_LABEL_SEVERAL ? "classes" : "positive");
@@ -52,7 +52,7 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	for (int i = 0; i < count; i++)
 	{
 		char	   *text = pnstrdup(values[i].bytes, values[i].len);
-		double		sign = dperm_label_read(label, value_of(label, text, -1), false);
+		double		sign = dperm_label_read(label, datum_of(label, text, -1), false);
 
 		classes.positive |= sign > 0;
 		classes.negative |= sign < 0;
@@ -95,7 +95,7 @@ range_of(const DpermLabel *label, const DpermColumn *column)
 
 /* Is a value in a range? */
 static bool
-in_range(const Range *range, Datum datum)
+range_has(const Range *range, Datum datum)
 {
 	double		value = dperm_reader_number(range->kind, datum);
 
@@ -113,7 +113,7 @@ classes_of_range(const DpermLabel *label, const DpermColumn *column)
 		return (Classes) {.negative = range.above ? range.low < 0 : range.low <= 0,
 						  .positive = range.high > 0};
 	return (Classes) {.negative = range.low < range.high,
-					  .positive = in_range(&range, label->value)};
+					  .positive = range_has(&range, label->value)};
 }
 
 /* The classes of a column of numbers. */
@@ -186,7 +186,7 @@ check_enum_label(const DpermColumn *column, const char *value, const char *what)
 static void
 check_value(const DpermLabel *label, const DpermColumn *column, const char *value, double expected)
 {
-	if (dperm_label_read(label, value_of(label, value, column->typmod), false) != expected)
+	if (dperm_label_read(label, datum_of(label, value, column->typmod), false) != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" cannot be \"%s\"", column->name,
@@ -301,7 +301,7 @@ check_classes(const DpermLabel *label, const DpermColumn *column, const DpermLab
 
 	for (int i = 0; i < count; i++)
 	{
-		Datum		value = value_of(label, pnstrdup(list[i].bytes, list[i].len), -1);
+		Datum		value = datum_of(label, pnstrdup(list[i].bytes, list[i].len), -1);
 
 		allowed[(int) dperm_label_read(label, value, false)] = true;
 	}
@@ -309,7 +309,7 @@ check_classes(const DpermLabel *label, const DpermColumn *column, const DpermLab
 		range = range_of(label, column);
 	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
 		if ((count > 0 && !allowed[i]) ||
-			(ranged && !in_range(&range, value_of(label, class, -1))))
+			(ranged && !range_has(&range, datum_of(label, class, -1))))
 			refuse_value(column, class, "class");
 }
 

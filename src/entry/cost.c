@@ -254,7 +254,7 @@ learner_of(const char *loss)
 
 /* Raise an error for classes of a learner that has two, or none. */
 static void
-check_classes(DpermLearner learner)
+refuse_classes_of(DpermLearner learner)
 {
 	if (learner != DPERM_LEARNER_LOGREG)
 		ereport(ERROR,
@@ -269,7 +269,7 @@ set_class_count(DpermOptions *options, int count)
 {
 	DpermLabels labels = {.kind = DPERM_LABEL_SEVERAL, .class_count = count};
 
-	check_classes(options->learner);
+	refuse_classes_of(options->learner);
 	if (count < DPERM_CLASSES_MIN || count > DPERM_DIM_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -427,7 +427,7 @@ dperm_cost_source(PG_FUNCTION_ARGS)
 				classes;
 
 	if (dperm_arguments_get(fcinfo, "classes", TEXTARRAYOID, &classes))
-		check_classes(learner);
+		refuse_classes_of(learner);
 	dperm_train_open(call, learner, false, &planned.options, &source);
 	planned.rows = expected_rows(fcinfo, &source);
 	planned.dim = dperm_encoder_dim(&source.spec.encoder);

@@ -41,7 +41,8 @@ dperm_evaluation_check(JsonbContainer *rows)
 static bool
 is_count(const char *metric)
 {
-	return strcmp(metric, "count") == 0 || strcmp(metric, "true positives") == 0 || strcmp(metric, "false positives") == 0 ||
+	return strcmp(metric, "count") == 0 ||
+		strcmp(metric, "true positives") == 0 || strcmp(metric, "false positives") == 0 ||
 		strcmp(metric, "true negatives") == 0 || strcmp(metric, "false negatives") == 0;
 }
 

@@ -145,7 +145,7 @@ SELECT m->'classes' AS classes, m->>'positive' AS positive FROM (SELECT dp_logre
 -- Every mechanism, law, relation and unit
 SELECT method, delta, neighbours, unit, m->>'method' AS used, (m->>'delta')::float8 AS spent, jsonb_array_length(m->'classes') AS classes, CASE method WHEN 'objective' THEN errors < 0.6 END AS useful
   FROM (VALUES ('objective', 0), ('objective', 1e-6), ('output', 0), ('output', 1e-6)) a(method, delta), unnest('{replace,remove}'::text[]) neighbours, unnest('{NULL,person}'::text[]) unit,
-    LATERAL (SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1000, method => method, delta => delta, neighbours => neighbours, unit => unit) AS model OFFSET 0) t,
+    LATERAL (SELECT dp_logreg_train('visits', 'place', '{age,unit}', 500, method => method, delta => delta, neighbours => neighbours, unit => unit) AS model OFFSET 0) t,
     LATERAL (SELECT model::jsonb AS m, (SELECT avg((dp_predict_class(model, v) <> free)::int) FROM visits v) AS errors) s ORDER BY 1, 2, 3, 4;
 -- The noise of pure objective perturbation is twice that of two classes, for
 -- each class, if slack takes nothing, whatever the number of classes
@@ -176,6 +176,8 @@ SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, lambdas => '{0.001, 
 UPDATE public_visits SET place = NULL;
 SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, lambdas => '{0.001, 1000}', holdout => 'public_visits');
 SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"classes": ["a", "b", "c"]}, {"lambda": 1}]');
+
+SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, classes => ARRAY(SELECT i::text FROM generate_series(1, 101) i));
 
 -- What it would cost
 SELECT count(*) AS ways FROM dp_cost('visits', 'place', '{age,unit}', 1, rows => 2000);

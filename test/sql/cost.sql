@@ -227,7 +227,7 @@ SELECT outcomes($$ 'none' FROM dp_cost('patients', 'sick', NULL, 1, ?) $$,
   $$ 0 | 8589934593 | 1000, loss => 'hinge' $$);
 -- mistakes are those of a training
 CREATE TABLE refused (i serial, arguments text);
-INSERT INTO refused (arguments) VALUES ($$'nobody', 'sick', NULL, 1$$), ($$NULL, 'sick', NULL, 1$$), ($$'patients', NULL, NULL, 1$$), ($$'patients', 'well', NULL, 1$$), ($$'patients', 'ward', NULL, 1$$), ($$'patients', 'sick', '{}', 1$$),
+INSERT INTO refused (arguments) VALUES ($$'nobody', 'sick', NULL, 1$$), ($$NULL, 'sick', NULL, 1$$), ($$'patients', NULL, NULL, 1$$), ($$'patients', 'well', NULL, 1$$), ($$'patients', 'ward', NULL, 1, classes => '{A,B}'$$), ($$'patients', 'sick', '{}', 1$$),
   ($$'patients', 'sick', 3, 1$$), ($$'patients', 'sick', 'notes', 1$$), ($$'patients', 'sick', '{age,sick}', 1$$), ($$'patients', 'sick', 'age', 1, domains => '{"bmi": [2, 1]}'$$), ($$'patients', 'sick', NULL, NULL$$),
   ($$'patients', 'sick', NULL, 1, lambda => -1$$), ($$'patients', 'sick', NULL, 1, noise => 'loud'$$), ($$'patients', 'sick', NULL, 1, noise => 'shaped', method => 'output'$$), ($$'patients', 'sick', NULL, 1, norm => 2$$),
   ($$'patients', 'sick', NULL, 1, gamma => 1$$), ($$'patients', 'sick', NULL, 'Infinity', lambda => 0$$), ($$'shuffled', 'sick', 'age', 1$$);

@@ -9,74 +9,95 @@
 #include "core/base/vector.h"
 #include "core/encode/knots.h"
 
-/*
- * The contribution of a vector; most can be multiplied before they are encoded.
- */
-static double
-vector_score(const DpermBlock *block, const DpermValue *value, double target,
-			 const double *weights, double *room)
+/* The weights of one or several classes, from those of a block on. */
+typedef struct Weights
 {
-	size_t		count = (size_t) block->count;
+	const double *of;			/* the first class */
+	size_t		apart;			/* from one class to the next */
+	int			classes;
+} Weights;
+
+/* Add what the elements of a block, encoded up to a factor, are worth. */
+static void
+add_products(size_t count, const double *x, double factor, Weights weights, double *sums)
+{
+	for (int k = 0; k < weights.classes; k++, weights.of += weights.apart)
+		sums[k] += factor * dperm_inner(count, x, weights.of);
+}
+
+/* A vector; most can be multiplied before they are encoded. */
+static void
+add_vector(const DpermBlock *block, const DpermValue *value, double target, Weights weights,
+		   double *room, double *sums)
+{
 	double		factor = dperm_encoder_vector_factor(block, value->vector, target);
 
-	if (factor != 0)
-		return factor * dperm_inner(count, value->vector, weights);
-	dperm_encoder_encode_block(block, value, target, room);
-	return dperm_inner(count, room, weights);
+	if (factor == 0)
+		dperm_encoder_encode_block(block, value, target, room);
+	add_products((size_t) block->count, factor == 0 ? room : value->vector,
+				 factor == 0 ? 1 : factor, weights, sums);
 }
 
-/* The contribution of curves: they are straight lines between two knots. */
-static double
-curve_score(const DpermBlock *block, const DpermValue *value, double target,
-			const double *weights)
+/* Curves are straight lines between two knots: those of each part. */
+static void
+add_curves(const DpermBlock *block, const DpermValue *value, double target, Weights weights,
+		   double *sums)
 {
-	double		sum = 0;
-	double		entry;
+	int			each = dperm_block_part_count(block);
 
-	for (int i = 0; i < dperm_block_parts(block); i++, weights += dperm_block_part_count(block))
+	for (int i = 0; i < dperm_block_parts(block); i++, weights.of += each)
 	{
+		double		entry;
 		int			place = dperm_knots_place_part(block, value, i, target, &entry);
+		double		rest = place >= 0 ? dperm_knots_rest(target, entry) : 0;
+		const double *w = weights.of + place;
 
-		if (place >= 0)
-			sum += weights[place] * entry + weights[place + 1] * dperm_knots_rest(target, entry);
+		for (int k = 0; place >= 0 && k < weights.classes; k++, w += weights.apart)
+			sums[k] += w[0] * entry + w[1] * rest;
 	}
-	return sum;
 }
 
-/* What a block adds; missing values and unlisted categories add nothing. */
-static double
-block_score(const DpermBlock *block, const DpermValue *value, double target,
-			const double *weights, double *room)
+/*
+ * Add what a block is worth to the sum of each class; missing values and
+ * unlisted categories add nothing.
+ */
+static void
+score_block(const DpermBlock *block, const DpermValue *value, double target, Weights weights,
+			double *room, double *sums)
 {
 	if (!value->present)
-		return 0;
+		return;
 	if (block->kind == DPERM_BLOCK_VECTOR)
-		return vector_score(block, value, target, weights, room);
-	if (block->kind == DPERM_BLOCK_CATEGORY)
-		return value->category >= 0 && value->category < block->count ?
-				   weights[value->category] * target :
-				   0;
-	if (dperm_block_is_curve(block))
-		return curve_score(block, value, target, weights);
-	dperm_encoder_encode_block(block, value, target, room);
-	return block->count == 1 ? weights[0] * room[0] :
-		dperm_inner((size_t) block->count, room, weights);	/* a box */
+		add_vector(block, value, target, weights, room, sums);
+	else if (block->kind == DPERM_BLOCK_CATEGORY)
+	{
+		if (value->category >= 0 && value->category < block->count)
+			for (int k = 0; k < weights.classes; k++)
+				sums[k] += weights.of[k * weights.apart + (size_t) value->category] * target;
+	}
+	else if (dperm_block_is_curve(block))
+		add_curves(block, value, target, weights, sums);
+	else
+	{
+		dperm_encoder_encode_block(block, value, target, room);
+		add_products((size_t) block->count, room, 1, weights, sums);	/* a number, or a box */
+	}
 }
 
 /* Without a kernel: block by block. */
-static double
-linear_decision(const DpermEncoder *enc, const double *weights, const DpermValue *values,
-				double *room)
+static void
+score_blocks(const DpermEncoder *enc, const DpermValue *values, Weights weights, double *room,
+			 double *sums)
 {
 	double		target = dperm_encoder_target(enc);
-	double		sum = 0.0;
 
 	for (int i = 0; i < enc->block_count; i++)
 	{
-		sum += block_score(&enc->blocks[i], &values[i], target, weights, room);
-		weights += enc->blocks[i].count;
+		score_block(&enc->blocks[i], &values[i], target, weights, room, sums);
+		weights.of += enc->blocks[i].count;
 	}
-	return enc->intercept ? sum + weights[0] * target : sum;
+	for (int k = 0; enc->intercept && k < weights.classes; k++)
+		sums[k] += weights.of[k * weights.apart] * target;
 }
 
 /* The terms of that sum. */
@@ -88,7 +109,9 @@ dperm_score_terms(const DpermEncoder *enc, const double *weights, const DpermVal
 
 	for (int i = 0; i < enc->block_count; i++)
 	{
-		terms[i] = block_score(&enc->blocks[i], &values[i], target, weights, room);
+		terms[i] = 0;
+		score_block(&enc->blocks[i], &values[i], target, (Weights) {weights, 0, 1}, room,
+					&terms[i]);
 		weights += enc->blocks[i].count;
 	}
 	if (enc->intercept)
@@ -126,17 +149,34 @@ dperm_score_says_something(const DpermEncoder *enc, const DpermValue *values)
 	return false;
 }
 
+/* The outputs of all classes. With a kernel a row is encoded once. */
+void
+dperm_score_outputs(const DpermEncoder *enc, const double *frequencies, int classes,
+					const double *weights, const DpermValue *values, double *room,
+					double *outputs)
+{
+	size_t		dim = (size_t) dperm_encoder_dim(enc);
+
+	for (int k = 0; k < classes; k++)
+		outputs[k] = 0;
+	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
+	{
+		score_blocks(enc, values, (Weights) {weights, dim, classes}, room, outputs);
+		return;
+	}
+	dperm_encoder_encode(enc, frequencies, values, 1.0, room, room + dim);
+	add_products(dim, room, 1, (Weights) {weights, dim, classes}, outputs);
+}
+
 /* The weighted sum of one encoded row. */
 double
 dperm_score_decision(const DpermEncoder *enc, const double *frequencies, const double *weights,
 					 const DpermValue *values, double *room)
 {
-	int			dim = dperm_encoder_dim(enc);
+	double		decision;
 
-	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
-		return linear_decision(enc, weights, values, room);
-	dperm_encoder_encode(enc, frequencies, values, 1.0, room, room + dim);
-	return dperm_inner((size_t) dim, weights, room);
+	dperm_score_outputs(enc, frequencies, 1, weights, values, room, &decision);
+	return decision;
 }
 
 /* The decision from [-1, 1] to bounds; halving avoids overflow. */
@@ -159,25 +199,6 @@ dperm_score_probability(double decision)
 		return 1.0 / (1.0 + exp(-decision));
 	e = exp(decision);
 	return e / (1.0 + e);
-}
-
-/*
- * The outputs of all classes. With a kernel a row is encoded once; without one,
- * that is no more work than a product.
- */
-void
-dperm_score_outputs(const DpermEncoder *enc, const double *frequencies, int classes,
-					const double *weights, const DpermValue *values, double *room,
-					double *outputs)
-{
-	size_t		dim = (size_t) dperm_encoder_dim(enc);
-	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
-
-	if (!linear)
-		dperm_encoder_encode(enc, frequencies, values, 1.0, room, room + dim);
-	for (int k = 0; k < classes; k++, weights += dim)
-		outputs[k] = linear ? linear_decision(enc, weights, values, room) :
-			dperm_inner(dim, weights, room);
 }
 
 /* An output that is finite, whatever the weights are. */

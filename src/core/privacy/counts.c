@@ -121,7 +121,7 @@ join_cells(DpermMetric metric, int classes, int class, const int64_t *counts, ui
 
 /* The metric of four cells, each of them at least so much; NaN for 0/0. */
 static double
-value_of(DpermMetric metric, const Four *four, double least)
+quotient_of(DpermMetric metric, const Four *four, double least)
 {
 	double		top = 0;
 	double		bottom = 0;
@@ -133,6 +133,13 @@ value_of(DpermMetric metric, const Four *four, double least)
 	}
 	return bottom > 0 ? top / bottom : NAN;
 }
+
+/*
+ * The noise has longer tails than the normal law: 95 percent of the Laplace law
+ * are within log(20)/sqrt(2) deviations. Its variance, times this, makes them as
+ * many as those of the normal law.
+ */
+#define TAILS 1.1682
 
 /*
  * The interval of a metric, by Fieller: with T the top and B the bottom, it is
@@ -158,7 +165,7 @@ fieller(DpermMetric metric, const Four *four, double noise_variance, double *low
 		double		t = tops[metric][i];
 		double		u = bottoms[metric][i];
 		double		variance = DPERM_NORMAL_QUANTILE * DPERM_NORMAL_QUANTILE *
-			(fmax(0, four->cells[i]) + 1 + four->joined[i] * noise_variance);
+			(fmax(0, four->cells[i]) + 1 + TAILS * four->joined[i] * noise_variance);
 
 		top += t * (four->cells[i] + 1);
 		bottom += u * (four->cells[i] + 1);
@@ -199,8 +206,8 @@ macro_f1(int classes, const int64_t *counts, uint64_t parts, double noise_varian
 	for (int i = 1; i <= classes; i++)
 	{
 		Four		four = join_cells(DPERM_METRIC_F1, classes, i, counts, parts);
-		double		value = value_of(DPERM_METRIC_F1, &four, 0);
-		double		middle = value_of(DPERM_METRIC_F1, &four, -INFINITY);
+		double		value = quotient_of(DPERM_METRIC_F1, &four, 0);
+		double		middle = quotient_of(DPERM_METRIC_F1, &four, -INFINITY);
 
 		sum += isnan(value) ? 0 : value;
 		defined += !isnan(value);
@@ -236,7 +243,7 @@ dperm_counts_metric(DpermMetric metric, int classes, int class, const int64_t *c
 	if (metric == DPERM_METRIC_MACRO_F1)
 		return macro_f1(classes, counts, parts, noise_variance);
 	four = join_cells(metric, classes, class, counts, parts);
-	value = value_of(metric, &four, 0);
+	value = quotient_of(metric, &four, 0);
 	if (isnan(value) || !fieller(metric, &four, noise_variance, &low, &high))
 		return (DpermEstimate) {value, 0, 1};
 	return (DpermEstimate) {value, fmax(0, fmin(value, low)), fmin(1, fmax(value, high))};
