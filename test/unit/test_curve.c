@@ -233,7 +233,7 @@ check_coverage(double epsilon, int rows, double mean, uint64_t seed)
 		{
 			bool		positive = test_uniform(&state) < 0.3;
 
-			counts[dperm_counts_cell(draw_decision(&state, positive ? mean : -mean), positive,
+			counts[dperm_counts_cell(0, draw_decision(&state, positive ? mean : -mean), positive ? 1 : -1,
 									 bins)]++;
 		}
 		dperm_counts_add_noise(&e, budget, 1, counts, 2 * bins);
@@ -304,8 +304,8 @@ TEST(merged_bins_are_coarse_bins)
 			double		decision = tan(acos(-1.0) * (test_uniform(&state) - 0.5));
 			bool		positive = test_below(&state, 2) == 0;
 
-			fine[dperm_counts_cell(decision, positive, DPERM_CURVE_FINE)]++;
-			coarse[dperm_counts_cell(decision, positive, bins)]++;
+			fine[dperm_counts_cell(0, decision, positive ? 1 : -1, DPERM_CURVE_FINE)]++;
+			coarse[dperm_counts_cell(0, decision, positive ? 1 : -1, bins)]++;
 		}
 		dperm_curve_merge(fine, bins);
 		CHECK(memcmp(fine, coarse, sizeof(int64_t) * 2 * (size_t) bins) == 0);
