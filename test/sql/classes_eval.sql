@@ -6,7 +6,7 @@
 \pset footer off
 \set ECHO none
 SET client_min_messages = warning;
-SET extra_float_digits = 0;
+SET extra_float_digits = -7;
 CREATE SCHEMA judged;
 SET search_path = judged, public;
 CREATE TABLE visits (id int, person int, age int CHECK (age BETWEEN 0 AND 100), unit text CHECK (unit IN ('A', 'B', 'C')), x float8[], place text);
