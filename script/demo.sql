@@ -29,7 +29,9 @@ CREATE TABLE patients (
     ward       ward,
     smoker     boolean,
     admissions int     CHECK (admissions BETWEEN 0 AND 8),
-    readmitted boolean
+    readmitted boolean,
+    days       int     CHECK (days BETWEEN 0 AND 30),
+    goes_to    text    CHECK (goes_to IN ('home', 'rehab', 'nursing home'))
 );
 \set ECHO none
 
@@ -48,6 +50,9 @@ FROM generate_series(1, 100000) AS id;
 UPDATE patients SET readmitted = random() < 1 / (1 + exp(-(
     -2.8 + 0.05 * (age - 62) + 0.04 * (bmi - 28.5) + 0.0025 * (systolic - 130) ^ 2 + 0.9 * smoker::int + 0.75 * admissions
     + CASE ward WHEN 'oncology' THEN 1.2 WHEN 'cardiology' THEN 0.4 WHEN 'surgery' THEN -0.6 ELSE 0 END)));
+
+UPDATE patients SET days = least(30, 1 + age / 15 + 2 * admissions + 6 * (ward = 'surgery')::int + floor(4 * random())),
+    goes_to = CASE WHEN age + 30 * random() > 95 THEN 'nursing home' WHEN ward = 'surgery' AND age > 45 THEN 'rehab' ELSE 'home' END;
 
 CREATE VIEW patients_train AS SELECT * FROM patients WHERE id % 5 > 0;
 CREATE VIEW patients_test AS SELECT * FROM patients WHERE id % 5 = 0;
@@ -101,13 +106,23 @@ SELECT e.* FROM models, dp_evaluate(model, 'patients_test', epsilon => 0.5, purp
 \set ECHO none
 SELECT metric, round(value::numeric, 3) AS value, round(low::numeric, 3) AS low, round(high::numeric, 3) AS high FROM evaluation;
 
-\echo '6. What was spent stays spent. The owner sees it, and so does Ana'
+\echo '6. Other questions: where does a patient go, and after how many days?'
+\echo
+\set ECHO queries
+CREATE TABLE more AS
+SELECT dp_logreg_train('patients_train', label => 'goes_to', features => '{age,ward,admissions}', epsilon => 0.25) AS goes_to,
+       dp_linreg_train('patients_train', label => 'days', features => '{age,ward,admissions}', epsilon => 0.25) AS days;
+SELECT age, ward, dp_predict_class(goes_to, new) AS goes_to, round(dp_predict_value(days, new)) AS days
+FROM more, (VALUES (88, 'oncology', 3), (60, 'surgery', 0), (30, 'general', 1)) AS new (age, ward, admissions);
+\set ECHO none
+
+\echo '7. What was spent stays spent. The owner sees it, and so does Ana'
 \echo
 \set ECHO queries
 SELECT budget, epsilon_granted, epsilon_spent, epsilon_left FROM dp_grants;
 \set ECHO none
 
-\echo '7. The report, for whoever has to approve the model: guarantee, curves, evaluation, ledger'
+\echo '8. The report, for whoever has to approve the model: guarantee, curves, evaluation, ledger'
 \echo
 \pset tuples_only on
 \pset format unaligned
