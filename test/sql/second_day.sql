@@ -262,7 +262,7 @@ DO $$ BEGIN
 		DROP TABLE folded;
 		DROP EXTENSION citext;
 	END IF;
-	IF EXISTS (SELECT FROM pg_collation WHERE collprovider = 'i') THEN
+	IF EXISTS (SELECT FROM pg_collation WHERE collname = 'en-x-icu') THEN
 		CREATE COLLATION fold (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 		CREATE TABLE folded (a int CHECK (a BETWEEN 0 AND 9), l text COLLATE fold CHECK (l IN ('Yes', 'No')), k text COLLATE fold CHECK (k COLLATE "C" = 'Yes' OR k COLLATE "C" = 'No'));
 		PERFORM dp_logreg_train('folded', 'l', 'a', 10, positive => 'YES');
