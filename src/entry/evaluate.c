@@ -106,12 +106,11 @@ static void
 put_errors(const Report *report)
 {
 	const DpermMeasure *measure = report->measure;
-	double		range = 2 * dperm_model_unit(measure->model);
 
 	for (int i = 0; i < DPERM_ERROR_METRICS; i++)
 		put_estimate(report, dperm_errors_metric_name((DpermErrorMetric) i),
 					 dperm_errors_metric((DpermErrorMetric) i, measure->counts,
-										 measure->budget, range),
+										 measure->budget, dperm_model_unit(measure->model)),
 					 0, 0);
 }
 

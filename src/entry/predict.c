@@ -119,16 +119,16 @@ dp_predict_probs(PG_FUNCTION_ARGS)
 	DpermScorer *scorer = scorer_for(fcinfo, DPERM_LABEL_SEVERAL);
 	const DpermModel *model = dperm_scorer_model(scorer);
 	double	   *outputs = dperm_scorer_outputs(scorer, PG_GETARG_DATUM(1));
+	const char *name = model->classes.bytes;
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 
 	if (outputs == NULL)
 		return (Datum) 0;
 	dperm_score_probabilities(model->loss.classes, outputs);
-	for (int i = 1; i <= model->loss.classes; i++)
+	for (int i = 0; i < model->loss.classes; i++, name += strlen(name) + 1)
 	{
-		Datum		values[2] = {CStringGetTextDatum(dperm_class_choice_name(model, i)),
-								 Float8GetDatum(outputs[i - 1])};
+		Datum		values[2] = {CStringGetTextDatum(name), Float8GetDatum(outputs[i])};
 		bool		nulls[2] = {false, false};
 
 		tuplestore_putvalues(store, desc, values, nulls);

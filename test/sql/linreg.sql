@@ -162,6 +162,10 @@ SELECT a.metric, abs(a.value - b.value) < 1e-3 AS same, b.low <= b.value AND b.v
 SELECT a.metric, abs(a.value - b.value) < 1e-3 AS same FROM models, metrics(model) a JOIN dp_evaluate(model, 'stays', epsilon => 'Infinity', unit => 'id') b USING (metric) WHERE name = 'straight';
 SELECT metric, value BETWEEN low AND high AS within, high - low < 31 AS bounded, private FROM models, dp_evaluate(model, 'stays', epsilon => 1) WHERE name = 'straight';
 SELECT metric, value BETWEEN low AND high AS within FROM models, dp_evaluate(model, 'stays', epsilon => 100, unit => 'person', neighbours => 'remove') WHERE name = 'straight';
+-- Bounds that are further apart than the largest number: errors that are not are
+-- numbers
+SELECT metric, value, low <= value AND value <= high AS within
+  FROM (SELECT dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', 0.01, bounds => '{-1.7e308,1.7e308}') AS far OFFSET 0) m, dp_evaluate(far, 'stays', epsilon => 'Infinity');
 -- The bounds are those of the model, whatever the column allows
 SELECT metric, value FROM models, dp_evaluate(model, 'public_stays', label => 'free', epsilon => 'Infinity') WHERE name = 'straight' AND metric = 'labelled';
 SELECT dp_roc(model, 'stays', epsilon => 1) FROM models WHERE name = 'straight';

@@ -157,7 +157,7 @@ TEST(metrics_are_those_of_the_table)
 			variance += pow(labels[i] - mean, 2) / ROWS;
 		for (int i = 0; i < DPERM_ERROR_METRICS; i++)
 		{
-			found[i] = dperm_errors_metric((DpermErrorMetric) i, sums, 0, 10);
+			found[i] = dperm_errors_metric((DpermErrorMetric) i, sums, 0, 5);
 			CHECK(found[i].low <= found[i].value && found[i].value <= found[i].high);
 		}
 		CHECK(found[DPERM_ERROR_ROWS].value == ROWS && found[DPERM_ERROR_ROWS].high == ROWS);
@@ -196,7 +196,7 @@ TEST(intervals_cover)
 				dperm_errors_add_noise(&e, budget, sums);
 			for (int i = 0; i < DPERM_ERROR_METRICS; i++)
 			{
-				DpermEstimate found = dperm_errors_metric((DpermErrorMetric) i, sums, round < 3000 ? 0 : budget, 10);
+				DpermEstimate found = dperm_errors_metric((DpermErrorMetric) i, sums, round < 3000 ? 0 : budget, 5);
 
 				if (round < 3000 && k == 0)
 					mean[i] += found.value / 3000;
@@ -217,7 +217,27 @@ TEST(no_rows_no_metrics)
 
 	for (int i = 1; i < DPERM_ERROR_METRICS; i++)
 	{
-		CHECK(isnan(dperm_errors_metric((DpermErrorMetric) i, none, 1 << 20, 10).value));
-		CHECK(isnan(dperm_errors_metric((DpermErrorMetric) i, odd, 1 << 20, 10).value));
+		CHECK(isnan(dperm_errors_metric((DpermErrorMetric) i, none, 1 << 20, 5).value));
+		CHECK(isnan(dperm_errors_metric((DpermErrorMetric) i, odd, 1 << 20, 5).value));
 	}
+}
+
+/* Bounds may be further apart than the largest double: an error that is not is a number, and none is NaN. */
+TEST(bounds_far_apart)
+{
+	const double unit = 1.7e308;
+	int64_t		sums[DPERM_SUMS] = {0};
+
+	for (int i = 0; i < 100; i++)
+		dperm_errors_add(0, 0, 1, sums);
+	for (int i = 0; i < 2; i++)
+	{
+		DpermEstimate found = dperm_errors_metric(DPERM_ERROR_ABSOLUTE + i, sums, 0, unit);
+
+		CHECK(found.value == 0 && found.low == 0 && found.high == 0);
+	}
+	for (int i = 0; i < 100; i++)
+		dperm_errors_add(-0.5, 0, 1, sums);
+	CHECK(fabs(dperm_errors_metric(DPERM_ERROR_ABSOLUTE, sums, 0, unit).value / unit - 0.25) < 1e-9);
+	CHECK(dperm_errors_metric(DPERM_ERROR_ABSOLUTE, sums, 1 << 20, unit).low >= 0);
 }

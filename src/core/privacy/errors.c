@@ -115,12 +115,19 @@ dperm_errors_metric_name(DpermErrorMetric metric)
 	return error_names[metric];
 }
 
+/* A share of the distance between the bounds; 0 even if that overflows. */
+static double
+share_of_range(double share, double unit)
+{
+	return 2 * (unit * share);
+}
+
 /* A metric with its interval. */
 DpermEstimate
-dperm_errors_metric(DpermErrorMetric metric, const int64_t *sums, uint64_t budget, double range)
+dperm_errors_metric(DpermErrorMetric metric, const int64_t *sums, uint64_t budget, double unit)
 {
 	Means		m = means_of(sums, budget);
-	DpermEstimate result = {NAN, 0, range};
+	DpermEstimate result = {NAN, 0, share_of_range(1, unit)};
 
 	if (metric == DPERM_ERROR_ROWS)
 		return estimate_of(m.rows, m.noise, -INFINITY, INFINITY);
@@ -135,5 +142,6 @@ dperm_errors_metric(DpermErrorMetric metric, const int64_t *sums, uint64_t budge
 		result = mean_of(&m, m.squared, m.squared - m.squared * m.squared);
 		result = (DpermEstimate) {sqrt(result.value), sqrt(result.low), sqrt(result.high)};
 	}
-	return (DpermEstimate) {range * result.value, range * result.low, range * result.high};
+	return (DpermEstimate) {share_of_range(result.value, unit), share_of_range(result.low, unit),
+							share_of_range(result.high, unit)};
 }

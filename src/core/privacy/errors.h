@@ -54,12 +54,12 @@ typedef enum DpermErrorMetric
 extern const char *dperm_errors_metric_name(DpermErrorMetric metric);
 
 /*
- * A metric of noisy sums, for a label whose bounds are this far apart. Intervals
- * allow for the noise and for the sampling of units. Sums that are not released
- * are replaced by bounds on them, so intervals of the last two are too wide
- * rather than too narrow.
+ * A metric of noisy sums, for a label whose bounds are twice the unit apart,
+ * which may be more than the largest double. Intervals allow for the noise and
+ * for the sampling of units. Sums that are not released are replaced by bounds
+ * on them, so intervals of the last two are too wide rather than too narrow.
  */
 extern DpermEstimate dperm_errors_metric(DpermErrorMetric metric, const int64_t *sums,
-										 uint64_t budget, double range);
+										 uint64_t budget, double unit);
 
 #endif							/* DPERM_ERRORS_H */
