@@ -174,7 +174,7 @@ for my $order (1, 2, 4)
 			unnest(a, b) u(v, w)}), 't', "weights by hand, order $order");
 }
 is(ask('postgres', 'SELECT counts(dperm_moments_person_agg((SELECT vector_request(10005)), y, dperm_row(x), labelled, first)) FROM few'),
-	ask('postgres', q{SELECT ARRAY[count(*), sum(w) FILTER (WHERE y AND p), sum(w) FILTER (WHERE NOT y AND p), sum(w) FILTER (WHERE y AND NOT p), sum(w) FILTER (WHERE NOT y AND NOT p)]
+	ask('postgres', q{SELECT ARRAY[count(*), sum(w) FILTER (WHERE y AND p), sum(w) FILTER (WHERE y AND NOT p), sum(w) FILTER (WHERE NOT y AND p), sum(w) FILTER (WHERE NOT y AND NOT p)]
 		FROM (SELECT y, 1048576 / nullif(labelled, 0) AS w, coalesce(sin(1) * x[1] + sin(2) * x[2] + sin(3) * x[3] > 0, false) AS p FROM few) d}),
 	'parts of persons by hand');
 
@@ -201,7 +201,7 @@ for my $call (['dperm_moments_row_agg((SELECT vector_request(10001)), y, dperm_r
 # Counts by hand: a vector alone has the sign of its inner product with the
 # weights, and one that is not there has none
 is(ask('postgres', 'SELECT counts(dperm_moments_vector_agg((SELECT vector_request(5)), y, x)) FROM people'),
-	ask('postgres', q{SELECT ARRAY[count(*), count(*) FILTER (WHERE y AND p), count(*) FILTER (WHERE NOT y AND p), count(*) FILTER (WHERE y AND NOT p), count(*) FILTER (WHERE NOT y AND NOT p)]
+	ask('postgres', q{SELECT ARRAY[count(*), count(*) FILTER (WHERE y AND p), count(*) FILTER (WHERE y AND NOT p), count(*) FILTER (WHERE NOT y AND p), count(*) FILTER (WHERE NOT y AND NOT p)]
 		FROM (SELECT y, coalesce(sin(1) * x[1] + sin(2) * x[2] + sin(3) * x[3] > 0, false) AS p FROM people) d}),
 	'counts by hand');
 is(ask('postgres', 'SELECT (SELECT array_agg(v ORDER BY k) FROM unnest(c[2:]) WITH ORDINALITY u(v, k)) FROM (SELECT counts(dperm_moments_vector_agg((SELECT vector_request(5 + 2)), y, x)) AS c FROM people) a'),
