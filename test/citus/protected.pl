@@ -494,6 +494,23 @@ like(ask($node, 'ana', "$cheap; SELECT 'trained'"), qr/trained/, 'and on a distr
 unlike(ask($node, 'ana', "SELECT result FROM run_command_on_workers('SELECT count(*) FROM pg_locks')"), qr/^\d+$/m, 'nor does Citus run commands there for an analyst');
 ask($node, 'owen', "SELECT dp_unprotect('everywhere')");
 
+# Labels of every kind: with an epsilon this large, the weights are nearly
+# those without noise
+sql("CREATE TYPE place AS ENUM ('home', 'ward', 'icu', 'hospice')");
+unlike(ask($node, 'owen', "CREATE TABLE stays (id bigint PRIMARY KEY, place place, days numeric, n int); SELECT create_distributed_table('stays', 'id');
+	INSERT INTO stays SELECT i, (ARRAY['icu', 'home', 'hospice', 'ward', NULL])[1 + (i % 100 + i % 7) / 25]::place, i % 100 / 3.0, i % 100 FROM generate_series(1, 5000) i;
+	CREATE TABLE same_stays AS SELECT * FROM stays;
+	SELECT dp_budget_create('stays', 500); SELECT dp_grant('stays', 'ana', epsilon => 450); SELECT dp_protect('stays', 'stays', domains => '{\"n\": [0, 100], \"days\": [0, 30]}');
+	GRANT SELECT ON same_stays TO ana"), qr/ERROR/, 'a table with labels of every kind is protected');
+for my $call (['dp_logreg_train', 'place', ''], ['dp_linreg_train', 'days', ", bounds => '{0,30}'"])
+{
+	my ($function, $label, $more) = @$call;
+	is(ask($node, 'ana', "SELECT max(abs(v - w)) < 0.02 FROM unnest(dp_weights($function('stays', '$label', '{n}', 200, 0.01, knots => 1)), dp_weights($function('same_stays', '$label', '{n}', 'Infinity', 0.01, knots => 1, domains => '{\"n\": [0, 100]}'$more))) u(v, w)"),
+		't', "$function on a protected table");
+	like(ask($node, 'ana', "SELECT count(*) > 3 FROM dp_evaluate($function('stays', '$label', '{n}', 1), 'stays', epsilon => 1)"), qr/^t$/, "$function, and its evaluation");
+}
+is(ask($node, 'ana', "SELECT epsilon_spent FROM dp_budgets WHERE budget = 'stays' LIMIT 1"), 404, 'these are charged');
+
 # The owner can drop and rename
 like(ask($node, 'owen', "CREATE TABLE here (y boolean, n int); CREATE VIEW here_view AS SELECT * FROM here; SELECT dp_protect('here_view', $set); SELECT 'done'"), qr/done/, 'a protected view of a local table');
 is(ask($node, 'owen', 'DROP VIEW here_view'), '', 'the first command of a session, without a schema');

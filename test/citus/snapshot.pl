@@ -39,6 +39,7 @@ sql(q{
 	CREATE TABLE people (id bigint PRIMARY KEY, y boolean, n int, f float8);
 	SELECT create_distributed_table('people', 'id');
 	CREATE VIEW gated AS SELECT id, paused(id, y) AS y, n, f FROM people;
+	CREATE VIEW gated_kinds AS SELECT CASE WHEN paused(id, true) THEN n END AS days, CASE WHEN paused(id, true) THEN (ARRAY['a', 'b', 'c'])[1 + n % 3] END AS ward, f FROM people;
 	CREATE FUNCTION visible(id bigint) RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN
 	  IF id = 1 AND nextval('looks') = 3 THEN
 	    PERFORM pg_advisory_lock_shared(1);
@@ -126,6 +127,14 @@ is_refused('INSERT', meanwhile($train, sub { sql('INSERT INTO people SELECT i, t
 is_refused('DELETE', meanwhile($train, sub { sql('DELETE FROM people WHERE id = 17') }, 'READ COMMITTED'));
 is_model('an UPDATE that changes nothing', meanwhile($train, sub { sql('UPDATE people SET y = y, n = n') }, 'READ COMMITTED'));
 is_one_set('another row in place of one', meanwhile($train, sub { sql('DELETE FROM people WHERE id = 17; INSERT INTO people VALUES (9999, true, 99, 1)') }, 'READ COMMITTED'));
+
+# Labels of every kind are part of what is compared
+for my $call ("dp_logreg_train('gated_kinds', 'ward', '{f}', 1, classes => '{a,b,c}'", "dp_linreg_train('gated_kinds', 'days', '{f}', 1, bounds => '{0,100}'")
+{
+	my $kind = "SELECT $call, domains => '{\"f\": [-1, 1]}')";
+	is_refused("$call, UPDATE of labels", meanwhile($kind, sub { sql('UPDATE people SET n = 99 - n') }, 'READ COMMITTED'));
+	like((meanwhile($kind, sub { sql('UPDATE people SET n = n, y = NOT y') }, 'READ COMMITTED'))[0], qr/"weights"/, "$call, an UPDATE of other columns");
+}
 
 # A shard that moves takes its rows with it
 is_model('a shard moves', meanwhile($train, sub {

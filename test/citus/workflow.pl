@@ -21,11 +21,13 @@ my $widths = join ', ', map { "sin(i * $_)" } 1 .. 100;
 sql(qq{
 	CREATE TYPE color AS ENUM ('red', 'green', 'blue', 'grey');
 	CREATE TABLE local (id bigint PRIMARY KEY, person int, y boolean, e color, c text, p char(4), b boolean, n int, f float8, m numeric,
-	  d date, t timestamp, k int, x float8[], x4 float4[], income text, ye color);
+	  d date, t timestamp, k int, x float8[], x4 float4[], income text, ye color,
+	  ward text CHECK (ward IN ('icu', 'home', 'surgery')));
 	INSERT INTO local SELECT i, i / 5, (i * 7 + i / 3) % 3 = 0, (ARRAY['red', 'green', 'blue', 'grey', NULL])[1 + i * 7 % 5]::color,
 	  (ARRAY['Köln', 'Paris', 'Rome', NULL])[1 + i % 4], (ARRAY['ab', 'cd', 'ef'])[1 + i % 3], i % 4 = 1, i % 100, sin(i), (i % 17)::numeric / 16,
 	  date '2020-01-01' + i % 300, timestamp '2020-01-01' + i * interval '1 hour', i % 3, ARRAY[sin(i), cos(2 * i), sin(i * i)],
-	  ARRAY[cos(i), sin(3 * i)]::float4[], (ARRAY['<=50K', '>50K'])[1 + (i * i + i / 11) % 2], (ARRAY['red', 'green', 'blue'])[1 + i * i % 3]::color
+	  ARRAY[cos(i), sin(3 * i)]::float4[], (ARRAY['<=50K', '>50K'])[1 + (i * i + i / 11) % 2], (ARRAY['red', 'green', 'blue'])[1 + i * i % 3]::color,
+	  CASE WHEN i % 100 < 8 THEN 'home' WHEN i % 100 < 16 THEN 'icu' WHEN i % 4 < 3 THEN 'surgery' END
 	  FROM generate_series(1, 4000) i;
 	CREATE VIEW local_view AS SELECT y, n, e, id FROM local WHERE n < 60;
 	CREATE TABLE local_wide (id bigint PRIMARY KEY, y boolean, $wide);
@@ -77,6 +79,7 @@ my $domains = '{"e": ["blue", "red", "green"], "c": ["Köln", "Paris", "Rome"], 
   . '"d": ["2020-01-01", "2021-01-01"], "t": ["2020-01-01", "2020-04-01"], "k": {"categories": [0, 1]}, "x": {"dimension": 3, "norm": 2}, "x4": {"dimension": 2}}';
 my $all = "'y', '{e,c,p,b,n,f,m,d,t,k,x,x4}', 'Infinity', lambda => 0.01, domains => '$domains'";
 my $some = "'{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}'";
+my $numbers = "'{\"n\": [0, 100], \"f\": [-1, 1]}'";
 
 # Does a log of the workers have a query that fetches rows, and not only a
 # sample of them?
@@ -105,13 +108,23 @@ my @calls = (
 	['a text as label', 'dp_logreg_train', 'local', "'income', '{e,n}', 'Infinity', lambda => 0.01, positive => '>50K', domains => $some"],
 	['an enum as label', 'dp_logreg_train', 'local', "'ye', '{e,n}', 'Infinity', lambda => 0.01, positive => 'green', domains => $some"],
 	['a kernel', 'dp_logreg_train', 'local', "'y', '{e,n}', 'Infinity', lambda => 0.01, domains => $some, kernel => 'gaussian', kernel_features => 20"],
-	['output perturbation', 'dp_logreg_train', 'local', "'y', '{e,n}', 'Infinity', lambda => 0.01, method => 'output', domains => $some"]);
+	['output perturbation', 'dp_logreg_train', 'local', "'y', '{e,n}', 'Infinity', lambda => 0.01, method => 'output', domains => $some"],
+	['an enum as classes', 'dp_logreg_train', 'local', "'e', '{n,f}', 'Infinity', lambda => 0.01, domains => $numbers"],
+	['some of an enum as classes', 'dp_logreg_train', 'local', "'e', '{n,f}', 'Infinity', lambda => 0.01, classes => '{grey,red,blue}', domains => $numbers"],
+	['texts as classes', 'dp_logreg_train', 'local', "'c', '{e,n}', 'Infinity', lambda => 0.01, classes => '{Rome,Köln,Oslo}', domains => $some"],
+	['numerics as classes', 'dp_logreg_train', 'local', "'m', '{e,n}', 'Infinity', lambda => 0.01, classes => '{0.5,0,1.00}', domains => $some"],
+	['classes of vectors', 'dp_logreg_train', 'local', "'e', 'x', 'Infinity', lambda => 0.01, classes => '{grey,red,blue}', dimension => 3"],
+	['an integer as number', 'dp_linreg_train', 'local', "'n', '{c,f}', 'Infinity', lambda => 0.01, bounds => '{5,80}', domains => '{\"c\": [\"Köln\", \"Rome\"], \"f\": [-1, 1]}'"],
+	['a numeric as number', 'dp_linreg_train', 'local', "'m', '{e,n}', 'Infinity', lambda => 0.01, bounds => '{0.1,1}', domains => $some"],
+	['a number of vectors', 'dp_linreg_train', 'local', "'f', 'x', 'Infinity', lambda => 0.01, bounds => '{-0.5,2}', dimension => 3"]);
 for my $call (@calls)
 {
 	my ($what, $function, $local, $arguments) = @$call;
 	compare("hashed: $what", $function, $local, 'hashed', $arguments, 0, 'there');
 	compare("hashed, pulled: $what", $function, $local, 'hashed', $arguments, '16MB', 'here');
 }
+compare('hashed: classes of a constraint', 'dp_logreg_train', 'local', 'hashed', "'ward', '{e,n}', 'Infinity', lambda => 0.01, domains => $some", 0, 'there');
+is(sql("SELECT dp_logreg_train('hashed', 'ward', '{e,n}', 1, domains => $some)::jsonb -> 'classes'"), '["icu", "home", "surgery"]', 'hashed: which these are');
 compare("$_: all types", 'dp_logreg_train', 'local', $_, $all, 0, 'there') for ('divided', 'tenant.people', 'by_person');
 compare("reference: all types", 'dp_logreg_train', 'local', 'reference', $all, 0, 'here');    # the coordinator has a copy of its own
 compare('view', 'dp_logreg_train', 'local_view', 'hashed_view', "'y', '{e,n}', 'Infinity', lambda => 0.01, domains => $some", 0, 'there');
@@ -176,6 +189,16 @@ for my $call (['by_person', 'person', 'local'], ['tenant.people', 'person', 'loc
 }
 is(sql("SELECT dp_logreg_tune('local', $tuning, identity => 'id', holdout => 'reference')::jsonb -> 'tuning' ->> 'way'"), 'holdout', 'a holdout elsewhere');
 
+# by labels of every kind: of two candidates, the one that is better by far
+for my $call (['dp_logreg_tune', "'ward', '{n}', 'Infinity', domains => $numbers"],
+	['dp_linreg_tune', "'person', '{t}', 'Infinity', bounds => '{0,800}', domains => '{\"t\": [\"2020-01-01\", \"2020-07-01\"]}'"])
+{
+	my ($function, $arguments) = @$call;
+	$mark = $cluster->mark;
+	is(sql("SET dperm.pull_memory = 0; SELECT $function('hashed', $arguments, identity => 'id', candidates => '[{\"lambda\": 100}, {\"lambda\": 0.001}]')::jsonb -> 'lambda_effective'"), '0.001', $function);
+	is(fetches($cluster->since($mark)), 0, "$function: no more than a sample comes here");
+}
+
 # Evaluation
 sql("CREATE TABLE models AS SELECT dp_logreg_train('local', 'y', '{e,n,c,x}', 1, domains => '{\"e\": [\"blue\"], \"n\": [0, 100], \"c\": [\"Paris\"], \"x\": {\"dimension\": 3, \"norm\": 2}}') AS model");
 for my $table ('hashed', 'reference', 'tenant.people', 'divided')
@@ -200,7 +223,31 @@ for my $call (['by_person', 'person', 'local', 'there'], ['tenant.people', 'pers
 	is(fetches($cluster->since($mark)), 0, "$table: no row comes here to be counted") if $where eq 'there';
 }
 
+# of several classes, and of numbers
+sql(qq{
+	CREATE TABLE kinds (kind text, model dp_model);
+	INSERT INTO kinds SELECT 'classes', dp_logreg_train('local', 'e', '{n,f,x}', 1, classes => '{grey,red,blue}', domains => '{"n": [0, 100], "f": [-1, 1], "x": {"dimension": 3}}');
+	INSERT INTO kinds SELECT 'number', dp_linreg_train('local', 'm', '{n,f,x}', 1, bounds => '{0.1,1}', domains => '{"n": [0, 100], "f": [-1, 1], "x": {"dimension": 3}}');
+});
+for my $call (['classes', 'dp_evaluate', ''], ['number', 'dp_evaluate', ''], ['classes', 'dp_roc', ", class => 'red'"])
+{
+	my ($kind, $function, $more) = @$call;
+	for my $table ('hashed', 'reference', 'divided', 'by_person')
+	{
+		my $options = "epsilon => 'Infinity'$more" . ($table eq 'by_person' ? ", unit => 'person'" : '');
+		$mark = $cluster->mark;
+		my $found = sql("SELECT e FROM kinds, $function(model, '$table', $options) e WHERE kind = '$kind'");
+		is($found, sql("SELECT e FROM kinds, $function(model, 'local', $options) e WHERE kind = '$kind'"), "$table, $kind: $function");
+		is($cluster->since($mark) =~ /dperm_moments_(?:row|person)_agg/ ? 'there' : 'here', $table eq 'reference' ? 'here' : 'there', "$table, $kind, $function: where rows are counted");
+	}
+}
+
 # Prediction
+for my $table ('hashed', 'reference', 'tenant.people', 'divided')
+{
+	is(sql("SELECT dp_predict_class(model, h), count(*) FROM $table h, kinds WHERE kind = 'classes' GROUP BY 1 ORDER BY 1"), sql("SELECT dp_predict_class(model, h), count(*) FROM local h, kinds WHERE kind = 'classes' GROUP BY 1 ORDER BY 1"), "$table: classes");
+	is(sql("SELECT sum(dp_predict_value(model, h)::numeric(20, 9)) FROM $table h, kinds WHERE kind = 'number'"), sql("SELECT sum(dp_predict_value(model, h)::numeric(20, 9)) FROM local h, kinds WHERE kind = 'number'"), "$table: numbers");
+}
 my $local = sql('SELECT sum(dp_decision(model, l)::numeric(20, 9)), count(*) FILTER (WHERE dp_predict(model, l)) FROM local l, models');
 is(sql("SELECT sum(dp_decision(model, h)::numeric(20, 9)), count(*) FILTER (WHERE dp_predict(model, h)) FROM $_ h, models"), $local, "$_: prediction")
   for ('hashed', 'reference', 'tenant.people', 'divided');
@@ -230,6 +277,8 @@ for my $table ('hashed', 'by_person', 'divided', 'reference', 'tenant.people')
 {
 	same_models("$table", 'local', $table, "dp_logreg(y, x, 'Infinity', 0.01, '{\"dimension\": 3, \"norm\": 2}')");
 	same_models("$table, svm", 'local', $table, "dp_svm(y, x, 'Infinity', 0.01, '{\"dimension\": 3, \"loss\": \"huber\"}')");
+	same_models("$table, several classes", 'local', $table, "dp_logreg(e, x, 'Infinity', 0.01, '{\"dimension\": 3, \"classes\": [\"grey\", \"red\", \"blue\"]}')");
+	same_models("$table, numbers", 'local', $table, "dp_linreg(m, x, 'Infinity', 0.01, '{\"dimension\": 3, \"bounds\": [0.1, 1]}')");
 	same_models("$table, the dimension of an array", 'local', $table, "dp_logreg(y, ARRAY[f, n / 100.0], 'Infinity', 0.01)");
 	same_models("$table, groups", 'local', $table, "dp_logreg(y, ARRAY[f, n / 100.0], 'Infinity', 0.01 * (k + 1))", 'k');
 	same_models("$table, groups by an expression", 'local', $table, "dp_logreg(y, ARRAY[f, n / 100.0], 'Infinity', 0.01 * (id % 3 + 1))", 'id % 3', 'HAVING count(*) > 100');

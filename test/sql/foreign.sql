@@ -36,6 +36,20 @@ CALL train();
 SELECT count(*), max(abs(v - w)) < 1e-9 AS same
   FROM models a, models b, LATERAL unnest(dp_weights(a.model), dp_weights(b.model)) u(v, w);
 
+-- labels of several classes, and numbers
+CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS
+  'SELECT max(abs(v - w)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)';
+CREATE PROCEDURE compare() LANGUAGE plpgsql AS $$
+BEGIN
+  ASSERT distance(dp_logreg_train('patients', 'k', 'x', 'Infinity', dimension => 3, classes => '{5,0,3}'),
+    dp_logreg_train('foreign_patients', 'k', 'x', 'Infinity', dimension => 3, classes => '{5,0,3}')) < 1e-9;
+  ASSERT distance(dp_linreg_train('patients', 'k', 'x', 'Infinity', dimension => 3, bounds => '{1,6}'),
+    dp_linreg_train('foreign_patients', 'k', 'x', 'Infinity', dimension => 3, bounds => '{1,6}')) < 1e-9;
+END $$;
+CALL compare();
+RESET dperm.cache_memory;
+CALL compare();
+
 -- and its rows can be predicted
 SELECT count(*), count(*) FILTER (WHERE dp_predict(model, f) = dp_predict(model, p)) AS same
   FROM models, foreign_patients f JOIN patients p USING (x) WHERE source = 'patients' AND cache = '0';

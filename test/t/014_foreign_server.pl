@@ -42,9 +42,11 @@ my $rows = q{
 	  (ARRAY['low', 'high'])[1 + i % 2]::grade AS g, (ARRAY['Köln', 'Paris', 'Rome', NULL])[1 + i % 4] AS c, (ARRAY['ab', 'cd', 'ef'])[1 + i % 3]::char(4) AS p,
 	  i % 4 = 1 AS b, i % 100 AS n, sin(i) AS f, (i % 17)::numeric / 16 AS m, date '2020-01-01' + i % 300 AS d, timestamp '2020-01-01' + i * interval '1 hour' AS t,
 	  i % 3 AS k, ARRAY[sin(i), cos(2 * i), sin(i * i)] AS x, ARRAY[cos(i), sin(3 * i)]::float4[] AS x4,
-	  (ARRAY['red', 'green', 'blue'])[1 + i * i % 3]::color AS ye, format('00000000-0000-0000-0000-00000000000%s', i % 7)::uuid AS u, i AS id, i::int2 AS id2, i::int8 AS id8, 'word ' || i AS word, md5(i::text)::uuid AS guid
+	  (ARRAY['red', 'green', 'blue'])[1 + i * i % 3]::color AS ye, format('00000000-0000-0000-0000-00000000000%s', i % 7)::uuid AS u, i AS id, i::int2 AS id2, i::int8 AS id8, 'word ' || i AS word, i::text AS digits, md5(i::text)::uuid AS guid,
+	  CASE WHEN i % 50 = 7 THEN 'NaN' WHEN i % 50 = 8 THEN NULL ELSE cos(i) END::float8 AS h,
+	  coalesce((ARRAY['green', 'blue'])[1 + i % 7], 'red')::color AS rare
 	FROM generate_series(1, 2000) i};
-my $columns = 'y boolean, e color, g grade, c text, p char(4), b boolean, n integer, f float8, m numeric, d date, t timestamp, k integer, x float8[], x4 float4[], ye color, u uuid, id integer, id2 smallint, id8 bigint, word text, guid uuid';
+my $columns = 'y boolean, e color, g grade, c text, p char(4), b boolean, n integer, f float8, m numeric, d date, t timestamp, k integer, x float8[], x4 float4[], ye color, u uuid, id integer, id2 smallint, id8 bigint, word text, digits text, guid uuid, h float8, rare color';
 my $domains = '{"e": ["blue", "red", "green", "violet"], "g": ["low", "high"], "c": ["Köln", "Paris", "Rome"], "p": ["ab", "cd"], "n": [0, 100], "f": [-1, 1], "m": [0, 1], '
   . '"d": ["2020-01-01", "2021-01-01"], "t": ["2020-01-01", "2020-04-01"], "x": {"dimension": 3, "norm": 2}, "x4": {"dimension": 2}}';
 
@@ -131,25 +133,51 @@ my @read_there = (
 	['a uuid as categories', "'y', '{u,n}', 'Infinity', domains => '{\"u\": [\"00000000-0000-0000-0000-000000000001\", \"00000000-0000-0000-0000-000000000002\"], \"n\": [0, 100]}'"]);
 compare($_->[0], 'far_people', 'dp_logreg_train', $_->[1], '0', 'there') for @read_there;
 
+# Several classes and numbers, too. An enum is compared by its labels there.
+my $some = "domains => '{\"g\": [\"low\"], \"f\": [-1, 1]}'";
+my @kinds = (
+	['an enum as classes', "'e', '{g,f}', 'Infinity', 0.01, classes => '{grey,red,blue}', $some", 'dp_logreg_train', 'grey'],
+	['texts as classes', "'c', '{g,f}', 'Infinity', 0.01, classes => '{Rome,Köln,Oslo}', $some", 'dp_logreg_train', 'Köln'],
+	['char(n) as classes', "'p', '{g,f}', 'Infinity', 0.01, classes => '{ef,ab,cd}', $some", 'dp_logreg_train', 'ab'],
+	['integers as classes', "'k', '{g,f}', 'Infinity', 0.01, classes => '{2,0,1}', $some", 'dp_logreg_train', '2'],
+	['numerics as classes', "'m', '{g,f}', 'Infinity', 0.01, classes => '{0.5,0,1.00}', $some", 'dp_logreg_train', '0.5'],
+	['classes of arrays', "'e', 'x', 'Infinity', 0.01, classes => '{grey,red,blue}', dimension => 3", 'dp_logreg_train', 'red'],
+	['an integer as number', "'n', '{g,f}', 'Infinity', 0.01, bounds => '{5,80}', $some", 'dp_linreg_train'],
+	['a numeric as number', "'m', '{g,f}', 'Infinity', 0.01, bounds => '{0.1,1}', $some", 'dp_linreg_train'],
+	['a number of arrays', "'h', 'x', 'Infinity', 0.01, bounds => '{-0.5,0.5}', dimension => 3", 'dp_linreg_train']);
+for my $kind (@kinds)
+{
+	my ($what, $arguments, $function) = @$kind;
+	compare("$what, in memory", 'far_people', $function, $arguments, '64MB', 'here');
+	compare("$what, in passes", 'far_people', $function, $arguments, '0', 'there');
+}
+
 # Evaluation and ROC curves are one pass each, and nothing else is asked of the
 # rows
 sub evaluate
 {
-	my ($what, $train, $function) = @_;
+	my ($what, $train, $function, $trainer, $class) = @_;
 	my $before = -s $far->logfile;
+	my $options = defined $class ? "epsilon => 'Infinity', class => '$class'" : "epsilon => 'Infinity'";
 	my $results = $near->safe_psql('postgres', qq{
-		WITH m AS MATERIALIZED (SELECT dp_logreg_train('people', $train) AS m)
-		SELECT bool_and(a IS NOT DISTINCT FROM b), count(*) FROM (SELECT $function(m, 'people', epsilon => 'Infinity')::text AS a, $function(m, 'far_people', epsilon => 'Infinity')::text AS b FROM m) s
+		WITH m AS MATERIALIZED (SELECT $trainer('people', $train) AS m)
+		SELECT bool_and(a IS NOT DISTINCT FROM b), count(*) FROM (SELECT $function(m, 'people', $options)::text AS a, $function(m, 'far_people', $options)::text AS b FROM m) s
 	});
 	my $log = substr(slurp_file($far->logfile), $before);
 	my $passes = () = $log =~ /^\s*SELECT \S*dperm_moments_(?:vector_)?agg\(/mg;
 	my $scans = () = $log =~ /FROM public\.people/g;
-	like($results, qr/^t\|(?:9|121)$/, "$what, $function: the local numbers");
+	like($results, qr/^t\|(?:\d|\d\d|121)$/, "$what, $function: the local numbers");
 	is("$passes of $scans", '1 of 1', "$what, $function: one pass there");
 }
 for my $call (@calls, @read_there)
 {
-	evaluate($call->[0], $call->[1], $_) for 'dp_evaluate', 'dp_roc';
+	evaluate($call->[0], $call->[1], $_, 'dp_logreg_train') for 'dp_evaluate', 'dp_roc';
+}
+for my $kind (@kinds)
+{
+	my ($what, $arguments, $function, $class) = @$kind;
+	evaluate($what, $arguments, 'dp_evaluate', $function);
+	evaluate($what, $arguments, 'dp_roc', $function, $class) if defined $class;
 }
 
 # Tuning on a public table divides it by a key of any type: each candidate is
@@ -170,6 +198,18 @@ for my $identity ('id', 'id2', 'id8', 'guid', 'word')
 	is($portions, $passes, "tuning by $identity: portions there");
 }
 
+# and by labels of every kind: of two candidates, the one that is better by far
+for my $call (['dp_logreg_tune', "'rare', 'u', 'Infinity', classes => '{blue,green,red}', domains => '{\"u\": [\"00000000-0000-0000-0000-000000000000\", \"00000000-0000-0000-0000-000000000001\"]}'"],
+	['dp_linreg_tune', "'id8', 'id', 'Infinity', bounds => '{0,2000}', domains => '{\"id\": [0, 2000]}'"])
+{
+	my ($function, $arguments) = @$call;
+	$arguments .= ", candidates => '[{\"lambda\": 100}, {\"lambda\": 0.001}]'";
+	my $before = -s $far->logfile;
+	is($near->safe_psql('postgres', "SET dperm.cache_memory = 0; SELECT m::jsonb -> 'lambda_effective' FROM $function('people', $arguments, holdout => 'far_people', identity => 'word') m"), '0.001', $function);
+	my $passes = () = substr(slurp_file($far->logfile), $before) =~ /^\s*SELECT \S*dperm_moments_agg\(.*FILTER \(WHERE \(\(?\S*dperm_portion\(/mg;
+	cmp_ok($passes, '>', 2, "$function: portions there");
+}
+
 # Columns that have another type there raise an error, not a different model
 $near->safe_psql('postgres', "CREATE FOREIGN TABLE other_types (y boolean, e text, n bigint, k bigint, m float8) SERVER far OPTIONS (table_name 'people')");
 for my $column ('e', 'n', 'k')
@@ -186,6 +226,21 @@ for my $label ('k', 'm')
 		"SET dperm.cache_memory = 0; SELECT dp_logreg_train('other_types', '$label', 'y', 'Infinity')");
 	like($error, qr/the columns of a pass do not match its request/, "label $label is of another type there");
 }
+
+# and so do labels of other kinds; classes and bounds are looked up there
+$near->safe_psql('postgres', "CREATE FOREIGN TABLE other_labels (p text, k numeric, e text, b float8, n bigint, m float8, digits int, f float8) SERVER far OPTIONS (table_name 'people')");
+for my $call (["dp_logreg_train('other_labels', 'p', 'f', 1, classes => '{ab,cd,ef}'", qr/the columns of a pass do not match its request/],
+	["dp_logreg_train('other_labels', 'k', 'f', 1, classes => '{0,1,2}'", qr/the columns of a pass do not match its request/],
+	["dp_logreg_train('other_labels', 'e', 'f', 1, classes => '{red,green,blue}'", qr/the columns of a pass do not match its request/],
+	["dp_logreg_train('far_people', 'e', 'f', 1", qr/invalid input value for enum.*"violet"/],
+	["dp_linreg_train('other_labels', 'b', 'f', 1, bounds => '{0,1}'", qr/invalid input syntax for type double precision: "[tf]"/],
+	["dp_linreg_train('other_labels', 'digits', 'f', 1, bounds => '{0,1}'", qr/the label of a regression cannot be of type text/])
+{
+	my ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT $call->[0], domains => '{\"f\": [-1, 1]}')");
+	like($error, $call->[1], "$call->[0]: not the label that is there");
+}
+# numbers of all types are read alike
+compare("$_ is of another type there", 'other_labels', 'dp_linreg_train', "'$_', 'f', 'Infinity', 0.01, bounds => '{0.1,20}', domains => '{\"f\": [-1, 1]}'", '0', 'there') for 'n', 'm';
 
 # A database of another encoding has the same categories in other bytes
 $far->safe_psql('postgres', "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
@@ -204,6 +259,13 @@ compare('a positive value in ASCII', 'latin_people', 'dp_logreg_train', $label, 
 $label =~ s/Paris/Köln/;
 ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $label)");
 like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'a positive value in UTF8, in passes');
+
+$label = "'c', 'n', 'Infinity', 0.01, classes => '{Paris,Rome,Oslo}', domains => '{\"n\": [0, 100]}'";
+compare('classes in ASCII', 'latin_people', 'dp_logreg_train', $label, '0', 'there');
+$label =~ s/Oslo/Köln/;
+compare('classes in UTF8, in memory', 'latin_people', 'dp_logreg_train', $label, '64MB', 'here');
+($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $label)");
+like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'classes in UTF8, in passes');
 
 # A server that returns a wrong answer: a portion that does not exist, and sums
 # without the requested digest

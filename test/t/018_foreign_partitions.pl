@@ -58,7 +58,7 @@ for my $name ('one', 'two')
 		CREATE TABLE people AS SELECT * FROM ($rows) r WHERE part = @{[ $name eq 'one' ? 0 : 1 ]};
 		CREATE SCHEMA "Other ""schema";
 		CREATE TABLE "Other ""schema"."select" AS SELECT * FROM ($rows) r WHERE part = 3 AND sub = 0;
-		CREATE TABLE wide AS SELECT i % 3 = 0 AS y, $wide FROM generate_series(1, 600) i WHERE i % 2 = @{[ $name eq 'one' ? 0 : 1 ]};
+		CREATE TABLE wide AS SELECT i % 3 = 0 AS y, (ARRAY['a', 'b', 'c', 'd'])[1 + i % 4] AS class, $wide FROM generate_series(1, 600) i WHERE i % 2 = @{[ $name eq 'one' ? 0 : 1 ]};
 	});
 	connect_to($name, $name, 'postgres', ", extensions 'dperm'" . ", async_capable 'true'");
 }
@@ -82,9 +82,9 @@ $near->safe_psql('postgres', qq{
 	CREATE TABLE people_4 PARTITION OF people DEFAULT;
 	CREATE TABLE empty PARTITION OF people FOR VALUES IN (100);
 	INSERT INTO people SELECT * FROM everyone WHERE part IN (2, 4) OR part = 3 AND sub = 1;
-	CREATE TABLE everyone_wide AS SELECT i % 3 = 0 AS y, $wide FROM generate_series(1, 600) i;
+	CREATE TABLE everyone_wide AS SELECT i % 3 = 0 AS y, (ARRAY['a', 'b', 'c', 'd'])[1 + i % 4] AS class, $wide FROM generate_series(1, 600) i;
 	-- the key is not on the servers, and nobody asks for it
-	CREATE TABLE wide (part integer, y boolean, $wide_columns) PARTITION BY LIST (part);
+	CREATE TABLE wide (part integer, y boolean, class text, $wide_columns) PARTITION BY LIST (part);
 	CREATE FOREIGN TABLE wide_one PARTITION OF wide FOR VALUES IN (1) SERVER one OPTIONS (table_name 'wide');
 	CREATE FOREIGN TABLE wide_two PARTITION OF wide FOR VALUES IN (2) SERVER two OPTIONS (table_name 'wide');
 });
@@ -148,12 +148,25 @@ for my $call (@calls)
 	compare("$what, nothing in memory", $local, $source, $arguments, "SET dperm.pull_memory = 0; SET dperm.cache_memory = 0", 'there');
 }
 compare('svm', 'everyone', 'people', $all, 'SET dperm.pull_memory = 0', 'there', 'dp_svm_train');
+# labels of several classes, and numbers; with many columns, numbers are read
+# there, and classes come here
+my $numbers = "'{\"n\": [0, 100], \"f\": [-1, 1], \"x\": {\"dimension\": 3}}'";
+my $wide_features = join ',', map { "w$_" } 1 .. 94;
+my $wide_domains = join ', ', map { "\"w$_\": [-1, 1]" } 1 .. 94;
+my $wide_all = "'w95', '{$wide_features}', 'Infinity', 0.01, domains => '{$wide_domains}'";
+for my $settings ('SET dperm.pull_memory = 0', 'SET dperm.pull_memory = 0; SET dperm.cache_memory = 0')
+{
+	compare('classes', 'everyone', 'people', "'c', '{n,f,x}', 'Infinity', 0.01, classes => '{green,blue,red}', domains => $numbers", $settings, 'there');
+	compare('numbers', 'everyone', 'people', "'m', '{n,f,x}', 'Infinity', 0.01, bounds => '{0.1,1}', domains => $numbers", $settings, 'there', 'dp_linreg_train');
+	compare('numbers, many columns', 'everyone_wide', 'wide', "$wide_all, bounds => '{-0.5,1}'", $settings, 'there', 'dp_linreg_train');
+	compare('classes, many columns', 'everyone_wide', 'wide', "'class', '{$wide_features}', 'Infinity', 0.01, domains => '{$wide_domains}', classes => '{a,b,c}'", $settings, 'here');
+}
 
 # one foreign table
 $near->safe_psql('postgres', q{
 	CREATE TABLE zeroth AS SELECT * FROM everyone WHERE part = 0;
 	CREATE TABLE odd_wide AS SELECT * FROM everyone_wide LIMIT 0;
-	INSERT INTO odd_wide SELECT y, } . join(', ', map { "w$_" } 1 .. 95) . q{ FROM wide_two;
+	INSERT INTO odd_wide SELECT y, class, } . join(', ', map { "w$_" } 1 .. 95) . q{ FROM wide_two;
 });
 compare('one foreign table', 'zeroth', 'people_0', $all, 'SET dperm.pull_memory = 0', 'there');
 compare('one foreign table of many columns', 'odd_wide', 'wide_two', $calls[3][3], 'SET dperm.pull_memory = 0', 'there');
