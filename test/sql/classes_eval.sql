@@ -22,6 +22,9 @@ INSERT INTO models SELECT 'persons', dp_logreg_train('visits', 'place', '{age,un
 INSERT INTO models SELECT 'two', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.001, positive => 'icu');
 INSERT INTO models SELECT 'number', dp_linreg_train('visits', 'age', '{unit}', 'Infinity');
 
+-- The lines of a plan
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$ BEGIN RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query; END $$;
+
 -- Softmax by hand, from the encoded row and the weights
 CREATE FUNCTION probabilities(model dp_model, encoded float8[]) RETURNS TABLE (class text, probability float8, k bigint) LANGUAGE sql AS $$
   WITH outputs AS (SELECT c, k, (SELECT sum(v * w) FROM unnest(encoded, (SELECT array_agg(u ORDER BY o) FROM unnest((dp_weights(model))[k:k]) WITH ORDINALITY e(u, o))) e(v, w)) AS z
@@ -62,7 +65,7 @@ FROM models, (VALUES ('[[0,0,0],[0,0,0],[0,0,0]]'), ('[[-1,0,0],[2,0,0],[2,0,0]]
   LATERAL (SELECT jsonb_set(m::jsonb, '{weights}', w::jsonb)::dp_model AS odd OFFSET 0) o WHERE name = 'array' ORDER BY w;
 -- in parallel
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
-EXPLAIN (COSTS OFF) SELECT count(*) FROM visits v WHERE dp_predict_class((SELECT m FROM models WHERE name = 'columns'), v) = 'icu';
+SELECT bool_or(line LIKE '%Parallel Seq Scan on visits%') AS parallel FROM plan($$ SELECT count(*) FROM visits v WHERE dp_predict_class((SELECT m FROM models WHERE name = 'columns'), v) = 'icu' $$) line;
 CREATE TABLE counted AS SELECT count(*) FROM visits v WHERE dp_predict_class((SELECT m FROM models WHERE name = 'columns'), v) = 'icu';
 RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather;
 SELECT count = (SELECT count(*) FROM visits v WHERE dp_predict_class((SELECT m FROM models WHERE name = 'columns'), v) = 'icu') AS same FROM counted;
