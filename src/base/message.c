@@ -74,6 +74,20 @@ dperm_message_is_public(void)
 	return !silent;
 }
 
+/* The message of an error that a value has caused. */
+char *
+dperm_message_data_error(MemoryContext context)
+{
+	ErrorData  *error;
+
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
+		PG_RE_THROW();
+	FlushErrorState();
+	return error->message;
+}
+
 char *
 dperm_message_clip(const char *text, int bytes)
 {

@@ -35,6 +35,12 @@ extern bool dperm_message_is_public(void);
 /* A text in at most so many bytes, of which the last ones are "..." if it is cut. */
 extern char *dperm_message_clip(const char *text, int bytes);
 
+/*
+ * In PG_CATCH, given the memory context of before: the message of an error that
+ * a value has caused, which ends here. Any other error is thrown on.
+ */
+extern char *dperm_message_data_error(MemoryContext context);
+
 /* Report progress to the client; it must not depend on the contents of rows. */
 extern void dperm_message_progress(const char *format,...) pg_attribute_printf(1, 2);
 

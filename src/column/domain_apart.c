@@ -7,6 +7,7 @@
 #include "fmgr.h"
 #include "utils/lsyscache.h"
 
+#include "base/message.h"
 #include "column/domain_apart.h"
 #include "column/domain_types.h"
 #include "column/reader.h"
@@ -73,13 +74,7 @@ read_spelling(const DpermColumn *column, char *text, Datum *value)
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
-			PG_RE_THROW();
-		FlushErrorState();
+		(void) dperm_message_data_error(context);
 		read = false;
 	}
 	PG_END_TRY();

@@ -6,6 +6,7 @@
 
 #include "utils/lsyscache.h"
 
+#include "base/message.h"
 #include "column/domain_json.h"
 #include "column/domains.h"
 #include "column/encode.h"
@@ -30,17 +31,12 @@ read_registered(DpermColumn *column, JsonbValue *domain)
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
+		char	   *message = dperm_message_data_error(context);
 
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		if (ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION)
-			PG_RE_THROW();
-		FlushErrorState();
 		*column = before;
 		column->known = false;
 		column->given = column->misfit = true;
-		column->lack = error->message;
+		column->lack = message;
 	}
 	PG_END_TRY();
 }

@@ -9,8 +9,8 @@ import regression
 SPLITS = 5  # it is slow
 
 
-def library():
-    """The package, as test/compare imports it; or nothing."""
+def package():
+    """diffprivlib, as test/compare imports it; or nothing."""
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "compare"))
     try:
         import numpy  # noqa: F401
@@ -23,7 +23,7 @@ def library():
 
 
 def version():
-    found = library()
+    found = package()
     return found.__version__ if found else None
 
 
@@ -51,7 +51,7 @@ def drawn(session, run, table, label):
 
 def classes(session, run):
     """The share of mistakes. A row of k columns has a norm of at most sqrt(k)."""
-    model = library().models.LogisticRegression
+    model = package().models.LogisticRegression
     domains, trained, (x, y) = drawn(session, run, several.ALL[run.data], several.LABELS[run.data])
     found = model(epsilon=float(run.epsilon), data_norm=len(domains) ** 0.5, max_iter=1000).fit(*trained).predict(x)
     return float((found != y).mean())
@@ -60,7 +60,7 @@ def classes(session, run):
 def number(session, run):
     """The mean absolute error, and R2."""
     low, high = raw.ALL[regression.ALL[run.data]].domains[regression.LABEL]
-    model = library().models.LinearRegression
+    model = package().models.LinearRegression
     _, (x, y), tested = drawn(session, run, raw.ALL[regression.ALL[run.data]], regression.LABEL)
     found = model(epsilon=float(run.epsilon), bounds_X=(-1, 1), bounds_y=(low, high)).fit(x, y.astype(float)).predict(tested[0])
     y = tested[1].astype(float)

@@ -115,15 +115,15 @@ def regressed(data, settings):
             for method, epsilon in [*(("private", epsilon) for epsilon in settings.regression_epsilons), ("non-private", "Infinity")]
             if method != "non-private" or repetition == 0 for s in range(settings.splits)] + [
         Run(data, "log_cosh", "diffprivlib", "default", epsilon, "", str(s), "0")
-        for epsilon in settings.regression_epsilons for s in range(settings.splits) if peers.library()]
+        for epsilon in settings.regression_epsilons for s in range(settings.splits if peers.package() else 0)]
 
 
 def classified(data, settings):
     """A label of several classes, by method; every split, and without noise once in each."""
     def cells(method):
         if method == "diffprivlib":
-            return [(epsilon, s, 0) for epsilon in settings.classes_epsilons for s in range(min(peers.SPLITS, settings.splits))
-                    if peers.library()]
+            splits = min(peers.SPLITS, settings.splits) if peers.package() else 0
+            return [(epsilon, s, 0) for epsilon in settings.classes_epsilons for s in range(splits)]
         return [(epsilon, s, repetition) for repetition in range(settings.classes_repetitions)
                 for epsilon in [*settings.classes_epsilons, "Infinity"] if epsilon != "Infinity" or repetition == 0
                 for s in range(settings.splits)]
