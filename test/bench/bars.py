@@ -183,6 +183,46 @@ def persons(bench):
     return row
 
 
+def kinds(bench):
+    """Several classes in multiples of the trivial scan, and numbers against two classes."""
+    row = {}
+    for kind, full, d in (("classes", 200000, 50), ("numbers", 200000, 105)):
+        n = bench.size(full)
+        vectors, table = bench.vectors(n, d), "kinds_" + kind
+        bench.session.run("DROP TABLE IF EXISTS %s" % table)
+        bench.session.run("CREATE UNLOGGED TABLE %s (x float8[], y boolean, class int, number float8)" % table)
+        bench.session.run("ALTER TABLE %s ALTER x SET STORAGE PLAIN" % table)
+        bench.session.run("""INSERT INTO %s SELECT x, y, width_bucket(atan2(x[1] + x[2], x[3] + x[4]) + random() - 0.5,
+            ARRAY[-2.5, -1.9, -1.3, -0.6, 0, 0.6, 1.3, 1.9, 2.5]), 5 * (x[1] - x[2] + x[3]) + random() FROM %s""" % (table, vectors))
+        tables.settle(bench.session, table)
+        more = ", dimension => %d" % d
+        calls = {"logreg": train_call(table, more=more)}
+        if kind == "classes":
+            calls["classes"] = calls["logreg"].replace("'y'", "'class'").replace(more, more + ", classes => '{0,1,2,3,4,5,6,7,8,9}'")
+        else:
+            calls["linreg"] = train_call(table, "linreg", more=more + ", bounds => '{-3,3}'").replace("'y'", "'number'")
+        sessions = {mode: bench.open(mode, n, d) for mode in bench.modes()}
+        scan = sessions["streaming"]
+        things = {"scan": lambda: scan.cost(scan_sql(table))}
+        for mode, session in sessions.items():
+            for name, call in calls.items():
+                things[name, mode] = lambda s=session, c=call: s.cost(quiet_sql(c))
+        best = interleave(things, bench.options.repeat)
+        row[kind] = {"rows": n, "d": d, "scan": best["scan"].json()}
+        for mode in sessions:
+            row[kind].update({"%s_%s" % (name, mode): best[name, mode].json() for name in calls})
+            if kind == "classes":
+                bench.check("%s, 10 classes, %s: dp_logreg_train / scan" % (name_of(n, d), mode),
+                            best["classes", mode].cpu / best["scan"].cpu, 60 if mode == "cached" else None)
+            else:
+                bench.check("%s, %s: dp_linreg_train / dp_logreg_train" % (name_of(n, d), mode),
+                            best["linreg", mode].cpu / best["logreg", mode].cpu, 1)
+        for session in sessions.values():
+            session.close()
+        bench.drop(table)
+    return row
+
+
 def sklearn(bench):
     """Export and scikit-learn."""
     rows = []
@@ -539,5 +579,5 @@ def blas(bench):
     return result
 
 
-PARTS = {"train": train, "persons": persons, "blas": blas, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
+PARTS = {"train": train, "persons": persons, "kinds": kinds, "blas": blas, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
          "agreement": agreement, "rows": rows_curve, "columns": columns_curve, "protected": protected}

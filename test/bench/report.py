@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from svgplot import line_plot
 
-PARTS = ["train", "persons", "blas", "blas_reference", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement", "protected", "protected_preloaded"]
+PARTS = ["train", "persons", "kinds", "blas", "blas_reference", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement", "protected", "protected_preloaded"]
 MODES = ["cached", "streaming"]
 
 
@@ -221,6 +221,17 @@ def persons(result):
         table(["mode", "rows, CPU", "persons, CPU", "rows, clock", "persons, clock"], rows)
 
 
+def kinds(result):
+    lines = ["### Labels of other kinds", "",
+             "Ten classes, and a label that is a number, each with a training of two classes on the same rows: seconds of CPU, and the trivial scan.", ""]
+    rows = []
+    for kind, name in (("classes", "10 classes"), ("numbers", "a number")):
+        own, key = result[kind], "classes" if kind == "classes" else "linreg"
+        rows += [[name, count(own["rows"]), own["d"], mode, seconds(own["scan"]), seconds(own["logreg_" + mode]), seconds(own[key + "_" + mode])]
+                 for mode in modes(own, key + "_")]
+    return lines + table(["label", "rows", "d", "mode", "scan", "two classes", "this label"], rows)
+
+
 def protected(parts):
     rows = [["yes" if r["preloaded"] else "no"] + ["%.1f" % r[what] for what in ("open", "protected", "worker", "charge")]
             + ["%.2f" % ((r["protected"] - r["open"]) / r["worker"])] + ["%.0f" % value for value in r["rates"]]
@@ -276,7 +287,7 @@ def main(results, docs):
                max(part["repeat"] for part in parts.values())), ""]
     out += bars(parts)
     writers = {"train": train, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
-               "agreement": agreement, "persons": persons}
+               "agreement": agreement, "persons": persons, "kinds": kinds}
     for name, part in parts.items():
         if name == "blas":
             out += blas([parts[n] for n in ("blas", "blas_reference") if n in parts], m)
