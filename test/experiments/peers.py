@@ -58,10 +58,11 @@ def classes(session, run):
 
 
 def number(session, run):
-    """The mean absolute error, and R2."""
+    """The mean absolute error, and R2. Predictions are clipped to the bounds of the label: some are far beyond."""
     low, high = raw.ALL[regression.ALL[run.data]].domains[regression.LABEL]
     model = package().models.LinearRegression
-    _, (x, y), tested = drawn(session, run, raw.ALL[regression.ALL[run.data]], regression.LABEL)
-    found = model(epsilon=float(run.epsilon), bounds_X=(-1, 1), bounds_y=(low, high)).fit(x, y.astype(float)).predict(tested[0])
-    y = tested[1].astype(float)
+    domains, (x, y), tested = drawn(session, run, raw.ALL[regression.ALL[run.data]], regression.LABEL)
+    least = [bound for domain in domains.values() for bound in ([0] * len(domain.split()) if isinstance(domain, str) else [-1])]
+    found = model(epsilon=float(run.epsilon), bounds_X=(least, [1] * len(least)), bounds_y=(low, high)).fit(x, y.astype(float))
+    found, y = found.predict(tested[0]).clip(low, high), tested[1].astype(float)
     return float(abs(found - y).mean()), float(1 - ((found - y) ** 2).mean() / y.var())
