@@ -27,7 +27,7 @@ class Report(Page):
         return rows(["epsilon", "mean absolute error, years", "R²", "goal, at most", *["diffprivlib, years"] * peer], lines)
 
     def say_peer(self):
-        return (f" diffprivlib {self.about['diffprivlib']} is its `LinearRegression` with the same bounds, its predictions clipped to those of the label." if self.about["diffprivlib"]
+        return (f" diffprivlib {self.about['diffprivlib']} is its `LinearRegression` with the same bounds, its predictions clipped to those of the label, in 5 of the splits." if self.about["diffprivlib"]
                 else "")
 
     def write(self):

@@ -115,7 +115,7 @@ def regressed(data, settings):
             for method, epsilon in [*(("private", epsilon) for epsilon in settings.regression_epsilons), ("non-private", "Infinity")]
             if method != "non-private" or repetition == 0 for s in range(settings.splits)] + [
         Run(data, "log_cosh", "diffprivlib", "default", epsilon, "", str(s), "0")
-        for epsilon in settings.regression_epsilons for s in range(settings.splits if peers.package() else 0)]
+        for epsilon in settings.regression_epsilons for s in range(min(peers.SPLITS, settings.splits) if peers.package() else 0)]
 
 
 def classified(data, settings):
