@@ -4,7 +4,7 @@ The JSON is SELECT model::text FROM ... The inputs are the columns: tensor(strin
 tensor(double), [rows, dimension] for vectors and [rows, 1] for numbers, for booleans (0 or 1) and for times (in days
 since 2000-01-01, or since midnight). A missing value is NaN, or a text that is no category. char(n) has no blanks.
 The outputs, for each row, are decision, with a column for each of several classes, and probability, class or value, if the
-model has them.
+model has them; with _ behind it if that is the name of a column.
 """
 import json, sys
 
@@ -19,11 +19,14 @@ def to_onnx(text):
     share = 1 / np.sqrt(columns + model["intercept"])
     weights, first, offset = share * np.atleast_2d(model["weights"]).T, 0, 0.0  # a column for each class
     nodes, constants, inputs, terms = [], [], [], []
+    taken = [feature.get("column", "x") for feature in model["features"]]
     def constant(values, kind=np.float64):
         constants.append(numpy_helper.from_array(np.array(values, kind), f"constant:{len(constants)}"))
         return constants[-1].name
     def node(operator, *arguments, **options):
         output = options.pop("output", f"{operator}:{len(nodes)}")
+        while output in taken:
+            output += "_"
         nodes.append(helper.make_node(operator, arguments, [output], **options))
         return output
     for feature in model["features"]:
@@ -54,19 +57,19 @@ def to_onnx(text):
             value = node("Sub", node("Max", node("Min", value, constant(high)), constant(low)), constant(low))
             terms.append(node("MatMul", value, constant(2 * w / (high - low).reshape(-1, 1) / np.sqrt(size))))
             offset -= w.sum(axis=0) / np.sqrt(size)
-    node("Sum", *terms, constant(offset + weights[-1] * model["intercept"]), output="decision")
-    outputs = {"decision": TensorProto.DOUBLE}
+    decision = node("Sum", *terms, constant(offset + weights[-1] * model["intercept"]), output="decision")
+    outputs = {decision: TensorProto.DOUBLE}
     if "bounds" in model:  # of a number
         low, high = model["bounds"]
-        value = node("Add", node("Mul", "decision", constant((high - low) / 2)), constant((low + high) / 2))
+        value = node("Add", node("Mul", decision, constant((high - low) / 2)), constant((low + high) / 2))
         outputs[node("Min", node("Max", value, constant(low)), constant(high), output="value")] = TensorProto.DOUBLE
     if model["loss"] in ("logistic", "softmax"):
         several = {"axis": 1} if "classes" in model else {}
-        outputs[node("Softmax" if several else "Sigmoid", "decision", **several, output="probability")] = TensorProto.DOUBLE
+        outputs[node("Softmax" if several else "Sigmoid", decision, **several, output="probability")] = TensorProto.DOUBLE
     if "classes" in model:
-        best = node("ArgMax", "decision", axis=1)
+        best = node("ArgMax", decision, axis=1)
         outputs[node("Gather", constant(model["classes"], object), best, output="class")] = TensorProto.STRING
-    outputs = [helper.make_tensor_value_info(output, kind, ["rows", weights.shape[1] if output in ("decision", "probability") else 1])
+    outputs = [helper.make_tensor_value_info(output, kind, ["rows", weights.shape[1] if output.startswith(("decision", "probability")) else 1])
                for output, kind in outputs.items()]
     result = helper.make_model(helper.make_graph(nodes, "dperm", inputs, outputs, constants), ir_version=7,
                                opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 2)])

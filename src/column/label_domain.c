@@ -83,23 +83,54 @@ typedef struct Range
 	bool		below;
 } Range;
 
+/*
+ * A number that those of a type are not beyond. An integer can be one below its
+ * negative.
+ */
+static double
+type_limit(DpermReaderKind kind, int32 typmod)
+{
+	int			modifier = typmod - VARHDRSZ;
+	int			scale = ((modifier & 0x7ff) ^ 1024) - 1024;
+
+	switch (kind)
+	{
+		case DPERM_READ_INT2:
+			return PG_INT16_MAX;
+		case DPERM_READ_INT4:
+			return PG_INT32_MAX;
+		case DPERM_READ_INT8:
+			return (double) PG_INT64_MAX;
+		case DPERM_READ_NUMERIC:
+			return modifier < 0 ? INFINITY : pow(10, (modifier >> 16) - scale);
+		default:
+			return INFINITY;
+	}
+}
+
 static Range
 range_of(const DpermColumn *column)
 {
 	const DpermBlock *block = &column->block;
 	DpermReaderKind kind = dperm_reader_kind(column->type, DPERM_BLOCK_NUMBER);
-	Range		range = {.kind = kind, .low = block->low, .high = block->high};
+	bool		declared = column->known || column->bounded;
+	double		limit = type_limit(kind, column->typmod);
+	Range		range = {.kind = kind,
+		.low = declared ? block->low : -INFINITY,
+		.high = declared ? block->high : INFINITY};
 
 	if (kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 || kind == DPERM_READ_INT8)
 	{
-		range.low = column->above ? floor(block->low) + 1 : ceil(block->low);
-		range.high = column->below ? ceil(block->high) - 1 : floor(block->high);
+		range.low = column->above ? floor(range.low) + 1 : ceil(range.low);
+		range.high = column->below ? ceil(range.high) - 1 : floor(range.high);
 	}
 	if (kind == DPERM_READ_FLOAT4)
 	{
 		range.low = (float) range.low;
 		range.high = (float) range.high;
 	}
+	range.low = Max(range.low, -limit - 1);
+	range.high = Min(range.high, limit);
 
 	/* a bound that has been rounded may be a value */
 	range.above = column->above && range.low == block->low;
@@ -246,9 +277,8 @@ check_numbers(const DpermColumn *column, const DpermLabels *labels)
 	const DpermText *values = listed_values(column, &count);
 	double		low = INFINITY;
 	double		high = -INFINITY;
+	const char *type;
 
-	if (!column->known && !column->bounded)
-		return;
 	for (int i = 0; i < count; i++)
 	{
 		double		value = strtod(pnstrdup(values[i].bytes, values[i].len), NULL);
@@ -267,12 +297,16 @@ check_numbers(const DpermColumn *column, const DpermLabels *labels)
 	}
 	if (Min(Max(low, labels->low), labels->high) < Min(Max(high, labels->low), labels->high))
 		return;
+	type = format_type_with_typemod(column->base, column->typmod);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("label \"%s\" is the same number in all rows that its domain allows",
 					column->name),
-			 errdetail("The domain is %s, and labels are clamped to the bounds [%.15g, %.15g].",
-					   domain_shown(column), labels->low, labels->high),
+			 column->known || column->bounded ?
+			 errdetail("The type is %s, the domain is %s, and labels are clamped to the bounds "
+					   "[%.15g, %.15g].", type, domain_shown(column), labels->low, labels->high) :
+			 errdetail("The type is %s, and labels are clamped to the bounds [%.15g, %.15g].",
+					   type, labels->low, labels->high),
 			 errhint("Use a label that has several values between the bounds.")));
 }
 

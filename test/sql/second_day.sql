@@ -214,7 +214,7 @@ FROM unnest('{"[\"01\", \"02\", \"one\", \"-\", \"\", \"+1\", \"1e1\", \" 1\"]",
 -- texts that the type of a column cannot have, with and without a domain
 SET ROLE dperm_second_owner;
 CREATE TABLE typed (flag boolean, price numeric(6,2) CHECK (price BETWEEN 0 AND 9), hour time CHECK (hour BETWEEN '08:00' AND '18:00'), code int, short varchar(3), id uuid, y boolean,
-	days int CHECK (days BETWEEN 0 AND 30), cost numeric CHECK (cost >= 30), small smallint CHECK (small IN (31, 40)), free float8);
+	days int CHECK (days BETWEEN 0 AND 30), cost numeric CHECK (cost >= 30), small smallint CHECK (small IN (31, 40)), free float8, level smallint, fee numeric(4, 2));
 INSERT INTO typed SELECT i % 2 = 0, i % 9, '09:00', i % 3, 'a', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', i % 2 = 0, i % 30, 30 + i, 31, i FROM generate_series(1, 100) i;
 SELECT dp_protect('typed', 'clinic');
 SET ROLE dperm_second_analyst;
@@ -227,7 +227,7 @@ FROM (VALUES ('flag', '["true", "false"]'::jsonb), ('flag', '["t"]'), ('price', 
 -- numbers that are all beyond the same bound
 SELECT label, bounds, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, label => %L, epsilon => 0.1))',
 	dp_linreg_train('texts', 'days', 'code', 10, bounds => bounds, domains => '{"code": ["0", "1", "2"]}'), 'typed', label))
-FROM (VALUES ('days', '{0,20}'::float8[]), ('days', '{30,60}'), ('days', '{29,60}'), ('days', '{-9,0}'), ('cost', '{0,30}'), ('cost', '{0,31}'), ('small', '{0,31}'), ('small', '{0,32}'), ('free', '{0,1}')) v (label, bounds);
+FROM (VALUES ('days', '{0,20}'::float8[]), ('days', '{30,60}'), ('days', '{29,60}'), ('days', '{-9,0}'), ('cost', '{0,30}'), ('cost', '{0,31}'), ('small', '{0,31}'), ('small', '{0,32}'), ('free', '{0,1}'), ('level', '{32767,40000}'), ('level', '{32766,40000}'), ('fee', '{100,200}'), ('fee', '{-200,-99}')) v (label, bounds);
 -- labels that are one of a few numbers, which need not be whole
 SET ROLE dperm_second_owner;
 CREATE TABLE graded (a int CHECK (a BETWEEN 0 AND 9), n numeric CHECK (n IN (0.1, 1.50)), f float8 CHECK (f = 0.1 OR f = 2.5), r real CHECK (r IN (0.1, 2.5)),
