@@ -8,6 +8,7 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "postmaster/bgworker.h"
+#include "utils/guc.h"
 
 #include "base/result_set.h"
 
@@ -30,11 +31,12 @@ dperm_result_set_begin(FunctionCallInfo fcinfo, TupleDesc *desc)
 	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 
 	/*
-	 * a worker reads it again in another transaction, even if it does not fit
-	 * into memory
+	 * a worker has all rows in memory, some 30 MB at most: it reads them again
+	 * in another transaction, and temp_file_limit must not cost what was paid
+	 * for
 	 */
-	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0,
-								  (MyBgworkerEntry != NULL), work_mem);
+	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false,
+								  MyBgworkerEntry ? MAX_KILOBYTES : work_mem);
 	result->returnMode = SFRM_Materialize;
 	result->setResult = store;
 	result->setDesc = *desc = CreateTupleDescCopy(*desc);
