@@ -20,6 +20,22 @@ ranges_apart(double low, double high, double other_low, double other_high)
 	return high <= other_low || low >= other_high;
 }
 
+/* Is this so for a range and the numbers that a column has, by domain and type? */
+static bool
+column_apart(const DpermBlock *range, const DpermColumn *column)
+{
+	double		low,
+				high;
+
+	dperm_domain_types_limits(column->base, column->typmod, &low, &high);
+	if (column->known || column->bounded)
+	{
+		low = Max(low, column->block.low);
+		high = Min(high, column->block.high);
+	}
+	return ranges_apart(range->low, range->high, low, high);
+}
+
 /* Is this so for all elements of two vectors? */
 static bool
 boxes_apart(const DpermBlock *one, const DpermBlock *other)
@@ -133,19 +149,17 @@ dperm_domain_apart(const DpermBlock *model, const DpermColumn *column)
 
 	if (model->kind == DPERM_BLOCK_CATEGORY)
 		return categories_apart(model, column);
-	if (!column->known)
-		return false;
 	if (model->kind == DPERM_BLOCK_NUMBER && block->kind == DPERM_BLOCK_CATEGORY)
-		return numbers_apart(model, block);
+		return column->known && numbers_apart(model, block);
 	if (model->kind != block->kind)
 		return false;
 	switch (model->kind)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			return ranges_apart(model->low, model->high, block->low, block->high);
+			return column_apart(model, column);
 		case DPERM_BLOCK_BOX:
-			return boxes_apart(model, block);
+			return column->known && boxes_apart(model, block);
 		default:
 			return false;
 	}

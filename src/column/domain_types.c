@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_type.h"
@@ -126,4 +128,32 @@ dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 				DPERM_BLOCK_VECTOR : DPERM_BLOCK_CATEGORY;
 			return *kind == DPERM_BLOCK_VECTOR || has_plain_text(base);
 	}
+}
+
+/*
+ * The largest numeric of a precision and a scale: the double that it is read
+ * as, or a larger one where that would take more digits than a double has.
+ */
+static double
+largest_numeric(int precision, int scale)
+{
+	if (precision > 15 || abs(scale) > 22)
+		return pow(10, precision - scale);
+	return scale < 0 ? (pow(10, precision) - 1) * pow(10, -scale) :
+					   (pow(10, precision) - 1) / pow(10, scale);
+}
+
+/* Bounds of the numbers that a type has. */
+void
+dperm_domain_types_limits(Oid base, int32 typmod, double *low, double *high)
+{
+	int			modifier = typmod - VARHDRSZ;
+	int			scale = ((modifier & 0x7ff) ^ 1024) - 1024;
+	bool		sized = base == NUMERICOID && modifier >= 0;
+
+	*high = base == INT2OID ? PG_INT16_MAX :
+			base == INT4OID ? PG_INT32_MAX :
+			base == INT8OID ? (double) PG_INT64_MAX :
+			sized ? largest_numeric(modifier >> 16, scale) : INFINITY;
+	*low = sized ? -*high : -*high - 1;
 }

@@ -30,6 +30,12 @@ extern bool dperm_domain_types_is_pgvector(Oid base);
 extern bool dperm_domain_types_is_text(Oid base);
 
 /*
+ * Bounds of the numbers that a type has; infinite if it has no bounds, or is
+ * none of numbers.
+ */
+extern void dperm_domain_types_limits(Oid base, int32 typmod, double *low, double *high);
+
+/*
  * Days since 2000-01-01, the numbers of TIME blocks; infinite dates are
  * infinite.
  */

@@ -19,6 +19,7 @@
 #include "base/message.h"
 #include "column/domain_catalog.h"
 #include "column/domain_print.h"
+#include "column/domain_types.h"
 #include "column/label_domain.h"
 #include "column/label_value.h"
 #include "column/reader.h"
@@ -83,38 +84,14 @@ typedef struct Range
 	bool		below;
 } Range;
 
-/*
- * A number that those of a type are not beyond. An integer can be one below its
- * negative.
- */
-static double
-type_limit(DpermReaderKind kind, int32 typmod)
-{
-	int			modifier = typmod - VARHDRSZ;
-	int			scale = ((modifier & 0x7ff) ^ 1024) - 1024;
-
-	switch (kind)
-	{
-		case DPERM_READ_INT2:
-			return PG_INT16_MAX;
-		case DPERM_READ_INT4:
-			return PG_INT32_MAX;
-		case DPERM_READ_INT8:
-			return (double) PG_INT64_MAX;
-		case DPERM_READ_NUMERIC:
-			return modifier < 0 ? INFINITY : pow(10, (modifier >> 16) - scale);
-		default:
-			return INFINITY;
-	}
-}
-
 static Range
 range_of(const DpermColumn *column)
 {
 	const DpermBlock *block = &column->block;
 	DpermReaderKind kind = dperm_reader_kind(column->type, DPERM_BLOCK_NUMBER);
 	bool		declared = column->known || column->bounded;
-	double		limit = type_limit(kind, column->typmod);
+	double		least,
+				largest;
 	Range		range = {.kind = kind,
 		.low = declared ? block->low : -INFINITY,
 		.high = declared ? block->high : INFINITY};
@@ -129,8 +106,9 @@ range_of(const DpermColumn *column)
 		range.low = (float) range.low;
 		range.high = (float) range.high;
 	}
-	range.low = Max(range.low, -limit - 1);
-	range.high = Min(range.high, limit);
+	dperm_domain_types_limits(column->base, column->typmod, &least, &largest);
+	range.low = Max(range.low, least);
+	range.high = Min(range.high, largest);
 
 	/* a bound that has been rounded may be a value */
 	range.above = column->above && range.low == block->low;

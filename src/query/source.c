@@ -328,21 +328,27 @@ block_names(const DpermBlock *blocks, int count)
 }
 
 /*
- * Raise an error if no feature can have a value that the model knows: it would
- * decide alike on all rows, and be charged for it.
+ * Raise an error if no feature can have a value that the model knows, or will
+ * know: it would decide alike on all rows, and be charged for it.
  */
 static void
-check_common(const DpermSource *source, DpermColumn **features)
+check_common(const DpermSource *source, DpermColumn **features, bool evaluated)
 {
 	for (int i = 0; i < source->block_count; i++)
 		if (!dperm_domain_apart(&source->blocks[i], features[i]))
 			return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 evaluated ?
 			 errmsg("the features of relation \"%s\" have no values that the model knows",
-					get_rel_name(source->relation)),
+					get_rel_name(source->relation)) :
+			 errmsg("the features of relation \"%s\" are the same in all rows that their types "
+					"allow", get_rel_name(source->relation)),
+			 evaluated ?
 			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
-					 "the model.")));
+					 "the model.") :
+			 errhint("Their bounds are beyond the numbers that their types have; dp_domains shows "
+					 "the domains and types.")));
 }
 
 /* The columns whose declared values are not all categories of the model. */
@@ -672,17 +678,17 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	{
 		copy_blocks(source, features, names->blocks, names->block_count, "table to train on");
 		if (source->registration)
-		{
-			check_common(source, features);
 			source->unknown = partly_unknown(source, features);
-		}
 	}
 	else if (options->prior)
 		take_prior(source, features, options);
 	else
 		make_blocks(source, features, feature_count, options);
 	if (source->registration)
+	{
+		check_common(source, features, names->blocks != NULL);
 		open_protected(source, names->reads);
+	}
 	source->columns = make_readers(source, features);
 	set_label(source, label, options, names->blocks != NULL);
 	if (unit)

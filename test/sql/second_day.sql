@@ -227,7 +227,20 @@ FROM (VALUES ('flag', '["true", "false"]'::jsonb), ('flag', '["t"]'), ('price', 
 -- numbers that are all beyond the same bound
 SELECT label, bounds, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, label => %L, epsilon => 0.1))',
 	dp_linreg_train('texts', 'days', 'code', 10, bounds => bounds, domains => '{"code": ["0", "1", "2"]}'), 'typed', label))
-FROM (VALUES ('days', '{0,20}'::float8[]), ('days', '{30,60}'), ('days', '{29,60}'), ('days', '{-9,0}'), ('cost', '{0,30}'), ('cost', '{0,31}'), ('small', '{0,31}'), ('small', '{0,32}'), ('free', '{0,1}'), ('level', '{32767,40000}'), ('level', '{32766,40000}'), ('fee', '{100,200}'), ('fee', '{-200,-99}')) v (label, bounds);
+FROM (VALUES ('days', '{0,20}'::float8[]), ('days', '{30,60}'), ('days', '{29,60}'), ('days', '{-9,0}'), ('cost', '{0,30}'), ('cost', '{0,31}'), ('small', '{0,31}'), ('small', '{0,32}'), ('free', '{0,1}'), ('level', '{32767,40000}'), ('level', '{32766,40000}'), ('fee', '{100,200}'), ('fee', '{-200,-99}'), ('fee', '{-100.5,-100}'), ('fee', '{99.99,200}'), ('fee', '{99.98,200}')) v (label, bounds);
+-- features that are, by their domain or their type
+CREATE TABLE beyond AS SELECT i * 1000.0 - 50000 AS level, i * 1000.0 - 50000 AS fee, i * 1000.0 - 50000 AS cost, i % 2 = 0 AS y FROM generate_series(1, 100) i;
+SELECT domains, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 0.1))',
+	dp_logreg_train('beyond', 'y', ARRAY(SELECT jsonb_object_keys(domains)), 10, domains => domains), 'typed'))
+FROM unnest('{"{\"level\": [32767, 40000]}","{\"level\": [32766, 40000]}","{\"fee\": [-100.5, -100]}","{\"fee\": [-100, -99]}","{\"cost\": [0, 30]}","{\"cost\": [0, 31]}","{\"level\": [-40000, -32768], \"fee\": [100, 200]}","{\"level\": [-40000, -32767], \"fee\": [100, 200]}"}'::jsonb[]) domains;
+SET ROLE dperm_second_owner;
+CREATE TABLE registered (level smallint, fee numeric(4, 2), wide numeric(4, 2), y boolean);
+INSERT INTO registered SELECT i, i % 100, i % 100, i % 2 = 0 FROM generate_series(1, 100) i;
+SELECT dp_protect('registered', 'clinic', domains => '{"level": [40000, 50000], "fee": [-101, -100], "wide": [0, 200]}');
+SET ROLE dperm_second_analyst;
+SELECT call, tried(call) FROM (SELECT format('dp_%s_train(''registered'', %L, %L, epsilon => 0.1%s)', learner, label, features, more)
+	FROM (VALUES ('logreg', 'y', '{level,fee}', ''), ('logreg', 'y', '{level,wide}', ''), ('svm', 'y', '{fee}', ', kernel => ''gaussian'''), ('linreg', 'fee', '{wide}', ''),
+		('linreg', 'wide', '{level}', ''), ('logreg', 'y', '{wide}', ', domains => ''{"wide": [100, 200]}'''), ('logreg', 'y', '{wide}', ', domains => ''{"wide": [99, 200]}''')) v (learner, label, features, more)) c (call);
 -- labels that are one of a few numbers, which need not be whole
 SET ROLE dperm_second_owner;
 CREATE TABLE graded (a int CHECK (a BETWEEN 0 AND 9), n numeric CHECK (n IN (0.1, 1.50)), f float8 CHECK (f = 0.1 OR f = 2.5), r real CHECK (r IN (0.1, 2.5)),
