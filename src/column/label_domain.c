@@ -10,8 +10,10 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -224,6 +226,17 @@ check_enum_label(const DpermColumn *column, const char *value, const char *what)
 	refuse_value(column, value, what);
 }
 
+/* Is a value longer than the type modifier of its column allows? */
+static bool
+is_too_long(const DpermColumn *column, const char *value)
+{
+	bool		limited = (column->base == VARCHAROID || column->base == BPCHAROID) &&
+		column->typmod >= (int32) VARHDRSZ;
+	int			len = dperm_category_length(column->base == BPCHAROID, value, strlen(value));
+
+	return limited && pg_mbstrlen_with_len(value, len) > column->typmod - (int32) VARHDRSZ;
+}
+
 /*
  * Raise for a positive value, or a class, that the type of the label does not
  * have: one that is longer or more precise than its type modifier allows, or
@@ -232,7 +245,8 @@ check_enum_label(const DpermColumn *column, const char *value, const char *what)
 static void
 check_value(const DpermLabel *label, const DpermColumn *column, const char *value, double expected)
 {
-	if (dperm_label_read(label, datum_of(label, value, column->typmod), false) != expected)
+	if (is_too_long(column, value) ||
+		dperm_label_read(label, datum_of(label, value, column->typmod), false) != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" cannot be \"%s\"", column->name,
@@ -351,6 +365,18 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 }
 
 /*
+ * A value of a list, as its class is named: as the column shows it. Lists have
+ * numbers of single precision as doubles.
+ */
+static char *
+class_name(const DpermColumn *column, const DpermText *value)
+{
+	char	   *text = pnstrdup(value->bytes, value->len);
+
+	return column->base == FLOAT4OID ? float_to_shortest_decimal((float) strtod(text, NULL)) : text;
+}
+
+/*
  * A domain that lists more than two values is that of several classes, unless
  * the caller names the positive one.
  */
@@ -365,7 +391,7 @@ choose_several(const DpermColumn *column, DpermLabels *labels)
 		return;
 	values = palloc(sizeof(char *) * count);
 	for (int i = 0; i < count; i++)
-		values[i] = pnstrdup(list[i].bytes, list[i].len);
+		values[i] = class_name(column, &list[i]);
 	dperm_class_list_set(labels, values, count);
 }
 

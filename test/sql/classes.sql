@@ -222,6 +222,12 @@ SELECT function, learner, epsilon, parameters->'classes' AS classes FROM dp_ledg
 \set ECHO none
 RESET ROLE;
 SET client_min_messages = error;
+-- classes of a list are named as the column shows them, and fit into it
+CREATE TABLE listed (age int CHECK (age BETWEEN 0 AND 100), dose real CHECK (dose IN (0.1, 0.25, 1e10)), code varchar(2) CHECK (code IN ('a', 'b', 'long')), pad char(2) CHECK (pad IN ('a   ', 'b', 'c')));
+INSERT INTO listed SELECT 10 * i, (ARRAY[0.1, 0.25, 1e10])[1 + i % 3], 'a', 'a' FROM generate_series(1, 9) i;
+SELECT m::jsonb->'classes' AS classes, bool_and(dp_predict_class(m, listed) IN (SELECT dose::text FROM listed)) AS shown FROM listed, dp_logreg_train('listed', 'dose', '{age}', 'Infinity', 1) m GROUP BY 1;
+SELECT dp_logreg_train('listed', 'code', '{age}', 'Infinity', 1);
+SELECT dp_logreg_train('listed', 'pad', '{age}', 'Infinity', 1)::jsonb->'classes' AS classes;
 SELECT dp_unprotect('visits') \gset
 DROP SCHEMA wards CASCADE;
 SELECT dp_revoke('wards', 'dperm_wards_analyst') \gset

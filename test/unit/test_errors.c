@@ -209,6 +209,40 @@ TEST(intervals_cover)
 	}
 }
 
+/*
+ * Labels of which noise hides that they differ: the variance that R2 is divided
+ * by may be zero, or several times as large as it seems.
+ */
+TEST(interval_of_r2_covers_small_variances)
+{
+	static const double epsilons[] = {5, 2, 1};
+	TestRandom	state = 805;
+	TestEntropy source;
+	DpermEntropy e;
+
+	test_entropy_init(&e, &source, 6);
+	for (size_t k = 0; k < 3; k++)
+	{
+		uint64_t	budget = dperm_selection_budget(epsilons[k]);
+		int			covered = 0;
+
+		for (int round = 0; round < 2000; round++)
+		{
+			int64_t		sums[DPERM_SUMS] = {0};
+			DpermEstimate found;
+
+			/* uniform, and predictions that have nothing to do with them: R2 is -1/4 */
+			for (int i = 0; i < 1000; i++)
+				dperm_errors_add(0.15 * (test_uniform(&state) - 0.5),
+								 0.3 * (test_uniform(&state) - 0.5), 1, sums);
+			dperm_errors_add_noise(&e, budget, sums);
+			found = dperm_errors_metric(DPERM_ERROR_R2, sums, budget, 1);
+			covered += found.low <= -0.25 && -0.25 <= found.high;
+		}
+		CHECK(covered >= 0.94 * 2000);
+	}
+}
+
 /* Without rows, or with sums that noise has made senseless, there are no metrics. */
 TEST(no_rows_no_metrics)
 {

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "core/base/vector.h"
+
 #define NUMBERS_PER_WORD (sizeof(double) / sizeof(int16_t))
 
 /* How many coordinates of a row are in units. */
@@ -84,6 +86,7 @@ dperm_compact_get(const DpermLayout *layout, const double *restrict compact, siz
 	{
 		const int16_t *numbers = (const int16_t *) compact;
 
+		dperm_fetch_ahead(compact, sizeof(double) * from, sizeof(int16_t) * filled);
 		/* by way of float, for which there are vector conversions */
 		for (size_t j = 0; j < filled; j++)
 			rows[j] = (float) numbers[j] * (1.0f / DPERM_COMPACT_UNITS);
@@ -105,8 +108,11 @@ dperm_compact_get_single(const DpermLayout *layout, const double *restrict compa
 
 	/* a compact row has a multiple of four slots, too: these are in it */
 	for (int i = 0; i < count; i++, compact += from, rows += wide)
+	{
+		dperm_fetch_ahead(compact, sizeof(double) * from, sizeof(int16_t) * wide);
 		for (size_t j = 0; j < wide; j++)
 			rows[j] = (float) ((const int16_t *) compact)[j] * (1.0f / DPERM_COMPACT_UNITS);
+	}
 }
 
 /* Expand only the entries of curves. */

@@ -135,23 +135,44 @@ quotient_of(DpermMetric metric, const Four *four, double least)
 }
 
 /*
- * The noise has longer tails than the normal law: 95 percent of the Laplace law
- * are within log(20)/sqrt(2) deviations. Its variance, times this, makes them as
- * many as those of the normal law.
+ * How far a number may be from its mean: the square of so many standard
+ * deviations; and what the variance of the noise, whose tails are longer than
+ * those of the normal law, is multiplied by to have as many of them.
  */
-#define TAILS 1.1682
+typedef struct Reach
+{
+	double		square;
+	double		tails;
+} Reach;
+
+/* 95 percent: those of the Laplace law are within log(20)/sqrt(2) deviations. */
+static const Reach one_metric = {DPERM_NORMAL_QUANTILE * DPERM_NORMAL_QUANTILE, 1.1682};
+
+/*
+ * The same for some metrics together: one of them misses with a probability of
+ * at most 0.05 over their number. The normal law is beyond z with one of at most
+ * exp(-z^2/2), the Laplace law with exp(-z sqrt(2)).
+ */
+static Reach
+reach_together(int count)
+{
+	double		surprise = log(20.0 * count);
+
+	return (Reach) {2 * surprise, fmax(1, surprise / 4)};
+}
 
 /*
  * The interval of a metric, by Fieller: with T the top and B the bottom, it is
- * all R for which T - R B, whose mean is 0 at the true R, is within so many of
- * its standard deviations. That is the range between the roots of a R^2 - 2 b R
- * + c; all if the bottom may be zero. Each cell has the variance of its count
- * and that of its noise. One unit is added to every cell, as Agresti and Coull
- * do: a rate of 0 or 1 is not certain either. Sets *low and *high, which may be
- * beyond 0 and 1, or returns false.
+ * all R for which T - R B, whose mean is 0 at the true R, is within reach. That
+ * is the range between the roots of a R^2 - 2 b R + c; all if the bottom may be
+ * zero. Each cell has the variance of its count and that of its noise. One unit
+ * is added to every cell, as Agresti and Coull do: a rate of 0 or 1 is not
+ * certain either. Returns a, as a share of the squared bottom, and sets *low and
+ * *high, which may be beyond 0 and 1; or returns 0.
  */
-static bool
-fieller(DpermMetric metric, const Four *four, double noise_variance, double *low, double *high)
+static double
+fieller(DpermMetric metric, const Four *four, double noise_variance, Reach reach, double *low,
+		double *high)
 {
 	double		top = 0,
 				bottom = 0,
@@ -164,8 +185,8 @@ fieller(DpermMetric metric, const Four *four, double noise_variance, double *low
 	{
 		double		t = tops[metric][i];
 		double		u = bottoms[metric][i];
-		double		variance = DPERM_NORMAL_QUANTILE * DPERM_NORMAL_QUANTILE *
-			(fmax(0, four->cells[i]) + 1 + TAILS * four->joined[i] * noise_variance);
+		double		variance = reach.square *
+			(fmax(0, four->cells[i]) + 1 + reach.tails * four->joined[i] * noise_variance);
 
 		top += t * (four->cells[i] + 1);
 		bottom += u * (four->cells[i] + 1);
@@ -177,28 +198,70 @@ fieller(DpermMetric metric, const Four *four, double noise_variance, double *low
 	b += bottom * top;
 	c += top * top;
 	if (!(bottom > 0 && a > 0))
-		return false;
+		return 0;
 	root = sqrt(fmax(0, b * b - a * c));
 	*low = (b - root) / a;
 	*high = (b + root) / a;
-	return true;
+	return a / (bottom * bottom);
+}
+
+/*
+ * Below this share, the bottom is too uncertain for the error of a ratio to be
+ * like that of a sum.
+ */
+#define CERTAIN 0.95
+
+/* The sums that the interval of a mean over classes consists of. */
+typedef struct MacroSums
+{
+	double		least;
+	double		most;
+	double		below;			/* squares */
+	double		above;
+} MacroSums;
+
+/*
+ * Add the F1 of a class. Ratios with a certain bottom are not cut at 0 and 1,
+ * so that no bias adds up. The others are within an interval that is right for
+ * all of them together, or may be anything.
+ */
+static void
+add_class(int classes, const Four *four, double noise_variance, MacroSums *sums)
+{
+	double		middle = quotient_of(DPERM_METRIC_F1, four, -INFINITY);
+	double		low,
+				high;
+
+	if (!isnan(middle) &&
+		fieller(DPERM_METRIC_F1, four, noise_variance, one_metric, &low, &high) > CERTAIN)
+	{
+		sums->least += middle;
+		sums->most += middle;
+		sums->below += pow(fmax(0, middle - low), 2);
+		sums->above += pow(fmax(0, high - middle), 2);
+	}
+	else if (fieller(DPERM_METRIC_F1, four, noise_variance, reach_together(classes), &low,
+					 &high) > 0)
+	{
+		sums->least += fmin(1, fmax(0, low));
+		sums->most += fmax(0, fmin(1, high));
+	}
+	else
+		sums->most++;
 }
 
 /*
  * The mean of F1 over the classes that have one. A cell is of two classes at
  * most, so the variance of a sum over classes is at most twice the sum of their
  * variances; distances to the ends of intervals are added as deviations are (Zou
- * and Donner). Here ratios are not cut at 0 and 1, so that no bias adds up, and
- * a class whose interval is everything may have any.
+ * and Donner).
  */
 static DpermEstimate
 macro_f1(int classes, const int64_t *counts, uint64_t parts, double noise_variance)
 {
-	double		sum = 0,
-				least = 0,
-				most = 0,
-				below = 0,
-				above = 0,
+	MacroSums	sums = {0};
+	double		sum = 0;
+	double		mean,
 				low,
 				high;
 	int			defined = 0;
@@ -207,27 +270,17 @@ macro_f1(int classes, const int64_t *counts, uint64_t parts, double noise_varian
 	{
 		Four		four = join_cells(DPERM_METRIC_F1, classes, i, counts, parts);
 		double		value = quotient_of(DPERM_METRIC_F1, &four, 0);
-		double		middle = quotient_of(DPERM_METRIC_F1, &four, -INFINITY);
 
 		sum += isnan(value) ? 0 : value;
 		defined += !isnan(value);
-		if (isnan(middle) || !fieller(DPERM_METRIC_F1, &four, noise_variance, &low, &high))
-		{
-			most++;
-			continue;
-		}
-		least += middle;
-		most += middle;
-		below += pow(fmax(0, middle - low), 2);
-		above += pow(fmax(0, high - middle), 2);
+		add_class(classes, &four, noise_variance, &sums);
 	}
 	if (defined == 0)
 		return (DpermEstimate) {NAN, 0, 1};
-	low = (least - sqrt(2 * below)) / classes;
-	high = (most + sqrt(2 * above)) / classes;
-	return (DpermEstimate) {
-		sum / defined, fmax(0, fmin(sum / defined, low)), fmin(1, fmax(sum / defined, high))
-	};
+	mean = sum / defined;
+	low = (sums.least - sqrt(2 * sums.below)) / classes;
+	high = (sums.most + sqrt(2 * sums.above)) / classes;
+	return (DpermEstimate) {mean, fmax(0, fmin(mean, low)), fmin(1, fmax(mean, high))};
 }
 
 /* A metric of noisy counts with its interval. */
@@ -244,7 +297,7 @@ dperm_counts_metric(DpermMetric metric, int classes, int class, const int64_t *c
 		return macro_f1(classes, counts, parts, noise_variance);
 	four = join_cells(metric, classes, class, counts, parts);
 	value = quotient_of(metric, &four, 0);
-	if (isnan(value) || !fieller(metric, &four, noise_variance, &low, &high))
+	if (isnan(value) || !(fieller(metric, &four, noise_variance, one_metric, &low, &high) > 0))
 		return (DpermEstimate) {value, 0, 1};
 	return (DpermEstimate) {value, fmax(0, fmin(value, low)), fmin(1, fmax(value, high))};
 }

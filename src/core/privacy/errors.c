@@ -89,20 +89,32 @@ mean_of(const Means *m, double mean, double variance)
 }
 
 /*
- * 1 - c, with c = E e^2/V. The variance of e^2 - c (y - mean)^2 is at most
- * E e^4 + c^2 E (y - mean)^4, which is at most E e^2 + c^2 V far^2.
+ * 1 - c, with c = S/V, S = E e^2. The interval is that of Fieller: all c for
+ * which S - c V, whose mean is 0 at the true c, is within so many of its
+ * standard deviations; everything if V may be zero. The variance of e^2 - c (y -
+ * mean)^2 is at most E e^4 + c^2 E (y - mean)^4, which is at most S + c^2 V
+ * far^2.
  */
 static DpermEstimate
 r2_of(const Means *m)
 {
-	double		c = m->squared / m->variance;
+	double		limit = DPERM_NORMAL_QUANTILE * DPERM_NORMAL_QUANTILE / m->rows;
+	double		noise = m->noise / m->rows;
 	double		far = fmax(m->label, 1 - m->label);
 	double		square = m->label * m->label;
-	double		sampling = (m->squared + c * c * m->variance * far * far) / m->rows;
-	double		noise = (1 + c * c * (1 + 4 * square + square * square)) * m->noise /
-		(m->rows * m->rows);
+	double		a = m->variance * m->variance -
+		limit * (m->variance * far * far + (1 + 4 * square + square * square) * noise);
+	double		b = m->squared * m->variance;
+	double		c = m->squared * m->squared - limit * (m->squared + noise);
+	double		root = sqrt(fmax(0, b * b - a * c));
+	DpermEstimate result = {1 - m->squared / m->variance, -INFINITY, 1};
 
-	return estimate_of(1 - c, (sampling + noise) / (m->variance * m->variance), -INFINITY, 1);
+	if (a > 0)
+	{
+		result.low = 1 - (b + root) / a;
+		result.high = fmin(1, 1 - (b - root) / a);
+	}
+	return result;
 }
 
 static const char *const error_names[] = {
