@@ -14,6 +14,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #include "column/datum_values.h"
 #include "column/domain_catalog.h"
@@ -187,6 +188,31 @@ set_vector_range(DpermColumn *column, const DpermSaid *said)
 	column->origin = said->origin;
 }
 
+/* Has the column no NULL, in the table with its constraints? */
+static bool
+lacks_null(const DpermColumn *column)
+{
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(column->relation),
+										Int16GetDatum(column->home));
+	bool		result = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+/* Does the catalog allow a single value? */
+static bool
+is_single(const DpermColumn *column)
+{
+	if (column->block.kind == DPERM_BLOCK_CATEGORY)
+		return column->known && !column->loose && column->block.count == 1;
+	return column->bounded && (column->value_count == 1 || column->block.low == column->block.high);
+}
+
 /* Read the domain from the catalog. */
 void
 dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column)
@@ -207,6 +233,7 @@ dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column)
 		set_vector_dimension(column, &said);
 	else
 		set_range(column, &said);
+	column->constant = is_single(column) && lacks_null(column);
 	if (column->known && column->origin == NULL)
 		column->origin = said.origin;
 	if (column->known && column->block.kind == DPERM_BLOCK_VECTOR)

@@ -27,6 +27,7 @@ typedef struct DpermColumn
 	int			value_count;	/* values of a number, if the catalog lists them */
 	const DpermText *values;
 	bool		loose;			/* may texts have other spellings than the catalog lists? */
+	bool		constant;		/* has the catalog one value for all rows, and no NULL? */
 	bool		usable;			/* can the type be a feature at all? */
 	char	   *origin;			/* where the domain comes from, for people; NULL if unknown */
 	bool		misfit;			/* is one registered that does not fit the type? */

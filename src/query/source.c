@@ -329,13 +329,15 @@ block_names(const DpermBlock *blocks, int count)
 
 /*
  * Raise an error if no feature can have a value that the model knows, or will
- * know: it would decide alike on all rows, and be charged for it.
+ * know: it would decide alike on all rows, and be charged for it. So would one
+ * of features that are constant, unless it adds to what a prior knows.
  */
 static void
-check_common(const DpermSource *source, DpermColumn **features, bool evaluated)
+check_common(const DpermSource *source, DpermColumn **features, bool evaluated, bool prior)
 {
 	for (int i = 0; i < source->block_count; i++)
-		if (!dperm_domain_apart(&source->blocks[i], features[i]))
+		if (!dperm_domain_apart(&source->blocks[i], features[i]) &&
+			(evaluated || prior || !features[i]->constant))
 			return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -343,12 +345,12 @@ check_common(const DpermSource *source, DpermColumn **features, bool evaluated)
 			 errmsg("the features of relation \"%s\" have no values that the model knows",
 					get_rel_name(source->relation)) :
 			 errmsg("the features of relation \"%s\" are the same in all rows that their types "
-					"allow", get_rel_name(source->relation)),
+					"and constraints allow", get_rel_name(source->relation)),
 			 evaluated ?
 			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
 					 "the model.") :
-			 errhint("Their bounds are beyond the numbers that their types have; dp_domains shows "
-					 "the domains and types.")));
+			 errhint("They can have one value alone, or bounds beyond the numbers that their types "
+					 "have; dp_domains shows the domains and types.")));
 }
 
 /* The columns whose declared values are not all categories of the model. */
@@ -686,7 +688,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		make_blocks(source, features, feature_count, options);
 	if (source->registration)
 	{
-		check_common(source, features, names->blocks != NULL);
+		check_common(source, features, names->blocks != NULL, options->prior != NULL);
 		open_protected(source, names->reads);
 	}
 	source->columns = make_readers(source, features);

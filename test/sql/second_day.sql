@@ -241,6 +241,22 @@ SET ROLE dperm_second_analyst;
 SELECT call, tried(call) FROM (SELECT format('dp_%s_train(''registered'', %L, %L, epsilon => 0.1%s)', learner, label, features, more)
 	FROM (VALUES ('logreg', 'y', '{level,fee}', ''), ('logreg', 'y', '{level,wide}', ''), ('svm', 'y', '{fee}', ', kernel => ''gaussian'''), ('linreg', 'fee', '{wide}', ''),
 		('linreg', 'wide', '{level}', ''), ('logreg', 'y', '{wide}', ', domains => ''{"wide": [100, 200]}'''), ('logreg', 'y', '{wide}', ', domains => ''{"wide": [99, 200]}''')) v (learner, label, features, more)) c (call);
+-- or can have one value alone, which others, NULL and a prior make useful
+SET ROLE dperm_second_owner;
+CREATE TYPE lone AS ENUM ('a');
+CREATE TABLE constants (e lone NOT NULL, flag lone, t text NOT NULL CHECK (t = 'a'), n int NOT NULL CHECK (n IN (3)), w text NOT NULL, y boolean);
+INSERT INTO constants SELECT 'a', CASE WHEN i % 3 = 0 THEN 'a'::lone END, 'a', 3, 'a', i % 2 = 0 FROM generate_series(1, 100) i;
+CREATE VIEW constants_view AS SELECT * FROM constants;
+SELECT dp_protect(r, 'clinic', domains => '{"n": [0, 5], "t": ["a", "b"], "w": ["a"]}') FROM unnest('{constants,constants_view}'::text[]) r;
+CREATE TEMP TABLE others AS SELECT 'a' AS t, i % 3 = 0 AS y FROM generate_series(1, 99) i;
+SELECT dp_logreg_train('others', 'y', 't', 10, domains => '{"t": ["a", "b"]}')::text AS others \gset
+DROP TABLE others;
+SET ROLE dperm_second_analyst;
+SELECT call, tried(call) FROM (SELECT format('dp_logreg_train(%L, ''y'', %L, epsilon => 0.1%s)', r, features, more)
+	FROM (VALUES ('constants', '{e,t,n}', ''), ('constants_view', '{e,n}', ''), ('constants', '{t}', ', domains => ''{"t": ["a"]}'''), ('constants', '{n}', ', knots => 4'),
+		('constants_view', '{t,flag}', ''), ('constants', '{e,w}', '')) v (r, features, more)) c (call);
+SELECT tried(format('dp_logreg_train(''constants'', ''y'', NULL, 0.1, prior => %L::dp_model)', :'others')) AS prior,
+	tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, ''constants'', epsilon => 0.1))', :'others')) AS evaluated;
 -- labels that are one of a few numbers, which need not be whole
 SET ROLE dperm_second_owner;
 CREATE TABLE graded (a int CHECK (a BETWEEN 0 AND 9), n numeric CHECK (n IN (0.1, 1.50)), f float8 CHECK (f = 0.1 OR f = 2.5), r real CHECK (r IN (0.1, 2.5)),
