@@ -28,7 +28,7 @@ column_apart(const DpermBlock *range, const DpermColumn *column)
 				high;
 
 	dperm_domain_types_limits(column->base, column->typmod, &low, &high);
-	if (column->known || column->bounded)
+	if ((column->known || column->bounded) && !column->loose)
 	{
 		low = Max(low, column->block.low);
 		high = Min(high, column->block.high);
@@ -125,7 +125,8 @@ can_be(const DpermColumn *column, const DpermText *text)
 		return is_category(block, text);
 	if (!read_spelling(column, pnstrdup(text->bytes, text->len), &value))
 		return false;
-	if (!column->known || (block->kind != DPERM_BLOCK_NUMBER && block->kind != DPERM_BLOCK_TIME))
+	if (!column->known || column->loose ||
+		(block->kind != DPERM_BLOCK_NUMBER && block->kind != DPERM_BLOCK_TIME))
 		return true;
 	number = dperm_reader_number(dperm_reader_kind(column->base, block->kind), value);
 	return !(number < block->low || number > block->high);

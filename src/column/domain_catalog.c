@@ -89,6 +89,7 @@ set_range(DpermColumn *column, const DpermSaid *said)
 
 	column->known = said->low < said->high && isfinite(said->low) && isfinite(said->high);
 	column->bounded = column->known || (said->origin && said->low <= said->high);
+	column->loose = said->loose;
 	if (column->bounded)
 	{
 		column->block.low = said->low;
@@ -208,8 +209,10 @@ lacks_null(const DpermColumn *column)
 static bool
 is_single(const DpermColumn *column)
 {
+	if (column->loose)
+		return false;
 	if (column->block.kind == DPERM_BLOCK_CATEGORY)
-		return column->known && !column->loose && column->block.count == 1;
+		return column->known && column->block.count == 1;
 	return column->bounded && (column->value_count == 1 || column->block.low == column->block.high);
 }
 

@@ -19,6 +19,7 @@
 #include "access/transam.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "miscadmin.h"
@@ -42,6 +43,7 @@ typedef struct Check
 {
 	char	   *name;
 	Node	   *tree;
+	bool		holds;			/* for all rows? */
 } Check;
 
 /*
@@ -367,6 +369,7 @@ checks_of(List **cache, Oid relation, Oid type)
 		check = palloc(sizeof(*check));
 		check->name = pstrdup(NameStr(form->conname));
 		check->tree = stringToNode(TextDatumGetCString(tree));
+		check->holds = form->convalidated && !(form->connoinherit && has_subclass(relation));
 		owner->checks = lappend(owner->checks, check);
 	}
 	systable_endscan(scan);
@@ -388,10 +391,13 @@ static bool
 add_check(DpermSaid *said, const DpermSubject *subject, const Check *check)
 {
 	DpermSaid	before = *said;
+	bool		narrower;
 
 	*said = both(before, read_condition(subject, check->tree));
 	said->origin = before.origin;
-	return is_narrower(&before, said);
+	narrower = is_narrower(&before, said);
+	said->unsure = before.unsure || (narrower && !check->holds);
+	return narrower;
 }
 
 /*
@@ -472,6 +478,7 @@ read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSub
 	}
 	subject.number = 0;
 	add_type(&said, cache, &subject, column->type);
+	said.loose = said.loose || said.unsure;
 	return said;
 }
 

@@ -11,7 +11,8 @@
 /*
  * What constraints say about a column: a list of texts for categories, else an
  * interval, and perhaps a list of numbers in it; for vectors, of the dimension.
- * It is a superset of the values that pass, up to their spelling if it is loose.
+ * It is a superset of the values that pass, up to their spelling if it is loose,
+ * and of those in the rows unless it is unsure, which makes it loose in the end.
  */
 typedef struct DpermSaid
 {
@@ -21,6 +22,7 @@ typedef struct DpermSaid
 	bool		below;			/* is it excluded? */
 	bool		listed;
 	bool		loose;			/* do texts pass in other spellings, too? */
+	bool		unsure;			/* may rows have other values: NOT VALID, NO INHERIT? */
 	int			count;
 	char	  **texts;
 	char	   *origin;			/* the constraints that were used; NULL if none */

@@ -26,7 +26,7 @@ typedef struct DpermColumn
 	bool		below;			/* does it exclude the upper one? */
 	int			value_count;	/* values of a number, if the catalog lists them */
 	const DpermText *values;
-	bool		loose;			/* may texts have other spellings than the catalog lists? */
+	bool		loose;			/* may rows have other values, or spellings, than it says? */
 	bool		constant;		/* has the catalog one value for all rows, and no NULL? */
 	bool		usable;			/* can the type be a feature at all? */
 	char	   *origin;			/* where the domain comes from, for people; NULL if unknown */

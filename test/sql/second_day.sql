@@ -277,6 +277,19 @@ SET ROLE dperm_second_analyst;
 SELECT label, positive, tried(format('dp_logreg_train(%L, %L, %L, 0.1, positive => %L)', 'spellings', label, 'a', positive))
 FROM (VALUES ('w', 'Yes '), ('w', 'Yes'), ('c', 'Yes '), ('c', 'yes'), ('i', '9007199254740993'), ('i', '9007199254740999'), ('n', '9007199254740993'), ('n', '1')) v (label, positive);
 SELECT tried($$dp_logreg_train('spellings', 'v', 'a', 0.1, classes => '{"a ",b,c}')$$), tried($$dp_logreg_train('spellings', 'c', 'a', 0.1, classes => '{Yes,No,yes}')$$);
+-- nor do constraints that need not hold for all rows
+RESET ROLE;
+SET ROLE dperm_second_owner;
+CREATE TABLE elder (a int CHECK (a BETWEEN 0 AND 9), w text, n int, d int, k text NOT NULL, y boolean, m int CONSTRAINT own CHECK (m < 5) NO INHERIT);
+CREATE TABLE child () INHERITS (elder);
+INSERT INTO child SELECT i % 10, 'c', i % 10, i % 10, chr(97 + i % 2), i % 2 = 0, i % 10 FROM generate_series(1, 100) i;
+ALTER TABLE elder ADD CHECK (w IN ('a', 'b')) NOT VALID, ADD CHECK (n BETWEEN 0 AND 4) NOT VALID, ADD CHECK (d IN (1, 2)) NOT VALID, ADD CHECK (k = 'a') NOT VALID;
+SELECT dp_protect('elder', 'clinic');
+SELECT column_name, domain FROM dp_domains('elder');
+SET ROLE dperm_second_analyst;
+SELECT call, tried('dp_' || call) FROM unnest(ARRAY[$$logreg_train('elder', 'w', 'a', 0.1, positive => 'c')$$, $$logreg_train('elder', 'n', 'a', 0.1, positive => '7')$$,
+	$$logreg_train('elder', 'd', 'a', 0.1, positive => '7')$$, $$logreg_train('elder', 'd', 'a', 0.1)$$, $$logreg_train('elder', 'n', 'a', 0.1, classes => '{7,8,9}')$$,
+	$$logreg_train('elder', 'm', 'a', 0.1, positive => '7')$$, $$logreg_train('elder', 'y', 'k', 0.1)$$, $$linreg_train('elder', 'n', 'a', 0.1)$$, $$logreg_train('elder', 'a', 'y', 0.1, positive => '10')$$]) call;
 CREATE TEMP TABLE words AS SELECT 'Yes ' AS w, i % 3 = 0 AS a FROM generate_series(1, 99) i;
 SELECT list, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 0.1))', dp_logreg_train('words', 'a', 'w', 10, domains => jsonb_build_object('w', list)), 'spellings'))
 FROM (VALUES ('["Yes "]'::jsonb)) v (list);
