@@ -349,6 +349,7 @@ foreach my $case (
 
 # ---- what changes while the worker waits for its lock
 
+my $until_it_waits = 'DO $$ BEGIN /* changed */ FOR i IN 1 .. 250 LOOP PERFORM pg_sleep(0.02); EXIT WHEN EXISTS (SELECT FROM pg_locks WHERE NOT granted); END LOOP; END $$;';
 foreach my $case (
 	[ 'dropped, and another one made', 'DROP TABLE moving; CREATE TABLE moving (age int CHECK (age BETWEEN 0 AND 50), ill boolean)', qr/42P01: the protected relation was dropped while it was used/ ],
 	[ 'renamed, and another one made', "ALTER TABLE moving RENAME TO moved; CREATE TABLE moving (age int CHECK (age BETWEEN 0 AND 50), ill boolean)", qr/^5$/ ],
@@ -360,8 +361,8 @@ foreach my $case (
 	query(q{DROP TABLE IF EXISTS moving, moved; SET ROLE owner; CREATE TABLE moving (age int CHECK (age BETWEEN 0 AND 50), ill boolean);
 		INSERT INTO moving SELECT i, i % 2 = 0 FROM generate_series(1, 5) i; SELECT dp_protect('moving', 'b'), dp_grant('small', 'ana')});
 	query('GRANT CREATE ON SCHEMA public TO emil; GRANT emil TO owner');
-	my $changer = start('owner', 'BEGIN;', "$change;", "SELECT pg_sleep(1.5), 'changed';", 'COMMIT;');
-	poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ 'changed' AND wait_event = 'PgSleep' AND pid <> pg_backend_pid()");
+	my $changer = start('owner', 'BEGIN;', "$change;", $until_it_waits, 'COMMIT;');
+	poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ 'changed' AND pid <> pg_backend_pid()");
 	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 	my $small = query("SELECT epsilon_spent FROM dp_budgets WHERE budget = 'small'");
 	my ($out, $err) = as('ana', "SELECT dp_logreg_train('moving', 'ill', '{age}', 0.01)::jsonb ->> 'rows'");
@@ -384,8 +385,8 @@ foreach my $case (
 {
 	my ($what, $change, $high) = @$case;
 	my $trained = q{SELECT dp_logreg_train('moving_view', 'ill', '{age}', 0.01)::jsonb #>> '{features,0,high}'};
-	my $changer = start('owner', 'BEGIN;', "$change;", "SELECT pg_sleep(1.5), 'changed';", 'COMMIT;');
-	poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ 'changed' AND wait_event = 'PgSleep' AND pid <> pg_backend_pid()");
+	my $changer = start('owner', 'BEGIN;', "$change;", $until_it_waits, 'COMMIT;');
+	poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ 'changed' AND pid <> pg_backend_pid()");
 	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 	my ($out, $err) = as('ana', $trained);
 	unlike(finish($changer), qr/ERROR/, "behind a view, $what: changed");
