@@ -28,7 +28,7 @@ column_apart(const DpermBlock *range, const DpermColumn *column)
 				high;
 
 	dperm_domain_types_limits(column->base, column->typmod, &low, &high);
-	if ((column->known || column->bounded) && !column->loose)
+	if (dperm_column_is_confined(column))
 	{
 		low = Max(low, column->block.low);
 		high = Min(high, column->block.high);

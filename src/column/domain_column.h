@@ -38,4 +38,11 @@ typedef struct DpermColumn
 	int			made_dimension;	/* of vectors that a view computes, as ARRAY[a, b]; else 0 */
 } DpermColumn;
 
+/* Are all values of the rows between the bounds, of which one may be infinite? */
+static inline bool
+dperm_column_is_confined(const DpermColumn *column)
+{
+	return (column->known || column->bounded) && !column->loose;
+}
+
 #endif							/* DPERM_DOMAIN_COLUMN_H */

@@ -91,7 +91,7 @@ range_of(const DpermColumn *column)
 {
 	const DpermBlock *block = &column->block;
 	DpermReaderKind kind = dperm_reader_kind(column->type, DPERM_BLOCK_NUMBER);
-	bool		declared = (column->known || column->bounded) && !column->loose;
+	bool		declared = dperm_column_is_confined(column);
 	double		least,
 				largest;
 	Range		range = {.kind = kind,
@@ -347,8 +347,7 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 		check_value(label, column, positive, 1);
 	if (listed)
 		classes = classes_of_list(label, column->block.categories, column->block.count);
-	else if ((column->known || column->bounded) && !column->loose &&
-			 column->block.kind == DPERM_BLOCK_NUMBER)
+	else if (dperm_column_is_confined(column) && column->block.kind == DPERM_BLOCK_NUMBER)
 		classes = classes_of_numbers(label, column);
 	if (positive && !classes.positive)
 		refuse_value(column, positive, "positive value");
@@ -403,8 +402,8 @@ check_classes(const DpermLabel *label, const DpermColumn *column, const DpermLab
 	int			count;
 	const DpermText *list = listed_values(column, &count);
 	bool	   *allowed = palloc0(sizeof(bool) * (labels->class_count + 1));
-	bool		ranged = (column->known || column->bounded) && !column->loose &&
-		column->block.kind == DPERM_BLOCK_NUMBER;
+	bool		ranged =
+		dperm_column_is_confined(column) && column->block.kind == DPERM_BLOCK_NUMBER;
 	const char *class = labels->classes;
 	Range		range;
 
