@@ -200,7 +200,9 @@ def kinds(bench):
         if kind == "classes":
             calls["classes"] = calls["logreg"].replace("'y'", "'class'").replace(more, more + ", classes => '{0,1,2,3,4,5,6,7,8,9}'")
         else:
+            # each with its own lambda: by the same one, the loss with less curvature is the easier one
             calls["linreg"] = train_call(table, "linreg", more=more + ", bounds => '{-3,3}'").replace("'y'", "'number'")
+            calls = {name: call.replace(", lambda => %g" % LAMBDA, "") for name, call in calls.items()}
         sessions = {mode: bench.open(mode, n, d) for mode in bench.modes()}
         scan = sessions["streaming"]
         things = {"scan": lambda: scan.cost(scan_sql(table))}
@@ -216,7 +218,7 @@ def kinds(bench):
                             best["classes", mode].cpu / best["scan"].cpu, 60 if mode == "cached" else None)
             else:
                 bench.check("%s, %s: dp_linreg_train / dp_logreg_train" % (name_of(n, d), mode),
-                            best["linreg", mode].cpu / best["logreg", mode].cpu, 1)
+                            best["linreg", mode].cpu / best["logreg", mode].cpu, 1.1)  # as fast, up to noise
         for session in sessions.values():
             session.close()
         bench.drop(table)

@@ -22,9 +22,9 @@
 
 /*
  * From this ratio of lambda to curvature on, single precision is enough for a
- * Hessian.
+ * Hessian: its error (squares.h) is at most a third of lambda.
  */
-#define ROUGH_LAMBDA 4e-4
+#define ROUGH_LAMBDA 1e-4
 
 /*
  * A Hessian over all rows that costs at most so many gradients, as in passes
