@@ -5,107 +5,50 @@
 
 #include <math.h>
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "column/datum_values.h"
 #include "column/domain_catalog.h"
 #include "column/domain_checks.h"
 #include "column/domain_types.h"
+#include "column/possible.h"
 #include "core/base/limits.h"
 
-/* The labels of an enum, in order; only those in the list, if there is one. */
+/* The labels of an enum that are possible. */
 static void
-read_labels(DpermColumn *column, const DpermSaid *said)
+set_labels(DpermColumn *column, const DpermSaid *said)
 {
-	Relation	catalog = table_open(EnumRelationId, AccessShareLock);
-	Relation	index = index_open(EnumTypIdSortOrderIndexId, AccessShareLock);
-	SysScanDesc scan;
-	ScanKeyData key;
-	HeapTuple	tuple;
-	int			count = 0;
-	DpermText  *texts = palloc(DPERM_DIM_MAX * sizeof(DpermText));
+	const DpermPossible *possible = &column->possible;
 
-	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(column->base));
-	scan = systable_beginscan_ordered(catalog, index, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext_ordered(scan, ForwardScanDirection)))
-	{
-		char	   *label = pstrdup(NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel));
-		bool		allowed = !said->listed || said->loose;
-
-		for (int i = 0; i < said->count && !allowed; i++)
-			allowed = strcmp(said->texts[i], label) == 0;
-		if (!allowed)
-			continue;
-		if (count < DPERM_DIM_MAX)
-		{
-			texts[count].bytes = label;
-			texts[count].len = strlen(label);
-		}
-		count++;
-	}
-	systable_endscan_ordered(scan);
-	index_close(index, AccessShareLock);
-	table_close(catalog, AccessShareLock);
-
-	column->known = count >= 1 && count <= DPERM_DIM_MAX;
-	if (count > DPERM_DIM_MAX)
+	column->known = possible->listed && possible->count > 0;
+	if (!possible->listed)
 		column->lack = psprintf("the enum has more than %d labels", DPERM_DIM_MAX);
 	if (!column->known)
 		return;
-	column->block.count = count;
-	column->block.categories = texts;
-	column->origin = said->listed ? said->origin : "enum labels";
+	column->block.count = possible->count;
+	column->block.categories = (DpermText *) possible->texts;
+	column->origin = possible->constrained ? said->origin : "enum labels";
 }
 
-/* A list as texts with their lengths. */
-static DpermText *
-said_texts(const DpermSaid *said)
-{
-	DpermText  *texts = palloc(Max(said->count, 1) * sizeof(DpermText));
-
-	for (int i = 0; i < said->count; i++)
-		texts[i] = (DpermText) {said->texts[i], (int) strlen(said->texts[i])};
-	return texts;
-}
-
-/*
- * Set the bounds of a number or a time. They are a domain if both are known; one
- * alone, or a single value, may tell the classes of a label.
- */
+/* Set the bounds of a number or a time: a domain, if both are known. */
 static void
 set_range(DpermColumn *column, const DpermSaid *said)
 {
-	DpermText  *texts;
+	DpermText  *texts = dperm_domain_checks_texts(said);
 
 	column->known = said->low < said->high && isfinite(said->low) && isfinite(said->high);
-	column->bounded = column->known || (said->origin && said->low <= said->high);
-	column->loose = said->loose;
-	if (column->bounded)
+	column->block.low = said->low;
+	column->block.high = said->high;
+	column->block.count = 1;
+	column->values = texts;
+	for (int i = 0; i < said->count; i++)
 	{
-		column->block.low = said->low;
-		column->block.high = said->high;
-		column->block.count = 1;
-		column->above = said->above;
-		column->below = said->below;
-		column->values = texts = said_texts(said);
-		for (int i = 0; i < said->count; i++)
-		{
-			double		value = atof(said->texts[i]);
+		double		value = atof(said->texts[i]);
 
-			if ((said->above ? value > said->low : value >= said->low) &&
-				(said->below ? value < said->high : value <= said->high))
-				texts[column->value_count++] = texts[i];
-		}
+		if ((said->above ? value > said->low : value >= said->low) &&
+			(said->below ? value < said->high : value <= said->high))
+			texts[column->value_count++] = texts[i];
 	}
 	if (!column->known && said->origin)
 		column->lack = psprintf("%s: %s", said->origin,
@@ -122,10 +65,10 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 	DpermText  *texts;
 
 	if (get_typtype(column->base) == TYPTYPE_ENUM)
-		read_labels(column, said);
+		set_labels(column, said);
 	else if (said->listed && said->count > 0)
 	{
-		texts = said_texts(said);
+		texts = dperm_domain_checks_texts(said);
 		for (int i = 0; i < said->count; i++)
 			if (texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
 			{
@@ -134,7 +77,6 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 				return;
 			}
 		column->known = true;
-		column->loose = said->loose;
 		column->block.count = said->count;
 		column->block.categories = texts;
 	}
@@ -189,54 +131,26 @@ set_vector_range(DpermColumn *column, const DpermSaid *said)
 	column->origin = said->origin;
 }
 
-/* Has the column no NULL, in the table with its constraints? */
-static bool
-lacks_null(const DpermColumn *column)
-{
-	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(column->relation),
-										Int16GetDatum(column->home));
-	bool		result = false;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull;
-		ReleaseSysCache(tuple);
-	}
-	return result;
-}
-
-/* Does the catalog allow a single value? */
-static bool
-is_single(const DpermColumn *column)
-{
-	if (column->loose)
-		return false;
-	if (column->block.kind == DPERM_BLOCK_CATEGORY)
-		return column->known && column->block.count == 1;
-	return column->bounded && (column->value_count == 1 || column->block.low == column->block.high);
-}
-
 /* Read the domain from the catalog. */
 void
 dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column)
 {
-	DpermSaid	said;
+	DpermSaid	sure;
+	DpermSaid	said = dperm_domain_checks_read(cache, relation, column, &sure);
 
+	column->possible = dperm_possible_make(column, &sure);
 	if (column->block.kind == DPERM_BLOCK_FLAG)
 	{
 		column->known = true;
 		column->block.count = 1;
 		column->origin = "boolean";
-		return;
 	}
-	said = dperm_domain_checks_read(cache, relation, column);
-	if (column->block.kind == DPERM_BLOCK_CATEGORY)
+	else if (column->block.kind == DPERM_BLOCK_CATEGORY)
 		set_categories(column, &said);
 	else if (column->block.kind == DPERM_BLOCK_VECTOR)
 		set_vector_dimension(column, &said);
 	else
 		set_range(column, &said);
-	column->constant = is_single(column) && lacks_null(column);
 	if (column->known && column->origin == NULL)
 		column->origin = said.origin;
 	if (column->known && column->block.kind == DPERM_BLOCK_VECTOR)

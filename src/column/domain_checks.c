@@ -68,6 +68,15 @@ all_values(void)
 	return said;
 }
 
+/* None at all. */
+static DpermSaid
+no_value(void)
+{
+	DpermSaid	said = {.low = INFINITY, .high = -INFINITY, .listed = true};
+
+	return said;
+}
+
 /* Is a text among those of a list? */
 static bool
 is_listed(const DpermSaid *said, const char *text)
@@ -115,6 +124,8 @@ either(DpermSaid a, DpermSaid b)
 {
 	DpermSaid	said = all_values();
 
+	if (a.low > a.high || b.low > b.high)
+		return a.low > a.high ? b : a;
 	said.loose = a.loose || b.loose;
 	said.low = Min(a.low, b.low);
 	said.above = (a.above || a.low > said.low) && (b.above || b.low > said.low);
@@ -167,7 +178,7 @@ equal_text(const DpermSubject *subject, Node *column, double x)
 		(fabs(x) >= EXACT_MAX && (subject->discrete || subject->base == NUMERICOID)))
 		return NULL;
 	if (subject->discrete)
-		return psprintf("%.0f", floor(x));
+		return psprintf("%.0f", x);
 	return type == subject->base || type == FLOAT8OID ? double_to_shortest_decimal(x) : NULL;
 }
 
@@ -179,7 +190,7 @@ compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
 	DpermSaid	said = all_values();
 	double		x;
 
-	if (subject->kind == DPERM_BLOCK_CATEGORY)
+	if (subject->kind == DPERM_BLOCK_CATEGORY || subject->kind == DPERM_BLOCK_FLAG)
 	{
 		text =
 			strategy == BTEqualStrategyNumber ? dperm_domain_terms_text(subject, constant) : NULL;
@@ -189,6 +200,8 @@ compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
 	}
 	if (!dperm_domain_terms_number(constant, &x))
 		return said;
+	if (strategy == BTEqualStrategyNumber && subject->discrete && x != floor(x))
+		return no_value();
 	if (strategy >= BTEqualStrategyNumber && strategy <= BTGreaterStrategyNumber)
 		said.low = !subject->discrete ? x :
 			strategy == BTGreaterStrategyNumber ? floor(x) + 1 : ceil(x);
@@ -282,6 +295,17 @@ read_all(const DpermSubject *subject, ScalarArrayOpExpr *op)
 				linitial(op->args));
 }
 
+/* The text of a boolean column, if a condition is the column itself. */
+static DpermSaid
+say_flag(const DpermSubject *subject, Node *node, char *text)
+{
+	DpermSaid	said = all_values();
+
+	if (subject->kind == DPERM_BLOCK_FLAG && dperm_domain_terms_is_column(subject, node))
+		list_text(&said, text);
+	return said;
+}
+
 /*
  * AND and OR. NULL passes a CHECK anyway, so that "OR column IS NULL" adds
  * nothing.
@@ -294,7 +318,7 @@ read_junction(const DpermSubject *subject, BoolExpr *junction)
 	ListCell   *cell;
 
 	if (junction->boolop == NOT_EXPR)
-		return said;
+		return say_flag(subject, linitial(junction->args), "f");
 	foreach(cell, junction->args)
 	{
 		Node	   *arg = lfirst(cell);
@@ -326,7 +350,7 @@ read_condition(const DpermSubject *subject, Node *node)
 			return subject->elements ? read_all(subject, (ScalarArrayOpExpr *) node) :
 				read_any(subject, (ScalarArrayOpExpr *) node);
 		default:
-			return all_values();
+			return say_flag(subject, node, "t");
 	}
 }
 
@@ -386,18 +410,25 @@ is_narrower(const DpermSaid *before, const DpermSaid *after)
 		after->listed != before->listed || after->count != before->count;
 }
 
-/* Add what one constraint says; returns whether that was a new restriction. */
+/*
+ * Add what one constraint says, also to *sure if all rows pass it; returns
+ * whether that was a new restriction.
+ */
 static bool
-add_check(DpermSaid *said, const DpermSubject *subject, const Check *check)
+add_check(DpermSaid *said, DpermSaid *sure, const DpermSubject *subject, const Check *check)
 {
+	DpermSaid	one = read_condition(subject, check->tree);
 	DpermSaid	before = *said;
-	bool		narrower;
+	const DpermSaid all = all_values();
 
-	*said = both(before, read_condition(subject, check->tree));
+	*said = both(before, one);
 	said->origin = before.origin;
-	narrower = is_narrower(&before, said);
-	said->unsure = before.unsure || (narrower && !check->holds);
-	return narrower;
+	if (sure && check->holds && !one.loose && is_narrower(&all, &one))
+	{
+		*sure = both(*sure, one);
+		sure->origin = check->name;
+	}
+	return is_narrower(&before, said);
 }
 
 /*
@@ -433,7 +464,7 @@ make_subject(DpermBlockKind kind, Oid base, AttrNumber number)
  * on.
  */
 static void
-add_type(DpermSaid *said, List **cache, const DpermSubject *subject, Oid type)
+add_type(DpermSaid *said, DpermSaid *sure, List **cache, const DpermSubject *subject, Oid type)
 {
 	while (OidIsValid(type))
 	{
@@ -446,7 +477,7 @@ add_type(DpermSaid *said, List **cache, const DpermSubject *subject, Oid type)
 		form = (Form_pg_type) GETSTRUCT(tuple);
 		if (form->typtype == TYPTYPE_DOMAIN)
 			foreach(cell, checks_of(cache, InvalidOid, type))
-				if (add_check(said, subject, lfirst(cell)))
+				if (add_check(said, sure, subject, lfirst(cell)))
 					add_origin(said, psprintf("CHECK of domain \"%s\"", NameStr(form->typname)));
 		type = form->typtype == TYPTYPE_DOMAIN ? form->typbasetype : InvalidOid;
 		ReleaseSysCache(tuple);
@@ -455,11 +486,11 @@ add_type(DpermSaid *said, List **cache, const DpermSubject *subject, Oid type)
 
 /*
  * What the constraints of the table and of the column's type say about the
- * subject; they are added to the origin.
+ * subject; they are added to the origin. sure may be NULL.
  */
 static DpermSaid
 read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSubject subject,
-				 char *origin)
+				 char *origin, DpermSaid *sure)
 {
 	DpermSaid	said = all_values();
 	ListCell   *cell;
@@ -469,7 +500,7 @@ read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSub
 	{
 		Check	   *check = lfirst(cell);
 
-		if (!add_check(&said, &subject, check))
+		if (!add_check(&said, column->stale ? NULL : sure, &subject, check))
 			continue;
 		origin = psprintf("CHECK constraint \"%s\"", check->name);
 		if (column->relation != relation)
@@ -477,17 +508,18 @@ read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSub
 		add_origin(&said, origin);
 	}
 	subject.number = 0;
-	add_type(&said, cache, &subject, column->type);
-	said.loose = said.loose || said.unsure;
+	add_type(&said, sure, cache, &subject, column->type);
 	return said;
 }
 
 /* What they say about the column. */
 DpermSaid
-dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column)
+dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column, DpermSaid *sure)
 {
+	*sure = all_values();
 	return read_constraints(cache, relation, column,
-							make_subject(column->block.kind, column->base, column->home), NULL);
+							make_subject(column->block.kind, column->base, column->home), NULL,
+							sure);
 }
 
 /* What they say about the elements of a vector column. */
@@ -497,7 +529,18 @@ dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *colu
 	DpermSubject subject = make_subject(DPERM_BLOCK_NUMBER, column->base, column->home);
 
 	subject.elements = true;
-	return read_constraints(cache, relation, column, subject, column->origin);
+	return read_constraints(cache, relation, column, subject, column->origin, NULL);
+}
+
+/* The list as texts with their lengths. */
+DpermText *
+dperm_domain_checks_texts(const DpermSaid *said)
+{
+	DpermText  *texts = palloc(Max(said->count, 1) * sizeof(DpermText));
+
+	for (int i = 0; i < said->count; i++)
+		texts[i] = (DpermText) {said->texts[i], (int) strlen(said->texts[i])};
+	return texts;
 }
 
 /* The number of elements that the constraints of an array type declare. */
@@ -508,6 +551,6 @@ dperm_domain_checks_dimension(Oid type)
 	DpermSaid	said = all_values();
 	List	   *cache = NIL;
 
-	add_type(&said, &cache, &subject, type);
+	add_type(&said, NULL, &cache, &subject, type);
 	return said.low == said.high && said.low >= 1 && said.low <= DPERM_DIM_MAX ? (int) said.low : 0;
 }

@@ -11,8 +11,7 @@
 /*
  * What constraints say about a column: a list of texts for categories, else an
  * interval, and perhaps a list of numbers in it; for vectors, of the dimension.
- * It is a superset of the values that pass, up to their spelling if it is loose,
- * and of those in the rows unless it is unsure, which makes it loose in the end.
+ * It is a superset of the values that pass, up to their spelling if it is loose.
  */
 typedef struct DpermSaid
 {
@@ -22,7 +21,6 @@ typedef struct DpermSaid
 	bool		below;			/* is it excluded? */
 	bool		listed;
 	bool		loose;			/* do texts pass in other spellings, too? */
-	bool		unsure;			/* may rows have other values: NOT VALID, NO INHERIT? */
 	int			count;
 	char	  **texts;
 	char	   *origin;			/* the constraints that were used; NULL if none */
@@ -31,9 +29,15 @@ typedef struct DpermSaid
 /*
  * The constraints of the column's table and of its type. relation is what the
  * caller specified; column->relation may be a table behind it. *cache holds
- * constraints that have been parsed already; initialise it with NIL.
+ * constraints that have been parsed already; initialise it with NIL. *sure is
+ * what is true of all rows: rows need not pass a constraint that is NOT VALID or
+ * NO INHERIT.
  */
-extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column);
+extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column,
+										  DpermSaid *sure);
+
+/* The list as texts with their lengths. */
+extern DpermText *dperm_domain_checks_texts(const DpermSaid *said);
 
 /*
  * The same for the elements of a vector column: an interval that contains all

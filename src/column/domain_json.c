@@ -593,9 +593,8 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 
 	column->known = true;
 	column->given = true;
-	column->above = column->below = false;
+	column->stated = true;
 	column->value_count = 0;
-	column->loose = false;
 	column->origin = "argument";
 	column->lack = NULL;
 }

@@ -5,14 +5,21 @@
 
 #include <math.h>
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "column/domain_types.h"
+#include "core/base/limits.h"
 
 /* The category of a type, as in pg_type.typcategory. */
 static char
@@ -143,17 +150,81 @@ largest_numeric(int precision, int scale)
 					   (pow(10, precision) - 1) / pow(10, scale);
 }
 
+/* Precision and scale of a numeric; false if it has none. */
+static bool
+read_modifier(Oid base, int32 typmod, int *precision, int *scale)
+{
+	int			modifier = typmod - VARHDRSZ;
+
+	*precision = modifier >> 16;
+	*scale = ((modifier & 0x7ff) ^ 1024) - 1024;
+	return base == NUMERICOID && modifier >= 0;
+}
+
 /* Bounds of the numbers that a type has. */
 void
 dperm_domain_types_limits(Oid base, int32 typmod, double *low, double *high)
 {
-	int			modifier = typmod - VARHDRSZ;
-	int			scale = ((modifier & 0x7ff) ^ 1024) - 1024;
-	bool		sized = base == NUMERICOID && modifier >= 0;
+	int			precision,
+				scale;
+	bool		sized = read_modifier(base, typmod, &precision, &scale);
 
 	*high = base == INT2OID ? PG_INT16_MAX :
 			base == INT4OID ? PG_INT32_MAX :
 			base == INT8OID ? (double) PG_INT64_MAX :
-			sized ? largest_numeric(modifier >> 16, scale) : INFINITY;
+			sized ? largest_numeric(precision, scale) : INFINITY;
 	*low = sized ? -*high : -*high - 1;
+}
+
+/* How many values per unit, or per day, a type has. */
+double
+dperm_domain_types_grid(Oid base, int32 typmod)
+{
+	int			precision,
+				scale;
+
+	switch (base)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case DATEOID:
+			return 1;
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return (double) USECS_PER_DAY;
+		default:
+			return read_modifier(base, typmod, &precision, &scale) && precision <= 15 &&
+						   scale >= 0 && scale <= 15 ? pow(10, scale) : 0;
+	}
+}
+
+/* The labels of an enum, in order. */
+DpermText *
+dperm_domain_types_labels(Oid type, int *count)
+{
+	Relation	catalog = table_open(EnumRelationId, AccessShareLock);
+	Relation	index = index_open(EnumTypIdSortOrderIndexId, AccessShareLock);
+	DpermText  *texts = palloc(DPERM_DIM_MAX * sizeof(DpermText));
+	SysScanDesc scan;
+	ScanKeyData key;
+	HeapTuple	tuple;
+
+	*count = 0;
+	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(type));
+	scan = systable_beginscan_ordered(catalog, index, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext_ordered(scan, ForwardScanDirection)))
+	{
+		char	   *label = pstrdup(NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel));
+
+		if (*count < DPERM_DIM_MAX)
+			texts[*count] = (DpermText) {label, (int) strlen(label)};
+		(*count)++;
+	}
+	systable_endscan_ordered(scan);
+	index_close(index, AccessShareLock);
+	table_close(catalog, AccessShareLock);
+	return texts;
 }

@@ -36,6 +36,15 @@ extern bool dperm_domain_types_is_text(Oid base);
 extern void dperm_domain_types_limits(Oid base, int32 typmod, double *low, double *high);
 
 /*
+ * How many values per unit, or per day, a type has, all of them multiples of
+ * one; 0 if that is not known.
+ */
+extern double dperm_domain_types_grid(Oid base, int32 typmod);
+
+/* The labels of an enum, in order; *count may be larger than DPERM_DIM_MAX. */
+extern DpermText *dperm_domain_types_labels(Oid type, int *count);
+
+/*
  * Days since 2000-01-01, the numbers of TIME blocks; infinite dates are
  * infinite.
  */

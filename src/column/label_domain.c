@@ -15,16 +15,16 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 
 #include "base/class_list.h"
 #include "base/message.h"
 #include "column/domain_catalog.h"
-#include "column/domain_print.h"
 #include "column/domain_types.h"
 #include "column/label_domain.h"
 #include "column/label_value.h"
-#include "column/reader.h"
+#include "column/possible.h"
 #include "core/base/classes.h"
 #include "core/loss/loss.h"
 
@@ -61,13 +61,13 @@ listed_values(const DpermColumn *column, int *count)
 
 /* The classes of a list of values. */
 static Classes
-classes_of_list(const DpermLabel *label, const DpermText *values, int count)
+classes_of_list(const DpermLabel *label, const DpermPossible *possible)
 {
 	Classes		classes = {false, false};
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < possible->count; i++)
 	{
-		char	   *text = pnstrdup(values[i].bytes, values[i].len);
+		char	   *text = pnstrdup(possible->texts[i].bytes, possible->texts[i].len);
 		double		sign = dperm_label_read(label, datum_of(label, text, -1), false);
 
 		classes.positive |= sign > 0;
@@ -76,154 +76,76 @@ classes_of_list(const DpermLabel *label, const DpermText *values, int count)
 	return classes;
 }
 
-/* The numbers that a type has within the bounds of a column. */
-typedef struct Range
-{
-	DpermReaderKind kind;		/* of the type */
-	double		low;
-	double		high;
-	bool		above;			/* is the lower bound excluded? */
-	bool		below;
-} Range;
-
-static Range
-range_of(const DpermColumn *column)
-{
-	const DpermBlock *block = &column->block;
-	DpermReaderKind kind = dperm_reader_kind(column->type, DPERM_BLOCK_NUMBER);
-	bool		declared = dperm_column_is_confined(column);
-	double		least,
-				largest;
-	Range		range = {.kind = kind,
-		.low = declared ? block->low : -INFINITY,
-		.high = declared ? block->high : INFINITY};
-
-	if (kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 || kind == DPERM_READ_INT8)
-	{
-		range.low = column->above ? floor(range.low) + 1 : ceil(range.low);
-		range.high = column->below ? ceil(range.high) - 1 : floor(range.high);
-	}
-	if (kind == DPERM_READ_FLOAT4)
-	{
-		range.low = (float) range.low;
-		range.high = (float) range.high;
-	}
-	dperm_domain_types_limits(column->base, column->typmod, &least, &largest);
-	range.low = Max(range.low, least);
-	range.high = Min(range.high, largest);
-
-	/* a bound that has been rounded may be a value */
-	range.above = column->above && range.low == block->low;
-	range.below = column->below && range.high == block->high;
-	return range;
-}
-
-/* Is a value in a range? */
-static bool
-range_has(const Range *range, Datum datum)
-{
-	double		value = dperm_reader_number(range->kind, datum);
-	bool		exact = fabs(value) < EXACT_MAX;
-
-	return (range->above && exact ? value > range->low : value >= range->low) &&
-		   (range->below && exact ? value < range->high : value <= range->high);
-}
-
-/* The classes of the numbers within the bounds of a column. */
+/* The classes of the numbers of a range. */
 static Classes
-classes_of_range(const DpermLabel *label, const DpermColumn *column)
+classes_of_range(const DpermLabel *label, const DpermColumn *column, const DpermPossible *possible)
 {
-	Range		range = range_of(column);
-
 	if (!label->compare)
-		return (Classes) {.negative = range.above ? range.low < 0 : range.low <= 0,
-						  .positive = range.high > 0};
-	return (Classes) {.negative = range.low < range.high || fabs(range.low) >= EXACT_MAX,
-					  .positive = range_has(&range, label->value)};
+		return (Classes) {.negative = possible->above ? possible->low < 0 : possible->low <= 0,
+						  .positive = possible->high > 0};
+	return (Classes) {.negative =
+						  possible->low < possible->high || fabs(possible->low) >= EXACT_MAX,
+					  .positive = dperm_possible_has(possible, column, label->value)};
 }
 
-/* The classes of a list of numbers; those that a type rounds are rounded. */
-static Classes
-classes_of_values(const DpermLabel *label, const DpermColumn *column)
-{
-	DpermReaderKind kind = dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER);
-	double		wanted = label->compare ? dperm_reader_number(kind, label->value) : 0;
-	Classes		classes = {false, false};
-
-	for (int i = 0; i < column->value_count; i++)
-	{
-		double		value = strtod(column->values[i].bytes, NULL);
-		bool		positive;
-
-		if (kind == DPERM_READ_FLOAT4)
-			value = (float) value;
-		positive = label->compare ? value == wanted : value > 0;
-		classes.positive |= positive;
-		classes.negative |= !positive;
-	}
-	return classes;
-}
-
-/* The classes of a column of numbers. */
-static Classes
-classes_of_numbers(const DpermLabel *label, const DpermColumn *column)
-{
-	Classes		range = classes_of_range(label, column);
-	Classes		list;
-
-	if (column->value_count == 0)
-		return range;
-	list = classes_of_values(label, column);
-	return (Classes) {.negative = range.negative && list.negative,
-					  .positive = range.positive && list.positive};
-}
-
-/* The domain of a column, for people; one bound alone is not a JSON domain. */
+/* A range for people; one bound may be missing. */
 static char *
-domain_shown(const DpermColumn *column)
+range_shown(const DpermPossible *possible)
 {
-	const DpermBlock *block = &column->block;
-	StringInfoData domain;
+	char	   *low = double_to_shortest_decimal(possible->low);
+	char	   *high = double_to_shortest_decimal(possible->high);
+	const char *from = possible->above ? "above" : "from";
 
-	if (column->bounded && !column->known && !isfinite(block->high))
-		return psprintf("all numbers %s %.15g", column->above ? "above" : "from", block->low);
-	if (column->bounded && !column->known && !isfinite(block->low))
-		return psprintf("all numbers %s %.15g", column->below ? "below" : "up to", block->high);
-	initStringInfo(&domain);
-	for (int i = 0; i < column->value_count; i++)
-		appendStringInfo(&domain, "%s%s", i == 0 ? "[" : ", ", column->values[i].bytes);
-	if (column->value_count > 0)
-		appendStringInfoChar(&domain, ']');
-	else
-		dperm_domain_print(&domain, column);
-	if (column->value_count == 0 && (column->above || column->below))
-		appendStringInfo(&domain, " without its %s",
-						 !column->below ? "lower bound" :
-						 !column->above ? "upper bound" : "bounds");
-	return dperm_message_clip(domain.data, DOMAIN_SHOWN);
+	if (possible->low > possible->high)
+		return "empty";
+	if (isinf(possible->low))
+		return psprintf("all numbers %s %s", possible->below ? "below" : "up to", high);
+	if (isinf(possible->high))
+		return psprintf("all numbers %s %s", from, low);
+	return possible->above || possible->below ?
+		psprintf("all numbers %s %s to %s%s", from, low, possible->below ? "below " : "", high) :
+		psprintf("[%s, %s]", low, high);
+}
+
+/* Values for people: a list, or a range. */
+static char *
+shown(const DpermPossible *possible)
+{
+	StringInfoData values;
+
+	if (!possible->listed)
+		return range_shown(possible);
+	initStringInfo(&values);
+	for (int i = 0; i < possible->count && values.len <= DOMAIN_SHOWN; i++)
+	{
+		appendStringInfoString(&values, i == 0 ? "" : ", ");
+		escape_json(&values, pnstrdup(possible->texts[i].bytes, possible->texts[i].len));
+	}
+	return dperm_message_clip(psprintf("[%s]", values.data), DOMAIN_SHOWN);
 }
 
 /* Raise for a positive value, or a class, that is not in the domain. */
 static _Noreturn void
-refuse_value(const DpermColumn *column, const char *value, const char *what)
+refuse_value(const DpermColumn *column, const DpermPossible *possible, const char *value,
+			 const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s \"%s\" is not in the domain of label \"%s\"", what,
 					dperm_message_clip(value, DPERM_LABEL_VALUE_SHOWN), column->name),
-			 errhint("Use a value of the domain, which is %s.", domain_shown(column))));
+			 errhint("Use a value of the domain, which is %s.", shown(possible))));
 }
 
 /* Raise for a value that is none of an enum, which cannot read it. */
 static void
-check_enum_label(const DpermColumn *column, const char *value, const char *what)
+check_enum_label(const DpermColumn *column, const DpermPossible *possible, const char *value,
+				 const char *what)
 {
-	const DpermBlock *block = &column->block;
-
-	for (int i = 0; i < block->count; i++)
-		if (strcmp(block->categories[i].bytes, value) == 0)
+	for (int i = 0; i < possible->count; i++)
+		if (strcmp(possible->texts[i].bytes, value) == 0)
 			return;
-	refuse_value(column, value, what);
+	if (possible->listed && get_typtype(column->base) == TYPTYPE_ENUM)
+		refuse_value(column, possible, value, what);
 }
 
 /* Is a value longer than the type modifier of its column allows? */
@@ -265,28 +187,12 @@ check_value(const DpermLabel *label, const DpermColumn *column, const char *valu
 static void
 check_numbers(const DpermColumn *column, const DpermLabels *labels)
 {
-	int			count;
-	const DpermText *values = listed_values(column, &count);
-	double		low = INFINITY;
-	double		high = -INFINITY;
+	DpermPossible possible = dperm_possible_stated(column);
+	double		low,
+				high;
 	const char *type;
 
-	for (int i = 0; i < count; i++)
-	{
-		double		value = strtod(pnstrdup(values[i].bytes, values[i].len), NULL);
-
-		if (isnan(value))
-			continue;
-		low = Min(low, value);
-		high = Max(high, value);
-	}
-	if (count == 0 || column->loose)
-	{
-		Range		range = range_of(column);
-
-		low = range.low;
-		high = range.high;
-	}
+	dperm_possible_ends(&possible, &low, &high);
 	if (Min(Max(low, labels->low), labels->high) < Min(Max(high, labels->low), labels->high))
 		return;
 	type = format_type_with_typemod(column->base, column->typmod);
@@ -294,9 +200,9 @@ check_numbers(const DpermColumn *column, const DpermLabels *labels)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("label \"%s\" is the same number in all rows that its domain allows",
 					column->name),
-			 column->known || column->bounded ?
+			 column->stated || possible.constrained ?
 			 errdetail("The type is %s, the domain is %s, and labels are clamped to the bounds "
-					   "[%.15g, %.15g].", type, domain_shown(column), labels->low, labels->high) :
+					   "[%.15g, %.15g].", type, shown(&possible), labels->low, labels->high) :
 			 errdetail("The type is %s, and labels are clamped to the bounds [%.15g, %.15g].",
 					   type, labels->low, labels->high),
 			 errhint("Use a label that has several values between the bounds.")));
@@ -336,30 +242,28 @@ static void
 init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
 {
 	const char *positive = labels->positive;
-	bool		listed = column->known && !column->loose &&
-						 column->block.kind == DPERM_BLOCK_CATEGORY;
+	DpermPossible possible = dperm_possible_stated(column);
 	Classes		classes = {true, true};
 
-	if (listed && positive && get_typtype(column->base) == TYPTYPE_ENUM)
-		check_enum_label(column, positive, "positive value");
+	if (positive)
+		check_enum_label(column, &possible, positive, "positive value");
 	dperm_label_init(label, column->type, labels);
 	if (positive)
 		check_value(label, column, positive, 1);
-	if (listed)
-		classes = classes_of_list(label, column->block.categories, column->block.count);
-	else if (dperm_column_is_confined(column) && column->block.kind == DPERM_BLOCK_NUMBER)
-		classes = classes_of_numbers(label, column);
+	if (possible.listed)
+		classes = classes_of_list(label, &possible);
+	else if (possible.numbers)
+		classes = classes_of_range(label, column, &possible);
 	if (positive && !classes.positive)
-		refuse_value(column, positive, "positive value");
+		refuse_value(column, &possible, positive, "positive value");
 	if (classes.negative && classes.positive)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("label \"%s\" is %s in all rows that its domain allows", column->name,
 					classes.positive ? "positive" : "negative"),
-			 positive ? errdetail("The domain is %s.", domain_shown(column)) :
-			 errdetail("A number above 0 is positive, and the domain is %s.",
-					   domain_shown(column)),
+			 positive ? errdetail("The domain is %s.", shown(&possible)) :
+			 errdetail("A number above 0 is positive, and the domain is %s.", shown(&possible)),
 			 positive ? errhint("Use a label that has two values.") :
 			 errhint("Specify a value of the domain for the positive class, in positive.")));
 }
@@ -395,46 +299,23 @@ choose_several(const DpermColumn *column, DpermLabels *labels)
 	dperm_class_list_set(labels, values, count);
 }
 
-/* Raise for a class that is not in the domain of a column. */
-static void
-check_classes(const DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
-{
-	int			count;
-	const DpermText *list = listed_values(column, &count);
-	bool	   *allowed = palloc0(sizeof(bool) * (labels->class_count + 1));
-	bool		ranged =
-		dperm_column_is_confined(column) && column->block.kind == DPERM_BLOCK_NUMBER;
-	const char *class = labels->classes;
-	Range		range;
-
-	for (int i = 0; i < count; i++)
-	{
-		Datum		value = datum_of(label, pnstrdup(list[i].bytes, list[i].len), -1);
-
-		allowed[(int) dperm_label_read(label, value, false)] = true;
-	}
-	if (ranged)
-		range = range_of(column);
-	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
-		if ((count > 0 && !column->loose && !allowed[i]) ||
-			(ranged && !range_has(&range, datum_of(label, class, -1))))
-			refuse_value(column, class, "class");
-}
-
-/* How to read labels of several classes. */
+/* How to read labels of several classes; raises for a class that is not in the domain. */
 static void
 init_several_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
 {
-	bool		of_enum = column->known && get_typtype(column->base) == TYPTYPE_ENUM;
+	DpermPossible possible = dperm_possible_stated(column);
 	const char *class = labels->classes;
 
-	for (int i = 0; of_enum && i < labels->class_count; i++, class += strlen(class) + 1)
-		check_enum_label(column, class, "class");
+	for (int i = 0; i < labels->class_count; i++, class += strlen(class) + 1)
+		check_enum_label(column, &possible, class, "class");
 	dperm_label_init(label, column->type, labels);
 	class = labels->classes;
 	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
+	{
 		check_value(label, column, class, i);
-	check_classes(label, column, labels);
+		if (!dperm_possible_has(&possible, column, datum_of(label, class, -1)))
+			refuse_value(column, &possible, class, "class");
+	}
 }
 
 /* How to read the labels of a column. */

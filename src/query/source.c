@@ -19,11 +19,11 @@
 #include "utils/varlena.h"
 
 #include "base/class_list.h"
-#include "column/domain_apart.h"
 #include "column/domain_narrow.h"
 #include "column/domains.h"
 #include "column/encode.h"
 #include "column/label_domain.h"
+#include "column/possible.h"
 #include "column/prior_argument.h"
 #include "column/reader.h"
 #include "protect/kept_units.h"
@@ -336,9 +336,15 @@ static void
 check_common(const DpermSource *source, DpermColumn **features, bool evaluated, bool prior)
 {
 	for (int i = 0; i < source->block_count; i++)
-		if (!dperm_domain_apart(&source->blocks[i], features[i]) &&
-			(evaluated || prior || !features[i]->constant))
+	{
+		DpermPossible possible =
+			evaluated ? dperm_possible_stated(features[i]) : features[i]->possible;
+
+		if (evaluated || prior ?
+			dperm_possible_known(&possible, features[i], &source->blocks[i]) :
+			dperm_possible_varies(&possible, features[i], &source->blocks[i]))
 			return;
+	}
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 evaluated ?
@@ -492,7 +498,8 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	dperm_label_domain_init(&reader, label, dperm_options_may_be_several(options) && !evaluated,
 							labels);
 	source->label_column = label->name;
-	source->label_known = label->known && !label->loose;
+	source->label_known = label->known && (label->stated || label->possible.constrained ||
+										   label->possible.listed);
 	source->label_plain = reader.type == BOOLOID;
 
 	/* otherwise, the query has read it */

@@ -107,7 +107,7 @@ SELECT dp_logreg_train('open_rows', 'income', '{sector}', 1, positive => '>50k')
 SELECT dp_logreg_train('open_rows', 'sector', '{age}', 1, domains => '{"age": [17, 90]}', positive => 'federal');
 CREATE TABLE labels (sign int CHECK (sign BETWEEN -1 AND 1), debt numeric CHECK (debt BETWEEN -9 AND 0), share float4 CHECK (share BETWEEN 0 AND 0.1), rank int CHECK (rank IN (1, 2)),
   one text CHECK (one = 'only'), flag boolean, sector bureau.sector CHECK (sector <> 'none'));
-SELECT dp_logreg_train('labels', 'sign', '{sector}', 1) IS NULL AS no_rows, dp_logreg_train('labels', 'share', '{sector}', 1, positive => '0.1') IS NULL AS no_rows, dp_logreg_train('labels', 'rank', '{sector}', 1, positive => '2') IS NULL AS no_rows,
+SELECT dp_logreg_train('labels', 'sign', '{sector}', 1) IS NULL AS no_rows, dp_logreg_train('labels', 'share', '{sector}', 1, positive => '0.05') IS NULL AS no_rows, dp_logreg_train('labels', 'rank', '{sector}', 1, positive => '2') IS NULL AS no_rows,
   dp_logreg_train('labels', 'flag', '{sector}', 1, positive => 'no') IS NULL AS no_rows;
 SELECT dp_logreg_train('labels', 'debt', '{sector}', 1);
 SELECT dp_logreg_train('labels', 'debt', '{sector}', 1, positive => 'NaN');
