@@ -63,6 +63,7 @@ static void
 set_categories(DpermColumn *column, const DpermSaid *said)
 {
 	DpermText  *texts;
+	int			count = 0;
 
 	if (get_typtype(column->base) == TYPTYPE_ENUM)
 		set_labels(column, said);
@@ -70,14 +71,18 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 	{
 		texts = dperm_domain_checks_texts(said);
 		for (int i = 0; i < said->count; i++)
+		{
 			if (texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
 			{
 				column->lack = psprintf("%s: a value of more than %d bytes", said->origin,
 										DPERM_VALUE_MAX - VARHDRSZ);
 				return;
 			}
-		column->known = true;
-		column->block.count = said->count;
+			if (dperm_possible_writes(column, &texts[i]))
+				texts[count++] = texts[i];
+		}
+		column->known = count > 0;
+		column->block.count = count;
 		column->block.categories = texts;
 	}
 	if (!column->known && said->listed)
@@ -155,7 +160,9 @@ dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column)
 		column->origin = said.origin;
 	if (column->known && column->block.kind == DPERM_BLOCK_VECTOR)
 	{
-		said = dperm_domain_checks_elements(cache, relation, column);
+		said = dperm_domain_checks_elements(cache, relation, column, &sure);
 		set_vector_range(column, &said);
+		column->possible.low = sure.low;
+		column->possible.high = sure.high;
 	}
 }

@@ -93,7 +93,7 @@ both(DpermSaid a, DpermSaid b)
 {
 	DpermSaid	said = all_values();
 
-	said.loose = (a.listed && a.loose) || (b.listed && b.loose);
+	said.loose = a.loose || b.loose;
 	said.low = Max(a.low, b.low);
 	said.above = (a.above && a.low == said.low) || (b.above && b.low == said.low);
 	said.high = Min(a.high, b.high);
@@ -173,13 +173,18 @@ static char *
 equal_text(const DpermSubject *subject, Node *column, double x)
 {
 	Oid			type = getBaseType(exprType(column));
+	char	   *text;
 
 	if (subject->kind != DPERM_BLOCK_NUMBER ||
 		(fabs(x) >= EXACT_MAX && (subject->discrete || subject->base == NUMERICOID)))
 		return NULL;
 	if (subject->discrete)
 		return psprintf("%.0f", x);
-	return type == subject->base || type == FLOAT8OID ? double_to_shortest_decimal(x) : NULL;
+	if (type != subject->base && type != FLOAT8OID)
+		return NULL;
+	text = double_to_shortest_decimal(x);
+	/* a numeric of more digits is rounded here */
+	return subject->base == NUMERICOID && strtod(psprintf("%.15g", x), NULL) != x ? NULL : text;
 }
 
 /* column <op> constant; for integers, a strict bound moves in by one. */
@@ -217,16 +222,22 @@ compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
 }
 
 /*
- * Do texts pass that the operator takes for another spelling: in upper case, or
- * with blanks at the end?
+ * Do texts pass that the operator takes for another spelling, in upper case, or
+ * with blanks at the end; or numbers that a cast rounds, or times that a time
+ * zone moves?
  */
 static bool
-is_loose(const DpermSubject *subject, Oid op, Oid collation, Node *column)
+is_loose(const DpermSubject *subject, Oid op, Oid collation, Node *column, Node *constant)
 {
+	if (!dperm_domain_terms_is_exact(subject, column))
+		return true;
+	if (subject->kind == DPERM_BLOCK_TIME)
+		return (exprType(column) == TIMESTAMPTZOID) !=
+			(get_base_element_type(exprType(constant)) == TIMESTAMPTZOID ||
+			 exprType(constant) == TIMESTAMPTZOID);
 	return subject->kind == DPERM_BLOCK_CATEGORY &&
 		(op >= FirstNormalObjectId ||
-		 (OidIsValid(collation) && !get_collation_isdeterministic(collation)) ||
-		 (exprType(column) == BPCHAROID && subject->base != BPCHAROID));
+		 (OidIsValid(collation) && !get_collation_isdeterministic(collation)));
 }
 
 /* A comparison, in either direction. */
@@ -251,7 +262,8 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 		return all_values();
 	said = flipped ? compare(subject, right, BTMaxStrategyNumber + 1 - strategy, left) :
 		compare(subject, left, strategy, right);
-	said.loose = is_loose(subject, op->opno, op->inputcollid, flipped ? right : left);
+	said.loose = is_loose(subject, op->opno, op->inputcollid, flipped ? right : left,
+						  flipped ? left : right);
 	return said;
 }
 
@@ -277,7 +289,8 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 
 		said = cell == list_head(elements) ? one : either(said, one);
 	}
-	said.loose = is_loose(subject, op->opno, op->inputcollid, linitial(op->args));
+	said.loose = is_loose(subject, op->opno, op->inputcollid, linitial(op->args),
+						  lsecond(op->args));
 	return said;
 }
 
@@ -524,12 +537,13 @@ dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column, 
 
 /* What they say about the elements of a vector column. */
 DpermSaid
-dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *column)
+dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *column, DpermSaid *sure)
 {
 	DpermSubject subject = make_subject(DPERM_BLOCK_NUMBER, column->base, column->home);
 
+	*sure = all_values();
 	subject.elements = true;
-	return read_constraints(cache, relation, column, subject, column->origin, NULL);
+	return read_constraints(cache, relation, column, subject, column->origin, sure);
 }
 
 /* The list as texts with their lengths. */

@@ -11,7 +11,7 @@
 /*
  * What constraints say about a column: a list of texts for categories, else an
  * interval, and perhaps a list of numbers in it; for vectors, of the dimension.
- * It is a superset of the values that pass, up to their spelling if it is loose.
+ * It is a superset of the values that pass, unless it is loose.
  */
 typedef struct DpermSaid
 {
@@ -20,7 +20,7 @@ typedef struct DpermSaid
 	double		high;
 	bool		below;			/* is it excluded? */
 	bool		listed;
-	bool		loose;			/* do texts pass in other spellings, too? */
+	bool		loose;			/* do other spellings pass, too, or numbers that a cast rounds? */
 	int			count;
 	char	  **texts;
 	char	   *origin;			/* the constraints that were used; NULL if none */
@@ -31,7 +31,7 @@ typedef struct DpermSaid
  * caller specified; column->relation may be a table behind it. *cache holds
  * constraints that have been parsed already; initialise it with NIL. *sure is
  * what is true of all rows: rows need not pass a constraint that is NOT VALID or
- * NO INHERIT.
+ * NO INHERIT, and those that are loose say nothing.
  */
 extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column,
 										  DpermSaid *sure);
@@ -44,8 +44,8 @@ extern DpermText *dperm_domain_checks_texts(const DpermSaid *said);
  * of them. The constraints that were used are added to the origin of the
  * column.
  */
-extern DpermSaid
-dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *column);
+extern DpermSaid dperm_domain_checks_elements(List **cache, Oid relation,
+											  const DpermColumn *column, DpermSaid *sure);
 
 /*
  * The number of elements that the constraints of a domain over arrays declare,

@@ -11,7 +11,8 @@
 
 /*
  * The values that the rows of a column can have, by its type and by constraints
- * that hold: a list, else the numbers of a range; else all of the type.
+ * that hold: a list, else the numbers of a range; else all of the type. For
+ * vectors, low and high bound the elements.
  */
 typedef struct DpermPossible
 {

@@ -82,6 +82,44 @@ peel_cast(Node *node)
 	return peel(node);
 }
 
+/* Does a cast of numbers or times keep all values apart that are read as different doubles? */
+static bool
+is_exact_cast(FuncExpr *call)
+{
+	Oid			from = getBaseType(exprType(linitial(call->args)));
+	bool		integer = from == INT2OID || from == INT4OID || from == INT8OID;
+
+	if (list_length(call->args) > 1)
+		return false;
+	switch (getBaseType(call->funcresulttype))
+	{
+		case FLOAT8OID:
+			return true;
+		case NUMERICOID:
+			return integer || from == NUMERICOID;
+		case INT4OID:
+		case INT8OID:
+			return integer;
+		case TIMESTAMPOID:
+			return from == DATEOID;
+		default:
+			return false;
+	}
+}
+
+/* Are values of the column that its casts make equal the same? */
+bool
+dperm_domain_terms_is_exact(const DpermSubject *subject, Node *node)
+{
+	bool		category = subject->kind == DPERM_BLOCK_CATEGORY;
+
+	for (Node *inner; (inner = peel_cast(node)) != NULL; node = inner)
+		if (category ? exprType(node) == BPCHAROID && subject->base != BPCHAROID :
+			IsA(node, FuncExpr) && !is_exact_cast((FuncExpr *) node))
+			return false;
+	return true;
+}
+
 /* Is this node the column, perhaps cast? */
 bool
 dperm_domain_terms_is_column(const DpermSubject *subject, Node *node)
@@ -162,7 +200,9 @@ rounded_to(Oid type, double x)
 		default:
 			return x;
 	}
-	return rint(x) >= -limit - 1 && rint(x) <= limit ? rint(x) : NAN;
+
+	/* numeric and double precision round a half differently */
+	return rint(x) >= -limit - 1 && rint(x) <= limit && fabs(x - trunc(x)) != 0.5 ? rint(x) : NAN;
 }
 
 /*
@@ -207,7 +247,9 @@ dperm_domain_terms_number(Node *node, double *out)
 	check_stack_depth();
 	if (inner != NULL)
 	{
-		if (!dperm_domain_terms_number(inner, out))
+		/* a modifier rounds in its own way */
+		if ((IsA(node, FuncExpr) && list_length(((FuncExpr *) node)->args) > 1) ||
+			!dperm_domain_terms_number(inner, out))
 			return false;
 		*out = rounded_to(exprType(node), *out);
 		return !isnan(*out);

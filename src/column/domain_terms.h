@@ -23,6 +23,9 @@ typedef struct DpermSubject
 /* Is this node the column, perhaps cast? */
 extern bool dperm_domain_terms_is_column(const DpermSubject *subject, Node *node);
 
+/* Are values of the column that its casts make equal the same? */
+extern bool dperm_domain_terms_is_exact(const DpermSubject *subject, Node *node);
+
 /*
  * Is this node what constraints compare: the column, or the number of elements
  * of a vector column?

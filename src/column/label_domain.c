@@ -61,10 +61,17 @@ listed_values(const DpermColumn *column, int *count)
 
 /* The classes of a list of values. */
 static Classes
-classes_of_list(const DpermLabel *label, const DpermPossible *possible)
+classes_of_list(const DpermLabel *label, const DpermColumn *column, const DpermPossible *possible)
 {
 	Classes		classes = {false, false};
 
+	/* as they are read: a numeric may have more digits than the list */
+	if (possible->numbers && label->compare)
+	{
+		classes.positive = dperm_possible_has(possible, column, label->value);
+		classes.negative = possible->count > classes.positive;
+		return classes;
+	}
 	for (int i = 0; i < possible->count; i++)
 	{
 		char	   *text = pnstrdup(possible->texts[i].bytes, possible->texts[i].len);
@@ -187,12 +194,13 @@ check_value(const DpermLabel *label, const DpermColumn *column, const char *valu
 static void
 check_numbers(const DpermColumn *column, const DpermLabels *labels)
 {
-	DpermPossible possible = dperm_possible_stated(column);
+	const DpermPossible *possible = &column->possible;
 	double		low,
 				high;
 	const char *type;
 
-	dperm_possible_ends(&possible, &low, &high);
+	/* numbers beyond a domain that is stated are clamped, too */
+	dperm_possible_ends(possible, &low, &high);
 	if (Min(Max(low, labels->low), labels->high) < Min(Max(high, labels->low), labels->high))
 		return;
 	type = format_type_with_typemod(column->base, column->typmod);
@@ -200,9 +208,9 @@ check_numbers(const DpermColumn *column, const DpermLabels *labels)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("label \"%s\" is the same number in all rows that its domain allows",
 					column->name),
-			 column->stated || possible.constrained ?
+			 possible->constrained ?
 			 errdetail("The type is %s, the domain is %s, and labels are clamped to the bounds "
-					   "[%.15g, %.15g].", type, shown(&possible), labels->low, labels->high) :
+					   "[%.15g, %.15g].", type, shown(possible), labels->low, labels->high) :
 			 errdetail("The type is %s, and labels are clamped to the bounds [%.15g, %.15g].",
 					   type, labels->low, labels->high),
 			 errhint("Use a label that has several values between the bounds.")));
@@ -251,7 +259,7 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 	if (positive)
 		check_value(label, column, positive, 1);
 	if (possible.listed)
-		classes = classes_of_list(label, &possible);
+		classes = classes_of_list(label, column, &possible);
 	else if (possible.numbers)
 		classes = classes_of_range(label, column, &possible);
 	if (positive && !classes.positive)
@@ -281,22 +289,23 @@ class_name(const DpermColumn *column, const DpermText *value)
 }
 
 /*
- * A domain that lists more than two values is that of several classes, unless
- * the caller names the positive one.
+ * A domain that lists more than two values that rows can have is that of several
+ * classes, unless the caller names the positive one.
  */
 static void
 choose_several(const DpermColumn *column, DpermLabels *labels)
 {
+	DpermPossible possible = dperm_possible_stated(column);
 	int			count;
 	const DpermText *list = listed_values(column, &count);
-	char	  **values;
+	char	  **values = palloc(sizeof(char *) * Max(count, 1));
+	int			left = 0;
 
-	if (labels->kind != DPERM_LABEL_TWO || labels->positive || count < DPERM_CLASSES_MIN)
-		return;
-	values = palloc(sizeof(char *) * count);
 	for (int i = 0; i < count; i++)
-		values[i] = class_name(column, &list[i]);
-	dperm_class_list_set(labels, values, count);
+		if (!possible.listed || dperm_possible_lists(&possible, &list[i]))
+			values[left++] = class_name(column, &list[i]);
+	if (labels->kind == DPERM_LABEL_TWO && !labels->positive && left >= DPERM_CLASSES_MIN)
+		dperm_class_list_set(labels, values, left);
 }
 
 /* How to read labels of several classes; raises for a class that is not in the domain. */

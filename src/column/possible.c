@@ -91,8 +91,8 @@ first_from(const DpermColumn *column, double bound, bool *excluded)
 		if (first < bound)
 			first = nextafterf((float) first, INFINITY);
 	}
-	else if (grid == 0 || !(fabs(steps) < EXACT_MAX))
-		return bound;
+	else if (grid == 0 || !(fabs(steps) < (grid == 1 ? EXACT_MAX : EXACT_MAX / 4)))
+		return bound;			/* steps may be rounded to another number */
 	else if (rint(steps) / grid == bound)
 	{
 		first = (rint(steps) + *excluded) / grid;
@@ -175,8 +175,8 @@ lists_number(const DpermPossible *possible, double number)
 	return false;
 }
 
-static bool
-lists_text(const DpermPossible *possible, const DpermText *text)
+bool
+dperm_possible_lists(const DpermPossible *possible, const DpermText *text)
 {
 	for (int i = 0; i < possible->count; i++)
 		if (is_same(&possible->texts[i], text))
@@ -200,7 +200,7 @@ dperm_possible_has(const DpermPossible *possible, const DpermColumn *column, Dat
 	if (!possible->listed)
 		return true;
 	text = text_of(column, value);
-	return lists_text(possible, &text);
+	return dperm_possible_lists(possible, &text);
 }
 
 /*
@@ -231,20 +231,36 @@ parse_value(const DpermColumn *column, const DpermText *text, Datum *value)
 	return read;
 }
 
-/*
- * Can a column have a value that is written like this? "01" is no integer that
- * PostgreSQL writes, nor is "true" a boolean.
- */
+/* Does a column's type write a value like this, and which one? */
+static bool
+is_written(const DpermColumn *column, const DpermText *text, Datum *value)
+{
+	DpermText	written;
+
+	if (!parse_value(column, text, value))
+		return false;
+	written = text_of(column, *value);
+	return is_same(&written, text);
+}
+
+bool
+dperm_possible_writes(const DpermColumn *column, const DpermText *text)
+{
+	Datum		value;
+
+	return is_written(column, text, &value);
+}
+
+/* Can a column have a value that is written like this? */
 static bool
 has_text(const DpermPossible *possible, const DpermColumn *column, const DpermText *text)
 {
 	Datum		value;
-	DpermText	written;
 
-	if (!parse_value(column, text, &value))
-		return false;
-	written = text_of(column, value);
-	return is_same(&written, text) && dperm_possible_has(possible, column, value);
+	/* a label that is not committed yet cannot be read */
+	if (get_typtype(column->base) == TYPTYPE_ENUM)
+		return !possible->listed || dperm_possible_lists(possible, text);
+	return is_written(column, text, &value) && dperm_possible_has(possible, column, value);
 }
 
 /*
@@ -288,19 +304,19 @@ cut_list(DpermPossible *possible, const DpermColumn *column, const DpermText *te
 	possible->count = some;
 }
 
-/* All values of a type that has few, in order; *count is 0 for others. */
+/* All values of a type that has few, in order; NULL for others. */
 static const DpermText *
 values_of_type(const DpermColumn *column, int *count)
 {
 	static const DpermText flags[] = {{"f", 1}, {"t", 1}};
-	const DpermText *texts = flags;
+	const DpermText *texts = NULL;
 
-	*count = column->block.kind == DPERM_BLOCK_FLAG ? lengthof(flags) : 0;
-	if (get_typtype(column->base) == TYPTYPE_ENUM)
+	*count = lengthof(flags);
+	if (column->block.kind == DPERM_BLOCK_FLAG)
+		texts = flags;
+	else if (get_typtype(column->base) == TYPTYPE_ENUM)
 		texts = dperm_domain_types_labels(column->base, count);
-	if (*count > DPERM_DIM_MAX)
-		*count = 0;
-	return texts;
+	return *count <= DPERM_DIM_MAX ? texts : NULL;
 }
 
 /* By type and constraints, of a column that has neither numbers nor vectors. */
@@ -309,11 +325,10 @@ make_list(DpermPossible *possible, const DpermColumn *column, const DpermSaid *s
 {
 	int			count;
 	const DpermText *texts = values_of_type(column, &count);
-	bool		few = count > 0;
 
 	if (sure->listed)
 		cut_list(possible, column, dperm_domain_checks_texts(sure), sure->count, true);
-	if (few)
+	if (texts)
 		cut_list(possible, column, texts, count, true);
 }
 
@@ -321,7 +336,10 @@ make_list(DpermPossible *possible, const DpermColumn *column, const DpermSaid *s
 DpermPossible
 dperm_possible_make(const DpermColumn *column, const DpermSaid *sure)
 {
-	DpermPossible possible = {.nothing = may_be_null(column), .constrained = sure->origin != NULL};
+	DpermPossible possible = {.nothing = may_be_null(column),
+							  .constrained = sure->origin != NULL,
+							  .low = -INFINITY,
+							  .high = INFINITY};
 
 	if (column->block.kind == DPERM_BLOCK_VECTOR)
 		return possible;
@@ -405,14 +423,18 @@ has_more(const DpermPossible *possible, const DpermColumn *column, int count)
 		(possible->high - possible->low) * grid + 1 > count;
 }
 
-/* Is an element of two vectors of numbers, of which one is clamped, known? */
+/* Is an element of a vector known, which a domain of the column may narrow? */
 static bool
-boxes_meet(const DpermBlock *one, const DpermBlock *other)
+box_known(const DpermPossible *possible, const DpermBlock *block, const DpermBlock *domain)
 {
-	for (int i = 0; i < dperm_block_elements(one); i++)
-		if (dperm_block_high(other, i) > dperm_block_low(one, i) &&
-			dperm_block_low(other, i) < dperm_block_high(one, i))
+	for (int i = 0; i < dperm_block_elements(block); i++)
+	{
+		double		low = Max(possible->low, domain ? dperm_block_low(domain, i) : -INFINITY);
+		double		high = Min(possible->high, domain ? dperm_block_high(domain, i) : INFINITY);
+
+		if (high > dperm_block_low(block, i) && low < dperm_block_high(block, i))
 			return true;
+	}
 	return false;
 }
 
@@ -435,9 +457,10 @@ dperm_possible_known(const DpermPossible *possible, const DpermColumn *column,
 			dperm_possible_ends(possible, &least, &largest);
 			return least <= largest && largest > block->low && least < block->high;
 		case DPERM_BLOCK_BOX:
-			return !column->known || column->block.kind != DPERM_BLOCK_BOX ||
-				(dperm_block_elements(block) == dperm_block_elements(&column->block) &&
-				 boxes_meet(block, &column->block));
+			return box_known(possible, block,
+							 column->stated && column->block.kind == DPERM_BLOCK_BOX &&
+							 dperm_block_elements(block) == dperm_block_elements(&column->block) ?
+							 &column->block : NULL);
 		case DPERM_BLOCK_VECTOR:
 			break;
 	}

@@ -24,6 +24,15 @@ extern DpermPossible dperm_possible_stated(const DpermColumn *column);
 extern bool
 dperm_possible_has(const DpermPossible *possible, const DpermColumn *column, Datum value);
 
+/*
+ * Does the type of a column, with its modifier, write a value like this? "01" is
+ * no integer that PostgreSQL writes, nor is "true" a boolean.
+ */
+extern bool dperm_possible_writes(const DpermColumn *column, const DpermText *text);
+
+/* Is a text among those of their list? */
+extern bool dperm_possible_lists(const DpermPossible *possible, const DpermText *text);
+
 /* The least and the largest number among them; the least is larger if there is none. */
 extern void dperm_possible_ends(const DpermPossible *possible, double *least, double *largest);
 

@@ -350,13 +350,13 @@ check_common(const DpermSource *source, DpermColumn **features, bool evaluated, 
 			 evaluated ?
 			 errmsg("the features of relation \"%s\" have no values that the model knows",
 					get_rel_name(source->relation)) :
-			 errmsg("the features of relation \"%s\" are the same in all rows that their types "
-					"and constraints allow", get_rel_name(source->relation)),
+			 errmsg("the features of relation \"%s\" have no values that differ",
+					get_rel_name(source->relation)),
 			 evaluated ?
 			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
 					 "the model.") :
-			 errhint("They can have one value alone, or bounds beyond the numbers that their types "
-					 "have; dp_domains shows the domains and types.")));
+			 errhint("By types and constraints, they have one value alone, or all values are "
+					 "the same bound; dp_domains shows the domains and types.")));
 }
 
 /* The columns whose declared values are not all categories of the model. */
@@ -599,7 +599,7 @@ set_unit(DpermSource *source, const char *column)
 	get_atttypetypmodcoll(source->relation, number, &source->unit_type, &typmod,
 						  &source->unit_collation);
 	if (!dperm_persons_takes(source->unit_type) ||
-		/* equality would raise an error an error */
+		/* equality would raise an error */
 		(type_is_collatable(source->unit_type) && !OidIsValid(source->unit_collation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -22,6 +22,9 @@ INSERT INTO cases VALUES
 	('one real, as 0.1 is no real', 'real NOT NULL CHECK (x = 0.1 OR x = 0.5)', '[0, 1]', '0.5'),
 	('two reals', 'real NOT NULL CHECK (x IN (0.1, 0.5))', '[0, 1]', '0.5'),
 	('no real of a range', 'real CHECK (x > 0.1 AND x < 0.100000001)', '[0, 1]', '0.1'),
+	('a day of times', 'timestamp NOT NULL CHECK (x::date = ''2020-01-01'')', '["2020-01-01", "2020-01-02"]', NULL),
+	('numbers that a cast rounds', 'numeric NOT NULL CHECK (x::int = 1)', '[0, 9]', '1.2'),
+	('decimals of many digits', 'numeric NOT NULL CHECK (x IN (0.123456789012345678, 0.5))', '[0, 9]', '0.123456789012345678'),
 	('one day', 'date NOT NULL CHECK (x > ''2020-01-01'' AND x < ''2020-01-03'')', '["2020-01-01", "2020-12-31"]', NULL),
 	('one microsecond', 'timestamp NOT NULL CHECK (x > ''2020-01-01'' AND x < ''2020-01-01 00:00:00.000002'')', '["2020-01-01", "2020-12-31"]', NULL),
 	('two microseconds', 'timestamp NOT NULL CHECK (x >= ''2020-01-01'' AND x < ''2020-01-01 00:00:00.000002'')', '["2020-01-01", "2020-12-31"]', NULL),
@@ -64,10 +67,30 @@ CREATE TABLE children () INHERITS (parents);
 SELECT count(dp_protect(r, 'possible', domains => '{"x": [0, 2]}')) FROM unnest('{visits,fresh,kept,parents}'::text[]) r;
 SELECT r, tried(format('dp_logreg_train(%L, ''y'', ''x'', 0.01)', r)) AS feature, tried(format('dp_logreg_train(%L, ''x'', ''z'', 0.01, positive => ''1'')', r)) AS label
 FROM unnest('{visits,fresh,kept,parents}'::text[]) r;
+-- Numbers beyond a domain are clamped to it, also those of a label
+CREATE TABLE apart (x int CHECK (x IN (0, 3, 10)), g text CHECK (g IN ('a', 'b', 'c')), few text CHECK (few IN ('a', 'b', 'd', 'e')), z int CHECK (z BETWEEN 0 AND 9));
+SELECT dp_protect('apart', 'possible', domains => '{"few": ["a", "b", "c", "d", "e"]}');
+SELECT call, tried(format('dp_%s_train(''apart'', %s)', learner, call)) FROM (VALUES
+	('linreg', $$'x', 'z', 0.01, domains => '{"x": [1, 5]}'$$), ('logreg', $$'x', 'z', 0.01, domains => '{"x": [1, 5]}'$$), ('logreg', $$'g', 'z', 0.01, positive => 'c'$$),
+	('logreg', $$'g', 'z', 0.01, positive => 'c', domains => '{"g": ["a", "b"]}'$$), ('logreg', $$'g', 'z', 0.01, positive => 'a', domains => '{"g": ["a"]}'$$),
+	('logreg', $$'few', 'z', 0.01$$)) v (learner, call);
+-- A label of an enum that is not committed yet
+CREATE TYPE mood AS ENUM ('sad', 'ok');
+CREATE TABLE moods (x mood, y boolean);
+BEGIN;
+ALTER TYPE mood ADD VALUE 'fine';
+SELECT column_name, domain FROM dp_domains('moods');
+ROLLBACK;
 -- a model of values that a table cannot have
+CREATE TABLE other_boxes AS SELECT ARRAY[i % 2, i % 3]::float8[] AS v, i % 20 < 12 AS y FROM generate_series(1, 400) i;
 CREATE TABLE others AS SELECT i % 10 AS x, i % 20 < 12 AS y FROM generate_series(1, 400) i;
 SELECT name, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, %L, epsilon => 0.01))', dp_logreg_train('others', 'y', 'x', 10, domains => jsonb_build_object('x', d::jsonb)), quote_ident(name)))
 FROM (VALUES ('one integer', '[4, 9]'), ('one integer', '[0, 9]'), ('one integer', '{"categories": [4]}'), ('one integer', '{"categories": [3]}'),
 	('no category of two numbers', '[0, 9]'), ('one category of two numbers', '[2, 9]'), ('one category of two numbers', '[0, 9]')) v (name, d);
+CREATE TABLE boxes (v float8[] CHECK (cardinality(v) = 2), w float8[] CHECK (cardinality(w) = 2), y boolean);
+ALTER TABLE boxes ADD CHECK (5 <= ALL (v) AND 9 >= ALL (v)) NOT VALID, ADD CHECK (5 <= ALL (w) AND 9 >= ALL (w));
+SELECT dp_protect('boxes', 'possible');
+SELECT c, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, ''boxes'', epsilon => 0.01))', model)) FROM unnest('{v,w}'::text[]) c,
+	LATERAL (SELECT replace(dp_logreg_train('other_boxes', 'y', 'v', 10, domains => '{"v": {"dimension": 2, "range": [0, 1]}}')::text, '"v"', format('"%s"', c)) AS model) m;
 DROP SCHEMA possible CASCADE;
 SELECT dp_budget_drop('possible');
