@@ -231,9 +231,12 @@ make_load(const DpermSource *source, bytea *key)
 }
 
 /*
- * Is a source a table that PostgreSQL does not scan in parallel, because it is
- * small? Then there is no need to plan.
+ * Workers pay off from so many times the size of a table on from which one
+ * scan does: a training starts them twice, and rows in shared memory cost more.
  */
+#define SMALL_SCANS 4
+
+/* Is a source a table for which workers do not pay? Then there is no need to plan. */
 static bool
 is_small(const DpermSource *source)
 {
@@ -245,7 +248,7 @@ is_small(const DpermSource *source)
 		return false;
 	relation = table_open(source->relation, NoLock);	/* it is locked */
 	small = RelationGetParallelWorkers(relation, -1) == -1 &&
-		RelationGetNumberOfBlocks(relation) < (BlockNumber) min_parallel_table_scan_size;
+		RelationGetNumberOfBlocks(relation) < (double) SMALL_SCANS * min_parallel_table_scan_size;
 	table_close(relation, NoLock);
 	return small;
 }

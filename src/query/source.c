@@ -356,7 +356,7 @@ check_common(const DpermSource *source, DpermColumn **features, bool evaluated, 
 			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
 					 "the model.") :
 			 errhint("By types and constraints, they have one value alone, or all values are "
-					 "the same bound; dp_domains shows the domains and types.")));
+					 "beyond the same bound; dp_domains shows the domains and types.")));
 }
 
 /* The columns whose declared values are not all categories of the model. */
