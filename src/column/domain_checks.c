@@ -93,7 +93,6 @@ both(DpermSaid a, DpermSaid b)
 {
 	DpermSaid	said = all_values();
 
-	said.loose = a.loose || b.loose;
 	said.low = Max(a.low, b.low);
 	said.above = (a.above && a.low == said.low) || (b.above && b.low == said.low);
 	said.high = Min(a.high, b.high);
@@ -126,7 +125,6 @@ either(DpermSaid a, DpermSaid b)
 
 	if (a.low > a.high || b.low > b.high)
 		return a.low > a.high ? b : a;
-	said.loose = a.loose || b.loose;
 	said.low = Min(a.low, b.low);
 	said.above = (a.above || a.low > said.low) && (b.above || b.low > said.low);
 	said.high = Max(a.high, b.high);
@@ -229,7 +227,7 @@ compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
 static bool
 is_loose(const DpermSubject *subject, Oid op, Oid collation, Node *column, Node *constant)
 {
-	if (!dperm_domain_terms_is_exact(subject, column))
+	if (!dperm_domain_terms_is_exact(subject, column) || !dperm_domain_terms_is_fixed(constant))
 		return true;
 	if (subject->kind == DPERM_BLOCK_TIME)
 		return (exprType(column) == TIMESTAMPTZOID) !=
@@ -248,7 +246,6 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 			   *right;
 	bool		flipped;
 	int			strategy;
-	DpermSaid	said;
 
 	if (list_length(op->args) != 2)
 		return all_values();
@@ -258,13 +255,12 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 	if (flipped && !dperm_domain_terms_is_subject(subject, right))
 		return all_values();
 	strategy = strategy_of(op->opno, left);
-	if (strategy == 0)
+	if (strategy == 0 ||
+		(subject->sure && is_loose(subject, op->opno, op->inputcollid, flipped ? right : left,
+								   flipped ? left : right)))
 		return all_values();
-	said = flipped ? compare(subject, right, BTMaxStrategyNumber + 1 - strategy, left) :
+	return flipped ? compare(subject, right, BTMaxStrategyNumber + 1 - strategy, left) :
 		compare(subject, left, strategy, right);
-	said.loose = is_loose(subject, op->opno, op->inputcollid, flipped ? right : left,
-						  flipped ? left : right);
-	return said;
 }
 
 /*
@@ -279,7 +275,9 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 	DpermSaid	said = all_values();
 
 	if (!op->useOr || !dperm_domain_terms_is_subject(subject, linitial(op->args)) ||
-		strategy_of(op->opno, linitial(op->args)) != BTEqualStrategyNumber)
+		strategy_of(op->opno, linitial(op->args)) != BTEqualStrategyNumber ||
+		(subject->sure && is_loose(subject, op->opno, op->inputcollid, linitial(op->args),
+								   lsecond(op->args))))
 		return said;
 	elements = dperm_domain_terms_elements(lsecond(op->args));
 	foreach(cell, elements)
@@ -289,8 +287,6 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 
 		said = cell == list_head(elements) ? one : either(said, one);
 	}
-	said.loose = is_loose(subject, op->opno, op->inputcollid, linitial(op->args),
-						  lsecond(op->args));
 	return said;
 }
 
@@ -300,7 +296,9 @@ read_all(const DpermSubject *subject, ScalarArrayOpExpr *op)
 {
 	int			strategy;
 
-	if (op->useOr || !dperm_domain_terms_is_array(subject, lsecond(op->args)))
+	if (op->useOr || !dperm_domain_terms_is_array(subject, lsecond(op->args)) ||
+		(subject->sure && is_loose(subject, op->opno, op->inputcollid, lsecond(op->args),
+								   linitial(op->args))))
 		return all_values();
 	strategy = strategy_of(op->opno, linitial(op->args));
 	return strategy == 0 ? all_values() :
@@ -430,16 +428,18 @@ is_narrower(const DpermSaid *before, const DpermSaid *after)
 static bool
 add_check(DpermSaid *said, DpermSaid *sure, const DpermSubject *subject, const Check *check)
 {
-	DpermSaid	one = read_condition(subject, check->tree);
 	DpermSaid	before = *said;
-	const DpermSaid all = all_values();
 
-	*said = both(before, one);
+	*said = both(before, read_condition(subject, check->tree));
 	said->origin = before.origin;
-	if (sure && check->holds && !one.loose && is_narrower(&all, &one))
+	if (sure && check->holds)
 	{
-		*sure = both(*sure, one);
-		sure->origin = check->name;
+		DpermSubject strict = *subject;
+		DpermSaid	unsure = *sure;
+
+		strict.sure = true;
+		*sure = both(unsure, read_condition(&strict, check->tree));
+		sure->origin = is_narrower(&unsure, sure) ? check->name : unsure.origin;
 	}
 	return is_narrower(&before, said);
 }

@@ -11,7 +11,7 @@
 /*
  * What constraints say about a column: a list of texts for categories, else an
  * interval, and perhaps a list of numbers in it; for vectors, of the dimension.
- * It is a superset of the values that pass, unless it is loose.
+ * It is a superset of the values that pass, if the subject asks for a sure one.
  */
 typedef struct DpermSaid
 {
@@ -20,7 +20,6 @@ typedef struct DpermSaid
 	double		high;
 	bool		below;			/* is it excluded? */
 	bool		listed;
-	bool		loose;			/* do other spellings pass, too, or numbers that a cast rounds? */
 	int			count;
 	char	  **texts;
 	char	   *origin;			/* the constraints that were used; NULL if none */
@@ -30,8 +29,8 @@ typedef struct DpermSaid
  * The constraints of the column's table and of its type. relation is what the
  * caller specified; column->relation may be a table behind it. *cache holds
  * constraints that have been parsed already; initialise it with NIL. *sure is
- * what is true of all rows: rows need not pass a constraint that is NOT VALID or
- * NO INHERIT, and those that are loose say nothing.
+ * what is true of all rows: they need not pass a constraint that is NOT VALID or
+ * NO INHERIT, and comparisons that are loose say nothing.
  */
 extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column,
 										  DpermSaid *sure);

@@ -594,7 +594,6 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	column->known = true;
 	column->given = true;
 	column->stated = true;
-	column->value_count = 0;
 	column->origin = "argument";
 	column->lack = NULL;
 }

@@ -113,6 +113,13 @@ dperm_domain_terms_is_exact(const DpermSubject *subject, Node *node)
 {
 	bool		category = subject->kind == DPERM_BLOCK_CATEGORY;
 
+	if (IsA(node, ArrayCoerceExpr))
+	{
+		ArrayCoerceExpr *cast = (ArrayCoerceExpr *) node;
+
+		return dperm_domain_terms_is_exact(subject, (Node *) cast->elemexpr) &&
+			dperm_domain_terms_is_exact(subject, (Node *) cast->arg);
+	}
 	for (Node *inner; (inner = peel_cast(node)) != NULL; node = inner)
 		if (category ? exprType(node) == BPCHAROID && subject->base != BPCHAROID :
 			IsA(node, FuncExpr) && !is_exact_cast((FuncExpr *) node))
@@ -232,6 +239,39 @@ read_arithmetic(OpExpr *op, double *out)
 		*out = a * b;
 	else
 		return false;
+	return true;
+}
+
+/* The array whose elements a node relabels, or NULL. */
+static Node *
+peel_relabelled(Node *node)
+{
+	Node	   *element;
+
+	if (!IsA(node, ArrayCoerceExpr))
+		return NULL;
+	element = (Node *) ((ArrayCoerceExpr *) node)->elemexpr;
+	while (peel(element))
+		element = peel(element);
+	return IsA(element, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
+}
+
+/* Is a constant read here as PostgreSQL computes it, in every session? */
+bool
+dperm_domain_terms_is_fixed(Node *node)
+{
+	Node	   *inner;
+	ListCell   *cell;
+
+	while ((inner = peel(node)) != NULL || (inner = peel_relabelled(node)) != NULL ||
+		   (IsA(node, FuncExpr) && (inner = peel_cast(node)) != NULL &&
+			(is_exact_cast((FuncExpr *) node) || exprType(node) == FLOAT4OID)))
+		node = inner;
+	if (!IsA(node, ArrayExpr))
+		return IsA(node, Const);
+	foreach(cell, ((ArrayExpr *) node)->elements)
+		if (!dperm_domain_terms_is_fixed(lfirst(cell)))
+			return false;
 	return true;
 }
 

@@ -65,8 +65,11 @@ classes_of_list(const DpermLabel *label, const DpermColumn *column, const DpermP
 {
 	Classes		classes = {false, false};
 
-	/* as they are read: a numeric may have more digits than the list */
-	if (possible->numbers && label->compare)
+	/*
+	 * as they are read: a numeric may have more digits than the list, and a
+	 * label of an enum that is not committed cannot be read
+	 */
+	if (label->compare && !label->bytes)
 	{
 		classes.positive = dperm_possible_has(possible, column, label->value);
 		classes.negative = possible->count > classes.positive;
@@ -270,9 +273,9 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("label \"%s\" is %s in all rows that its domain allows", column->name,
 					classes.positive ? "positive" : "negative"),
-			 positive ? errdetail("The domain is %s.", shown(&possible)) :
+			 positive || !possible.numbers ? errdetail("The domain is %s.", shown(&possible)) :
 			 errdetail("A number above 0 is positive, and the domain is %s.", shown(&possible)),
-			 positive ? errhint("Use a label that has two values.") :
+			 positive || !possible.numbers ? errhint("Use a label that has two values.") :
 			 errhint("Specify a value of the domain for the positive class, in positive.")));
 }
 

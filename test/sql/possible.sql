@@ -24,6 +24,13 @@ INSERT INTO cases VALUES
 	('no real of a range', 'real CHECK (x > 0.1 AND x < 0.100000001)', '[0, 1]', '0.1'),
 	('a day of times', 'timestamp NOT NULL CHECK (x::date = ''2020-01-01'')', '["2020-01-01", "2020-01-02"]', NULL),
 	('numbers that a cast rounds', 'numeric NOT NULL CHECK (x::int = 1)', '[0, 9]', '1.2'),
+	('numbers that a cast rounds, or one', 'numeric NOT NULL CHECK ((x::int >= 3 AND x <= 2.8) OR x = 9)', '[0, 9]', '9'),
+	('one number, which a cast does not change', 'numeric NOT NULL CHECK (x::int = x AND x = 1)', '[0, 9]', '1'),
+	('sums of decimals', 'numeric(3,1) NOT NULL CHECK (x BETWEEN 0.1 + 0.2 AND 0.4)', '[0, 9]', '0.3'),
+	('casts of an array', 'int NOT NULL CHECK (x = ANY (''{1.4,2.6}''::numeric[]::int[]))', '[0, 9]', '3'),
+	('two texts of any length', 'varchar NOT NULL CHECK (x IN (''a'', ''b''))', '["a", "b"]', 'b'),
+	('one text of any length', 'varchar NOT NULL CHECK (x IN (''a''))', '["a", "b"]', 'a'),
+	('times of a time zone', 'timestamptz NOT NULL CHECK (x <= ''2020-01-02''::date::timestamptz)', '["2020-01-02 00:00+00", "2020-01-03 00:00+00"]', NULL),
 	('decimals of many digits', 'numeric NOT NULL CHECK (x IN (0.123456789012345678, 0.5))', '[0, 9]', '0.123456789012345678'),
 	('one day', 'date NOT NULL CHECK (x > ''2020-01-01'' AND x < ''2020-01-03'')', '["2020-01-01", "2020-12-31"]', NULL),
 	('one microsecond', 'timestamp NOT NULL CHECK (x > ''2020-01-01'' AND x < ''2020-01-01 00:00:00.000002'')', '["2020-01-01", "2020-12-31"]', NULL),
@@ -73,13 +80,14 @@ SELECT dp_protect('apart', 'possible', domains => '{"few": ["a", "b", "c", "d", 
 SELECT call, tried(format('dp_%s_train(''apart'', %s)', learner, call)) FROM (VALUES
 	('linreg', $$'x', 'z', 0.01, domains => '{"x": [1, 5]}'$$), ('logreg', $$'x', 'z', 0.01, domains => '{"x": [1, 5]}'$$), ('logreg', $$'g', 'z', 0.01, positive => 'c'$$),
 	('logreg', $$'g', 'z', 0.01, positive => 'c', domains => '{"g": ["a", "b"]}'$$), ('logreg', $$'g', 'z', 0.01, positive => 'a', domains => '{"g": ["a"]}'$$),
-	('logreg', $$'few', 'z', 0.01$$)) v (learner, call);
+	('logreg', $$'few', 'z', 0.01$$), ('logreg', $$'x', 'z', 0.01, domains => '{"x": [0, 9]}'$$)) v (learner, call);
 -- A label of an enum that is not committed yet
 CREATE TYPE mood AS ENUM ('sad', 'ok');
 CREATE TABLE moods (x mood, y boolean);
 BEGIN;
 ALTER TYPE mood ADD VALUE 'fine';
 SELECT column_name, domain FROM dp_domains('moods');
+SELECT dp_logreg_train('moods', 'x', 'y', 1, positive => 'sad') IS NULL AS no_rows;
 ROLLBACK;
 -- a model of values that a table cannot have
 CREATE TABLE other_boxes AS SELECT ARRAY[i % 2, i % 3]::float8[] AS v, i % 20 < 12 AS y FROM generate_series(1, 400) i;
