@@ -183,6 +183,7 @@ dperm_load_parts_take(DpermSharedRows *shared, const char *parts, Size size, int
 		for (int j = 0; j < fill->count; j++)
 			take_set(fill->sets[j].cache, shared, &found[i], &empty[j]);
 	}
+	dperm_shared_rows_settle(shared);
 	fill->shared = shared;
 	fill->compact = compact;
 	return rows;

@@ -69,6 +69,7 @@ typedef struct Segment
 	Size		size;
 	Size		used;
 	int			live;			/* allocations that have not been freed */
+	bool		held;			/* may there be others, whose places are not known yet? */
 } Segment;
 
 struct DpermSharedRows
@@ -466,20 +467,13 @@ segment_of(const DpermSharedRows *shared, const void *memory)
 	return -1;
 }
 
-/* Free bytes: a segment is released when everything in it is free. */
-void
-dperm_shared_rows_free(DpermSharedRows *shared, void *memory)
+/* Release a segment if everything in it is free. */
+static void
+release_segment(DpermSharedRows *shared, int64 i)
 {
-	int64		i = segment_of(shared, memory);
-	Segment    *segment;
+	Segment    *segment = &shared->segments[i];
 
-	if (i < 0)
-	{
-		pfree(memory);
-		return;
-	}
-	segment = &shared->segments[i];
-	if (--segment->live > 0 || i == shared->current)
+	if (segment->live > 0 || segment->held || i == shared->current)
 		return;
 	pg_atomic_fetch_sub_u64(&shared->control->bytes, segment->size);
 	if (shared->control->pinned[i])
@@ -490,6 +484,21 @@ dperm_shared_rows_free(DpermSharedRows *shared, void *memory)
 	shared->control->handles[i] = DSM_HANDLE_INVALID;
 	dsm_detach(segment->mapped);
 	segment->mapped = NULL;
+}
+
+/* Free bytes. */
+void
+dperm_shared_rows_free(DpermSharedRows *shared, void *memory)
+{
+	int64		i = segment_of(shared, memory);
+
+	if (i < 0)
+	{
+		pfree(memory);
+		return;
+	}
+	shared->segments[i].live--;
+	release_segment(shared, i);
 }
 
 /* Where memory is. */
@@ -539,11 +548,26 @@ dperm_shared_rows_take(DpermSharedRows *shared)
 	for (uint32 i = 0; i < count; i++)
 		if (control->pinned[i])
 		{
-			map_segment(shared, i)->live = 0;
+			Segment    *segment = map_segment(shared, i);
+
+			segment->live = 0;
+			segment->held = true;
 			control->pinned[i] = false;
 			dsm_unpin_segment(control->handles[i]);
 		}
 	shared->current = -1;
+}
+
+/* All places are known. */
+void
+dperm_shared_rows_settle(DpermSharedRows *shared)
+{
+	for (uint32 i = 0; i < shared->room; i++)
+		if (shared->segments[i].held)
+		{
+			shared->segments[i].held = false;
+			release_segment(shared, i);
+		}
 }
 
 /* Release everything. */

@@ -75,9 +75,11 @@ extern void *dperm_shared_rows_at(DpermSharedRows *shared, uint64 place);
 
 /*
  * After other processes have filled it and ended, take over what all have
- * allocated, to be used by its places. And, at the end, release everything.
+ * allocated, to be used by its places; then, when all places that are used are
+ * known, settle. And, at the end, release everything.
  */
 extern void dperm_shared_rows_take(DpermSharedRows *shared);
+extern void dperm_shared_rows_settle(DpermSharedRows *shared);
 extern void dperm_shared_rows_close(DpermSharedRows *shared);
 
 /* Would so many more bytes of shared memory leave enough for others? */

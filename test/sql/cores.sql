@@ -118,6 +118,10 @@ SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET client_min_messages = warning;
 SELECT m IS NOT NULL AS chosen FROM dp_logreg_tune('parted', 'y', 'v8', 1, dimension => 12, holdout => 'published', identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') m;
+-- of many candidates, whose rows share segments
+SET max_parallel_workers_per_gather = 3;
+SELECT dp_logreg_tune('people', 'y', 'v8', 1, dimension => 12, identity => 'id', candidates => (SELECT jsonb_agg(jsonb_build_object('lambda', 0.001 * i)) FROM generate_series(1, 12) i)) IS NOT NULL AS chosen;
+RESET max_parallel_workers_per_gather;
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 
