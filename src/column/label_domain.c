@@ -255,6 +255,8 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 	const char *positive = labels->positive;
 	DpermPossible possible = dperm_possible_stated(column);
 	Classes		classes = {true, true};
+	double		least,
+				largest;
 
 	if (positive)
 		check_enum_label(column, &possible, positive, "positive value");
@@ -269,13 +271,15 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *
 		refuse_value(column, &possible, positive, "positive value");
 	if (classes.negative && classes.positive)
 		return;
+	dperm_possible_ends(&possible, &least, &largest);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("label \"%s\" is %s in all rows that its domain allows", column->name,
 					classes.positive ? "positive" : "negative"),
 			 positive || !possible.numbers ? errdetail("The domain is %s.", shown(&possible)) :
 			 errdetail("A number above 0 is positive, and the domain is %s.", shown(&possible)),
-			 positive || !possible.numbers ? errhint("Use a label that has two values.") :
+			 positive || !possible.numbers || least >= largest ?
+			 errhint("Use a label that has two values.") :
 			 errhint("Specify a value of the domain for the positive class, in positive.")));
 }
 
@@ -305,7 +309,7 @@ choose_several(const DpermColumn *column, DpermLabels *labels)
 	int			left = 0;
 
 	for (int i = 0; i < count; i++)
-		if (!possible.listed || dperm_possible_lists(&possible, &list[i]))
+		if (dperm_possible_allows(&possible, column, &list[i]))
 			values[left++] = class_name(column, &list[i]);
 	if (labels->kind == DPERM_LABEL_TWO && !labels->positive && left >= DPERM_CLASSES_MIN)
 		dperm_class_list_set(labels, values, left);

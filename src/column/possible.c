@@ -175,8 +175,8 @@ lists_number(const DpermPossible *possible, double number)
 	return false;
 }
 
-bool
-dperm_possible_lists(const DpermPossible *possible, const DpermText *text)
+static bool
+lists_text(const DpermPossible *possible, const DpermText *text)
 {
 	for (int i = 0; i < possible->count; i++)
 		if (is_same(&possible->texts[i], text))
@@ -200,7 +200,7 @@ dperm_possible_has(const DpermPossible *possible, const DpermColumn *column, Dat
 	if (!possible->listed)
 		return true;
 	text = text_of(column, value);
-	return dperm_possible_lists(possible, &text);
+	return lists_text(possible, &text);
 }
 
 /*
@@ -259,7 +259,7 @@ has_text(const DpermPossible *possible, const DpermColumn *column, const DpermTe
 
 	/* a label that is not committed yet cannot be read */
 	if (get_typtype(column->base) == TYPTYPE_ENUM)
-		return !possible->listed || dperm_possible_lists(possible, text);
+		return !possible->listed || lists_text(possible, text);
 	return is_written(column, text, &value) && dperm_possible_has(possible, column, value);
 }
 
@@ -273,6 +273,17 @@ has_number(const DpermPossible *possible, const DpermColumn *column, double numb
 	bool		excluded = false;
 
 	return first_from(column, number, &excluded) == number && within(possible, number);
+}
+
+/* Can a column have a value that its domain lists? */
+bool
+dperm_possible_allows(const DpermPossible *possible, const DpermColumn *column,
+					  const DpermText *text)
+{
+	if (possible->listed)
+		return lists_text(possible, text);
+	return !possible->numbers ||
+		has_number(possible, column, strtod(pnstrdup(text->bytes, text->len), NULL));
 }
 
 /*

@@ -30,8 +30,9 @@ dperm_possible_has(const DpermPossible *possible, const DpermColumn *column, Dat
  */
 extern bool dperm_possible_writes(const DpermColumn *column, const DpermText *text);
 
-/* Is a text among those of their list? */
-extern bool dperm_possible_lists(const DpermPossible *possible, const DpermText *text);
+/* Is a value among them that the domain of the column lists? */
+extern bool dperm_possible_allows(const DpermPossible *possible, const DpermColumn *column,
+								  const DpermText *text);
 
 /* The least and the largest number among them; the least is larger if there is none. */
 extern void dperm_possible_ends(const DpermPossible *possible, double *least, double *largest);
