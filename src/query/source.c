@@ -693,11 +693,10 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		take_prior(source, features, options);
 	else
 		make_blocks(source, features, feature_count, options);
-	if (source->registration)
-	{
+	if (source->registration || names->blocks)	/* perhaps a holdout, whose choice is charged */
 		check_common(source, features, names->blocks != NULL, options->prior != NULL);
+	if (source->registration)
 		open_protected(source, names->reads);
-	}
 	source->columns = make_readers(source, features);
 	set_label(source, label, options, names->blocks != NULL);
 	if (unit)

@@ -104,5 +104,10 @@ ALTER TABLE boxes ADD CHECK (5 <= ALL (v) AND 9 >= ALL (v)) NOT VALID, ADD CHECK
 SELECT dp_protect('boxes', 'possible');
 SELECT c, tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, ''boxes'', epsilon => 0.01))', model)) FROM unnest('{v,w}'::text[]) c,
 	LATERAL (SELECT replace(dp_logreg_train('other_boxes', 'y', 'v', 10, domains => '{"v": {"dimension": 2, "range": [0, 1]}}')::text, '"v"', format('"%s"', c)) AS model) m;
+-- A holdout without such values cannot choose
+CREATE TABLE far AS SELECT 100 + i % 9 AS z, i % 3 AS x, i % 2 = 0 AS y FROM generate_series(1, 99) i;
+ALTER TABLE far ADD CHECK (z >= 100);
+SELECT tried($$dp_logreg_tune('"two integers"', 'y', 'z', 0.01, holdout => 'far', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]')$$) AS far,
+	tried($$dp_logreg_tune('"two integers"', 'y', 'x', 0.01, holdout => 'far', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]')$$) AS near;
 DROP SCHEMA possible CASCADE;
 SELECT dp_budget_drop('possible');
