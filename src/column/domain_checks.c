@@ -220,13 +220,15 @@ compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
 }
 
 /*
- * Do texts pass that the operator takes for another spelling, in upper case, or
- * with blanks at the end; or numbers that a cast rounds, or times that a time
- * zone moves?
+ * Does a comparison say nothing for sure? Texts may pass that the operator takes
+ * for another spelling, in upper case, or with blanks at the end; or numbers that
+ * a cast rounds, or times that a time zone moves.
  */
 static bool
 is_loose(const DpermSubject *subject, Oid op, Oid collation, Node *column, Node *constant)
 {
+	if (!subject->sure)
+		return false;
 	if (!dperm_domain_terms_is_exact(subject, column) || !dperm_domain_terms_is_fixed(constant))
 		return true;
 	if (subject->kind == DPERM_BLOCK_TIME)
@@ -255,9 +257,8 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 	if (flipped && !dperm_domain_terms_is_subject(subject, right))
 		return all_values();
 	strategy = strategy_of(op->opno, left);
-	if (strategy == 0 ||
-		(subject->sure && is_loose(subject, op->opno, op->inputcollid, flipped ? right : left,
-								   flipped ? left : right)))
+	if (strategy == 0 || is_loose(subject, op->opno, op->inputcollid, flipped ? right : left,
+								  flipped ? left : right))
 		return all_values();
 	return flipped ? compare(subject, right, BTMaxStrategyNumber + 1 - strategy, left) :
 		compare(subject, left, strategy, right);
@@ -276,8 +277,7 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 
 	if (!op->useOr || !dperm_domain_terms_is_subject(subject, linitial(op->args)) ||
 		strategy_of(op->opno, linitial(op->args)) != BTEqualStrategyNumber ||
-		(subject->sure && is_loose(subject, op->opno, op->inputcollid, linitial(op->args),
-								   lsecond(op->args))))
+		is_loose(subject, op->opno, op->inputcollid, linitial(op->args), lsecond(op->args)))
 		return said;
 	elements = dperm_domain_terms_elements(lsecond(op->args));
 	foreach(cell, elements)
@@ -297,8 +297,7 @@ read_all(const DpermSubject *subject, ScalarArrayOpExpr *op)
 	int			strategy;
 
 	if (op->useOr || !dperm_domain_terms_is_array(subject, lsecond(op->args)) ||
-		(subject->sure && is_loose(subject, op->opno, op->inputcollid, lsecond(op->args),
-								   linitial(op->args))))
+		is_loose(subject, op->opno, op->inputcollid, lsecond(op->args), linitial(op->args)))
 		return all_values();
 	strategy = strategy_of(op->opno, linitial(op->args));
 	return strategy == 0 ? all_values() :

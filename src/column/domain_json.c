@@ -216,20 +216,14 @@ read_range(DpermColumn *column, JsonbContainer *pair)
 static DpermText
 read_category(const DpermColumn *column, JsonbValue *value)
 {
-	DpermText	text;
 	char	   *spelling;
-	Oid			output;
-	bool		varlena;
 
 	if (value->type == jbvNumeric)
 		spelling = DatumGetCString(DirectFunctionCall1(numeric_out,
 													   NumericGetDatum(value->val.numeric)));
 	else
 		spelling = pnstrdup(value->val.string.val, value->val.string.len);
-	getTypeOutputInfo(column->base, &output, &varlena);
-	text.bytes = OidOutputFunctionCall(output, base_input(column, spelling));
-	text.len = dperm_category_length(column->base == BPCHAROID, text.bytes, strlen(text.bytes));
-	return text;
+	return dperm_domain_types_text(column->base, base_input(column, spelling));
 }
 
 /* A list of categories; numbers only where the column holds numbers. */
@@ -258,8 +252,7 @@ read_categories(DpermColumn *column, JsonbContainer *list)
 			refuse(column, psprintf("a list of categories of at most %d bytes",
 									DPERM_VALUE_MAX - VARHDRSZ), domain);
 		for (int j = 0; j < i; j++)
-			if (texts[j].len == texts[i].len &&
-				memcmp(texts[j].bytes, texts[i].bytes, texts[i].len) == 0)
+			if (dperm_block_same_text(&texts[j], &texts[i]))
 				refuse(column, psprintf("a list of different categories, but \"%.*s\" appears "
 										"twice",
 										texts[i].len, texts[i].bytes), domain);

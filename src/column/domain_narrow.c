@@ -15,9 +15,7 @@ has_category(const DpermBlock *block, const DpermText *category, int *at)
 {
 	for (int i = 0; i < block->count; i++)
 	{
-		const DpermText *one = &block->categories[*at];
-
-		if (one->len == category->len && memcmp(one->bytes, category->bytes, one->len) == 0)
+		if (dperm_block_same_text(&block->categories[*at], category))
 			return true;
 		*at = (*at + 1) % block->count;
 	}

@@ -242,17 +242,21 @@ read_arithmetic(OpExpr *op, double *out)
 	return true;
 }
 
-/* The array whose elements a node relabels, or NULL. */
+/*
+ * The array whose elements a node changes in no other way than inner_of() peels
+ * off, or NULL.
+ */
 static Node *
-peel_relabelled(Node *node)
+peel_elements(Node *node, Node *(*inner_of) (Node *))
 {
 	Node	   *element;
+	Node	   *inner;
 
 	if (!IsA(node, ArrayCoerceExpr))
 		return NULL;
 	element = (Node *) ((ArrayCoerceExpr *) node)->elemexpr;
-	while (peel(element))
-		element = peel(element);
+	while ((inner = inner_of(element)) != NULL)
+		element = inner;
 	return IsA(element, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
 }
 
@@ -263,7 +267,7 @@ dperm_domain_terms_is_fixed(Node *node)
 	Node	   *inner;
 	ListCell   *cell;
 
-	while ((inner = peel(node)) != NULL || (inner = peel_relabelled(node)) != NULL ||
+	while ((inner = peel(node)) != NULL || (inner = peel_elements(node, peel)) != NULL ||
 		   (IsA(node, FuncExpr) && (inner = peel_cast(node)) != NULL &&
 			(is_exact_cast((FuncExpr *) node) || exprType(node) == FLOAT4OID)))
 		node = inner;
@@ -331,30 +335,13 @@ dperm_domain_terms_text(const DpermSubject *subject, Node *node)
 	return text;
 }
 
-/*
- * The array whose elements a node casts while preserving their order, or NULL.
- */
-static Node *
-peel_elements(Node *node)
-{
-	Node	   *cast;
-	Node	   *inner;
-
-	if (!IsA(node, ArrayCoerceExpr))
-		return NULL;
-	cast = (Node *) ((ArrayCoerceExpr *) node)->elemexpr;
-	while ((inner = peel_cast(cast)) != NULL)
-		cast = inner;
-	return IsA(cast, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
-}
-
 /* Is this node the array column whose elements are compared, perhaps cast? */
 bool
 dperm_domain_terms_is_array(const DpermSubject *subject, Node *node)
 {
 	Node	   *inner;
 
-	while ((inner = peel_elements(node)) != NULL || (inner = peel(node)) != NULL)
+	while ((inner = peel_elements(node, peel_cast)) != NULL || (inner = peel(node)) != NULL)
 		node = inner;
 	return dperm_domain_terms_is_column(subject, node);
 }
@@ -375,7 +362,7 @@ dperm_domain_terms_elements(Node *node)
 	bool	   *nulls;
 	int			count;
 
-	if ((inner = peel_elements(node)) != NULL || (inner = peel(node)) != NULL)
+	if ((inner = peel_elements(node, peel_cast)) != NULL || (inner = peel(node)) != NULL)
 		return dperm_domain_terms_elements(inner);
 	if (IsA(node, ArrayExpr))
 		return ((ArrayExpr *) node)->multidims ? NIL : ((ArrayExpr *) node)->elements;

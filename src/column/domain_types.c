@@ -13,6 +13,7 @@
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "fmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -198,6 +199,20 @@ dperm_domain_types_grid(Oid base, int32 typmod)
 			return read_modifier(base, typmod, &precision, &scale) && precision <= 15 &&
 						   scale >= 0 && scale <= 15 ? pow(10, scale) : 0;
 	}
+}
+
+/* The text of a value, as categories are written. */
+DpermText
+dperm_domain_types_text(Oid base, Datum value)
+{
+	Oid			output;
+	bool		varlena;
+	DpermText	text;
+
+	getTypeOutputInfo(base, &output, &varlena);
+	text.bytes = OidOutputFunctionCall(output, value);
+	text.len = dperm_category_length(base == BPCHAROID, text.bytes, strlen(text.bytes));
+	return text;
 }
 
 /* The labels of an enum, in order. */

@@ -41,6 +41,9 @@ extern void dperm_domain_types_limits(Oid base, int32 typmod, double *low, doubl
  */
 extern double dperm_domain_types_grid(Oid base, int32 typmod);
 
+/* The text of a value, as categories are written. */
+extern DpermText dperm_domain_types_text(Oid base, Datum value);
+
 /* The labels of an enum, in order; *count may be larger than DPERM_DIM_MAX. */
 extern DpermText *dperm_domain_types_labels(Oid type, int *count);
 

@@ -31,9 +31,6 @@
 /* Bytes of a domain in a message. */
 #define DOMAIN_SHOWN 300
 
-/* From here on, different numbers may be the same as doubles. */
-#define EXACT_MAX 9007199254740992.0
-
 /* Which classes a domain allows. */
 typedef struct Classes
 {
@@ -93,8 +90,8 @@ classes_of_range(const DpermLabel *label, const DpermColumn *column, const Dperm
 	if (!label->compare)
 		return (Classes) {.negative = possible->above ? possible->low < 0 : possible->low <= 0,
 						  .positive = possible->high > 0};
-	return (Classes) {.negative =
-						  possible->low < possible->high || fabs(possible->low) >= EXACT_MAX,
+	return (Classes) {.negative = possible->low < possible->high ||
+								  fabs(possible->low) >= DPERM_POSSIBLE_EXACT,
 					  .positive = dperm_possible_has(possible, column, label->value)};
 }
 
@@ -250,35 +247,35 @@ init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *lab
 
 /* How to read labels that may have both classes. */
 static void
-init_two_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
+init_two_label(DpermLabel *label, const DpermColumn *column, const DpermPossible *possible,
+			   const DpermLabels *labels)
 {
 	const char *positive = labels->positive;
-	DpermPossible possible = dperm_possible_stated(column);
 	Classes		classes = {true, true};
 	double		least,
 				largest;
 
 	if (positive)
-		check_enum_label(column, &possible, positive, "positive value");
+		check_enum_label(column, possible, positive, "positive value");
 	dperm_label_init(label, column->type, labels);
 	if (positive)
 		check_value(label, column, positive, 1);
-	if (possible.listed)
-		classes = classes_of_list(label, column, &possible);
-	else if (possible.numbers)
-		classes = classes_of_range(label, column, &possible);
+	if (possible->listed)
+		classes = classes_of_list(label, column, possible);
+	else if (possible->numbers)
+		classes = classes_of_range(label, column, possible);
 	if (positive && !classes.positive)
-		refuse_value(column, &possible, positive, "positive value");
+		refuse_value(column, possible, positive, "positive value");
 	if (classes.negative && classes.positive)
 		return;
-	dperm_possible_ends(&possible, &least, &largest);
+	dperm_possible_ends(possible, &least, &largest);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("label \"%s\" is %s in all rows that its domain allows", column->name,
 					classes.positive ? "positive" : "negative"),
-			 positive || !possible.numbers ? errdetail("The domain is %s.", shown(&possible)) :
-			 errdetail("A number above 0 is positive, and the domain is %s.", shown(&possible)),
-			 positive || !possible.numbers || least >= largest ?
+			 positive || !possible->numbers ? errdetail("The domain is %s.", shown(possible)) :
+			 errdetail("A number above 0 is positive, and the domain is %s.", shown(possible)),
+			 positive || !possible->numbers || least >= largest ?
 			 errhint("Use a label that has two values.") :
 			 errhint("Specify a value of the domain for the positive class, in positive.")));
 }
@@ -300,37 +297,39 @@ class_name(const DpermColumn *column, const DpermText *value)
  * classes, unless the caller names the positive one.
  */
 static void
-choose_several(const DpermColumn *column, DpermLabels *labels)
+choose_several(const DpermColumn *column, const DpermPossible *possible, DpermLabels *labels)
 {
-	DpermPossible possible = dperm_possible_stated(column);
 	int			count;
 	const DpermText *list = listed_values(column, &count);
-	char	  **values = palloc(sizeof(char *) * Max(count, 1));
+	char	  **values;
 	int			left = 0;
 
+	if (labels->kind != DPERM_LABEL_TWO || labels->positive || count < DPERM_CLASSES_MIN)
+		return;
+	values = palloc(sizeof(char *) * count);
 	for (int i = 0; i < count; i++)
-		if (dperm_possible_allows(&possible, column, &list[i]))
+		if (dperm_possible_allows(possible, column, &list[i]))
 			values[left++] = class_name(column, &list[i]);
-	if (labels->kind == DPERM_LABEL_TWO && !labels->positive && left >= DPERM_CLASSES_MIN)
+	if (left >= DPERM_CLASSES_MIN)
 		dperm_class_list_set(labels, values, left);
 }
 
 /* How to read labels of several classes; raises for a class that is not in the domain. */
 static void
-init_several_label(DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
+init_several_label(DpermLabel *label, const DpermColumn *column, const DpermPossible *possible,
+				   const DpermLabels *labels)
 {
-	DpermPossible possible = dperm_possible_stated(column);
 	const char *class = labels->classes;
 
 	for (int i = 0; i < labels->class_count; i++, class += strlen(class) + 1)
-		check_enum_label(column, &possible, class, "class");
+		check_enum_label(column, possible, class, "class");
 	dperm_label_init(label, column->type, labels);
 	class = labels->classes;
 	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
 	{
 		check_value(label, column, class, i);
-		if (!dperm_possible_has(&possible, column, datum_of(label, class, -1)))
-			refuse_value(column, &possible, class, "class");
+		if (!dperm_possible_has(possible, column, datum_of(label, class, -1)))
+			refuse_value(column, possible, class, "class");
 	}
 }
 
@@ -339,14 +338,16 @@ void
 dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, bool may_be_several,
 						DpermLabels *labels)
 {
+	DpermPossible possible = dperm_possible_stated(column);
+
 	if (may_be_several)
-		choose_several(column, labels);
+		choose_several(column, &possible, labels);
 	if (labels->kind == DPERM_LABEL_NUMBER)
 		init_number_label(label, column, labels);
 	else if (labels->kind == DPERM_LABEL_SEVERAL)
-		init_several_label(label, column, labels);
+		init_several_label(label, column, &possible, labels);
 	else
-		init_two_label(label, column, labels);
+		init_two_label(label, column, &possible, labels);
 }
 
 /* How to read labels that are no column. */
@@ -363,7 +364,7 @@ dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
 	if (may_be_several && get_typtype(column.base) == TYPTYPE_ENUM)
 	{
 		dperm_domain_catalog_read(&cache, InvalidOid, &column);
-		choose_several(&column, labels);
+		choose_several(&column, &column.possible, labels);
 	}
 	dperm_label_init(label, type, labels);
 }

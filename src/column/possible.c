@@ -23,9 +23,6 @@
 #include "core/base/limits.h"
 #include "core/encode/encoder.h"
 
-/* From here on, different numbers may be the same as doubles. */
-#define EXACT_MAX 9007199254740992.0
-
 /* May rows be NULL although a column of a table is NOT NULL? */
 static bool
 is_unsure(Oid relation, AttrNumber number)
@@ -91,7 +88,7 @@ first_from(const DpermColumn *column, double bound, bool *excluded)
 		if (first < bound)
 			first = nextafterf((float) first, INFINITY);
 	}
-	else if (grid == 0 || !(fabs(steps) < (grid == 1 ? EXACT_MAX : EXACT_MAX / 4)))
+	else if (grid == 0 || !(fabs(steps) < DPERM_POSSIBLE_EXACT / (grid == 1 ? 1 : 4)))
 		return bound;			/* steps may be rounded to another number */
 	else if (rint(steps) / grid == bound)
 	{
@@ -124,35 +121,14 @@ cut_range(DpermPossible *possible, const DpermColumn *column, double low, bool a
 	}
 }
 
-/* Is a number within the bounds? Beyond EXACT_MAX, an excluded bound may be a rounded value. */
+/* Is a number within the bounds? A large excluded bound may be a rounded value. */
 static bool
 within(const DpermPossible *possible, double number)
 {
-	bool		exact = fabs(number) < EXACT_MAX;
+	bool		exact = fabs(number) < DPERM_POSSIBLE_EXACT;
 
 	return (possible->above && exact ? number > possible->low : number >= possible->low) &&
 		   (possible->below && exact ? number < possible->high : number <= possible->high);
-}
-
-/* Are two texts the same? */
-static bool
-is_same(const DpermText *a, const DpermText *b)
-{
-	return a->len == b->len && memcmp(a->bytes, b->bytes, a->len) == 0;
-}
-
-/* The text of a value, as categories are written. */
-static DpermText
-text_of(const DpermColumn *column, Datum value)
-{
-	Oid			output;
-	bool		varlena;
-	DpermText	text;
-
-	getTypeOutputInfo(column->base, &output, &varlena);
-	text.bytes = OidOutputFunctionCall(output, value);
-	text.len = dperm_category_length(column->base == BPCHAROID, text.bytes, strlen(text.bytes));
-	return text;
 }
 
 /* The number that a value is read as. */
@@ -179,7 +155,7 @@ static bool
 lists_text(const DpermPossible *possible, const DpermText *text)
 {
 	for (int i = 0; i < possible->count; i++)
-		if (is_same(&possible->texts[i], text))
+		if (dperm_block_same_text(&possible->texts[i], text))
 			return true;
 	return false;
 }
@@ -199,7 +175,7 @@ dperm_possible_has(const DpermPossible *possible, const DpermColumn *column, Dat
 	}
 	if (!possible->listed)
 		return true;
-	text = text_of(column, value);
+	text = dperm_domain_types_text(column->base, value);
 	return lists_text(possible, &text);
 }
 
@@ -239,8 +215,8 @@ is_written(const DpermColumn *column, const DpermText *text, Datum *value)
 
 	if (!parse_value(column, text, value))
 		return false;
-	written = text_of(column, *value);
-	return is_same(&written, text);
+	written = dperm_domain_types_text(column->base, *value);
+	return dperm_block_same_text(&written, text);
 }
 
 bool
@@ -449,62 +425,37 @@ box_known(const DpermPossible *possible, const DpermBlock *block, const DpermBlo
 	return false;
 }
 
-/* Does a block know one of the values? */
-bool
-dperm_possible_known(const DpermPossible *possible, const DpermColumn *column,
-					 const DpermBlock *block)
-{
-	double		least,
-				largest;
-
-	switch (block->kind)
-	{
-		case DPERM_BLOCK_CATEGORY:
-			return count_categories(possible, column, block) > 0;
-		case DPERM_BLOCK_FLAG:
-			return possible->count > 0;
-		case DPERM_BLOCK_NUMBER:
-		case DPERM_BLOCK_TIME:
-			dperm_possible_ends(possible, &least, &largest);
-			return least <= largest && largest > block->low && least < block->high;
-		case DPERM_BLOCK_BOX:
-			return box_known(possible, block,
-							 column->stated && column->block.kind == DPERM_BLOCK_BOX &&
-							 dperm_block_elements(block) == dperm_block_elements(&column->block) ?
-							 &column->block : NULL);
-		case DPERM_BLOCK_VECTOR:
-			break;
-	}
-	return true;
-}
-
-/* Can it tell two of them apart? */
-bool
-dperm_possible_varies(const DpermPossible *possible, const DpermColumn *column,
-					  const DpermBlock *block)
+/* How many of the values a block can tell apart. */
+int
+dperm_possible_seen(const DpermPossible *possible, const DpermColumn *column,
+					const DpermBlock *block)
 {
 	double		least,
 				largest;
 	int			count;
 
-	if (!dperm_possible_known(possible, column, block))
-		return false;
-	if (possible->nothing)
-		return true;
 	switch (block->kind)
 	{
 		case DPERM_BLOCK_CATEGORY:
 			count = count_categories(possible, column, block);
-			return count > 1 || has_more(possible, column, count);
+			if (count == 0)
+				return 0;
+			return count > 1 || possible->nothing || has_more(possible, column, count) ? 2 : 1;
 		case DPERM_BLOCK_FLAG:
-			return possible->count > 1;
+			return possible->count == 0 ? 0 : possible->count > 1 || possible->nothing ? 2 : 1;
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
 			dperm_possible_ends(possible, &least, &largest);
-			return Max(least, block->low) < Min(largest, block->high);
-		case DPERM_BLOCK_VECTOR:
+			if (!(least <= largest && largest > block->low && least < block->high))
+				return 0;
+			return possible->nothing || Max(least, block->low) < Min(largest, block->high) ? 2 : 1;
 		case DPERM_BLOCK_BOX:
+			return box_known(possible, block,
+							 column->stated && column->block.kind == DPERM_BLOCK_BOX &&
+							 dperm_block_elements(block) == dperm_block_elements(&column->block) ?
+							 &column->block : NULL) ? 2 : 0;
+		case DPERM_BLOCK_VECTOR:
 			break;
 	}
-	return true;
+	return 2;
 }

@@ -11,6 +11,9 @@
 #include "column/domain_checks.h"
 #include "column/domain_column.h"
 
+/* From here on, different numbers may be the same as doubles. */
+#define DPERM_POSSIBLE_EXACT 9007199254740992.0
+
 /*
  * By the type of a column whose block has the kind of that type, and by
  * constraints that hold.
@@ -38,14 +41,11 @@ extern bool dperm_possible_allows(const DpermPossible *possible, const DpermColu
 extern void dperm_possible_ends(const DpermPossible *possible, double *least, double *largest);
 
 /*
- * Does a block know one of them? Numbers beyond its bounds are clamped to them,
- * so they are not known if all are beyond the same one.
+ * How many of them, and NULL, a block can tell apart: none, one, or 2 if more.
+ * Numbers beyond its bounds are clamped to them, so if all are beyond the same
+ * one, it knows none.
  */
-extern bool dperm_possible_known(const DpermPossible *possible, const DpermColumn *column,
-								 const DpermBlock *block);
-
-/* Can the block tell two of them apart, or one of them from NULL? */
-extern bool dperm_possible_varies(const DpermPossible *possible, const DpermColumn *column,
-								  const DpermBlock *block);
+extern int dperm_possible_seen(const DpermPossible *possible, const DpermColumn *column,
+							   const DpermBlock *block);
 
 #endif							/* DPERM_POSSIBLE_H */

@@ -340,9 +340,8 @@ check_common(const DpermSource *source, DpermColumn **features, bool evaluated, 
 		DpermPossible possible =
 			evaluated ? dperm_possible_stated(features[i]) : features[i]->possible;
 
-		if (evaluated || prior ?
-			dperm_possible_known(&possible, features[i], &source->blocks[i]) :
-			dperm_possible_varies(&possible, features[i], &source->blocks[i]))
+		if (dperm_possible_seen(&possible, features[i], &source->blocks[i]) >=
+			(evaluated || prior ? 1 : 2))
 			return;
 	}
 	ereport(ERROR,

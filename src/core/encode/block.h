@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* Bytes, not zero-terminated. */
 typedef struct DpermText
@@ -13,6 +14,13 @@ typedef struct DpermText
 	const char *bytes;
 	int			len;
 } DpermText;
+
+/* Are two texts the same? */
+static inline bool
+dperm_block_same_text(const DpermText *a, const DpermText *b)
+{
+	return a->len == b->len && memcmp(a->bytes, b->bytes, (size_t) a->len) == 0;
+}
 
 typedef enum DpermBlockKind
 {
