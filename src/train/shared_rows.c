@@ -50,7 +50,7 @@ typedef struct Control
 	unsigned char token[DPERM_SHARED_TOKEN];
 	int			processes;
 	Size		limit;
-	Size		least;			/* the limit for compact rows, if that is more */
+	Size		compact_limit;	/* for compact rows */
 	Size		note_size;
 	pg_atomic_uint32 stage;
 	pg_atomic_uint32 joined;
@@ -171,8 +171,8 @@ describe_shared(dsm_segment *mapped)
 
 /* Create the memory. */
 DpermSharedRows *
-dperm_shared_rows_create(Size limit, Size least, int processes, const char *note, Size note_size,
-						 DpermSharedKey *key)
+dperm_shared_rows_create(Size limit, Size compact_limit, int processes, const char *note,
+						 Size note_size, DpermSharedKey *key)
 {
 	dsm_segment *mapped = make_segment(offsetof(Control, note) + note_size);
 	Control    *control;
@@ -191,7 +191,7 @@ dperm_shared_rows_create(Size limit, Size least, int processes, const char *note
 	key->handle = dsm_segment_handle(mapped);
 	control->processes = processes;
 	control->limit = limit;
-	control->least = least;
+	control->compact_limit = compact_limit;
 	control->note_size = note_size;
 	memcpy(control->note, note, note_size);
 	pg_atomic_init_u32(&control->stage, DPERM_SHARED_EXACT);
@@ -404,7 +404,7 @@ dperm_shared_rows_reserve(DpermSharedRows *shared, Size size)
 	Control    *control = shared->control;
 	DpermSharedStage stage = dperm_shared_rows_stage(shared);
 	Size		limit =
-		stage >= DPERM_SHARED_COMPACT ? Max(control->limit, control->least) : control->limit;
+		stage >= DPERM_SHARED_COMPACT ? control->compact_limit : control->limit;
 	Size		more;
 
 	size = TYPEALIGN(PG_CACHE_LINE_SIZE, size);

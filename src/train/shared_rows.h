@@ -34,12 +34,12 @@ typedef struct DpermSharedRows DpermSharedRows;
 
 /*
  * Create it, in the current memory context and resource owner, for at most
- * limit bytes, or at least if those are more, once rows are compact. About so
- * many processes will join; all can read a note. NULL if there is no room.
+ * limit bytes, or compact_limit once rows are compact. About so many processes
+ * will join; all can read a note. NULL if there is no room.
  */
 extern DpermSharedRows *
-dperm_shared_rows_create(Size limit, Size least, int processes, const char *note, Size note_size,
-						 DpermSharedKey *key);
+dperm_shared_rows_create(Size limit, Size compact_limit, int processes, const char *note,
+						 Size note_size, DpermSharedKey *key);
 
 /* Join, in a parallel worker, in the current context; NULL for a wrong key. */
 extern DpermSharedRows *dperm_shared_rows_join(const DpermSharedKey *key);
