@@ -446,7 +446,8 @@ dperm_possible_seen(const DpermPossible *possible, const DpermColumn *column,
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
 			dperm_possible_ends(possible, &least, &largest);
-			if (!(least <= largest && largest > block->low && least < block->high))
+			if (least == largest ? least < block->low || least > block->high :
+				!(least < largest && largest > block->low && least < block->high))
 				return 0;
 			return possible->nothing || Max(least, block->low) < Min(largest, block->high) ? 2 : 1;
 		case DPERM_BLOCK_BOX:

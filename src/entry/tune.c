@@ -550,6 +550,33 @@ check_holdout_labels(const Tuning *tuning)
 			 errhint("Candidates are compared by their mistakes on rows of both classes.")));
 }
 
+/*
+ * Raise an error for a public table whose rows are all the same to the
+ * candidates: other units or spellings than those of the private table, perhaps.
+ */
+static void
+check_holdout_rows(const Tuning *tuning)
+{
+	bool		features,
+				labels;
+
+	dperm_cache_compare(&tuning->trained_on[0]->cache, &features, &labels);
+	if (!features)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows of holdout do not differ in any feature"),
+				 errdetail("This is so in the half of its rows on which candidates are trained. "
+						   "Values that are not in the domains of the private table are all the "
+						   "same, and numbers beyond a bound are that bound."),
+				 errhint("Use the units and the spellings of the private table.")));
+	if (is_regression(tuning) && !labels)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label \"%s\" of holdout is the same number in all rows",
+						tuning->names.label),
+				 errdetail("Numbers beyond a bound of the label are that bound.")));
+}
+
 /* Load the public table. Errors in it show here, before anything is charged. */
 static void
 load_holdout(Tuning *tuning)
@@ -560,6 +587,7 @@ load_holdout(Tuning *tuning)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout has too few rows")));
 	check_holdout_labels(tuning);
+	check_holdout_rows(tuning);
 }
 
 /*
@@ -687,6 +715,7 @@ open_holdout(Tuning *tuning, const char *holdout)
 		private[i] = tuning->sources[i];
 	names.relation = holdout;
 	names.unit = NULL;			/* public rows need no persons */
+	names.domains = NULL;		/* those of the private table hold */
 	names.reads = false;		/* it may be protected: see below */
 	open_sources(tuning, &names, true);
 	if (tuning->sources[0].registration)

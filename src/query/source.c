@@ -399,7 +399,8 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 	memcpy(source->blocks, blocks, sizeof(DpermBlock) * count);
 	for (int i = 0; i < count; i++)
 	{
-		if (dperm_reader_kind(features[i]->type, blocks[i].kind) == DPERM_READ_NONE)
+		if (!dperm_reader_kind_fits(dperm_reader_kind(features[i]->type, blocks[i].kind),
+									blocks[i].kind))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column \"%s\" of relation \"%s\" is of type %s", features[i]->name,

@@ -109,5 +109,20 @@ CREATE TABLE far AS SELECT 100 + i % 9 AS z, i % 3 AS x, i % 2 = 0 AS y FROM gen
 ALTER TABLE far ADD CHECK (z >= 100);
 SELECT tried($$dp_logreg_tune('"two integers"', 'y', 'z', 0.01, holdout => 'far', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]')$$) AS far,
 	tried($$dp_logreg_tune('"two integers"', 'y', 'x', 0.01, holdout => 'far', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]')$$) AS near;
+-- nor can rows that are all the same to the candidates, though nothing declares it
+CREATE FUNCTION held(features text, holdout text, more text DEFAULT '') RETURNS text LANGUAGE sql AS $$
+	SELECT possible.tried(format('dp_logreg_tune(''"two integers"'', ''y'', %L, 0.01, holdout => %L, candidates => ''[{"lambda": 0.1}, {"lambda": 0.01}]''%s)', features, holdout, more)) $$;
+CREATE TABLE thousands AS SELECT 1000 + x AS x, y FROM far;
+CREATE TABLE unknown AS SELECT NULL::int AS x, y FROM far;
+SELECT held('x', 'thousands'), held('x', 'unknown'), held('x', 'far');
+CREATE TABLE near AS SELECT x, z - 100 AS z, y FROM far;
+CREATE TABLE near_thousands AS SELECT x, 1000 + z AS z, y FROM near;
+SELECT h, tried(format('dp_linreg_tune(''"two integers"'', ''z'', ''x'', 0.01, holdout => %L, candidates => ''[{"lambda": 0.1}, {"lambda": 0.01}]'')', h)) FROM unnest('{near_thousands,near}'::text[]) h;
+-- domains of the private table are no matter of the holdout
+CREATE TABLE narrow AS SELECT x, y FROM far;
+SELECT held('x', 'narrow', $$, domains => '{"z": [0, 1]}'$$);
+-- one value that the model knows is known at a bound, too
+CREATE TABLE lowest (x int CHECK (x = 4), y boolean);
+SELECT tried(format('(SELECT count(*) FROM dp_evaluate(%L::dp_model, ''lowest'', epsilon => 0.01))', dp_logreg_train('others', 'y', 'x', 10, domains => '{"x": [4, 9]}')));
 DROP SCHEMA possible CASCADE;
 SELECT dp_budget_drop('possible');
