@@ -557,10 +557,12 @@ check_holdout_labels(const Tuning *tuning)
 static void
 check_holdout_rows(const Tuning *tuning)
 {
-	bool		features,
-				labels;
+	bool		features = false,
+				labels = false;
 
-	dperm_cache_compare(&tuning->trained_on[0]->cache, &features, &labels);
+	/* a candidate may see less than others: by its dimension, for example */
+	for (int i = 0; i < tuning->candidates.count && !(features && labels); i++)
+		dperm_cache_compare(&tuning->trained_on[i]->cache, &features, &labels);
 	if (!features)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -574,7 +576,8 @@ check_holdout_rows(const Tuning *tuning)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" of holdout is the same number in all rows",
 						tuning->names.label),
-				 errdetail("Numbers beyond a bound of the label are that bound.")));
+				 errdetail("This is so in the half of its rows on which candidates are trained. "
+						   "Numbers beyond a bound of the label are that bound.")));
 }
 
 /* Load the public table. Errors in it show here, before anything is charged. */

@@ -427,8 +427,7 @@ dperm_cache_compare(const DpermCache *cache, bool *features, bool *labels)
 	const double *first = NULL;
 	int64		count = 0;
 
-	*features = *labels = cache->compact;
-	for (int64 i = 0; i < cache->keep.used && !(*features && *labels); i++)
+	for (int64 i = 0; i < cache->keep.used && !cache->compact && !(*features && *labels); i++)
 	{
 		const double *row = dperm_keep_row(&cache->keep, i);
 
@@ -441,6 +440,6 @@ dperm_cache_compare(const DpermCache *cache, bool *features, bool *labels)
 		*features = *features || memcmp(first, row, sizeof(double) * label) != 0;
 		*labels = *labels || first[label] != row[label];
 	}
-	if (count < 2)
+	if (cache->compact || count < 2)
 		*features = *labels = true;
 }

@@ -130,8 +130,8 @@ extern void dperm_cache_bend(DpermCache *cache, const DpermEncoder *encoder);
 extern void dperm_cache_weigh(DpermCache *cache, const double *weights);
 
 /*
- * Do rows with a label differ in their features, and in their labels? If they are
- * compact, or less than two, they may.
+ * Sets what is true: do rows with a label differ in their features, and in their
+ * labels? If they are compact, or less than two, they may.
  */
 extern void dperm_cache_compare(const DpermCache *cache, bool *features, bool *labels);
 

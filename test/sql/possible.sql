@@ -118,6 +118,10 @@ SELECT held('x', 'thousands'), held('x', 'unknown'), held('x', 'far');
 CREATE TABLE near AS SELECT x, z - 100 AS z, y FROM far;
 CREATE TABLE near_thousands AS SELECT x, 1000 + z AS z, y FROM near;
 SELECT h, tried(format('dp_linreg_tune(''"two integers"'', ''z'', ''x'', 0.01, holdout => %L, candidates => ''[{"lambda": 0.1}, {"lambda": 0.01}]'')', h)) FROM unnest('{near_thousands,near}'::text[]) h;
+-- unless they differ for one of them
+CREATE TABLE pairs AS SELECT ARRAY[i % 2, i % 3]::float8[] AS v, i % 2 = 0 AS y FROM generate_series(1, 400) i;
+CREATE TABLE other_pairs AS TABLE pairs;
+SELECT order_, tried(format('dp_logreg_tune(''pairs'', ''y'', ''v'', 1, holdout => ''other_pairs'', candidates => %L)', order_)) FROM unnest('{"[{\"dimension\": 3}, {\"dimension\": 2}]","[{\"dimension\": 2}, {\"dimension\": 3}]"}'::text[]) order_;
 -- domains of the private table are no matter of the holdout
 CREATE TABLE narrow AS SELECT x, y FROM far;
 SELECT held('x', 'narrow', $$, domains => '{"z": [0, 1]}'$$);
