@@ -302,8 +302,10 @@ def main(results, docs):
         else:
             out += columns_curve(part, part["result"], docs)
     path = os.path.join(docs, "benchmarks.md")
+    with open(path, encoding="utf-8") as file:
+        cores = re.search(r"^## All cores\n.*", file.read(), re.M | re.S)  # by scaling.py
     with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(out).rstrip("\n") + "\n")
+        file.write("\n".join(out).rstrip("\n") + "\n" + ("\n" + cores.group() if cores else ""))
     print("%s written" % path)
 
 
