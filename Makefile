@@ -203,7 +203,7 @@ citus:
 CHECKED_DIRS = $(ROOMS:%=src/%) src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/model
 # Pages whose figures are of this version, and say so; script/check-figures reads them. docs/benchmarks.md,
 # docs/audit.md and docs/distributed.md follow when they are measured anew.
-MEASURED = README.md docs/experiments.md docs/benchmarks.md
+MEASURED = README.md docs/experiments.md docs/benchmarks.md docs/distributed.md
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 lint:
 	@for t in $(filter-out $(REGRESS),$(SQL_TESTS)); do \
