@@ -13,6 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plot"))
 
+import scaling
 from svgplot import line_plot
 
 PARTS = ["train", "persons", "kinds", "blas", "blas_reference", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement", "protected", "protected_preloaded"]
@@ -302,10 +303,12 @@ def main(results, docs):
         else:
             out += columns_curve(part, part["result"], docs)
     path = os.path.join(docs, "benchmarks.md")
-    with open(path, encoding="utf-8") as file:
-        cores = re.search(r"^## All cores\n.*", file.read(), re.M | re.S)  # by scaling.py
+    cores = None
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            cores = scaling.SECTION.search(file.read())
     with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(out).rstrip("\n") + "\n" + ("\n" + cores.group() if cores else ""))
+        file.write("\n".join(out).rstrip("\n") + (cores.group().rstrip("\n") if cores else "") + "\n")
     print("%s written" % path)
 
 

@@ -12,6 +12,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from svgplot import line_plot
 
 TITLE = "## All cores"
+SECTION = re.compile(r"\n*%s\n.*?(?=\n## |\Z)" % TITLE, re.S)
 
 # measured by hand: it takes a superuser of the system
 PAGES = ("Tables of less than 32 MB start no workers. A third of the time with 15 workers, and more with one, is what Linux takes to map and to free the rows, which are in `/dev/shm`, page by page. With large pages there "
@@ -55,7 +56,7 @@ def main(results, docs, machine=""):
     path = os.path.join(docs, "benchmarks.md")
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    text = re.sub(r"\n*%s\n.*?(?=\n## |\Z)" % TITLE, "", text, flags=re.S).rstrip("\n") + "\n\n"
+    text = re.sub(SECTION, "", text).rstrip("\n") + "\n\n"
     picture(lines, os.path.join(docs, "benchmarks-cores.svg"))
     with open(path, "w", encoding="utf-8") as file:
         file.write(text + section(lines, machine))

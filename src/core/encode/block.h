@@ -19,7 +19,7 @@ typedef struct DpermText
 static inline bool
 dperm_block_same_text(const DpermText *a, const DpermText *b)
 {
-	return a->len == b->len && memcmp(a->bytes, b->bytes, (size_t) a->len) == 0;
+	return a->len == b->len && (a->len == 0 || memcmp(a->bytes, b->bytes, (size_t) a->len) == 0);
 }
 
 typedef enum DpermBlockKind

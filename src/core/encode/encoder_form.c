@@ -53,12 +53,6 @@ hash_text(const DpermText *text)
 	return hash ^ hash >> 15;
 }
 
-static bool
-same_text(const DpermText *a, const DpermText *b)
-{
-	return a->len == b->len && (a->len == 0 || memcmp(a->bytes, b->bytes, (size_t) a->len) == 0);
-}
-
 /* The text of element i of an array whose elements are stride bytes long. */
 static const DpermText *
 text_at(const DpermText *first, size_t stride, int i)
@@ -82,7 +76,7 @@ has_doubles(const DpermText *first, size_t stride, int count)
 		uint32_t	at = hash_text(text) & (size - 1);
 
 		for (; slots[at] != 0; at = (at + 1) & (size - 1))
-			if (same_text(text, text_at(first, stride, slots[at] - 1)))
+			if (dperm_block_same_text(text, text_at(first, stride, slots[at] - 1)))
 				return true;
 		slots[at] = (uint16_t) (i + 1);
 	}
