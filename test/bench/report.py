@@ -186,12 +186,32 @@ def curve(part, result, folder, axis, file, title, x_label, text):
                        [[count(p[axis])] + [seconds(p[key]) if p.get(key) else "" for key, _, _ in lines] for p in points])
 
 
+# Linear regression by MADlib 0.3 over 10 million rows: processes, d, seconds by the clock. Hellerstein and others, The MADlib
+# Analytics Library, PVLDB 5 (12), 2012.
+MADLIB = [(6, 20, 4.688), (24, 20, 1.276), (6, 80, 13.28), (24, 80, 3.363)]
+
+
+def published(points):
+    """The times that MADlib has published, and those of dperm for the same number of rows."""
+    rows = [["MADlib 0.3, linear", d, processes, "%.2f" % clock, "%.0f" % (processes * clock)] for processes, d, clock in MADLIB]
+    for point in points:
+        if point["rows"] == 10_000_000:
+            rows += [["dperm, logistic, %s" % mode, point["d"], 1, seconds(point[mode], "wall"), seconds(point[mode])]
+                     for mode in ("cached", "streaming") if mode in point]
+    return ["### MADlib, as published", "",
+            "MADlib trains in the database too, without privacy. Its authors have published the times of *linear* regression over 10,000,000 rows "
+            "(Hellerstein and others, *The MADlib Analytics Library*, PVLDB 5, 2012): a Greenplum cluster with Xeon X5670 processors at 2.93 GHz, one process for "
+            "each core, all rows in memory. That is one pass, which adds up what dperm calls a Hessian. Logistic regression by MADlib's `irls` takes such a "
+            "pass for each iteration; the paper has no times of it. Between the processors lie more than ten years, so take these figures for an order of magnitude.", ""] + \
+        table(["method", "d", "processes", "s, clock", "s, all cores"], rows)
+
+
 def rows_curve(part, result, folder):
     last = result["points"][-1]
     d = last["d"]
     return curve(part, result, folder, "rows", "benchmarks-n.svg", "Training time against table size", "rows (d = %d)" % d,
                  "From %s to %s rows with d = %d. The largest table streams in %s above the baseline." % (
-                     count(result["points"][0]["rows"]), count(last["rows"]), d, megabytes(last.get("memory_mb"))))
+                     count(result["points"][0]["rows"]), count(last["rows"]), d, megabytes(last.get("memory_mb")))) + published(result["points"])
 
 
 def columns_curve(part, result, folder):
