@@ -1,4 +1,4 @@
--- dperm: differentially private classifiers inside PostgreSQL.
+-- dperm: differentially private models inside PostgreSQL.
 -- The install script is assembled from sql/parts. Parts named internal serve
 -- the other parts and the queries of training.
 
