@@ -36,12 +36,10 @@ static DpermPromise
 promise_of(const DpermBudgetReport *report)
 {
 	DpermPromise promise = {{.epsilon = INFINITY}, "all releases of this budget together", true};
-	char	   *unit = account_text(report, "unit");
-	char	   *neighbours = account_text(report, "neighbours");
 
-	if (unit && strcmp(unit, "person") == 0)
+	if (dperm_facts_is(account_of(report), "unit", "person"))
 		promise.claim.unit = DPERM_UNIT_PERSON;
-	if (neighbours && strcmp(neighbours, "remove") == 0)
+	if (dperm_facts_is(account_of(report), "neighbours", "remove"))
 		promise.claim.neighbours = DPERM_NEIGHBOURS_REMOVE;
 	(void) dperm_facts_number(account_of(report), "epsilon", &promise.claim.epsilon);
 	(void) dperm_facts_number(account_of(report), "delta", &promise.claim.delta);
@@ -294,7 +292,7 @@ put_entries(StringInfo page, const DpermBudgetReport *report)
 				   "does not own the budget sees only who, when and how much.</p>\n");
 	put_objects(page, report, "entries", "Entries of the ledger", columns);
 	(void) dperm_facts_number(report->facts, "count", &count);
-	dperm_page_cut(page, (int64) count,
+	dperm_page_cut(page, (int64) Min(Max(count, 0), 1e15),
 				   dperm_facts_count(dperm_facts_member(report->facts, "entries")), "entries");
 }
 

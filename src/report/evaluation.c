@@ -85,10 +85,8 @@ find_count(JsonbContainer *rows, const char *class, const char *predicted)
 	for (int i = 0; i < dperm_facts_count(rows); i++)
 	{
 		JsonbContainer *row = dperm_facts_object(rows, i);
-		char	   *label = dperm_facts_text(row, "class");
-		char	   *decided = dperm_facts_text(row, "predicted");
 
-		if (label && decided && strcmp(label, class) == 0 && strcmp(decided, predicted) == 0)
+		if (dperm_facts_is(row, "class", class) && dperm_facts_is(row, "predicted", predicted))
 			return row;
 	}
 	return NULL;
@@ -105,10 +103,9 @@ put_matrix(StringInfo page, JsonbContainer *rows)
 	for (int i = 0; i < dperm_facts_count(rows); i++)
 	{
 		JsonbContainer *row = dperm_facts_object(rows, i);
-		char	   *metric = dperm_facts_text(row, "metric");
 		char	   *class = dperm_facts_text(row, "class");
 
-		if (metric && class && strcmp(metric, "precision") == 0 && ++count <= MATRIX_CLASSES)
+		if (class && dperm_facts_is(row, "metric", "precision") && ++count <= MATRIX_CLASSES)
 			names[count] = class;
 	}
 	shown = Min(count, MATRIX_CLASSES);

@@ -70,6 +70,15 @@ dperm_facts_text(JsonbContainer *object, const char *key)
 	return value ? value_text(value) : NULL;
 }
 
+/* Is a member this text? */
+bool
+dperm_facts_is(JsonbContainer *object, const char *key, const char *text)
+{
+	char	   *found = dperm_facts_text(object, key);
+
+	return found && strcmp(found, text) == 0;
+}
+
 /* A member as a number. */
 bool
 dperm_facts_number(JsonbContainer *object, const char *key, double *out)
@@ -122,9 +131,8 @@ dperm_facts_find(JsonbContainer *array, const char *key, const char *text)
 	for (int i = 0; i < dperm_facts_count(array); i++)
 	{
 		JsonbContainer *object = dperm_facts_object(array, i);
-		char	   *found = dperm_facts_text(object, key);
 
-		if (found && strcmp(found, text) == 0)
+		if (dperm_facts_is(object, key, text))
 			return object;
 	}
 	return NULL;

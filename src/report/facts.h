@@ -10,6 +10,9 @@
 /* A member of an object as text; NULL if there is none, or it is null. */
 extern char *dperm_facts_text(JsonbContainer *object, const char *key);
 
+/* Is a member this text? */
+extern bool dperm_facts_is(JsonbContainer *object, const char *key, const char *text);
+
 /* A member as a number; false if it is none, or not finite. */
 extern bool dperm_facts_number(JsonbContainer *object, const char *key, double *out);
 

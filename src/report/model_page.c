@@ -126,9 +126,8 @@ latest_metrics(const DpermModelReport *report, const char *function)
 	{
 		JsonbContainer *row = dperm_facts_object(report->ledger, i);
 		JsonbContainer *metrics = dperm_facts_member(row, "metrics");
-		char	   *called = dperm_facts_text(row, "function");
 
-		if (metrics && called && strcmp(called, function) == 0)
+		if (metrics && dperm_facts_is(row, "function", function))
 			return metrics;
 	}
 	return NULL;
@@ -195,7 +194,7 @@ put_later_charges(StringInfo page, const DpermModelReport *report)
 	{
 		JsonbContainer *row = dperm_facts_object(report->ledger, i);
 
-		if (strcmp(dperm_facts_text(row, "own"), "true") == 0)
+		if (dperm_facts_is(row, "own", "true"))
 			continue;
 		dperm_page_put(page, "<tr>");
 		dperm_page_cell(page, true, dperm_facts_text(row, "entry"));

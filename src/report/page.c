@@ -168,7 +168,8 @@ put_characters(StringInfo page, const char *bytes, int len, int most, bool wraps
 void
 dperm_page_text(StringInfo page, const char *text, int most)
 {
-	put_characters(page, text, (int) strlen(text), most, false);
+	if (text)
+		put_characters(page, text, (int) strlen(text), most, false);
 }
 
 /* The same, of a given number of bytes. */
@@ -266,8 +267,7 @@ void
 dperm_page_time(StringInfo page, const char *timestamp)
 {
 	dperm_page_put(page, "<td class=\"time\">");
-	if (timestamp)
-		dperm_page_text(page, dperm_page_moment(timestamp), DPERM_PAGE_NAME);
+	dperm_page_text(page, dperm_page_moment(timestamp), DPERM_PAGE_NAME);
 	dperm_page_put(page, "</td>");
 }
 

@@ -23,7 +23,7 @@ extern void dperm_page_put(StringInfo page, const char *format,...) pg_attribute
 
 /*
  * Text: escaped, with invisible characters in a visible form, and cut after
- * most characters.
+ * most characters; nothing for NULL.
  */
 extern void dperm_page_text(StringInfo page, const char *text, int most);
 extern void dperm_page_bytes(StringInfo page, const char *bytes, int len, int most);
@@ -49,7 +49,7 @@ extern void dperm_page_table_end(StringInfo page);
 /* One cell of text, whose lines can be broken; the first of a row is its heading. */
 extern void dperm_page_cell(StringInfo page, bool heading, const char *text);
 
-/* A cell with a timestamp of JSON, or nothing for NULL. */
+/* A cell with a timestamp of JSON. */
 extern void dperm_page_time(StringInfo page, const char *timestamp);
 
 /* A row of two cells: what, and its value as text. */

@@ -127,6 +127,8 @@ dperm_record_begin(StringInfo json, const DpermSubject *subject, const char *typ
 void
 dperm_record_parameters(StringInfo json, const char *epsilon, const char *delta)
 {
+	if (epsilon == NULL || delta == NULL)
+		return;
 	put_key(json, "privacy_parameters");
 	appendStringInfo(json, "{\"epsilon\": %s, \"delta\": %s}", epsilon, delta);
 }

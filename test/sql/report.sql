@@ -172,6 +172,37 @@ SELECT dp_budget_drop('long');
 SELECT faults(p) AS faults, p LIKE '%was dropped%' AS dropped FROM dp_report('long') p;
 RESET ROLE;
 
+-- Everybody may call the functions behind them, with facts of their own: each
+-- member and element is replaced, or left out. They write a page, or refuse
+CREATE FUNCTION mangled(facts jsonb) RETURNS SETOF jsonb LANGUAGE sql AS $$
+	WITH RECURSIVE part (path, value) AS (
+		SELECT '{}'::text[], facts
+		UNION ALL
+		SELECT path || inner_part.key, inner_part.value FROM part, LATERAL (
+			SELECT key, m.value FROM jsonb_each(CASE WHEN jsonb_typeof(part.value) = 'object' THEN part.value END) m
+			UNION ALL
+			SELECT (n - 1)::text, e FROM jsonb_array_elements(CASE WHEN jsonb_typeof(part.value) = 'array' THEN part.value END) WITH ORDINALITY a (e, n) WHERE n <= 2) inner_part)
+	SELECT CASE WHEN path = '{}' THEN other ELSE jsonb_set(facts, path, other) END FROM part, unnest('{"null",true,-5,1e400,"\"x\"",[],"{}","[{}]","[5]"}'::jsonb[]) other
+	UNION ALL
+	SELECT facts #- path FROM part WHERE path <> '{}' $$;
+CREATE FUNCTION outcome(call text, model dp_model, facts jsonb) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	EXECUTE 'SELECT ' || call USING model, facts;
+	RETURN 'done';
+EXCEPTION WHEN invalid_parameter_value OR undefined_object OR invalid_text_representation THEN
+	RETURN SQLSTATE;
+END $$;
+CREATE TABLE facts AS
+SELECT 'dperm_report_' || call AS call, facts FROM (VALUES ('budget($$b$$, NULL, NULL, NULL, $2)'), ('budget_data($$b$$, NULL, NULL, NULL, $2)')) v (call), dperm_report_facts('<i>b</i>') facts
+UNION ALL
+SELECT 'dperm_report_' || call, facts FROM (VALUES ('model($1, NULL, NULL, NULL, $2, NULL)'), ('model_data($1, NULL, NULL, NULL, $2)')) v (call), paid, dperm_report_ledger(model) facts
+UNION ALL
+SELECT 'dperm_report_model($1, NULL, NULL, NULL, NULL, $2)', roc || metrics FROM evaluated;
+GRANT SELECT ON facts, paid TO report_eve;
+SET ROLE report_eve;
+SELECT call, outcome(call, model, m) AS outcome, count(*) > 50 AS many FROM paid, facts, mangled(facts) m GROUP BY 1, 2 ORDER BY 1, 2;
+RESET ROLE;
+
 -- The functions do what they are marked as: nothing is written, and no row is read
 BEGIN READ ONLY;
 SELECT dp_report(model) IS NOT NULL AS page, dp_report_data(model) IS NOT NULL AS record FROM models WHERE name = 'lines';
