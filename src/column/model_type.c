@@ -117,29 +117,18 @@ decode(const char *bytes, size_t len, const char **why)
 }
 
 /*
- * Are the names valid in the encoding of this database? Binary input and
- * escapes in JSON may not be.
+ * Are all names valid in the encoding of this database? Binary input and escapes
+ * in JSON may not be. The text of a model has them all.
  */
 static bool
 names_are_text(const DpermModel *model, const char **why)
 {
-	*why = "a name is not valid in the encoding of this database";
-	for (int i = 0; i < model->encoder.block_count; i++)
-	{
-		const DpermBlock *block = &model->encoder.blocks[i];
+	char	   *text = dperm_model_type_text(model);
+	bool		valid = pg_verifymbstr(text, (int) strlen(text), true);
 
-		if (!pg_verifymbstr(block->column.bytes, block->column.len, true))
-			return false;
-		for (int k = 0; block->categories && k < block->count; k++)
-			if (!pg_verifymbstr(block->categories[k].bytes, block->categories[k].len, true))
-				return false;
-	}
-	return pg_verifymbstr(model->source.bytes, model->source.len, true) &&
-		pg_verifymbstr(model->label.bytes, model->label.len, true) &&
-		pg_verifymbstr(model->positive.bytes, model->positive.len, true) &&
-		pg_verifymbstr(model->tuning.bytes, model->tuning.len, true) &&
-		pg_verifymbstr(model->prior.bytes, model->prior.len, true) &&
-		pg_verifymbstr(model->budget.bytes, model->budget.len, true);
+	*why = "a name is not valid in the encoding of this database";
+	pfree(text);
+	return valid;
 }
 
 /* Make a struct from a datum. */

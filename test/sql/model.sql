@@ -74,6 +74,14 @@ SELECT what, receive(what, bytes, :'file') FROM hand, LATERAL (SELECT dperm_mode
   ('empty', ''), ('magic', overlay(b PLACING '\x00' FROM 1)), ('format', overlay(b PLACING '\x0002' FROM 5)), ('longer', b || '\x00'),
   ('nan', overlay(b PLACING '\x7ff8000000000000' FROM length(b) - 8)), ('features', overlay(b PLACING '\x00000002' FROM 148)), ('same', b)) v (what, bytes)
   WHERE name = 'svm';
+-- nor are names that are not text: every name, with a byte that UTF-8 does not have
+CREATE TABLE "Zsource" ("Zcolumn" text CHECK ("Zcolumn" IN ('Zvalue', 'other')), "Zlabel" text CHECK ("Zlabel" IN ('Zclass', 'second', 'Zthird')), ill boolean);
+INSERT INTO "Zsource" SELECT 'other', 'second', i > 1 FROM generate_series(1, 3) i;
+SELECT name, receive('name', overlay(b PLACING '\xff' FROM position(convert_to(name, 'UTF8') IN b)), :'file')
+  FROM dperm_model_send(dp_logreg_train('"Zsource"', 'Zlabel', 'Zcolumn', 'Infinity')) b, unnest('{Zsource,Zcolumn,Zvalue,Zlabel,Zclass,Zthird}'::text[]) name;
+SELECT receive('positive', overlay(b PLACING '\xff' FROM position('Zthird'::bytea IN b)), :'file')
+  FROM dperm_model_send(dp_logreg_train('"Zsource"', 'Zlabel', 'Zcolumn', 'Infinity', positive => 'Zthird')) b;
+DROP TABLE "Zsource";
 \set remove 'rm -f ' :file
 COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
 
