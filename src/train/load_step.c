@@ -41,7 +41,7 @@ typedef struct Process
 	DpermSharedRows *shared;
 	MemoryContext context;
 	MemoryContextCallback forget;
-	struct Process *outer;		/* the load that was active before */
+	struct Process *outer;		/* the load that began before */
 
 	DpermFill	fill;
 	DpermLabels labels;
@@ -56,6 +56,7 @@ typedef struct Process
 	uint32		version;		/* of its description */
 } Process;
 
+/* The loads of this session that have not been forgotten, the latest first. */
 static Process *current;
 
 /* The state of an aggregate. */
@@ -172,14 +173,20 @@ read_set(DpermFill *fill, int i, const char **at)
 	dperm_fill_describe(fill, i, parts[0], encoder, words, palloc0(sizeof(DpermCache)));
 }
 
-/* A load has ended, in whatever way. */
+/* A load is freed, in whatever way, and perhaps before later ones. */
 static void
 forget(void *arg)
 {
 	Process    *process = arg;
 
-	if (current == process)
-		current = process->outer;
+	for (Process **at = &current; *at; at = &(*at)->outer)
+	{
+		if (*at == process)
+		{
+			*at = process->outer;
+			break;
+		}
+	}
 }
 
 /* Start to work on a load, in the current context, as the note describes it. */
@@ -247,8 +254,9 @@ find_process(const bytea *argument)
 	if (argument && VARSIZE_ANY_EXHDR(argument) == sizeof(key))
 	{
 		memcpy(&key, VARDATA_ANY(argument), sizeof(key));
-		if (current && memcmp(current->key.token, key.token, DPERM_SHARED_TOKEN) == 0)
-			return current;
+		for (process = current; process; process = process->outer)
+			if (memcmp(process->key.token, key.token, DPERM_SHARED_TOKEN) == 0)
+				return process;
 		caller = MemoryContextSwitchTo(TopMemoryContext);
 		shared = dperm_shared_rows_join(&key);
 		MemoryContextSwitchTo(caller);

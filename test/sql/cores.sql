@@ -121,6 +121,21 @@ SELECT m IS NOT NULL AS chosen FROM dp_logreg_tune('parted', 'y', 'v8', 1, dimen
 -- of many candidates, whose rows share segments
 SET max_parallel_workers_per_gather = 3;
 SELECT dp_logreg_tune('people', 'y', 'v8', 1, dimension => 12, identity => 'id', candidates => (SELECT jsonb_agg(jsonb_build_object('lambda', 0.001 * i)) FROM generate_series(1, 12) i)) IS NOT NULL AS chosen;
+-- A session that tunes on a protected table loads the holdout itself, and what it
+-- knows of that load is freed with the query, here before that of a later one
+CREATE TABLE few AS SELECT * FROM people WHERE id < 100;
+SELECT dp_budget_create('cores', 2);
+SELECT dp_protect('few', 'cores', domains => '{"age": [0, 100]}');
+BEGIN;
+DECLARE first CURSOR FOR SELECT dp_logreg_tune('few', 'y', 'age', 0.5, holdout => 'published', identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 1}]') IS NOT NULL AS chosen FROM generate_series(1, 2);
+DECLARE second CURSOR FOR SELECT dp_logreg_tune('few', 'y', 'age', 0.5, holdout => 'published', identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 1}]') IS NOT NULL AS chosen FROM generate_series(1, 2);
+FETCH first;
+FETCH second;
+CLOSE first;
+CLOSE second;
+COMMIT;
+SELECT dp_unprotect('few');
+SELECT dp_budget_drop('cores');
 RESET max_parallel_workers_per_gather;
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
@@ -132,6 +147,6 @@ SELECT dperm_load_agg(NULL, NULL::int, y, age) FROM people;
 SELECT dperm_load_deserialize('\x00', NULL);
 
 DROP VIEW joined, both_halves;
-DROP TABLE published, people, parted, broad, calls, alone, together, less;
+DROP TABLE few, published, people, parted, broad, calls, alone, together, less;
 DROP FUNCTION weights, distance;
 DROP TYPE ward;
