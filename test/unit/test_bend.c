@@ -191,3 +191,21 @@ TEST(stays_straight)
 		free(closed);
 	}
 }
+
+/* However many numbers may become curves, a row has the room that passes give it. */
+TEST(has_room)
+{
+	DpermBlock	blocks[400];
+	int			places[401];
+
+	for (int count = 1; count <= 400; count++)
+	{
+		DpermEncoder enc = {.blocks = blocks, .block_count = count, .intercept = count % 2 == 0};
+		DpermLayout layout;
+
+		blocks[count - 1] = (DpermBlock) {.kind = DPERM_BLOCK_NUMBER, .count = 1, .low = 0, .high = 1, .open = true};
+		layout = dperm_layout_make(&enc, places);
+		dperm_layout_weigh(&layout);
+		CHECK(layout.open == count && layout.words <= DPERM_LAYOUT_WORDS_MAX(layout.dim));
+	}
+}

@@ -57,6 +57,12 @@ typedef struct DpermLayout
 	const int  *place;
 } DpermLayout;
 
+/*
+ * Rows of so many coordinates have at most this many words: one for each, room
+ * for as many codes, a label and a weight.
+ */
+#define DPERM_LAYOUT_WORDS_MAX(dim) ((dim) + (dim) / 4 + 3)
+
 /* The layout of plain vectors. */
 extern DpermLayout dperm_layout_dense(int dim);
 

@@ -38,17 +38,15 @@ rows_of_block(int dim, int blocks, bool hessian)
 	return block_rows_for(dim + (blocks > 1 ? blocks : 0), hessian);
 }
 
-/*
- * How many doubles of room a pass needs. Codes need at most one word more than
- * the vector they represent, and so do a label and a weight.
- */
+/* How many doubles of room a pass needs, whatever the layout of rows. */
 size_t
 dperm_moments_room(int dim, int blocks, bool hessian)
 {
 	size_t		d = (size_t) (dim / blocks);
 	size_t		k = (size_t) blocks;
 	size_t		rows = (size_t) rows_of_block((int) d, blocks, hessian);
-	size_t		room = k * (8 * d + 2 * DPERM_CODES_BEYOND) + rows * (d + 3) + (k + 1) * rows;
+	size_t		room = k * (8 * d + 2 * DPERM_CODES_BEYOND) +
+		rows * DPERM_LAYOUT_WORDS_MAX(d) + (k + 1) * rows;
 
 	if (blocks > 1)
 		room += k * (d + DPERM_CODES_BEYOND + rows);
@@ -85,7 +83,7 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->weights = m->group + 2 * d;
 	m->part = m->weights + d + beyond;
 	m->block = m->part + d + beyond;
-	m->margin = m->block + rows * (wide + 3);
+	m->margin = m->block + rows * DPERM_LAYOUT_WORDS_MAX(wide);
 	m->label = m->margin + rows * (size_t) blocks;
 	room = m->label + rows;
 	if (blocks > 1)
