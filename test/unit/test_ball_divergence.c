@@ -75,4 +75,13 @@ TEST(grows_with_the_shift)
 		}
 	CHECK(isinf(dperm_ball_divergence(0.1, 1, 2)));
 	CHECK(dperm_ball_divergence(0, 10, 2) == 0);
+
+	/* as forged models may ask for: what is too small to square is taken as more */
+	for (double shift = 1e-20; shift > 0; shift /= 1000)
+	{
+		double		got = dperm_ball_divergence(shift, 3, 1.01);
+
+		CHECK(got >= 0 && got <= 1e-30);
+		CHECK(shift > 1e-100 || got == dperm_ball_divergence(1e-100, 3, 1.01));
+	}
 }

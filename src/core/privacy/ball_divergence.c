@@ -15,6 +15,9 @@
 /* Beyond this the exponent of a moment is not worth the risk of overflow. */
 #define EXPONENT_MAX 600
 
+/* Less is taken as this: the divergence grows with the shift, and squares do not underflow. */
+#define SHIFT_MIN 1e-100
+
 /* Cells of the norm get smaller by this factor. */
 #define CELL 0.8
 
@@ -99,6 +102,8 @@ dperm_ball_divergence(double shift, int dim, double order)
 
 	if (dim < 2 || !(2 * above * shift < EXPONENT_MAX))
 		return INFINITY;
+	if (shift > 0)
+		shift = fmax(shift, SHIFT_MIN);
 	return (log1p(direction_excess(above * shift, dim)) + log1p(norm_excess(shift, dim, above))) /
 		above * NUDGE;
 }
