@@ -41,6 +41,28 @@ dperm_reader_encoding(const char *bytes, int len)
 	return 0;
 }
 
+/*
+ * Is a text of a request in its encoding, as far as that can be seen here? Or a
+ * list of texts, each with a zero byte.
+ */
+bool
+dperm_reader_text_fits(const char *bytes, size_t len, int encoding)
+{
+	const char *end = bytes + len;
+
+	if (encoding == 0)
+		return dperm_reader_encoding(bytes, (int) len) == 0;
+	while (encoding == GetDatabaseEncoding() + 1 && bytes < end)
+	{
+		int			size = (int) strnlen(bytes, end - bytes);
+
+		if (!pg_verifymbstr(bytes, size, true))
+			return false;
+		bytes += size + 1;
+	}
+	return true;
+}
+
 /* The encoding of the categories of a block, if it matters. */
 static int
 category_encoding(const DpermBlock *block)
@@ -73,6 +95,10 @@ dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type)
 bool
 dperm_reader_word_fits(uint64 word, const DpermBlock *block)
 {
+	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
+		if (!dperm_reader_text_fits(block->categories[i].bytes, block->categories[i].len,
+									WORD_ENCODING(word)))
+			return false;
 	return dperm_reader_kind_fits(WORD_KIND(word), block->kind) &&
 		WORD_ENCODING(word) <= (block->kind == DPERM_BLOCK_CATEGORY ? _PG_LAST_ENCODING_ : 0) &&
 		WORD_TYPE(word) < (WORD_KIND(word) == DPERM_READ_OUTPUT ? FirstGenbkiObjectId : 1);

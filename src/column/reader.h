@@ -79,6 +79,12 @@ extern DpermReader *dperm_reader_make_all(const DpermEncoder *encoder, const uin
 extern int	dperm_reader_encoding(const char *bytes, int len);
 extern void dperm_reader_check_encoding(int encoding);
 
+/*
+ * Is a text of a request, or a list of texts, each with a zero byte, in the
+ * encoding it is said to have? Unless that is another than that of this database.
+ */
+extern bool dperm_reader_text_fits(const char *bytes, size_t len, int encoding);
+
 /* A type that is the same on all servers, or InvalidOid. */
 extern Oid	dperm_reader_common_type(Oid type);
 

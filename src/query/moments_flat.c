@@ -105,6 +105,9 @@ label_fault(const DpermFlat *flat, const DpermPass *pass)
 		(pass->label == DPERM_LABEL_TWO && pass->domain > 1 &&
 		 memchr(positive, '\0', pass->domain - 1) != NULL))
 		return "the positive value is no text";
+	if (pass->label != DPERM_LABEL_NUMBER && pass->domain > 1 &&
+		!dperm_reader_text_fits(positive, pass->domain - 1, pass->domain_encoding))
+		return "labels are not in their encoding";
 	return NULL;
 }
 

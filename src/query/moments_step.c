@@ -148,6 +148,7 @@ match_columns(DpermMomentsState *state, int count, const Column *columns)
 {
 	if (count != state->encoder.block_count)
 		raise_mismatch();
+	state->record.type = InvalidOid;	/* its columns may be read otherwise from now on */
 	for (int i = 0; i < count; i++)
 	{
 		if (columns[i].kind != state->readers[i].kind &&

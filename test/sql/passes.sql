@@ -57,6 +57,16 @@ CREATE FUNCTION number(m dperm_moments, n int) RETURNS float8 LANGUAGE sql IMMUT
   SELECT CASE WHEN w = 0 THEN 0 ELSE sign(w) * 2 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2 ^ (-52)) END FROM word(m, n) w
 $$;
 
+-- A column that is read by its output, as a record and as an argument in turns:
+-- each is read as its own type
+CREATE FUNCTION request_of_category(category bytea, encoding int) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS $$
+  SELECT request_of(1, 0, 0, '{0}', ARRAY[17 | (encoding::bigint << 16)], decode('00000001000003', 'hex') || int4send(1) || 'c' || int4send(1) || int4send(length(category)) || category)
+$$;
+SELECT number(dperm_moments_step(dperm_moments_step(dperm_moments_step(NULL::dperm_moments, q, true, ROW(4702111234474983745::int8)), NULL, true, 'a'::text), NULL, true, ROW(4702111234474983745::int8)), 8) AS loss
+  FROM request_of_category('a', 0) q;
+-- Texts of a request are in the encoding that it names
+SELECT outcomes('request_of_category(?) IS NOT NULL', $$ 'a', 0 | '\xc3a9', 7 | '\xc3a9', 0 | '\xc3', 7 | '\xff', 0 | '\xff', 9 $$);
+
 -- The query of a pass is run by parallel workers
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -292,6 +302,6 @@ SELECT receive(dperm_moments_send(m), :'file') AS whole, receive('', :'file') AS
 COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
 
 DROP VIEW answers, coded_answers, by_hand, of_columns, for_caller;
-DROP FUNCTION continued;
+DROP FUNCTION continued, request_of_category;
 DROP TABLE wide, small, coded, fit, states, states_again, received;
 DROP FUNCTION distance, request, request_of, word, number, plan, by_caller, trained, damage, receive;
