@@ -10,6 +10,7 @@
 
 #include "fmgr.h"
 #include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
@@ -203,6 +204,15 @@ is_model(Jsonb *json)
 			   NULL;
 }
 
+/* What has been read of a string, without a part of a character at its end. */
+static char *
+whole_text(const char *bytes)
+{
+	int			len = (int) strlen(bytes);
+
+	return pnstrdup(bytes, pg_mbcliplen(bytes, len, len));
+}
+
 /* One member of a claim: the name of its neighbours or its unit. */
 static int
 claim_name(DpermJson *json, const char *what, int (*parse) (const char *name))
@@ -214,7 +224,7 @@ claim_name(DpermJson *json, const char *what, int (*parse) (const char *name))
 		bad_claim(psprintf("%s must be a string.", what));
 	found = parse(name);
 	if (found < 0)
-		bad_claim(psprintf("%s \"%s\" is unknown.", what, name));
+		bad_claim(psprintf("%s \"%s\" is unknown.", what, whole_text(name)));
 	return found;
 }
 
@@ -278,7 +288,7 @@ read_claim(Jsonb *value)
 		else if (strcmp(key, "unit") == 0)
 			release.unit = (DpermUnit) claim_name(&json, key, dperm_claim_unit_parse);
 		else
-			bad_claim(psprintf("The key \"%s\" is unknown.", key));
+			bad_claim(psprintf("The key \"%s\" is unknown.", whole_text(key)));
 	}
 	if (!dperm_json_close(&json))
 		bad_claim("It cannot be read.");

@@ -100,14 +100,13 @@ dperm_budget_page_record(const DpermBudgetReport *report)
 {
 	const DpermPromise promise = promise_of(report);
 	DpermSubject subject = budget_subject(report);
-	char	   *since = dperm_facts_text(report->facts, "since");
 	StringInfoData json;
 
 	initStringInfo(&json);
 	dperm_record_begin(&json, &subject, "Interactive API",
 					   "Models and evaluations that analysts make in the database, each charged "
 					   "to a privacy budget before a row is read.",
-					   since && strlen(since) > 10 ? pnstrdup(since, 10) : dperm_page_today());
+					   dperm_page_day(dperm_facts_text(report->facts, "since")));
 	dperm_record_part(&json, "dp_variant");
 	if (account_of(report))
 		dperm_record_field(&json, "variant_name",

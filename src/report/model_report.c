@@ -254,12 +254,12 @@ dperm_model_report_record(const DpermModelReport *report)
 {
 	const DpermModel *model = report->model;
 	DpermSubject subject = dperm_model_report_subject(report);
-	char	   *at = dperm_facts_text(dperm_model_report_entry(report), "at");
+	JsonbContainer *entry = dperm_model_report_entry(report);
 	StringInfoData json;
 
 	initStringInfo(&json);
 	dperm_record_begin(&json, &subject, "Machine learning model", describe_model(model),
-					   at && strlen(at) > 10 ? pnstrdup(at, 10) : dperm_page_today());
+					   dperm_page_day(dperm_facts_text(entry, "at")));
 	put_privacy(&json, model);
 	put_deployment(&json, model);
 	return dperm_record_end(&json, psprintf("SHA-256 of the text of the model: %s",

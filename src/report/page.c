@@ -317,13 +317,32 @@ dperm_page_today(void)
 	return pstrdup(date);
 }
 
+/* Does a text begin as 2026-01-31T12:34 does? */
+static bool
+is_timestamp(const char *text)
+{
+	static const char form[] = "dddd-dd-ddTdd:dd";
+
+	for (int i = 0; form[i]; i++)
+		if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i])
+			return false;
+	return true;
+}
+
+/* The date of an ISO timestamp. */
+char *
+dperm_page_day(const char *timestamp)
+{
+	return timestamp && is_timestamp(timestamp) ? pnstrdup(timestamp, 10) : dperm_page_today();
+}
+
 /* The date and the minute of an ISO timestamp. */
 char *
 dperm_page_moment(const char *timestamp)
 {
 	char	   *moment;
 
-	if (timestamp == NULL || strlen(timestamp) < 16 || timestamp[10] != 'T')
+	if (timestamp == NULL || !is_timestamp(timestamp))
 		return timestamp ? pstrdup(timestamp) : NULL;
 	moment = pnstrdup(timestamp, 16);
 	moment[10] = ' ';

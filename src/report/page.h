@@ -61,8 +61,12 @@ extern void dperm_page_list(StringInfo page, const char *const *items, int count
 /* How many things of a list are not shown, if any. */
 extern void dperm_page_cut(StringInfo page, int64 count, int64 shown, const char *things);
 
-/* Today, as 2026-01-31; a timestamp of JSON as 2026-01-31 12:34. */
+/*
+ * Today, as 2026-01-31; the day of a timestamp of JSON, or today if it is none; a
+ * timestamp as 2026-01-31 12:34, and anything else as it is.
+ */
 extern char *dperm_page_today(void);
+extern char *dperm_page_day(const char *timestamp);
 extern char *dperm_page_moment(const char *timestamp);
 
 #endif							/* DPERM_PAGE_H */

@@ -22,6 +22,13 @@ INSERT INTO models SELECT 8, 'exact', made('Infinity', 'objective', 0, 'replace'
 SELECT outcomes('dp_compose(?) FROM models WHERE kind = ''pure''', 'model | model, 0 | model, NULL');
 SELECT outcomes('dp_compose(?::jsonb) FROM generate_series(1, 50)', $$
   '{"epsilon": 0.1}' | '{"epsilon": 0.1, "delta": 1e-7, "neighbours": "remove", "unit": "row"}' $$);
+-- a name that is cut, in the middle of a character, stays text
+SELECT outcomes('dp_compose(?::jsonb)', format('%L | %L', json_build_object('epsilon', 1, 'unit', repeat('a', 62) || U&'\00e9'), json_build_object(repeat('a', 62) || U&'\00e9', 1)));
+-- models with noise of any size
+SELECT kind, count(*), bool_and((c ->> 'epsilon')::float8 BETWEEN 0 AND 1) AS composed
+  FROM (SELECT kind, dp_compose(jsonb_set(model::jsonb, '{noise_scale}', scale), 1e-4) AS c
+          FROM (SELECT kind, model FROM models WHERE id IN (1, 3, 5, 7) UNION ALL SELECT 'pure output', made(0.5, 'output', 0, 'replace')) m, unnest('{1e-300,1e-100,1e100,1e180,1e300}'::jsonb[]) scale
+         GROUP BY kind, scale) d GROUP BY kind ORDER BY kind;
 SELECT dp_compose(model) FROM models WHERE id IN (1, 3);
 SELECT kind, dp_compose(model) FROM models WHERE kind <> 'exact' GROUP BY kind ORDER BY kind;
 

@@ -201,6 +201,9 @@ SELECT 'dperm_report_model($1, NULL, NULL, NULL, NULL, $2)', roc || metrics FROM
 GRANT SELECT ON facts, paid TO report_eve;
 SET ROLE report_eve;
 SELECT call, outcome(call, model, m) AS outcome, count(*) > 50 AS many FROM paid, facts, mangled(facts) m GROUP BY 1, 2 ORDER BY 1, 2;
+-- a text that is cut stays text
+SELECT dperm_report_budget_data('b', NULL, NULL, NULL, '{"budgets": [{}], "since": "aaaaaaaaa\u20ac\u20ac"}') #>> '{deployment,basic,publication_date}' = to_char(now(), 'YYYY-MM-DD') AS today,
+       dperm_report_budget_data('b', NULL, NULL, NULL, '{"budgets": [{}], "since": "2020-02-03T04:05:06"}') #>> '{deployment,basic,publication_date}' AS since;
 RESET ROLE;
 
 -- The functions do what they are marked as: nothing is written, and no row is read
