@@ -269,6 +269,7 @@ add_parents(List *relations, Oid table)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
+	check_stack_depth();
 	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(table));
 	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);

@@ -471,6 +471,7 @@ read_together(Loader *loader)
 	if (loader->once || source->registration || source->location != DPERM_LOCATION_HERE ||
 		!dperm_queries_load(source, together.key, prepare_together, &together, &parts))
 		return false;
+	dperm_load_step_end(together.shared);
 	if (dperm_shared_rows_stage(together.shared) == DPERM_SHARED_FAILED)
 	{
 		dperm_shared_rows_close(together.shared);

@@ -173,7 +173,7 @@ read_set(DpermFill *fill, int i, const char **at)
 	dperm_fill_describe(fill, i, parts[0], encoder, words, palloc0(sizeof(DpermCache)));
 }
 
-/* A load is freed, in whatever way, and perhaps before later ones. */
+/* A load has ended, in whatever way, and perhaps before later ones. */
 static void
 forget(void *arg)
 {
@@ -240,6 +240,18 @@ dperm_load_step_begin(const DpermFill *fill, const DpermSource *source, int work
 		dperm_shared_rows_advance(shared, DPERM_SHARED_COMPACT);
 	start_process(shared, key, workers + 1);
 	return shared;
+}
+
+/* No row comes after this. */
+void
+dperm_load_step_end(const DpermSharedRows *shared)
+{
+	Process    *process = current;
+
+	while (process && process->shared != shared)
+		process = process->outer;
+	if (process)
+		forget(process);
 }
 
 /* What this process does for the load with a key. */
@@ -318,6 +330,7 @@ bind_arguments(Process *process, FunctionCallInfo fcinfo)
 	int			count = PG_NARGS() - 4;
 	TupleDesc	desc = CreateTemplateTupleDesc(count);
 
+	process->record.type = InvalidOid;	/* its columns may be read otherwise from now on */
 	for (int i = 0; i < count; i++)
 		TupleDescInitEntry(desc, i + 1, NULL, get_fn_expr_argtype(fcinfo->flinfo, 4 + i), -1, 0);
 	bind_columns(process, desc);

@@ -19,4 +19,7 @@ extern DpermSharedRows *
 dperm_load_step_begin(const DpermFill *fill, const DpermSource *source, int workers,
 					  DpermSharedKey *key);
 
+/* The load has ended: its key is of no use any more. */
+extern void dperm_load_step_end(const DpermSharedRows *shared);
+
 #endif							/* DPERM_LOAD_STEP_H */
