@@ -58,6 +58,8 @@ BEGIN ATOMIC
 			FROM (SELECT c.role, pg_catalog.count(*) AS charges, pg_catalog.sum(c.epsilon) AS epsilon, pg_catalog.sum(c.delta) AS delta, pg_catalog.min(c.at) AS first, pg_catalog.max(c.at) AS last
 				FROM charges c GROUP BY c.role) s),
 		'entries', (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(n) ORDER BY n.entry DESC) FROM (SELECT e.* FROM entries e ORDER BY e.entry DESC LIMIT 100) n),
+		'largest', (SELECT pg_catalog.jsonb_build_object('epsilon', pg_catalog.max(e.epsilon), 'delta', pg_catalog.max(e.delta)) FROM entries e
+			WHERE e.act OPERATOR(pg_catalog.=) ANY ('{create,alter}') AND EXISTS (SELECT FROM dp_budgets b WHERE b.budget OPERATOR(pg_catalog.=) $1 AND b.granted_to IS NULL)),
 		'count', (SELECT pg_catalog.count(*) FROM entries e),
 		'since', (SELECT pg_catalog.min(e.at) FROM entries e),
 		'first', (SELECT pg_catalog.min(c.at) FROM charges c),

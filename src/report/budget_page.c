@@ -31,18 +31,49 @@ account_text(const DpermBudgetReport *report, const char *column)
 	return dperm_facts_text(account_of(report), column);
 }
 
+/*
+ * A parameter of what all releases together guarantee: the largest limit that
+ * there ever was (docs/guarantee.md, "Limits that change"). A role that does not
+ * see the old ones knows that the present one holds as long as something is
+ * left, and else what was charged.
+ */
+static char *
+claimed_text(const DpermBudgetReport *report, const char *limit, const char *spent)
+{
+	JsonbContainer *account = account_of(report);
+	JsonbContainer *largest = dperm_facts_member(report->facts, "largest");
+	double		left = 0;
+	double		now = 0;
+	double		most = 0;
+	const char *key = limit;
+
+	(void) dperm_facts_number(account, "epsilon_left", &left);
+	(void) dperm_facts_number(account, limit, &now);
+	if (dperm_facts_text(largest, limit) == NULL)
+	{
+		largest = left > 0 ? NULL : account;
+		key = spent;
+	}
+	return dperm_facts_number(largest, key, &most) && most > now ?
+		dperm_facts_text(largest, key) : dperm_facts_text(account, limit);
+}
+
 /* What all releases together guarantee. */
 static DpermPromise
 promise_of(const DpermBudgetReport *report)
 {
+	char	   *epsilon = claimed_text(report, "epsilon", "epsilon_spent");
+	char	   *delta = claimed_text(report, "delta", "delta_spent");
 	DpermPromise promise = {{.epsilon = INFINITY}, "all releases of this budget together", true};
 
 	if (dperm_facts_is(account_of(report), "unit", "person"))
 		promise.claim.unit = DPERM_UNIT_PERSON;
 	if (dperm_facts_is(account_of(report), "neighbours", "remove"))
 		promise.claim.neighbours = DPERM_NEIGHBOURS_REMOVE;
-	(void) dperm_facts_number(account_of(report), "epsilon", &promise.claim.epsilon);
-	(void) dperm_facts_number(account_of(report), "delta", &promise.claim.delta);
+	if (epsilon)
+		promise.claim.epsilon = strtod(epsilon, NULL);
+	if (delta)
+		promise.claim.delta = strtod(delta, NULL);
 	return promise;
 }
 
@@ -66,7 +97,8 @@ budget_composition(const DpermPromise *promise)
 		"sum of the Renyi divergences at one order, are within the budget. It holds for any "
 		"adaptive choice of releases." :
 		"Sequential composition: the epsilons of all charges are added up, whatever is chosen in "
-		"the light of earlier results.";
+		"the light of earlier results. Each charge adds a probability below 2^-64 that its noise "
+		"is larger than the rounding analysis allows for.";
 }
 
 /* How releases are made from it. */
@@ -119,11 +151,11 @@ dperm_budget_page_record(const DpermBudgetReport *report)
 	if (account_of(report))
 	{
 		dperm_record_field(&json, "privacy_unit_details", dperm_promise_neighbours(&promise.claim));
-		dperm_record_parameters(&json, account_text(report, "epsilon"),
-								account_text(report, "delta"));
+		dperm_record_parameters(&json, claimed_text(report, "epsilon", "epsilon_spent"),
+								claimed_text(report, "delta", "delta_spent"));
 		dperm_record_field(&json, "privacy_parameters_details",
-						   psprintf("Limits of all releases together. So far, the charges add up "
-									"to epsilon %s and delta %s.",
+						   psprintf("Limits of all releases together, the largest that there "
+									"were. So far, the charges add up to epsilon %s and delta %s.",
 									account_text(report, "epsilon_spent"),
 									account_text(report, "delta_spent")));
 	}

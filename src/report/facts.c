@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
@@ -58,6 +59,7 @@ member_value(JsonbContainer *object, const char *key)
 static JsonbValue *
 element_value(JsonbContainer *array, int i)
 {
+	CHECK_FOR_INTERRUPTS();
 	return i < dperm_facts_count(array) ? getIthJsonbValueFromContainer(array, i) : NULL;
 }
 

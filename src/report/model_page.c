@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "common/shortest_dec.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
@@ -38,8 +39,9 @@ put_head(StringInfo page, const DpermModelReport *report, const DpermSubject *su
 	}
 	dperm_page_put(page, ". Made from the model and public facts alone: no row was read.</p>\n"
 				   "<dl class=\"tiles\">\n");
-	dperm_page_tile(page, "epsilon", private ? psprintf("%g", claim->epsilon) : "NOT PRIVATE");
-	dperm_page_tile(page, "delta", private ? psprintf("%g", claim->delta) : "none");
+	dperm_page_tile(page, "epsilon", private ? double_to_shortest_decimal(claim->epsilon) :
+					"NOT PRIVATE");
+	dperm_page_tile(page, "delta", private ? double_to_shortest_decimal(claim->delta) : "none");
 	dperm_page_tile(page, "protects", claim->unit == DPERM_UNIT_PERSON ? "persons" : "rows");
 	dperm_page_tile(page, psprintf("number of %s", dperm_model_report_units(model)),
 					psprintf(INT64_FORMAT, model->rows));
@@ -108,8 +110,9 @@ put_prior_section(StringInfo page, const DpermModel *model)
 	dperm_page_table(page, "The prior", NULL);
 	dperm_page_fact(page, "trained on", prior.source.len == 0 ? DPERM_RECORD_UNKNOWN :
 					pnstrdup(prior.source.bytes, prior.source.len));
-	dperm_page_fact(page, "epsilon", noisy ? psprintf("%g", prior.claim.epsilon) : "Infinity");
-	dperm_page_fact(page, "delta", psprintf("%g", prior.claim.delta));
+	dperm_page_fact(page, "epsilon", noisy ? double_to_shortest_decimal(prior.claim.epsilon) :
+					"Infinity");
+	dperm_page_fact(page, "delta", double_to_shortest_decimal(prior.claim.delta));
 	dperm_page_fact(page, "unit", dperm_claim_unit_name(prior.claim.unit));
 	dperm_page_fact(page, "neighbours", dperm_claim_neighbours_name(prior.claim.neighbours));
 	dperm_page_fact(page, "norm of its weights", psprintf("%.4g", prior.norm));

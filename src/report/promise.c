@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "common/shortest_dec.h"
+
 #include "report/page.h"
 #include "report/promise.h"
 
@@ -65,6 +67,15 @@ most_right(const DpermClaim *claim, double wrong)
 	return Min(100, ceil(1000 * Min(direct, reverse) - 1e-9) / 10);
 }
 
+/* A number from 1 on, with three digits, not below it. */
+static double
+rounded_up(double number)
+{
+	double		power = pow(10, floor(log10(number)) - 2);
+
+	return ceil(number / power) * power;
+}
+
 /* What an attacker can find out. */
 static void
 put_attack(StringInfo page, const DpermClaim *claim)
@@ -102,12 +113,14 @@ dperm_promise_plain(StringInfo page, const DpermPromise *promise)
 	}
 	dperm_page_put(page, "<p>Whatever somebody concludes from %s, they would have concluded with "
 				   "almost the same probability if %s in the data %s. How nearly the same is "
-				   "measured by epsilon. Here it is %g: no conclusion becomes more than "
-				   "e<sup>%g</sup> = %.3g times as likely, or as unlikely",
-				   promise->released, whose(claim), other, claim->epsilon, claim->epsilon,
-				   exp(claim->epsilon));
+				   "measured by epsilon. Here it is %s: no conclusion becomes more than "
+				   "e<sup>%s</sup> = %.3g times as likely, or as unlikely",
+				   promise->released, whose(claim), other,
+				   double_to_shortest_decimal(claim->epsilon),
+				   double_to_shortest_decimal(claim->epsilon), rounded_up(exp(claim->epsilon)));
 	if (claim->delta > 0)
-		dperm_page_put(page, ", apart from a probability of at most delta = %g", claim->delta);
+		dperm_page_put(page, ", apart from a probability of at most delta = %s",
+					   double_to_shortest_decimal(claim->delta));
 	dperm_page_put(page, ". That holds whatever else they know, now or later.</p>\n");
 	if (claim->epsilon > LARGE_EPSILON)
 		dperm_page_put(page, "<p class=\"alarm\">An epsilon above %d is so large that this says "

@@ -167,6 +167,21 @@ SELECT dp_budget_create('long', 400);
 SELECT count(dp_budget_charge('long', 0.5)) FROM generate_series(1, 120);
 SELECT faults(p) AS faults, (regexp_match(p, 'Shown: \d+ of \d+ entries'))[1] AS cut, p LIKE '%<td>120</td><td>60.0</td>%' AS sum FROM dp_report('long') p;
 SELECT d #>> '{deployment,basic,data_product_type}' AS type, d #> '{deployment,privacy_loss,privacy_parameters}' AS parameters, d #>> '{deployment,deployment_model,release_type}' AS releases FROM dp_report_data('<i>b</i>') d;
+-- limits that were lowered below what was spent: the guarantee is that of the largest ones, or of what was spent if they cannot be seen
+SELECT dp_budget_create('lowered', 5);
+SELECT dp_budget_charge('lowered', 4.25);
+SELECT dp_grant('lowered', 'report_ana', 0.5);
+CREATE FUNCTION stated() RETURNS text LANGUAGE sql AS $$ SELECT concat_ws('; ', substring(dp_report('lowered') FROM 'Here it is [^<]*<sup>[^<]*</sup> = [0-9.]*'), dp_report_data('lowered') #> '{deployment,privacy_loss,privacy_parameters}') $$;
+SELECT stated();
+SET ROLE report_ana;
+SELECT stated();
+SET ROLE report_owner;
+SELECT dp_budget_alter('lowered', epsilon => 1);
+SELECT stated();
+SET ROLE report_ana;
+SELECT stated();
+SET ROLE report_owner;
+SELECT dp_budget_drop('lowered');
 -- a budget that was dropped still has its ledger
 SELECT dp_budget_drop('long');
 SELECT faults(p) AS faults, p LIKE '%was dropped%' AS dropped FROM dp_report('long') p;
