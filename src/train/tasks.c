@@ -89,7 +89,6 @@ begin_team(const DpermTask *tasks, int count)
 {
 	DpermCache **caches = palloc(sizeof(DpermCache *) * count);
 	int			different = 0;
-	int			blocks = 1;
 	DpermTeam  *team;
 
 	for (int i = 0; i < count; i++)
@@ -97,13 +96,13 @@ begin_team(const DpermTask *tasks, int count)
 		DpermCache *cache = &tasks[i].rows->cache;
 		int			at = 0;
 
-		blocks = Max(blocks, dperm_loss_blocks(tasks[i].options->loss));
 		while (at < different && caches[at] != cache)
 			at++;
 		if (at == different)
 			caches[different++] = cache;
 	}
-	team = dperm_team_begin(caches, different, blocks);
+	/* all have the same label, and so the same number of classes */
+	team = dperm_team_begin(caches, different, dperm_loss_blocks(tasks[0].options->loss));
 	pfree(caches);
 	return team;
 }

@@ -287,6 +287,12 @@ SELECT evaluated('vector', $$ 'patients', 'sick', 500 $$) ~ '^[01]';
 DROP ROLE dperm_judge;
 \pset tuples_only off
 
+-- Models of the largest dimension: an intercept, or a kernel, is that of the model
+CREATE TABLE widest AS SELECT array_fill(i / 50.0::float8, ARRAY[5000]) AS x, i % 2 = 0 AS y FROM generate_series(1, 50) i;
+SELECT count(*) FROM dp_logreg_train('widest', 'y', 'x', 1, intercept => false, domains => '{"x": {"dimension": 5000}}') m, dp_evaluate(m, 'widest', epsilon => 1);
+SELECT count(*) FROM dp_logreg_train('widest', 'y', 'x', 1, kernel => 'gaussian', kernel_features => 10, domains => '{"x": {"dimension": 5000}}') m, dp_evaluate(m, 'widest', epsilon => 1);
+DROP TABLE widest;
+
 DROP VIEW seen, unsteady;
 DROP MATERIALIZED VIEW retyped;
 DROP TABLE patients, models, parts, odd, nobody, hostile, all_sick, mistyped;
