@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
+
 #include "base/host.h"
 #include "base/message.h"
 #include "base/options.h"
@@ -396,6 +398,7 @@ dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encod
 
 	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
 	{
+		CHECK_FOR_INTERRUPTS();
 		noise.of[knots] = INFINITY;
 		if (open && knots >= DPERM_KNOTS_LEAST &&
 			dperm_bend_dim(encoder, knots) <= DPERM_DIM_MAX / dperm_loss_blocks(options->loss))

@@ -105,7 +105,7 @@ dperm_relation_estimated_rows(Oid relation)
 		return rows;
 	if (((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
 		!((Form_pg_class) GETSTRUCT(tuple))->relhassubclass)
-		rows = (int64) Max(((Form_pg_class) GETSTRUCT(tuple))->reltuples, 0);
+		rows = (int64) Min(Max(((Form_pg_class) GETSTRUCT(tuple))->reltuples, 0), 1e18);
 	ReleaseSysCache(tuple);
 	return rows;
 }
