@@ -48,7 +48,7 @@ CREATE CAST (dp_model AS jsonb) WITH FUNCTION dperm_model_to_jsonb(dp_model) AS 
 COMMENT ON CAST (dp_model AS jsonb) IS 'the complete model, without loss';
 
 CREATE CAST (jsonb AS dp_model) WITH FUNCTION dperm_model_from_jsonb(jsonb);
-COMMENT ON CAST (jsonb AS dp_model) IS 'read a model; its guarantee is derived again from its parameters';
+COMMENT ON CAST (jsonb AS dp_model) IS 'read a model; its guarantee is written anew from what it states';
 
 CREATE FUNCTION dp_weights(model dp_model) RETURNS float8[]
 	AS 'MODULE_PATHNAME'

@@ -43,12 +43,29 @@ END;
 COMMENT ON FUNCTION dperm_report_ledger(dp_model) IS
 	'internal to dp_report: what dp_ledger shows the caller of the entry that a model names, and of evaluations of a model that names it';
 
+-- The largest limits under which anything was charged, or could be now: what all releases of a budget guarantee. Whoever sees the budget sees them.
+CREATE VIEW dperm_report_limits WITH (security_barrier) AS
+	SELECT a.budget, a.since, pg_catalog.max(e.epsilon) AS epsilon, pg_catalog.max(e.delta) AS delta
+	FROM dp_budget_accounts a JOIN dp_ledger_entries e ON e.budget_id OPERATOR(pg_catalog.=) a.id
+	WHERE e.act OPERATOR(pg_catalog.=) ANY ('{create,alter}')
+		AND NOT EXISTS (SELECT FROM dp_ledger_entries n
+			WHERE n.budget_id OPERATOR(pg_catalog.=) a.id AND n.act OPERATOR(pg_catalog.=) 'alter' AND n.entry OPERATOR(pg_catalog.>) e.entry
+				AND NOT EXISTS (SELECT FROM dp_ledger_entries c WHERE c.budget_id OPERATOR(pg_catalog.=) a.id AND c.act OPERATOR(pg_catalog.=) 'charge' AND c.entry OPERATOR(pg_catalog.<) n.entry))
+		AND (pg_catalog.pg_has_role(a.owner, 'USAGE')
+			OR EXISTS (SELECT FROM dp_budget_grants g WHERE g.budget_id OPERATOR(pg_catalog.=) a.id AND pg_catalog.pg_has_role(g.grantee, 'USAGE')))
+	GROUP BY a.id, a.budget, a.since
+	OFFSET 0;
+COMMENT ON VIEW dperm_report_limits IS
+	'internal to dp_report: the largest limits of budgets that you own or may spend from, since their first charge, and the entry of the ledger that created them';
+GRANT SELECT ON dperm_report_limits TO PUBLIC;
+
 CREATE FUNCTION dperm_report_facts(budget text) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH entries AS MATERIALIZED (
 		SELECT l.entry, l.at, l.act, l.role, l.function, l.relation, l.purpose, l.epsilon, l.delta, l.release
-		FROM dp_ledger l WHERE l.budget OPERATOR(pg_catalog.=) $1),
+		FROM dp_ledger l
+		WHERE l.budget OPERATOR(pg_catalog.=) $1 AND l.entry OPERATOR(pg_catalog.>=) coalesce((SELECT pg_catalog.min(s.since) FROM dperm_report_limits s WHERE s.budget OPERATOR(pg_catalog.=) $1), 0)),
 	charges AS (SELECT e.* FROM entries e WHERE e.act OPERATOR(pg_catalog.=) 'charge')
 	SELECT pg_catalog.jsonb_build_object(
 		'budgets', (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(b) ORDER BY b.epsilon_left DESC) FROM dp_budgets b WHERE b.budget OPERATOR(pg_catalog.=) $1),
@@ -58,8 +75,7 @@ BEGIN ATOMIC
 			FROM (SELECT c.role, pg_catalog.count(*) AS charges, pg_catalog.sum(c.epsilon) AS epsilon, pg_catalog.sum(c.delta) AS delta, pg_catalog.min(c.at) AS first, pg_catalog.max(c.at) AS last
 				FROM charges c GROUP BY c.role) s),
 		'entries', (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(n) ORDER BY n.entry DESC) FROM (SELECT e.* FROM entries e ORDER BY e.entry DESC LIMIT 100) n),
-		'largest', (SELECT pg_catalog.jsonb_build_object('epsilon', pg_catalog.max(e.epsilon), 'delta', pg_catalog.max(e.delta)) FROM entries e
-			WHERE e.act OPERATOR(pg_catalog.=) ANY ('{create,alter}') AND EXISTS (SELECT FROM dp_budgets b WHERE b.budget OPERATOR(pg_catalog.=) $1 AND b.granted_to IS NULL)),
+		'largest', (SELECT pg_catalog.jsonb_build_object('epsilon', pg_catalog.max(s.epsilon), 'delta', pg_catalog.max(s.delta)) FROM dperm_report_limits s WHERE s.budget OPERATOR(pg_catalog.=) $1),
 		'count', (SELECT pg_catalog.count(*) FROM entries e),
 		'since', (SELECT pg_catalog.min(e.at) FROM entries e),
 		'first', (SELECT pg_catalog.min(c.at) FROM charges c),

@@ -267,7 +267,10 @@ delta_left(const DpermBudget *budget, DpermSpend spend)
 		else
 			high = spend.delta;
 	}
-	return psprintf("%.3g", low);
+
+	/* three digits, rounded down, but for the error of the steps */
+	high = pow(10, floor(log10(low)) - 2);
+	return psprintf("%.3g", floor(low / high * (1 + 1e-9)) * high);
 }
 
 /*

@@ -33,37 +33,26 @@ account_text(const DpermBudgetReport *report, const char *column)
 
 /*
  * A parameter of what all releases together guarantee: the largest limit that
- * there ever was (docs/guarantee.md, "Limits that change"). A role that does not
- * see the old ones knows that the present one holds as long as something is
- * left, and else what was charged.
+ * there was (docs/guarantee.md, "Limits that change").
  */
 static char *
-claimed_text(const DpermBudgetReport *report, const char *limit, const char *spent)
+claimed_text(const DpermBudgetReport *report, const char *limit)
 {
-	JsonbContainer *account = account_of(report);
 	JsonbContainer *largest = dperm_facts_member(report->facts, "largest");
-	double		left = 0;
 	double		now = 0;
 	double		most = 0;
-	const char *key = limit;
 
-	(void) dperm_facts_number(account, "epsilon_left", &left);
-	(void) dperm_facts_number(account, limit, &now);
-	if (dperm_facts_text(largest, limit) == NULL)
-	{
-		largest = left > 0 ? NULL : account;
-		key = spent;
-	}
-	return dperm_facts_number(largest, key, &most) && most > now ?
-		dperm_facts_text(largest, key) : dperm_facts_text(account, limit);
+	(void) dperm_facts_number(account_of(report), limit, &now);
+	return dperm_facts_number(largest, limit, &most) && most > now ?
+		dperm_facts_text(largest, limit) : account_text(report, limit);
 }
 
 /* What all releases together guarantee. */
 static DpermPromise
 promise_of(const DpermBudgetReport *report)
 {
-	char	   *epsilon = claimed_text(report, "epsilon", "epsilon_spent");
-	char	   *delta = claimed_text(report, "delta", "delta_spent");
+	char	   *epsilon = claimed_text(report, "epsilon");
+	char	   *delta = claimed_text(report, "delta");
 	DpermPromise promise = {{.epsilon = INFINITY}, "all releases of this budget together", true};
 
 	if (dperm_facts_is(account_of(report), "unit", "person"))
@@ -118,7 +107,8 @@ put_interaction(StringInfo json, const DpermPromise *promise)
 					   "Analysts spend from grants, whose sum the budget limits. They may work "
 					   "together.");
 	dperm_record_part(json, "accounting");
-	dperm_record_field(json, "composition", budget_composition(promise));
+	if (!isinf(promise->claim.epsilon))
+		dperm_record_field(json, "composition", budget_composition(promise));
 	dperm_record_part(json, "implementation");
 	dperm_record_field(json, "mechanisms",
 					   "Objective and output perturbation for models, discrete Laplace noise for "
@@ -151,11 +141,12 @@ dperm_budget_page_record(const DpermBudgetReport *report)
 	if (account_of(report))
 	{
 		dperm_record_field(&json, "privacy_unit_details", dperm_promise_neighbours(&promise.claim));
-		dperm_record_parameters(&json, claimed_text(report, "epsilon", "epsilon_spent"),
-								claimed_text(report, "delta", "delta_spent"));
+		dperm_record_parameters(&json, claimed_text(report, "epsilon"),
+								claimed_text(report, "delta"));
 		dperm_record_field(&json, "privacy_parameters_details",
 						   psprintf("Limits of all releases together, the largest that there "
-									"were. So far, the charges add up to epsilon %s and delta %s.",
+									"were since the first charge. So far, the charges add up "
+									"to epsilon %s and delta %s.",
 									account_text(report, "epsilon_spent"),
 									account_text(report, "delta_spent")));
 	}

@@ -54,16 +54,14 @@ metric_text(JsonbContainer *row)
 	double		value;
 	double		low;
 	double		high;
-	int			digits = 4;
+	bool		whole = metric && is_count(metric);
 
-	/* counts are near whole numbers */
-	if (metric && is_count(metric) && dperm_facts_number(row, "value", &value))
-		digits = value >= 1 && value < 1e12 ? 1 + (int) log10(value) : 4;
 	if (!dperm_facts_number(row, "value", &value))
 		return pstrdup("not known");
 	if (!dperm_facts_number(row, "low", &low) || !dperm_facts_number(row, "high", &high))
-		return psprintf("%.*g", digits, value);
-	return psprintf("%.*g (%.*g to %.*g)", digits, value, digits, low, digits, high);
+		return whole ? psprintf("%.0f", value) : psprintf("%.4g", value);
+	return whole ? psprintf("%.0f (%.0f to %.0f)", value, floor(low), ceil(high)) :
+		psprintf("%.4g (%.4g to %.4g)", value, low, high);
 }
 
 /* Two cells of the confusion matrix. */

@@ -254,8 +254,8 @@ put_checks(StringInfo page, const DpermModel *model)
 	dperm_page_put(page, "<p>In the database, with the model in <code>models.model</code>:</p>\n"
 				   "<pre>-- is this the model of this page? the SHA-256 is above\n"
 				   "SELECT encode(sha256(convert_to(model::text, &#39;UTF8&#39;)), "
-				   "&#39;hex&#39;) FROM models;\n-- the guarantee, derived again from its "
-				   "parameters\nSELECT dp_guarantee(model) FROM models;\n-- weights and their "
+				   "&#39;hex&#39;) FROM models;\n-- the guarantee, written anew from what it "
+				   "states\nSELECT dp_guarantee(model) FROM models;\n-- weights and their "
 				   "noise\nSELECT c.* FROM models, dp_coefficients(model) c;\n-- what several "
 				   "releases cost together\nSELECT dp_compose(model, 1e-6) FROM models;\n");
 	if (model->entry > 0)

@@ -73,7 +73,7 @@ rounded_up(double number)
 {
 	double		power = pow(10, floor(log10(number)) - 2);
 
-	return ceil(number / power) * power;
+	return isinf(number) ? number : ceil(number / power) * power;
 }
 
 /* What an attacker can find out. */

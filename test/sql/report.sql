@@ -167,8 +167,9 @@ SELECT dp_budget_create('long', 400);
 SELECT count(dp_budget_charge('long', 0.5)) FROM generate_series(1, 120);
 SELECT faults(p) AS faults, (regexp_match(p, 'Shown: \d+ of \d+ entries'))[1] AS cut, p LIKE '%<td>120</td><td>60.0</td>%' AS sum FROM dp_report('long') p;
 SELECT d #>> '{deployment,basic,data_product_type}' AS type, d #> '{deployment,privacy_loss,privacy_parameters}' AS parameters, d #>> '{deployment,deployment_model,release_type}' AS releases FROM dp_report_data('<i>b</i>') d;
--- limits that were lowered below what was spent: the guarantee is that of the largest ones, or of what was spent if they cannot be seen
-SELECT dp_budget_create('lowered', 5);
+-- limits that were lowered below what was spent: the guarantee is that of the largest ones, for everybody
+SELECT dp_budget_create('lowered', 100, 1e-6);
+SELECT dp_budget_alter('lowered', epsilon => 5, delta => 0);
 SELECT dp_budget_charge('lowered', 4.25);
 SELECT dp_grant('lowered', 'report_ana', 0.5);
 CREATE FUNCTION stated() RETURNS text LANGUAGE sql AS $$ SELECT concat_ws('; ', substring(dp_report('lowered') FROM 'Here it is [^<]*<sup>[^<]*</sup> = [0-9.]*'), dp_report_data('lowered') #> '{deployment,privacy_loss,privacy_parameters}') $$;
@@ -182,6 +183,12 @@ SET ROLE report_ana;
 SELECT stated();
 SET ROLE report_owner;
 SELECT dp_budget_drop('lowered');
+-- another budget of the same name
+SELECT dp_budget_create('lowered', 2);
+SELECT dp_budget_charge('lowered', 0.5);
+SELECT stated(), dp_report('lowered') LIKE '%4.25%' AS former;
+SELECT dp_budget_drop('lowered');
+SELECT dp_report_data('lowered') #>> '{deployment,accounting,composition}' AS composition;
 -- a budget that was dropped still has its ledger
 SELECT dp_budget_drop('long');
 SELECT faults(p) AS faults, p LIKE '%was dropped%' AS dropped FROM dp_report('long') p;
