@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
@@ -404,7 +405,8 @@ dperm_compose_deserialize(PG_FUNCTION_ARGS)
 static char *
 number_text(double x)
 {
-	return DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(x)));
+	return isfinite(x) ? double_to_shortest_decimal(x) :
+		DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(x)));
 }
 
 /* The total, as jsonb. */

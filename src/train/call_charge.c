@@ -179,7 +179,7 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 	 */
 	most = dperm_options_bend_for(options, source->spec.encoder, DPERM_ROWS_MAX);
 	if (dperm_encoder_dim(&most) * dperm_loss_blocks(source->spec.loss) >= DPERM_BLAS_SMALL ||
-		most.kernel.kind != DPERM_KERNEL_LINEAR)
+		most.kernel.kind != DPERM_KERNEL_LINEAR || kind == DPERM_CALL_TUNING)
 		(void) dperm_blas();
 	charge = dperm_call_charge_charge(source, options, kind, fcinfo->flinfo->fn_oid);
 	charge.asked = asked_of(fcinfo, source, learner);
