@@ -103,7 +103,8 @@ put_prior_section(StringInfo page, const DpermModel *model)
 	dperm_page_section(page, "prior", "The prior");
 	dperm_page_put(page, "<p>The weights were drawn towards those of an earlier model. The "
 				   "guarantee above is about the rows of this training; that of the prior is about "
-				   "the rows of the prior. For rows that are in both, the costs add up.</p>\n");
+				   "the rows of the prior. For rows that are in both, the costs add up, if unit "
+				   "and neighbours are the same.</p>\n");
 	if (!prior.private)
 		dperm_page_put(page, "<p class=\"alarm\">The prior, or one behind it, is NOT PRIVATE."
 					   "</p>\n");

@@ -91,8 +91,10 @@ put_prior(DpermOut *out, const DpermModel *model)
 	if (dperm_claim_private(&model->claim))
 		dperm_out_put(out,
 			"The guarantee holds for the rows of this training, whatever the prior is, and "
-				 "does not replace that of the prior: for rows that both were trained on, the "
-				 "costs of both add up. ");
+				 "does not replace that of the prior: for rows that both were trained on, %s. ",
+			prior.claim.neighbours == model->claim.neighbours &&
+			prior.claim.unit == model->claim.unit ? "the costs of both add up" :
+			"both have a cost, but not for the same neighbours, so that they do not simply add up");
 }
 
 /* The paragraph for a model that was trained without noise. */
