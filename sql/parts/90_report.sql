@@ -43,17 +43,18 @@ END;
 COMMENT ON FUNCTION dperm_report_ledger(dp_model) IS
 	'internal to dp_report: what dp_ledger shows the caller of the entry that a model names, and of evaluations of a model that names it';
 
--- The largest limits under which anything was charged, or could be now: what all releases of a budget guarantee. Whoever sees the budget sees them.
+-- The largest limits under which anything was charged, or could be now: what all releases of a budget guarantee. Whoever sees the budget sees them. Lines about a dropped owner have no limits.
 CREATE VIEW dperm_report_limits WITH (security_barrier) AS
-	SELECT a.budget, a.since, pg_catalog.max(e.epsilon) AS epsilon, pg_catalog.max(e.delta) AS delta
-	FROM dp_budget_accounts a JOIN dp_ledger_entries e ON e.budget_id OPERATOR(pg_catalog.=) a.id
-	WHERE e.act OPERATOR(pg_catalog.=) ANY ('{create,alter}')
-		AND NOT EXISTS (SELECT FROM dp_ledger_entries n
-			WHERE n.budget_id OPERATOR(pg_catalog.=) a.id AND n.act OPERATOR(pg_catalog.=) 'alter' AND n.entry OPERATOR(pg_catalog.>) e.entry
-				AND NOT EXISTS (SELECT FROM dp_ledger_entries c WHERE c.budget_id OPERATOR(pg_catalog.=) a.id AND c.act OPERATOR(pg_catalog.=) 'charge' AND c.entry OPERATOR(pg_catalog.<) n.entry))
-		AND (pg_catalog.pg_has_role(a.owner, 'USAGE')
-			OR EXISTS (SELECT FROM dp_budget_grants g WHERE g.budget_id OPERATOR(pg_catalog.=) a.id AND pg_catalog.pg_has_role(g.grantee, 'USAGE')))
-	GROUP BY a.id, a.budget, a.since
+	SELECT a.budget, a.since, l.epsilon, l.delta
+	FROM dp_budget_accounts a
+	CROSS JOIN LATERAL (SELECT pg_catalog.min(e.entry) AS entry FROM dp_ledger_entries e WHERE e.budget_id OPERATOR(pg_catalog.=) a.id AND e.act OPERATOR(pg_catalog.=) 'charge') charge
+	CROSS JOIN LATERAL (SELECT pg_catalog.max(e.entry) AS entry FROM dp_ledger_entries e
+		WHERE e.budget_id OPERATOR(pg_catalog.=) a.id AND e.act OPERATOR(pg_catalog.=) ANY ('{create,alter}') AND e.epsilon IS NOT NULL
+			AND (charge.entry IS NULL OR e.entry OPERATOR(pg_catalog.<) charge.entry)) first
+	CROSS JOIN LATERAL (SELECT pg_catalog.max(e.epsilon) AS epsilon, pg_catalog.max(e.delta) AS delta FROM dp_ledger_entries e
+		WHERE e.budget_id OPERATOR(pg_catalog.=) a.id AND e.act OPERATOR(pg_catalog.=) ANY ('{create,alter}') AND e.entry OPERATOR(pg_catalog.>=) coalesce(first.entry, 0)) l
+	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE')
+		OR EXISTS (SELECT FROM dp_budget_grants g WHERE g.budget_id OPERATOR(pg_catalog.=) a.id AND pg_catalog.pg_has_role(g.grantee, 'USAGE'))
 	OFFSET 0;
 COMMENT ON VIEW dperm_report_limits IS
 	'internal to dp_report: the largest limits of budgets that you own or may spend from, since their first charge, and the entry of the ledger that created them';
@@ -76,6 +77,7 @@ BEGIN ATOMIC
 				FROM charges c GROUP BY c.role) s),
 		'entries', (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(n) ORDER BY n.entry DESC) FROM (SELECT e.* FROM entries e ORDER BY e.entry DESC LIMIT 100) n),
 		'largest', (SELECT pg_catalog.jsonb_build_object('epsilon', pg_catalog.max(s.epsilon), 'delta', pg_catalog.max(s.delta)) FROM dperm_report_limits s WHERE s.budget OPERATOR(pg_catalog.=) $1),
+		'begins', (SELECT pg_catalog.min(s.since) FROM dperm_report_limits s WHERE s.budget OPERATOR(pg_catalog.=) $1),
 		'count', (SELECT pg_catalog.count(*) FROM entries e),
 		'since', (SELECT pg_catalog.min(e.at) FROM entries e),
 		'first', (SELECT pg_catalog.min(c.at) FROM charges c),

@@ -255,6 +255,7 @@ delta_left(const DpermBudget *budget, DpermSpend spend)
 {
 	double		low = DPERM_DELTA_MIN;
 	double		high = spend.delta;
+	char	   *text;
 
 	spend.delta = low;
 	if (!allows(budget, &spend))
@@ -268,9 +269,11 @@ delta_left(const DpermBudget *budget, DpermSpend spend)
 			high = spend.delta;
 	}
 
-	/* three digits, rounded down, but for the error of the steps */
+	/* three digits; the steps end a little below what is allowed */
 	high = pow(10, floor(log10(low)) - 2);
-	return psprintf("%.3g", floor(low / high * (1 + 1e-9)) * high);
+	text = psprintf("%.3g", floor(low / high * (1 + 1e-9)) * high);
+	spend.delta = strtod(text, NULL);
+	return allows(budget, &spend) ? text : psprintf("%.3g", spend.delta - high);
 }
 
 /*

@@ -328,6 +328,9 @@ put_queries(StringInfo page, const DpermBudgetReport *report)
 		"SELECT * FROM dp_ledger WHERE budget = "
 	};
 
+	double		begins = 1;
+
+	(void) dperm_facts_number(report->facts, "begins", &begins);
 	dperm_page_section(page, "check", "How to check it");
 	dperm_page_put(page, "<p>The charges of the ledger add up exactly to what the budget has "
 				   "spent, and entries are numbered without gaps. Its owner sees all of "
@@ -336,6 +339,8 @@ put_queries(StringInfo page, const DpermBudgetReport *report)
 	{
 		dperm_page_text(page, queries[i], DPERM_PAGE_LONG);
 		dperm_page_text(page, quote_literal_cstr(report->budget), DPERM_PAGE_NAME);
+		if (i >= 2 && begins > 1)
+			dperm_page_put(page, " AND entry &#62;= %.0f", begins);
 		dperm_page_put(page, "%s;\n", i == 3 ? " ORDER BY entry" : "");
 	}
 	dperm_page_put(page, "</pre>\n");

@@ -54,13 +54,17 @@ metric_text(JsonbContainer *row)
 	double		value;
 	double		low;
 	double		high;
-	bool		whole = metric && is_count(metric);
+	bool		count = metric && is_count(metric);
 
 	if (!dperm_facts_number(row, "value", &value))
 		return pstrdup("not known");
-	if (!dperm_facts_number(row, "low", &low) || !dperm_facts_number(row, "high", &high))
-		return whole ? psprintf("%.0f", value) : psprintf("%.4g", value);
-	return whole ? psprintf("%.0f (%.0f to %.0f)", value, floor(low), ceil(high)) :
+	if (!dperm_facts_number(row, "low", &low) || !dperm_facts_number(row, "high", &high) ||
+		!(low < high))
+		return count ? psprintf("%.15g", value) : psprintf("%.4g", value);
+
+	/* outwards, and without a zero that is negative */
+	return count ?
+		psprintf("%.0f (%.0f to %.0f)", rint(value) + 0.0, floor(low) + 0.0, ceil(high) + 0.0) :
 		psprintf("%.4g (%.4g to %.4g)", value, low, high);
 }
 

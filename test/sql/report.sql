@@ -183,10 +183,24 @@ SET ROLE report_ana;
 SELECT stated();
 SET ROLE report_owner;
 SELECT dp_budget_drop('lowered');
+-- an owner who is dropped leaves a line without limits
+RESET ROLE;
+CREATE ROLE report_leaver;
+SET ROLE report_leaver;
+SELECT dp_budget_create('left', 5);
+RESET ROLE;
+DROP OWNED BY report_leaver;
+SELECT dp_budget_charge('left', 4.25);
+SELECT dp_budget_alter('left', epsilon => 1);
+SELECT act, epsilon FROM dp_ledger WHERE budget = 'left' ORDER BY entry;
+SELECT dp_report_data('left') #> '{deployment,privacy_loss,privacy_parameters}' AS parameters;
+SELECT dp_budget_drop('left');
+DROP ROLE report_leaver;
+SET ROLE report_owner;
 -- another budget of the same name
 SELECT dp_budget_create('lowered', 2);
 SELECT dp_budget_charge('lowered', 0.5);
-SELECT stated(), dp_report('lowered') LIKE '%4.25%' AS former;
+SELECT stated(), dp_report('lowered') LIKE '%4.25%' AS former, substring(dp_report('lowered') FROM 'AND entry [^;]*;[0-9]*= \d+') AS checked;
 SELECT dp_budget_drop('lowered');
 SELECT dp_report_data('lowered') #>> '{deployment,accounting,composition}' AS composition;
 -- a budget that was dropped still has its ledger
