@@ -201,9 +201,8 @@ citus:
 # tell where they are.
 # Directories that script/check-sources looks at: names after files, no circles, headers that compile by themselves.
 CHECKED_DIRS = $(ROOMS:%=src/%) src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/model
-# Pages whose figures are of this version, and say so; script/check-figures reads them. docs/audit.md follows when it is
-# measured anew.
-MEASURED = README.md docs/experiments.md docs/benchmarks.md docs/distributed.md
+# Pages whose figures are of this version, and say so; script/check-figures reads them.
+MEASURED = README.md docs/audit.md docs/experiments.md docs/benchmarks.md docs/distributed.md
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 lint:
 	@for t in $(filter-out $(REGRESS),$(SQL_TESTS)); do \
