@@ -249,7 +249,7 @@ INSERT INTO constants SELECT 'a', CASE WHEN i % 3 = 0 THEN 'a'::lone END, 'a', 3
 CREATE VIEW constants_view AS SELECT * FROM constants;
 SELECT dp_protect(r, 'clinic', domains => '{"n": [0, 5], "t": ["a", "b"], "w": ["a"]}') FROM unnest('{constants,constants_view}'::text[]) r;
 CREATE TEMP TABLE others AS SELECT 'a' AS t, i % 3 = 0 AS y FROM generate_series(1, 99) i;
-SELECT dp_logreg_train('others', 'y', 't', 10, domains => '{"t": ["a", "b"]}')::text AS others \gset
+SELECT dp_logreg_train('others', 'y', 't', 500, lambda => 0.01, domains => '{"t": ["a", "b"]}')::text AS others \gset
 DROP TABLE others;
 SET ROLE dperm_second_analyst;
 SELECT call, tried(call) FROM (SELECT format('dp_logreg_train(%L, ''y'', %L, epsilon => 0.1%s)', r, features, more)
