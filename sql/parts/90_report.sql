@@ -63,10 +63,12 @@ GRANT SELECT ON dperm_report_limits TO PUBLIC;
 CREATE FUNCTION dperm_report_facts(budget text) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
-	WITH entries AS MATERIALIZED (
+	WITH limits AS MATERIALIZED (
+		SELECT pg_catalog.min(s.since) AS since, pg_catalog.max(s.epsilon) AS epsilon, pg_catalog.max(s.delta) AS delta FROM dperm_report_limits s WHERE s.budget OPERATOR(pg_catalog.=) $1),
+	entries AS MATERIALIZED (
 		SELECT l.entry, l.at, l.act, l.role, l.function, l.relation, l.purpose, l.epsilon, l.delta, l.release
 		FROM dp_ledger l
-		WHERE l.budget OPERATOR(pg_catalog.=) $1 AND l.entry OPERATOR(pg_catalog.>=) coalesce((SELECT pg_catalog.min(s.since) FROM dperm_report_limits s WHERE s.budget OPERATOR(pg_catalog.=) $1), 0)),
+		WHERE l.budget OPERATOR(pg_catalog.=) $1 AND l.entry OPERATOR(pg_catalog.>=) coalesce((SELECT m.since FROM limits m), 0)),
 	charges AS (SELECT e.* FROM entries e WHERE e.act OPERATOR(pg_catalog.=) 'charge')
 	SELECT pg_catalog.jsonb_build_object(
 		'budgets', (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(b) ORDER BY b.epsilon_left DESC) FROM dp_budgets b WHERE b.budget OPERATOR(pg_catalog.=) $1),
@@ -76,8 +78,7 @@ BEGIN ATOMIC
 			FROM (SELECT c.role, pg_catalog.count(*) AS charges, pg_catalog.sum(c.epsilon) AS epsilon, pg_catalog.sum(c.delta) AS delta, pg_catalog.min(c.at) AS first, pg_catalog.max(c.at) AS last
 				FROM charges c GROUP BY c.role) s),
 		'entries', (SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(n) ORDER BY n.entry DESC) FROM (SELECT e.* FROM entries e ORDER BY e.entry DESC LIMIT 100) n),
-		'largest', (SELECT pg_catalog.jsonb_build_object('epsilon', pg_catalog.max(s.epsilon), 'delta', pg_catalog.max(s.delta)) FROM dperm_report_limits s WHERE s.budget OPERATOR(pg_catalog.=) $1),
-		'begins', (SELECT pg_catalog.min(s.since) FROM dperm_report_limits s WHERE s.budget OPERATOR(pg_catalog.=) $1),
+		'largest', (SELECT pg_catalog.to_jsonb(m) FROM limits m),
 		'count', (SELECT pg_catalog.count(*) FROM entries e),
 		'since', (SELECT pg_catalog.min(e.at) FROM entries e),
 		'first', (SELECT pg_catalog.min(c.at) FROM charges c),

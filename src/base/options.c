@@ -76,6 +76,15 @@ settle_prior_labels(DpermOptions *options)
 	labels->class_count = prior->loss.classes;
 }
 
+/* Kernel and intercept are those of an encoder. */
+void
+dperm_options_follow(DpermOptions *options, const DpermEncoder *encoder)
+{
+	options->kernel = encoder->kernel;
+	options->has_seed = encoder->kernel.kind != DPERM_KERNEL_LINEAR;
+	options->intercept = encoder->intercept;
+}
+
 /*
  * Kernel, intercept and the domain of labels are those of the prior; arguments
  * must not say otherwise.
@@ -94,9 +103,7 @@ settle_prior(DpermOptions *options)
 	check_same(options->intercept < 0 || (options->intercept > 0) == prior->encoder.intercept,
 			   "intercept");
 	settle_prior_labels(options);
-	options->kernel = *kernel;
-	options->has_seed = kernel->kind != DPERM_KERNEL_LINEAR;
-	options->intercept = prior->encoder.intercept;
+	dperm_options_follow(options, &prior->encoder);
 }
 
 /* The loss for labels. */

@@ -65,6 +65,9 @@ typedef struct DpermOptions
 /* Set the defaults. Epsilon has none: it has to be set. */
 extern void dperm_options_init(DpermOptions *options, DpermLearner learner);
 
+/* Kernel and intercept are those of an encoder. */
+extern void dperm_options_follow(DpermOptions *options, const DpermEncoder *encoder);
+
 /*
  * Fill in the defaults that depend on other options, and reject invalid
  * combinations.

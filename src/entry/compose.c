@@ -401,14 +401,6 @@ dperm_compose_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* A number as in JSON: the shortest form that reads back the same. */
-static char *
-number_text(double x)
-{
-	return isfinite(x) ? double_to_shortest_decimal(x) :
-		DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(x)));
-}
-
 /* The total, as jsonb. */
 static Datum
 describe(const ComposeState *state, const DpermComposed *total)
@@ -419,7 +411,8 @@ describe(const ComposeState *state, const DpermComposed *total)
 	appendStringInfo(&text,
 					 "{\"epsilon\": %s, \"delta\": %s, "
 					 "\"releases\": " INT64_FORMAT ", \"by\": \"%s\"",
-					 number_text(total->epsilon), number_text(total->delta),
+					 double_to_shortest_decimal(total->epsilon),
+					 double_to_shortest_decimal(total->delta),
 					 dperm_composition_releases(&state->sums), total->order > 0 ? "renyi" : "sum");
 	if (total->order > 0)
 		appendStringInfo(&text, ", \"order\": %.4g, "
@@ -449,7 +442,8 @@ dperm_compose_final(PG_FUNCTION_ARGS)
 	if (!dperm_composition_total(&state->sums, state->delta, &total))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the releases spend more than a delta of %s", number_text(state->delta)),
+				 errmsg("the releases spend more than a delta of %s",
+						double_to_shortest_decimal(state->delta)),
 				 errdetail("Releases of which only epsilon and delta are known spend %.6g, "
 						   "including the tails of the noise of all.", total.delta),
 				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.")));
@@ -461,7 +455,8 @@ dperm_compose_final(PG_FUNCTION_ARGS)
 	if (isinf(total.epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the releases protect nothing at a delta of %s", number_text(state->delta)),
+				 errmsg("the releases protect nothing at a delta of %s",
+						double_to_shortest_decimal(state->delta)),
 				 errdetail("Together they have an epsilon above 600."),
 				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.")));
 	PG_RETURN_DATUM(describe(state, &total));

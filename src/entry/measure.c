@@ -221,9 +221,7 @@ dperm_measure_open(FunctionCallInfo fcinfo, DpermMeasure *measure)
 		dperm_option_table_set(&options, "neighbours",
 							   CStringGetTextDatum(dperm_arguments_text(fcinfo, "neighbours")),
 							   false);
-	options.intercept = model->encoder.intercept;
-	options.kernel = model->encoder.kernel;
-	options.has_seed = options.kernel.kind != DPERM_KERNEL_LINEAR;
+	dperm_options_follow(&options, &model->encoder);
 	name_label(fcinfo, model, &names, &options);
 	dperm_options_settle(&options);
 	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));

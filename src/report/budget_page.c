@@ -31,38 +31,40 @@ account_text(const DpermBudgetReport *report, const char *column)
 	return dperm_facts_text(account_of(report), column);
 }
 
-/*
- * A parameter of what all releases together guarantee: the largest limit that
- * there was (docs/guarantee.md, "Limits that change").
- */
-static char *
-claimed_text(const DpermBudgetReport *report, const char *limit)
+/* The largest limits since the first charge, and the entry that created it. */
+static JsonbContainer *
+largest_of(const DpermBudgetReport *report)
 {
-	JsonbContainer *largest = dperm_facts_member(report->facts, "largest");
+	return dperm_facts_member(report->facts, "largest");
+}
+
+/*
+ * Which object has a limit that all releases together guarantee: the largest one
+ * that there was (docs/guarantee.md, "Limits that change").
+ */
+static JsonbContainer *
+claimed_in(const DpermBudgetReport *report, const char *limit)
+{
 	double		now = 0;
 	double		most = 0;
 
 	(void) dperm_facts_number(account_of(report), limit, &now);
-	return dperm_facts_number(largest, limit, &most) && most > now ?
-		dperm_facts_text(largest, limit) : account_text(report, limit);
+	return dperm_facts_number(largest_of(report), limit, &most) && most > now ?
+		largest_of(report) : account_of(report);
 }
 
 /* What all releases together guarantee. */
 static DpermPromise
 promise_of(const DpermBudgetReport *report)
 {
-	char	   *epsilon = claimed_text(report, "epsilon");
-	char	   *delta = claimed_text(report, "delta");
 	DpermPromise promise = {{.epsilon = INFINITY}, "all releases of this budget together", true};
 
 	if (dperm_facts_is(account_of(report), "unit", "person"))
 		promise.claim.unit = DPERM_UNIT_PERSON;
 	if (dperm_facts_is(account_of(report), "neighbours", "remove"))
 		promise.claim.neighbours = DPERM_NEIGHBOURS_REMOVE;
-	if (epsilon)
-		promise.claim.epsilon = strtod(epsilon, NULL);
-	if (delta)
-		promise.claim.delta = strtod(delta, NULL);
+	(void) dperm_facts_number(claimed_in(report, "epsilon"), "epsilon", &promise.claim.epsilon);
+	(void) dperm_facts_number(claimed_in(report, "delta"), "delta", &promise.claim.delta);
 	return promise;
 }
 
@@ -141,8 +143,9 @@ dperm_budget_page_record(const DpermBudgetReport *report)
 	if (account_of(report))
 	{
 		dperm_record_field(&json, "privacy_unit_details", dperm_promise_neighbours(&promise.claim));
-		dperm_record_parameters(&json, claimed_text(report, "epsilon"),
-								claimed_text(report, "delta"));
+		dperm_record_parameters(&json,
+								dperm_facts_text(claimed_in(report, "epsilon"), "epsilon"),
+								dperm_facts_text(claimed_in(report, "delta"), "delta"));
 		dperm_record_field(&json, "privacy_parameters_details",
 						   psprintf("Limits of all releases together, the largest that there "
 									"were since the first charge. So far, the charges add up "
@@ -327,10 +330,9 @@ put_queries(StringInfo page, const DpermBudgetReport *report)
 		"SELECT sum(epsilon), sum(delta) FROM dp_ledger WHERE act = 'charge' AND budget = ",
 		"SELECT * FROM dp_ledger WHERE budget = "
 	};
+	double		since = 1;
 
-	double		begins = 1;
-
-	(void) dperm_facts_number(report->facts, "begins", &begins);
+	(void) dperm_facts_number(largest_of(report), "since", &since);
 	dperm_page_section(page, "check", "How to check it");
 	dperm_page_put(page, "<p>The charges of the ledger add up exactly to what the budget has "
 				   "spent, and entries are numbered without gaps. Its owner sees all of "
@@ -339,8 +341,8 @@ put_queries(StringInfo page, const DpermBudgetReport *report)
 	{
 		dperm_page_text(page, queries[i], DPERM_PAGE_LONG);
 		dperm_page_text(page, quote_literal_cstr(report->budget), DPERM_PAGE_NAME);
-		if (i >= 2 && begins > 1)
-			dperm_page_put(page, " AND entry &#62;= %.0f", begins);
+		if (i >= 2 && since > 1)
+			dperm_page_put(page, " AND entry &#62;= %.0f", since);
 		dperm_page_put(page, "%s;\n", i == 3 ? " ORDER BY entry" : "");
 	}
 	dperm_page_put(page, "</pre>\n");
