@@ -99,6 +99,7 @@ find_home(DpermColumn *column, Relation relation, DpermDimensionOf dimension_of)
 	Var		   *var;
 
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();		/* views that show views may be many */
 	column->relation = RelationGetRelid(relation);
 	if (query == NULL)
 		return;

@@ -131,7 +131,9 @@ void
 dperm_label_check(const DpermLabel *label, Oid type)
 {
 	if (getBaseType(type) != label->type)
-		elog(ERROR, "a query over the rows has a label of another type");
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the label has changed its type since the call began")));
 }
 
 /* +1 or -1. */

@@ -272,9 +272,14 @@ void
 dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first)
 {
 	for (int i = 0; i < count; i++)
-		if (dperm_reader_is_unbound(&readers[i], TupleDescAttr(desc, first + i)->atttypid) &&
-			!dperm_reader_bind(readers, i, TupleDescAttr(desc, first + i)->atttypid))
-			elog(ERROR, "column %d is of another type than expected", i + 1);
+	{
+		Oid			type = TupleDescAttr(desc, first + i)->atttypid;
+
+		if (!dperm_reader_accept(readers, i, type, dperm_reader_kind_natural(type)))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("feature %d has changed its type since the call began", i + 1)));
+	}
 }
 
 /* The position of a text among the categories, or -1. */

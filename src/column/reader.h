@@ -96,19 +96,25 @@ extern Oid	dperm_reader_common_type(Oid type);
 extern bool dperm_reader_bind(DpermReader *readers, int i, Oid type);
 
 /*
- * Does a reader have to be bound to a type before it reads a column of that
- * type?
+ * May one of such readers read a column of this type, which is stored so
+ * (dperm_reader_kind_natural())? It takes the bytes of a value for what it was
+ * made to read, so every column is looked at before its first value is read. A
+ * reader that has to be bound to the type is.
  */
 static inline bool
-dperm_reader_is_unbound(const DpermReader *reader, Oid type)
+dperm_reader_accept(DpermReader *readers, int i, Oid type, DpermReaderKind stored)
 {
-	return (reader->kind == DPERM_READ_ENUM || reader->kind == DPERM_READ_OUTPUT) &&
-		   reader->type != type;
+	bool		by_type = readers[i].kind == DPERM_READ_ENUM ||
+		readers[i].kind == DPERM_READ_OUTPUT;
+
+	if (stored != readers[i].kind && readers[i].kind != DPERM_READ_OUTPUT)
+		return false;
+	return !by_type || readers[i].type == type || dperm_reader_bind(readers, i, type);
 }
 
 /*
- * Bind readers to the columns of a result, beginning at a position, in the
- * order of the blocks.
+ * The same for the columns of a result, beginning at a position, in the order of
+ * the blocks; raises an error.
  */
 extern void dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first);
 

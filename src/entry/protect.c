@@ -223,6 +223,7 @@ check_view_readable(Oid view, Oid reader)
 	ReadView	context = {view, relation->rd_rel->relowner};
 
 	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();		/* views that read views may be many */
 #if PG_VERSION_NUM >= 150000
 	if (relation->rd_rel->relkind == RELKIND_VIEW && RelationHasSecurityInvoker(relation))
 		context.role = reader;

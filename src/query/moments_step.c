@@ -150,14 +150,8 @@ match_columns(DpermMomentsState *state, int count, const Column *columns)
 		raise_mismatch();
 	state->record.type = InvalidOid;	/* its columns may be read otherwise from now on */
 	for (int i = 0; i < count; i++)
-	{
-		if (columns[i].kind != state->readers[i].kind &&
-			state->readers[i].kind != DPERM_READ_OUTPUT)
+		if (!dperm_reader_accept(state->readers, i, columns[i].type, columns[i].kind))
 			raise_mismatch();
-		if (dperm_reader_is_unbound(&state->readers[i], columns[i].type) &&
-			!dperm_reader_bind(state->readers, i, columns[i].type))
-			raise_mismatch();
-	}
 }
 
 /*

@@ -29,6 +29,7 @@
 struct DpermPersons
 {
 	MemoryContext context;
+	Oid			type;			/* without domains */
 	Oid			collation;
 	int16		typlen;
 	bool		typbyval;
@@ -115,8 +116,9 @@ dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy)
 	DpermPersons *persons = MemoryContextAllocZero(context, sizeof(*persons));
 
 	persons->context = context;
+	persons->type = getBaseType(type);
 	persons->collation = collation;
-	get_typlenbyval(getBaseType(type), &persons->typlen, &persons->typbyval);
+	get_typlenbyval(persons->type, &persons->typlen, &persons->typbyval);
 	fmgr_info_cxt(entry->hash_extended_proc, &persons->hash, context);
 	fmgr_info_cxt(get_opcode(entry->eq_opr), &persons->equal, context);
 	persons->portions = portions;
@@ -126,6 +128,16 @@ dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy)
 	persons->persons = MemoryContextAlloc(context, sizeof(DpermPerson) * persons->room);
 	make_slots(persons);
 	return persons;
+}
+
+/* Raise an error unless values of a type are read as those of the table. */
+void
+dperm_persons_check(const DpermPersons *persons, Oid type)
+{
+	if (getBaseType(type) != persons->type)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the unit has changed its type since the call began")));
 }
 
 /* Double the size. */

@@ -45,6 +45,12 @@ extern DpermPersons *
 dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy);
 
 /*
+ * Raise an error unless values of a type are read as those of the table: the
+ * query that returns them may have found another column.
+ */
+extern void dperm_persons_check(const DpermPersons *persons, Oid type);
+
+/*
  * The number of the person with this value, from 0, or DPERM_NOBODY. Detoasted
  * copies are in the current memory context.
  */

@@ -166,6 +166,8 @@ start_tally(DestReceiver *self, int operation, TupleDesc desc)
 {
 	Tally	   *tally = (Tally *) self;
 
+	if (tally->persons)
+		dperm_persons_check(tally->persons, TupleDescAttr(desc, desc->natts - 1)->atttypid);
 	if (tally->pub.receiveSlot != receive_scored)
 		return;
 	dperm_label_check(tally->label, TupleDescAttr(desc, 0)->atttypid);

@@ -232,9 +232,8 @@ start_rows(DestReceiver *self, int operation, TupleDesc desc)
 			dperm_reader_bind_columns(loader->fill.sets[i].readers,
 									  loader->sets[i].source->block_count, desc, 1);
 	}
-	if (loader->persons && getBaseType(TupleDescAttr(desc, desc->natts - 1)->atttypid) !=
-							   getBaseType(loader->source->unit_type))
-		elog(ERROR, "a query over the rows has a unit of another type");
+	if (loader->persons)
+		dperm_persons_check(loader->persons, TupleDescAttr(desc, desc->natts - 1)->atttypid);
 }
 
 static void

@@ -300,4 +300,50 @@ SELECT counted(dperm_moments_agg(request('{1,0}', 13), true, vector_row(i, 100))
 SELECT counted(dperm_moments_agg(request('{1,0}', 13), true, vector_row(i, 10))) FROM generate_series(1, 20) i;
 SELECT counted(dperm_moments_agg(request('{1,0}', 13), true, vector_row(i, 100))) FROM generate_series(1, 20) i;
 
+-- A view that exchanges two of its columns when a query over it is planned, the
+-- first one or a later one: no query may take one column for the other
+\set ECHO none
+CREATE TABLE exchanged (id int PRIMARY KEY, a text, b bigint, u text, v bigint, ill boolean);
+INSERT INTO exchanged SELECT i, 'yes', i % 10, 'person ' || i, i, i % 2 = 0 FROM generate_series(1, 100) i;
+CREATE TABLE private (LIKE exchanged INCLUDING ALL);
+INSERT INTO private TABLE exchanged;
+CREATE FUNCTION exchange() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  pair text[] := string_to_array(current_setting('altered.pair'), ' ');
+  turn int := current_setting('altered.turn');
+BEGIN
+  PERFORM set_config('altered.turn', (turn - 1)::text, false);
+  IF turn = 1 THEN
+    EXECUTE format('ALTER VIEW exchanging RENAME %I TO between', pair[1]);
+    EXECUTE format('ALTER VIEW exchanging RENAME %I TO %I', pair[2], pair[1]);
+    EXECUTE format('ALTER VIEW exchanging RENAME between TO %I', pair[2]);
+  END IF;
+  RETURN true;
+END $$;
+CREATE FUNCTION calm() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN exchange(); END $$;
+CREATE TABLE judge AS SELECT dp_logreg_train('private', 'ill', '{a,b}', 'Infinity', 0.1, domains => '{"a": ["yes", "no"], "b": [0, 10]}') AS model;
+CREATE FUNCTION exchanged(at_turn int, pair text, call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+BEGIN
+  PERFORM set_config('altered.turn', '0', false), set_config('altered.pair', pair, false);
+  DROP VIEW IF EXISTS exchanging;
+  CREATE VIEW exchanging AS SELECT id, a, b, u, v, ill FROM exchanged WHERE calm();
+  PERFORM set_config('altered.turn', at_turn::text, false);
+  EXECUTE 'SELECT count(*) FROM ' || call INTO result;
+  RETURN 'done';
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLSTATE;
+END $$;
+SELECT what, string_agg(DISTINCT outcome, ' ' ORDER BY outcome) AS outcomes FROM (VALUES
+  ('training', 'dp_logreg_train(''exchanging'', ''ill'', ''{a,b}'', ''Infinity'', 0.1, domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')'),
+  ('training of persons', 'dp_logreg_train(''exchanging'', ''ill'', ''{a}'', ''Infinity'', 0.1, unit => ''u'', domains => ''{"a": ["yes", "no"]}'')'),
+  ('evaluation', 'judge, dp_evaluate(model, ''exchanging'', ''ill'', epsilon => ''Infinity'')'),
+  ('evaluation of persons', 'judge, dp_evaluate(model, ''exchanging'', ''ill'', epsilon => ''Infinity'', unit => ''u'')'),
+  ('roc', 'judge, dp_roc(model, ''exchanging'', ''ill'', epsilon => ''Infinity'')'),
+  ('tuning by a holdout', 'dp_logreg_tune(''private'', ''ill'', ''{a,b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', holdout => ''exchanging'', identity => ''id'', domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')'),
+  ('tuning of persons', 'dp_logreg_tune(''exchanging'', ''ill'', ''{a,b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', unit => ''u'', domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')')) c (what, call),
+  (VALUES ('a b'), ('u v'), ('ill b'), ('a ill')) p (pair), generate_series(1, 12) turn, exchanged(turn, pair, call) outcome GROUP BY what ORDER BY what;
+\set ECHO all
+
 DROP SCHEMA altered_test CASCADE;
