@@ -41,7 +41,8 @@ CREATE FUNCTION dp_roc(
 	OUT false_positive_rate float8,
 	OUT auc float8,
 	OUT auc_low float8,
-	OUT auc_high float8
+	OUT auc_high float8,
+	OUT private boolean
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 41;
 COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text, text, text) IS

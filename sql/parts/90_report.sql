@@ -34,7 +34,7 @@ CREATE FUNCTION dperm_report_ledger(model dp_model) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL RESTRICTED
 BEGIN ATOMIC
 	SELECT pg_catalog.jsonb_agg(pg_catalog.to_jsonb(r) ORDER BY r.at)
-	FROM (SELECT l.entry, l.at, l.role, l.function, l.relation, l.label, l.features, l.parameters, l.purpose, l.neighbours, l.unit, l.epsilon, l.delta, l.release,
+	FROM (SELECT l.entry, l.at, l.act, l.role, l.function, l.relation, l.label, l.features, l.parameters, l.purpose, l.neighbours, l.unit, l.epsilon, l.delta, l.release,
 			l.model::pg_catalog.text AS model, l.metrics, l.budget OPERATOR(pg_catalog.=) m.budget AND l.entry OPERATOR(pg_catalog.=) m.entry AS own
 		FROM dperm_report_entry($1) m, dp_ledger l
 		WHERE l.budget OPERATOR(pg_catalog.=) m.budget AND l.entry OPERATOR(pg_catalog.=) m.entry
@@ -47,12 +47,12 @@ COMMENT ON FUNCTION dperm_report_ledger(dp_model) IS
 CREATE VIEW dperm_report_limits WITH (security_barrier) AS
 	SELECT a.budget, a.since, l.epsilon, l.delta
 	FROM dp_budget_accounts a
-	CROSS JOIN LATERAL (SELECT pg_catalog.min(e.entry) AS entry FROM dp_ledger_entries e WHERE e.budget_id OPERATOR(pg_catalog.=) a.id AND e.act OPERATOR(pg_catalog.=) 'charge') charge
+	CROSS JOIN LATERAL (SELECT pg_catalog.min(e.entry) AS entry FROM dp_ledger_entries e WHERE e.budget OPERATOR(pg_catalog.=) a.budget AND e.budget_id OPERATOR(pg_catalog.=) a.id AND e.act OPERATOR(pg_catalog.=) 'charge') charge
 	CROSS JOIN LATERAL (SELECT pg_catalog.max(e.entry) AS entry FROM dp_ledger_entries e
-		WHERE e.budget_id OPERATOR(pg_catalog.=) a.id AND e.act OPERATOR(pg_catalog.=) ANY ('{create,alter}') AND e.epsilon IS NOT NULL
+		WHERE e.budget OPERATOR(pg_catalog.=) a.budget AND e.budget_id OPERATOR(pg_catalog.=) a.id AND e.act OPERATOR(pg_catalog.=) ANY ('{create,alter}') AND e.epsilon IS NOT NULL
 			AND (charge.entry IS NULL OR e.entry OPERATOR(pg_catalog.<) charge.entry)) first
 	CROSS JOIN LATERAL (SELECT pg_catalog.max(e.epsilon) AS epsilon, pg_catalog.max(e.delta) AS delta FROM dp_ledger_entries e
-		WHERE e.budget_id OPERATOR(pg_catalog.=) a.id AND e.act OPERATOR(pg_catalog.=) ANY ('{create,alter}') AND e.entry OPERATOR(pg_catalog.>=) coalesce(first.entry, 0)) l
+		WHERE e.budget OPERATOR(pg_catalog.=) a.budget AND e.budget_id OPERATOR(pg_catalog.=) a.id AND e.act OPERATOR(pg_catalog.=) ANY ('{create,alter}') AND e.entry OPERATOR(pg_catalog.>=) coalesce(first.entry, 0)) l
 	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE')
 		OR EXISTS (SELECT FROM dp_budget_grants g WHERE g.budget_id OPERATOR(pg_catalog.=) a.id AND pg_catalog.pg_has_role(g.grantee, 'USAGE'))
 	OFFSET 0;
@@ -64,7 +64,7 @@ CREATE FUNCTION dperm_report_facts(budget text) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH limits AS MATERIALIZED (
-		SELECT pg_catalog.min(s.since) AS since, pg_catalog.max(s.epsilon) AS epsilon, pg_catalog.max(s.delta) AS delta FROM dperm_report_limits s WHERE s.budget OPERATOR(pg_catalog.=) $1),
+		SELECT pg_catalog.count(*) AS budgets, pg_catalog.min(s.since) AS since, pg_catalog.max(s.epsilon) AS epsilon, pg_catalog.max(s.delta) AS delta FROM dperm_report_limits s WHERE s.budget OPERATOR(pg_catalog.=) $1),
 	entries AS MATERIALIZED (
 		SELECT l.entry, l.at, l.act, l.role, l.function, l.relation, l.purpose, l.epsilon, l.delta, l.release
 		FROM dp_ledger l
@@ -87,7 +87,7 @@ BEGIN ATOMIC
 		'amounts', (SELECT pg_catalog.jsonb_agg(c.epsilon ORDER BY c.at, c.entry) FROM charges c));
 END;
 COMMENT ON FUNCTION dperm_report_facts(text) IS
-	'internal to dp_report: what dp_budgets, dp_grants, dp_protected and dp_ledger show the caller of a budget';
+	'internal to dp_report: what dp_budgets, dp_grants, dp_protected and dp_ledger show the caller of a budget, and its largest limits';
 
 CREATE FUNCTION dp_report(model dp_model, evaluation jsonb DEFAULT NULL, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS text
 	LANGUAGE sql STABLE PARALLEL RESTRICTED

@@ -170,8 +170,8 @@ put_curve(Tuplestorestate *store, TupleDesc desc, const DpermMeasure *measure)
 							dperm_counts_variance(measure->budget, measure->parts));
 	for (int i = bins; i >= 0; i--)
 	{
-		Datum		values[6];
-		bool		nulls[6] = {false, false, false, isnan(area.value), false, false};
+		Datum		values[7];
+		bool		nulls[7] = {[3] = isnan(area.value)};
 
 		if (i < bins)
 			for (int c = 0; c < 2; c++)
@@ -183,6 +183,7 @@ put_curve(Tuplestorestate *store, TupleDesc desc, const DpermMeasure *measure)
 		values[3] = Float8GetDatum(nulls[3] ? 0 : area.value);
 		values[4] = Float8GetDatum(area.low);
 		values[5] = Float8GetDatum(area.high);
+		values[6] = BoolGetDatum(measure->budget > 0);
 		tuplestore_putvalues(store, desc, values, nulls);
 	}
 }

@@ -17,11 +17,29 @@
 /* How many steps a picture of charges has at most. */
 #define STEPS 400
 
-/* The row of dp_budgets, or NULL. */
+/* The largest limits since the first charge, and what else is known of it. */
+static JsonbContainer *
+largest_of(const DpermBudgetReport *report)
+{
+	return dperm_facts_member(report->facts, "largest");
+}
+
+/* How many budgets of this name there are: more than one after some restores. */
+static double
+number_of_budgets(const DpermBudgetReport *report)
+{
+	double		number = 1;
+
+	(void) dperm_facts_number(largest_of(report), "budgets", &number);
+	return number;
+}
+
+/* The row of dp_budgets; NULL if there is none, or if there are several budgets. */
 static JsonbContainer *
 account_of(const DpermBudgetReport *report)
 {
-	return dperm_facts_object(dperm_facts_member(report->facts, "budgets"), 0);
+	return number_of_budgets(report) > 1 ? NULL :
+		dperm_facts_object(dperm_facts_member(report->facts, "budgets"), 0);
 }
 
 /* A column of that row; NULL if there is none. */
@@ -31,11 +49,25 @@ account_text(const DpermBudgetReport *report, const char *column)
 	return dperm_facts_text(account_of(report), column);
 }
 
-/* The largest limits since the first charge, and the entry that created it. */
-static JsonbContainer *
-largest_of(const DpermBudgetReport *report)
+/* The entry of the ledger that created it. */
+static double
+first_entry(const DpermBudgetReport *report)
 {
-	return dperm_facts_member(report->facts, "largest");
+	double		since = 1;
+
+	(void) dperm_facts_number(largest_of(report), "since", &since);
+	return since;
+}
+
+/* What there was before it under its name, or an empty text. */
+static char *
+former_budgets(const DpermBudgetReport *report)
+{
+	double		since = first_entry(report);
+
+	return since > 1 ?
+		psprintf("Entries 1 to %.0f of the ledger are of budgets of this name that were dropped: "
+				 "what these released adds up with it.", since - 1) : pstrdup("");
 }
 
 /*
@@ -57,7 +89,13 @@ claimed_in(const DpermBudgetReport *report, const char *limit)
 static DpermPromise
 promise_of(const DpermBudgetReport *report)
 {
-	DpermPromise promise = {{.epsilon = INFINITY}, "all releases of this budget together", true};
+	DpermPromise promise = {
+		.claim = {.epsilon = INFINITY},
+		.released = "all releases of this budget together",
+		.is_protected = true,
+		.is_budget = true,
+		.is_unit_open = account_text(report, "unit") == NULL
+	};
 
 	if (dperm_facts_is(account_of(report), "unit", "person"))
 		promise.claim.unit = DPERM_UNIT_PERSON;
@@ -94,8 +132,10 @@ budget_composition(const DpermPromise *promise)
 
 /* How releases are made from it. */
 static void
-put_interaction(StringInfo json, const DpermPromise *promise)
+put_interaction(StringInfo json, const DpermBudgetReport *report, const DpermPromise *promise)
 {
+	char	   *former = former_budgets(report);
+
 	dperm_record_part(json, "deployment_model");
 	dperm_record_field(json, "model_name", "Central");
 	dperm_record_field(json, "actors", dperm_promise_actors(promise));
@@ -106,11 +146,13 @@ put_interaction(StringInfo json, const DpermPromise *promise)
 	dperm_record_field(json, "data_source_type", "Dynamic");
 	dperm_record_field(json, "access_type", "Interactive");
 	dperm_record_field(json, "access_type_details",
-					   "Analysts spend from grants, whose sum the budget limits. They may work "
-					   "together.");
+					   "Analysts spend from grants, and the budget limits what they spend in all. "
+					   "They may work together.");
 	dperm_record_part(json, "accounting");
 	if (!isinf(promise->claim.epsilon))
-		dperm_record_field(json, "composition", budget_composition(promise));
+		dperm_record_field(json, "composition",
+						   psprintf("%s%s%s", budget_composition(promise), *former ? " " : "",
+									former));
 	dperm_record_part(json, "implementation");
 	dperm_record_field(json, "mechanisms",
 					   "Objective and output perturbation for models, discrete Laplace noise for "
@@ -142,18 +184,21 @@ dperm_budget_page_record(const DpermBudgetReport *report)
 	dperm_record_field(&json, "privacy_unit", account_text(report, "unit"));
 	if (account_of(report))
 	{
-		dperm_record_field(&json, "privacy_unit_details", dperm_promise_neighbours(&promise.claim));
+		if (!promise.is_unit_open)
+			dperm_record_field(&json, "privacy_unit_details",
+							   dperm_promise_neighbours(&promise.claim));
 		dperm_record_parameters(&json,
 								dperm_facts_text(claimed_in(report, "epsilon"), "epsilon"),
 								dperm_facts_text(claimed_in(report, "delta"), "delta"));
 		dperm_record_field(&json, "privacy_parameters_details",
 						   psprintf("Limits of all releases together, the largest that there "
-									"were since the first charge. So far, the charges add up "
-									"to epsilon %s and delta %s.",
+									"were since the first charge; it holds if larger ones are "
+									"never set, whatever is released. So far, the charges add "
+									"up to epsilon %s and delta %s.",
 									account_text(report, "epsilon_spent"),
 									account_text(report, "delta_spent")));
 	}
-	put_interaction(&json, &promise);
+	put_interaction(&json, report, &promise);
 	return dperm_record_end(&json, NULL);
 }
 
@@ -171,6 +216,7 @@ put_balance(StringInfo page, const DpermBudgetReport *report, const DpermSubject
 		{"delta_spent", "delta, charged"}, {"unit", "protects"}, {"neighbours", "neighbours"},
 		{"owner", "owner"}
 	};
+	char	   *former = former_budgets(report);
 
 	if (subject->purpose)
 	{
@@ -181,7 +227,18 @@ put_balance(StringInfo page, const DpermBudgetReport *report, const DpermSubject
 	dperm_page_put(page, "<p class=\"soft\">Report of %s by dperm %s. It shows what role ",
 				   dperm_page_today(), DPERM_VERSION);
 	dperm_page_text(page, GetUserNameFromId(GetUserId(), false), DPERM_PAGE_NAME);
-	dperm_page_put(page, " may see in dp_budgets, dp_grants, dp_protected and dp_ledger.</p>\n");
+	dperm_page_put(page, " may see in dp_budgets, dp_grants, dp_protected and dp_ledger, and the "
+				   "largest limits that there were.</p>\n");
+	if (*former)
+		dperm_page_put(page, "<p>%s</p>\n", former);
+	if (number_of_budgets(report) > 1)
+	{
+		dperm_page_put(page, "<p class=\"alarm\">%.0f budgets have this name, because a dump was "
+					   "restored where there was one already. They are shown together, without a "
+					   "balance and a guarantee: what they released adds up.</p>\n",
+					   number_of_budgets(report));
+		return;
+	}
 	if (account_of(report) == NULL)
 	{
 		dperm_page_put(page, "<p>The budget was dropped, or its balance is not visible to this "
@@ -240,6 +297,17 @@ put_history(StringInfo page, const DpermBudgetReport *report)
 				   charges, limit > 0 ? "; the dashed line is the limit" : "");
 }
 
+/* A key as a heading, with spaces for underscores. */
+static char *
+heading_of(const char *key)
+{
+	char	   *heading = pstrdup(key);
+
+	for (char *c = heading; *c; c++)
+		*c = *c == '_' ? ' ' : *c;
+	return heading;
+}
+
 /*
  * The objects of an array as a table, with these keys. Times are cut to
  * minutes.
@@ -250,19 +318,26 @@ put_objects(StringInfo page, const DpermBudgetReport *report, const char *array,
 {
 	JsonbContainer *rows = dperm_facts_member(report->facts, array);
 	int			shown = Min(dperm_facts_count(rows), DPERM_PAGE_ROWS);
+	const char **headings;
+	int			columns = 0;
 
 	if (shown == 0)
 	{
 		dperm_page_put(page, "<p>None that this role may see.</p>\n");
 		return;
 	}
-	dperm_page_table(page, caption, keys);
+	while (keys[columns])
+		columns++;
+	headings = palloc0(sizeof(char *) * (columns + 1));
+	for (int k = 0; k < columns; k++)
+		headings[k] = heading_of(keys[k]);
+	dperm_page_table(page, caption, headings);
 	for (int i = 0; i < shown; i++)
 	{
 		JsonbContainer *row = dperm_facts_object(rows, i);
 
 		dperm_page_put(page, "<tr>");
-		for (int k = 0; keys[k]; k++)
+		for (int k = 0; k < columns; k++)
 		{
 			char	   *text = dperm_facts_text(row, keys[k]);
 			bool		time = strcmp(keys[k], "at") == 0 || strcmp(keys[k], "first") == 0 ||
@@ -330,13 +405,11 @@ put_queries(StringInfo page, const DpermBudgetReport *report)
 		"SELECT sum(epsilon), sum(delta) FROM dp_ledger WHERE act = 'charge' AND budget = ",
 		"SELECT * FROM dp_ledger WHERE budget = "
 	};
-	double		since = 1;
+	double		since = first_entry(report);
 
-	(void) dperm_facts_number(largest_of(report), "since", &since);
 	dperm_page_section(page, "check", "How to check it");
-	dperm_page_put(page, "<p>The charges of the ledger add up exactly to what the budget has "
-				   "spent, and entries are numbered without gaps. Its owner sees all of "
-				   "them:</p>\n<pre>");
+	dperm_page_put(page, "<p>The charges of a budget add up exactly to what it has spent, and "
+				   "entries are numbered without gaps. Its owner sees all of them:</p>\n<pre>");
 	for (int i = 0; i < (int) lengthof(queries); i++)
 	{
 		dperm_page_text(page, queries[i], DPERM_PAGE_LONG);
@@ -368,7 +441,8 @@ dperm_budget_page_write(StringInfo page, const DpermBudgetReport *report)
 	dperm_page_put(page, "<p class=\"soft\">The fields are those of the OpenDP Deployments "
 				   "Registry; dp_report_data returns them as JSON.</p>\n");
 	dperm_record_show(page, dperm_budget_page_record(report));
-	dperm_promise_limits(page, &promise);
+	if (account_of(report))
+		dperm_promise_limits(page, &promise);
 	put_entries(page, report);
 	put_queries(page, report);
 	dperm_page_end(page);

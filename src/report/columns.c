@@ -283,9 +283,9 @@ put_legend(StringInfo page, const Drawing *drawing)
 					   "The score is the logarithm of the odds. " : "");
 	dperm_page_put(page, "All pictures have the same scale. ");
 	if (dperm_claim_private(&model->claim))
-		dperm_page_put(page, "Bands and thin lines show the noise: %s one standard deviation to "
+		dperm_page_put(page, "Bands and thin lines show the noise: %sone standard deviation to "
 					   "both sides, cut at the edge. ",
-					   drawing->exact ? "" : "at most");
+					   drawing->exact ? "" : "about at most ");
 	if (encoder->intercept)
 		start += dperm_model_unit(model) * dperm_encoder_target(encoder) *
 			model->weights[dperm_encoder_dim(encoder) - 1];

@@ -46,6 +46,18 @@ is_count(const char *metric)
 		strcmp(metric, "true negatives") == 0 || strcmp(metric, "false negatives") == 0;
 }
 
+/* A bound of an interval with four digits, rounded outwards: up, or down. */
+static double
+bound_of(double number, bool up)
+{
+	double		unit = number == 0 || !isfinite(number) ? 0 :
+		pow(10, floor(log10(fabs(number))) - 3);
+
+	if (!(unit > 0))
+		return number;
+	return (up ? ceil(number / unit - 1e-9) : floor(number / unit + 1e-9)) * unit;
+}
+
 /* The value of a metric, with its interval. */
 static char *
 metric_text(JsonbContainer *row)
@@ -65,7 +77,7 @@ metric_text(JsonbContainer *row)
 	/* outwards, and without a zero that is negative */
 	return count ?
 		psprintf("%.0f (%.0f to %.0f)", rint(value) + 0.0, floor(low) + 0.0, ceil(high) + 0.0) :
-		psprintf("%.4g (%.4g to %.4g)", value, low, high);
+		psprintf("%.4g (%.4g to %.4g)", value, bound_of(low, false), bound_of(high, true));
 }
 
 /* Two cells of the confusion matrix. */
@@ -131,8 +143,6 @@ show_metrics(StringInfo page, JsonbContainer *rows)
 	static const char *const matrix[] = {"label", "predicted positive", "predicted negative", NULL};
 	static const char *const columns[] = {"metric", "value (95 % interval)", NULL};
 
-	if (dperm_facts_find(rows, "private", "false"))
-		dperm_page_put(page, "<p class=\"alarm\">These figures are exact, NOT PRIVATE.</p>\n");
 	if (dperm_facts_find(rows, "metric", "true positives"))
 	{
 		dperm_page_table(page, "Confusion matrix, with 95 % intervals", matrix);
@@ -186,7 +196,8 @@ show_roc(StringInfo page, JsonbContainer *rows)
 	if (dperm_facts_number(last, "auc", &auc) && dperm_facts_number(last, "auc_low", &low) &&
 		dperm_facts_number(last, "auc_high", &high))
 		dperm_page_put(page, "<p>Area under the curve: %.4g (95 %% interval %.4g to %.4g). 0.5 is "
-					   "guessing, 1 is perfect.</p>\n", auc, low, high);
+					   "guessing, 1 is perfect.</p>\n", auc, bound_of(low, false),
+					   bound_of(high, true));
 	dperm_page_put(page, "<div class=\"pictures\">\n");
 	dperm_picture_roc(page, points, count);
 	dperm_page_put(page, "</div>\n");
@@ -198,6 +209,8 @@ dperm_evaluation_show(StringInfo page, JsonbContainer *rows)
 {
 	bool		metrics = false;
 
+	if (dperm_facts_find(rows, "private", "false"))
+		dperm_page_put(page, "<p class=\"alarm\">These figures are exact, NOT PRIVATE.</p>\n");
 	for (int i = 0; i < dperm_facts_count(rows); i++)
 		metrics = metrics || dperm_facts_text(dperm_facts_object(rows, i), "metric");
 	if (metrics)

@@ -16,7 +16,6 @@
 #include "report/facts.h"
 #include "report/model_page.h"
 #include "report/page.h"
-#include "report/promise.h"
 
 /* Purpose, date, and the figures that matter most. */
 static void
@@ -37,12 +36,12 @@ put_head(StringInfo page, const DpermModelReport *report, const DpermSubject *su
 		dperm_page_put(page, ". Curator: ");
 		dperm_page_text(page, subject->curator, DPERM_PAGE_NAME);
 	}
-	dperm_page_put(page, ". Made from the model and public facts alone: no row was read.</p>\n"
-				   "<dl class=\"tiles\">\n");
+	dperm_page_put(page, ". Made from the model, the ledger and what the caller added: no row was "
+				   "read.</p>\n<dl class=\"tiles\">\n");
 	dperm_page_tile(page, "epsilon", private ? double_to_shortest_decimal(claim->epsilon) :
 					"NOT PRIVATE");
 	dperm_page_tile(page, "delta", private ? double_to_shortest_decimal(claim->delta) : "none");
-	dperm_page_tile(page, "protects", claim->unit == DPERM_UNIT_PERSON ? "persons" : "rows");
+	dperm_page_tile(page, "protects", private ? dperm_model_report_units(model) : "nothing");
 	dperm_page_tile(page, psprintf("number of %s", dperm_model_report_units(model)),
 					psprintf(INT64_FORMAT, model->rows));
 	dperm_page_tile(page, "weights", psprintf("%d", dperm_model_weights(model)));
@@ -66,20 +65,35 @@ put_release(StringInfo page, const DpermModelReport *report, Jsonb *record)
 	dperm_page_fact(page, "about", dperm_model_report_source(model));
 	dperm_page_fact(page, psprintf("number of %s", dperm_model_report_units(model)),
 					psprintf(INT64_FORMAT, model->rows));
-	dperm_page_fact(page, "date", dperm_facts_text(basic, "publication_date"));
+	if (dperm_model_report_entry(report))
+		dperm_page_fact(page, "date", dperm_facts_text(basic, "publication_date"));
 	dperm_page_fact(page, "region", dperm_facts_text(basic, "data_product_region"));
 	dperm_page_fact(page, "SHA-256", dperm_model_report_digest(model));
 	dperm_page_table_end(page);
 }
 
-/* The guarantee, exactly. */
+/* What a prior takes from the guarantee. */
+static void
+put_prior_words(StringInfo page, const DpermModel *model)
+{
+	char	   *prior = dperm_model_report_prior(model);
+
+	if (prior == NULL)
+		return;
+	dperm_page_put(page, strstr(prior, "NOT PRIVATE") ? "<p class=\"alarm\">" : "<p>");
+	dperm_page_text(page, prior, DPERM_PAGE_LONG);
+	dperm_page_put(page, "</p>\n");
+}
+
+/* The guarantee, plainly and exactly. */
 static void
 put_guarantee_section(StringInfo page, const DpermModelReport *report, Jsonb *record)
 {
 	const DpermModel *model = report->model;
-	const DpermPromise promise = {model->claim, "the model", model->entry > 0};
+	const DpermPromise promise = dperm_model_report_promise(report);
 
 	dperm_page_section(page, "plainly", "The guarantee in plain words");
+	put_prior_words(page, model);
 	dperm_promise_plain(page, &promise);
 	dperm_page_section(page, "exactly", "The guarantee exactly");
 	dperm_page_put(page, "<p>");
@@ -87,7 +101,8 @@ put_guarantee_section(StringInfo page, const DpermModelReport *report, Jsonb *re
 	dperm_page_put(page, "</p>\n<p class=\"soft\">The fields are those of the OpenDP Deployments "
 				   "Registry; dp_report_data returns them as JSON.</p>\n");
 	dperm_record_show(page, record);
-	dperm_promise_limits(page, &promise);
+	if (dperm_claim_private(&model->claim))
+		dperm_promise_limits(page, &promise);
 }
 
 /* The prior, if there is one. */
@@ -101,13 +116,7 @@ put_prior_section(StringInfo page, const DpermModel *model)
 		return;
 	noisy = !isinf(prior.claim.epsilon);
 	dperm_page_section(page, "prior", "The prior");
-	dperm_page_put(page, "<p>The weights were drawn towards those of an earlier model. The "
-				   "guarantee above is about the rows of this training; that of the prior is about "
-				   "the rows of the prior. For rows that are in both, the costs add up, if unit "
-				   "and neighbours are the same.</p>\n");
-	if (!prior.private)
-		dperm_page_put(page, "<p class=\"alarm\">The prior, or one behind it, is NOT PRIVATE."
-					   "</p>\n");
+	put_prior_words(page, model);
 	dperm_page_table(page, "The prior", NULL);
 	dperm_page_fact(page, "trained on", prior.source.len == 0 ? DPERM_RECORD_UNKNOWN :
 					pnstrdup(prior.source.bytes, prior.source.len));
@@ -147,8 +156,8 @@ put_evaluation(StringInfo page, const DpermModelReport *report)
 	dperm_page_section(page, "quality", "How good it is");
 	if (report->evaluation)
 	{
-		dperm_page_put(page, "<p>As handed to the report by its caller. An evaluation has noise, "
-					   "and a cost, of its own.</p>\n");
+		dperm_page_put(page, "<p>As handed to the report by its caller. An evaluation is a "
+					   "release of its own, with a cost of its own.</p>\n");
 		dperm_evaluation_show(page, report->evaluation);
 	}
 	else if (metrics || curve)
@@ -166,18 +175,24 @@ put_evaluation(StringInfo page, const DpermModelReport *report)
 
 /* Is what the ledger keeps this model? */
 static void
-put_kept(StringInfo page, const DpermModelReport *report, JsonbContainer *entry)
+put_kept(StringInfo page, const DpermModelReport *report)
 {
-	char	   *kept = dperm_facts_text(entry, "model");
-
-	if (kept == NULL)
-		dperm_page_put(page, "<p>What was released for it is not kept, or not visible to this "
-					   "role.</p>\n");
-	else if (strcmp(kept, dperm_model_type_text(report->model)) == 0)
-		dperm_page_put(page, "<p>The model that the ledger keeps is exactly this one.</p>\n");
-	else
-		dperm_page_put(page, "<p class=\"alarm\">The model that the ledger keeps is NOT this "
-					   "one.</p>\n");
+	switch (dperm_model_report_payment(report))
+	{
+		case DPERM_PAYMENT_NONE:
+			break;
+		case DPERM_PAYMENT_UNSEEN:
+			dperm_page_put(page, "<p>What was released for it is not kept, or not visible to this "
+						   "role.</p>\n");
+			break;
+		case DPERM_PAYMENT_SAME:
+			dperm_page_put(page, "<p>The model that the ledger keeps is exactly this one.</p>\n");
+			break;
+		case DPERM_PAYMENT_OTHER:
+			dperm_page_put(page, "<p class=\"alarm\">What was released for it is NOT this "
+						   "model.</p>\n");
+			break;
+	}
 }
 
 /* Charges for evaluations of a model that names the same entry. */
@@ -236,7 +251,7 @@ put_ledger_section(StringInfo page, const DpermModelReport *report)
 				   "this role.</p>\n");
 	if (entry == NULL)
 		return;
-	put_kept(page, report, entry);
+	put_kept(page, report);
 	dperm_page_table(page, "The entry", NULL);
 	dperm_page_fact(page, "time", dperm_page_moment(dperm_facts_text(entry, "at")));
 	for (int i = 0; i < (int) lengthof(keys); i++)

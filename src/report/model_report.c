@@ -12,11 +12,12 @@
 #include "column/model_type.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
+#include "core/model/prior.h"
+#include "core/model/tuning.h"
 #include "report/columns.h"
 #include "report/facts.h"
 #include "report/model_report.h"
 #include "report/page.h"
-#include "report/promise.h"
 
 /* How many columns the domain of the data lists. */
 #define DOMAIN_COLUMNS 20
@@ -26,6 +27,13 @@ static const char *
 learner_name(const DpermModel *model)
 {
 	return dperm_loss_learner_name(dperm_loss_entry((int) model->loss.kind)->learner);
+}
+
+/* Read how parameters were chosen, if they were chosen by tuning. */
+static bool
+read_tuning(const DpermModel *model, DpermTuning *tuning)
+{
+	return model->tuning.len > 0 && dperm_tuning_read(&model->tuning, tuning) == NULL;
 }
 
 /* What is counted. */
@@ -60,6 +68,68 @@ dperm_model_report_entry(const DpermModelReport *report)
 {
 	return report->model->entry == 0 ? NULL :
 		dperm_facts_find(report->ledger, "own", "true");
+}
+
+/* Does the ledger show that this model was paid for? */
+DpermPayment
+dperm_model_report_payment(const DpermModelReport *report)
+{
+	JsonbContainer *entry = dperm_model_report_entry(report);
+	char	   *kept = dperm_facts_text(entry, "model");
+
+	if (report->model->entry == 0)
+		return DPERM_PAYMENT_NONE;
+	if (entry == NULL)
+		return DPERM_PAYMENT_UNSEEN;
+	if (kept)
+		return strcmp(kept, dperm_model_type_text(report->model)) == 0 ?
+			DPERM_PAYMENT_SAME : DPERM_PAYMENT_OTHER;
+
+	/* an entry that is no charge, or one whose call has failed, released no model */
+	return dperm_facts_is(entry, "act", "charge") &&
+		(dperm_facts_text(entry, "release") == NULL ||
+		 dperm_facts_is(entry, "release", "kept") ||
+		 dperm_facts_is(entry, "release", "not kept")) ?
+		DPERM_PAYMENT_UNSEEN : DPERM_PAYMENT_OTHER;
+}
+
+/* What is promised. */
+DpermPromise
+dperm_model_report_promise(const DpermModelReport *report)
+{
+	const DpermModel *model = report->model;
+	DpermTuning tuning;
+
+	return (DpermPromise) {
+		.claim = model->claim,
+		.released = "the model",
+		.is_protected = model->entry > 0 &&
+			dperm_model_report_payment(report) != DPERM_PAYMENT_OTHER,
+		.is_tuned = read_tuning(model, &tuning) && !tuning.holdout,
+		.has_kernel = model->encoder.kernel.kind != DPERM_KERNEL_LINEAR
+	};
+}
+
+/* What has to be known of a prior, or NULL if there is none. */
+char *
+dperm_model_report_prior(const DpermModel *model)
+{
+	DpermPrior	prior;
+	char	   *from;
+
+	if (model->prior.len == 0 || dperm_prior_read(&model->prior, &prior) != NULL)
+		return NULL;
+	from = psprintf("The weights were drawn towards those of an earlier model, the prior%s%.*s. "
+					"The guarantee is about the %s of this training. ",
+					prior.source.len > 0 ? ", of " : "", prior.source.len, prior.source.bytes,
+					dperm_model_report_units(model));
+	if (!prior.private)
+		return psprintf("%sThe prior, or one behind it, is NOT PRIVATE: nothing is promised to "
+						"those that it was trained on.", from);
+	return psprintf("%sFor those that the prior was trained on, its epsilon %s and delta %s count "
+					"too; they add up if unit and neighbours are the same.", from,
+					double_to_shortest_decimal(prior.claim.epsilon),
+					double_to_shortest_decimal(prior.claim.delta));
 }
 
 /* Title and purpose. */
@@ -106,10 +176,13 @@ static char *
 describe_domain(const DpermModel *model)
 {
 	const DpermEncoder *encoder = &model->encoder;
+	DpermTuning tuning;
 	StringInfoData text;
 
+	/* a model that was chosen privately was trained on one portion of the table */
 	initStringInfo(&text);
-	appendStringInfo(&text, "Tables of " INT64_FORMAT " %s with the columns ", model->rows,
+	appendStringInfo(&text, "Tables of " INT64_FORMAT " %s with the columns ",
+					 read_tuning(model, &tuning) && !tuning.holdout ? tuning.rows : model->rows,
 					 dperm_model_report_units(model));
 	for (int i = 0; i < Min(encoder->block_count, DOMAIN_COLUMNS); i++)
 		appendStringInfo(&text, "%s%s (%s)", i > 0 ? "; " : "",
@@ -155,7 +228,7 @@ describe_mechanism(const DpermModel *model)
 					 dperm_loss_name(model->loss.kind), model->lambda, model->lambda_effective,
 					 dperm_calibrate_analysis_name(model->analysis));
 	if (model->claim.delta > 0)
-		appendStringInfo(&text, "Gaussian noise%s, standard deviation %g. ",
+		appendStringInfo(&text, "Gaussian noise%s, with a scale of %g. ",
 						 model->noise ? " in the shape of the encoded columns" : "",
 						 model->noise_scale);
 	else
@@ -171,27 +244,58 @@ describe_mechanism(const DpermModel *model)
 	return text.data;
 }
 
-/* How other releases count. */
+/* Who paid for it. */
 static char *
-describe_composition(const DpermModel *model)
+describe_payment(const DpermModelReport *report)
 {
-	if (model->entry > 0)
-		return psprintf("Paid from the privacy budget %.*s, entry " INT64_FORMAT ", before a row "
-						"was read. The budget limits what all releases about the same people cost "
-						"together.", model->budget.len, model->budget.bytes, model->entry);
+	const DpermModel *model = report->model;
+	char	   *entry = psprintf("entry " INT64_FORMAT " of the privacy budget %.*s", model->entry,
+								 model->budget.len, model->budget.bytes);
+
+	switch (dperm_model_report_payment(report))
+	{
+		case DPERM_PAYMENT_NONE:
+			break;
+		case DPERM_PAYMENT_UNSEEN:
+			return psprintf("The model says that it was paid by %s, which keeps no model here, or "
+							"not for this role.", entry);
+		case DPERM_PAYMENT_SAME:
+			return psprintf("Paid by %s, before a row was read. The budget limits what all "
+							"releases about the same people cost together.", entry);
+		case DPERM_PAYMENT_OTHER:
+			return psprintf("The model says that it was paid by %s, which is NOT so: that entry "
+							"did not release it.", entry);
+	}
 	return pstrdup("No budget was charged. Each further release about the same rows adds its own "
 				   "epsilon and delta; dp_compose computes what several cost together.");
 }
 
+/* How other releases count, and the prior. */
+static char *
+describe_composition(const DpermModelReport *report)
+{
+	char	   *prior = dperm_model_report_prior(report->model);
+
+	return psprintf("%s%s%s", describe_payment(report), prior ? " " : "", prior ? prior : "");
+}
+
 /* How rows were prepared and parameters chosen. */
-static const char *
+static char *
 describe_choices(const DpermModel *model)
 {
-	if (model->tuning.len > 0)
-		return "Domains are public, not learnt from rows. The parameters were chosen by dperm's "
-			"tuning: see the guarantee.";
-	return "Domains are public, not learnt from rows. Parameters that were not specified follow "
-		"from the number of rows, epsilon and the domains alone.";
+	DpermTuning tuning;
+	const char *chosen = "Parameters that were not specified follow from public facts: the number "
+		"of rows or persons, epsilon, delta, neighbours, the domains and the prior.";
+
+	if (read_tuning(model, &tuning))
+		chosen = tuning.holdout ?
+			psprintf("The parameters were chosen among %d candidates on a table that was declared "
+					 "public.", tuning.candidates) :
+			psprintf("The parameters were chosen privately among %d candidates, with the %s rule, "
+					 "at the same epsilon and delta.", tuning.candidates,
+					 tuning.selection == DPERM_SELECT_EXPONENTIAL ?
+					 "exponential" : "permute-and-flip");
+	return psprintf("Domains are public, not learnt from rows. %s", chosen);
 }
 
 /* The parts on privacy. */
@@ -205,14 +309,15 @@ put_privacy(StringInfo json, const DpermModel *model)
 	if (private)
 		dperm_record_field(json, "variant_name", claim->delta > 0 ? "Approximate DP" : "Pure DP");
 	dperm_record_field(json, "data_domain", describe_domain(model));
-	dperm_record_field(json, "unprotected_quantities",
+	dperm_record_field(json, "unprotected_quantities", !private ?
+					   "Everything: no noise was added." :
 					   psprintf("The number of %s, the arguments of the call, the domains of the "
 								"columns, and what follows from these.",
 								dperm_model_report_units(model)));
 	dperm_record_part(json, "privacy_loss");
-	dperm_record_field(json, "privacy_unit", dperm_claim_unit_name(claim->unit));
 	if (private)
 	{
+		dperm_record_field(json, "privacy_unit", dperm_claim_unit_name(claim->unit));
 		dperm_record_field(json, "privacy_unit_details", dperm_promise_neighbours(claim));
 		dperm_record_parameters(json, double_to_shortest_decimal(claim->epsilon),
 								double_to_shortest_decimal(claim->delta));
@@ -222,30 +327,38 @@ put_privacy(StringInfo json, const DpermModel *model)
 
 /* The parts on how it was deployed. */
 static void
-put_deployment(StringInfo json, const DpermModel *model)
+put_deployment(StringInfo json, const DpermModelReport *report)
 {
-	const DpermPromise promise = {.is_protected = model->entry > 0};
+	const DpermModel *model = report->model;
+	const DpermPromise promise = dperm_model_report_promise(report);
+	bool		private = dperm_claim_private(&model->claim);
 
 	dperm_record_part(json, "deployment_model");
 	dperm_record_field(json, "model_name", "Central");
-	dperm_record_field(json, "model_name_details",
-					   "The rows are in a database, which adds the noise.");
-	dperm_record_field(json, "actors", dperm_promise_actors(&promise));
+	dperm_record_field(json, "model_name_details", private ?
+					   "The rows are in a database, which adds the noise." :
+					   "The rows are in a database. No noise was added.");
+	if (private)
+		dperm_record_field(json, "actors", dperm_promise_actors(&promise));
 	dperm_record_field(json, "release_type", "One release");
 	dperm_record_field(json, "data_source_type", "Static");
-	dperm_record_field(json, "data_source_type_details", "One snapshot of the rows.");
+	dperm_record_field(json, "data_source_type_details",
+					   "One set of rows, which all passes have read.");
 	dperm_record_field(json, "access_type", "Non-interactive");
 	dperm_record_part(json, "accounting");
 	dperm_record_field(json, "post_processing",
-					   "None. Predictions and all figures of a report follow from the weights.");
-	dperm_record_field(json, "composition", describe_composition(model));
+					   "None. Predictions follow from the weights. Evaluations are releases of "
+					   "their own.");
+	if (private)
+		dperm_record_field(json, "composition", describe_composition(report));
 	dperm_record_part(json, "implementation");
 	dperm_record_field(json, "preprocessing_and_hyperparameter_tuning", describe_choices(model));
 	dperm_record_field(json, "mechanisms", describe_mechanism(model));
-	dperm_record_field(json, "justification",
-					   "Proofs for the numbers that are released, rounding and inexact solvers "
-					   "included (docs/guarantee.md), and an audit with planted faults "
-					   "(docs/audit.md).");
+	if (private)
+		dperm_record_field(json, "justification",
+						   "Proofs for the numbers that are released, rounding and inexact "
+						   "solvers included (docs/guarantee.md), and an audit with planted "
+						   "faults (docs/audit.md).");
 }
 
 /* The record. */
@@ -261,7 +374,7 @@ dperm_model_report_record(const DpermModelReport *report)
 	dperm_record_begin(&json, &subject, "Machine learning model", describe_model(model),
 					   dperm_page_day(dperm_facts_text(entry, "at")));
 	put_privacy(&json, model);
-	put_deployment(&json, model);
+	put_deployment(&json, report);
 	return dperm_record_end(&json, psprintf("SHA-256 of the text of the model: %s",
 											dperm_model_report_digest(model)));
 }

@@ -61,10 +61,10 @@ static const char style[] =
 " gap: 1rem; } figure { margin: 0; } .wide { max-width: 27rem; }\n"
 "svg { display: block; width: 100%; height: auto; }\n"
 "svg text { font-size: 11px; fill: var(--soft); } svg .name { fill: var(--ink); }\n"
-".axis { stroke: var(--rule); stroke-width: 1; fill: none; }\n"
+".axis { stroke: var(--soft); stroke-width: 1; fill: none; }\n"
 ".line { stroke: var(--line); stroke-width: 2; fill: none; stroke-linejoin: round; }\n"
-".mark { fill: var(--line); } .band { fill: var(--band); }\n"
-".noise { stroke: var(--ink); stroke-width: 1; }\n"
+".mark { fill: var(--line); } .band { fill: var(--band); stroke: var(--line); }\n"
+".noise { stroke: var(--ink); stroke-width: 1; } .halo { stroke: var(--back); stroke-width: 4; }\n"
 ".limit { stroke: var(--alarm); stroke-width: 1.5; stroke-dasharray: 5 3; fill: none; }\n"
 "figure, .tiles, tr, pre { break-inside: avoid; } h2, h3 { break-after: avoid; }\n"
 "@media print { main { max-width: none; padding: 0; } body { font-size: 10.5pt; }\n"
@@ -234,12 +234,8 @@ dperm_page_table(StringInfo page, const char *caption, const char *const *column
 				   caption, columns ? "" : " class=\"facts\"", caption);
 	for (int i = 0; columns && columns[i]; i++)
 	{
-		char	   *name = pstrdup(columns[i]);
-
-		for (char *c = name; *c; c++)
-			*c = *c == '_' ? ' ' : *c;
 		dperm_page_put(page, "%s<th scope=\"col\">", i == 0 ? "<thead><tr>" : "");
-		dperm_page_text(page, name, DPERM_PAGE_NAME);
+		dperm_page_text(page, columns[i], DPERM_PAGE_NAME);
 		dperm_page_put(page, "</th>");
 	}
 	dperm_page_put(page, "%s<tbody>\n", columns ? "</tr></thead>\n" : "");
@@ -283,18 +279,13 @@ dperm_page_fact(StringInfo page, const char *name, const char *value)
 	dperm_page_put(page, "</tr>\n");
 }
 
-/* A list. */
+/* An item of a list. */
 void
-dperm_page_list(StringInfo page, const char *const *items, int count)
+dperm_page_item(StringInfo page, const char *text)
 {
-	dperm_page_put(page, "<ul>\n");
-	for (int i = 0; i < count; i++)
-	{
-		dperm_page_put(page, "<li>");
-		dperm_page_text(page, items[i], DPERM_PAGE_LONG);
-		dperm_page_put(page, "</li>\n");
-	}
-	dperm_page_put(page, "</ul>\n");
+	dperm_page_put(page, "<li>");
+	dperm_page_text(page, text, DPERM_PAGE_LONG);
+	dperm_page_put(page, "</li>\n");
 }
 
 /* What was left out. */

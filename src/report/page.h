@@ -39,8 +39,8 @@ extern void dperm_page_section(StringInfo page, const char *id, const char *head
 extern void dperm_page_tile(StringInfo page, const char *name, const char *value);
 
 /*
- * A table: its caption, and its columns, up to a NULL, which are shown with
- * spaces for underscores. Without columns, a table of facts.
+ * A table: its caption, and its columns, up to a NULL. Without columns, a table
+ * of facts.
  */
 extern void
 dperm_page_table(StringInfo page, const char *caption, const char *const *columns);
@@ -55,8 +55,8 @@ extern void dperm_page_time(StringInfo page, const char *timestamp);
 /* A row of two cells: what, and its value as text. */
 extern void dperm_page_fact(StringInfo page, const char *name, const char *value);
 
-/* A list of sentences of ours. */
-extern void dperm_page_list(StringInfo page, const char *const *items, int count);
+/* An item of a list. */
+extern void dperm_page_item(StringInfo page, const char *text);
 
 /* How many things of a list are not shown, if any. */
 extern void dperm_page_cut(StringInfo page, int64 count, int64 shown, const char *things);

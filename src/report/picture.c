@@ -188,8 +188,13 @@ put_bar(StringInfo page, const Frame *frame, const DpermBar *bar, double top)
 	dperm_page_put(page, "<rect class=\"mark\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 				   "height=\"10\"/>\n", Min(zero, end), top + 1, fabs(end - zero));
 	if (bar->noise > 0)
-		put_line(page, "noise", across(frame, bar->value - bar->noise), top + 6,
-				 across(frame, bar->value + bar->noise), top + 6);
+	{
+		double		from = across(frame, bar->value - bar->noise);
+		double		to = across(frame, bar->value + bar->noise);
+
+		put_line(page, "halo", from, top + 6, to, top + 6);
+		put_line(page, "noise", from, top + 6, to, top + 6);
+	}
 }
 
 /* Bars. */
@@ -197,13 +202,9 @@ void
 dperm_picture_bars(StringInfo page, const char *name, const DpermBar *bars, int count,
 				   double limit)
 {
-	bool		negative = false;
 	double		height = 15.0 * count;
-	Frame		frame = {112, 22, 200, height, 0, limit, 0, 1};
+	Frame		frame = {112, 22, 200, height, -limit, limit, 0, 1};
 
-	for (int i = 0; i < count; i++)
-		negative = negative || bars[i].value < 0 || bars[i].noise > 0;
-	frame.x0 = negative ? -limit : 0;
 	begin_picture(page, height + 46, "Bars of ", name);
 	for (int i = 0; i < Min(count, DESCRIBED); i++)
 	{
@@ -218,9 +219,8 @@ dperm_picture_bars(StringInfo page, const char *name, const DpermBar *bars, int 
 	put_line(page, "axis", across(&frame, 0), frame.top, across(&frame, 0), frame.top + height + 2);
 	for (int i = 0; i < count; i++)
 		put_bar(page, &frame, &bars[i], frame.top + 15.0 * i);
-	put_ends(page, &frame, negative ? psprintf("%.3g", -limit) : "0", psprintf("%.3g", limit));
-	if (negative)
-		put_label(page, across(&frame, 0), frame.top + height + 15, "middle", "0", 1);
+	put_ends(page, &frame, psprintf("%.3g", -limit), psprintf("%.3g", limit));
+	put_label(page, across(&frame, 0), frame.top + height + 15, "middle", "0", 1);
 	dperm_page_put(page, "</svg></figure>\n");
 }
 

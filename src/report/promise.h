@@ -14,6 +14,10 @@ typedef struct DpermPromise
 	DpermClaim	claim;
 	const char *released;		/* "the model", "what was released"; begins no sentence */
 	bool		is_protected;	/* was it paid for from a budget? */
+	bool		is_budget;		/* is it about all releases of one? */
+	bool		is_unit_open;	/* is it not known yet whether rows or persons are meant? */
+	bool		is_tuned;		/* were parameters chosen by looking at private rows? */
+	bool		has_kernel;
 } DpermPromise;
 
 /* In plain words, and what an attacker can find out at most. */

@@ -169,8 +169,8 @@ dperm_record_show(StringInfo page, Jsonb *record)
 		JsonbContainer *part = dperm_facts_member(deployment, fields[i].part);
 
 		if (fields[i].heading)
-			dperm_page_put(page, "<tr><th class=\"part\" colspan=\"2\" scope=\"colgroup\">%s</th>"
-						   "</tr>\n", fields[i].heading);
+			dperm_page_put(page, "%s<tr><th class=\"part\" colspan=\"2\" scope=\"rowgroup\">%s</th>"
+						   "</tr>\n", i > 0 ? "</tbody>\n<tbody>\n" : "", fields[i].heading);
 		dperm_page_fact(page, fields[i].label,
 						strcmp(fields[i].field, "privacy_parameters") == 0 ?
 						parameters_text(part) : dperm_facts_text(part, fields[i].field));

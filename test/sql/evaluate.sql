@@ -147,16 +147,16 @@ DROP TABLE crafted;
 --
 -- ROC
 --
-CREATE FUNCTION roc(name text, epsilon float8, bins integer) RETURNS TABLE (n bigint, threshold float8, tpr float8, fpr float8, auc float8, low float8, high float8) LANGUAGE sql AS $$
+CREATE FUNCTION roc(name text, epsilon float8, bins integer) RETURNS TABLE (n bigint, threshold float8, tpr float8, fpr float8, auc float8, low float8, high float8, private boolean) LANGUAGE sql AS $$
   SELECT row_number() OVER (), r.* FROM models, dp_roc(m, 'patients', 'sick', epsilon, bins => bins) r WHERE models.name = roc.name
 $$;
 SELECT count(*) AS points, array_agg(threshold ORDER BY n) = array_agg(threshold ORDER BY threshold DESC) AS strictest_first, bool_and(tpr BETWEEN 0 AND 1 AND fpr BETWEEN 0 AND 1) AS shares,
        array_agg(tpr ORDER BY n) = array_agg(tpr ORDER BY tpr) AND array_agg(fpr ORDER BY n) = array_agg(fpr ORDER BY fpr) AS monotone,
-       min(tpr) = 0 AND min(fpr) = 0 AND max(tpr) = 1 AND max(fpr) = 1 AS ends, count(DISTINCT auc) AS areas
+       min(tpr) = 0 AND min(fpr) = 0 AND max(tpr) = 1 AND max(fpr) = 1 AS ends, count(DISTINCT auc) AS areas, bool_or(private) AS private
 FROM roc('columns', 'Infinity', 50);
 SELECT count(*) AS points, array_agg(threshold ORDER BY n) = array_agg(threshold ORDER BY threshold DESC) AS strictest_first, bool_and(tpr BETWEEN 0 AND 1 AND fpr BETWEEN 0 AND 1) AS shares,
        array_agg(tpr ORDER BY n) = array_agg(tpr ORDER BY tpr) AND array_agg(fpr ORDER BY n) = array_agg(fpr ORDER BY fpr) AS monotone,
-       min(tpr) = 0 AND min(fpr) = 0 AND max(tpr) = 1 AND max(fpr) = 1 AS ends, count(DISTINCT auc) AS areas, bool_and(auc BETWEEN 0 AND 1) AS an_area
+       min(tpr) = 0 AND min(fpr) = 0 AND max(tpr) = 1 AND max(fpr) = 1 AS ends, count(DISTINCT auc) AS areas, bool_and(auc BETWEEN 0 AND 1) AS an_area, bool_and(private) AS private
 FROM roc('columns', 1, 50);
 SELECT count(*) AS points, min(threshold), max(threshold) FROM roc('columns', 'Infinity', 2);
 -- each point is the share of rows whose decision is above the threshold

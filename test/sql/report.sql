@@ -60,6 +60,15 @@ SELECT name, string_agg(t[1] || ' ' || t[2], ', ') AS alarms,
   FROM models, regexp_matches(dp_report(model), '<th scope="row">(\d+ %)</th><td>([0-9.<>wbr/]+ %)</td>', 'g') t, LATERAL (SELECT rtrim(t[1], ' %')::float8 / 100 AS w, (model::jsonb ->> 'delta')::float8 AS d) v
  WHERE name IN ('curves', 'lines') GROUP BY name ORDER BY name;
 
+-- What is said belongs to the model: neighbours, unit, tuning, kernel, prior, noise
+SELECT name, p LIKE '%two ideas of what one row holds%' AS other, p LIKE '%two ideas of one row: that it holds certain values, or is empty%' AS empty, p LIKE '%for somebody with k rows%' AS several_rows, p LIKE '%The unit column%' AS unit_column,
+       p LIKE '%SipHash%' AS portions, p LIKE '%BLAS rounds%' AS blas, p LIKE '%<h3>It holds if</h3>%' AS assumptions, (SELECT count(*) FROM regexp_matches(p, 'the prior, of reports.patients', 'g')) AS prior
+  FROM models, dp_report(model) p ORDER BY name;
+SELECT name, d #>> '{dp_variant,unprotected_quantities}' AS unprotected, d #> '{privacy_loss,privacy_unit}' IS NULL AS no_unit, d #> '{implementation,justification}' IS NULL AS no_proof, d #>> '{accounting,composition}' AS composition
+  FROM models, LATERAL (SELECT dp_report_data(model) -> 'deployment') r (d) WHERE name IN ('exact', 'persons') ORDER BY name;
+SELECT d #>> '{dp_variant,data_domain}' AS domain, d #>> '{implementation,preprocessing_and_hyperparameter_tuning}' AS choices
+  FROM models, LATERAL (SELECT dp_report_data(model) -> 'deployment') r (d) WHERE name = 'tuned';
+
 -- Pictures: points are where dp_curve has them, on one scale. How far off, in pixels
 CREATE FUNCTION off(model dp_model, name text) RETURNS text LANGUAGE sql AS $$
 	WITH curve AS (SELECT row_number() OVER (ORDER BY c.position) AS n, c.score FROM dp_curve(model, name) c),
@@ -81,7 +90,7 @@ SELECT dp_report(NULL::dp_model) IS NULL AS model, dp_report(NULL::text) IS NULL
 CREATE TABLE evaluated AS
 SELECT (SELECT jsonb_agg(e) FROM dp_evaluate(model, 'patients', epsilon => 1) e) AS metrics, (SELECT jsonb_agg(r) FROM dp_roc(model, 'patients', epsilon => 1) r) AS roc FROM models WHERE name = 'curves';
 SELECT what, faults(p) AS faults, p LIKE '%Confusion matrix%' AS matrix, p LIKE '%ROC curve</h3>%' AS roc, p LIKE '%figures are exact%' AS exact
-  FROM models, evaluated, LATERAL (VALUES ('metrics', metrics), ('roc', roc), ('both', roc || metrics), ('other metrics', '[{"metric": "<b>", "value": 1e400, "private": false}]'),
+  FROM models, evaluated, LATERAL (VALUES ('metrics', metrics), ('roc', roc), ('exact roc', (SELECT jsonb_agg(r) FROM dp_roc(model, 'patients', epsilon => 'Infinity') r)), ('both', roc || metrics), ('other metrics', '[{"metric": "<b>", "value": 1e400, "private": false}]'),
        ('odd points', '[{"true_positive_rate": 1e308, "false_positive_rate": -1e308}, {"true_positive_rate": "Infinity", "false_positive_rate": "NaN"}, {"true_positive_rate": 7, "false_positive_rate": 0}]')) v (what, e),
        dp_report(model, e) p WHERE name = 'curves';
 SELECT outcomes('dp_report((SELECT model FROM reports.models WHERE name = ''lines''), ?)', '''{}'' | ''[]'' | ''1'' | ''[1]'' | ''[{"metric": null}]'' | ''[{"metric": "accuracy"}, {}]''');
@@ -143,7 +152,9 @@ SELECT count(*) FROM paid, dp_evaluate(model, 'patients', epsilon => 0.25);
 SELECT faults(p) AS faults, p LIKE '%purpose of ana &#60;script&#62;%' AS purpose, p LIKE '%is exactly this one%' AS kept, p LIKE '%From the ledger%Confusion matrix%' AS evaluation, p LIKE '%Evaluations whose model names this entry%0.25%' AS charged,
        dp_report_data(model) #>> '{deployment,basic,intended_use}' AS intended_use FROM paid, dp_report(model) p;
 -- a model that names an entry that is not its own
-SELECT p LIKE '%is NOT this one%' AS forged FROM paid, dp_report(jsonb_set(model::jsonb, '{weights,0}', '0.5')::dp_model) p;
+SELECT p LIKE '%What was released for it is NOT this model%' AS forged, dp_report_data(m) #>> '{deployment,accounting,composition}' AS composition, dp_report_data(m) #>> '{deployment,deployment_model,actors}' LIKE 'Whoever called dperm can read the rows%' AS curator
+  FROM paid, LATERAL (SELECT jsonb_set(model::jsonb, '{weights,0}', '0.5')::dp_model) f (m), dp_report(m) p;
+SELECT dp_report_data(model) #>> '{deployment,accounting,composition}' AS composition FROM paid;
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION "report <b>&""'";
 SELECT dp_budget_charge('<i>b</i>', 0.5, purpose => '<u>theirs</u>');
@@ -166,6 +177,9 @@ SET ROLE report_owner;
 SELECT dp_budget_create('long', 400);
 SELECT count(dp_budget_charge('long', 0.5)) FROM generate_series(1, 120);
 SELECT faults(p) AS faults, (regexp_match(p, 'Shown: \d+ of \d+ entries'))[1] AS cut, p LIKE '%<td>120</td><td>60.0</td>%' AS sum FROM dp_report('long') p;
+-- no relation has said yet whether it counts rows or persons
+SELECT p LIKE '%any one row, or all rows of any one person, which is not known yet,%' AS open, p LIKE '%dp_budget_charge was told of%' AS word_of_others, p LIKE '%never raised above these%' AS limits,
+       dp_report_data('long') #> '{deployment,privacy_loss,privacy_unit_details}' IS NULL AS no_neighbours FROM dp_report('long') p;
 SELECT d #>> '{deployment,basic,data_product_type}' AS type, d #> '{deployment,privacy_loss,privacy_parameters}' AS parameters, d #>> '{deployment,deployment_model,release_type}' AS releases FROM dp_report_data('<i>b</i>') d;
 -- limits that were lowered below what was spent: the guarantee is that of the largest ones, for everybody
 SELECT dp_budget_create('lowered', 100, 1e-6);
@@ -200,7 +214,7 @@ SET ROLE report_owner;
 -- another budget of the same name
 SELECT dp_budget_create('lowered', 2);
 SELECT dp_budget_charge('lowered', 0.5);
-SELECT stated(), dp_report('lowered') LIKE '%4.25%' AS former, substring(dp_report('lowered') FROM 'AND entry [^;]*;[0-9]*= \d+') AS checked;
+SELECT stated(), dp_report('lowered') LIKE '%4.25%' AS former, dp_report_data('lowered') #>> '{deployment,accounting,composition}' AS composition, substring(dp_report('lowered') FROM 'AND entry [^;]*;[0-9]*= \d+') AS checked;
 SELECT dp_budget_drop('lowered');
 SELECT dp_report_data('lowered') #>> '{deployment,accounting,composition}' AS composition;
 -- a budget that was dropped still has its ledger
@@ -237,6 +251,9 @@ SELECT 'dperm_report_model($1, NULL, NULL, NULL, NULL, $2)', roc || metrics FROM
 GRANT SELECT ON facts, paid TO report_eve;
 SET ROLE report_eve;
 SELECT call, outcome(call, model, m) AS outcome, count(*) > 50 AS many FROM paid, facts, mangled(facts) m GROUP BY 1, 2 ORDER BY 1, 2;
+-- several budgets of one name: no guarantee of either
+SELECT faults(p) AS faults, p LIKE '%2 budgets have this name%' AS several, p LIKE '%plain words%' AS guarantee, dperm_report_budget_data('b', NULL, NULL, NULL, j) #> '{deployment,privacy_loss}' AS loss
+  FROM facts, jsonb_set(facts, '{largest,budgets}', '2') j, dperm_report_budget('b', NULL, NULL, NULL, j) p WHERE call LIKE 'dperm_report_budget(%';
 -- a text that is cut stays text
 SELECT dperm_report_budget_data('b', NULL, NULL, NULL, '{"budgets": [{}], "since": "aaaaaaaaa\u20ac\u20ac"}') #>> '{deployment,basic,publication_date}' = to_char(now(), 'YYYY-MM-DD') AS today,
        dperm_report_budget_data('b', NULL, NULL, NULL, '{"budgets": [{}], "since": "2020-02-03T04:05:06"}') #>> '{deployment,basic,publication_date}' AS since;

@@ -91,7 +91,8 @@ put_prior(DpermOut *out, const DpermModel *model)
 	if (dperm_claim_private(&model->claim))
 		dperm_out_put(out,
 			"The guarantee holds for the rows of this training, whatever the prior is, and "
-				 "does not replace that of the prior: for rows that both were trained on, %s. ",
+				 "does not replace that of the prior: for %s, %s. ",
+			is_for_persons(model) ? "persons who are in both" : "rows that both were trained on",
 			prior.claim.neighbours == model->claim.neighbours &&
 			prior.claim.unit == model->claim.unit ? "the costs of both add up" :
 			"both have a cost, but not for the same neighbours, so that they do not simply add up");
