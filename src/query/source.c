@@ -461,7 +461,7 @@ make_readers(DpermSource *source, DpermColumn **features)
 const char *
 dperm_source_schema(const DpermSource *source)
 {
-	return quote_identifier(get_namespace_name(source->extension_schema));
+	return quote_identifier(dperm_relation_schema_name(source->extension_schema));
 }
 
 /*

@@ -94,6 +94,7 @@ promise_of(const DpermBudgetReport *report)
 		.released = "all releases of this budget together",
 		.is_protected = true,
 		.is_budget = true,
+		.has_kernel = true,
 		.is_unit_open = account_text(report, "unit") == NULL
 	};
 

@@ -76,11 +76,12 @@ put_release(StringInfo page, const DpermModelReport *report, Jsonb *record)
 static void
 put_prior_words(StringInfo page, const DpermModel *model)
 {
-	char	   *prior = dperm_model_report_prior(model);
+	bool		alarm;
+	char	   *prior = dperm_model_report_prior(model, &alarm);
 
 	if (prior == NULL)
 		return;
-	dperm_page_put(page, strstr(prior, "NOT PRIVATE") ? "<p class=\"alarm\">" : "<p>");
+	dperm_page_put(page, alarm ? "<p class=\"alarm\">" : "<p>");
 	dperm_page_text(page, prior, DPERM_PAGE_LONG);
 	dperm_page_put(page, "</p>\n");
 }
@@ -116,7 +117,7 @@ put_prior_section(StringInfo page, const DpermModel *model)
 		return;
 	noisy = !isinf(prior.claim.epsilon);
 	dperm_page_section(page, "prior", "The prior");
-	put_prior_words(page, model);
+	dperm_page_put(page, "<p>The plain words say what it means for the guarantee.</p>\n");
 	dperm_page_table(page, "The prior", NULL);
 	dperm_page_fact(page, "trained on", prior.source.len == 0 ? DPERM_RECORD_UNKNOWN :
 					pnstrdup(prior.source.bytes, prior.source.len));
@@ -160,7 +161,7 @@ put_evaluation(StringInfo page, const DpermModelReport *report)
 					   "release of its own, with a cost of its own.</p>\n");
 		dperm_evaluation_show(page, report->evaluation);
 	}
-	else if (metrics || curve)
+	else if (dperm_model_report_entry(report) && (metrics || curve))
 	{
 		dperm_page_put(page, "<p>From the ledger: the latest evaluation of a model that names "
 					   "this entry. It has noise, and a cost, of its own.</p>\n");
@@ -182,8 +183,8 @@ put_kept(StringInfo page, const DpermModelReport *report)
 		case DPERM_PAYMENT_NONE:
 			break;
 		case DPERM_PAYMENT_UNSEEN:
-			dperm_page_put(page, "<p>What was released for it is not kept, or not visible to this "
-						   "role.</p>\n");
+			dperm_page_put(page, "<p>It does not exist here, or what was released for it is not "
+						   "kept, or not visible to this role.</p>\n");
 			break;
 		case DPERM_PAYMENT_SAME:
 			dperm_page_put(page, "<p>The model that the ledger keeps is exactly this one.</p>\n");
@@ -203,13 +204,16 @@ put_later_charges(StringInfo page, const DpermModelReport *report)
 		"entry", "time", "role", "function", "epsilon", "delta", NULL
 	};
 	static const char *const keys[] = {"role", "function", "epsilon", "delta"};
-	int			count = dperm_facts_count(report->ledger);
+	int			count = 0;
 	int			shown = 0;
 
-	if (count <= 1)
+	for (int i = 0; i < dperm_facts_count(report->ledger); i++)
+		if (!dperm_facts_is(dperm_facts_object(report->ledger, i), "own", "true"))
+			count++;
+	if (count == 0)
 		return;
 	dperm_page_table(page, "Evaluations whose model names this entry", columns);
-	for (int i = 0; i < count && shown < DPERM_PAGE_ROWS; i++)
+	for (int i = 0; shown < Min(count, DPERM_PAGE_ROWS); i++)
 	{
 		JsonbContainer *row = dperm_facts_object(report->ledger, i);
 
@@ -224,7 +228,7 @@ put_later_charges(StringInfo page, const DpermModelReport *report)
 		shown++;
 	}
 	dperm_page_table_end(page);
-	dperm_page_cut(page, count - 1, shown, "evaluations");
+	dperm_page_cut(page, count, shown, "evaluations");
 }
 
 /* The entry of the ledger. */
@@ -247,11 +251,10 @@ put_ledger_section(StringInfo page, const DpermModelReport *report)
 	}
 	dperm_page_put(page, "<p>The model names entry " INT64_FORMAT " of budget ", model->entry);
 	dperm_page_bytes(page, model->budget.bytes, model->budget.len, DPERM_PAGE_NAME);
-	dperm_page_put(page, entry ? ".</p>\n" : ", which does not exist here, or is not visible to "
-				   "this role.</p>\n");
+	dperm_page_put(page, ".</p>\n");
+	put_kept(page, report);
 	if (entry == NULL)
 		return;
-	put_kept(page, report);
 	dperm_page_table(page, "The entry", NULL);
 	dperm_page_fact(page, "time", dperm_page_moment(dperm_facts_text(entry, "at")));
 	for (int i = 0; i < (int) lengthof(keys); i++)

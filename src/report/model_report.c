@@ -4,6 +4,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "common/shortest_dec.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -62,35 +64,66 @@ dperm_model_report_source(const DpermModel *model)
 		pstrdup("the rows of a query");
 }
 
-/* The entry of the ledger; the query has already chosen the budget. */
-JsonbContainer *
-dperm_model_report_entry(const DpermModelReport *report)
+/* Does a row of the ledger show that it released a model, given as text? */
+static DpermPayment
+payment_of(JsonbContainer *entry, const char *model)
 {
-	return report->model->entry == 0 ? NULL :
-		dperm_facts_find(report->ledger, "own", "true");
+	char	   *kept = dperm_facts_text(entry, "model");
+	char	   *release = dperm_facts_text(entry, "release");
+
+	if (kept)
+		return strcmp(kept, model) == 0 ? DPERM_PAYMENT_SAME : DPERM_PAYMENT_OTHER;
+
+	/* it is no charge, its call has failed, or it released something else */
+	if (!dperm_facts_is(entry, "act", "charge") ||
+		(release && strcmp(release, "kept") != 0 && strcmp(release, "not kept") != 0) ||
+		dperm_facts_member(entry, "metrics") ||
+		dperm_facts_is(entry, "function", "dp_evaluate") ||
+		dperm_facts_is(entry, "function", "dp_roc") ||
+		dperm_facts_is(entry, "function", "dp_budget_charge"))
+		return DPERM_PAYMENT_OTHER;
+	return DPERM_PAYMENT_UNSEEN;
 }
 
-/* Does the ledger show that this model was paid for? */
+/*
+ * The entry of the ledger, and what it shows. Two budgets may have one name: the
+ * entry is the one that speaks most for the model.
+ */
+static DpermPayment
+find_entry(const DpermModelReport *report, JsonbContainer **entry)
+{
+	char	   *text = dperm_model_type_text(report->model);
+	DpermPayment found = report->model->entry == 0 ? DPERM_PAYMENT_NONE : DPERM_PAYMENT_UNSEEN;
+
+	*entry = NULL;
+	for (int i = 0; found != DPERM_PAYMENT_NONE && i < dperm_facts_count(report->ledger); i++)
+	{
+		JsonbContainer *row = dperm_facts_object(report->ledger, i);
+		DpermPayment payment = payment_of(row, text);
+
+		if (dperm_facts_is(row, "own", "true") && (*entry == NULL || payment < found))
+		{
+			found = payment;
+			*entry = row;
+		}
+	}
+	return found;
+}
+
 DpermPayment
 dperm_model_report_payment(const DpermModelReport *report)
 {
-	JsonbContainer *entry = dperm_model_report_entry(report);
-	char	   *kept = dperm_facts_text(entry, "model");
+	JsonbContainer *entry;
 
-	if (report->model->entry == 0)
-		return DPERM_PAYMENT_NONE;
-	if (entry == NULL)
-		return DPERM_PAYMENT_UNSEEN;
-	if (kept)
-		return strcmp(kept, dperm_model_type_text(report->model)) == 0 ?
-			DPERM_PAYMENT_SAME : DPERM_PAYMENT_OTHER;
+	return find_entry(report, &entry);
+}
 
-	/* an entry that is no charge, or one whose call has failed, released no model */
-	return dperm_facts_is(entry, "act", "charge") &&
-		(dperm_facts_text(entry, "release") == NULL ||
-		 dperm_facts_is(entry, "release", "kept") ||
-		 dperm_facts_is(entry, "release", "not kept")) ?
-		DPERM_PAYMENT_UNSEEN : DPERM_PAYMENT_OTHER;
+JsonbContainer *
+dperm_model_report_entry(const DpermModelReport *report)
+{
+	JsonbContainer *entry;
+
+	return find_entry(report, &entry) == DPERM_PAYMENT_OTHER ? NULL : entry;
 }
 
 /* What is promised. */
@@ -112,20 +145,25 @@ dperm_model_report_promise(const DpermModelReport *report)
 
 /* What has to be known of a prior, or NULL if there is none. */
 char *
-dperm_model_report_prior(const DpermModel *model)
+dperm_model_report_prior(const DpermModel *model, bool *alarm)
 {
 	DpermPrior	prior;
 	char	   *from;
 
 	if (model->prior.len == 0 || dperm_prior_read(&model->prior, &prior) != NULL)
 		return NULL;
-	from = psprintf("The weights were drawn towards those of an earlier model, the prior%s%.*s. "
-					"The guarantee is about the %s of this training. ",
-					prior.source.len > 0 ? ", of " : "", prior.source.len, prior.source.bytes,
-					dperm_model_report_units(model));
+	from = psprintf("The weights were drawn towards those of an earlier model, the prior%s%.*s. ",
+					prior.source.len > 0 ? ", of " : "", prior.source.len, prior.source.bytes);
+	if (dperm_claim_private(&model->claim))
+		from = psprintf("%sThe guarantee is about the %s of this training. ", from,
+						dperm_model_report_units(model));
+	*alarm = !prior.private;
+	if (isinf(prior.claim.epsilon))
+		return psprintf("%sThe prior is NOT PRIVATE: nothing is promised to those that it was "
+						"trained on.", from);
 	if (!prior.private)
-		return psprintf("%sThe prior, or one behind it, is NOT PRIVATE: nothing is promised to "
-						"those that it was trained on.", from);
+		return psprintf("%sA prior behind the prior is NOT PRIVATE: nothing is promised to those "
+						"that it was trained on.", from);
 	return psprintf("%sFor those that the prior was trained on, its epsilon %s and delta %s count "
 					"too; they add up if unit and neighbours are the same.", from,
 					double_to_shortest_decimal(prior.claim.epsilon),
@@ -274,7 +312,8 @@ describe_payment(const DpermModelReport *report)
 static char *
 describe_composition(const DpermModelReport *report)
 {
-	char	   *prior = dperm_model_report_prior(report->model);
+	bool		alarm;
+	char	   *prior = dperm_model_report_prior(report->model, &alarm);
 
 	return psprintf("%s%s%s", describe_payment(report), prior ? " " : "", prior ? prior : "");
 }
@@ -291,6 +330,9 @@ describe_choices(const DpermModel *model)
 		chosen = tuning.holdout ?
 			psprintf("The parameters were chosen among %d candidates on a table that was declared "
 					 "public.", tuning.candidates) :
+			!dperm_claim_private(&model->claim) ?
+			psprintf("The parameters were chosen exactly among %d candidates.",
+					 tuning.candidates) :
 			psprintf("The parameters were chosen privately among %d candidates, with the %s rule, "
 					 "at the same epsilon and delta.", tuning.candidates,
 					 tuning.selection == DPERM_SELECT_EXPONENTIAL ?
@@ -338,7 +380,8 @@ put_deployment(StringInfo json, const DpermModelReport *report)
 	dperm_record_field(json, "model_name_details", private ?
 					   "The rows are in a database, which adds the noise." :
 					   "The rows are in a database. No noise was added.");
-	if (private)
+	/* who could read rows is not known of a model that only says that it was paid for */
+	if (private && dperm_model_report_payment(report) != DPERM_PAYMENT_UNSEEN)
 		dperm_record_field(json, "actors", dperm_promise_actors(&promise));
 	dperm_record_field(json, "release_type", "One release");
 	dperm_record_field(json, "data_source_type", "Static");

@@ -24,23 +24,26 @@ typedef struct DpermModelReport
 
 extern Jsonb *dperm_model_report_record(const DpermModelReport *report);
 
-/* The row of the ledger that the model names, or NULL. */
-extern JsonbContainer *dperm_model_report_entry(const DpermModelReport *report);
-
-/* Does that row show that the model was paid for? */
+/* Does the ledger show that the model was paid for? */
 typedef enum DpermPayment
 {
 	DPERM_PAYMENT_NONE,			/* the model names no entry */
-	DPERM_PAYMENT_UNSEEN,		/* the caller sees no entry, or not what it released */
 	DPERM_PAYMENT_SAME,
+	DPERM_PAYMENT_UNSEEN,		/* the caller sees no entry, or not what it released */
 	DPERM_PAYMENT_OTHER			/* the entry released another model, or none */
 } DpermPayment;
 
 extern DpermPayment dperm_model_report_payment(const DpermModelReport *report);
 
-/* What is promised, and what a prior takes from it: a text, or NULL without one. */
+/* The row of the ledger that the model names, unless it released something else; or NULL. */
+extern JsonbContainer *dperm_model_report_entry(const DpermModelReport *report);
+
+/*
+ * What is promised, and what a prior takes from it: a text, or NULL without one,
+ * and whether it takes everything.
+ */
 extern DpermPromise dperm_model_report_promise(const DpermModelReport *report);
-extern char *dperm_model_report_prior(const DpermModel *model);
+extern char *dperm_model_report_prior(const DpermModel *model, bool *alarm);
 
 /* Title and purpose: of the caller, of the ledger, or made up. */
 extern DpermSubject dperm_model_report_subject(const DpermModelReport *report);

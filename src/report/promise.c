@@ -23,7 +23,8 @@ enum
 	ABOUT_ROWS = 4,
 	ABOUT_PERSONS = 8,
 	ABOUT_TUNED = 16,
-	ABOUT_KERNEL = 32
+	ABOUT_KERNEL = 32,
+	ABOUT_DELTA = 64
 };
 
 typedef struct Statement
@@ -38,7 +39,8 @@ static const Statement assumptions[] = {
 	{"Arithmetic is IEEE 754: doubles, rounded to nearest, without fast-math."},
 	{"All passes of a call read the same rows. On one server that is one snapshot, and sources "
 	 "that can change under it are refused; passes over rows of other servers are compared by a "
-	 "digest, and rows do not move between servers meanwhile."},
+	 "digest, and rows do not move between servers meanwhile. Functions in views are as volatile "
+	 "as they are marked."},
 	{"Domains, parameters or their candidates, and priors were chosen without looking at the "
 	 "private rows."},
 	{"The BLAS rounds equal rows alike, wherever they stand in a block.", ABOUT_KERNEL},
@@ -62,6 +64,8 @@ static const Statement not_covered[] = {
 	{"Several rows of one person: for somebody with k rows, epsilon is k times as "
 	 "large.",
 	 ABOUT_ROWS},
+	{"Nor does delta hold for them: it grows by a factor of more than k.",
+	 ABOUT_ROWS | ABOUT_DELTA},
 	{"Other releases about the same people: the costs of all of them add up. dperm counts those "
 	 "that charge a budget, and no others."},
 	{"Time and other side channels: how long a call takes depends on the rows."},
@@ -83,7 +87,8 @@ subjects_of(const DpermPromise *promise)
 		(promise->is_budget ? ABOUT_BUDGET : 0) |
 		(promise->is_unit_open || promise->claim.unit == DPERM_UNIT_ROW ? ABOUT_ROWS : 0) |
 		(promise->is_unit_open || promise->claim.unit == DPERM_UNIT_PERSON ? ABOUT_PERSONS : 0) |
-		(promise->is_tuned ? ABOUT_TUNED : 0) | (promise->has_kernel ? ABOUT_KERNEL : 0);
+		(promise->is_tuned ? ABOUT_TUNED : 0) | (promise->has_kernel ? ABOUT_KERNEL : 0) |
+		(promise->claim.delta > 0 ? ABOUT_DELTA : 0);
 }
 
 /* The statements that belong to a promise, as a list. */
@@ -152,7 +157,8 @@ put_attack(StringInfo page, const DpermPromise *promise)
 
 	dperm_page_put(page, "<p>Suppose that an attacker knows all other rows, and has %s. They raise "
 				   "the alarm if the released numbers speak for one of the two. However they "
-				   "decide, and with whatever computers:</p>\n", doubt(promise));
+				   "decide%s:</p>\n", doubt(promise),
+				   promise->is_tuned ? "" : ", and with whatever computers");
 	dperm_page_table(page, "What an attacker can find out at most", columns);
 	for (int i = 0; i < (int) lengthof(wrong); i++)
 		dperm_page_fact(page, psprintf("%.0f %%", 100 * wrong[i]),
@@ -166,8 +172,7 @@ dperm_promise_plain(StringInfo page, const DpermPromise *promise)
 {
 	const DpermClaim *claim = &promise->claim;
 	const char *other = claim->neighbours != DPERM_NEIGHBOURS_REMOVE ? "had held anything else" :
-		claim->unit == DPERM_UNIT_PERSON || promise->is_unit_open ? "had been left out" :
-		"had been empty";
+		claim->unit == DPERM_UNIT_PERSON ? "had been left out" : "had been empty";
 
 	if (!dperm_claim_private(claim))
 	{
@@ -233,9 +238,8 @@ dperm_promise_actors(const DpermPromise *promise)
 		"The owner of the data and the administrators of the server can read the rows, and are "
 		"trusted. Analysts with a grant are not: they choose the calls, run any SQL around them "
 		"and see results and errors, but no row. Nobody else who gets a result is trusted "
-		"either. They may know everything but the data of one unit, work together, and have any "
-		"computer." :
+		"either. They may know everything but the data of one unit, and work together." :
 		"Whoever called dperm can read the rows, and is trusted, and so are the administrators of "
 		"the server. Nobody else who gets the result is: they may know everything but the data of "
-		"one unit, work together, and have any computer.";
+		"one unit, and work together.";
 }

@@ -13,7 +13,6 @@
 #include "base/message.h"
 #include "miscadmin.h"
 #include "tcop/dest.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "base/host.h"

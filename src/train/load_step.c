@@ -399,8 +399,11 @@ dperm_load_step_record(PG_FUNCTION_ARGS)
 {
 	State	   *state = load_state(fcinfo);
 	Process    *process = state->process;
-	HeapTupleHeader row = PG_GETARG_HEAPTUPLEHEADER(4);
+	HeapTupleHeader row;
 
+	if (PG_ARGISNULL(4))
+		elog(ERROR, "a load has no row");
+	row = PG_GETARG_HEAPTUPLEHEADER(4);
 	if (fcinfo->flinfo->fn_extra != process)
 	{
 		bind_label(process, get_fn_expr_argtype(fcinfo->flinfo, 3));

@@ -344,6 +344,28 @@ SELECT what, string_agg(DISTINCT outcome, ' ' ORDER BY outcome) AS outcomes FROM
   ('tuning by a holdout', 'dp_logreg_tune(''private'', ''ill'', ''{a,b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', holdout => ''exchanging'', identity => ''id'', domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')'),
   ('tuning of persons', 'dp_logreg_tune(''exchanging'', ''ill'', ''{a,b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', unit => ''u'', domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')')) c (what, call),
   (VALUES ('a b'), ('u v'), ('ill b'), ('a ill')) p (pair), generate_series(1, 12) turn, exchanged(turn, pair, call) outcome GROUP BY what ORDER BY what;
+-- a view that drops itself, or is dropped with its schema, while its rows are read
+CREATE FUNCTION gone() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN EXECUTE current_setting('altered.drop'); RETURN true; END $$;
+CREATE FUNCTION quiet(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN gone(); END $$;
+CREATE FUNCTION dropped(command text, call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+BEGIN
+  CREATE SCHEMA leaving;
+  CREATE VIEW leaving.vanishing AS SELECT id, a, b, u, ill FROM exchanged WHERE quiet(id);
+  PERFORM set_config('altered.drop', command, false);
+  EXECUTE 'SELECT count(*) FROM ' || call INTO result;
+  DROP SCHEMA leaving CASCADE;
+  RETURN 'done';
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+SELECT what, command, dropped(command, call) FROM (VALUES
+  ('training', 'dp_logreg_train(''leaving.vanishing'', ''ill'', ''{b}'', ''Infinity'', 0.1, domains => ''{"b": [0, 10]}'')'),
+  ('training of persons', 'dp_logreg_train(''leaving.vanishing'', ''ill'', ''{b}'', ''Infinity'', 0.1, unit => ''u'', domains => ''{"b": [0, 10]}'')'),
+  ('tuning of persons', 'dp_logreg_tune(''leaving.vanishing'', ''ill'', ''{b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', unit => ''u'', domains => ''{"b": [0, 10]}'')'),
+  ('evaluation', 'judge, dp_evaluate(model, ''leaving.vanishing'', ''ill'', epsilon => ''Infinity'')')) c (what, call),
+  unnest('{DROP VIEW IF EXISTS leaving.vanishing,DROP SCHEMA IF EXISTS leaving CASCADE}'::text[]) command ORDER BY what, command;
 \set ECHO all
 
 DROP SCHEMA altered_test CASCADE;

@@ -17,6 +17,7 @@ INSERT INTO models SELECT 'persons', dp_logreg_train('patients', 'ill', '{age,wa
 INSERT INTO models SELECT 'exact', dp_logreg_train('patients', 'ill', '{age}', 'Infinity');
 INSERT INTO models SELECT 'kernel', dp_logreg_train('patients', 'ill', '{age}', 20, kernel => 'gaussian');
 INSERT INTO models SELECT 'vector', dp_logreg(ill, ARRAY[age / 120.0, 0.1], 1.0) FROM patients;
+INSERT INTO models SELECT 'exactly tuned', dp_logreg_tune('patients', 'ill', '{age}', 'Infinity', candidates => '[{}, {"lambda": 0.1}]', identity => 'id', prior => (SELECT model FROM models WHERE name = 'exact'));
 INSERT INTO models SELECT 'tuned', dp_logreg_tune('patients', 'ill', '{age}', 1, candidates => '[{}, {"lambda": 0.1}]', identity => 'id');
 
 -- A page is XML: every element that is opened is closed, in order. The stack of
@@ -61,13 +62,13 @@ SELECT name, string_agg(t[1] || ' ' || t[2], ', ') AS alarms,
  WHERE name IN ('curves', 'lines') GROUP BY name ORDER BY name;
 
 -- What is said belongs to the model: neighbours, unit, tuning, kernel, prior, noise
-SELECT name, p LIKE '%two ideas of what one row holds%' AS other, p LIKE '%two ideas of one row: that it holds certain values, or is empty%' AS empty, p LIKE '%for somebody with k rows%' AS several_rows, p LIKE '%The unit column%' AS unit_column,
+SELECT name, p LIKE '%two ideas of what one row holds%' AS other, p LIKE '%two ideas of one row: that it holds certain values, or is empty%' AS empty, p LIKE '%for somebody with k rows%' AS several_rows, p LIKE '%Nor does delta hold for them%' AS delta, p LIKE '%The unit column%' AS unit_column,
        p LIKE '%SipHash%' AS portions, p LIKE '%BLAS rounds%' AS blas, p LIKE '%<h3>It holds if</h3>%' AS assumptions, (SELECT count(*) FROM regexp_matches(p, 'the prior, of reports.patients', 'g')) AS prior
   FROM models, dp_report(model) p ORDER BY name;
 SELECT name, d #>> '{dp_variant,unprotected_quantities}' AS unprotected, d #> '{privacy_loss,privacy_unit}' IS NULL AS no_unit, d #> '{implementation,justification}' IS NULL AS no_proof, d #>> '{accounting,composition}' AS composition
   FROM models, LATERAL (SELECT dp_report_data(model) -> 'deployment') r (d) WHERE name IN ('exact', 'persons') ORDER BY name;
 SELECT d #>> '{dp_variant,data_domain}' AS domain, d #>> '{implementation,preprocessing_and_hyperparameter_tuning}' AS choices
-  FROM models, LATERAL (SELECT dp_report_data(model) -> 'deployment') r (d) WHERE name = 'tuned';
+  FROM models, LATERAL (SELECT dp_report_data(model) -> 'deployment') r (d) WHERE name LIKE '%tuned' ORDER BY name;
 
 -- Pictures: points are where dp_curve has them, on one scale. How far off, in pixels
 CREATE FUNCTION off(model dp_model, name text) RETURNS text LANGUAGE sql AS $$
@@ -155,6 +156,10 @@ SELECT faults(p) AS faults, p LIKE '%purpose of ana &#60;script&#62;%' AS purpos
 SELECT p LIKE '%What was released for it is NOT this model%' AS forged, dp_report_data(m) #>> '{deployment,accounting,composition}' AS composition, dp_report_data(m) #>> '{deployment,deployment_model,actors}' LIKE 'Whoever called dperm can read the rows%' AS curator
   FROM paid, LATERAL (SELECT jsonb_set(model::jsonb, '{weights,0}', '0.5')::dp_model) f (m), dp_report(m) p;
 SELECT dp_report_data(model) #>> '{deployment,accounting,composition}' AS composition FROM paid;
+-- and one that names the entry of an evaluation, or one that there is not
+SELECT l.act, l.function, d #>> '{accounting,composition}' AS composition, left(d #>> '{deployment_model,actors}', 20) AS actors, d #>> '{basic,intended_use}' AS intended_use
+  FROM paid, LATERAL (SELECT (paid.model::jsonb #>> '{ledger,entry}')::int + 1 UNION ALL SELECT 9999) n (entry) LEFT JOIN dp_ledger l ON l.budget = '<i>b</i>' AND l.entry = n.entry,
+       LATERAL (SELECT dp_report_data(jsonb_set(paid.model::jsonb, '{ledger,entry}', to_jsonb(n.entry))::dp_model) -> 'deployment') r (d) ORDER BY n.entry;
 RESET SESSION AUTHORIZATION;
 SET SESSION AUTHORIZATION "report <b>&""'";
 SELECT dp_budget_charge('<i>b</i>', 0.5, purpose => '<u>theirs</u>');
