@@ -135,10 +135,13 @@ trigger_fault(Relation relation, Oid extension, bool *idle)
 	bool		appended =
 		strncmp(RelationGetRelationName(relation), "dp_ledger_", strlen("dp_ledger_")) != 0;
 
+	/* a copy: looking at a trigger may read the relation's entry in the cache anew */
+	TriggerDesc *triggers = CopyTriggerDesc(relation->trigdesc);
+
 	*idle = false;
-	for (int i = 0; relation->trigdesc && i < relation->trigdesc->numtriggers; i++)
+	for (int i = 0; triggers && i < triggers->numtriggers; i++)
 	{
-		const Trigger *trigger = &relation->trigdesc->triggers[i];
+		const Trigger *trigger = &triggers->triggers[i];
 
 		if (!is_ours(trigger, extension))
 			return pstrdup(trigger->tgname);

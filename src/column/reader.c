@@ -271,6 +271,8 @@ dperm_reader_bind(DpermReader *readers, int i, Oid type)
 void
 dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first)
 {
+	if (first + count > desc->natts)
+		elog(ERROR, "a result has %d columns, not %d", desc->natts, first + count);
 	for (int i = 0; i < count; i++)
 	{
 		Oid			type = TupleDescAttr(desc, first + i)->atttypid;

@@ -103,7 +103,7 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 	look = reads ? NULL : dperm_locks_look();
 	dperm_queries_open(source, &names, options, &tried);
 	if (look)
-		dperm_locks_look_away(look);
+		dperm_locks_look_away(look, source->registration == NULL);
 	dperm_options_set_unit(options, source->unit != NULL);
 	dperm_options_set_labels(options, &source->spec.labels);
 	dperm_call_charge_settle(options, source);

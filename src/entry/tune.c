@@ -18,6 +18,7 @@
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 
 #include "base/arguments.h"
 #include "base/host.h"
@@ -122,6 +123,28 @@ read_arguments(Tuning *tuning, DpermLearner learner)
 }
 
 /*
+ * Raise an error unless the relation looks the same to two candidates: between
+ * them, planning may have run a function of the caller that has altered it.
+ */
+static void
+check_unaltered(const DpermSource *first, const DpermSource *other)
+{
+	const DpermLabels *one = &first->spec.labels;
+	const DpermLabels *two = &other->spec.labels;
+
+	if (first->relation != other->relation || first->block_count != other->block_count ||
+		one->kind != two->kind || one->class_count != two->class_count ||
+		first->unit_type != other->unit_type || first->once != other->once ||
+		first->spec.weighted != other->spec.weighted || first->location != other->location ||
+		(first->registration == NULL) != (other->registration == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" was changed while it was used",
+						get_rel_name(first->relation)),
+				 errhint("Try again.")));
+}
+
+/*
  * Open the named relation for every candidate; on request with the features of
  * the former source.
  */
@@ -140,6 +163,7 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 			own.block_count = source->block_count;
 		}
 		dperm_queries_open(source, &own, options, &tuning->tried);
+		check_unaltered(&tuning->sources[0], source);
 		if (!like_before)
 		{
 			dperm_options_set_unit(options, source->unit != NULL);
@@ -700,7 +724,7 @@ overlap(const Tuning *tuning, const DpermSource *private)
 	ResourceOwner look = dperm_locks_look();
 	bool		result = dperm_queries_overlap(&tuning->sources[0], private);
 
-	dperm_locks_look_away(look);
+	dperm_locks_look_away(look, false);
 	return result;
 }
 
@@ -759,7 +783,7 @@ open_tables(Tuning *tuning)
 
 	open_sources(tuning, &tuning->names, false);
 	if (look)
-		dperm_locks_look_away(look);
+		dperm_locks_look_away(look, false);
 	tuning->first = tuning->sources[0];
 	check_class_count(tuning);
 	if (tuning->first.registration && tuning->identity && !tuning->holdout)

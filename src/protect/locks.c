@@ -199,15 +199,15 @@ dperm_locks_look(void)
 	return before;
 }
 
-/* End it, and release the locks. */
+/* End it, and release the locks, or keep them. */
 void
-dperm_locks_look_away(ResourceOwner before)
+dperm_locks_look_away(ResourceOwner before, bool keep)
 {
 	ResourceOwner own = CurrentResourceOwner;
 
-	ResourceOwnerRelease(own, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
-	ResourceOwnerRelease(own, RESOURCE_RELEASE_LOCKS, false, false);
-	ResourceOwnerRelease(own, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_BEFORE_LOCKS, keep, false);
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_LOCKS, keep, false);
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_AFTER_LOCKS, keep, false);
 	CurrentResourceOwner = before;
 	ResourceOwnerDelete(own);
 }

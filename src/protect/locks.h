@@ -31,9 +31,12 @@ extern List *dperm_locks_held(void);
 /*
  * In a session: locks that are taken between these two are released, so that a
  * role without rights on a relation cannot block its owner for the rest of a
- * transaction. An error releases them, too.
+ * transaction. An error releases them, too. They are to be kept if planning may
+ * have run functions of the caller, as it does for a relation that is not
+ * protected: these may have altered something, which stays locked until the end
+ * of the transaction.
  */
 extern ResourceOwner dperm_locks_look(void);
-extern void dperm_locks_look_away(ResourceOwner before);
+extern void dperm_locks_look_away(ResourceOwner before, bool keep);
 
 #endif							/* DPERM_LOCKS_H */

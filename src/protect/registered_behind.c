@@ -5,6 +5,7 @@
 
 #include "access/transam.h"
 #include "catalog/pg_inherits.h"
+#include "miscadmin.h"
 #include "storage/lockdefs.h"
 #include "utils/lsyscache.h"
 
@@ -123,6 +124,7 @@ dperm_registered_behind_find(DpermBehindRead *read, const DpermColumn *column)
 
 	do
 	{
+		CHECK_FOR_INTERRUPTS();	/* views may be replaced meanwhile, and show each other */
 		foreach(cell, family_of(read, at)->members)
 		{
 			const Member *member = lfirst(cell);

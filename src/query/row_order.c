@@ -19,6 +19,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "query/row_order.h"
@@ -271,15 +272,26 @@ is_limit(Node *limit)
 	return limit != NULL && !(IsA(limit, Const) && ((Const *) limit)->constisnull);
 }
 
-/* Does an OFFSET? OFFSET 0, which has a cast, is for the planner. */
+/*
+ * Does an OFFSET? OFFSET 0, which has a cast, is for the planner. Nothing else is
+ * evaluated here, since that might call a function of the caller.
+ */
 static bool
 is_offset(Node *offset)
 {
+	Const	   *number;
+
 	if (!is_limit(offset))
 		return false;
-	offset = eval_const_expressions(NULL, offset);
-	return !(IsA(offset, Const) && (((Const *) offset)->constisnull ||
-									DatumGetInt64(((Const *) offset)->constvalue) == 0));
+	if (IsA(offset, FuncExpr) && ((FuncExpr *) offset)->funcid == F_INT8_INT4)
+		offset = linitial(((FuncExpr *) offset)->args);
+	if (!IsA(offset, Const))
+		return true;
+	number = (Const *) offset;
+	return !number->constisnull && (number->consttype == INT4OID ?
+									DatumGetInt32(number->constvalue) != 0 :
+									number->consttype != INT8OID ||
+									DatumGetInt64(number->constvalue) != 0);
 }
 
 /* Does a query pick rows that its order does not determine? */

@@ -366,6 +366,45 @@ SELECT what, command, dropped(command, call) FROM (VALUES
   ('tuning of persons', 'dp_logreg_tune(''leaving.vanishing'', ''ill'', ''{b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', unit => ''u'', domains => ''{"b": [0, 10]}'')'),
   ('evaluation', 'judge, dp_evaluate(model, ''leaving.vanishing'', ''ill'', epsilon => ''Infinity'')')) c (what, call),
   unnest('{DROP VIEW IF EXISTS leaving.vanishing,DROP SCHEMA IF EXISTS leaving CASCADE}'::text[]) command ORDER BY what, command;
+-- a relation that is altered between two candidates of a tuning, and one that is
+-- locked by planning: the lock stays
+CREATE TABLE tuned (id int PRIMARY KEY, b int CHECK (b BETWEEN 0 AND 9), y int CONSTRAINT few CHECK (y IN (0, 1)), p int CHECK (p BETWEEN 0 AND 9), q text CHECK (q IN ('a', 'b')));
+INSERT INTO tuned SELECT i, i % 10, i % 2, i % 10, 'a' FROM generate_series(1, 1000) i;
+CREATE FUNCTION change() RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  command text := current_setting('altered.change');
+BEGIN
+  PERFORM set_config('altered.turn', (current_setting('altered.turn')::int - 1)::text, false);
+  IF current_setting('altered.turn') = '0' THEN
+    EXECUTE command;
+  END IF;
+  RETURN true;
+END $$;
+CREATE FUNCTION still() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN change(); END $$;
+CREATE FUNCTION changed(at_turn int, command text, call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+BEGIN
+  PERFORM set_config('altered.turn', '0', false), set_config('altered.change', command, false);
+  CREATE VIEW changing AS SELECT id, b, y FROM tuned WHERE still();
+  PERFORM set_config('altered.turn', at_turn::text, false);
+  EXECUTE 'SELECT count(*) FROM ' || call INTO result;
+  RAISE 'done';
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLSTATE;
+END $$;
+SELECT what, string_agg(DISTINCT outcome, ' ' ORDER BY outcome) AS outcomes FROM (VALUES
+  ('more classes', 'ALTER TABLE tuned DROP CONSTRAINT few; ALTER TABLE tuned ADD CONSTRAINT few CHECK (y IN (0, 1, 2, 3, 4, 5, 6))'),
+  ('more columns', 'CREATE OR REPLACE VIEW changing AS SELECT id, b, y, p, q FROM tuned WHERE still()')) c (what, command),
+  generate_series(1, 9) turn, unnest('{identity => ''id'',unit => ''id''}'::text[]) divided,
+  changed(turn, command, format('dp_logreg_tune(''changing'', ''y'', NULL::text, 1, lambdas => ''{0.1,0.2,0.3}'', %s)', divided)) outcome GROUP BY what ORDER BY what;
+CREATE VIEW changing AS SELECT id, b, y FROM tuned WHERE still();
+BEGIN;
+SET LOCAL altered.change = 'LOCK TABLE judge IN ACCESS EXCLUSIVE MODE';
+SET LOCAL altered.turn = 1;
+SELECT count(*) > 0 AS cost FROM dp_cost('changing', 'y', '{b}', 1, rows => 1000);
+SELECT mode FROM pg_locks WHERE relation = 'judge'::regclass AND pid = pg_backend_pid();
+COMMIT;
 \set ECHO all
 
 DROP SCHEMA altered_test CASCADE;
