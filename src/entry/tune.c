@@ -131,12 +131,18 @@ check_unaltered(const DpermSource *first, const DpermSource *other)
 {
 	const DpermLabels *one = &first->spec.labels;
 	const DpermLabels *two = &other->spec.labels;
+	bool		same = first->relation == other->relation &&
+		first->block_count == other->block_count &&
+		strcmp(first->label_column, other->label_column) == 0 && one->kind == two->kind &&
+		one->low == two->low && one->high == two->high && one->class_count == two->class_count &&
+		dperm_classes_same(one->classes, two->classes, one->class_count) &&
+		first->unit_type == other->unit_type && first->once == other->once &&
+		first->spec.weighted == other->spec.weighted && first->location == other->location &&
+		(first->registration == NULL) == (other->registration == NULL);
 
-	if (first->relation != other->relation || first->block_count != other->block_count ||
-		one->kind != two->kind || one->class_count != two->class_count ||
-		first->unit_type != other->unit_type || first->once != other->once ||
-		first->spec.weighted != other->spec.weighted || first->location != other->location ||
-		(first->registration == NULL) != (other->registration == NULL))
+	for (int i = 0; same && i < first->block_count; i++)
+		same = strcmp(first->columns[i], other->columns[i]) == 0;
+	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was changed while it was used",
@@ -783,7 +789,7 @@ open_tables(Tuning *tuning)
 
 	open_sources(tuning, &tuning->names, false);
 	if (look)
-		dperm_locks_look_away(look, false);
+		dperm_locks_look_away(look, tuning->sources[0].registration == NULL);
 	tuning->first = tuning->sources[0];
 	check_class_count(tuning);
 	if (tuning->first.registration && tuning->identity && !tuning->holdout)

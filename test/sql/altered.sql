@@ -395,6 +395,7 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SELECT what, string_agg(DISTINCT outcome, ' ' ORDER BY outcome) AS outcomes FROM (VALUES
   ('more classes', 'ALTER TABLE tuned DROP CONSTRAINT few; ALTER TABLE tuned ADD CONSTRAINT few CHECK (y IN (0, 1, 2, 3, 4, 5, 6))'),
+  ('other columns', 'ALTER TABLE tuned DROP CONSTRAINT tuned_b_check; ALTER TABLE tuned ADD CONSTRAINT tuned_id_check CHECK (id BETWEEN 0 AND 9999)'),
   ('more columns', 'CREATE OR REPLACE VIEW changing AS SELECT id, b, y, p, q FROM tuned WHERE still()')) c (what, command),
   generate_series(1, 9) turn, unnest('{identity => ''id'',unit => ''id''}'::text[]) divided,
   changed(turn, command, format('dp_logreg_tune(''changing'', ''y'', NULL::text, 1, lambdas => ''{0.1,0.2,0.3}'', %s)', divided)) outcome GROUP BY what ORDER BY what;
