@@ -194,13 +194,13 @@ array_names(const char *argument, Datum datum, Oid element, int *count)
 	bool		byval;
 	char		align;
 	Oid			output;
-	bool		varlena;
+	bool		is_varlena;
 	Datum	   *names;
 	bool	   *nulls;
 	char	  **result;
 
 	get_typlenbyvalalign(element, &len, &byval, &align);
-	getTypeOutputInfo(element, &output, &varlena);
+	getTypeOutputInfo(element, &output, &is_varlena);
 	deconstruct_array(DatumGetArrayTypeP(datum), element, len, byval, align, &names, &nulls, count);
 	if (*count == 0)
 		ereport(ERROR,
@@ -243,7 +243,7 @@ dperm_arguments_names_at(FunctionCallInfo fcinfo, int at, const char *name, int 
 	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, at);
 	Oid			element;
 	Oid			output;
-	bool		varlena;
+	bool		is_varlena;
 
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of argument \"%s\"", name);
@@ -257,7 +257,7 @@ dperm_arguments_names_at(FunctionCallInfo fcinfo, int at, const char *name, int 
 						 name, name)));
 	if (OidIsValid(element))
 		return array_names(name, PG_GETARG_DATUM(at), element, count);
-	getTypeOutputInfo(type, &output, &varlena);
+	getTypeOutputInfo(type, &output, &is_varlena);
 	return string_names(name, OidOutputFunctionCall(output, PG_GETARG_DATUM(at)), count);
 }
 

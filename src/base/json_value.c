@@ -26,7 +26,7 @@ void
 dperm_json_value_append(StringInfo json, Datum value, bool isnull, Oid type, int limit)
 {
 	Oid			output;
-	bool		varlena;
+	bool		is_varlena;
 	char	   *text;
 
 	if (isnull || type == BOOLOID)
@@ -34,7 +34,7 @@ dperm_json_value_append(StringInfo json, Datum value, bool isnull, Oid type, int
 		appendStringInfoString(json, isnull ? "null" : DatumGetBool(value) ? "true" : "false");
 		return;
 	}
-	getTypeOutputInfo(type, &output, &varlena);
+	getTypeOutputInfo(type, &output, &is_varlena);
 	text = OidOutputFunctionCall(output, value);
 	if (limit > 0 && strlen(text) > (size_t) limit)
 		escape_json(json,

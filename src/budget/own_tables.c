@@ -34,6 +34,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/compat.h"
 #include "budget/own_tables.h"
 #include "relation/relation.h"
 
@@ -332,9 +333,15 @@ check_relations(Node *node, void *context)
 	return expression_tree_walker(node, check_relations, context);
 }
 
+#if PG_VERSION_NUM >= 190000
+typedef const JumbleState Jumble;
+#else
+typedef JumbleState Jumble;
+#endif
+
 /* Parse analysis hook. */
 static void
-statement_analysed(ParseState *state, Query *query, JumbleState *jumble)
+statement_analysed(ParseState *state, Query *query, Jumble *jumble)
 {
 	if (previous_hook)
 		previous_hook(state, query, jumble);
@@ -412,11 +419,7 @@ dperm_own_tables_reachable(void)
 
 	if (!OidIsValid(owner))
 		return true;
-#if PG_VERSION_NUM >= 160000
 	result = object_aclcheck(NamespaceRelationId, schema, owner, ACL_USAGE);
-#else
-	result = pg_namespace_aclcheck(schema, owner, ACL_USAGE);
-#endif
 	if (result != ACLCHECK_OK)
 		ereport(WARNING,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -8,10 +8,8 @@
 #include "utils/builtins.h"
 #include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
+#include "base/compat.h"
 #include "column/datum_values.h"
 #include "core/base/limits.h"
 

@@ -315,7 +315,7 @@ dperm_domain_terms_text(const DpermSubject *subject, Node *node)
 	Const	   *constant;
 	Node	   *inner;
 	Oid			output;
-	bool		varlena;
+	bool		is_varlena;
 	bool		padded = subject->base == BPCHAROID;
 	char	   *text;
 
@@ -329,7 +329,7 @@ dperm_domain_terms_text(const DpermSubject *subject, Node *node)
 	constant = (Const *) node;
 	if (constant->consttype != subject->base && !dperm_domain_types_is_text(constant->consttype))
 		return NULL;
-	getTypeOutputInfo(constant->consttype, &output, &varlena);
+	getTypeOutputInfo(constant->consttype, &output, &is_varlena);
 	text = OidOutputFunctionCall(output, constant->constvalue);
 	text[dperm_category_length(padded, text, strlen(text))] = '\0';
 	return text;

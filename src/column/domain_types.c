@@ -206,10 +206,10 @@ DpermText
 dperm_domain_types_text(Oid base, Datum value)
 {
 	Oid			output;
-	bool		varlena;
+	bool		is_varlena;
 	DpermText	text;
 
-	getTypeOutputInfo(base, &output, &varlena);
+	getTypeOutputInfo(base, &output, &is_varlena);
 	text.bytes = OidOutputFunctionCall(output, value);
 	text.len = dperm_category_length(base == BPCHAROID, text.bytes, strlen(text.bytes));
 	return text;

@@ -17,6 +17,7 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
+#include "base/compat.h"
 #include "base/host.h"
 #include "column/datum_values.h"
 #include "column/domain_checks.h"
@@ -60,11 +61,10 @@ static Jsonb *
 without_nulls(Jsonb *json)
 {
 	JsonbIterator *it = JsonbIteratorInit(&json->root);
-	JsonbParseState *state = NULL;
+	JsonbInState state = {0};
 	JsonbIteratorToken token;
 	JsonbValue	key,
 				value;
-	JsonbValue *result;
 
 	if (!JB_ROOT_IS_OBJECT(json))
 		return json;			/* dperm_domains_read() raises the error */
@@ -79,8 +79,8 @@ without_nulls(Jsonb *json)
 		pushJsonbValue(&state, WJB_KEY, &key);
 		pushJsonbValue(&state, WJB_VALUE, &value);
 	}
-	result = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
-	return JsonbValueToJsonb(result);
+	pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+	return JsonbValueToJsonb(state.result);
 }
 
 /* Is the column a key of the object? */

@@ -11,11 +11,9 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
 #include "base/class_list.h"
+#include "base/compat.h"
 #include "column/datum_values.h"
 #include "column/domain_types.h"
 #include "column/label.h"

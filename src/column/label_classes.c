@@ -9,10 +9,8 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
+#include "base/compat.h"
 #include "base/message.h"
 #include "column/datum_values.h"
 #include "column/domain_types.h"

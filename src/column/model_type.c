@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
+#include "base/compat.h"
 #include "column/model_type.h"
 
 PG_FUNCTION_INFO_V1(dperm_model_in);
@@ -22,12 +23,7 @@ PG_FUNCTION_INFO_V1(dperm_model_from_jsonb);
 PG_FUNCTION_INFO_V1(dp_weights);
 PG_FUNCTION_INFO_V1(dp_guarantee);
 
-/* From 16 on, a caller may ask for soft errors. */
-#if PG_VERSION_NUM >= 160000
 #define RAISE_SOFTLY(fcinfo, rest) ereturn((fcinfo)->context, (Datum) 0, rest)
-#else
-#define RAISE_SOFTLY(fcinfo, rest) ereport(ERROR, rest)
-#endif
 
 /*
  * A first guess at the length of a text, so that it rarely has to be printed

@@ -11,10 +11,8 @@
 
 #include "access/tupdesc.h"
 #include "fmgr.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
+#include "base/compat.h"
 #include "column/datum_values.h"
 #include "column/reader_kind.h"
 #include "core/encode/encoder.h"

@@ -12,10 +12,8 @@
 #include "storage/itemptr.h"
 #include "utils/lsyscache.h"
 #include "utils/uuid.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
+#include "base/compat.h"
 #include "column/datum_values.h"
 #include "core/privacy/portion.h"
 

@@ -15,10 +15,8 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
+#include "base/compat.h"
 #include "base/host.h"
 #include "column/datum_values.h"
 #include "column/model_type.h"
@@ -455,7 +453,7 @@ dperm_scorer_value(const DpermScorer *scorer, int block)
 	Datum		value = scorer->array;
 	Oid			type = scorer->type;
 	Oid			output;
-	bool		varlena;
+	bool		is_varlena;
 
 	if (scorer->is_row)
 	{
@@ -466,7 +464,7 @@ dperm_scorer_value(const DpermScorer *scorer, int block)
 		value = scorer->record.datums[column];
 		type = TupleDescAttr(scorer->record.desc, column)->atttypid;
 	}
-	getTypeOutputInfo(type, &output, &varlena);
+	getTypeOutputInfo(type, &output, &is_varlena);
 	return OidOutputFunctionCall(output, value);
 }
 

@@ -35,14 +35,14 @@ value_type(FunctionCallInfo fcinfo)
 	{
 		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
 		Oid			function;
-		bool		varlena;
+		bool		is_varlena;
 
 		if (!OidIsValid(type))
 			elog(ERROR, "could not determine the type of a value");
 		result = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(*result));
 		result->varlena = get_typlen(type) == -1;
 		result->is_array = OidIsValid(get_element_type(getBaseType(type)));
-		getTypeOutputInfo(type, &function, &varlena);
+		getTypeOutputInfo(type, &function, &is_varlena);
 		fmgr_info_cxt(function, &result->output, fcinfo->flinfo->fn_mcxt);
 		fcinfo->flinfo->fn_extra = result;
 	}

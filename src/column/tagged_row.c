@@ -56,9 +56,9 @@ init_column(TaggedColumn *column, Oid type, MemoryContext context)
 	if (column->kind == DPERM_READ_ENUM || column->kind == DPERM_READ_OUTPUT)
 	{
 		Oid			output;
-		bool		varlena;
+		bool		is_varlena;
 
-		getTypeOutputInfo(type, &output, &varlena);
+		getTypeOutputInfo(type, &output, &is_varlena);
 		fmgr_info_cxt(output, &column->output, context);
 	}
 }

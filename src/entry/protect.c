@@ -24,6 +24,7 @@
 #include "utils/rel.h"
 
 #include "base/arguments.h"
+#include "base/compat.h"
 #include "base/message.h"
 #include "budget/debit.h"
 #include "column/domain_print.h"
@@ -48,11 +49,7 @@ PG_FUNCTION_INFO_V1(dp_protect);
 PG_FUNCTION_INFO_V1(dp_unprotect);
 PG_FUNCTION_INFO_V1(dperm_may_spend);
 
-#if PG_VERSION_NUM >= 160000
 #define is_owner(relation, role) object_ownercheck(RelationRelationId, relation, role)
-#else
-#define is_owner(relation, role) pg_class_ownercheck(relation, role)
-#endif
 
 /* Maximum size of registered domains as text: they are in every dump. */
 #define DOMAINS_TEXT (1024 * 1024)
@@ -224,10 +221,8 @@ check_view_readable(Oid view, Oid reader)
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();		/* views that read views may be many */
-#if PG_VERSION_NUM >= 150000
 	if (relation->rd_rel->relkind == RELKIND_VIEW && RelationHasSecurityInvoker(relation))
 		context.role = reader;
-#endif
 	if (query)
 		(void) check_readable((Node *) query, &context);
 	relation_close(relation, AccessShareLock);

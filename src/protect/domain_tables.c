@@ -15,6 +15,7 @@
 #include "utils/lsyscache.h"
 
 #include "base/arguments.h"
+#include "base/compat.h"
 #include "column/domain_types.h"
 #include "protect/domain_tables.h"
 #include "protect/registry.h"
@@ -162,29 +163,29 @@ type_of_column(Oid table, const char *name)
 
 /* Add the values of a column of tables, as a domain. */
 static void
-push_values(JsonbParseState **state, List *tables, const char *column)
+push_values(JsonbInState *state, List *tables, const char *column)
 {
 	Oid			type = type_of_column(linitial_oid(tables), column);
 	JsonbValue	key = string_value("categories");
 	int			count;
 	Datum	   *values = dperm_table_values(tables, column, type, &count);
 	Oid			output;
-	bool		varlena;
+	bool		is_varlena;
 
-	getTypeOutputInfo(type, &output, &varlena);
-	(void) pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
-	(void) pushJsonbValue(state, WJB_KEY, &key);
-	(void) pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+	getTypeOutputInfo(type, &output, &is_varlena);
+	pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
+	pushJsonbValue(state, WJB_KEY, &key);
+	pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
 	for (int i = 0; i < count; i++)
 	{
 		char	   *text = OidOutputFunctionCall(output, values[i]);
 		int			length = dperm_category_length(type == BPCHAROID, text, strlen(text));
 		JsonbValue	value = string_value(pnstrdup(text, length));
 
-		(void) pushJsonbValue(state, WJB_ELEM, &value);
+		pushJsonbValue(state, WJB_ELEM, &value);
 	}
-	(void) pushJsonbValue(state, WJB_END_ARRAY, NULL);
-	(void) pushJsonbValue(state, WJB_END_OBJECT, NULL);
+	pushJsonbValue(state, WJB_END_ARRAY, NULL);
+	pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
 
 /* The domain that names a table, or NULL. */
@@ -217,7 +218,7 @@ names_table(Jsonb *domains)
 Jsonb *
 dperm_domain_tables_read(Jsonb *domains, Oid source)
 {
-	JsonbParseState *state = NULL;
+	JsonbInState state = {0};
 	JsonbIterator *it;
 	JsonbIteratorToken token;
 	JsonbValue	value;
@@ -225,7 +226,7 @@ dperm_domain_tables_read(Jsonb *domains, Oid source)
 
 	if (!names_table(domains))
 		return domains;
-	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	it = JsonbIteratorInit(&domains->root);
 	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
 	{
@@ -238,11 +239,12 @@ dperm_domain_tables_read(Jsonb *domains, Oid source)
 			push_values(&state, tables, name_in(domain, "column", column));
 		}
 		else if (token == WJB_KEY || token == WJB_VALUE)
-			(void) pushJsonbValue(&state, token, &value);
+			pushJsonbValue(&state, token, &value);
 		if (token == WJB_KEY)
 			column = pnstrdup(value.val.string.val, value.val.string.len);
 	}
-	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
+	pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+	return JsonbValueToJsonb(state.result);
 }
 
 /* A call whose domains are values. */

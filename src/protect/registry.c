@@ -25,6 +25,7 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "base/compat.h"
 #include "budget/object_name.h"
 #include "budget/own_rows.h"
 #include "protect/registry.h"
@@ -57,12 +58,11 @@ static void
 find_columns(DpermRegistration *registration, Datum id)
 {
 	DpermOwnRows rows = dperm_own_rows_find(COLUMNS, "registered_by", id);
-	JsonbParseState *state = NULL;
-	JsonbValue *domains;
+	JsonbInState state = {0};
 	bool		any = false,
 				ambiguous = false;
 
-	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int i = 0; i < rows.count; i++)
 	{
 		AttrNumber	number = DatumGetInt16(dperm_own_rows_value(&rows, i, "number"));
@@ -88,19 +88,19 @@ find_columns(DpermRegistration *registration, Datum id)
 
 			key.val.string.val = name;
 			key.val.string.len = strlen(name);
-			(void) pushJsonbValue(&state, WJB_KEY, &key);
+			pushJsonbValue(&state, WJB_KEY, &key);
 			JsonbToJsonbValue(DatumGetJsonbP(domain), &value);
-			(void) pushJsonbValue(&state, WJB_VALUE, &value);
+			pushJsonbValue(&state, WJB_VALUE, &value);
 			any = true;
 		}
 	}
-	domains = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+	pushJsonbValue(&state, WJB_END_OBJECT, NULL);
 
 	/* a registration has one unit; if its rows disagree, it is unknown */
 	if (ambiguous)
 		registration->unit = 0;
 	if (any)
-		registration->domains = JsonbValueToJsonb(domains);
+		registration->domains = JsonbValueToJsonb(state.result);
 }
 
 /* The registrations of a relation, and those with its name. */

@@ -9,6 +9,7 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
 #include "executor/tuptable.h"
@@ -178,11 +179,7 @@ static void
 tell(char kind, const void *bytes, Size size)
 {
 	shm_mq_iovec parts[2] = {{&kind, 1}, {bytes, size}};
-#if PG_VERSION_NUM >= 150000
 	shm_mq_result result = shm_mq_sendv(worker.to_session, parts, lengthof(parts), false, true);
-#else
-	shm_mq_result result = shm_mq_sendv(worker.to_session, parts, lengthof(parts), false);
-#endif
 
 	if (result != SHM_MQ_SUCCESS)
 		proc_exit(0);

@@ -10,9 +10,11 @@
 #include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
-#include "tcop/tcopprot.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
@@ -26,6 +28,21 @@
 /* Whom this process trusts, besides PostgreSQL and superusers. */
 static Oid	trusted_owner;
 static Oid	trusted_extension;
+
+/* What hooks are called and given, which depends on the version. */
+#if PG_VERSION_NUM >= 190000
+#define PLANNER(...) __VA_ARGS__, struct ExplainState *explain
+#define PLAN_OF(...) __VA_ARGS__, explain
+#define get_relation_info_hook build_simple_rel_hook
+#define get_relation_info_hook_type build_simple_rel_hook_type
+#define RELATION_INFO PlannerInfo *root, RelOptInfo *info, RangeTblEntry *entry
+#define INFO_OF_RELATION root, info, entry
+#else
+#define PLANNER(...) __VA_ARGS__
+#define PLAN_OF(...) __VA_ARGS__
+#define RELATION_INFO PlannerInfo *root, Oid relation, bool parent, RelOptInfo *info
+#define INFO_OF_RELATION root, relation, parent, info
+#endif
 
 /* The hooks of other extensions. */
 static needs_fmgr_hook_type next_needs_hook;
@@ -86,10 +103,19 @@ static volatile sig_atomic_t told_to_stop;
 void
 dperm_worker_rules_stop(SIGNAL_ARGS)
 {
+	int			before = errno;
+
 	/* a wait for a lock that took too long is an error of the row */
 	if (!get_timeout_indicator(LOCK_TIMEOUT, false))
 		told_to_stop = true;
-	StatementCancelHandler(postgres_signal_arg);
+	/* as StatementCancelHandler() does, whose arguments depend on the version */
+	if (!proc_exit_inprogress)
+	{
+		InterruptPending = true;
+		QueryCancelPending = true;
+	}
+	SetLatch(MyLatch);
+	errno = before;
 }
 
 void
@@ -210,13 +236,13 @@ search_schema(ObjectAccessType access, Oid class, Oid object, int sub, void *arg
  * have these hooks, must not be used.
  */
 static PlannedStmt *
-plan_here(Query *query, const char *text, int options, ParamListInfo params)
+plan_here(PLANNER(Query *query, const char *text, int options, ParamListInfo params))
 {
 	options &= ~CURSOR_OPT_PARALLEL_OK;
 	if (evaluating)
 		params = NULL;			/* plans of functions do not depend on the values of a row */
-	return next_planner ? next_planner(query, text, options, params) :
-						  standard_planner(query, text, options, params);
+	return next_planner ? next_planner(PLAN_OF(query, text, options, params)) :
+						  standard_planner(PLAN_OF(query, text, options, params));
 }
 
 /*
@@ -239,10 +265,10 @@ no_index_statistics(PlannerInfo *root, Oid index, AttrNumber column, VariableSta
 }
 
 static void
-no_extended_statistics(PlannerInfo *root, Oid relation, bool parent, RelOptInfo *info)
+no_extended_statistics(RELATION_INFO)
 {
 	if (next_relation_info)
-		next_relation_info(root, relation, parent, info);
+		next_relation_info(INFO_OF_RELATION);
 	info->statlist = NIL;
 }
 

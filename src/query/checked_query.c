@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+#include "base/compat.h"
 #include "base/message.h"
 #include "budget/budget.h"
 #include "protect/allowed_code.h"
@@ -78,13 +79,8 @@ analyse_text(const DpermChecked *query)
 		types[i] = query->params->params[i].ptype;
 	if (list_length(statements) != 1)
 		elog(ERROR, "a query over a source is not one statement");
-#if PG_VERSION_NUM >= 150000
 	return parse_analyze_fixedparams(linitial_node(RawStmt, statements), query->text, types,
 									 query->params->numParams, NULL);
-#else
-	return parse_analyze(linitial_node(RawStmt, statements), query->text, types,
-						 query->params->numParams, NULL);
-#endif
 }
 
 /* The relations that a query names. */
@@ -213,7 +209,7 @@ check_plan(const DpermSource *source, const PlannedStmt *planned)
 static PlannedStmt *
 plan(const DpermChecked *query, Query *tree)
 {
-	PlannedStmt *planned = pg_plan_query(tree, query->text, query->options, query->params);
+	PlannedStmt *planned = pg_plan_query(tree, query->text, query->options, query->params, NULL);
 
 	planned->jitFlags = PGJIT_NONE;
 	check_plan(query->source, planned);
@@ -459,7 +455,7 @@ dperm_checked_query_runs_there(const DpermChecked *query)
 		AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	PlannedStmt *planned =
-		pg_plan_query(analyse(query), query->text, query->options, query->params);
+		pg_plan_query(analyse(query), query->text, query->options, query->params, NULL);
 	bool		result = IsA(planned->planTree, ForeignScan);
 
 	MemoryContextSwitchTo(caller);

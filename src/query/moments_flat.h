@@ -5,10 +5,8 @@
 #ifndef DPERM_MOMENTS_FLAT_H
 #define DPERM_MOMENTS_FLAT_H
 
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
+#include "base/compat.h"
 #include "core/encode/encoder.h"
 #include "core/loss/loss.h"
 #include "core/solve/pass.h"

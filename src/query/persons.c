@@ -14,10 +14,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
+#include "base/compat.h"
 #include "column/datum_values.h"
 #include "core/privacy/draw.h"
 #include "core/privacy/person.h"

@@ -27,18 +27,12 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/compat.h"
 #include "relation/cluster.h"
 #include "relation/relation.h"
 
-#if PG_VERSION_NUM >= 160000
 #define may_create(class, object, role) \
 	(object_aclcheck(class, object, role, ACL_CREATE) == ACLCHECK_OK)
-#else
-#define may_create(class, object, role)                                                            \
-	(((class) == DatabaseRelationId ?                                                              \
-		  pg_database_aclcheck(object, role, ACL_CREATE) :                                         \
-		  pg_namespace_aclcheck(object, role, ACL_CREATE)) == ACLCHECK_OK)
-#endif
 
 /* A schema or database in which a role may create objects, or NULL. */
 static char *

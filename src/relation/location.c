@@ -30,6 +30,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "base/compat.h"
 #include "relation/cluster.h"
 #include "relation/location.h"
 #include "relation/relation.h"
@@ -392,13 +393,8 @@ may_name(Oid relation)
 {
 	Oid			schema = get_rel_namespace(relation);
 
-#if PG_VERSION_NUM >= 160000
 	if (object_aclcheck(NamespaceRelationId, schema, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
 		return false;
-#else
-	if (pg_namespace_aclcheck(schema, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
-		return false;
-#endif
 	return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 

@@ -147,7 +147,7 @@ add_table(Values *values, Oid relation, const char *column)
 
 	check_values_stored(table, number);
 	slot = table_slot_create(table, NULL);
-	scan = table_beginscan(table, GetActiveSnapshot(), 0, NULL);
+	scan = table_beginscan_strat(table, GetActiveSnapshot(), 0, NULL, true, true);
 	while (values->sorted <= DPERM_DIM_MAX &&
 		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{

@@ -12,10 +12,8 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
+#include "base/compat.h"
 #include "column/record.h"
 #include "core/base/classes.h"
 #include "train/load_parts.h"

@@ -144,7 +144,9 @@ RESET parallel_setup_cost;
 SELECT dperm_load_agg('\x00', NULL::int, y, age) FROM people;
 SELECT dperm_load_agg(decode(repeat('00', 20), 'hex'), NULL::int, y, age) FROM people;
 SELECT dperm_load_agg(NULL, NULL::int, y, age) FROM people;
+\set VERBOSITY terse
 SELECT dperm_load_deserialize('\x00', NULL);
+\set VERBOSITY default
 
 DROP VIEW joined, both_halves;
 DROP TABLE few, published, people, parted, broad, calls, alone, together, less;

@@ -172,7 +172,9 @@ DECLARE
 BEGIN
   EXECUTE query INTO result;
   result := coalesce(result, 'NULL');
-EXCEPTION WHEN OTHERS THEN
+EXCEPTION WHEN undefined_function THEN
+  result := SQLSTATE || ': ' || SQLERRM; -- detail and hint are PostgreSQL's, and of its version
+WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
     hint = PG_EXCEPTION_HINT;
   result := state || ': ' || result || CASE WHEN detail <> '' THEN ' (' || detail || ')' ELSE '' END;

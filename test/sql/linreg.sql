@@ -94,7 +94,9 @@ SELECT dp_linreg(days, x, 1, NULL, '{"dimension": 2, "bounds": [0]}') FROM stays
 SELECT dp_linreg(days, x, 1, NULL, '{"dimension": 2, "bounds": 30}') FROM stays;
 SELECT dp_linreg(days, x, 1, NULL, '{"dimension": 2, "positive": "3"}') FROM stays;
 SELECT dp_linreg(ward, x, 1, NULL, '{"dimension": 2, "bounds": [0, 1]}') FROM stays;
+\set VERBOSITY terse
 SELECT dp_logreg_train('stays', 'days', '{age,ward}', 1, bounds => '{0,30}');
+\set VERBOSITY default
 SELECT dp_svm_train('stays', 'days', '{age,ward}', 1, loss => 'log_cosh');
 
 -- Predictions say which function to use, and are NULL for a row that says

@@ -1,0 +1,39 @@
+/*
+ * compat.h: what newer versions of PostgreSQL have, under their names, for the
+ * older ones.
+ */
+#ifndef DPERM_COMPAT_H
+#define DPERM_COMPAT_H
+
+#include "tcop/tcopprot.h"
+#include "utils/jsonb.h"
+
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#else
+#include "catalog/pg_database.h"
+
+#define object_ownercheck(class, object, role) pg_class_ownercheck(object, role)
+#define object_aclcheck(class, object, role, mode)          \
+	((class) == DatabaseRelationId ?                        \
+		 pg_database_aclcheck(object, role, mode) :         \
+		 pg_namespace_aclcheck(object, role, mode))
+/* soft errors, which a caller may ask for */
+#define ereturn(context, value, rest) ereport(ERROR, rest)
+#endif
+
+#if PG_VERSION_NUM < 190000
+typedef struct JsonbInState
+{
+	JsonbValue *result;			/* of the last push: the value, if that was its end */
+	JsonbParseState *parse;
+} JsonbInState;
+
+#define pushJsonbValue(state, token, value) \
+	((void) ((state)->result = (pushJsonbValue) (&(state)->parse, token, value)))
+/* the last argument is the EXPLAIN that a plan is for */
+#define pg_plan_query(query, text, options, params, explain) \
+	(pg_plan_query) (query, text, options, params)
+#endif
+
+#endif							/* DPERM_COMPAT_H */
