@@ -212,6 +212,12 @@ lint:
 	@for p in $(filter-out $(SQL_PARTS:%=sql/parts/%.sql),$(call sources,sql/parts/*)); do \
 		echo "not ok - $$p is not in SQL_PARTS"; exit 1; done
 	@ROOMS='$(ROOMS)' COMPILE='$(CC) $(CPPFLAGS) -Wall -Werror' $(here)/script/check-sources $(here) $(CHECKED_DIRS)
+	@cd $(here) && oldest=$$(sed -n 's/^oldest=//p' script/lib.sh) && newest=$$(sed -n 's/^newest=//p' script/lib.sh) && \
+		{ grep -q '"PostgreSQL": "'$$oldest'\.0\.0"' META.json && grep -qx $$oldest+ debian/pgversions && \
+		grep -q "postgres: \[$$(seq -s ', ' $$oldest $$newest)\]" .github/workflows/ci.yml && \
+		for f in README.md CHANGELOG.md CONTRIBUTING.md docs/operations.md script/matrix; do \
+			grep -q "PostgreSQL $$oldest to $$newest" $$f || exit 1; done; } || \
+		{ echo "not ok - documents, CI and packages name other versions of PostgreSQL than script/lib.sh"; exit 1; }
 	@grep -q "^default_version = '$(EXTVERSION)'" $(here)/dperm.control || \
 		{ echo "not ok - dperm.control is not of version $(EXTVERSION)"; exit 1; }
 	@perl -MJSON::PP -0777 -ne 'decode_json($$_)' $(here)/META.json

@@ -33,14 +33,22 @@ umask 022
 
 major_version() { "$1" --version | sed -E 's/^PostgreSQL ([0-9]+).*/\1/'; }
 
-# Prints the pg_config of a PostgreSQL 14 to 18 that has $1: server, or headers too.
-# PG_CONFIG, if set, is the only candidate.
+# The versions that dperm is tested with. A newer one is tried.
+oldest=15
+newest=19
+
+# Prints the pg_config of a PostgreSQL that has $1: server, or headers too. Versions that are known come first, the newest
+# before the others. PG_CONFIG, if set, is the only candidate.
 find_postgres() {
-  local candidate candidates=(/usr/lib/postgresql/{18,17,16,15,14}/bin/pg_config pg_config)
+  local version candidate candidates=()
+  for ((version = newest; version >= oldest; version--)); do
+    candidates+=("/usr/lib/postgresql/$version/bin/pg_config")
+  done
+  candidates+=(/usr/lib/postgresql/*/bin/pg_config pg_config)
   [ -z "${PG_CONFIG-}" ] || candidates=("$PG_CONFIG")
   for candidate in "${candidates[@]}"; do
     candidate=$(command -v "$candidate") || continue
-    case $(major_version "$candidate") in 14 | 15 | 16 | 17 | 18) ;; *) continue ;; esac
+    [ "$(major_version "$candidate")" -ge "$oldest" ] || continue
     [ -x "$("$candidate" --bindir)/postgres" ] || continue
     [ "$1" = server ] || { [ -e "$("$candidate" --includedir-server)/postgres.h" ] &&
       [ -e "$("$candidate" --pgxs)" ]; } || continue
@@ -196,7 +204,7 @@ prepare() {
   trap 'exit 130' INT
   trap 'exit 143' TERM
   [ -z "${PG_CONFIG-}" ] || find_postgres headers >/dev/null ||
-    die "PG_CONFIG=$PG_CONFIG is not a PostgreSQL 14 to 18 with its server headers"
+    die "PG_CONFIG=$PG_CONFIG is not a PostgreSQL, $oldest or newer, with its server headers"
   log=$(mktemp /tmp/dperm-log.XXXXXX)
   install_packages "$1"
   choose_user
@@ -211,6 +219,8 @@ prepare() {
   export HOME=$work TMPDIR=$work/tmp
 
   found=$(find_postgres headers)
+  [ "$(major_version "$found")" -le "$newest" ] ||
+    say "Warning: dperm is tested with PostgreSQL $oldest to $newest. $("$found" --version) is tried." >&2
   compiler=${CC:-$("$found" --cc)}
   say_versions "$found"
   advise_blas

@@ -72,9 +72,5 @@ dperm_settings_init(void)
 							 false,
 							 PGC_USERSET, 0,
 							 NULL, NULL, NULL);
-#if PG_VERSION_NUM >= 150000
 	MarkGUCPrefixReserved("dperm");
-#else
-	EmitWarningsOnPlaceholders("dperm");
-#endif
 }

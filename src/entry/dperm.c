@@ -3,6 +3,10 @@
  */
 #include "postgres.h"
 
+#if PG_VERSION_NUM < 150000
+#error dperm needs PostgreSQL 15 or later
+#endif
+
 #include "fmgr.h"
 
 #include "base/settings.h"

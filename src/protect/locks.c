@@ -23,11 +23,6 @@
 #include "relation/location.h"
 #include "relation/row_sources.h"
 
-/* Catalogs have lower OIDs. PostgreSQL 14 has another name for it. */
-#if PG_VERSION_NUM < 150000
-#define FirstUnpinnedObjectId FirstBootstrapObjectId
-#endif
-
 /*
  * Lock a relation for this process. PostgreSQL processes invalidation messages
  * when it first takes a lock by name: that happens here, not when a row happens

@@ -368,11 +368,7 @@ answer_question(Call *call, const char *bytes, Size size)
 							 GUC_ACTION_SAVE, true, 0, false);
 	chosen = call->answerer(units, call->arg);
 	AtEOXact_GUC(true, settings);
-#if PG_VERSION_NUM >= 150000
 	(void) shm_mq_send(call->to_worker, sizeof(chosen), &chosen, false, true);
-#else
-	(void) shm_mq_send(call->to_worker, sizeof(chosen), &chosen, false);
-#endif
 }
 
 /* A row of the result. */

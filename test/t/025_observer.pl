@@ -12,7 +12,6 @@ use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 # ---- what is not compared
 
@@ -48,7 +47,6 @@ $calm->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
 $calm->append_conf('postgresql.conf',
 	"shared_buffers = 64MB\nautovacuum = off\ntrack_functions = all\nbgwriter_lru_maxpages = 0\ncheckpoint_timeout = 1h\nmax_wal_size = 4GB\nwal_level = minimal\nmax_wal_senders = 0\nlog_statement = none\ntrack_commit_timestamp = on\n");
 $calm->start;
-my $version = $calm->safe_psql('postgres', 'SHOW server_version_num');
 if ($calm->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_stat_statements'"))
 {
 	$calm->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_stat_statements'\npg_stat_statements.track = all\npg_stat_statements.save = off\n");
@@ -237,7 +235,7 @@ sub statement
 # All in one transaction, so that nothing that the observer does is counted
 # before the end; counters first
 my $look = PostgreSQL::Test::Utils::tempdir . '/look.sql';
-append_to_file($look, "\\set ON_ERROR_ROLLBACK on\nBEGIN;\n" . ($version >= 150000 ? "SET stats_fetch_consistency = snapshot;\n" : '') . join('', map { "$_;\n" } map { statement($_) } sort { ($b =~ /pg_stat/) <=> ($a =~ /pg_stat/) || $a cmp $b } @sources) . "COMMIT;\n");
+append_to_file($look, "\\set ON_ERROR_ROLLBACK on\nBEGIN;\n" . "SET stats_fetch_consistency = snapshot;\n" . join('', map { "$_;\n" } map { statement($_) } sort { ($b =~ /pg_stat/) <=> ($a =~ /pg_stat/) || $a cmp $b } @sources) . "COMMIT;\n");
 
 # The table of releases, with what belongs to it
 my $releases = join '|', split /\n/, (say_to(q{SELECT c.oid FROM pg_class r, pg_class c WHERE r.oid = 'dp_ledger_releases'::regclass AND (c.oid IN (r.oid, r.reltoastrelid) OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN (r.oid, r.reltoastrelid)))}, @holders))[0];
@@ -292,16 +290,8 @@ sub snapshots
 }
 
 # Statistics are sent when a session has nothing to do, and not more often than
-# once in a while. Before 15 nobody can ask for them.
-sub settle
-{
-	my @sessions = @_;
-	if ($version >= 150000) { say_to('SELECT pg_stat_force_next_flush()', @sessions); return }
-	usleep(550_000);
-	say_to('SELECT 1', @sessions);
-	usleep(600_000);
-	return;
-}
+# once in a while, unless somebody asks for them.
+sub settle { return say_to('SELECT pg_stat_force_next_flush()', @_) }
 
 # What one server shows and the other does not
 my @differences;
@@ -343,9 +333,9 @@ my %calls = (
 	evaluate => "SET client_min_messages = warning; SELECT count(*) > 0 FROM model, dp_evaluate(model, 'o.cases', epsilon => 0.1); RESET client_min_messages",
 	persons => "SELECT dp_logreg_train('o.persons', 'ill', '$features', 0.1) IS NOT NULL");
 
-# Counters of shared catalogs belong to no database. Since 15 they can be reset,
-# too, but for their sum.
-my $reset = 'SELECT pg_stat_reset()' . ($version >= 150000 ? '; SELECT count(pg_stat_reset_single_table_counters(oid)) FROM pg_class WHERE relisshared' : '');
+# Counters of shared catalogs belong to no database. They can be reset, too, but
+# for their sum.
+my $reset = 'SELECT pg_stat_reset(); SELECT count(pg_stat_reset_single_table_counters(oid)) FROM pg_class WHERE relisshared';
 
 # The first observation and the first calls fill buffers, in an order that
 # depends on time.

@@ -488,7 +488,7 @@ is((as('"""Ana X"""', "SELECT count(*), count(model) FROM dp_ledger WHERE role =
 # session
 query(q{
 	CREATE FUNCTION at_exit() RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
-		IF current_setting('my.done', true) IS DISTINCT FROM 'yes' THEN PERFORM set_config('my.done', 'yes', false); EXECUTE format('SELECT %s(''z'', true)', CASE WHEN current_setting('server_version_num')::int < 150000 THEN 'pg_start_backup' ELSE 'pg_backup_start' END); END IF;
+		IF current_setting('my.done', true) IS DISTINCT FROM 'yes' THEN PERFORM set_config('my.done', 'yes', false); PERFORM pg_backup_start('z', true); END IF;
 	END $$;
 	CREATE FUNCTION exits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM at_exit(); RETURN i; END $$;
 	CREATE TABLE spare AS SELECT i AS id, i % 3 = 0 AS ill, i % 50 AS age FROM generate_series(1, 200) i;
