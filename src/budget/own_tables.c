@@ -35,6 +35,7 @@
 #include "utils/syscache.h"
 
 #include "base/compat.h"
+#include "base/known_tree.h"
 #include "budget/own_tables.h"
 #include "relation/relation.h"
 
@@ -345,8 +346,10 @@ statement_analysed(ParseState *state, Query *query, Jumble *jumble)
 {
 	if (previous_hook)
 		previous_hook(state, query, jumble);
-	if (is_open())
-		(void) check_relations((Node *) query, NULL);
+	if (!is_open())
+		return;
+	dperm_known_tree_check((Node *) query, ExtensionRelationId, open_scope.extension);
+	(void) check_relations((Node *) query, NULL);
 }
 
 /* Install the hook when the library is loaded. */

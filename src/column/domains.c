@@ -17,12 +17,16 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "base/known_tree.h"
 #include "column/domain_catalog.h"
 #include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "column/domains.h"
 
-/* The query of a view or of a materialized view, or NULL. */
+/*
+ * The query of a view or of a materialized view, or NULL. An error is raised for
+ * one that contains what is not known.
+ */
 Query *
 dperm_domains_view_query(Relation view)
 {
@@ -34,7 +38,11 @@ dperm_domains_view_query(Relation view)
 		RewriteRule *rule = view->rd_rules->rules[i];
 
 		if (rule->event == CMD_SELECT && list_length(rule->actions) == 1)
+		{
+			dperm_known_tree_check(linitial(rule->actions), RelationRelationId,
+								   RelationGetRelid(view));
 			return linitial(rule->actions);
+		}
 	}
 	return NULL;
 }

@@ -32,6 +32,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/known_tree.h"
 #include "column/domains.h"
 #include "protect/allowed_builtins.h"
 #include "protect/allowed_code.h"
@@ -54,7 +55,7 @@ typedef struct Walk
 
 static bool check_function(Oid function, void *walk);
 static bool check_node(Node *node, void *walk);
-static void check_text(Datum expression, bool isnull, Walk *walk);
+static void check_text(Datum expression, bool isnull, Oid class, Oid object, Walk *walk);
 static void check_type(Oid type, Walk *walk);
 
 /* Is an object seen for the first time? */
@@ -114,7 +115,7 @@ check_constraints(Oid type, Walk *walk)
 		Datum		value =
 			heap_getattr(tuple, Anum_pg_constraint_conbin, RelationGetDescr(catalog), &isnull);
 
-		check_text(value, isnull, walk);
+		check_text(value, isnull, TypeRelationId, type, walk);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
@@ -351,19 +352,20 @@ check_body(Oid function, HeapTuple tuple, Walk *walk)
 		Oid			before = walk->within;
 
 		walk->within = function;
-		(void) check_node(stringToNode(TextDatumGetCString(body)), walk);
+		check_text(body, isnull, ProcedureRelationId, function, walk);
 		walk->within = before;
 	}
 	else if (form->provolatile != PROVOLATILE_IMMUTABLE)
 		refuse_opaque(function, walk);
 }
 
-/* An expression that the catalog stores as text. */
+/* An expression of an object, which the catalog stores as text. */
 static void
-check_text(Datum expression, bool isnull, Walk *walk)
+check_text(Datum expression, bool isnull, Oid class, Oid object, Walk *walk)
 {
 	if (!isnull)
-		(void) check_node(stringToNode(TextDatumGetCString(expression)), walk);
+		(void) check_node(dperm_known_tree_read(TextDatumGetCString(expression), class, object),
+						  walk);
 }
 
 /*
@@ -380,7 +382,8 @@ check_signature(HeapTuple tuple, Walk *walk)
 	char	   *modes;
 	int			count = get_func_arg_info(tuple, &types, &names, &modes);
 
-	check_text(defaults, isnull, walk);
+	check_text(defaults, isnull, ProcedureRelationId,
+			   ((Form_pg_proc) GETSTRUCT(tuple))->oid, walk);
 	check_type(((Form_pg_proc) GETSTRUCT(tuple))->prorettype, walk);
 	for (int i = 0; i < count; i++)
 		check_type(types[i], walk);
@@ -494,7 +497,7 @@ check_virtual(Oid oid, Walk *walk)
 		AttrDefault *def = &desc->constr->defval[i];
 
 		if (TupleDescAttr(desc, def->adnum - 1)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
-			(void) check_node(stringToNode(def->adbin), walk);
+			(void) check_node(dperm_known_tree_read(def->adbin, RelationRelationId, oid), walk);
 	}
 	table_close(table, NoLock);
 #endif

@@ -11,6 +11,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/dependency.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "jit/jit.h"
@@ -26,6 +27,7 @@
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
+#include "base/known_tree.h"
 #include "base/message.h"
 #include "budget/budget.h"
 #include "protect/allowed_code.h"
@@ -168,6 +170,7 @@ analyse(const DpermChecked *query)
 		linitial_node(Query, rewritten)->hasModifyingCTE)
 		elog(ERROR, "a query over a source does not only read");
 	tree = linitial_node(Query, rewritten);
+	dperm_known_tree_check((Node *) tree, RelationRelationId, source->relation);
 	if (OidIsValid(source->run_as))
 		dperm_allowed_code_check(extension, (Node *) tree, source->relation, source->run_as, false);
 	dperm_query_rules(extension, tree, query->any_rows);

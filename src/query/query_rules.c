@@ -22,6 +22,7 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
+#include "base/known_tree.h"
 #include "query/query_rules.h"
 #include "query/row_order.h"
 #include "relation/row_sources.h"
@@ -83,7 +84,9 @@ has_volatile_default(Node *node, void *context)
 		value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargdefaults, &isnull);
 		isnull = isnull || list_length(((FuncExpr *) node)->args) >=
 							   ((Form_pg_proc) GETSTRUCT(tuple))->pronargs;
-		defaults = isnull ? NULL : stringToNode(TextDatumGetCString(value));
+		defaults = isnull ? NULL :
+			dperm_known_tree_read(TextDatumGetCString(value), ProcedureRelationId,
+								  ((FuncExpr *) node)->funcid);
 		ReleaseSysCache(tuple);
 		check_stack_depth();
 		if (contain_volatile_functions(defaults) || has_volatile_default(defaults, context))

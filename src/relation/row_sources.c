@@ -37,6 +37,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/known_tree.h"
 #include "relation/row_sources.h"
 
 /* What has been found so far. */
@@ -189,10 +190,11 @@ follow_tree(Node *node, void *reach)
 
 /* Visit a parsed definition that the catalog stores as text. */
 static void
-follow_text(Reach *reach, Datum definition, bool isnull)
+follow_text(Reach *reach, Oid class, Oid object, Datum definition, bool isnull)
 {
 	if (!isnull)
-		(void) follow_tree(stringToNode(TextDatumGetCString(definition)), reach);
+		(void) follow_tree(dperm_known_tree_read(TextDatumGetCString(definition), class, object),
+						   reach);
 }
 
 /*
@@ -213,11 +215,12 @@ follow_attached(Reach *reach, Oid relation, Oid class, Oid index, AttrNumber hom
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull;
-		Datum		value = heap_getattr(tuple, oid, RelationGetDescr(catalog), &isnull);
+		Oid			object =
+			DatumGetObjectId(heap_getattr(tuple, oid, RelationGetDescr(catalog), &isnull));
+		Datum		value = heap_getattr(tuple, expression, RelationGetDescr(catalog), &isnull);
 
-		follow(reach, class, DatumGetObjectId(value));
-		value = heap_getattr(tuple, expression, RelationGetDescr(catalog), &isnull);
-		follow_text(reach, value, isnull);
+		follow_text(reach, class, object, value, isnull);
+		follow(reach, class, object);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
@@ -319,6 +322,14 @@ visit_relation(Reach *reach, Oid relation)
 			follow_policies(reach, relation);
 			break;
 		default:
+			/* one that has just been dropped has no kind */
+			if (kind != '\0' && !dperm_known_tree_relation(kind))
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("relation \"%s\" is of a kind that dperm does not support",
+								get_rel_name(relation)),
+						 errhint("Property graphs are not supported, for example. Store the rows "
+								 "in a table.")));
 			break;
 	}
 }
@@ -404,7 +415,7 @@ visit_function(Reach *reach, Oid function)
 						format_procedure(function)),
 				 errhint("Store the rows in a table, or write the function in SQL with BEGIN "
 						 "ATOMIC, so that what it reads is known.")));
-	follow_text(reach, body, isnull);
+	follow_text(reach, ProcedureRelationId, function, body, isnull);
 	ReleaseSysCache(tuple);
 	if (function >= FirstNormalObjectId)
 		follow(reach, ProcedureRelationId, function);

@@ -198,6 +198,7 @@ my @sources = grep { my ($kind, $name) = split /\|/; $name !~ /^(?:$acts|$docume
 my %number;
 $number{ (split /\|/)[0] }++ foreach @sources;
 cmp_ok($number{table} >= 50 && $number{view} >= 60 && $number{function}, '>', 100, "there are $number{table} tables, $number{view} views and $number{function} functions");
+cmp_ok(scalar(grep { /^view\|pg_stat_lock\|/ } @sources), '==', $_->safe_psql('postgres', "SELECT count(to_regclass('pg_stat_lock'))"), $_->name . ': waits for locks are among them, where they are counted') foreach $calm, $wild;
 
 # What functions are asked about
 my %arguments = (
@@ -428,7 +429,7 @@ if ($statements)
 	say_to('SELECT pg_stat_statements_reset() IS NULL', @holders);
 }
 plant('NULL', 'SECURITY DEFINER SET track_functions = \'all\'');
-seen('a counter', qr/^(?:at row 100|after): wild pg_stat_user_functions: funcid=$rarely schemaname=o funcname=rarely calls=[01]$/, qr/^after: wild pg_stat_get_function_calls\($rarely\): pg_stat_get_function_calls=1$/);
+seen('a counter', qr/^(?:at row 100|after): wild pg_stat_user_functions: funcid=$rarely schemaname=o funcname=rarely calls=[01](?: stats_reset=NULL)?$/, qr/^after: wild pg_stat_get_function_calls\($rarely\): pg_stat_get_function_calls=1$/);
 $_->{in} .= "\\q\n" foreach @callers, @holders;
 $_->{handle}->finish foreach @callers, @holders;
 $_->stop foreach $calm, $wild;

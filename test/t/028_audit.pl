@@ -1,5 +1,6 @@
 # Extensions that watch what is executed, and which rights are checked for it:
-# test/modules/audit.c, and pgaudit where the server has it.
+# test/modules/audit.c, and pgaudit where the server has it. What statistics a
+# plan can depend on: test/modules/statistics.c.
 use strict;
 use warnings;
 
@@ -37,6 +38,22 @@ foreach my $watcher (@watchers)
 	}
 }
 is($node->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE release = 'kept') FROM dp_ledger WHERE act = 'charge'"), join('|', (6 * @watchers) x 2), 'all that was paid for is kept');
+
+# Statistics are computed from rows, so plans of protected calls must not depend
+# on them.
+$node->append_conf('postgresql.conf', "shared_preload_libraries = '$ENV{TEST_MODULES}/statistics$ENV{DLSUFFIX}'\n");
+$node->restart;
+$node->safe_psql('postgres', 'CREATE STATISTICS h.both (dependencies, mcv) ON age, ill FROM h.visits; ANALYZE h.visits');
+sub statistics
+{
+	my ($sql) = @_;
+	my $before = -s $node->logfile;
+	$node->safe_psql('postgres', $sql);
+	my %seen = map { $_ => 1 } substr(slurp_file($node->logfile), $before) =~ /^statistics of visits: (.*)$/mg;
+	return join(' | ', sort keys %seen);
+}
+is(statistics('SELECT count(*) FROM h.visits WHERE age < 50 AND ill'), '3 columns, 2 extended', 'statistics of a query');
+is(statistics("SET ROLE analyst; SELECT dp_logreg_train('h.$_', 'ill', '{age}', 1)"), '0 columns, 0 extended', "none of a call on $_") foreach qw(visits halves quarters);
 $node->stop;
 
 done_testing();
