@@ -275,9 +275,18 @@ copy_postgres() {
   PATH=${pg_config%/*}:$PATH
 }
 
-# start_server [COMMAND...]: the command that runs pg_ctl, and with it the server.
+# Prints the options of initdb for a locale whose order is not that of bytes, if this server has ICU.
+other_locale() {
+  case $(pg_config --configure) in
+    *--without-icu*) say --no-locale ;;
+    *--with-icu*) say --locale-provider=icu --icu-locale=en-US ;;
+    *) [ "$(major_version pg_config)" -lt 16 ] && say --no-locale || say --locale-provider=icu --icu-locale=en-US ;;
+  esac
+}
+
+# start_server [COMMAND...]: the command that runs pg_ctl, and with it the server. $locale has the options of initdb.
 start_server() {
-  quietly initdb -D "$work/data" -U postgres -A trust -E UTF8 --no-locale -N
+  quietly initdb -D "$work/data" -U postgres -A trust -E UTF8 ${locale:---no-locale} -N
   # a socket inside $work, which only we can enter, is the only way in; so no port
   # number can be taken
   cat >>"$work/data/postgresql.conf" <<-CONF

@@ -62,7 +62,7 @@ SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_%s_%s(''p
   GROUP BY arguments ORDER BY arguments COLLATE "C";
 SELECT DISTINCT arguments || ': ' || says(format('dp_svm_%s(''people'', ''y'', ''x'', 1, %s%s)', function, arguments, tail)) AS said FROM ways, unnest('{loss => ''logistic'',h => 2,h => 0}'::text[]) arguments ORDER BY 1;
 SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_logreg_%s(''people'', ''y'', ''x'', %s)', function, arguments)), ' | '))
-  FROM unnest(ARRAY['1, lambda => -1', '1, lambda => ''NaN''', '1, lambda => 1e10', '1, lambda => 0, method => ''output''', '''Infinity'', lambda => 0']) arguments, unnest('{train,tune}'::text[]) function GROUP BY arguments ORDER BY 1;
+  FROM unnest(ARRAY['1, lambda => -1', '1, lambda => ''NaN''', '1, lambda => 1e10', '1, lambda => 0, method => ''output''', '''Infinity'', lambda => 0']) arguments, unnest('{train,tune}'::text[]) function GROUP BY arguments ORDER BY arguments COLLATE "C";
 SELECT says($$ dp_logreg_train(NULL, 'y', 'x', 1) $$), says($$ dp_logreg_train('nowhere', 'y', 'x', 1) $$), says($$ dp_logreg_train('a.b.c.d', 'y', 'x', 1) $$), says($$ dp_logreg_train('people_pkey', 'y', 'x', 1) $$);
 -- lambda is raised as far as needed: no error depends on the number of rows
 SELECT split_part(says($$ dp_logreg_train('people', 'y', 'x', 300, 0) $$), ' AFTER', 1), split_part(says($$ dp_svm_train('people', 'y', 'x', 300, 0, analysis => 'paper') $$), ' AFTER', 1),

@@ -62,7 +62,7 @@ SELECT dp_predict_class(m, r) AS partly FROM models, (SELECT 100 AS age, NULL AS
 -- ties go to the first class, and nothing overflows
 SELECT w, dp_predict_class(odd, '{1,0}') AS class, ARRAY(SELECT round(probability::numeric, 9) FROM dp_predict_probs(odd, '{1,0}')) AS probabilities
 FROM models, (VALUES ('[[0,0,0],[0,0,0],[0,0,0]]'), ('[[-1,0,0],[2,0,0],[2,0,0]]'), ('[[-1e308,0,0],[1e308,0,0],[1e300,0,0]]'), ('[[-1e4,0,0],[-1e4,0,0],[-2e4,0,0]]')) v(w),
-  LATERAL (SELECT jsonb_set(m::jsonb, '{weights}', w::jsonb)::dp_model AS odd OFFSET 0) o WHERE name = 'array' ORDER BY w;
+  LATERAL (SELECT jsonb_set(m::jsonb, '{weights}', w::jsonb)::dp_model AS odd OFFSET 0) o WHERE name = 'array' ORDER BY w COLLATE "C";
 -- in parallel
 SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET max_parallel_workers_per_gather = 2;
 SELECT bool_or(line LIKE '%Parallel Seq Scan on visits%') AS parallel FROM plan($$ SELECT count(*) FROM visits v WHERE dp_predict_class((SELECT m FROM models WHERE name = 'columns'), v) = 'icu' $$) line;

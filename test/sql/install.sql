@@ -5,6 +5,9 @@
 \pset format unaligned
 \pset footer off
 
+-- Of the database: a process that reads protected rows does not have the session's
+ALTER DATABASE :"DBNAME" SET datestyle = 'ISO, MDY';
+
 -- Into a schema of its own, which is not on the search_path
 CREATE SCHEMA private_learning;
 CREATE EXTENSION dperm SCHEMA private_learning;

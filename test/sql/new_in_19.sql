@@ -30,12 +30,12 @@ CREATE VIEW visited AS SELECT ill, id FROM visits;
 SELECT outcomes('dp_logreg_train(?, ''ill'', ''{age}'', 1, domains => ''{"age": [0, 100]}'') IS NOT NULL', $$ 'shown' | 'wrapped' | 'paired' | 'called' $$, 'nothing is protected');
 
 CREATE TABLE model AS SELECT dp_logreg_train('people', 'ill', '{age}', 1) AS model;
-SELECT dp_budget_create('rows', 10), dp_budget_create('persons', 10), dp_protect('people', 'rows', columns => '{age,ill}');
+SELECT dp_budget_create('rows_19', 10), dp_budget_create('persons_19', 10), dp_protect('people', 'rows_19', columns => '{age,ill}');
 SELECT outcomes('dp_logreg_train(?, ''ill'', ''{age}'', 1, domains => ''{"age": [0, 100]}'') IS NOT NULL', $$ 'shown' | 'wrapped' | 'paired' | 'called' | 'circle' $$, 'training');
 SELECT outcomes('dp_logreg_train(''visits'', ''ill'', ''{id}'', 1, domains => ''{"id": [0, 200]}'') IS NOT NULL', '', 'a policy');
 ALTER TABLE visits ENABLE ROW LEVEL SECURITY;
 SELECT outcomes('dp_logreg_train(?, ''ill'', ''{id}'', 1, domains => ''{"id": [0, 200]}'') IS NOT NULL', $$ 'visits' | 'visited' $$, 'a policy that is enabled');
-SELECT outcomes('dp_protect(?, ''persons'', unit => ''id'')', $$ 'shown' | 'paired' | 'circle' $$, 'protecting');
+SELECT outcomes('dp_protect(?, ''persons_19'', unit => ''id'')', $$ 'shown' | 'paired' | 'circle' $$, 'protecting');
 SELECT outcomes('(SELECT count(*) FROM dp_domains(?))', $$ 'shown' | 'paired' | 'circle' $$, 'dp_domains');
 SELECT outcomes('(SELECT count(*) FROM dp_cost(?, ''ill'', ''{age}'', 1, domains => ''{"age": [0, 100]}''))', $$ 'shown' | 'paired' $$, 'dp_cost');
 SELECT outcomes('(SELECT count(*) FROM model, dp_evaluate(model, ?, epsilon => 1))', $$ 'shown' | 'paired' $$, 'dp_evaluate');
@@ -43,43 +43,43 @@ SELECT outcomes('(SELECT dp_logreg(ill, ARRAY[age / 100.0], 1) FROM ?) IS NOT NU
 -- a function behind an expression
 CREATE FUNCTION ill_of(of int) RETURNS boolean IMMUTABLE BEGIN ATOMIC SELECT ill FROM GRAPH_TABLE (circle MATCH (p IS person WHERE p.id = of) COLUMNS (p.ill)); END;
 CREATE VIEW looked_up AS SELECT id, id % 100 AS age, ill_of(id) AS ill FROM visits;
-SELECT outcomes('dp_protect(?, ''persons'', unit => ''id'', domains => ''{"age": [0, 100]}'')', $$ 'looked_up' $$, 'an expression'),
+SELECT outcomes('dp_protect(?, ''persons_19'', unit => ''id'', domains => ''{"age": [0, 100]}'')', $$ 'looked_up' $$, 'an expression'),
   outcomes('dp_logreg_train(''looked_up'', ''ill'', ''{age}'', 1) IS NOT NULL', '', 'training on it');
 ALTER TABLE visits DISABLE ROW LEVEL SECURITY;
 -- a protected view that becomes one over a graph
 CREATE VIEW changed AS SELECT id, age, ill, secret FROM people;
-SELECT dp_protect('changed', 'rows', columns => '{age,ill}');
+SELECT dp_protect('changed', 'rows_19', columns => '{age,ill}');
 CREATE OR REPLACE VIEW changed AS SELECT * FROM GRAPH_TABLE (circle MATCH (p IS person) COLUMNS (p.id, p.age, p.ill, p.secret));
 SELECT outcomes('dp_logreg_train(?, ''ill'', ''{age}'', 1) IS NOT NULL', $$ 'changed' $$, 'a view that was protected');
-SELECT spent('rows') AS rows, spent('persons') AS persons;
+SELECT spent('rows_19') AS rows, spent('persons_19') AS persons;
 
 -- ---- partitions that are split and merged stay parts of what is protected
 CREATE TABLE parted (id int, age int CHECK (age BETWEEN 0 AND 100), ill boolean) PARTITION BY RANGE (id);
 CREATE TABLE part_1 PARTITION OF parted FOR VALUES FROM (0) TO (100);
 CREATE TABLE part_2 PARTITION OF parted FOR VALUES FROM (100) TO (300);
 INSERT INTO parted SELECT i, i % 100, i % 3 = 0 FROM generate_series(1, 200) i;
-SELECT dp_budget_create('parts', 10), dp_protect('parted', 'parts', unit => 'id');
+SELECT dp_budget_create('parts_19', 10), dp_protect('parted', 'parts_19', unit => 'id');
 CREATE FUNCTION persons_of(relation text) RETURNS text LANGUAGE sql AS $$ SELECT dp_logreg_train(relation, 'ill', '{age}', 0.1)::jsonb ->> 'persons' $$;
-SELECT persons_of('parted'), spent('parts');
+SELECT persons_of('parted'), spent('parts_19');
 ALTER TABLE parted SPLIT PARTITION part_2 INTO (PARTITION part_2 FOR VALUES FROM (100) TO (150), PARTITION part_3 FOR VALUES FROM (150) TO (300));
-SELECT outcomes('persons_of(?)', $$ 'parted' | 'part_1' | 'part_2' | 'part_3' $$, 'split'), spent('parts');
+SELECT outcomes('persons_of(?)', $$ 'parted' | 'part_1' | 'part_2' | 'part_3' $$, 'split'), spent('parts_19');
 ALTER TABLE parted MERGE PARTITIONS (part_1, part_3, part_2) INTO part_1;
-SELECT outcomes('persons_of(?)', $$ 'parted' | 'part_1' $$, 'merged'), spent('parts');
+SELECT outcomes('persons_of(?)', $$ 'parted' | 'part_1' $$, 'merged'), spent('parts_19');
 
 -- ---- a table that is rewritten
 REPACK parted;
 REPACK (CONCURRENTLY) people;
 REPACK people USING INDEX people_pkey;
-SELECT outcomes('dp_logreg_train(''people'', ''ill'', ''{?}'', 0.1)::jsonb ->> ''rows''', $$ age | secret $$, 'repacked'), persons_of('parted'), spent('parts');
+SELECT outcomes('dp_logreg_train(''people'', ''ill'', ''{?}'', 0.1)::jsonb ->> ''rows''', $$ age | secret $$, 'repacked'), persons_of('parted'), spent('parts_19');
 
 -- ---- a row that becomes three rows of the same person
 CREATE TABLE stays (id int, during daterange, age int CHECK (age BETWEEN 0 AND 100), ill boolean);
 INSERT INTO stays SELECT i, '[2026-01-01, 2026-12-31)', i % 100, i % 3 = 0 FROM generate_series(1, 200) i;
-SELECT dp_budget_create('stays', 10), dp_protect('stays', 'stays', unit => 'id');
+SELECT dp_budget_create('stays_19', 10), dp_protect('stays', 'stays_19', unit => 'id');
 UPDATE stays FOR PORTION OF during FROM '2026-03-01' TO '2026-04-01' SET age = 50 WHERE id < 20;
 DELETE FROM stays FOR PORTION OF during FROM '2026-06-01' TO '2026-07-01' WHERE id = 1;
 SELECT count(*) FROM stays;
-SELECT persons_of('stays'), spent('stays');
+SELECT persons_of('stays'), spent('stays_19');
 
 -- ---- our tables cannot be written, nor locked, by a statement that selects
 CREATE ROLE reads_all;

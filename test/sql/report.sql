@@ -255,7 +255,7 @@ UNION ALL
 SELECT 'dperm_report_model($1, NULL, NULL, NULL, NULL, $2)', roc || metrics FROM evaluated;
 GRANT SELECT ON facts, paid TO report_eve;
 SET ROLE report_eve;
-SELECT call, outcome(call, model, m) AS outcome, count(*) > 50 AS many FROM paid, facts, mangled(facts) m GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT call, outcome(call, model, m) AS outcome, count(*) > 50 AS many FROM paid, facts, mangled(facts) m GROUP BY 1, 2 ORDER BY call COLLATE "C", 2;
 -- several budgets of one name: no guarantee of either
 SELECT faults(p) AS faults, p LIKE '%2 budgets have this name%' AS several, p LIKE '%plain words%' AS guarantee, dperm_report_budget_data('b', NULL, NULL, NULL, j) #> '{deployment,privacy_loss}' AS loss
   FROM facts, jsonb_set(facts, '{largest,budgets}', '2') j, dperm_report_budget('b', NULL, NULL, NULL, j) p WHERE call LIKE 'dperm_report_budget(%';
