@@ -228,6 +228,7 @@ lint:
 	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/bare.sh $(here)/script/matrix $(here)/script/package $(here)/script/measured $(here)/test/bench/run \
 		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short; do bash -n $$f || exit 1; done
 	@perl -c $(here)/script/check-readme
+	@$(here)/script/check-names $(here)
 	@$(here)/script/check-figures $(here) $(MEASURED)
 	@! command -v python3 >/dev/null || python3 -c 'import sys; [compile(open(f).read(), f, "exec") for f in sys.argv[1:]]' \
 		$(wildcard $(here)/test/*/*.py $(here)/docs/examples/*.py) $(here)/test/bench/compare $(here)/test/compare/run $(here)/test/export/check
