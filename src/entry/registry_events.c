@@ -329,23 +329,25 @@ makes_shard(Node *command)
 }
 
 /*
- * Raise an error if Citus is about to replace a protected table by one that
- * would not be protected: it drops the old table, or makes it a shard of the
- * new one. Both are commands within a command of the user. Functions of users
- * can contain such commands, too.
+ * Raise an error if a protected table is about to be replaced by one that would
+ * not be protected. SPLIT PARTITION and MERGE PARTITIONS drop the old table.
+ * Citus drops it, or makes it a shard of the new one. Both are commands within a
+ * command of the user. Functions of users can contain such commands, too.
  */
 static void
 check_replaced(const EventTriggerData *event)
 {
 	bool		drop = strcmp(event->event, "sql_drop") == 0;
 	bool		before = strcmp(event->event, "ddl_command_start") == 0;
-	Oid			types[] = {OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(InvalidOid)};
+	bool		splits = drop && IsA(event->parsetree, AlterTableStmt);
+	Oid			types[] = {drop ? BOOLOID : OIDOID};
+	Datum		values[] = {BoolGetDatum(splits)};
 	char	   *name = NULL;
 	DpermTablesScope scope;
 
-	if (!(drop || (before && makes_shard(event->parsetree))) || !dperm_location_has_citus() ||
-		is_own(event->parsetree))
+	if (!splits &&
+		(!(drop || (before && makes_shard(event->parsetree))) || !dperm_location_has_citus() ||
+		 is_own(event->parsetree)))
 		return;
 	if (before)
 		values[0] = ObjectIdGetDatum(named_relation(event->parsetree));
@@ -356,13 +358,14 @@ check_replaced(const EventTriggerData *event)
 						   "%s.dp_protected_relations AS r "
 						   "WHERE e.classid OPERATOR(pg_catalog.=) "
 						   "'pg_catalog.pg_class'::pg_catalog.regclass AND e.objsubid "
-						   "OPERATOR(pg_catalog.=) 0 "
+						   "OPERATOR(pg_catalog.=) 0 AND (e.object_type "
+						   "OPERATOR(pg_catalog.=) 'table' OR NOT $1) "
 						   "AND r.relation OPERATOR(pg_catalog.=) e.objid AND r.budget IS NOT NULL "
 						   "ORDER BY 1 LIMIT 1" :
 						   "SELECT r.relation::pg_catalog.text FROM %s.dp_protected_relations AS r "
 						   "WHERE r.relation OPERATOR(pg_catalog.=) $1 AND r.budget IS NOT NULL "
 						   "LIMIT 1",
-						   drop ? 0 : lengthof(types), types, values, NULL) > 0)
+						   lengthof(types), types, values, NULL) > 0)
 		name = MemoryContextStrdup(scope.caller, dperm_own_tables_value(0, 1));
 	dperm_own_tables_leave(&scope);
 	if (name)
@@ -370,8 +373,9 @@ check_replaced(const EventTriggerData *event)
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				 errmsg("protected relation %s cannot be %s within another "
 						"command", name, drop ? "dropped" : "renamed like a shard"),
-				 errdetail("Citus does so to put another table in its place, which would not be "
-						   "protected."),
+				 splits ? errdetail("Its rows go to another table, which would not be protected.") :
+						  errdetail("Citus does so to put another table in its place, which would "
+									"not be protected."),
 				 errhint("Call dp_unprotect first, and dp_protect afterwards, with the same budget "
 						 "and unit.")));
 }

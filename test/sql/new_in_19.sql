@@ -65,6 +65,20 @@ ALTER TABLE parted SPLIT PARTITION part_2 INTO (PARTITION part_2 FOR VALUES FROM
 SELECT outcomes('persons_of(?)', $$ 'parted' | 'part_1' | 'part_2' | 'part_3' $$, 'split'), spent('parts_19');
 ALTER TABLE parted MERGE PARTITIONS (part_1, part_3, part_2) INTO part_1;
 SELECT outcomes('persons_of(?)', $$ 'parted' | 'part_1' $$, 'merged'), spent('parts_19');
+-- nor can a partition that is protected by itself be replaced unnoticed
+CREATE TABLE mixed (id int, age int CHECK (age BETWEEN 0 AND 100), ill boolean) PARTITION BY RANGE (id);
+CREATE TABLE mixed_1 PARTITION OF mixed FOR VALUES FROM (0) TO (100);
+CREATE TABLE mixed_2 PARTITION OF mixed FOR VALUES FROM (100) TO (200);
+SET client_min_messages = error;
+SELECT dp_protect('mixed_2', 'parts_19', unit => 'id');
+RESET client_min_messages;
+ALTER TABLE mixed SPLIT PARTITION mixed_2 INTO (PARTITION mixed_3 FOR VALUES FROM (100) TO (150), PARTITION mixed_4 FOR VALUES FROM (150) TO (200));
+ALTER TABLE mixed MERGE PARTITIONS (mixed_1, mixed_2) INTO mixed_1;
+CREATE VIEW mixed_ages AS SELECT id, age FROM mixed_2;
+SELECT dp_protect('mixed_ages', 'parts_19', unit => 'id');
+SET client_min_messages = warning;
+ALTER TABLE mixed DROP age CASCADE;
+SELECT relation FROM dp_protected WHERE budget = 'parts_19' ORDER BY relation::text;
 
 -- ---- a table that is rewritten
 REPACK parted;
