@@ -13,6 +13,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
+plan skip_all => 'the modules are built by make tap' unless $ENV{TEST_MODULES};
+
 # ---- what is not compared
 
 # These do something, fail outside of recovery or for some relations, or know
@@ -44,12 +46,13 @@ my $settings = join '|', qw(port unix_socket_directories cluster_name);
 
 my $calm = PostgreSQL::Test::Cluster->new('calm');
 $calm->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
-$calm->append_conf('postgresql.conf',
-	"shared_buffers = 64MB\nautovacuum = off\ntrack_functions = all\nbgwriter_lru_maxpages = 0\ncheckpoint_timeout = 1h\nmax_wal_size = 4GB\nwal_level = minimal\nmax_wal_senders = 0\nlog_statement = none\ntrack_commit_timestamp = on\n");
+my $instrument = "$ENV{TEST_MODULES}/instrument$ENV{DLSUFFIX}";
+$calm->append_conf('postgresql.conf', "shared_preload_libraries = '$instrument'\ninstrument.hold = 'row_1,row_100'\ninstrument.mark = 'row_1'\ninstrument.leak = 'row_50'\n"
+	. "shared_buffers = 64MB\nautovacuum = off\ntrack_functions = all\nbgwriter_lru_maxpages = 0\ncheckpoint_timeout = 1h\nmax_wal_size = 4GB\nwal_level = minimal\nmax_wal_senders = 0\nlog_statement = none\ntrack_commit_timestamp = on\n");
 $calm->start;
 if ($calm->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'pg_stat_statements'"))
 {
-	$calm->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_stat_statements'\npg_stat_statements.track = all\npg_stat_statements.save = off\n");
+	$calm->append_conf('postgresql.conf', "shared_preload_libraries = 'pg_stat_statements,$instrument'\npg_stat_statements.track = all\npg_stat_statements.save = off\n");
 	$calm->restart;
 	$calm->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements');
 }
@@ -101,22 +104,19 @@ $calm->safe_psql('postgres', qq{
 	CREATE FUNCTION o.words(x text) RETURNS bigint IMMUTABLE BEGIN ATOMIC SELECT count(*) FROM regexp_split_to_table(x, 'a+') w; END;
 	-- fails for the rare row, which is left out then
 	CREATE FUNCTION o.rarely(x int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS \$\$ BEGIN RETURN x / (x - 50); END \$\$;
-	CREATE FUNCTION o.hold(id int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS \$\$ BEGIN
-		IF id IN (1, 100) THEN WHILE NOT pg_try_advisory_lock_shared(id) LOOP PERFORM pg_sleep(0.01); END LOOP; END IF;
-		RETURN id % 2 = 0; END \$\$;
 	CREATE TABLE o.people (id int PRIMARY KEY, ill boolean, age float8, bmi float8, kind o.kind, grade o.grade, note text, spare text, remark text, reserve text, person int);
 	CREATE INDEX ON o.people (left(note, 9));
 	ALTER TABLE o.people ALTER note SET STORAGE EXTERNAL, ALTER spare SET STORAGE EXTERNAL;
 	INSERT INTO o.people SELECT i, i % 3 = 0, i % 100, i % 40, CASE i % 2 WHEN 0 THEN 'common' ELSE 'other' END::o.kind, CASE i % 2 WHEN 0 THEN 'a' ELSE 'c' END::o.grade,
 		'c' || i % 5, 'c' || i % 5, 'c' || i, 'c' || i, i / 2 FROM generate_series(1, 99) i WHERE i <> 50;
 	CREATE TABLE o.visits (LIKE o.people);
-	CREATE VIEW o.cases AS SELECT id, ill, o.hold(id) AS held, $cases FROM o.people WHERE remark > 'a';
-	CREATE VIEW o.persons AS SELECT person, ill, o.hold(id) AS held, $cases FROM o.visits;
+	CREATE VIEW o.cases AS SELECT id, ill, $cases FROM o.people WHERE remark > 'a';
+	CREATE VIEW o.persons AS SELECT person, ill, $cases FROM o.visits;
 	SELECT dp_budget_create('rows', 500), dp_budget_create('persons', 500), dp_grant('rows', 'analyst'), dp_grant('persons', 'analyst');
 	SELECT dp_protect('o.people', 'rows', domains => '{"age": [0, 100], "bmi": [0, 60], "note": ["c1", "c2"]}'), dp_protect('o.cases', 'rows'), dp_protect('o.persons', 'persons', unit => 'person');
 });
 $calm->safe_psql('postgres', qq{
-	CREATE TABLE model AS SELECT dp_logreg_train('o.cases', 'ill', '{held,x1}', 1) AS model;
+	CREATE TABLE model AS SELECT dp_logreg_train('o.cases', 'ill', '{x1,x2}', 1) AS model;
 	GRANT SELECT ON model TO analyst});
 $calm->stop;
 $calm->backup_fs_cold('start');
@@ -326,7 +326,7 @@ sub observe
 	return join(' ', @results);
 }
 
-my $features = '{' . join(',', 'held', @columns) . '}';
+my $features = '{' . join(',', @columns) . '}';
 my $train = "SELECT dp_logreg_train('o.cases', 'ill', '$features', 0.1) IS NOT NULL";
 my %calls = (
 	train => $train,
@@ -406,9 +406,20 @@ like($told[0], qr/NOTICE|INFO/, 'messages');
 s/\b\d+\.\d+ ?s\b/TIME/g, s/^.*(?:CommitTransaction|StartTransaction|bind |parse ).*\n(?:LOCATION.*\n)?//mg foreach @told;
 is($told[1], $told[0], 'the same messages');
 
-# ---- planted leaks: the owner's function does something for the rare row alone
+# ---- planted leaks: the process that reads does something for the rare row alone
 
-sub plant { my ($body, $how) = @_; my @said = say_to("CREATE OR REPLACE FUNCTION o.rarely(x int) RETURNS int IMMUTABLE LANGUAGE plpgsql $how AS \$\$ BEGIN $body; RETURN x; END \$\$; ALTER FUNCTION o.rarely(int) OWNER TO CURRENT_USER", @holders); is("@said", ' ', "planted: $body"); return }
+sub plant
+{
+	my ($leak) = @_;
+	foreach my $node ($calm, $wild)
+	{
+		$node->append_conf('postgresql.conf', "instrument.sql = '" . ($leak =~ s/'/\\'/gr) . "'\n");
+		$node->reload;
+	}
+	say_to("DO \$\$ BEGIN LOOP EXIT WHEN current_setting('instrument.sql') = \$sql\$$leak\$sql\$; PERFORM pg_sleep(0.01); END LOOP; END \$\$", @holders);
+	return;
+}
+my $rare = "FROM o.people WHERE id = 50 AND kind = 'rare'";
 sub seen
 {
 	my ($what, @wanted) = @_;
@@ -420,15 +431,15 @@ sub seen
 }
 my ($rarely) = (say_to("SELECT 'o.rarely'::regproc::oid", @holders))[0] =~ /(\d+)/;
 sub lock_of { my ($lock) = @_; return map { qr/^at row 100: wild \Q$_\E: locktype=$lock .*pid=dperm / } 'pg_locks', 'pg_lock_status()' }
-plant('PERFORM pg_advisory_lock_shared(4711)', '');
+plant("SELECT pg_advisory_xact_lock_shared(4711) $rare");
 seen('a lock', lock_of('advisory .* objid=4711'));
 if ($statements)
 {
-	plant('PERFORM 4711', q{SECURITY DEFINER SET pg_stat_statements.track = 'all'});
+	plant("SELECT set_config('pg_stat_statements.track', CASE WHEN EXISTS (SELECT $rare) THEN 'all' ELSE 'none' END, true); SELECT 4711");
 	seen('a statement', qr/^(?:at row 100|after): wild pg_stat_statements: /);
 	say_to('SELECT pg_stat_statements_reset() IS NULL', @holders);
 }
-plant('NULL', 'SECURITY DEFINER SET track_functions = \'all\'');
+plant("SELECT set_config('track_functions', 'all', true); SELECT o.rarely(id - 43) $rare");
 seen('a counter', qr/^(?:at row 100|after): wild pg_stat_user_functions: funcid=$rarely schemaname=o funcname=rarely calls=[01](?: stats_reset=NULL)?$/, qr/^after: wild pg_stat_get_function_calls\($rarely\): pg_stat_get_function_calls=1$/);
 $_->{in} .= "\\q\n" foreach @callers, @holders;
 $_->{handle}->finish foreach @callers, @holders;

@@ -10,9 +10,12 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
+plan skip_all => 'the modules are built by make tap' unless $ENV{TEST_MODULES};
+
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
-$node->append_conf('postgresql.conf', "wal_level = replica\nmax_worker_processes = 4\nmax_logical_replication_workers = 0\nmax_connections = 40\nrestart_after_crash = on\ntemp_file_limit = '1MB'\nwal_writer_delay = 10s\n");
+$node->append_conf('postgresql.conf', "wal_level = replica\nmax_worker_processes = 4\nmax_logical_replication_workers = 0\nmax_connections = 40\nrestart_after_crash = on\ntemp_file_limit = '1MB'\nwal_writer_delay = 10s\n"
+	. "shared_preload_libraries = '$ENV{TEST_MODULES}/instrument$ENV{DLSUFFIX}'\ninstrument.hold = 'row_1'\ninstrument.relation = 'held'\n");
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION dperm;
@@ -24,10 +27,8 @@ $node->safe_psql('postgres', q{
 	CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$ BEGIN COMMIT; END $$;
 	SET SESSION AUTHORIZATION owner;
 	CREATE TABLE people AS SELECT i AS id, i % 3 = 0 AS ill, i % 50 AS age, 'canary' || i AS note FROM generate_series(1, 200) i;
-	-- waits until nobody holds the lock
-	CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS
-	  $$ BEGIN WHILE i > 0 AND NOT pg_try_advisory_xact_lock_shared(7) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN i; END $$;
-	CREATE VIEW held AS SELECT ill, waits(age) AS age FROM people;
+	-- calls on it wait at their first row while somebody holds a lock: test/modules/instrument.c
+	CREATE TABLE held AS SELECT ill, age FROM people;
 	SELECT dp_budget_create('b', 500), dp_budget_create('small', 1);
 	SELECT dp_protect('people', 'b', domains => '{"age": [0, 50]}'), dp_protect('held', 'b', domains => '{"age": [0, 50]}');
 	SELECT dp_grant('b', r) FROM unnest('{ana,ben,cleo,dora,emil}'::text[]) r;
@@ -80,12 +81,12 @@ sub as
 	return ($out, heard($err));
 }
 
-# A session that holds what the view waits for.
+# A session that holds what calls wait for.
 my $holder;
 sub hold
 {
-	$holder = start($superuser, 'SELECT pg_advisory_lock(7);');
-	poll("SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND mode = 'ExclusiveLock' AND granted");
+	$holder = start($superuser, 'SELECT pg_advisory_lock(1);');
+	poll("SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND objsubid = 1 AND mode = 'ExclusiveLock' AND granted");
 }
 sub let_go { finish($holder); }
 
@@ -445,11 +446,13 @@ $entries = $after;
 # ---- DROP DATABASE, and crashes
 
 query('CREATE DATABASE other');
-$node->safe_psql('other', q{CREATE EXTENSION dperm; CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100) WHERE i > 0; RETURN i; END $$;
-	CREATE TABLE people AS SELECT i % 2 = 0 AS ill, i FROM generate_series(1, 10) i; CREATE VIEW held AS SELECT ill, waits(i) AS age FROM people; SELECT dp_budget_create('b', 1), dp_protect('held', 'b', domains => '{"age": [0, 50]}')});
+$node->safe_psql('other', q{CREATE EXTENSION dperm; CREATE TABLE held AS SELECT i % 2 = 0 AS ill, i AS age FROM generate_series(1, 10) i; SELECT dp_budget_create('b', 1), dp_protect('held', 'b', domains => '{"age": [0, 50]}')});
+my $other_holder = start($superuser, "\\c other", 'SELECT pg_advisory_lock(1);');
+poll("SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND granted");
 my $doomed = start($superuser, "\\c other", "$train;");
 poll(sprintf($reading, 1));
 query('DROP DATABASE other WITH (FORCE)');
+finish($other_holder);
 like(finish($doomed), qr/57P01|server closed the connection/, 'DROP DATABASE ends the session');
 nothing_left('DROP DATABASE');
 
@@ -722,6 +725,35 @@ foreach my $case (
 	nothing_left("not written $what");
 }
 query('ALTER DATABASE postgres RESET client_min_messages');
+
+# A call that fails at any of its moments says nothing of it, and is charged if it
+# has come to read. When it is charged, no row has been read, and errors are said
+# in full.
+my $unread = qr/ERROR:  39000: the protected relation could not be read\n/;
+foreach my $case (
+	[ 'plan', $unread, 0 ],
+	[ 'charge', qr/ERROR:  P0001: secret canary\n/, 0 ],
+	[ 'read', $unread, 'the relation could not be read' ],
+	[ 'row_1', $unread, 'the relation could not be read' ],
+	[ 'row_200', $unread, 'the relation could not be read' ],
+	[ 'keep', $unkept, 'not kept' ])
+{
+	my ($moment, $error, $release) = @$case;
+	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+	$node->append_conf('postgresql.conf', "instrument.fail = '$moment'\n");
+	$node->reload;
+	poll("SELECT current_setting('instrument.fail') = '$moment'");
+	my $before = -s $node->logfile;
+	my ($out, $err) = as('ana', "SET client_min_messages = debug5; SELECT 'model ' || (dp_logreg_train('held', 'ill', '{age}', 0.01)::jsonb ->> 'rows')");
+	like($err, $error, "fails at $moment: what is said");
+	unlike($err . $out . substr(slurp_file($node->logfile), $before), qr/canary/, "fails at $moment: nothing else") unless $moment eq 'charge';
+	is($out, $moment eq 'keep' ? 'model 200' : '', "fails at $moment: a model");
+	$release ? charged("fails at $moment", $release) : not_charged("fails at $moment");
+	nothing_left("fails at $moment");
+}
+$node->append_conf('postgresql.conf', "instrument.fail = ''\n");
+$node->reload;
+poll("SELECT current_setting('instrument.fail') = ''");
 
 # Who paid has the entry, whatever the role is called by now.
 query(q{CREATE ROLE ren LOGIN; SET ROLE owner; SELECT dp_grant('b', 'ren')});
