@@ -111,9 +111,12 @@ foreach my $how ('pg_cancel_backend', 'pg_terminate_backend')
 my $s = start_waiting(@spend_and_wait);
 waits();
 my $pid = $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE application_name = 'waiting'");
+my $before = -s $node->logfile;
 kill 9, $pid;
 $s->{handle}->finish;
-# a psql that cannot connect does not read its input, which IPC::Run may find out while it writes
+# the server notices it after a while; and a psql that cannot connect does not
+# read its input, which IPC::Run may find out while it writes
+select(undef, undef, undef, 0.05) until substr(slurp_file($node->logfile), $before) =~ /all server processes terminated; reinitializing/;
 1 until eval { $node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') };
 stays('kill -9 of the backend');
 
