@@ -25,8 +25,8 @@ is_known_entry(const RangeTblEntry *entry)
 		case RTE_RELATION:
 			return dperm_known_tree_relation(entry->relkind);
 		case RTE_SUBQUERY:
-			/* what the rewriter has put in the place of a relation has its kind */
-			return !OidIsValid(entry->relid) || dperm_known_tree_relation(entry->relkind);
+			/* what the rewriter has put in the place of a relation may have its kind */
+			return entry->relkind == '\0' || dperm_known_tree_relation(entry->relkind);
 		case RTE_JOIN:
 		case RTE_FUNCTION:
 		case RTE_TABLEFUNC:
