@@ -12,6 +12,7 @@ repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 work=       # the temporary directory
 log=        # output of the step that runs
 step=       # its process group
+beside=     # a process that runs steps of its own
 as=()       # the prefix that runs a command as the server's user
 pg_config=  # of the private copy, once it exists
 compiler=   # what make uses: CC, or what built this PostgreSQL
@@ -178,6 +179,7 @@ quietly() {
 cleanup() {
   local status=$? pidfile
   trap '' INT TERM HUP
+  [ -z "$beside" ] || kill -TERM "$beside" 2>/dev/null || true
   if [ -n "$step" ] && kill -TERM -- "-$step" 2>/dev/null; then
     sleep 1
     kill -KILL -- "-$step" 2>/dev/null || true

@@ -184,7 +184,7 @@ int
 main(int argc, char **argv)
 {
 	static const char *const mode_names[] = {"in memory", "compact", "streamed"};
-	double		seconds = argc > 1 ? atof(argv[1]) : SECONDS;
+	double		seconds = argc > 1 ? atof(argv[1]) : test_rounds(SECONDS);
 	const char *folder = argc > 2 ? argv[2] : NULL;
 	struct timespec now;
 	struct timespec begin;

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Failures shown per test; a loop that fails shows only its first few. */
@@ -26,6 +27,18 @@ static int	test_passed;
 static int	test_failed;
 static int	test_complaints;
 static const char *test_name;
+
+/*
+ * How often something random is tried: a quarter as often as asked for, unless
+ * the variable LONG is set, as it is once a week and for the audit.
+ */
+static inline int
+test_rounds(int asked)
+{
+	const char *set = getenv("LONG");
+
+	return set && *set ? asked : asked / 4;
+}
 
 /* A test of this program. */
 typedef struct TestEntry
