@@ -416,7 +416,8 @@ sub plant
 		$node->append_conf('postgresql.conf', "instrument.sql = '" . ($leak =~ s/'/\\'/gr) . "'\n");
 		$node->reload;
 	}
-	say_to("DO \$\$ BEGIN LOOP EXIT WHEN current_setting('instrument.sql') = \$sql\$$leak\$sql\$; PERFORM pg_sleep(0.01); END LOOP; END \$\$", @holders);
+	# a session reads it between two statements
+	1 until 2 == grep { $_ eq "$leak\n" } say_to('SHOW instrument.sql', @holders);
 	return;
 }
 my $rare = "FROM o.people WHERE id = 50 AND kind = 'rare'";
