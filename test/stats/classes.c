@@ -22,7 +22,7 @@
 #define OWN 2					/* rows of a person */
 #define STARTS 6
 #define CLIMB 2000
-#define GRID 120				/* points of an integral, in each of two directions; and those that a result is checked with */
+#define GRID 60				/* points of an integral, in each of two directions; and those that a result is checked with */
 #define FINE_GRID 500
 
 typedef struct Game
@@ -384,14 +384,15 @@ TEST(gaussian_noise_is_enough)
 		game.flat = 0.02;
 		game.scale = sqrt(2) * dperm_gaussian_sigma(game.epsilon, s.delta / 2);
 		climbed(&game, delta_at, 4, 2, 60);
+		game.grid = FINE_GRID;
 		without_slack = fmax(without_slack, delta_at(&game, best_numbers) / s.delta);
-		CHECK(delta_at(&game, best_numbers) <= s.delta * (1 + 1e-3));
+		game.grid = GRID;
 		game.scale = sqrt(2) * dperm_gaussian_sigma(game.epsilon, s.delta);
 		one_direction += climbed(&game, delta_at, 4, 2, 60) > 1.05 * s.delta;
 	}
 	printf("Gaussian: highest %.4f of delta, %.4f of a curve; an added row %.4f, of which one direction allows too much %d times\n", highest,
 		   curve, without_slack, one_direction);
-	CHECK(highest > 0.05 && without_slack > 0.7 && one_direction > 3);
+	CHECK(highest > 0.05 && without_slack > 0.7 && without_slack <= 1 + 1e-3 && one_direction > 3);
 }
 
 int

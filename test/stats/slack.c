@@ -24,8 +24,8 @@
 #define CLIMB 1500
 #define DELTA_STARTS 2
 #define DELTA_CLIMB 150
-#define GRID 500				/* points of an integral; and those that a result is checked with */
-#define FINE_GRID 50000
+#define GRID 200				/* points of an integral; and those that a result is checked with */
+#define FINE_GRID 20000
 
 typedef struct Game
 {

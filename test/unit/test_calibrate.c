@@ -320,7 +320,7 @@ TEST(follows_the_formulas)
 {
 	TestRandom	state = 7;
 
-	for (int i = 0; i < 10000; i++)
+	for (int i = 0; i < test_rounds(10000); i++)
 	{
 		DpermSetup	s = any_setup(&state);
 
@@ -663,7 +663,7 @@ TEST(chooses_lambda_by_the_criterion)
 {
 	TestRandom	state = 29;
 
-	for (int i = 0; i < 300; i++)
+	for (int i = 0; i < test_rounds(300); i++)
 	{
 		DpermSetup	s = any_setup(&state);
 		DpermNoise	noise = {.spread = 0};

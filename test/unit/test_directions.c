@@ -120,10 +120,17 @@ largest_moment(double mu, int directions, double order)
 	long double above = order - 1;
 	long double base = mu * sqrtl(2 * logl(directions));
 	long double sum = 0;
-	long double step = 1e-4L;
+	long double low = base / mu - mu / 2;
+	int			pieces = 2 * (int) ceil(100 * (12 + order * mu - (double) low));
+	long double step = (12 + order * mu - low) / pieces;
 
-	for (long double z = base / mu - mu / 2 + step / 2; z < 12 + order * mu; z += step)
-		sum += step * expl(-z * z / 2) / sqrtl(2 * acosl(-1)) * expm1l(above * (mu * mu / 2 + mu * z - base));
+	/* Simpson's rule: at the low end the integrand is 0, at the high end nothing is left of it */
+	for (int i = 1; i < pieces; i++)
+	{
+		long double z = low + i * step;
+
+		sum += (i % 2 ? 4 : 2) * step / 3 * expl(-z * z / 2) / sqrtl(2 * acosl(-1)) * expm1l(above * (mu * mu / 2 + mu * z - base));
+	}
 	return (double) (base + log1pl(directions * sum) / above);
 }
 

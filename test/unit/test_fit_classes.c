@@ -351,13 +351,16 @@ lines_by_quadrature(double mu, double kappa, int lines, double order)
 	long double u = kappa + mu * mu / 2 + mu * z;
 	long double base = expm1l(above * u) + above * expm1l(-u);
 	long double sum = 0;
-	long double step = 1e-3L;
+	int			pieces = 2 * (int) ceil(100 * (14 + order * mu - (double) z));
+	long double step = (14 + order * mu - z) / pieces;
 
-	for (long double t = z + step / 2; t < 14 + order * mu; t += step)
+	/* Simpson's rule: at the low end the integrand is 0, at the high end nothing is left of it */
+	for (int i = 1; i < pieces; i++)
 	{
+		long double t = z + i * step;
 		long double at = kappa + mu * mu / 2 + mu * t;
 
-		sum += step * 2 * expl(-t * t / 2) / sqrtl(2 * acosl(-1)) * (expm1l(above * at) + above * expm1l(-at) - base);
+		sum += (i % 2 ? 4 : 2) * step / 3 * 2 * expl(-t * t / 2) / sqrtl(2 * acosl(-1)) * (expm1l(above * at) + above * expm1l(-at) - base);
 	}
 	return (double) (log1pl(base + lines * sum) / above);
 }
