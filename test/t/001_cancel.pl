@@ -72,9 +72,9 @@ sub wait_for_training
 	my ($name, $processes) = @_;
 	$node->poll_query_until('postgres',
 		"SELECT count(*) >= $processes FROM pg_stat_activity
-		 WHERE (application_name = '$name' OR backend_type = 'parallel worker') AND state = 'active' AND query ~ 'dp(erm)?_'")
+		 WHERE (application_name = '$name' OR backend_type = 'parallel worker') AND state = 'active' AND query ~ 'dp(erm)?_'
+		   AND clock_timestamp() > query_start + interval '300 ms'")
 	  or die "$name does not start";
-	sleep(0.5);
 }
 
 sub nothing_left

@@ -157,7 +157,6 @@ foreach my $case (
 # A client that has disconnected unnoticed: what it has paid for is kept.
 my $lost = start_reading('ana', "$train;");
 $lost->{handle}->kill_kill;
-sleep(0.3);
 let_go();
 nothing_left('lost connection');
 charged('lost connection', 'kept');
@@ -165,8 +164,8 @@ charged('lost connection', 'kept');
 # Timeouts of idle sessions do not end a call; and when they end the session,
 # what it has paid for is kept.
 hold();
-my $idle = start_reading('ana', "SET idle_in_transaction_session_timeout = '300ms'; SET idle_session_timeout = '300ms';", 'BEGIN;', "$train;");
-sleep(0.6);
+my $idle = start_reading('ana', "SET idle_in_transaction_session_timeout = '100ms'; SET idle_session_timeout = '100ms';", 'BEGIN;', "$train;");
+poll("SELECT count(*) = 1 $session AND clock_timestamp() > query_start + interval '200 ms'");
 is(query("SELECT count(*) $workers"), 1, 'idle timeouts: the call goes on');
 let_go();
 poll("SELECT count(*) = 0 $session");
@@ -647,8 +646,8 @@ SKIP:
 }
 
 # A superuser changes a grant in the meantime.
-my $changer = start($superuser, 'BEGIN;', "UPDATE dp_budget_grants SET epsilon = 400 WHERE grantee = 'dora'::regrole;", 'SELECT pg_sleep(1);', 'COMMIT;');
-poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query ~ 'pg_sleep' AND pid <> pg_backend_pid()");
+my $changer = start($superuser, 'BEGIN;', "UPDATE dp_budget_grants SET epsilon = 400 WHERE grantee = 'dora'::regrole;", $until_it_waits, 'COMMIT;');
+poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ 'changed' AND pid <> pg_backend_pid()");
 is((as('dora', $open))[0], 200, 'a charge waits for the grant');
 finish($changer);
 is(query("SELECT epsilon, spent_epsilon > 0 FROM dp_budget_grants WHERE grantee = 'dora'::regrole"), '400|t', 'and takes it as it is then');
@@ -663,12 +662,12 @@ is(join('', map { $_->{out} } @crossed), "200\n" x 30, 'calls of two roles for e
 
 # Who protects the relation again, while others are being charged, waits until
 # they have begun to read: a call that has been charged is not lost.
-my $again = start('owner', q{CREATE PROCEDURE protects() LANGUAGE plpgsql AS $$ DECLARE stop timestamptz := clock_timestamp() + interval '6 s'; BEGIN WHILE clock_timestamp() < stop LOOP
-	PERFORM dp_protect('people', 'b', domains => '{"age": [0, 50]}'); COMMIT; PERFORM pg_sleep(random() * 0.01); END LOOP; END $$; CALL protects();});
-my @callers = map { start($_, qq{DO \$\$ DECLARE done int := 0; lost int := 0; BEGIN WHILE clock_timestamp() < now() + interval '6 s' LOOP
+my @callers = map { start($_, qq{DO \$\$ DECLARE done int := 0; lost int := 0; BEGIN /* calls */ FOR i IN 1 .. 60 LOOP
 	BEGIN PERFORM dp_logreg_train('people', 'ill', '{age}', 0.0001); done := done + 1;
 	EXCEPTION WHEN object_not_in_prerequisite_state THEN lost := lost + (sqlerrm LIKE '%after the call was charged')::int; END;
 	END LOOP; RAISE WARNING 'done: %, lost: %', done > 0, lost; END \$\$;}) } 'ana', 'ben';
+my $again = start('owner', q{CREATE PROCEDURE protects() LANGUAGE plpgsql AS $$ BEGIN WHILE EXISTS (SELECT FROM pg_stat_activity WHERE query ~ '/[*] calls' AND state = 'active') LOOP
+	PERFORM dp_protect('people', 'b', domains => '{"age": [0, 50]}'); COMMIT; PERFORM pg_sleep(random() * 0.01); END LOOP; END $$; CALL protects();});
 like(finish($_), qr/WARNING:  01000: done: t, lost: 0$/m, 'registrations and charges at the same time') foreach @callers;
 unlike(finish($again), qr/ERROR/, 'who protects the relation again');
 
@@ -699,13 +698,14 @@ query('ALTER DATABASE postgres RESET client_encoding');
 # again, and who paid has it in any case, with a warning that nobody else can
 # turn off.
 my $file = $node->data_dir . '/' . query("SELECT pg_relation_filepath('dp_ledger_releases')");
+my $tries = "SELECT count(*) = 1 $workers AND wait_event_type = 'Extension'";
 my $unkept = qr/WARNING:  01000: the result of the call could not be kept in the ledger\n/;
 query("ALTER DATABASE postgres SET client_min_messages = 'error'");
 foreach my $case (
-	[ 'for a moment', sub { chmod 0, $file }, sub { sleep(0.5); chmod 0600, $file }, qr/^$/, qr/ kept$/ ],
+	[ 'for a moment', sub { chmod 0, $file }, sub { poll($tries); chmod 0600, $file }, qr/^$/, qr/ kept$/ ],
 	[ 'for longer', sub { chmod 0, $file }, undef, $unkept, qr/ not kept$/ ],
-	[ 'and the worker is cancelled', sub { chmod 0, $file }, sub { sleep(0.5); query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dperm'") }, $unkept, qr/ not kept$/ ],
-	[ 'for want of locks', sub { start('stranger', 'SELECT pg_backend_pid();', 'DO $$ DECLARE i int := 0; BEGIN LOOP BEGIN i := i + 1; PERFORM pg_advisory_lock(1, i); EXCEPTION WHEN out_of_memory THEN NULL; END; END LOOP; END $$;') }, undef, qr/^$|$unkept/, qr/ (?:not )?kept$/ ])
+	[ 'and the worker is cancelled', sub { chmod 0, $file }, sub { poll($tries); query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE backend_type = 'dperm'") }, $unkept, qr/ not kept$/ ],
+	[ 'for want of locks', sub { start('stranger', 'SELECT pg_backend_pid();', q{DO $$ DECLARE i int := 0; BEGIN LOOP BEGIN i := i + 1; PERFORM pg_advisory_lock(1, i); EXCEPTION WHEN out_of_memory THEN PERFORM set_config('application_name', 'full', false); END; END LOOP; END $$;}) }, undef, qr/^$|$unkept/, qr/ (?:not )?kept$/ ])
 {
 	my ($what, $spoil, $mend, $warning, $release) = @$case;
 	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
@@ -713,7 +713,7 @@ foreach my $case (
 	local $ENV{PGOPTIONS} = '-c client_min_messages=notice';
 	my $s = start_reading('ana', "SELECT 'model ' || (dp_logreg_train('held', 'ill', '{age}', 0.01)::jsonb ->> 'rows');");
 	my $spoils = $spoil->();
-	if (ref $spoils) { $spoils->{handle}->pump until $spoils->{out} =~ /\n/; sleep(1) }
+	if (ref $spoils) { $spoils->{handle}->pump until $spoils->{out} =~ /\n/; poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'full'") }
 	let_go();
 	$mend->() if $mend;
 	like(finish($s), $warning, "not written $what: what is said");

@@ -113,9 +113,8 @@ sub wait_for_workers
 {
 	my ($what, $activity) = @_;
 	$node->poll_query_until('postgres',
-		"SELECT count(*) >= 3 FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND query ~ '$activity'")
+		"SELECT count(*) >= 3 FROM pg_stat_activity WHERE backend_type = 'parallel worker' AND query ~ '$activity' AND clock_timestamp() > backend_start + interval '200 ms'")
 	  or die "$what does not start";
-	sleep(0.3);
 }
 
 sub nothing_left
@@ -163,10 +162,14 @@ foreach my $what (sort keys %training)
 	my $s = start_training('training' . ++$number, "SET dperm.cache_memory = '1GB'", $query);
 	my (%begin, @joined);
 	wait_for_workers($what, $activity);
-	foreach my $file (grep { /mmap\.\d+$/ } shared_files())
+	for (my $try = 0; $try < 100 && keys %begin < 4; $try++)
 	{
-		open(my $in, '<:raw', $node->data_dir . "/pg_dynshmem/$file") or next;
-		read($in, $begin{$file}, 24);
+		sleep(0.05) if $try;
+		foreach my $file (grep { /mmap\.\d+$/ } shared_files())
+		{
+			open(my $in, '<:raw', $node->data_dir . "/pg_dynshmem/$file") or next;
+			read($in, $begin{$file}, 24);
+		}
 	}
 	foreach my $file (grep { $begin{$_} !~ /^dpermrow/ } sort keys %begin)
 	{
