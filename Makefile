@@ -7,6 +7,7 @@
 #   make bench                       docs/benchmarks.md, measured on this machine: an hour
 #   make citus                       tests and a benchmark on a Citus cluster; PG_CONFIG names a PostgreSQL that has Citus
 #   make audit                       the privacy audit, with planted faults: docs/audit.md
+#   make mutants                     do the tests find faults? test/mutants/README.md: hours
 #
 # script/test runs all of it in a temporary cluster.
 
@@ -153,7 +154,7 @@ run_each = @printf '%s\n' $(1) | OPENBLAS_NUM_THREADS=1 \
 	xargs -r -P $(JOBS) -I{} sh -c \
 	'if $(EMULATOR) {} $(2) >{}.log 2>&1; then echo "ok - {}"; else cat {}.log; echo "not ok - {}"; exit 1; fi'
 
-.PHONY: unit stats audit audit-programs fuzz tap bench citus lint dist
+.PHONY: unit stats audit audit-programs mutants fuzz tap bench citus lint dist
 unit: $(UNIT)
 	$(call run_each,$(UNIT))
 
@@ -167,6 +168,9 @@ audit-programs: $(AUDIT)
 # A cluster and builds of its own; writes the table in docs/audit.md.
 audit:
 	$(here)/test/audit/run
+
+mutants:
+	$(here)/test/mutants/run $(MUTANTS)
 
 # Same arguments for both engines. Findings and new inputs stay under build/.
 fuzz: $(FUZZ_TARGETS)
@@ -226,7 +230,7 @@ lint:
 	@grep -q '^postgresql-dperm ($(EXTVERSION)-' $(here)/debian/changelog || \
 		{ echo "not ok - debian/changelog has no version $(EXTVERSION)"; exit 1; }
 	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/bare.sh $(here)/script/matrix $(here)/script/package $(here)/script/measured $(here)/test/bench/run \
-		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short; do bash -n $$f || exit 1; done
+		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short $(here)/test/mutants/run; do bash -n $$f || exit 1; done
 	@perl -c $(here)/script/check-readme
 	@$(here)/script/check-names $(here)
 	@$(here)/script/check-figures $(here) $(MEASURED)
