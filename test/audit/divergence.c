@@ -158,6 +158,8 @@ check_spaces(DpermMethod method, DpermUnit unit, int dim, int setups)
 {
 	uint64_t	seed = 100 * (uint64_t) dim;
 
+	if (setups > 4)
+		setups = test_rounds(setups);
 	for (int space = 0; space < SPACES; space++)
 		for (int i = 0; i < 2 * setups; i++)
 			if (spaces[space].dim == dim)
