@@ -162,19 +162,6 @@ dperm_arguments_json(FunctionCallInfo fcinfo, const char *const *except, int lim
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
 }
 
-/* A copy of a call with another value: the executor keeps those that are constant. */
-FunctionCallInfo
-dperm_arguments_replace(FunctionCallInfo fcinfo, const char *name, Datum value)
-{
-	Size		size = SizeForFunctionCallInfo(PG_NARGS());
-	FunctionCallInfo copy = memcpy(palloc(size), fcinfo, size);
-	Oid			declared;
-	int			at = find_argument(fcinfo, name, &declared);
-
-	copy->args[at].value = value;
-	return copy;
-}
-
 /* Is this a type of strings? */
 static bool
 is_string_type(Oid type)

@@ -30,10 +30,6 @@ dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const c
 /* A jsonb argument, NULL if it is NULL. */
 extern Jsonb *dperm_arguments_jsonb(FunctionCallInfo fcinfo, const char *name);
 
-/* A copy of a call in which an argument, that it has, has another value. */
-extern FunctionCallInfo dperm_arguments_replace(FunctionCallInfo fcinfo, const char *name,
-												Datum value);
-
 /*
  * The arguments that are not NULL as an object, but for those of some names, of
  * which the last one is NULL. A value whose text has more bytes than limit is

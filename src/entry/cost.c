@@ -27,7 +27,6 @@
 #include "core/mechanism/mechanism.h"
 #include "core/mechanism/noise_share.h"
 #include "entry/train.h"
-#include "protect/domain_tables.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
@@ -417,7 +416,6 @@ add_alternatives(Ways *ways, const Planned *chosen, const DpermSource *source, O
 Datum
 dperm_cost_source(PG_FUNCTION_ARGS)
 {
-	FunctionCallInfo call = dperm_domain_tables_call(fcinfo);
 	Oid			function = fcinfo->flinfo->fn_oid;
 	Ways		ways = {NULL};
 	Planned		planned;
@@ -428,7 +426,7 @@ dperm_cost_source(PG_FUNCTION_ARGS)
 
 	if (dperm_arguments_get(fcinfo, "classes", TEXTARRAYOID, &classes))
 		refuse_classes_of(learner);
-	dperm_train_open(call, learner, false, &planned.options, &source);
+	dperm_train_open(fcinfo, learner, false, &planned.options, &source);
 	planned.rows = expected_rows(fcinfo, &source);
 	planned.dim = dperm_encoder_dim(&source.spec.encoder);
 	check_size(&planned);

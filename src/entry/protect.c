@@ -31,7 +31,6 @@
 #include "column/domains.h"
 #include "column/encode.h"
 #include "protect/allowed_code.h"
-#include "protect/domain_tables.h"
 #include "protect/kept_unit_rows.h"
 #include "protect/kept_units.h"
 #include "protect/owner_notes.h"
@@ -150,15 +149,11 @@ domains_fit(Jsonb *domains, size_t limit)
 	return size <= limit && strlen(JsonbToCString(NULL, &domains->root, VARSIZE(domains))) <= limit;
 }
 
-/*
- * The domains of a relation, with values instead of tables; NULL if they are
- * NULL.
- */
+/* The domains of a relation; NULL if they are NULL. */
 static Jsonb *
-domains_argument(FunctionCallInfo fcinfo, Oid relation)
+domains_argument(FunctionCallInfo fcinfo)
 {
-	Jsonb	   *domains =
-		dperm_domain_tables_read(dperm_arguments_jsonb(fcinfo, "domains"), relation);
+	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
 
 	if (domains && !domains_fit(domains, DOMAINS_TEXT))
 		ereport(ERROR,
@@ -591,7 +586,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	protecting.names = columns_argument(fcinfo, &protecting.listed);
 	relation = own_relation(fcinfo);
 	owner = dperm_relation_owner(relation);
-	protecting.domains = domains_argument(fcinfo, relation);
+	protecting.domains = domains_argument(fcinfo);
 	registration->relation = relation;
 	registration->budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT);
 	before = dperm_registry_find(relation);

@@ -13,7 +13,6 @@
 #include "column/model_type.h"
 #include "column/prior_argument.h"
 #include "entry/train.h"
-#include "protect/domain_tables.h"
 #include "protect/locks.h"
 #include "protect/protected_call.h"
 #include "protect/registry.h"
@@ -111,18 +110,6 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 						dperm_options_noise(options, &source->spec.encoder, false));
 }
 
-/* Call a training function with domains that name no tables. */
-Datum
-dperm_train_call(FunctionCallInfo fcinfo, DpermLearner learner,
-				 Datum (*trainer) (FunctionCallInfo, DpermLearner))
-{
-	FunctionCallInfo call = dperm_domain_tables_call(fcinfo);
-	Datum		result = trainer(call, learner);
-
-	fcinfo->isnull = call->isnull;
-	return result;
-}
-
 /* Train as the arguments say. */
 static Datum
 train(FunctionCallInfo fcinfo, DpermLearner learner)
@@ -146,7 +133,7 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 Datum
 dp_logreg_train(PG_FUNCTION_ARGS)
 {
-	return dperm_train_call(fcinfo, DPERM_LEARNER_LOGREG, train);
+	return train(fcinfo, DPERM_LEARNER_LOGREG);
 }
 
 /*
@@ -155,7 +142,7 @@ dp_logreg_train(PG_FUNCTION_ARGS)
 Datum
 dp_svm_train(PG_FUNCTION_ARGS)
 {
-	return dperm_train_call(fcinfo, DPERM_LEARNER_SVM, train);
+	return train(fcinfo, DPERM_LEARNER_SVM);
 }
 
 /*
@@ -165,5 +152,5 @@ dp_svm_train(PG_FUNCTION_ARGS)
 Datum
 dp_linreg_train(PG_FUNCTION_ARGS)
 {
-	return dperm_train_call(fcinfo, DPERM_LEARNER_LINREG, train);
+	return train(fcinfo, DPERM_LEARNER_LINREG);
 }

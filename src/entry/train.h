@@ -19,13 +19,6 @@ extern void dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool
 							 DpermOptions *options, DpermSource *source);
 
 /*
- * Call a function that trains, with values instead of the tables that its
- * domains may name.
- */
-extern Datum dperm_train_call(FunctionCallInfo fcinfo, DpermLearner learner,
-							  Datum (*trainer) (FunctionCallInfo, DpermLearner));
-
-/*
  * The result of a training function, in the memory context of its caller; ends
  * the SPI connection.
  */

@@ -851,19 +851,19 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 Datum
 dp_logreg_tune(PG_FUNCTION_ARGS)
 {
-	return dperm_train_call(fcinfo, DPERM_LEARNER_LOGREG, tune);
+	return tune(fcinfo, DPERM_LEARNER_LOGREG);
 }
 
 /* dp_svm_tune(source, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_svm_tune(PG_FUNCTION_ARGS)
 {
-	return dperm_train_call(fcinfo, DPERM_LEARNER_SVM, tune);
+	return tune(fcinfo, DPERM_LEARNER_SVM);
 }
 
 /* dp_linreg_tune(source, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_linreg_tune(PG_FUNCTION_ARGS)
 {
-	return dperm_train_call(fcinfo, DPERM_LEARNER_LINREG, tune);
+	return tune(fcinfo, DPERM_LEARNER_LINREG);
 }
