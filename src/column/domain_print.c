@@ -37,27 +37,6 @@ time_within(double usecs)
 		usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 : (Timestamp) usecs;
 }
 
-/*
- * The time that is read as these days. About a century from 2000, their product
- * may be rounded to a neighbour.
- */
-static Timestamp
-time_of_days(double days)
-{
-	static const int tried[] = {0, -1, 1};
-	double		usecs = rint(days * (double) USECS_PER_DAY);
-	double		step = fmax(1, nextafter(fabs(usecs), INFINITY) - fabs(usecs));
-
-	for (int i = 0; i < lengthof(tried); i++)
-	{
-		Timestamp	time = time_within(usecs + tried[i] * step);
-
-		if (dperm_days_from_timestamp(time) == days)
-			return time;
-	}
-	return time_within(usecs);
-}
-
 /* A bound of a time column, independent of the session's DateStyle. */
 static void
 print_time(StringInfo out, Oid base, double days)
@@ -70,7 +49,7 @@ print_time(StringInfo out, Oid base, double days)
 	else if (base == TIMEOID)
 		value = TimeADTGetDatum((TimeADT) rint(days * (double) USECS_PER_DAY));
 	else
-		value = TimestampGetDatum(time_of_days(days));
+		value = TimestampGetDatum(time_within(rint(days * (double) USECS_PER_DAY)));
 	JsonEncodeDateTime(buf, value, base, NULL);
 	escape_json(out, buf);
 }
