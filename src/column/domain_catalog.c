@@ -6,29 +6,81 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "utils/lsyscache.h"
 
+#include "base/message.h"
 #include "column/datum_values.h"
 #include "column/domain_catalog.h"
 #include "column/domain_checks.h"
 #include "column/domain_types.h"
-#include "column/possible.h"
 #include "core/base/limits.h"
 
-/* The labels of an enum that are possible. */
+/*
+ * Read the text of a value as a column's type does, with its modifier; false if
+ * that fails. An error of the input function of a type that can be a feature
+ * leaves nothing behind.
+ */
+static bool
+parse_value(const DpermColumn *column, const DpermText *text, Datum *value)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool read = true;
+	Oid			input,
+				ioparam;
+
+	getTypeInputInfo(column->base, &input, &ioparam);
+	PG_TRY();
+	{
+		*value = OidInputFunctionCall(input, pnstrdup(text->bytes, text->len), ioparam,
+									  column->typmod);
+	}
+	PG_CATCH();
+	{
+		(void) dperm_message_data_error(context);
+		read = false;
+	}
+	PG_END_TRY();
+	return read;
+}
+
+/*
+ * Does the type of a column, with its modifier, write a value like this? "01" is
+ * no integer that PostgreSQL writes, nor is "true" a boolean.
+ */
+static bool
+is_written(const DpermColumn *column, const DpermText *text)
+{
+	Datum		value;
+	DpermText	written;
+
+	if (!parse_value(column, text, &value))
+		return false;
+	written = dperm_domain_types_text(column->base, value);
+	return dperm_block_same_text(&written, text);
+}
+
+/* Set the labels of an enum, or those that constraints list. */
 static void
 set_labels(DpermColumn *column, const DpermSaid *said)
 {
-	const DpermPossible *possible = &column->possible;
+	int			all;
+	DpermText  *labels = dperm_domain_types_labels(column->base, &all);
+	int			count = 0;
 
-	column->known = possible->listed && possible->count > 0;
-	if (!possible->listed)
+	if (all > DPERM_DIM_MAX)
+	{
 		column->lack = psprintf("the enum has more than %d labels", DPERM_DIM_MAX);
-	if (!column->known)
 		return;
-	column->block.count = possible->count;
-	column->block.categories = (DpermText *) possible->texts;
-	column->origin = possible->constrained ? said->origin : "enum labels";
+	}
+	for (int i = 0; i < all; i++)
+		if (!said->listed || dperm_domain_checks_lists(said, labels[i].bytes))
+			labels[count++] = labels[i];
+	column->known = count > 0;
+	column->block.count = count;
+	column->block.categories = labels;
+	if (column->known)
+		column->origin = said->origin ? said->origin : "enum labels";
 }
 
 /* Set the bounds of a number or a time: a domain, if both are known. */
@@ -44,10 +96,11 @@ set_range(DpermColumn *column, const DpermSaid *said)
 	column->values = texts;
 	for (int i = 0; i < said->count; i++)
 	{
-		double		value = atof(said->texts[i]);
+		double		number = atof(said->texts[i]);
+		Datum		value;
 
-		if ((said->above ? value > said->low : value >= said->low) &&
-			(said->below ? value < said->high : value <= said->high))
+		if (number >= said->low && number <= said->high &&
+			parse_value(column, &texts[i], &value))
 			texts[column->value_count++] = texts[i];
 	}
 	if (!column->known && said->origin)
@@ -78,7 +131,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 										DPERM_VALUE_MAX - VARHDRSZ);
 				return;
 			}
-			if (dperm_possible_writes(column, &texts[i]))
+			if (is_written(column, &texts[i]))
 				texts[count++] = texts[i];
 		}
 		column->known = count > 0;
@@ -140,10 +193,8 @@ set_vector_range(DpermColumn *column, const DpermSaid *said)
 void
 dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column)
 {
-	DpermSaid	sure;
-	DpermSaid	said = dperm_domain_checks_read(cache, relation, column, &sure);
+	DpermSaid	said = dperm_domain_checks_read(cache, relation, column);
 
-	column->possible = dperm_possible_make(column, &sure);
 	if (column->block.kind == DPERM_BLOCK_FLAG)
 	{
 		column->known = true;
@@ -160,9 +211,7 @@ dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column)
 		column->origin = said.origin;
 	if (column->known && column->block.kind == DPERM_BLOCK_VECTOR)
 	{
-		said = dperm_domain_checks_elements(cache, relation, column, &sure);
+		said = dperm_domain_checks_elements(cache, relation, column);
 		set_vector_range(column, &said);
-		column->possible.low = sure.low;
-		column->possible.high = sure.high;
 	}
 }

@@ -16,10 +16,8 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
-#include "access/transam.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "miscadmin.h"
@@ -43,7 +41,6 @@ typedef struct Check
 {
 	char	   *name;
 	Node	   *tree;
-	bool		holds;			/* for all rows? */
 } Check;
 
 /*
@@ -78,8 +75,8 @@ no_value(void)
 }
 
 /* Is a text among those of a list? */
-static bool
-is_listed(const DpermSaid *said, const char *text)
+bool
+dperm_domain_checks_lists(const DpermSaid *said, const char *text)
 {
 	for (int i = 0; i < said->count; i++)
 		if (strcmp(said->texts[i], text) == 0)
@@ -94,9 +91,7 @@ both(DpermSaid a, DpermSaid b)
 	DpermSaid	said = all_values();
 
 	said.low = Max(a.low, b.low);
-	said.above = (a.above && a.low == said.low) || (b.above && b.low == said.low);
 	said.high = Min(a.high, b.high);
-	said.below = (a.below && a.high == said.high) || (b.below && b.high == said.high);
 	if (!a.listed || !b.listed)
 	{
 		const DpermSaid *list = a.listed ? &a : &b;
@@ -109,7 +104,7 @@ both(DpermSaid a, DpermSaid b)
 	said.listed = true;
 	said.texts = palloc((a.count + 1) * sizeof(char *));
 	for (int i = 0; i < a.count; i++)
-		if (is_listed(&b, a.texts[i]))
+		if (dperm_domain_checks_lists(&b, a.texts[i]))
 			said.texts[said.count++] = a.texts[i];
 	return said;
 }
@@ -126,16 +121,14 @@ either(DpermSaid a, DpermSaid b)
 	if (a.low > a.high || b.low > b.high)
 		return a.low > a.high ? b : a;
 	said.low = Min(a.low, b.low);
-	said.above = (a.above || a.low > said.low) && (b.above || b.low > said.low);
 	said.high = Max(a.high, b.high);
-	said.below = (a.below || a.high < said.high) && (b.below || b.high < said.high);
 	if (!a.listed || !b.listed || a.count + b.count > 2 * DPERM_DIM_MAX)
 		return said;
 	CHECK_FOR_INTERRUPTS();
 	said.texts = repalloc(a.texts, (a.count + b.count + 1) * sizeof(char *));
 	said.count = a.count;
 	for (int i = 0; i < b.count; i++)
-		if (!is_listed(&said, b.texts[i]))
+		if (!dperm_domain_checks_lists(&said, b.texts[i]))
 			said.texts[said.count++] = b.texts[i];
 	said.listed = said.count <= DPERM_DIM_MAX;
 	return said;
@@ -211,33 +204,10 @@ compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
 	if (strategy >= BTLessStrategyNumber && strategy <= BTEqualStrategyNumber)
 		said.high = !subject->discrete ? x :
 			strategy == BTLessStrategyNumber ? ceil(x) - 1 : floor(x);
-	said.above = strategy == BTGreaterStrategyNumber && !subject->discrete;
-	said.below = strategy == BTLessStrategyNumber && !subject->discrete;
 	text = strategy == BTEqualStrategyNumber ? equal_text(subject, column, x) : NULL;
 	if (text)
 		list_text(&said, text);
 	return said;
-}
-
-/*
- * Does a comparison say nothing for sure? Texts may pass that the operator takes
- * for another spelling, in upper case, or with blanks at the end; or numbers that
- * a cast rounds, or times that a time zone moves.
- */
-static bool
-is_loose(const DpermSubject *subject, Oid op, Oid collation, Node *column, Node *constant)
-{
-	if (!subject->sure)
-		return false;
-	if (!dperm_domain_terms_is_exact(subject, column) || !dperm_domain_terms_is_fixed(constant))
-		return true;
-	if (subject->kind == DPERM_BLOCK_TIME)
-		return (exprType(column) == TIMESTAMPTZOID) !=
-			(get_base_element_type(exprType(constant)) == TIMESTAMPTZOID ||
-			 exprType(constant) == TIMESTAMPTZOID);
-	return subject->kind == DPERM_BLOCK_CATEGORY &&
-		(op >= FirstNormalObjectId ||
-		 (OidIsValid(collation) && !get_collation_isdeterministic(collation)));
 }
 
 /* A comparison, in either direction. */
@@ -257,8 +227,7 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 	if (flipped && !dperm_domain_terms_is_subject(subject, right))
 		return all_values();
 	strategy = strategy_of(op->opno, left);
-	if (strategy == 0 || is_loose(subject, op->opno, op->inputcollid, flipped ? right : left,
-								  flipped ? left : right))
+	if (strategy == 0)
 		return all_values();
 	return flipped ? compare(subject, right, BTMaxStrategyNumber + 1 - strategy, left) :
 		compare(subject, left, strategy, right);
@@ -276,8 +245,7 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 	DpermSaid	said = all_values();
 
 	if (!op->useOr || !dperm_domain_terms_is_subject(subject, linitial(op->args)) ||
-		strategy_of(op->opno, linitial(op->args)) != BTEqualStrategyNumber ||
-		is_loose(subject, op->opno, op->inputcollid, linitial(op->args), lsecond(op->args)))
+		strategy_of(op->opno, linitial(op->args)) != BTEqualStrategyNumber)
 		return said;
 	elements = dperm_domain_terms_elements(lsecond(op->args));
 	foreach(cell, elements)
@@ -296,8 +264,7 @@ read_all(const DpermSubject *subject, ScalarArrayOpExpr *op)
 {
 	int			strategy;
 
-	if (op->useOr || !dperm_domain_terms_is_array(subject, lsecond(op->args)) ||
-		is_loose(subject, op->opno, op->inputcollid, lsecond(op->args), linitial(op->args)))
+	if (op->useOr || !dperm_domain_terms_is_array(subject, lsecond(op->args)))
 		return all_values();
 	strategy = strategy_of(op->opno, linitial(op->args));
 	return strategy == 0 ? all_values() :
@@ -403,7 +370,6 @@ checks_of(List **cache, Oid relation, Oid type)
 		check = palloc(sizeof(*check));
 		check->name = pstrdup(NameStr(form->conname));
 		check->tree = stringToNode(TextDatumGetCString(tree));
-		check->holds = form->convalidated && !(form->connoinherit && has_subclass(relation));
 		owner->checks = lappend(owner->checks, check);
 	}
 	systable_endscan(scan);
@@ -420,26 +386,14 @@ is_narrower(const DpermSaid *before, const DpermSaid *after)
 		after->listed != before->listed || after->count != before->count;
 }
 
-/*
- * Add what one constraint says, also to *sure if all rows pass it; returns
- * whether that was a new restriction.
- */
+/* Add what one constraint says; returns whether that was a new restriction. */
 static bool
-add_check(DpermSaid *said, DpermSaid *sure, const DpermSubject *subject, const Check *check)
+add_check(DpermSaid *said, const DpermSubject *subject, const Check *check)
 {
 	DpermSaid	before = *said;
 
 	*said = both(before, read_condition(subject, check->tree));
 	said->origin = before.origin;
-	if (sure && check->holds)
-	{
-		DpermSubject strict = *subject;
-		DpermSaid	unsure = *sure;
-
-		strict.sure = true;
-		*sure = both(unsure, read_condition(&strict, check->tree));
-		sure->origin = is_narrower(&unsure, sure) ? check->name : unsure.origin;
-	}
 	return is_narrower(&before, said);
 }
 
@@ -476,7 +430,7 @@ make_subject(DpermBlockKind kind, Oid base, AttrNumber number)
  * on.
  */
 static void
-add_type(DpermSaid *said, DpermSaid *sure, List **cache, const DpermSubject *subject, Oid type)
+add_type(DpermSaid *said, List **cache, const DpermSubject *subject, Oid type)
 {
 	while (OidIsValid(type))
 	{
@@ -489,7 +443,7 @@ add_type(DpermSaid *said, DpermSaid *sure, List **cache, const DpermSubject *sub
 		form = (Form_pg_type) GETSTRUCT(tuple);
 		if (form->typtype == TYPTYPE_DOMAIN)
 			foreach(cell, checks_of(cache, InvalidOid, type))
-				if (add_check(said, sure, subject, lfirst(cell)))
+				if (add_check(said, subject, lfirst(cell)))
 					add_origin(said, psprintf("CHECK of domain \"%s\"", NameStr(form->typname)));
 		type = form->typtype == TYPTYPE_DOMAIN ? form->typbasetype : InvalidOid;
 		ReleaseSysCache(tuple);
@@ -498,11 +452,11 @@ add_type(DpermSaid *said, DpermSaid *sure, List **cache, const DpermSubject *sub
 
 /*
  * What the constraints of the table and of the column's type say about the
- * subject; they are added to the origin. sure may be NULL.
+ * subject; they are added to the origin.
  */
 static DpermSaid
 read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSubject subject,
-				 char *origin, DpermSaid *sure)
+				 char *origin)
 {
 	DpermSaid	said = all_values();
 	ListCell   *cell;
@@ -512,7 +466,7 @@ read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSub
 	{
 		Check	   *check = lfirst(cell);
 
-		if (!add_check(&said, column->stale ? NULL : sure, &subject, check))
+		if (!add_check(&said, &subject, check))
 			continue;
 		origin = psprintf("CHECK constraint \"%s\"", check->name);
 		if (column->relation != relation)
@@ -520,29 +474,26 @@ read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSub
 		add_origin(&said, origin);
 	}
 	subject.number = 0;
-	add_type(&said, sure, cache, &subject, column->type);
+	add_type(&said, cache, &subject, column->type);
 	return said;
 }
 
 /* What they say about the column. */
 DpermSaid
-dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column, DpermSaid *sure)
+dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column)
 {
-	*sure = all_values();
 	return read_constraints(cache, relation, column,
-							make_subject(column->block.kind, column->base, column->home), NULL,
-							sure);
+							make_subject(column->block.kind, column->base, column->home), NULL);
 }
 
 /* What they say about the elements of a vector column. */
 DpermSaid
-dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *column, DpermSaid *sure)
+dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *column)
 {
 	DpermSubject subject = make_subject(DPERM_BLOCK_NUMBER, column->base, column->home);
 
-	*sure = all_values();
 	subject.elements = true;
-	return read_constraints(cache, relation, column, subject, column->origin, sure);
+	return read_constraints(cache, relation, column, subject, column->origin);
 }
 
 /* The list as texts with their lengths. */
@@ -564,6 +515,6 @@ dperm_domain_checks_dimension(Oid type)
 	DpermSaid	said = all_values();
 	List	   *cache = NIL;
 
-	add_type(&said, NULL, &cache, &subject, type);
+	add_type(&said, &cache, &subject, type);
 	return said.low == said.high && said.low >= 1 && said.low <= DPERM_DIM_MAX ? (int) said.low : 0;
 }

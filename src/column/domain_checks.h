@@ -11,14 +11,11 @@
 /*
  * What constraints say about a column: a list of texts for categories, else an
  * interval, and perhaps a list of numbers in it; for vectors, of the dimension.
- * It is a superset of the values that pass, if the subject asks for a sure one.
  */
 typedef struct DpermSaid
 {
 	double		low;			/* -infinity: no lower bound */
-	bool		above;			/* is it excluded? */
 	double		high;
-	bool		below;			/* is it excluded? */
 	bool		listed;
 	int			count;
 	char	  **texts;
@@ -28,12 +25,12 @@ typedef struct DpermSaid
 /*
  * The constraints of the column's table and of its type. relation is what the
  * caller specified; column->relation may be a table behind it. *cache holds
- * constraints that have been parsed already; initialise it with NIL. *sure is
- * what is true of all rows: they need not pass a constraint that is NOT VALID or
- * NO INHERIT, and comparisons that are loose say nothing.
+ * constraints that have been parsed already; initialise it with NIL.
  */
-extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column,
-										  DpermSaid *sure);
+extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column);
+
+/* Is a text among those of the list? */
+extern bool dperm_domain_checks_lists(const DpermSaid *said, const char *text);
 
 /* The list as texts with their lengths. */
 extern DpermText *dperm_domain_checks_texts(const DpermSaid *said);
@@ -44,7 +41,7 @@ extern DpermText *dperm_domain_checks_texts(const DpermSaid *said);
  * column.
  */
 extern DpermSaid dperm_domain_checks_elements(List **cache, Oid relation,
-											  const DpermColumn *column, DpermSaid *sure);
+											  const DpermColumn *column);
 
 /*
  * The number of elements that the constraints of a domain over arrays declare,

@@ -586,7 +586,6 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 
 	column->known = true;
 	column->given = true;
-	column->stated = true;
 	column->origin = "argument";
 	column->lack = NULL;
 }

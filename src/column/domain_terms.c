@@ -82,51 +82,6 @@ peel_cast(Node *node)
 	return peel(node);
 }
 
-/* Does a cast of numbers or times keep all values apart that are read as different doubles? */
-static bool
-is_exact_cast(FuncExpr *call)
-{
-	Oid			from = getBaseType(exprType(linitial(call->args)));
-	bool		integer = from == INT2OID || from == INT4OID || from == INT8OID;
-
-	if (list_length(call->args) > 1)
-		return false;
-	switch (getBaseType(call->funcresulttype))
-	{
-		case FLOAT8OID:
-			return true;
-		case NUMERICOID:
-			return integer || from == NUMERICOID;
-		case INT4OID:
-		case INT8OID:
-			return integer;
-		case TIMESTAMPOID:
-			return from == DATEOID;
-		default:
-			return false;
-	}
-}
-
-/* Are values of the column that its casts make equal the same? */
-bool
-dperm_domain_terms_is_exact(const DpermSubject *subject, Node *node)
-{
-	bool		category = subject->kind == DPERM_BLOCK_CATEGORY;
-
-	if (IsA(node, ArrayCoerceExpr))
-	{
-		ArrayCoerceExpr *cast = (ArrayCoerceExpr *) node;
-
-		return dperm_domain_terms_is_exact(subject, (Node *) cast->elemexpr) &&
-			dperm_domain_terms_is_exact(subject, (Node *) cast->arg);
-	}
-	for (Node *inner; (inner = peel_cast(node)) != NULL; node = inner)
-		if (category ? exprType(node) == BPCHAROID && subject->base != BPCHAROID :
-			IsA(node, FuncExpr) && !is_exact_cast((FuncExpr *) node))
-			return false;
-	return true;
-}
-
 /* Is this node the column, perhaps cast? */
 bool
 dperm_domain_terms_is_column(const DpermSubject *subject, Node *node)
@@ -258,25 +213,6 @@ peel_elements(Node *node, Node *(*inner_of) (Node *))
 	while ((inner = inner_of(element)) != NULL)
 		element = inner;
 	return IsA(element, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
-}
-
-/* Is a constant read here as PostgreSQL computes it, in every session? */
-bool
-dperm_domain_terms_is_fixed(Node *node)
-{
-	Node	   *inner;
-	ListCell   *cell;
-
-	while ((inner = peel(node)) != NULL || (inner = peel_elements(node, peel)) != NULL ||
-		   (IsA(node, FuncExpr) && (inner = peel_cast(node)) != NULL &&
-			(is_exact_cast((FuncExpr *) node) || exprType(node) == FLOAT4OID)))
-		node = inner;
-	if (!IsA(node, ArrayExpr))
-		return IsA(node, Const);
-	foreach(cell, ((ArrayExpr *) node)->elements)
-		if (!dperm_domain_terms_is_fixed(lfirst(cell)))
-			return false;
-	return true;
 }
 
 /*

@@ -18,20 +18,10 @@ typedef struct DpermSubject
 	AttrNumber	number;			/* in constraints of a relation; 0 in those of a type */
 	bool		discrete;		/* integers or days */
 	bool		elements;		/* look for the elements of a vector column */
-	bool		sure;			/* ignore comparisons that let other values pass, too */
 } DpermSubject;
 
 /* Is this node the column, perhaps cast? */
 extern bool dperm_domain_terms_is_column(const DpermSubject *subject, Node *node);
-
-/* Are values of the column that its casts make equal the same? */
-extern bool dperm_domain_terms_is_exact(const DpermSubject *subject, Node *node);
-
-/*
- * Is a constant, or an array of them, read here as PostgreSQL computes it, in
- * every session? Not so if it is computed, other than by casts that are exact.
- */
-extern bool dperm_domain_terms_is_fixed(Node *node);
 
 /*
  * Is this node what constraints compare: the column, or the number of elements

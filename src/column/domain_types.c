@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -135,69 +133,6 @@ dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 			*kind = dperm_domain_types_is_pgvector(base) ?
 				DPERM_BLOCK_VECTOR : DPERM_BLOCK_CATEGORY;
 			return *kind == DPERM_BLOCK_VECTOR || has_plain_text(base);
-	}
-}
-
-/*
- * The largest numeric of a precision and a scale: the double that it is read
- * as, or a larger one where that would take more digits than a double has.
- */
-static double
-largest_numeric(int precision, int scale)
-{
-	if (precision > 15 || abs(scale) > 22)
-		return pow(10, precision - scale);
-	return scale < 0 ? (pow(10, precision) - 1) * pow(10, -scale) :
-					   (pow(10, precision) - 1) / pow(10, scale);
-}
-
-/* Precision and scale of a numeric; false if it has none. */
-static bool
-read_modifier(Oid base, int32 typmod, int *precision, int *scale)
-{
-	int			modifier = typmod - VARHDRSZ;
-
-	*precision = modifier >> 16;
-	*scale = ((modifier & 0x7ff) ^ 1024) - 1024;
-	return base == NUMERICOID && modifier >= 0;
-}
-
-/* Bounds of the numbers that a type has. */
-void
-dperm_domain_types_limits(Oid base, int32 typmod, double *low, double *high)
-{
-	int			precision,
-				scale;
-	bool		sized = read_modifier(base, typmod, &precision, &scale);
-
-	*high = base == INT2OID ? PG_INT16_MAX :
-			base == INT4OID ? PG_INT32_MAX :
-			base == INT8OID ? (double) PG_INT64_MAX :
-			sized ? largest_numeric(precision, scale) : INFINITY;
-	*low = sized ? -*high : -*high - 1;
-}
-
-/* How many values per unit, or per day, a type has. */
-double
-dperm_domain_types_grid(Oid base, int32 typmod)
-{
-	int			precision,
-				scale;
-
-	switch (base)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case DATEOID:
-			return 1;
-		case TIMEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return (double) USECS_PER_DAY;
-		default:
-			return read_modifier(base, typmod, &precision, &scale) && precision <= 15 &&
-						   scale >= 0 && scale <= 15 ? pow(10, scale) : 0;
 	}
 }
 

@@ -29,18 +29,6 @@ extern bool dperm_domain_types_is_pgvector(Oid base);
 /* Is a type stored as text, or name, so that its values compare as texts? */
 extern bool dperm_domain_types_is_text(Oid base);
 
-/*
- * Bounds of the numbers that a type has; infinite if it has no bounds, or is
- * none of numbers.
- */
-extern void dperm_domain_types_limits(Oid base, int32 typmod, double *low, double *high);
-
-/*
- * How many values per unit, or per day, a type has, all of them multiples of
- * one; 0 if that is not known.
- */
-extern double dperm_domain_types_grid(Oid base, int32 typmod);
-
 /* The text of a value, as categories are written. */
 extern DpermText dperm_domain_types_text(Oid base, Datum value);
 

@@ -120,7 +120,6 @@ find_home(DpermColumn *column, Relation relation, DpermDimensionOf dimension_of)
 		return;
 	}
 	column->home = var->varattno;
-	column->stale |= relation->rd_rel->relkind == RELKIND_MATVIEW;
 	next = relation_open(oid, AccessShareLock);
 	find_home(column, next, dimension_of);
 	relation_close(next, AccessShareLock);

@@ -1,19 +1,15 @@
 /*
- * label_domain.c: the domain of a label column: its bounds, its classes, or
- * whether it allows both of two.
+ * label_domain.c: the domain of a label column: its bounds, its classes, or its
+ * positive value.
  *
- * What public knowledge can refuse is refused before anything is charged: a
- * model of one class alone is worth nothing.
+ * A mistake that a list of values or a type shows is refused here, before
+ * anything is charged. Any other is charged.
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
-#include "fmgr.h"
 #include "lib/stringinfo.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
@@ -24,19 +20,18 @@
 #include "column/domain_types.h"
 #include "column/label_domain.h"
 #include "column/label_value.h"
-#include "column/possible.h"
 #include "core/base/classes.h"
 #include "core/loss/loss.h"
 
 /* Bytes of a domain in a message. */
 #define DOMAIN_SHOWN 300
 
-/* Which classes a domain allows. */
-typedef struct Classes
+/* The values that a domain lists, as classes are named. */
+typedef struct Values
 {
-	bool		negative;
-	bool		positive;
-} Classes;
+	char	  **each;
+	int			count;			/* 0: it lists none */
+} Values;
 
 /* A value of a label as a datum. */
 static Datum
@@ -46,136 +41,55 @@ datum_of(const DpermLabel *label, const char *text, int32 typmod)
 							 label->kind == DPERM_LABEL_SEVERAL ? "classes" : "positive");
 }
 
-/* The values that the domain of a column lists; *count is 0 if it lists none. */
-static const DpermText *
-listed_values(const DpermColumn *column, int *count)
+/* The values that the domain of a column lists. */
+static Values
+listed_values(const DpermColumn *column)
 {
-	bool		listed = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
+	bool		categories = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
+	const DpermText *texts = categories ? column->block.categories : column->values;
+	int			count = categories ? column->block.count : column->value_count;
+	Values		values = {palloc(sizeof(char *) * Max(count, 1)), 0};
 
-	*count = listed ? column->block.count : column->value_count;
-	return listed ? column->block.categories : column->values;
-}
-
-/* The classes of a list of values. */
-static Classes
-classes_of_list(const DpermLabel *label, const DpermColumn *column, const DpermPossible *possible)
-{
-	Classes		classes = {false, false};
-
-	/*
-	 * as they are read: a numeric may have more digits than the list, and a
-	 * label of an enum that is not committed cannot be read
-	 */
-	if (label->compare && !label->bytes)
+	for (int i = 0; i < count; i++)
 	{
-		classes.positive = dperm_possible_has(possible, column, label->value);
-		classes.negative = possible->count > classes.positive;
-		return classes;
-	}
-	for (int i = 0; i < possible->count; i++)
-	{
-		char	   *text = pnstrdup(possible->texts[i].bytes, possible->texts[i].len);
-		double		sign = dperm_label_read(label, datum_of(label, text, -1), false);
+		char	   *text = pnstrdup(texts[i].bytes, texts[i].len);
+		double		number = categories ? 0 : strtod(text, NULL);
 
-		classes.positive |= sign > 0;
-		classes.negative |= sign < 0;
+		/* bounds of an argument or a registration may leave some of the catalog's numbers */
+		if (!categories && column->known &&
+			(number < column->block.low || number > column->block.high))
+			continue;
+		/* lists have numbers of single precision as doubles */
+		values.each[values.count++] =
+			column->base == FLOAT4OID ? float_to_shortest_decimal((float) number) : text;
 	}
-	return classes;
+	return values;
 }
 
-/* The classes of the numbers of a range. */
-static Classes
-classes_of_range(const DpermLabel *label, const DpermColumn *column, const DpermPossible *possible)
-{
-	if (!label->compare)
-		return (Classes) {.negative = possible->above ? possible->low < 0 : possible->low <= 0,
-						  .positive = possible->high > 0};
-	return (Classes) {.negative = possible->low < possible->high ||
-								  fabs(possible->low) >= DPERM_POSSIBLE_EXACT,
-					  .positive = dperm_possible_has(possible, column, label->value)};
-}
-
-/* A range for people; one bound may be missing. */
+/* A list for people. */
 static char *
-range_shown(const DpermPossible *possible)
+shown(const Values *values)
 {
-	char	   *low = double_to_shortest_decimal(possible->low);
-	char	   *high = double_to_shortest_decimal(possible->high);
-	const char *from = possible->above ? "above" : "from";
+	StringInfoData list;
 
-	if (possible->low > possible->high)
-		return "empty";
-	if (isinf(possible->low))
-		return psprintf("all numbers %s %s", possible->below ? "below" : "up to", high);
-	if (isinf(possible->high))
-		return psprintf("all numbers %s %s", from, low);
-	return possible->above || possible->below ?
-		psprintf("all numbers %s %s to %s%s", from, low, possible->below ? "below " : "", high) :
-		psprintf("[%s, %s]", low, high);
-}
-
-/* Values for people: a list, or a range. */
-static char *
-shown(const DpermPossible *possible)
-{
-	StringInfoData values;
-
-	if (!possible->listed)
-		return range_shown(possible);
-	initStringInfo(&values);
-	for (int i = 0; i < possible->count && values.len <= DOMAIN_SHOWN; i++)
+	initStringInfo(&list);
+	for (int i = 0; i < values->count && list.len <= DOMAIN_SHOWN; i++)
 	{
-		appendStringInfoString(&values, i == 0 ? "" : ", ");
-		escape_json(&values, pnstrdup(possible->texts[i].bytes, possible->texts[i].len));
+		appendStringInfoString(&list, i == 0 ? "" : ", ");
+		escape_json(&list, values->each[i]);
 	}
-	return dperm_message_clip(psprintf("[%s]", values.data), DOMAIN_SHOWN);
-}
-
-/* Raise for a positive value, or a class, that is not in the domain. */
-static _Noreturn void
-refuse_value(const DpermColumn *column, const DpermPossible *possible, const char *value,
-			 const char *what)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s \"%s\" is not in the domain of label \"%s\"", what,
-					dperm_message_clip(value, DPERM_LABEL_VALUE_SHOWN), column->name),
-			 errhint("Use a value of the domain, which is %s.", shown(possible))));
-}
-
-/* Raise for a value that is none of an enum, which cannot read it. */
-static void
-check_enum_label(const DpermColumn *column, const DpermPossible *possible, const char *value,
-				 const char *what)
-{
-	for (int i = 0; i < possible->count; i++)
-		if (strcmp(possible->texts[i].bytes, value) == 0)
-			return;
-	if (possible->listed && get_typtype(column->base) == TYPTYPE_ENUM)
-		refuse_value(column, possible, value, what);
-}
-
-/* Is a value longer than the type modifier of its column allows? */
-static bool
-is_too_long(const DpermColumn *column, const char *value)
-{
-	bool		limited = (column->base == VARCHAROID || column->base == BPCHAROID) &&
-		column->typmod >= (int32) VARHDRSZ;
-	int			len = dperm_category_length(column->base == BPCHAROID, value, strlen(value));
-
-	return limited && pg_mbstrlen_with_len(value, len) > column->typmod - (int32) VARHDRSZ;
+	return dperm_message_clip(psprintf("[%s]", list.data), DOMAIN_SHOWN);
 }
 
 /*
  * Raise for a positive value, or a class, that the type of the label does not
- * have: one that is longer or more precise than its type modifier allows, or
- * that is no number. label is as it is read otherwise.
+ * have: one that is more precise than its type modifier allows, or that is no
+ * number. label is as it is read otherwise.
  */
 static void
 check_value(const DpermLabel *label, const DpermColumn *column, const char *value, double expected)
 {
-	if (is_too_long(column, value) ||
-		dperm_label_read(label, datum_of(label, value, column->typmod), false) != expected)
+	if (dperm_label_read(label, datum_of(label, value, column->typmod), false) != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" cannot be \"%s\"", column->name,
@@ -187,33 +101,39 @@ check_value(const DpermLabel *label, const DpermColumn *column, const char *valu
 				 errhint("positive must be one of the values of the label column, as text.")));
 }
 
-/*
- * Raise an error if all numbers that a column can have are the same between the
- * bounds, which they are clamped to.
- */
-static void
-check_numbers(const DpermColumn *column, const DpermLabels *labels)
+/* The class of a value of the list, from 1 on, which is the positive one of two. */
+static int
+class_of(const DpermLabel *label, const DpermLabels *labels, const char *value)
 {
-	const DpermPossible *possible = &column->possible;
-	double		low,
-				high;
-	const char *type;
+	/* a value of an enum that is not committed yet cannot be read */
+	if (get_typtype(label->type) != TYPTYPE_ENUM)
+		return (int) dperm_label_read(label, datum_of(label, value, -1), false);
+	return labels->kind == DPERM_LABEL_SEVERAL ?
+		dperm_classes_find(labels->classes, labels->class_count, value) :
+		strcmp(labels->positive, value) == 0;
+}
 
-	/* numbers beyond a domain that is stated are clamped, too */
-	dperm_possible_ends(possible, &low, &high);
-	if (Min(Max(low, labels->low), labels->high) < Min(Max(high, labels->low), labels->high))
-		return;
-	type = format_type_with_typemod(column->base, column->typmod);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("label \"%s\" is the same number in all rows that its domain allows",
-					column->name),
-			 possible->constrained ?
-			 errdetail("The type is %s, the domain is %s, and labels are clamped to the bounds "
-					   "[%.15g, %.15g].", type, shown(possible), labels->low, labels->high) :
-			 errdetail("The type is %s, and labels are clamped to the bounds [%.15g, %.15g].",
-					   type, labels->low, labels->high),
-			 errhint("Use a label that has several values between the bounds.")));
+/* Raise for a positive value, or a class, that is not in the list, if there is one. */
+static void
+check_listed(const DpermLabel *label, const DpermColumn *column, const Values *values,
+			 const DpermLabels *labels)
+{
+	bool		several = labels->kind == DPERM_LABEL_SEVERAL;
+	int			count = several ? labels->class_count : 1;
+	bool	   *found = palloc0(sizeof(bool) * (count + 1));
+
+	for (int i = 0; i < values->count; i++)
+		found[Max(class_of(label, labels, values->each[i]), 0)] = true;
+	for (int i = 1; i <= count && values->count > 0; i++)
+		if (!found[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s \"%s\" is not in the domain of label \"%s\"",
+							several ? "class" : "positive value",
+							dperm_message_clip(several ? dperm_classes_value(labels->classes, i) :
+											   labels->positive, DPERM_LABEL_VALUE_SHOWN),
+							column->name),
+					 errhint("Use a value of the domain, which is %s.", shown(values))));
 }
 
 /* How to read numbers: bounds that are not specified are those of the domain. */
@@ -242,112 +162,101 @@ init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *lab
 				 errhint("Specify them, as in bounds => '{0,120}', or declare them, as in CHECK "
 						 "(%s BETWEEN 0 AND 120).", quote_identifier(column->name))));
 	dperm_label_init(label, column->type, labels);
-	check_numbers(column, labels);
 }
 
-/* How to read labels that may have both classes. */
-static void
-init_two_label(DpermLabel *label, const DpermColumn *column, const DpermPossible *possible,
+/* Are 0 and 1, or -1 and 1, the only numbers of a label? */
+static bool
+has_two_numbers(const DpermColumn *column, const Values *values)
+{
+	double		one,
+				other;
+
+	if (values->count == 0)
+		return (column->base == INT2OID || column->base == INT4OID || column->base == INT8OID) &&
+			column->known && column->block.low == 0 && column->block.high == 1;
+	one = strtod(values->each[0], NULL);
+	other = strtod(values->each[values->count - 1], NULL);
+	return values->count == 2 && Max(one, other) == 1 &&
+		(Min(one, other) == 0 || Min(one, other) == -1);
+}
+
+/*
+ * How to read labels of two classes. Returns whether they are numbers that
+ * nothing is known about.
+ */
+static bool
+init_two_label(DpermLabel *label, const DpermColumn *column, const Values *values, bool protected,
 			   const DpermLabels *labels)
 {
-	const char *positive = labels->positive;
-	Classes		classes = {true, true};
-	double		least,
-				largest;
+	DpermBlockKind kind;
 
-	if (positive)
-		check_enum_label(column, possible, positive, "positive value");
 	dperm_label_init(label, column->type, labels);
-	if (positive)
-		check_value(label, column, positive, 1);
-	if (possible->listed)
-		classes = classes_of_list(label, column, possible);
-	else if (possible->numbers)
-		classes = classes_of_range(label, column, possible);
-	if (positive && !classes.positive)
-		refuse_value(column, possible, positive, "positive value");
-	if (classes.negative && classes.positive)
-		return;
-	dperm_possible_ends(possible, &least, &largest);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("label \"%s\" is %s in all rows that its domain allows", column->name,
-					classes.positive ? "positive" : "negative"),
-			 positive || !possible->numbers ? errdetail("The domain is %s.", shown(possible)) :
-			 errdetail("A number above 0 is positive, and the domain is %s.", shown(possible)),
-			 positive || !possible->numbers || least >= largest ?
-			 errhint("Use a label that has two values.") :
-			 errhint("Specify a value of the domain for the positive class, in positive.")));
+	if (labels->positive)
+	{
+		check_value(label, column, labels->positive, 1);
+		check_listed(label, column, values, labels);
+		return false;
+	}
+	if (!dperm_domain_types_kind(column->base, &kind) || kind != DPERM_BLOCK_NUMBER)
+		return false;
+	if (!protected && !column->known)
+		return true;
+	if (!has_two_numbers(column, values))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label \"%s\" of type %s requires a positive value, unless its domain "
+						"allows only 0 and 1, or -1 and 1",
+						column->name, format_type_be(column->type)),
+				 errhint("Specify the value of the positive class, as in positive => '1'; for a "
+						 "quantity, use dp_linreg_train().")));
+	return false;
 }
 
 /*
- * A value of a list, as its class is named: as the column shows it. Lists have
- * numbers of single precision as doubles.
- */
-static char *
-class_name(const DpermColumn *column, const DpermText *value)
-{
-	char	   *text = pnstrdup(value->bytes, value->len);
-
-	return column->base == FLOAT4OID ? float_to_shortest_decimal((float) strtod(text, NULL)) : text;
-}
-
-/*
- * A domain that lists more than two values that rows can have is that of several
- * classes, unless the caller names the positive one.
+ * A domain that lists more than two values is that of several classes, unless
+ * the caller names the positive one.
  */
 static void
-choose_several(const DpermColumn *column, const DpermPossible *possible, DpermLabels *labels)
+choose_several(const Values *values, DpermLabels *labels)
 {
-	int			count;
-	const DpermText *list = listed_values(column, &count);
-	char	  **values;
-	int			left = 0;
-
-	if (labels->kind != DPERM_LABEL_TWO || labels->positive || count < DPERM_CLASSES_MIN)
-		return;
-	values = palloc(sizeof(char *) * count);
-	for (int i = 0; i < count; i++)
-		if (dperm_possible_allows(possible, column, &list[i]))
-			values[left++] = class_name(column, &list[i]);
-	if (left >= DPERM_CLASSES_MIN)
-		dperm_class_list_set(labels, values, left);
+	if (labels->kind == DPERM_LABEL_TWO && !labels->positive && values->count >= DPERM_CLASSES_MIN)
+		dperm_class_list_set(labels, values->each, values->count);
 }
 
-/* How to read labels of several classes; raises for a class that is not in the domain. */
+/* How to read labels of several classes. */
 static void
-init_several_label(DpermLabel *label, const DpermColumn *column, const DpermPossible *possible,
+init_several_label(DpermLabel *label, const DpermColumn *column, const Values *values,
 				   const DpermLabels *labels)
 {
 	const char *class = labels->classes;
 
-	for (int i = 0; i < labels->class_count; i++, class += strlen(class) + 1)
-		check_enum_label(column, possible, class, "class");
 	dperm_label_init(label, column->type, labels);
-	class = labels->classes;
 	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
-	{
 		check_value(label, column, class, i);
-		if (!dperm_possible_has(possible, column, datum_of(label, class, -1)))
-			refuse_value(column, possible, class, "class");
-	}
+	check_listed(label, column, values, labels);
 }
 
 /* How to read the labels of a column. */
-void
+bool
 dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, bool may_be_several,
-						DpermLabels *labels)
+						bool protected, DpermLabels *labels)
 {
-	DpermPossible possible = dperm_possible_stated(column);
+	Values		values = listed_values(column);
 
+	if (values.count == 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the domain of label \"%s\" has a single value", column->name),
+				 errhint("Use a label that has two values or more.")));
 	if (may_be_several)
-		choose_several(column, &possible, labels);
+		choose_several(&values, labels);
+	if (labels->kind == DPERM_LABEL_TWO)
+		return init_two_label(label, column, &values, protected, labels);
 	if (labels->kind == DPERM_LABEL_NUMBER)
 		init_number_label(label, column, labels);
-	else if (labels->kind == DPERM_LABEL_SEVERAL)
-		init_several_label(label, column, &possible, labels);
 	else
-		init_two_label(label, column, &possible, labels);
+		init_several_label(label, column, &values, labels);
+	return false;
 }
 
 /* How to read labels that are no column. */
@@ -363,8 +272,11 @@ dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
 
 	if (may_be_several && get_typtype(column.base) == TYPTYPE_ENUM)
 	{
+		Values		values;
+
 		dperm_domain_catalog_read(&cache, InvalidOid, &column);
-		choose_several(&column, &column.possible, labels);
+		values = listed_values(&column);
+		choose_several(&values, labels);
 	}
 	dperm_label_init(label, type, labels);
 }

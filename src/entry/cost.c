@@ -431,7 +431,7 @@ dperm_cost_source(PG_FUNCTION_ARGS)
 	planned.dim = dperm_encoder_dim(&source.spec.encoder);
 	check_size(&planned);
 	plan_encoder(&planned, &source.spec.encoder);
-	dperm_source_notes_tell(&source, &planned.options);
+	dperm_source_notes_tell(&source);
 	ways.store = dperm_result_set_begin(fcinfo, &ways.desc);
 	add_way(&ways, &planned, &source, function, true);
 	if (!isinf(planned.options.epsilon))

@@ -207,7 +207,7 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 			dperm_protection_check_block(registration, &columns[i], &asked[i].block);
 			columns[i].block = asked[i].block;
 			columns[i].knotted = asked[i].knotted;
-			columns[i].given = columns[i].stated = true;
+			columns[i].given = true;
 		}
 	return columns;
 }

@@ -48,9 +48,8 @@
 #include "protect/worker_settings.h"
 #include "relation/relation.h"
 
-/* How long everything before the charge may take, and the trial of a row. */
+/* How long everything before the charge may take. */
 #define CHECK_TIMEOUT_MS 15000
-#define TRIAL_TIMEOUT_MS 500
 
 /* How often to try to keep a release, and how long to wait in between. */
 #define KEEP_ATTEMPTS 4
@@ -217,21 +216,6 @@ dperm_worker_notice(const char *message, const char *hint)
 		worker.notice = MemoryContextStrdup(worker.context, message);
 		worker.notice_hint = MemoryContextStrdup(worker.context, hint);
 	}
-}
-
-/* Synthetic rows must not delay the call. */
-void
-dperm_worker_tries(void)
-{
-	disable_timeout(STATEMENT_TIMEOUT, false);
-	enable_timeout_after(STATEMENT_TIMEOUT, TRIAL_TIMEOUT_MS);
-}
-
-void
-dperm_worker_tried(void)
-{
-	disable_timeout(STATEMENT_TIMEOUT, false);
-	enable_timeout_after(STATEMENT_TIMEOUT, CHECK_TIMEOUT_MS);
 }
 
 /* Ask the session. */

@@ -56,10 +56,6 @@ extern void dperm_worker_planned(Oid owner);
  */
 extern void dperm_worker_notice(const char *message, const char *hint);
 
-/* Between these two a synthetic row is evaluated, for half a second at most. */
-extern void dperm_worker_tries(void);
-extern void dperm_worker_tried(void);
-
 /*
  * The answer of the session to the only question there is: which candidate is
  * best on its public table, given this number of private units?

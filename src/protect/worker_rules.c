@@ -134,12 +134,6 @@ dperm_worker_rules_interrupt(void)
 }
 
 void
-dperm_worker_rules_forgive(void)
-{
-	told_to_stop = false;
-}
-
-void
 dperm_worker_rules_keep(ErrorData *error)
 {
 	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
@@ -155,8 +149,12 @@ dperm_worker_rules_keep(ErrorData *error)
 	MemoryContextSwitchTo(before);
 }
 
-bool
-dperm_worker_rules_faulty(const ErrorData *error)
+/*
+ * Is an error about the text of a function, as of a name that is not found or
+ * must not be used? Then no row is the cause.
+ */
+static bool
+is_faulty(const ErrorData *error)
 {
 	static const int faults[] = {ERRCODE_UNDEFINED_FUNCTION, ERRCODE_AMBIGUOUS_FUNCTION,
 								 ERRCODE_UNDEFINED_TABLE, ERRCODE_UNDEFINED_OBJECT,
@@ -174,7 +172,7 @@ dperm_worker_rules_faulty(const ErrorData *error)
 void
 dperm_worker_rules_raise(ErrorData *error)
 {
-	if (dperm_worker_rules_faulty(error))
+	if (is_faulty(error))
 	{
 		dperm_message_public();
 		error->output_to_client = true; /* our copy was made before this was set */

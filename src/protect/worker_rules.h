@@ -38,15 +38,6 @@ extern void dperm_worker_rules_stop(SIGNAL_ARGS);
  */
 extern void dperm_worker_rules_interrupt(void);
 
-/* Ignore that signal: it ended a trial. */
-extern void dperm_worker_rules_forgive(void);
-
-/*
- * Is an error about the text of a function, as of a name that is not found or
- * must not be used? Then no row is the cause.
- */
-extern bool dperm_worker_rules_faulty(const ErrorData *error);
-
 /* Rethrow an error from before the charge, in full if it is about a name. */
 extern _Noreturn void dperm_worker_rules_raise(ErrorData *error);
 

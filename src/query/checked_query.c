@@ -361,7 +361,7 @@ try_protected(const DpermChecked *query)
 
 		end(start(query, copyObject(kept->planned), None_Receiver));
 		if (kept->split)
-			dperm_view_rows_try(&kept->rows);
+			dperm_view_rows_start(&kept->rows);
 	}
 	PG_CATCH();
 	{

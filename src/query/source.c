@@ -19,11 +19,9 @@
 #include "utils/varlena.h"
 
 #include "base/class_list.h"
-#include "column/domain_narrow.h"
 #include "column/domains.h"
 #include "column/encode.h"
 #include "column/label_domain.h"
-#include "column/possible.h"
 #include "column/prior_argument.h"
 #include "column/reader.h"
 #include "protect/kept_units.h"
@@ -328,51 +326,6 @@ block_names(const DpermBlock *blocks, int count)
 }
 
 /*
- * Raise an error if no feature can have a value that the model knows, or will
- * know: it would decide alike on all rows, and be charged for it. So would one
- * of features that are constant, unless it adds to what a prior knows.
- */
-static void
-check_common(const DpermSource *source, DpermColumn **features, bool evaluated, bool prior)
-{
-	for (int i = 0; i < source->block_count; i++)
-	{
-		DpermPossible possible =
-			evaluated ? dperm_possible_stated(features[i]) : features[i]->possible;
-
-		if (dperm_possible_seen(&possible, features[i], &source->blocks[i]) >=
-			(evaluated || prior ? 1 : 2))
-			return;
-	}
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 evaluated ?
-			 errmsg("the features of relation \"%s\" have no values that the model knows",
-					get_rel_name(source->relation)) :
-			 errmsg("the features of relation \"%s\" have no values that differ",
-					get_rel_name(source->relation)),
-			 evaluated ?
-			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
-					 "the model.") :
-			 errhint("By types and constraints, they have one value alone, or all values are "
-					 "beyond the same bound; dp_domains shows the domains and types.")));
-}
-
-/* The columns whose declared values are not all categories of the model. */
-static char *
-partly_unknown(const DpermSource *source, DpermColumn **features)
-{
-	StringInfoData names;
-
-	initStringInfo(&names);
-	for (int i = 0; i < source->block_count; i++)
-		if (features[i]->known && source->blocks[i].kind == DPERM_BLOCK_CATEGORY &&
-			dperm_domain_narrow_fault(&source->blocks[i], &features[i]->block))
-			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", features[i]->name);
-	return names.len > 0 ? names.data : NULL;
-}
-
-/*
  * Raise an error for a column of vectors that have another number of elements:
  * they would count as zeros in all rows.
  */
@@ -495,11 +448,10 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	*labels = options->labels;
 	if (source->registration && labels->kind == DPERM_LABEL_NUMBER && !evaluated)
 		check_bounds(source, label, labels);
-	dperm_label_domain_init(&reader, label, dperm_options_may_be_several(options) && !evaluated,
-							labels);
+	source->label_any_number =
+		dperm_label_domain_init(&reader, label, dperm_options_may_be_several(options) && !evaluated,
+								source->registration != NULL, labels);
 	source->label_column = label->name;
-	source->label_known = label->known && (label->stated || label->possible.constrained ||
-										   label->possible.listed);
 	source->label_plain = reader.type == BOOLOID;
 
 	/* otherwise, the query has read it */
@@ -684,17 +636,11 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (source->registration)
 		check_protection(source, names, options, label, features, feature_count);
 	if (names->blocks)
-	{
 		copy_blocks(source, features, names->blocks, names->block_count, "table to train on");
-		if (source->registration)
-			source->unknown = partly_unknown(source, features);
-	}
 	else if (options->prior)
 		take_prior(source, features, options);
 	else
 		make_blocks(source, features, feature_count, options);
-	if (source->registration || names->blocks)	/* perhaps a holdout, whose choice is charged */
-		check_common(source, features, names->blocks != NULL, options->prior != NULL);
 	if (source->registration)
 		open_protected(source, names->reads);
 	source->columns = make_readers(source, features);

@@ -52,7 +52,7 @@ typedef struct DpermSource
 	char	   *label_column;
 	bool		label_plain;	/* is it a boolean, or read by the rules of label.h? */
 	bool		label_negated;	/* is it a boolean with false as the positive class? */
-	bool		label_known;	/* does it have a domain? */
+	bool		label_any_number;	/* is it a number without a domain, and positive above 0? */
 	/*
 	 * how the label of a row that arrives here is read: a boolean or, if labels
 	 * are numbers or of several classes, one of double precision; or the column
@@ -64,11 +64,6 @@ typedef struct DpermSource
 	 * messages; NULL: there are none
 	 */
 	char	   *left_out;
-	/*
-	 * the names of columns that can have categories which a model to be
-	 * evaluated does not know, likewise
-	 */
-	char	   *unknown;
 	char	  **columns;		/* SQL expressions of the features */
 	bool	   *output;			/* is a feature read as text, by the output function of its type? */
 	/*

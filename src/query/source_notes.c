@@ -12,9 +12,8 @@
 #include "query/source_notes.h"
 #include "relation/row_sources.h"
 
-/* Bytes of a list of columns, and of a value, in a message. */
+/* Bytes of a list of columns in a message. */
 #define COLUMNS_SHOWN 1000
-#define VALUE_SHOWN 100
 
 /* Tell which columns are not features because they have no domain. */
 static void
@@ -30,53 +29,18 @@ tell_left_out(const DpermSource *source)
 					 "what to fill in.")));
 }
 
-/* Tell which columns can have categories that the model does not know. */
-static void
-tell_unknown(const DpermSource *source)
-{
-	ereport(NOTICE,
-			(errmsg("the model does not know all values of columns of relation \"%s\": %s",
-					get_rel_name(source->relation),
-					dperm_message_clip(source->unknown, COLUMNS_SHOWN)),
-			 errdetail("Other values count as no category."),
-			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
-					 "the model.")));
-}
-
-/* Tell that the domain of the label is unknown. */
-static void
-tell_label(const DpermSource *source, const DpermLabels *labels)
-{
-	DpermLabelKind kind = source->spec.labels.kind;
-
-	ereport(NOTICE,
-			(errmsg("label \"%s\" has no domain: whether it has %s is not checked",
-					source->label_column,
-					kind == DPERM_LABEL_NUMBER ? "several values within the bounds" :
-					kind == DPERM_LABEL_SEVERAL ? "these classes" : "two classes"),
-			 kind == DPERM_LABEL_NUMBER ?
-			 errdetail("Labels are clamped to the bounds [%.15g, %.15g].", labels->low,
-					   labels->high) :
-			 kind == DPERM_LABEL_SEVERAL ? errdetail("Rows with any other label add nothing.") :
-			 labels->positive ? errdetail("Rows are positive if it is \"%s\".",
-										  dperm_message_clip(labels->positive, VALUE_SHOWN)) :
-			 errdetail("Rows are positive if it is above 0."),
-			 errhint("The owner of relation \"%s\" can register its domain with dp_protect.",
-					 get_rel_name(source->relation))));
-}
-
 /* Tell what a caller should know. */
 void
-dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options)
+dperm_source_notes_tell(const DpermSource *source)
 {
 	if (source->left_out)
 		tell_left_out(source);
-	if (source->unknown)
-		tell_unknown(source);
-
-	/* a call that is not charged can simply be repeated */
-	if (source->registration && !source->label_known)
-		tell_label(source, &options->labels);
+	if (source->label_any_number)
+		ereport(NOTICE,
+				(errmsg("label \"%s\" has no domain: rows are positive if it is above 0",
+						source->label_column),
+				 errhint("Specify the value of the positive class, as in positive => '1'; for a "
+						 "quantity, use dp_linreg_train().")));
 }
 
 /* The relation with a schema-qualified name; InvalidOid if there is none. */

@@ -5,16 +5,14 @@
 #ifndef DPERM_SOURCE_NOTES_H
 #define DPERM_SOURCE_NOTES_H
 
-#include "base/options.h"
 #include "query/source.h"
 
 /*
- * Tell in notices which columns features => NULL leaves out, and, of a protected
- * relation, which have categories that a model to be evaluated does not know and
- * that the label cannot be checked. All of this is public. Called once for each
- * call: the sources of several candidates have the same columns.
+ * Tell in notices which columns features => NULL leaves out, and that the label
+ * is a number which may have more than two values. All of this is public. Called
+ * once for each call: the sources of several candidates have the same columns.
  */
-extern void dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options);
+extern void dperm_source_notes_tell(const DpermSource *source);
 
 /*
  * Tell that a model to be evaluated was trained on rows of the source: on the

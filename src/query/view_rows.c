@@ -4,19 +4,12 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
-#include "utils/array.h"
-#include "utils/builtins.h"
-#include "utils/date.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
 #include "utils/plancache.h"
 #include "utils/resowner.h"
 
 #include "base/message.h"
-#include "protect/worker.h"
 #include "protect/worker_rules.h"
 #include "query/view_rows.h"
 
@@ -216,9 +209,8 @@ forget_evaluation(DestReceiver *self)
 {
 }
 
-/* Prepare to evaluate. */
-static Evaluation *
-make_evaluation(const DpermSplitQuery *rows)
+DestReceiver *
+dperm_view_rows_receiver(const DpermSplitQuery *rows, DestReceiver *next)
 {
 	Evaluation *evaluation = palloc0(sizeof(*evaluation));
 
@@ -227,14 +219,6 @@ make_evaluation(const DpermSplitQuery *rows)
 											   ALLOCSET_SMALL_SIZES);
 	evaluation->context = AllocSetContextCreate(CurrentMemoryContext, "dperm expressions",
 												ALLOCSET_DEFAULT_SIZES);
-	return evaluation;
-}
-
-DestReceiver *
-dperm_view_rows_receiver(const DpermSplitQuery *rows, DestReceiver *next)
-{
-	Evaluation *evaluation = make_evaluation(rows);
-
 	evaluation->pub.receiveSlot = receive_columns;
 	evaluation->pub.rStartup = start_columns;
 	evaluation->pub.rShutdown = end_columns;
@@ -244,73 +228,10 @@ dperm_view_rows_receiver(const DpermSplitQuery *rows, DestReceiver *next)
 	return &evaluation->pub;
 }
 
-/* A common value of the types that most columns have; NULL for others. */
-static Datum
-usual_value(Oid type, bool *isnull)
-{
-	*isnull = false;
-	switch (getBaseType(type))
-	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case DATEOID:
-			return Int32GetDatum(0);
-		case INT8OID:
-		case TIMEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-			return Int64GetDatum(0);
-		case FLOAT4OID:
-			return Float4GetDatum(0);
-		case FLOAT8OID:
-			return Float8GetDatum(0);
-		case NUMERICOID:
-			return NumericGetDatum(int64_to_numeric(0));
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-			return PointerGetDatum(cstring_to_text(""));
-		case INT2VECTOROID:
-		case OIDVECTOROID:
-			*isnull = true;
-			return 0;
-		default:
-			*isnull = !OidIsValid(get_element_type(getBaseType(type)));
-			return *isnull ? 0 :
-				PointerGetDatum(construct_empty_array(get_element_type(getBaseType(type))));
-	}
-}
-
-/* Evaluate a synthetic row. */
-static void
-try_row(Evaluation *evaluation, TupleTableSlot *columns)
-{
-	ErrorData  *error;
-
-	dperm_worker_tries();
-	(void) evaluate_guarded(evaluation, columns, &error);
-	end_guard(evaluation);
-	dperm_worker_tried();
-	if (error && dperm_worker_rules_faulty(error))
-		ReThrowError(error);
-	dperm_worker_rules_forgive();
-}
-
 void
-dperm_view_rows_try(const DpermSplitQuery *rows)
+dperm_view_rows_start(const DpermSplitQuery *rows)
 {
-	Evaluation *evaluation = make_evaluation(rows);
-	TupleDesc	desc = ExecTypeFromTL(rows->columns->targetList);
-	TupleTableSlot *columns = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	Evaluation	evaluation = {.rows = rows, .context = CurrentMemoryContext};
 
-	evaluation->shown = MakeSingleTupleTableSlot(ExecTypeFromTL(rows->targets), &TTSOpsVirtual);
-	try_row(evaluation, ExecStoreAllNullTuple(columns));
-	ExecClearTuple(columns);
-	for (int i = 0; i < desc->natts; i++)
-		columns->tts_values[i] =
-			usual_value(TupleDescAttr(desc, i)->atttypid, &columns->tts_isnull[i]);
-	try_row(evaluation, ExecStoreVirtualTuple(columns));
-	ExecDropSingleTupleTableSlot(evaluation->shown);
-	ExecDropSingleTupleTableSlot(columns);
+	compile(&evaluation);
 }

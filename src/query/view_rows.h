@@ -14,10 +14,10 @@
 #include "query/split_query.h"
 
 /*
- * Evaluate the expressions for two synthetic rows: one of NULLs, and one of
- * zeros and empty strings. Raises errors that no row can be the cause of.
+ * Initialise the expressions, and evaluate nothing. Raises errors such as a
+ * function that may not be executed.
  */
-extern void dperm_view_rows_try(const DpermSplitQuery *rows);
+extern void dperm_view_rows_start(const DpermSplitQuery *rows);
 
 /*
  * A receiver of the columns that passes the rows on. It needs a transaction,

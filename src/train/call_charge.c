@@ -169,7 +169,7 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 	DpermCharge charge;
 
 	(void) dperm_call_charge_purpose(fcinfo);
-	dperm_source_notes_tell(source, options);
+	dperm_source_notes_tell(source);
 	if (source->registration == NULL)
 		return;
 

@@ -138,8 +138,8 @@ INSERT INTO callees.cases (name) VALUES ('indexed'), ('partial'), ('measured'), 
 -- the owner's and a superuser's, unless the body of a function names them
 SET ROLE callees_analyst;
 SELECT callees.count(name), string_agg(name, ' ' ORDER BY id) FROM callees.cases GROUP BY 1 ORDER BY 1;
--- A stranger's are refused: most before the call is charged, with a name, and
--- the others when PostgreSQL looks them up
+-- A stranger's are refused: most before the call is charged, with a name; the
+-- others when PostgreSQL looks them up, so that no row is left
 RESET ROLE;
 GRANT CREATE ON SCHEMA callees TO callees_stranger;
 SELECT format('ALTER FUNCTION %s OWNER TO callees_stranger', p.oid::regprocedure) FROM pg_proc p JOIN pg_language l ON l.oid = prolang

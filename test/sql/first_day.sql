@@ -68,7 +68,6 @@ SELECT dp_logreg_train('adult', 'income', '{age}', 1, positive => '>50k');
 SELECT dp_logreg_train('adult', 'grade', '{age}', 1, positive => 'Z');
 SELECT dp_logreg_train('adult', 'age', '{education_num}', 1);
 \echo :LAST_ERROR_SQLSTATE
-SELECT dp_svm_train('adult', 'age', '{education_num}', 1, positive => '16');
 SELECT dp_logreg_train('adult', 'sector', '{age}', 1, positive => 'federal');
 SELECT dp_logreg_train('adult', 'balance', '{age}', 1, positive => '1.6');
 SELECT dp_logreg_train('states', 'income', '{years}', 1, positive => '>50k');
@@ -82,13 +81,12 @@ SELECT count(*) AS charges, sum(epsilon) AS epsilon FROM dp_ledger WHERE budget 
 -- What the domain allows is trained: by their values and not by their spellings
 SELECT dp_logreg_train('adult', 'grade', '{age}', 1, positive => 'B   ') IS NOT NULL AS blanks,
   dp_logreg_train('adult', 'balance', '{age}', 1, positive => '1.50') IS NOT NULL AS digits,
-  dp_logreg_train('adult', 'balance', '{age}', 1) IS NOT NULL AS above_zero,
   dp_logreg_train('adult', 'age', '{education_num}', 1, positive => '17') IS NOT NULL AS bound,
   dp_logreg_train('states', 'income', '{years}', 1, positive => '>50K') IS NOT NULL AS of_view;
--- A label without a domain is trained, with a notice, once for each call
-SELECT dp_logreg_train('adult', 'score', '{age}', 1) IS NOT NULL AS trained;
+-- A number without a domain needs a positive value
+SELECT dp_logreg_train('adult', 'score', '{age}', 1);
 SELECT dp_logreg_tune('adult', 'score', '{age}', 1, positive => '2', lambdas => '{0.1,0.01}') IS NOT NULL AS trained;
-SELECT count(*) > 0 AS told FROM dp_cost('adult', 'score', '{age}', 1, 400);
+SELECT count(*) FROM dp_cost('adult', 'score', '{age}', 1, 400);
 -- dp_cost needs no number of rows where the catalog estimates it; what comes
 -- first is what training would do
 RESET ROLE;
@@ -105,16 +103,19 @@ SELECT jsonb_path_query_array(dp_logreg_tune('open_rows', 'income', NULL, 1, dom
 -- it has one, it is checked all the same
 SELECT dp_logreg_train('open_rows', 'income', '{sector}', 1, positive => '>50k') IS NOT NULL AS trained;
 SELECT dp_logreg_train('open_rows', 'sector', '{age}', 1, domains => '{"age": [17, 90]}', positive => 'federal');
+-- a number is positive above 0, which a notice says once for each call
+SELECT dp_logreg_train('open_rows', 'score', '{sector}', 1) IS NOT NULL AS trained;
+SELECT dp_svm_tune('open_rows', 'score', '{sector}', 1) IS NOT NULL AS trained;
 CREATE TABLE labels (sign int CHECK (sign BETWEEN -1 AND 1), debt numeric CHECK (debt BETWEEN -9 AND 0), share float4 CHECK (share BETWEEN 0 AND 0.1), rank int CHECK (rank IN (1, 2)),
   one text CHECK (one = 'only'), flag boolean, sector bureau.sector CHECK (sector <> 'none'));
-SELECT dp_logreg_train('labels', 'sign', '{sector}', 1) IS NULL AS no_rows, dp_logreg_train('labels', 'share', '{sector}', 1, positive => '0.05') IS NULL AS no_rows, dp_logreg_train('labels', 'rank', '{sector}', 1, positive => '2') IS NULL AS no_rows,
+SELECT dp_logreg_train('labels', 'sign', '{sector}', 1, positive => '1') IS NULL AS no_rows, dp_logreg_train('labels', 'share', '{sector}', 1, positive => '0.05') IS NULL AS no_rows, dp_logreg_train('labels', 'rank', '{sector}', 1, positive => '2') IS NULL AS no_rows,
   dp_logreg_train('labels', 'flag', '{sector}', 1, positive => 'no') IS NULL AS no_rows;
 SELECT dp_logreg_train('labels', 'debt', '{sector}', 1);
 SELECT dp_logreg_train('labels', 'debt', '{sector}', 1, positive => 'NaN');
 SELECT dp_logreg_train('labels', 'rank', '{sector}', 1);
 SELECT dp_logreg_train('labels', 'one', '{sector}', 1, positive => 'only');
 -- in domains, a label may have fewer values than in the catalog
-SELECT dp_logreg_train('labels', 'sign', '{sector}', 1, domains => '{"sign": [0, 0.5]}');
+SELECT dp_logreg_train('labels', 'sign', '{sector}', 1, domains => '{"sign": [0, 1]}') IS NULL AS no_rows;
 SELECT dp_logreg_train('labels', 'sector', '{sign}', 1, domains => '{"sector": ["private", "none"]}', positive => 'state');
 -- a long list is cut
 DO $$ BEGIN EXECUTE (SELECT format('ALTER TABLE labels ADD many text CHECK (many IN (%s))', string_agg(quote_literal('ä' || i), ', ')) FROM generate_series(1, 1000) i); END $$;
@@ -150,92 +151,21 @@ RESET dperm.cache_memory;
 ALTER TABLE hours ADD CHECK (shift BETWEEN '06:00' AND '18:00'), ADD stamp timestamp CHECK (stamp::time BETWEEN '06:00' AND '18:00');
 SELECT column_name, domain FROM dp_domains('hours');
 
--- Categories can come from a public table: they are read once, with the rights
--- of the role that declares them
 SET ROLE dperm_first_owner;
-CREATE TABLE countries (code char(3), number int, ratio float8);
-INSERT INTO countries SELECT c, n, n FROM unnest('{US,MX,CA,MX,NULL,DE}'::text[], '{1,2,3,2,NULL,4}'::int[]) t(c, n);
-CREATE MATERIALIZED VIEW codes AS SELECT code FROM countries;
-SELECT dp_protect('adult', 'bureau', columns => '{age,country,score,income}', domains => '{"age": [17, 90], "country": {"table": "codes", "column": "code"}, "score": {"table": "bureau.countries", "column": "number"}}');
-INSERT INTO countries VALUES ('FR');
-SELECT domains FROM dp_protected WHERE relation = 'adult'::regclass;
-SELECT * FROM dp_domains('adult');
--- those of a call are its own
-RESET ROLE;
-SET ROLE dperm_first_analyst;
-CREATE TEMP TABLE fewer AS SELECT unnest('{CA,US}'::name[]) AS code;
-SELECT jsonb_path_query(dp_logreg_train('adult', 'income', '{country,age}', 1, domains => '{"country": {"table": "fewer", "column": "code"}}', positive => '>50K')::jsonb, '$.features[*]') AS feature;
-SELECT jsonb_path_query(dp_logreg_tune('adult', 'income', '{country}', 1, domains => '{"country": {"table": "fewer", "column": "code"}}', positive => '>50K', lambdas => '{0.1,0.01}')::jsonb, '$.features[*]') AS feature;
-SELECT count(*) > 0 AS told FROM dp_cost('adult', 'income', '{country}', 1, 400, domains => '{"country": {"table": "fewer", "column": "code"}}', positive => '>50K');
-SELECT dp_logreg_train('adult', 'income', '{country}', 1, domains => '{"country": {"table": "bureau.countries", "column": "code"}}', positive => '>50K');
--- mistakes are not charged, and categories are never read from protected rows
--- or from those of the source
-SELECT dp_logreg_train('adult', 'income', '{country}', 1, domains => '{"country": {"table": "nowhere", "column": "code"}}', positive => '>50K');
-SELECT dp_logreg_train('adult', 'income', '{country}', 1, domains => '{"country": {"table": "fewer"}}', positive => '>50K');
-SELECT dp_logreg_train('adult', 'income', '{country}', 1, domains => '{"country": {"table": "fewer", "column": "Code"}}', positive => '>50K');
-SELECT dp_logreg_train('adult', 'income', '{country}', 1, domains => '{"country": {"table": "adult", "column": "country"}}', positive => '>50K');
-INSERT INTO fewer VALUES ('FR');
-SELECT dp_logreg_train('adult', 'income', '{country}', 1, domains => '{"country": {"table": "fewer", "column": "code"}}', positive => '>50K');
-RESET ROLE;
-SET ROLE dperm_first_owner;
-SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'bureau' AND act = 'charge';
-CREATE VIEW seen AS SELECT country FROM adult;
-CREATE TABLE copied AS SELECT * FROM adult;
-CREATE FUNCTION any_country() RETURNS SETOF text LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN QUERY SELECT country FROM bureau.adult; END $$;
-CREATE VIEW hidden AS SELECT any_country() AS country;
-CREATE VIEW of_copied AS SELECT * FROM copied;
-SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "adult", "column": "country"}}');
-SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "seen", "column": "country"}}');
-SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "hidden", "column": "country"}}');
-SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "of_copied", "column": "country"}}');
-SELECT dp_logreg_train('copied', 'income', '{country}', 1, domains => '{"country": {"table": "copied", "column": "country"}}', positive => '>50K');
-SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "countries", "column": "ratio"}}');
-SELECT dp_protect('copied', 'bureau', domains => '{"score": {"table": "countries", "column": "code"}}');
-CREATE TABLE long AS SELECT i::text AS code FROM generate_series(1, 6000) i;
-SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "long", "column": "code"}}');
-TRUNCATE long;
-SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "long", "column": "code"}}');
-SELECT count(*) AS protected FROM dp_protected WHERE relation = 'copied'::regclass;
--- no code of the owner of such a table runs, not even that of an index
-CREATE TABLE ran (who name);
-CREATE FUNCTION tell() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO bureau.ran VALUES (current_user); RETURN 0; END $$;
-CREATE FUNCTION constant() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN bureau.tell(); END $$;
-CREATE TABLE traps AS SELECT code FROM countries WHERE code IN ('CA', 'US');
-CREATE INDEX ON traps ((constant()));
-TRUNCATE ran;
-GRANT SELECT (code) ON traps TO dperm_first_analyst;
-RESET ROLE;
--- a session that has not read it yet
-\c -
-SET search_path = bureau, public;
-SET ROLE dperm_first_analyst;
-SELECT count(*) > 0 AS told FROM dp_cost('adult', 'income', '{country}', 1, 400, domains => '{"country": {"table": "traps", "column": "code"}}', positive => '>50K');
-RESET ROLE;
-SELECT DISTINCT who FROM ran;
-CREATE TABLE child () INHERITS (traps);
-INSERT INTO child VALUES (NULL), ('US'), ('MX');
-SELECT dp_protect('copied', 'bureau', columns => '{country,age}', domains => '{"age": [0, 100], "country": {"table": "traps", "column": "code"}}');
-SELECT domains -> 'country' AS country FROM dp_protected WHERE relation = 'copied'::regclass;
-SET ROLE dperm_first_owner;
--- what the type of a label cannot be, and what a model cannot know, is not charged
+-- what the type of a label cannot be is not charged
 CREATE TABLE typed (x float8 CHECK (x BETWEEN 0 AND 1), kind text CHECK (kind IN ('a', 'b')), short varchar(3), exact numeric(3,1), loose float8, y boolean);
 INSERT INTO typed SELECT i % 2, 'a', 'yes', 1, 1, i % 2 = 0 FROM generate_series(1, 400) i;
-CREATE TABLE other AS SELECT 5.0 + i % 2 AS x, 'A' AS kind, i % 2 = 0 AS y FROM generate_series(1, 400) i;
 SELECT dp_protect('typed', 'bureau', columns => '{x,kind,short,exact,loose,y}');
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'short', 'x', 1, positive => ?)$$, $$'toolong' | 'yes '$$);
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'exact', 'x', 1, positive => ?)$$, $$'0.55' | '1000' | 'NaN'$$);
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'loose', 'x', 1, positive => ?)$$, $$'NaN'$$);
 SELECT * FROM outcomes($$dp_logreg_tune('typed', 'y', 'x', 1, lambdas => ARRAY(SELECT i::float8 FROM generate_series(1, 64) i), rows => ?)$$, $$20$$);
-CREATE TABLE foreign_models AS
-SELECT dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [5, 6], "kind": ["A"]}') AS apart,
-       dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [0.5, 6], "kind": ["A"]}') AS near;
-SELECT count(*) FROM foreign_models, dp_evaluate(apart, 'typed', epsilon => 1);
-SELECT count(*) > 0 AS evaluated FROM foreign_models, dp_evaluate(near, 'typed', epsilon => 1);
 SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'bureau' AND act = 'charge';
 RESET ROLE;
 
 RESET search_path;
-SELECT dp_unprotect('bureau.states'), dp_unprotect('bureau.adult'), dp_unprotect('bureau.typed'), dp_unprotect('bureau.copied');
+DISCARD TEMP;
+SELECT dp_unprotect('bureau.states'), dp_unprotect('bureau.adult'), dp_unprotect('bureau.typed');
 DROP SCHEMA bureau CASCADE;
 SELECT dp_budget_drop('bureau');
 DROP ROLE dperm_first_owner, dperm_first_analyst, dperm_first_stranger;

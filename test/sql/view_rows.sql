@@ -55,13 +55,6 @@ CREATE FUNCTION view_rows.is_full(r view_rows.dropped) RETURNS boolean IMMUTABLE
 CREATE VIEW view_rows.whole AS SELECT x, y FROM view_rows.dropped r WHERE r IS NOT NULL AND view_rows.is_full(r) AND coalesce(r, NULL) IS NOT NULL AND (r).y;
 SELECT count(dp_protect('view_rows.whole', 'view rows', domains => '{"x": [0, 1]}'));
 SELECT view_rows.count('whole');
--- A mistake in the text of a function shows on rows that nobody has written, and is not charged
-CREATE FUNCTION view_rows.mistaken(x float8) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN (SELECT z FROM (VALUES (x)) v (y)); END $$;
-CREATE VIEW view_rows.mistaken AS SELECT view_rows.mistaken(x) AS x, y FROM view_rows.dropped;
-SELECT count(dp_protect('view_rows.mistaken', 'view rows', domains => '{"x": [0, 1]}'));
-SELECT count(*) AS before FROM dp_ledger WHERE act = 'charge' \gset
-SELECT dp_logreg_train('view_rows.mistaken', 'y', 'x', 1);
-SELECT count(*) - :before AS charges FROM dp_ledger WHERE act = 'charge';
 -- A function of ours that a view calls with values of rows does not tell them
 CREATE FUNCTION view_rows.loud(x float8) RETURNS float8 IMMUTABLE SET client_min_messages = warning
 	RETURN CASE WHEN dp_cost((41 + x)::bigint, 2, 1, delta => 0.9) IS NULL THEN 1 ELSE x END;
