@@ -13,10 +13,10 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
-#include "nodes/primnodes.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -29,7 +29,7 @@
 #include "column/encode.h"
 #include "column/label_domain.h"
 #include "column/model_type.h"
-#include "entry/aggregate_plan.h"
+#include "protect/protection.h"
 #include "train/cache.h"
 #include "train/training.h"
 
@@ -39,20 +39,15 @@ PG_FUNCTION_INFO_V1(dperm_linreg_step);
 PG_FUNCTION_INFO_V1(dperm_aggregate_final);
 
 /* What is known about a call, for as long as its query runs. */
-typedef struct Watch
+typedef struct Call
 {
-	AggState   *node;
-	/*
-	 * when it was last rescanned, had anything changed that its rows depend on?
-	 */
-	bool		changed;
 	bool		advised;		/* has delta been warned of? */
 
 	/* what the query and the catalog say about the vectors in features */
 	int			dimension;		/* 0: nothing */
 	bool		encoded;		/* are they made by dp_encode, with this encoder? */
 	DpermEncoder made_by;
-} Watch;
+} Call;
 
 /* The state of one group. */
 typedef struct FitState
@@ -81,8 +76,7 @@ typedef struct FitState
 	DpermShape *shapes;
 	DpermNoisePlans noise;
 
-	Watch	   *watch;			/* of the call */
-	struct varlena *released;	/* the model, once there is one; it never changes */
+	Call	   *known;			/* of the call */
 } FitState;
 
 /* Arguments of the transition function behind the state. */
@@ -156,17 +150,137 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
  * since the number of weights would reveal it.
  */
 static void
-look_at_features(FunctionCallInfo fcinfo, Aggref *call, Watch *watch)
+look_at_features(const AggState *node, const Aggref *call, Call *known)
 {
-	MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	Node	   *features = dperm_aggregate_plan_argument(watch->node, call, ARG_FEATURES - 1);
+	Node	   *features =
+		(Node *) list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1)->expr;
+	ParamListInfo params = node->ss.ps.state->es_param_list_info;
 
-	/* the context of the call of an aggregate is its plan node */
-	ParamListInfo params = watch->node->ss.ps.state->es_param_list_info;
+	known->encoded = dperm_encode_encoder(features, params, &known->made_by);
+	known->dimension = dperm_encode_dimension(features, params);
+}
 
-	watch->encoded = dperm_encode_encoder(features, params, &watch->made_by);
-	watch->dimension = dperm_encode_dimension(features, params);
-	MemoryContextSwitchTo(caller);
+/*
+ * The number of grouping sets that the node computes, in all of its phases; 0
+ * or 1 if they do not overlap.
+ */
+static int
+grouping_sets(const Agg *agg)
+{
+	int			count = list_length(agg->groupingSets);
+	ListCell   *cell;
+
+	foreach(cell, agg->chain)
+		count += list_length(lfirst_node(Agg, cell)->groupingSets);
+	return count;
+}
+
+/*
+ * Does an expression over the input of a node contain a column that it does not
+ * group by?
+ */
+static bool
+has_ungrouped_column(Node *expression, void *node)
+{
+	const Agg  *agg = node;
+
+	if (expression == NULL)
+		return false;
+	if (IsA(expression, Var))
+	{
+		for (int i = 0; i < agg->numCols; i++)
+			if (agg->grpColIdx[i] == ((Var *) expression)->varattno)
+				return false;
+		return true;
+	}
+	return expression_tree_walker(expression, has_ungrouped_column, node);
+}
+
+/*
+ * Raise an error unless the parameters of a call are the same for all rows of a
+ * group, whatever the rows contain.
+ */
+static void
+check_parameters(Agg *agg, const Aggref *call)
+{
+	ListCell   *cell;
+
+	foreach(cell, call->args)
+	{
+		TargetEntry *argument = lfirst_node(TargetEntry, cell);
+
+		/* what rows are sorted by is not an argument */
+		if (!argument->resjunk && foreach_current_index(cell) >= ARG_EPSILON - 1 &&
+			has_ungrouped_column((Node *) argument->expr, agg))
+			ereport(ERROR,
+					(errcode(ERRCODE_GROUPING_ERROR),
+					 errmsg("epsilon, lambda and options of dp_logreg, dp_svm and dp_linreg must "
+							"be constants or depend on columns of GROUP BY"),
+					 errhint("They are parameters of the model, not values of rows.")));
+	}
+}
+
+/*
+ * Does Citus gather the rows of a node from several servers? Then even a
+ * constant is a column of them.
+ */
+static bool
+is_gathered(const Agg *agg)
+{
+	const Plan *plan = agg->plan.lefttree;
+
+	while (plan && !IsA(plan, CustomScan))
+		plan = plan->lefttree;
+	return plan && strncmp(((const CustomScan *) plan)->methods->CustomName, "Citus", 5) == 0;
+}
+
+/*
+ * The tables of a statement. If Citus has planned it, only the range table
+ * names them.
+ */
+static List *
+statement_tables(const PlannedStmt *statement)
+{
+	List	   *tables = list_copy(statement->relationOids);
+	ListCell   *cell;
+
+	foreach(cell, statement->rtable)
+		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_RELATION)
+			tables = list_append_unique_oid(tables, lfirst_node(RangeTblEntry, cell)->relid);
+	return tables;
+}
+
+/*
+ * Raise an error unless a call in its node trains on disjoint groups, with
+ * parameters that do not depend on rows.
+ */
+static void
+check_call(const AggState *node, const Aggref *call)
+{
+	Agg		   *agg = castNode(Agg, node->ss.ps.plan);
+
+	dperm_protection_check_query(statement_tables(node->ss.ps.state->es_plannedstmt));
+	if (call->aggdistinct != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with DISTINCT"),
+				 errhint("The number of rows is public, but the number of distinct rows depends on "
+						 "private values.")));
+	if (grouping_sets(agg) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with ROLLUP, CUBE or "
+						"several grouping sets"),
+				 errdetail("A row would belong to several groups, each of which costs epsilon."),
+				 errhint("Use GROUP BY, or one query for each grouping set.")));
+	if (is_gathered(agg))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be computed over a distributed "
+						"table, unless GROUP BY has its distribution column"),
+				 errhint("Gather the rows first, as in WITH r AS MATERIALIZED (SELECT ... FROM "
+						 "...) SELECT dp_logreg(...) FROM r, or use dp_logreg_train().")));
+	check_parameters(agg, call);
 }
 
 /*
@@ -174,9 +288,9 @@ look_at_features(FunctionCallInfo fcinfo, Aggref *call, Watch *watch)
  * declares.
  */
 static int
-declared_dimension(const Watch *watch, const DpermOptions *options)
+declared_dimension(const Call *known, const DpermOptions *options)
 {
-	int			dimension = options->dimension == 0 ? watch->dimension : options->dimension;
+	int			dimension = options->dimension == 0 ? known->dimension : options->dimension;
 
 	if (dimension == 0)
 		ereport(ERROR,
@@ -211,43 +325,30 @@ init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
 	state->raw = palloc(sizeof(double) * dimension);
 }
 
-/*
- * Remember whether the rows of a node may have changed when it was rescanned.
- */
-static void
-see_reset(Datum arg)
+/* Check a call when it has its first row; what is known about it. */
+static Call *
+look_at_call(FunctionCallInfo fcinfo)
 {
-	Watch	   *watch = (Watch *) DatumGetPointer(arg);
+	const AggState *node = castNode(AggState, fcinfo->context);
+	const Aggref *call = AggGetAggref(fcinfo);
+	Call	   *known = fcinfo->flinfo->fn_extra;
 
-	watch->changed = watch->node->ss.ps.chgParam != NULL;
-}
-
-/* Check a call when it has its first row, and watch it from then on. */
-static Watch *
-watch_call(FunctionCallInfo fcinfo)
-{
-	Watch	   *watch = fcinfo->flinfo->fn_extra;
-	Aggref	   *call = AggGetAggref(fcinfo);
-
-	if (watch == NULL)
+	if (known == NULL)
 	{
-		AggState   *node = castNode(AggState, fcinfo->context);
+		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 
-		if (call)
-			dperm_aggregate_plan_check(node, call, ARG_EPSILON - 1);
-		watch = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Watch));
-		watch->node = node;
-		if (call)
-			look_at_features(fcinfo, call, watch);
-		fcinfo->flinfo->fn_extra = watch;
+		check_call(node, call);
+		known = palloc0(sizeof(Call));
+		look_at_features(node, call, known);
+		fcinfo->flinfo->fn_extra = known;
+		MemoryContextSwitchTo(caller);
 	}
-	AggRegisterCallback(fcinfo, see_reset, PointerGetDatum(watch));
-	return watch;
+	return known;
 }
 
 /* The state for the first row of a group. */
 static FitState *
-make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner, Watch *watch)
+make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner, Call *known)
 {
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	FitState   *state = palloc0(sizeof(*state));
@@ -256,7 +357,7 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	DpermLabels labels;
 	int			dimension;
 
-	state->watch = watch;
+	state->known = known;
 	read_group_options(fcinfo, learner, state);
 	state->element = dperm_datum_values_element_type(features_type);
 	if (!OidIsValid(state->element))
@@ -268,9 +369,9 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	dperm_label_domain_init_type(&state->label, label_type,
 								 dperm_options_may_be_several(&state->options), &labels);
 	dperm_options_set_labels(&state->options, &labels);
-	dimension = declared_dimension(watch, &state->options);
+	dimension = declared_dimension(known, &state->options);
 	init_rows(state, dimension,
-			  watch->encoded && dperm_encoder_dim(&watch->made_by) == dimension ? &watch->made_by :
+			  known->encoded && dperm_encoder_dim(&known->made_by) == dimension ? &known->made_by :
 																				  NULL);
 	MemoryContextSwitchTo(caller);
 	return state;
@@ -343,16 +444,10 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 		elog(ERROR, "aggregate transition function called in non-aggregate context");
 
 	if (PG_ARGISNULL(0))
-	{
-		Watch	   *watch = watch_call(fcinfo);
-
-		state = make_state(fcinfo, context, learner, watch);
-	}
+		state = make_state(fcinfo, context, learner, look_at_call(fcinfo));
 	else
 	{
 		state = (FitState *) PG_GETARG_POINTER(0);
-		if (state->released)
-			elog(ERROR, "a group whose model was released cannot take more rows");
 		check_unchanged(fcinfo, state);
 	}
 
@@ -383,38 +478,6 @@ dperm_linreg_step(PG_FUNCTION_ARGS)
 	return step_group(fcinfo, DPERM_LEARNER_LINREG);
 }
 
-/*
- * A plan may compute groups again although nothing that they depend on has
- * changed: the caller, who wrote one subquery, would get several models of the
- * same rows. PostgreSQL forgets the results of aggregates when a node is
- * rescanned, and only then; ours is a pointer or NULL.
- */
-static void
-check_first_time(FunctionCallInfo fcinfo, const FitState *group)
-{
-	AggState   *node = castNode(AggState, fcinfo->context);
-	ExprContext *results = node->ss.ps.ps_ExprContext;
-	Aggref	   *call = AggGetAggref(fcinfo);
-	bool	   *asked = fcinfo->flinfo->fn_extra;
-
-	if (call == NULL)
-		return;
-	if (asked == NULL)
-		asked = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
-																  sizeof(bool));
-	if (*asked && !group->watch->changed &&
-		DatumGetPointer(results->ecxt_aggvalues[call->aggno]) == NULL &&
-		!results->ecxt_aggnulls[call->aggno])
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be computed more than once in a "
-						"query"),
-				 errdetail("Each computation would release another model of the same rows."),
-				 errhint("Compute the models once, in WITH ... AS MATERIALIZED, or store them in "
-						 "a table.")));
-	*asked = true;
-}
-
 /* Warn of a large delta, once per call: there may be many groups. */
 static void
 advise_group(FitState *group)
@@ -423,32 +486,27 @@ advise_group(FitState *group)
 										   group->noise, group->cache.keep.used);
 	bool		large = setup.delta > 0 && setup.delta >= 1.0 / setup.rows;
 
-	if (large && !group->watch->advised)
+	if (large && !group->known->advised)
 		dperm_options_advise(&setup, setup.rows);
-	group->watch->advised = group->watch->advised || large;
+	group->known->advised = group->known->advised || large;
 }
 
 /*
  * Final: run the mechanism over the rows of the group. NULL for a group without
  * rows. PostgreSQL may ask again, as it does when a hash table of groups is
- * scanned again: the answer is the same model.
+ * scanned again: that releases another model.
  */
 Datum
 dperm_aggregate_final(PG_FUNCTION_ARGS)
 {
 	FitState   *group;
 	DpermTraining training;
-	Datum		result;
-	MemoryContext caller = CurrentMemoryContext;
 
 	if (AggCheckCallContext(fcinfo, NULL) != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate final function called in non-aggregate context");
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	group = (FitState *) PG_GETARG_POINTER(0);
-	check_first_time(fcinfo, group);
-	if (group->released)
-		PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(group->released)));
 	dperm_cache_end(&group->cache);
 	advise_group(group);
 	dperm_training_begin(&training, &group->options, &group->cache, group->noise,
@@ -456,14 +514,6 @@ dperm_aggregate_final(PG_FUNCTION_ARGS)
 	while (training.active)
 		dperm_training_answer(&training);
 	dperm_host_check_status(dperm_training_finish(&training));
-	result = dperm_model_type_make(
-		dperm_training_model(&training, &group->encoder, NULL, &group->options.labels, caller));
-
-	/*
-	 * keep it first: no model may be seen that could be followed by another one
-	 */
-	MemoryContextSwitchTo(GetMemoryChunkContext(group));
-	group->released = PG_DETOAST_DATUM_COPY(result);
-	MemoryContextSwitchTo(caller);
-	PG_RETURN_DATUM(result);
+	PG_RETURN_DATUM(dperm_model_type_make(dperm_training_model(
+		&training, &group->encoder, NULL, &group->options.labels, CurrentMemoryContext)));
 }
