@@ -56,39 +56,22 @@ CREATE FUNCTION dp_weights(model dp_model) RETURNS float8[]
 COMMENT ON FUNCTION dp_weights(dp_model) IS
 	'the weights, one per feature; with an intercept, its weight comes last; of several classes, a row for each';
 
-CREATE FUNCTION dp_coefficients(model dp_model,
+CREATE FUNCTION dp_coefficients(model dp_model, class text DEFAULT NULL,
 	OUT "position" integer, OUT column_name text, OUT value text, OUT weight float8,
 	OUT noise float8, OUT noise_kind text, OUT stands_out boolean)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
-COMMENT ON FUNCTION dp_coefficients(dp_model) IS
-	'the weights of a model, each with its column, its category, knot or vector element, and the standard deviation of its noise';
-
-CREATE FUNCTION dp_coefficients(model dp_model, class text,
-	OUT "position" integer, OUT column_name text, OUT value text, OUT weight float8,
-	OUT noise float8, OUT noise_kind text, OUT stands_out boolean)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 20;
 COMMENT ON FUNCTION dp_coefficients(dp_model, text) IS
-	'the weights of one of several classes, as dp_coefficients(model) lists those of other models';
+	'the weights of a model, or of one of several classes, each with its column, its category, knot or vector element, and the standard deviation of its noise';
 
-CREATE FUNCTION dp_curve(model dp_model, column_name text,
+CREATE FUNCTION dp_curve(model dp_model, column_name text, class text DEFAULT NULL,
 	OUT "position" float8, OUT score float8, OUT noise float8, OUT odds float8)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
-COMMENT ON FUNCTION dp_curve(dp_model, text) IS
-	'what a column of numbers or times, or an element such as x[3], adds to the decision of a model, or to the number that it predicts, at its knots or at the ends of its line';
-
-CREATE FUNCTION dp_curve(model dp_model, column_name text, class text,
-	OUT "position" float8, OUT score float8, OUT noise float8, OUT odds float8)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
 COMMENT ON FUNCTION dp_curve(dp_model, text, text) IS
-	'what a column of numbers or times, or an element, adds to the score of one of several classes';
+	'what a column of numbers or times, or an element such as x[3], adds to the decision of a model, to the number that it predicts or to the score of one of several classes, at its knots or at the ends of its line';
 
 CREATE FUNCTION dp_guarantee(model dp_model) RETURNS text
 	AS 'MODULE_PATHNAME'

@@ -45,21 +45,13 @@ COMMENT ON FUNCTION dp_decision(dp_model, "any") IS
 	'the weighted sum of the features, scaled and clipped as in training; of linear regression, from -1 to 1 between the bounds of the label; not for several classes';
 
 -- STABLE: values are shown as the settings of the session print them
-CREATE FUNCTION dp_explain(model dp_model, features "any",
+CREATE FUNCTION dp_explain(model dp_model, features "any", class text DEFAULT NULL,
 	OUT column_name text, OUT value text, OUT contribution float8)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
-	LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
-COMMENT ON FUNCTION dp_explain(dp_model, "any") IS
-	'what each column adds to dp_decision, or to the number that is predicted, the largest first; the intercept comes last';
-
-CREATE FUNCTION dp_explain(model dp_model, features "any", class text,
-	OUT column_name text, OUT value text, OUT contribution float8)
-	RETURNS SETOF record
-	AS 'MODULE_PATHNAME'
-	LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
+	LANGUAGE C STABLE PARALLEL SAFE ROWS 10;
 COMMENT ON FUNCTION dp_explain(dp_model, "any", text) IS
-	'what each column adds to the score of one of several classes, the largest first; the intercept comes last';
+	'what each column adds to dp_decision, to the number that is predicted or to the score of one of several classes, the largest first; the intercept comes last';
 
 CREATE FUNCTION dp_encode(model dp_model, features "any") RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dperm_encode_model'

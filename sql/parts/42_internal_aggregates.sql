@@ -7,14 +7,9 @@ CREATE FUNCTION dperm_logreg_step(internal, "any", "any", float8) RETURNS intern
 COMMENT ON FUNCTION dperm_logreg_step(internal, "any", "any", float8) IS
 	'internal to dp_logreg: transition function';
 
-CREATE FUNCTION dperm_logreg_step(internal, "any", "any", float8, float8) RETURNS internal
+CREATE FUNCTION dperm_logreg_step(internal, "any", "any", float8, jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_logreg_step(internal, "any", "any", float8, float8) IS
-	'internal to dp_logreg: transition function';
-
-CREATE FUNCTION dperm_logreg_step(internal, "any", "any", float8, float8, jsonb) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_logreg_step(internal, "any", "any", float8, float8, jsonb) IS
+COMMENT ON FUNCTION dperm_logreg_step(internal, "any", "any", float8, jsonb) IS
 	'internal to dp_logreg: transition function';
 
 CREATE FUNCTION dperm_svm_step(internal, "any", "any", float8) RETURNS internal
@@ -22,14 +17,9 @@ CREATE FUNCTION dperm_svm_step(internal, "any", "any", float8) RETURNS internal
 COMMENT ON FUNCTION dperm_svm_step(internal, "any", "any", float8) IS
 	'internal to dp_svm: transition function';
 
-CREATE FUNCTION dperm_svm_step(internal, "any", "any", float8, float8) RETURNS internal
+CREATE FUNCTION dperm_svm_step(internal, "any", "any", float8, jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_svm_step(internal, "any", "any", float8, float8) IS
-	'internal to dp_svm: transition function';
-
-CREATE FUNCTION dperm_svm_step(internal, "any", "any", float8, float8, jsonb) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_svm_step(internal, "any", "any", float8, float8, jsonb) IS
+COMMENT ON FUNCTION dperm_svm_step(internal, "any", "any", float8, jsonb) IS
 	'internal to dp_svm: transition function';
 
 CREATE FUNCTION dperm_linreg_step(internal, "any", "any", float8) RETURNS internal
@@ -37,14 +27,9 @@ CREATE FUNCTION dperm_linreg_step(internal, "any", "any", float8) RETURNS intern
 COMMENT ON FUNCTION dperm_linreg_step(internal, "any", "any", float8) IS
 	'internal to dp_linreg: transition function';
 
-CREATE FUNCTION dperm_linreg_step(internal, "any", "any", float8, float8) RETURNS internal
+CREATE FUNCTION dperm_linreg_step(internal, "any", "any", float8, jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_linreg_step(internal, "any", "any", float8, float8) IS
-	'internal to dp_linreg: transition function';
-
-CREATE FUNCTION dperm_linreg_step(internal, "any", "any", float8, float8, jsonb) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_linreg_step(internal, "any", "any", float8, float8, jsonb) IS
+COMMENT ON FUNCTION dperm_linreg_step(internal, "any", "any", float8, jsonb) IS
 	'internal to dp_linreg: transition function';
 
 CREATE FUNCTION dperm_aggregate_final(internal) RETURNS dp_model

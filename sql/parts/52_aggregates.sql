@@ -12,24 +12,14 @@ CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8) (
 COMMENT ON AGGREGATE dp_logreg("any", "any", float8) IS
 	'train a differentially private logistic regression on the rows of each group';
 
-CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8) (
+CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, options jsonb) (
 	SFUNC = dperm_logreg_step,
 	STYPE = internal,
 	FINALFUNC = dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
-COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8) IS
-	'train a differentially private logistic regression on the rows of each group';
-
-CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
-	SFUNC = dperm_logreg_step,
-	STYPE = internal,
-	FINALFUNC = dperm_aggregate_final,
-	FINALFUNC_MODIFY = SHAREABLE,
-	PARALLEL = RESTRICTED
-);
-COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8, jsonb) IS
+COMMENT ON AGGREGATE dp_logreg("any", "any", float8, jsonb) IS
 	'train a differentially private logistic regression on the rows of each group';
 
 CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8) (
@@ -42,24 +32,14 @@ CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8) (
 COMMENT ON AGGREGATE dp_svm("any", "any", float8) IS
 	'train a differentially private support vector machine on the rows of each group';
 
-CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8) (
+CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, options jsonb) (
 	SFUNC = dperm_svm_step,
 	STYPE = internal,
 	FINALFUNC = dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
-COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8) IS
-	'train a differentially private support vector machine on the rows of each group';
-
-CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
-	SFUNC = dperm_svm_step,
-	STYPE = internal,
-	FINALFUNC = dperm_aggregate_final,
-	FINALFUNC_MODIFY = SHAREABLE,
-	PARALLEL = RESTRICTED
-);
-COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8, jsonb) IS
+COMMENT ON AGGREGATE dp_svm("any", "any", float8, jsonb) IS
 	'train a differentially private support vector machine on the rows of each group';
 
 CREATE AGGREGATE dp_linreg(label "any", features "any", epsilon float8) (
@@ -72,22 +52,12 @@ CREATE AGGREGATE dp_linreg(label "any", features "any", epsilon float8) (
 COMMENT ON AGGREGATE dp_linreg("any", "any", float8) IS
 	'train a differentially private linear regression on the rows of each group';
 
-CREATE AGGREGATE dp_linreg(label "any", features "any", epsilon float8, lambda float8) (
+CREATE AGGREGATE dp_linreg(label "any", features "any", epsilon float8, options jsonb) (
 	SFUNC = dperm_linreg_step,
 	STYPE = internal,
 	FINALFUNC = dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
-COMMENT ON AGGREGATE dp_linreg("any", "any", float8, float8) IS
-	'train a differentially private linear regression on the rows of each group';
-
-CREATE AGGREGATE dp_linreg(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
-	SFUNC = dperm_linreg_step,
-	STYPE = internal,
-	FINALFUNC = dperm_aggregate_final,
-	FINALFUNC_MODIFY = SHAREABLE,
-	PARALLEL = RESTRICTED
-);
-COMMENT ON AGGREGATE dp_linreg("any", "any", float8, float8, jsonb) IS
+COMMENT ON AGGREGATE dp_linreg("any", "any", float8, jsonb) IS
 	'train a differentially private linear regression on the rows of each group';

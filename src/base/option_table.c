@@ -368,7 +368,7 @@ set_rows(DpermOptions *options, OptionValue value)
 static const Option table[] = {
 	{"epsilon", FLOAT8OID, set_epsilon, ARGUMENT | DPERM_PLACE_COST, .required =
 	"Typical values are between 0.1 and 10; 'Infinity' trains without privacy."},
-	{"lambda", FLOAT8OID, set_lambda, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_CANDIDATE},
+	{"lambda", FLOAT8OID, set_lambda, ARGUMENT | DPERM_PLACE_COST | KEY},
 	{"method", TEXTOID, set_method, ARGUMENT | DPERM_PLACE_COST | KEY},
 	{"analysis", TEXTOID, set_analysis, ARGUMENT | DPERM_PLACE_COST | KEY},
 	{"positive", TEXTOID, set_positive, ARGUMENT | KEY, .learners = LOGREG | SVM},

@@ -54,8 +54,6 @@ typedef struct FitState
 {
 	/* parameters, as the first row gave them; they may not change */
 	DpermOptions options;
-	double		lambda_arg;
-	bool		lambda_null;
 	Jsonb	   *options_arg;	/* NULL: none */
 
 	/* how to read a row */
@@ -85,7 +83,6 @@ enum
 	ARG_LABEL = 1,
 	ARG_FEATURES,
 	ARG_EPSILON,
-	ARG_LAMBDA,
 	ARG_OPTIONS
 };
 
@@ -105,12 +102,6 @@ read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, FitState *stat
 	dperm_options_init(options, learner);
 	dperm_option_table_set(options, "epsilon", PG_GETARG_DATUM(ARG_EPSILON),
 						   PG_ARGISNULL(ARG_EPSILON));
-	state->lambda_null = !has_arg(fcinfo, ARG_LAMBDA);
-	if (!state->lambda_null)
-	{
-		state->lambda_arg = PG_GETARG_FLOAT8(ARG_LAMBDA);
-		dperm_option_table_set(options, "lambda", PG_GETARG_DATUM(ARG_LAMBDA), false);
-	}
 	if (has_arg(fcinfo, ARG_OPTIONS))
 	{
 		state->options_arg = PG_GETARG_JSONB_P_COPY(ARG_OPTIONS);
@@ -125,8 +116,6 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
 {
 	bool		same = has_arg(fcinfo, ARG_EPSILON) &&
 		PG_GETARG_FLOAT8(ARG_EPSILON) == state->options.epsilon &&
-		has_arg(fcinfo, ARG_LAMBDA) == !state->lambda_null &&
-		(state->lambda_null || PG_GETARG_FLOAT8(ARG_LAMBDA) == state->lambda_arg) &&
 		has_arg(fcinfo, ARG_OPTIONS) == (state->options_arg != NULL);
 
 	if (same && state->options_arg)
@@ -140,7 +129,7 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
 	if (!same)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon, lambda and options must be the same for all rows of a group"),
+				 errmsg("epsilon and options must be the same for all rows of a group"),
 				 errhint("They are parameters of the model; if they depend on a column, group by "
 						 "that column.")));
 }
@@ -214,8 +203,8 @@ check_parameters(Agg *agg, const Aggref *call)
 			has_ungrouped_column((Node *) argument->expr, agg))
 			ereport(ERROR,
 					(errcode(ERRCODE_GROUPING_ERROR),
-					 errmsg("epsilon, lambda and options of dp_logreg, dp_svm and dp_linreg must "
-							"be constants or depend on columns of GROUP BY"),
+					 errmsg("epsilon and options of dp_logreg, dp_svm and dp_linreg must be "
+							"constants or depend on columns of GROUP BY"),
 					 errhint("They are parameters of the model, not values of rows.")));
 	}
 }
@@ -296,7 +285,7 @@ declared_dimension(const Call *known, const DpermOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the dimension of the feature vectors is not declared"),
-				 errhint("Specify it as an option, as in dp_logreg(label, features, 1, NULL, "
+				 errhint("Specify it as an option, as in dp_logreg(label, features, 1, "
 						 "'{\"dimension\": 3}'), or pass ARRAY[a, b, c], dp_encode(...), or a "
 						 "domain with CHECK (cardinality(VALUE) = 3).")));
 	return dimension;
@@ -421,10 +410,7 @@ add_group_row(FitState *state, double label, ArrayType *array)
 	keep_row(state, label, raw);
 }
 
-/*
- * Transition: (internal, label "any", features "any", epsilon [, lambda [,
- * options]])
- */
+/* Transition: (internal, label "any", features "any", epsilon [, options]) */
 static Datum
 step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 {

@@ -118,19 +118,28 @@ name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
 	}
 }
 
-/* dp_coefficients(model, class): a row for each coordinate, see sql/parts. */
+/*
+ * dp_coefficients(model, class): a row for each coordinate, see sql/parts. None
+ * if the model is NULL.
+ */
 Datum
 dp_coefficients(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	int			dim = dperm_encoder_dim(&model->encoder);
-	int			class = dperm_class_choice(model, PG_NARGS() > 1 ?
-										   text_to_cstring(PG_GETARG_TEXT_PP(1)) : NULL);
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	DpermModel *model;
+	int			dim;
+	int			class;
 	bool		exact;
-	Ranked	   *ranked = rank_weights(model, class, dim, &exact);
+	Ranked	   *ranked;
 
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	model = dperm_model_type_open(PG_GETARG_DATUM(0));
+	dim = dperm_encoder_dim(&model->encoder);
+	class = dperm_class_choice(model, PG_ARGISNULL(1) ? NULL :
+							   text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	ranked = rank_weights(model, class, dim, &exact);
 	for (int i = 0; i < dim; i++)
 	{
 		DpermCoordinate at;

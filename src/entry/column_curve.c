@@ -153,17 +153,12 @@ score_at(const Curve *curve, double position)
 	return dperm_model_unit(curve->model) * curve->terms[curve->number];
 }
 
-/* dp_curve(model, column_name, class): the points of a curve, see sql/parts. */
-Datum
-dp_curve(PG_FUNCTION_ARGS)
+/* Add the points of a curve to the result. */
+static void
+put_points(Tuplestorestate *store, TupleDesc desc, Curve curve)
 {
-	const DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	int			class = dperm_class_choice(model, PG_NARGS() > 2 ?
-										   text_to_cstring(PG_GETARG_TEXT_PP(2)) : NULL);
-	Curve		curve = find_curve(model, class, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	const DpermModel *model = curve.model;
 	const DpermBlock *block = &curve.line;
-	TupleDesc	desc;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 	double		middle = score_at(&curve, block->low / 2 + block->high / 2);
 	double	   *noise = palloc(sizeof(double) * dperm_model_weights(model));
 	/* the ends of a straight line, which has one weight */
@@ -187,5 +182,25 @@ dp_curve(PG_FUNCTION_ARGS)
 
 		tuplestore_putvalues(store, desc, values, nulls);
 	}
+}
+
+/*
+ * dp_curve(model, column_name, class): the points of a curve, see sql/parts.
+ * None if the model or the column is NULL.
+ */
+Datum
+dp_curve(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	const DpermModel *model;
+	int			class;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	model = dperm_model_type_open(PG_GETARG_DATUM(0));
+	class = dperm_class_choice(model, PG_ARGISNULL(2) ? NULL :
+							   text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	put_points(store, desc, find_curve(model, class, text_to_cstring(PG_GETARG_TEXT_PP(1))));
 	return (Datum) 0;
 }

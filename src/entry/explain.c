@@ -59,22 +59,16 @@ put_term(Tuplestorestate *store, TupleDesc desc, const DpermScorer *scorer, cons
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 
-/* dp_explain(model, features, class): (column_name, value, contribution) */
-Datum
-dp_explain(PG_FUNCTION_ARGS)
+/* Add what each column contributes to the result. */
+static void
+put_terms(Tuplestorestate *store, TupleDesc desc, const DpermScorer *scorer, const double *sums)
 {
-	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
 	const DpermEncoder *encoder = dperm_scorer_encoder(scorer);
 	const DpermModel *model = dperm_scorer_model(scorer);
-	int			class = dperm_class_choice(model, PG_NARGS() > 2 ?
-										   text_to_cstring(PG_GETARG_TEXT_PP(2)) : NULL);
-	const double *sums = dperm_scorer_terms(scorer, PG_GETARG_DATUM(1), class);
 	/* a number is never without an intercept: the centre of its bounds */
 	bool		intercept = encoder->intercept || dperm_model_label(model) == DPERM_LABEL_NUMBER;
 	int			count = encoder->block_count + (intercept ? 1 : 0);
 	Term	   *terms = palloc(sizeof(Term) * count);
-	TupleDesc	desc;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 
 	for (int i = 0; i < count; i++)
 	{
@@ -90,5 +84,25 @@ dp_explain(PG_FUNCTION_ARGS)
 	qsort(terms, count, sizeof(Term), compare_terms);
 	for (int i = 0; i < count; i++)
 		put_term(store, desc, scorer, &terms[i]);
+}
+
+/*
+ * dp_explain(model, features, class): (column_name, value, contribution). No
+ * rows if the model or the features are NULL.
+ */
+Datum
+dp_explain(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	DpermScorer *scorer;
+	int			class;
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
+	class = dperm_class_choice(dperm_scorer_model(scorer), PG_ARGISNULL(2) ? NULL :
+							   text_to_cstring(PG_GETARG_TEXT_PP(2)));
+	put_terms(store, desc, scorer, dperm_scorer_terms(scorer, PG_GETARG_DATUM(1), class));
 	return (Datum) 0;
 }

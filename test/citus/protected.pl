@@ -68,8 +68,8 @@ is(ask($node, 'ana', 'SELECT epsilon_left FROM dp_budgets'), 0.5, 'both were cha
 like(ask($node, 'ana', $train), qr/ERROR.*budget|grant/, 'no more than was granted');
 like(ask($node, 'reader', "SELECT dp_logreg_train('patients', 'y', '{n,f}', 1)"), qr/ERROR/, 'who may read it has no right to spend');
 like(ask($node, 'reader', "SELECT dp_logreg_train('adults', 'y', '{n,f}', 1, domains => '{\"n\": [0, 100], \"f\": [-1, 1]}')"), qr/ERROR.*HINT/s, 'not through a view');
-like(ask($node, $_, 'SELECT dp_logreg(y, ARRAY[f], 0.1, 0.1) FROM patients'), qr/ERROR:  dp_logreg, dp_svm and dp_linreg cannot be charged to the budget of protected relation "patients"/, "nor can $_ use an aggregate") for ('reader', 'owen');
-like(ask($node, 'reader', 'SELECT n, dp_logreg(y, ARRAY[f], 0.1, 0.1) FROM adults GROUP BY n'), qr/ERROR:  dp_logreg, dp_svm and dp_linreg cannot be charged to the budget of protected relation "patients"/, 'nor over a view');
+like(ask($node, $_, 'SELECT dp_logreg(y, ARRAY[f], 0.1) FROM patients'), qr/ERROR:  dp_logreg, dp_svm and dp_linreg cannot be charged to the budget of protected relation "patients"/, "nor can $_ use an aggregate") for ('reader', 'owen');
+like(ask($node, 'reader', 'SELECT n, dp_logreg(y, ARRAY[f], 0.1) FROM adults GROUP BY n'), qr/ERROR:  dp_logreg, dp_svm and dp_linreg cannot be charged to the budget of protected relation "patients"/, 'nor over a view');
 is(ask($node, 'owen', $train), 1001, 'the owner trains, and is charged');
 is(sql("SELECT epsilon_left FROM dp_budgets WHERE granted_to IS NULL LIMIT 1"), '0.5', 'what is left');
 
@@ -463,7 +463,7 @@ unlike(ask($node, 'owen', "SELECT dp_unprotect('near'); ALTER TABLE near ADD FOR
 my $shard = sql("SELECT shard_name(logicalrelid, shardid) FROM pg_dist_shard WHERE logicalrelid = 'near'::regclass");
 my $shares = qr/ERROR:  relation "\w+" shares rows with protected relation "\w+".*One of them is a shard/s;
 like(ask($node, 'owen', "SELECT dp_logreg_train('$shard', 'y', '{n}', 1, $domains)"), $shares, 'no training on a shard');
-like(ask($node, 'owen', "SELECT dp_logreg(y, ARRAY[n / 100.0], 1, 1) FROM $shard"), $shares, 'nor an aggregate over it');
+like(ask($node, 'owen', "SELECT dp_logreg(y, ARRAY[n / 100.0], 1, '{\"lambda\": 1}') FROM $shard"), $shares, 'nor an aggregate over it');
 like(ask($node, 'owen', "CREATE VIEW shown AS SELECT * FROM $shard; SELECT dp_logreg_train('shown', 'y', '{n}', 1, $domains)"), $shares, 'nor a view of it');
 like(ask($node, 'owen', "DROP VIEW shown; SELECT dp_protect('$shard', $set)"), $shares, 'it is not protected, too');
 unlike(ask($node, 'owen', "SELECT dp_unprotect('near'); SELECT dp_protect('$shard', $set)"), qr/ERROR/, 'a protected shard, as Citus makes it while event triggers are disabled');

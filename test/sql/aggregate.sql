@@ -30,76 +30,75 @@ BEGIN
 END $$;
 
 -- One model a group, whatever the plan
-SELECT region, weights(dp_logreg(sick, x, 'Infinity', 0.01)) FROM visits GROUP BY region ORDER BY region;
-SELECT region, count(*), distance(dp_logreg(sick, x, 'Infinity', 0.01), trained(region)) < 1e-9 AS as_by_train
+SELECT region, weights(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.01}')) FROM visits GROUP BY region ORDER BY region;
+SELECT region, count(*), distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.01}'), trained(region)) < 1e-9 AS as_by_train
   FROM visits GROUP BY region ORDER BY region;
 SET enable_hashagg = off;
 EXPLAIN (COSTS OFF) SELECT region, dp_logreg(sick, x, 1) FROM visits GROUP BY region;
-SELECT region, distance(dp_logreg(sick, x, 'Infinity', 0.01), trained(region)) < 1e-9 AS sorted
+SELECT region, distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.01}'), trained(region)) < 1e-9 AS sorted
   FROM visits GROUP BY region ORDER BY region;
 SET enable_hashagg = on;
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT region, dp_logreg(sick, x, 1) FROM visits GROUP BY region;
-SELECT region, distance(dp_logreg(sick, x, 'Infinity', 0.01), trained(region)) < 1e-9 AS hashed
+SELECT region, distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.01}'), trained(region)) < 1e-9 AS hashed
   FROM visits GROUP BY region ORDER BY region;
 RESET enable_sort;
 
--- The forms with 3, 4 and 5 arguments
-SELECT distance(dp_logreg(sick, x, 'Infinity'), dp_logreg(sick, x, 'Infinity', 1.0 / 400)) = 0 AS lambda_is_one_nth,
-       distance(dp_logreg(sick, x, 'Infinity', NULL), dp_logreg(sick, x, 'Infinity')) = 0 AS null_lambda,
-       distance(dp_logreg(sick, x, 'Infinity', NULL, NULL), dp_logreg(sick, x, 'Infinity')) = 0 AS null_options,
-       distance(dp_logreg(sick, x, 'Infinity', NULL, '{}'), dp_logreg(sick, x, 'Infinity')) = 0 AS no_options
+-- With and without options
+SELECT distance(dp_logreg(sick, x, 'Infinity'), dp_logreg(sick, x, 'Infinity', jsonb_build_object('lambda', 1.0 / 400))) = 0 AS lambda_is_one_nth,
+       distance(dp_logreg(sick, x, 'Infinity', NULL), dp_logreg(sick, x, 'Infinity')) = 0 AS null_options,
+       distance(dp_logreg(sick, x, 'Infinity', '{}'), dp_logreg(sick, x, 'Infinity')) = 0 AS no_options
   FROM visits;
 SELECT m -> 'loss' AS loss, m -> 'h' AS h, m -> 'rows' AS rows, m -> 'epsilon' AS epsilon, m -> 'lambda' AS lambda,
        m -> 'method' AS method, m -> 'analysis' AS analysis, m -> 'private' AS private
   FROM (SELECT dp_logreg(sick, x, 2)::jsonb FROM visits
-        UNION ALL SELECT dp_logreg(sick, x, 2, 0.5)::jsonb FROM visits
+        UNION ALL SELECT dp_logreg(sick, x, 2, '{"lambda": 0.5}')::jsonb FROM visits
         UNION ALL SELECT dp_svm(sick, x, 2)::jsonb FROM visits
-        UNION ALL SELECT dp_svm(sick, x, 2, 0.5)::jsonb FROM visits
-        UNION ALL SELECT dp_svm(sick, x, 'Infinity', 0.5, '{"method": "output", "loss": "smooth_hinge", "h": 0.1}')::jsonb FROM visits) s(m)
+        UNION ALL SELECT dp_svm(sick, x, 2, '{"lambda": 0.5}')::jsonb FROM visits
+        UNION ALL SELECT dp_svm(sick, x, 'Infinity', '{"lambda": 0.5, "method": "output", "loss": "smooth_hinge", "h": 0.1}')::jsonb FROM visits) s(m)
   ORDER BY 1, m -> 'lambda';
 
 -- Each option does what the argument of the same name does
-SELECT distance(dp_logreg(grade, x, 'Infinity', 0.1, '{"positive": "0"}'),
+SELECT distance(dp_logreg(grade, x, 'Infinity', '{"lambda": 0.1, "positive": "0"}'),
                 dp_logreg_train('visits', 'grade', 'x', 'Infinity', 0.1, positive => '0')) < 1e-9 AS positive,
-       distance(dp_logreg(answer, x, 'Infinity', 0.1, '{"positive": "yes"}'),
+       distance(dp_logreg(answer, x, 'Infinity', '{"lambda": 0.1, "positive": "yes"}'),
                 dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1)) < 1e-9 AS positive_text,
-       distance(dp_logreg(sick, x, 'Infinity', 0.1, '{"intercept": false}'),
+       distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.1, "intercept": false}'),
                 dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1, intercept => false)) < 1e-9 AS intercept,
-       distance(dp_logreg(sick, x, 'Infinity', 0.1, '{"norm": 5}'),
+       distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.1, "norm": 5}'),
                 dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1, norm => 5)) < 1e-9 AS norm,
-       distance(dp_logreg(sick, x, 'Infinity', 0.1, '{"dimension": 4}'),
+       distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.1, "dimension": 4}'),
                 dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1, dimension => 4)) < 1e-9 AS dimension,
-       distance(dp_svm(sick, x, 'Infinity', 0.1, '{"h": 0.2, "norm": 2}'),
+       distance(dp_svm(sick, x, 'Infinity', '{"lambda": 0.1, "h": 0.2, "norm": 2}'),
                 dp_svm_train('visits', 'sick', 'x', 'Infinity', 0.1, h => 0.2, norm => 2)) < 1e-9 AS h,
-       distance(dp_svm(sick, x, 'Infinity', 0.1, '{"loss": "smooth_hinge"}'),
+       distance(dp_svm(sick, x, 'Infinity', '{"lambda": 0.1, "loss": "smooth_hinge"}'),
                 dp_svm_train('visits', 'sick', 'x', 'Infinity', 0.1, loss => 'smooth_hinge')) < 1e-9 AS loss
   FROM visits;
 SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension' AS dimension, m #>> '{features,0,dimension}' AS length
-  FROM (SELECT dp_logreg(sick, x, 1, 0.1, '{"method": "output", "analysis": "paper"}')::jsonb FROM visits
-        UNION ALL SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 3}')::jsonb FROM visits) s(m) ORDER BY 1;
+  FROM (SELECT dp_logreg(sick, x, 1, '{"lambda": 0.1, "method": "output", "analysis": "paper"}')::jsonb FROM visits
+        UNION ALL SELECT dp_logreg(sick, x, 1, '{"lambda": 0.1, "dimension": 3}')::jsonb FROM visits) s(m) ORDER BY 1;
 
 -- Options that do not exist
-SELECT outcomes('dp_logreg(sick, x, 1, 0.1, ?) FROM visits', $$
+SELECT outcomes('dp_logreg(sick, x, 1, ?) FROM visits', $$
   '{"intercpt": false}' | '{"loss": "huber"}' | '{"epsilon": 100}' | '{"": 1}' | '[]' | '"method"'
   'null' | '{"method": 1}' | '{"method": ["output"]}'
   '{"method": {"output": {"a": 1}}, "norm": 2}' | '{"method": null}' | '{"analysis": "none"}'
   '{"intercept": "false"}' | '{"norm": "1"}' | '{"norm": 0}' | '{"norm": 1e400}'
-  '{"dimension": 2.5}' | '{"dimension": 1e400}' $$);
+  '{"dimension": 2.5}' | '{"dimension": 1e400}' | '{"lambda": -1}' | '{"lambda": "0.1"}' | 0.1 $$);
 SELECT outcomes('dp_logreg(?) FROM visits',
-  $$ grade, x, 1, 0.1, '{"positive": 1}' | answer, x, 1 $$);
-SELECT outcomes('dp_svm(sick, x, 1, 0.1, ?) FROM visits',
+  $$ grade, x, 1, '{"positive": 1}' | answer, x, 1 $$);
+SELECT outcomes('dp_svm(sick, x, 1, ?) FROM visits',
   $$ '{"loss": "logistic"}' | '{"h": 2}' | '{"intercpt": false}' $$);
 
 -- Parameters belong to the group
 SELECT outcomes('dp_logreg(sick, x, ?) FROM visits', $$
   CASE WHEN id = 400 THEN 2 ELSE 1 END | CASE WHEN id < 400 THEN 1 END
-  1, CASE WHEN id < 400 THEN 0.1 END | 1, id
-  1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}' ELSE '{"norm": 2}' END::jsonb
-  1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}'::jsonb END $$);
-SELECT region, dp_logreg(sick, x, region + 1, region + 1)::jsonb -> 'epsilon' AS epsilon_by_group
+  1, jsonb_build_object('lambda', id)
+  1, CASE WHEN id < 400 THEN '{"norm": 1}' ELSE '{"norm": 2}' END::jsonb
+  1, CASE WHEN id < 400 THEN '{"norm": 1}'::jsonb END $$);
+SELECT region, dp_logreg(sick, x, region + 1, jsonb_build_object('lambda', region + 1))::jsonb -> 'epsilon' AS epsilon_by_group
   FROM visits GROUP BY region ORDER BY region;
-SELECT region, dp_logreg(sick, x, 1, 1, jsonb_build_object('norm', region + 1))::jsonb #> '{features,0,norm}' AS norm_by_group
+SELECT region, dp_logreg(sick, x, 1, jsonb_build_object('lambda', 1, 'norm', region + 1))::jsonb #> '{features,0,norm}' AS norm_by_group
   FROM visits GROUP BY region ORDER BY region;
 
 -- No window: each frame would be one more release
@@ -108,15 +107,15 @@ SELECT outcomes('? FROM visits', $$
   dp_svm(sick, x, 1) OVER (ORDER BY id ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) $$);
 
 -- FILTER, HAVING, ORDER BY
-SELECT distance(dp_logreg(sick, x, 'Infinity', 0.01) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS filter,
+SELECT distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.01}') FILTER (WHERE region = 1), trained(1)) < 1e-9 AS filter,
        dp_logreg(sick, x, 1) FILTER (WHERE region > 9) IS NULL AS filter_nothing,
-       distance(dp_logreg(sick, x, 'Infinity', 0.01 ORDER BY id DESC) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS ordered
+       distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.01}' ORDER BY id DESC) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS ordered
   FROM visits;
 -- not DISTINCT: how many rows are left would depend on what they hold
 SELECT outcomes('?', $$
   dp_logreg(DISTINCT sick, x, 1) FROM visits
-  dp_svm(DISTINCT sick, x, 1, 0.1) FILTER (WHERE region = 1) FROM visits
-  region, dp_logreg(DISTINCT sick, x, 1, 0.1, '{}') FROM visits GROUP BY region $$);
+  dp_svm(DISTINCT sick, x, 1, '{"lambda": 0.1}') FILTER (WHERE region = 1) FROM visits
+  region, dp_logreg(DISTINCT sick, x, 1, '{"lambda": 0.1}') FROM visits GROUP BY region $$);
 SELECT region FROM visits GROUP BY region
   HAVING dp_predict(dp_logreg(sick, x, 'Infinity'), '{0,0,1}') AND count(dp_weights(NULL::dp_model)) = 0 ORDER BY region;
 
@@ -126,30 +125,30 @@ SELECT dp_logreg(sick, x, -1) IS NULL AS nothing FROM visits WHERE false;
 SELECT region, dp_logreg(sick, x, 1) AS nothing FROM visits WHERE false GROUP BY region;
 
 -- Subqueries, CTEs, LATERAL, scoring in the same query
-WITH models AS MATERIALIZED (SELECT region, dp_logreg(sick, x, 'Infinity', 0.001) AS model FROM visits GROUP BY region)
+WITH models AS MATERIALIZED (SELECT region, dp_logreg(sick, x, 'Infinity', '{"lambda": 0.001}') AS model FROM visits GROUP BY region)
 SELECT region, sum((dp_predict(model, x) = sick)::int) AS right FROM visits JOIN models USING (region)
 GROUP BY region ORDER BY region;
 SELECT r, distance(m, trained(r)) < 1e-9 AS lateral_model
-  FROM generate_series(0, 3) r, LATERAL (SELECT dp_logreg(sick, x, 'Infinity', 0.01) AS m FROM visits WHERE region = r) s;
-SELECT r, distance((SELECT dp_logreg(sick, v.x, 'Infinity', 0.01) FROM visits v WHERE region = r), trained(r)) < 1e-9 AS scalar
+  FROM generate_series(0, 3) r, LATERAL (SELECT dp_logreg(sick, x, 'Infinity', '{"lambda": 0.01}') AS m FROM visits WHERE region = r) s;
+SELECT r, distance((SELECT dp_logreg(sick, v.x, 'Infinity', '{"lambda": 0.01}') FROM visits v WHERE region = r), trained(r)) < 1e-9 AS scalar
   FROM generate_series(0, 3) r;
 
 -- Vectors of each type
 CREATE VIEW counts AS SELECT sick, ARRAY[id % 5, id % 3]::float8[] AS x FROM visits;
 SELECT bool_and(distance(m, dp_logreg_train('counts', 'sick', 'x', 'Infinity', 0.1, norm => 9)) < 1e-9) AS all_types, count(*)
-  FROM (SELECT dp_logreg(sick, x, 'Infinity', 0.1, '{"norm": 9}') AS m FROM counts
-        UNION ALL SELECT dp_logreg(sick, x::float4[], 'Infinity', 0.1, '{"norm": 9}') FROM counts
-        UNION ALL SELECT dp_logreg(sick, x::numeric[], 'Infinity', 0.1, '{"norm": 9}') FROM counts
-        UNION ALL SELECT dp_logreg(sick, x::int2[], 'Infinity', 0.1, '{"norm": 9}') FROM counts
-        UNION ALL SELECT dp_logreg(sick, x::int4[], 'Infinity', 0.1, '{"norm": 9}') FROM counts
-        UNION ALL SELECT dp_logreg(sick, x::int8[], 'Infinity', 0.1, '{"norm": 9}') FROM counts) s;
+  FROM (SELECT dp_logreg(sick, x, 'Infinity', '{"lambda": 0.1, "norm": 9}') AS m FROM counts
+        UNION ALL SELECT dp_logreg(sick, x::float4[], 'Infinity', '{"lambda": 0.1, "norm": 9}') FROM counts
+        UNION ALL SELECT dp_logreg(sick, x::numeric[], 'Infinity', '{"lambda": 0.1, "norm": 9}') FROM counts
+        UNION ALL SELECT dp_logreg(sick, x::int2[], 'Infinity', '{"lambda": 0.1, "norm": 9}') FROM counts
+        UNION ALL SELECT dp_logreg(sick, x::int4[], 'Infinity', '{"lambda": 0.1, "norm": 9}') FROM counts
+        UNION ALL SELECT dp_logreg(sick, x::int8[], 'Infinity', '{"lambda": 0.1, "norm": 9}') FROM counts) s;
 
 -- The number of elements is declared: rows with {2,3} and {3,3} elements must
 -- not release 3 and 4 weights
 SELECT outcomes('?', $$
   dp_logreg(true, x, 1) FROM (VALUES ('{1,2}'::float8[]), ('{1,2,3}')) v(x)
-  dp_svm(true, x, 1, NULL, '{"norm": 2}') FROM (VALUES ('{1,2,3}'::int[]), ('{1,2,3}')) v(x) $$);
-SELECT cardinality(dp_weights(dp_logreg(true, x, 1, NULL, '{"dimension": 3}'))) AS weights FROM (VALUES ('{1,2}'::float8[]), ('{1,2}')) v(x);
+  dp_svm(true, x, 1, '{"norm": 2}') FROM (VALUES ('{1,2,3}'::int[]), ('{1,2,3}')) v(x) $$);
+SELECT cardinality(dp_weights(dp_logreg(true, x, 1, '{"dimension": 3}'))) AS weights FROM (VALUES ('{1,2}'::float8[]), ('{1,2}')) v(x);
 -- or follows from the expression, whatever the rows hold
 CREATE DOMAIN longer AS vec3 CHECK (VALUE[1] < 2);
 CREATE DOMAIN whole_numbers AS int[] CHECK (array_length(VALUE, 1) = 2);
@@ -161,7 +160,7 @@ SELECT outcomes($$ dp_logreg(sick, ?, 1)::jsonb #>> '{features,0,dimension}' FRO
   CASE WHEN sick THEN ARRAY[1, 2] ELSE ARRAY[1, 2, 3] END | NULL::float8[] | '{1,2,3,4}'::float4[]
   '{{1,2},{3,4}}'::float8[] | x::float8[]::of_two_lengths | ARRAY(SELECT grade) $$);
 SELECT outcomes($$ dp_logreg(sick, ?)::jsonb #>> '{features,0,dimension}' FROM visits v $$,
-  $$ x, 1, NULL, '{"dimension": 2}' | x || 1::float8, 1, NULL, '{"dimension": 4}' $$);
+  $$ x, 1, '{"dimension": 2}' | x || 1::float8, 1, '{"dimension": 4}' $$);
 -- or from a parameter, in a custom plan and in a generic one
 PREPARE encoded(jsonb) AS SELECT dp_logreg(sick, dp_encode($1, v), 1)::jsonb #> '{features,0,dimension}' AS length FROM visits v;
 SET plan_cache_mode = force_generic_plan;
@@ -189,16 +188,16 @@ SELECT dp_weights(dp_logreg(sick, x, 1)) = dp_weights(dp_logreg(sick, x, 1)) AS 
 -- they hold
 SHOW dperm.aggregate_memory;
 SET dperm.aggregate_memory = '64kB';
-SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 64);
-SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 65);
+SELECT dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 64);
+SELECT dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 65);
 \echo :LAST_ERROR_SQLSTATE
 SET dperm.aggregate_memory = '2MB';
-SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 2048);
-SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 2049) i;
+SELECT dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 2048);
+SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 2049) i;
 SET dperm.aggregate_memory = '4MB';
-SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 2049) i;
+SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 2049) i;
 -- each group has its own
-SELECT g, dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS rows
+SELECT g, dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS rows
   FROM generate_series(1, 8000) i, LATERAL (SELECT i % 4 AS g) s GROUP BY g ORDER BY g;
 RESET dperm.aggregate_memory;
 

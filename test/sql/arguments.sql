@@ -37,7 +37,7 @@ SELECT trains($$ dp_logreg_train('people', 'sick', 'x', ?) $$,
 SELECT trains($$ dp_svm_train('people', 'sick', 'x', ?) $$,
   $$ 1, lambda => -1 | 'Infinity', lambda => 0 $$);
 SELECT trains($$ (SELECT dp_logreg(sick, x, ?) FROM people) $$,
-  $$ 1, -1 | 1, 'NaN' | 1, NULL | 1, 0 | 'Infinity', 0 | 1, 0, '{"method": "output"}' $$);
+  $$ 1, '{"lambda": -1}' | 1, NULL | 1, '{"lambda": 0}' | 'Infinity', '{"lambda": 0}' | 1, '{"lambda": 0, "method": "output"}' $$);
 
 -- method, analysis, norm, dimension, loss, h
 SELECT trains($$ dp_logreg_train('people', 'sick', 'x', 1, ?) $$, $$

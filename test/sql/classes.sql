@@ -108,7 +108,7 @@ SELECT gradient(model, $$CASE WHEN code < 4 THEN code END$$, 'person') < 1e-9 AS
 
 -- An aggregate is the same, with classes as an option or of the type
 SELECT max(abs(v - w)) < 1e-9 AS same, max(abs(u - w)) < 1e-9 AS of_type
-  FROM (SELECT dp_logreg(free, x, 'Infinity', 0.01, '{"dimension": 2, "classes": ["home", "ward", "icu", "hospice"]}') AS m, dp_logreg(place, x, 'Infinity', 0.01, '{"dimension": 2}') AS n FROM visits) a, models b,
+  FROM (SELECT dp_logreg(free, x, 'Infinity', '{"lambda": 0.01, "dimension": 2, "classes": ["home", "ward", "icu", "hospice"]}') AS m, dp_logreg(place, x, 'Infinity', '{"lambda": 0.01, "dimension": 2}') AS n FROM visits) a, models b,
     unnest(dp_weights(m), dp_weights(n), dp_weights(model)) e(v, u, w) WHERE name = 'array';
 
 -- Every type of label
@@ -130,13 +130,13 @@ SELECT outcomes($$ dp_logreg_train('visits', features => 'unit'::text, epsilon =
 SELECT dp_logreg_train('visits', 'place', 'x', 1, dimension => 1300);
 SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1, kernel => 'gaussian', kernel_features => 1300);
 SELECT dp_svm_train('visits', 'place', '{age,unit}', 1);
-SELECT dp_svm(free, x, 1, NULL, '{"dimension": 2, "classes": ["a", "b", "c"]}') FROM visits;
-SELECT dp_linreg(code, x, 1, NULL, '{"dimension": 2, "classes": ["a", "b", "c"]}') FROM visits;
-SELECT dp_logreg(free, x, 1, NULL, '{"dimension": 2, "classes": ["a", "b"]}') FROM visits;
-SELECT dp_logreg(free, x, 1, NULL, '{"dimension": 2, "classes": "a"}') FROM visits;
-SELECT dp_logreg(free, x, 1, NULL, '{"dimension": 2, "classes": ["a", "b", 3]}') FROM visits;
-SELECT dp_logreg(fate, x, 1, NULL, '{"dimension": 2}') FROM visits;
-SELECT dp_logreg(place, x, 1, NULL, '{"dimension": 1300}') FROM visits;
+SELECT dp_svm(free, x, 1, '{"dimension": 2, "classes": ["a", "b", "c"]}') FROM visits;
+SELECT dp_linreg(code, x, 1, '{"dimension": 2, "classes": ["a", "b", "c"]}') FROM visits;
+SELECT dp_logreg(free, x, 1, '{"dimension": 2, "classes": ["a", "b"]}') FROM visits;
+SELECT dp_logreg(free, x, 1, '{"dimension": 2, "classes": "a"}') FROM visits;
+SELECT dp_logreg(free, x, 1, '{"dimension": 2, "classes": ["a", "b", 3]}') FROM visits;
+SELECT dp_logreg(fate, x, 1, '{"dimension": 2}') FROM visits;
+SELECT dp_logreg(place, x, 1, '{"dimension": 1300}') FROM visits;
 
 -- Two values, or a positive one, are two classes as before
 SELECT m->'classes' AS classes, m->>'positive' AS positive FROM (SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1, positive => 'icu')::jsonb AS m) s;

@@ -32,9 +32,9 @@ SELECT outcomes($$ dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', ?)
 SELECT outcomes($$ dp_svm_tune('mine', 'sick', 'age', 1, identity => 'id', ?) $$,
   $$ neighbours => 'add' | delta => 1e-6, candidates => '[{}, {"analysis": "paper"}]' $$);
 SELECT outcomes('dp_logreg(sick, ARRAY[age], ?) FROM people', $$
-  1, NULL, '{"delta": -1}' | 1, NULL, '{"delta": 1}' | 1, NULL, '{"delta": 1e-20}'
-  1, NULL, '{"delta": "small"}' | 1, NULL, '{"neighbours": "add"}' | 1, NULL, '{"neighbours": 1}'
-  1, NULL, '{"delta": 1e-6, "analysis": "paper"}' | 'Infinity', NULL, '{"delta": 1e-6}' $$);
+  1, '{"delta": -1}' | 1, '{"delta": 1}' | 1, '{"delta": 1e-20}'
+  1, '{"delta": "small"}' | 1, '{"neighbours": "add"}' | 1, '{"neighbours": 1}'
+  1, '{"delta": 1e-6, "analysis": "paper"}' | 'Infinity', '{"delta": 1e-6}' $$);
 SELECT outcomes('dp_cost(1000, 10, ?)',
   $$ 1, delta => 2 | 1, neighbours => 'both' | 'Infinity', delta => 1e-6 $$);
 SELECT outcomes($$ ?(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'REMOVE') $$, 'dp_evaluate | dp_roc');
@@ -56,8 +56,8 @@ CREATE TABLE models AS
   UNION ALL SELECT 'shaped', dp_logreg_train('people', 'sick', '{age,dose}', 1, knots => 1, noise => 'shaped', delta => 1e-6)
   UNION ALL SELECT 'paper', dp_logreg_train('people', 'sick', '{age,dose}', 1, analysis => 'paper')
   UNION ALL SELECT 'without noise', dp_logreg_train('people', 'sick', '{age,dose}', 'Infinity')
-  UNION ALL SELECT 'aggregate', (SELECT dp_logreg(sick, x::float8[], 1, NULL, '{"dimension": 3, "delta": 1e-6, "neighbours": "remove", "method": "output"}') FROM people)
-  UNION ALL SELECT 'aggregate, chosen', (SELECT dp_svm(y, x, 1, NULL, '{"dimension": 300, "delta": 1e-7}') FROM wide);
+  UNION ALL SELECT 'aggregate', (SELECT dp_logreg(sick, x::float8[], 1, '{"dimension": 3, "delta": 1e-6, "neighbours": "remove", "method": "output"}') FROM people)
+  UNION ALL SELECT 'aggregate, chosen', (SELECT dp_svm(y, x, 1, '{"dimension": 300, "delta": 1e-7}') FROM wide);
 SELECT name, j ->> 'method' AS method, j ->> 'noise' AS noise, j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, alternatives(j) FROM models, LATERAL (SELECT model::jsonb) s(j) ORDER BY name COLLATE "C";
 -- in every form
 CREATE TABLE again AS SELECT name, model::text::dp_model AS by_text, model::jsonb::dp_model AS by_jsonb FROM models;
@@ -129,7 +129,7 @@ SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta 
 SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta => 0.0004) IS NOT NULL AS trained;
 SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, delta => 0.0005)::jsonb ->> 'delta' AS pure_is_better;
 SELECT dp_logreg_tune('people', 'sick', 'age', 1, delta => 0.001, candidates => '[{"method": "objective"}, {"method": "output"}]') IS NOT NULL AS tuned;
-SELECT count(m) AS groups FROM (SELECT dp_logreg(sick, x::float8[], 1, NULL, '{"dimension": 3, "delta": 0.03, "method": "output"}') AS m FROM people GROUP BY id % 40) s;
+SELECT count(m) AS groups FROM (SELECT dp_logreg(sick, x::float8[], 1, '{"dimension": 3, "delta": 0.03, "method": "output"}') AS m FROM people GROUP BY id % 40) s;
 -- dp_cost warns as the training does, of the number of rows that it is told,
 -- and once however many rows it returns
 SELECT method, delta FROM dp_cost(2000, 10, 1, method => 'objective', delta => 0.0005);

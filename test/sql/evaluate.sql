@@ -20,7 +20,7 @@ CREATE TABLE models AS
   UNION ALL SELECT 'vector', dp_svm_train('patients', 'sick', 'x', 'Infinity', 0.001)
   UNION ALL SELECT 'private', dp_logreg_train('patients', 'sick', 'x', 1)
   UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{x,age}', 'Infinity', 0.001, domains => '{"x": {"dimension": 2}}', kernel => 'gaussian', kernel_features => 20)
-  UNION ALL SELECT 'array', (SELECT dp_logreg(sick, x, 'Infinity', 0.001) FROM patients);
+  UNION ALL SELECT 'array', (SELECT dp_logreg(sick, x, 'Infinity', '{"lambda": 0.001}') FROM patients);
 
 -- By hand; a row without a label is in no cell
 CREATE FUNCTION by_hand(model dp_model) RETURNS TABLE (metric text, value float8) LANGUAGE sql AS $$
@@ -55,7 +55,7 @@ WHERE name = 'columns' AND (a.metric, b.metric) IN (('true positives', 'false po
 -- who names the label of the training means its positive value, unless they say otherwise
 CREATE TABLE reversed AS SELECT dp_logreg_train('patients', 'sick', '{age}', 'Infinity', 0.001, positive => 'false') AS trained,
   dp_logreg_train('patients', 'answer', '{age}', 'Infinity', 0.001, positive => 'no') AS text,
-  (SELECT dp_logreg(sick, ARRAY[age / 120.0], 'Infinity', 0.001, '{"positive": "false"}') FROM patients) AS aggregated;
+  (SELECT dp_logreg(sick, ARRAY[age / 120.0], 'Infinity', '{"lambda": 0.001, "positive": "false"}') FROM patients) AS aggregated;
 SELECT a.value = b.value AS named, a.value = c.value AS otherwise, a.value = d.value AS another, a.value = e.value AS text
 FROM reversed, dp_evaluate(trained, 'patients', epsilon => 'Infinity') a, dp_evaluate(trained, 'patients', 'sick', 'Infinity') b,
   dp_evaluate(trained, 'patients', 'sick', 'Infinity', positive => 'true') c, dp_evaluate(trained, 'patients', 'sign', 'Infinity', positive => '1') d,

@@ -80,7 +80,7 @@ SELECT 'linear' AS name, dp_logreg_train('clients', 'buys', '{age,joined,town,me
 SELECT 'bare', dp_svm_train('clients', 'buys', '{age,joined,town,member,x}', epsilon => 1, intercept => false) UNION ALL
 SELECT 'kernel', dp_logreg_train('clients', 'buys', '{age,joined,town,member,x}', epsilon => 1, kernel => 'gaussian', kernel_features => 20) UNION ALL
 SELECT 'array', dp_logreg_train('clients', 'buys', 'x', epsilon => 1) UNION ALL
-SELECT 'aggregate', dp_logreg(buys, x, 1.0, 0.1, '{"dimension": 2}') FROM clients;
+SELECT 'aggregate', dp_logreg(buys, x, 1.0, '{"lambda": 0.1, "dimension": 2}') FROM clients;
 CREATE FUNCTION model(name text) RETURNS dp_model LANGUAGE sql STABLE RETURN (SELECT model FROM models m WHERE m.name = model.name);
 CREATE TABLE rare (LIKE clients);
 ALTER TABLE rare ALTER town TYPE text;

@@ -101,10 +101,10 @@ BEGIN
   PERFORM set_config('test.id', id::text, false);
   SELECT ARRAY[dp_logreg_train('with_bad', 'y', 'x', 'Infinity', 0.01, dimension => 3),
                dp_logreg_train('with_bad', 'y', 'x', 'Infinity', 0.01, intercept => false, dimension => 3),
-               (SELECT dp_logreg(y, x, 'Infinity', 0.01, '{"dimension": 3}') FROM with_bad)],
+               (SELECT dp_logreg(y, x, 'Infinity', '{"lambda": 0.01, "dimension": 3}') FROM with_bad)],
          ARRAY[dp_logreg_train('with_meaning', 'y', 'x', 'Infinity', 0.01, dimension => 3),
                dp_logreg_train('with_meaning', 'y', 'x', 'Infinity', 0.01, intercept => false, dimension => 3),
-               (SELECT dp_logreg(y, x, 'Infinity', 0.01, '{"dimension": 3}') FROM with_meaning)] INTO got, want;
+               (SELECT dp_logreg(y, x, 'Infinity', '{"lambda": 0.01, "dimension": 3}') FROM with_meaning)] INTO got, want;
   PERFORM set_config('dperm.cache_memory', '0', true);
   got := got || dp_logreg_train('with_bad', 'y', 'x', 'Infinity', 0.01, dimension => 3);
   want := want || dp_logreg_train('with_meaning', 'y', 'x', 'Infinity', 0.01, dimension => 3);
@@ -145,9 +145,9 @@ RESET dperm.cache_memory;
 INSERT INTO fit
   SELECT l, dp_logreg_train('hostile', l, 'x', 'Infinity', 0.01, positive => CASE l WHEN 't' THEN 'yes' END, dimension => 3)
   FROM unnest('{y,y2,y4,y8,f4,f8,n,t}'::text[]) l
-  UNION ALL SELECT 'aggregate ' || 'f8', dp_logreg(f8, x, 'Infinity', 0.01, '{"dimension": 3}') FROM hostile
-  UNION ALL SELECT 'aggregate ' || 'n', dp_logreg(n, x, 'Infinity', 0.01, '{"dimension": 3}') FROM hostile
-  UNION ALL SELECT 'aggregate ' || 't', dp_logreg(t, x, 'Infinity', 0.01, '{"positive": "yes", "dimension": 3}') FROM hostile;
+  UNION ALL SELECT 'aggregate ' || 'f8', dp_logreg(f8, x, 'Infinity', '{"lambda": 0.01, "dimension": 3}') FROM hostile
+  UNION ALL SELECT 'aggregate ' || 'n', dp_logreg(n, x, 'Infinity', '{"lambda": 0.01, "dimension": 3}') FROM hostile
+  UNION ALL SELECT 'aggregate ' || 't', dp_logreg(t, x, 'Infinity', '{"lambda": 0.01, "positive": "yes", "dimension": 3}') FROM hostile;
 SELECT label, (model::jsonb -> 'rows')::int = (SELECT count(*) FROM hostile) AS all_count,
        model::jsonb #> '{features,0,dimension}' AS dimension, gradient(model, 'hostile') < 1e-9 AS by_hand
 FROM fit ORDER BY label COLLATE "C";
@@ -163,7 +163,7 @@ SELECT gradient(dp_logreg_train('hostile4', 'y', 'x4', 'Infinity', 0.01), 'hosti
        distance(dp_svm_train('hostile4', 'y', 'x4', 'Infinity', 0.01),
                 dp_svm_train('hostile4_as_8', 'y', 'x', 'Infinity', 0.01, dimension => 3)) < 1e-9 AS svm,
        distance(dp_svm_train('hostile4', 'y', 'x4', 'Infinity', 0.01),
-                (SELECT dp_svm(y, x4, 'Infinity', 0.01, '{"dimension": 3}') FROM hostile4)) < 1e-9 AS svm_aggregate;
+                (SELECT dp_svm(y, x4, 'Infinity', '{"lambda": 0.01, "dimension": 3}') FROM hostile4)) < 1e-9 AS svm_aggregate;
 
 -- The bound does the same to all: scaled data under a scaled bound
 CREATE VIEW tiny AS SELECT y, ARRAY[x[1] * 1e-90, x[2] * 1e-90, x[3] * 1e-90] AS x FROM good;
@@ -179,8 +179,8 @@ CREATE VIEW noisy AS SELECT count(model) AS trained FROM (
   FROM (VALUES (1e-6), (0.1), (1), (500)) a(e), (VALUES ('objective'), ('output')) b(m)
   UNION ALL SELECT dp_svm_train('hostile', 'f8', 'x', e, loss => l, analysis => 'paper', dimension => 3)
   FROM (VALUES (1e-6), (0.1), (1), (500)) a(e), (VALUES ('huber'), ('smooth_hinge')) b(l)
-  UNION ALL SELECT dp_logreg(n, x, 0.1, NULL, '{"dimension": 3}') FROM hostile
-  UNION ALL SELECT dp_svm(t, x, 0.1, NULL, '{"positive": "yes", "dimension": 3}') FROM hostile) s;
+  UNION ALL SELECT dp_logreg(n, x, 0.1, '{"dimension": 3}') FROM hostile
+  UNION ALL SELECT dp_svm(t, x, 0.1, '{"positive": "yes", "dimension": 3}') FROM hostile) s;
 SELECT * FROM noisy;
 SET dperm.cache_memory = 0;
 SELECT trained AS trained_in_passes FROM noisy;
@@ -188,21 +188,21 @@ RESET dperm.cache_memory;
 
 -- Vectors read as all zero: with numbers of other types, in the aggregates
 SELECT distance(a, b) < 1e-9 AS numeric, distance(a, c) < 1e-9 AS integer FROM (
-  SELECT dp_logreg(y, x, 'Infinity', 0.01, '{"dimension": 2}') AS a, dp_logreg(y, x::numeric[], 'Infinity', 0.01, '{"dimension": 2}') AS b,
-         dp_logreg(y, z, 'Infinity', 0.01, '{"dimension": 2}') AS c
+  SELECT dp_logreg(y, x, 'Infinity', '{"lambda": 0.01, "dimension": 2}') AS a, dp_logreg(y, x::numeric[], 'Infinity', '{"lambda": 0.01, "dimension": 2}') AS b,
+         dp_logreg(y, z, 'Infinity', '{"lambda": 0.01, "dimension": 2}') AS c
   FROM (VALUES (true, '{1,0}'::float8[], '{1,0}'::int[]), (false, '{0,1}', '{0,1}'),
                (true, '{NaN,1}', '{NULL,1}'), (false, '{1,1,1}', '{1,1,1}'), (NULL, '{0,0}', '{0,0}')) v(y, x, z)) s;
-SELECT dp_weights(dp_logreg(true, x, 'Infinity', 1, '{"intercept": false, "dimension": 2}')) = '{0,0}' AS all_zero
+SELECT dp_weights(dp_logreg(true, x, 'Infinity', '{"lambda": 1, "intercept": false, "dimension": 2}')) = '{0,0}' AS all_zero
   FROM (VALUES ('{1e400,1}'::numeric[]), ('{NaN,1}'), ('{Infinity,1}')) v(x);
 
 -- Nothing but bad rows
 CREATE TABLE only_bad AS SELECT NULL::boolean AS y, NULL::float8[] AS x FROM generate_series(1, 5);
 SELECT dp_weights(dp_logreg_train('only_bad', 'y', 'x', 'Infinity', dimension => 1)) = '{0,0}' AS no_label_at_all,
-       (SELECT dp_weights(dp_logreg(y, x, 'Infinity', NULL, '{"dimension": 1}')) = '{0,0}' FROM only_bad) AS aggregate;
+       (SELECT dp_weights(dp_logreg(y, x, 'Infinity', '{"dimension": 1}')) = '{0,0}' FROM only_bad) AS aggregate;
 UPDATE only_bad SET y = true;
 SELECT dp_logreg_train('only_bad', 'y', 'x', 'Infinity', dimension => 1)::jsonb #> '{features,0,dimension}' AS dimension,
        gradient(dp_logreg_train('only_bad', 'y', 'x', 'Infinity', dimension => 1), 'only_bad') < 1e-9 AS no_vector_at_all,
-       gradient((SELECT dp_logreg(y, x, 'Infinity', NULL, '{"dimension": 1}') FROM only_bad), 'only_bad') < 1e-9 AS aggregate,
+       gradient((SELECT dp_logreg(y, x, 'Infinity', '{"dimension": 1}') FROM only_bad), 'only_bad') < 1e-9 AS aggregate,
        dp_weights(dp_logreg_train('only_bad', 'y', 'x', 'Infinity', dimension => 1, intercept => false)) = '{0}' AS without_intercept;
 
 -- Nothing at all
@@ -211,7 +211,7 @@ SELECT dp_logreg_train('empty', 'y', 'x', 1, dimension => 3) IS NULL AS logreg,
        dp_logreg_train('empty', 't', 'x4', 1, positive => 'yes', dimension => 3) IS NULL AS with_positive,
        dp_svm_train('empty', 'y', 'x', 'Infinity', method => 'output', dimension => 3) IS NULL AS svm,
        (SELECT dp_logreg(y, x, 1) FROM empty) IS NULL AS logreg_aggregate,
-       (SELECT dp_svm(y, x, 1, 1) FROM empty) IS NULL AS svm_aggregate;
+       (SELECT dp_svm(y, x, 1, '{"lambda": 1}') FROM empty) IS NULL AS svm_aggregate;
 
 DROP VIEW with_bad, with_meaning, hostile4_as_8, tiny, huge, noisy;
 DROP TABLE good, bad, hostile, hostile4, only_bad, empty, fit;

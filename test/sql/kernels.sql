@@ -37,7 +37,7 @@ SELECT kernel, accuracy(dp_logreg_train('chess', 'y', '{a,b}', 1, kernel => kern
        accuracy(dp_logreg_train('rings', 'y', '{a,b}', 1, 0.01, 'output', kernel => kernel, gamma => gamma, kernel_features => 60), 'rings') > 0.9 AS output
   FROM kernels;
 -- and by the aggregate, over the encoded columns
-WITH models AS MATERIALIZED (SELECT dp_logreg(y, dp_encode('{"a": null, "b": null}'::jsonb, t), 1, NULL, '{"kernel": "gaussian", "gamma": 8, "kernel_features": 60}') AS model FROM chess t)
+WITH models AS MATERIALIZED (SELECT dp_logreg(y, dp_encode('{"a": null, "b": null}'::jsonb, t), 1, '{"kernel": "gaussian", "gamma": 8, "kernel_features": 60}') AS model FROM chess t)
 SELECT avg((dp_predict(model, dp_encode('{"a": null, "b": null}'::jsonb, t)) = y)::int) > 0.9 AS aggregate FROM chess t, models;
 
 -- A kernel is a map before a linear learner: that on the mapped rows is the
@@ -65,9 +65,9 @@ SELECT kernel, on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0
        on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 20, intercept => true)) AS intercept
   FROM kernels;
 SELECT kernel, distance(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 20),
-                        (SELECT dp_logreg(y, dp_encode('{"a": null, "b": null}'::jsonb, few), 'Infinity', 0.01, jsonb_build_object('kernel', kernel, 'gamma', gamma, 'kernel_features', 20)) FROM few)) < 1e-9 AS logreg,
+                        (SELECT dp_logreg(y, dp_encode('{"a": null, "b": null}'::jsonb, few), 'Infinity', jsonb_build_object('lambda', 0.01, 'kernel', kernel, 'gamma', gamma, 'kernel_features', 20)) FROM few)) < 1e-9 AS logreg,
        distance(dp_svm_train('few', 'y', 'x', 'Infinity', 0.01, norm => 2, kernel => kernel, gamma => gamma, kernel_features => 20, kernel_seed => -5, intercept => true),
-                (SELECT dp_svm(y, x, 'Infinity', 0.01, jsonb_build_object('dimension', 3, 'norm', 2, 'kernel', kernel, 'gamma', gamma, 'kernel_features', 20, 'kernel_seed', -5, 'intercept', true)) FROM few)) < 1e-9 AS svm
+                (SELECT dp_svm(y, x, 'Infinity', jsonb_build_object('lambda', 0.01, 'dimension', 3, 'norm', 2, 'kernel', kernel, 'gamma', gamma, 'kernel_features', 20, 'kernel_seed', -5, 'intercept', true)) FROM few)) < 1e-9 AS svm
   FROM kernels;
 -- in passes, parallel and serial, and in memory
 SET dperm.cache_memory = 0;
@@ -136,11 +136,11 @@ SELECT outcomes($$ dp_svm_train('few', 'y', '{a,b}', 1, ?) $$,
 SELECT outcomes($$ dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', ?) $$, $$
   gamma => 0 | gamma => -1 | gamma => 'NaN' | gamma => 'Infinity' | kernel_features => 0
   kernel_features => 7 | kernel_features => 5000 | kernel_features => -2 $$);
-SELECT outcomes('dp_logreg(y, x, 1, 1, ?) FROM few', $$
+SELECT outcomes('dp_logreg(y, x, 1, ?) FROM few', $$
   '{"kernel": "none"}' | '{"kernel": 1}' | '{"gamma": 1}' | '{"kernel": "cauchy", "gamma": "1"}'
   '{"kernel": "cauchy", "gamma": 1e400}' | '{"kernel": "cauchy", "kernel_features": 2.5}'
   '{"kernel": "cauchy", "kernel_seed": "1"}' $$);
-SELECT outcomes('dp_svm(y, x, 1, 1, ?) FROM few',
+SELECT outcomes('dp_svm(y, x, 1, ?) FROM few',
   $$ '{"kernel": "cauchy", "kernel_seed": 1e30}' $$);
 -- Models with an impossible map
 SELECT by_hand('gaussian', 1, 6, 1, '[{"type": "boolean", "column": "a"}]')::jsonb -> 'kernel' AS taken;

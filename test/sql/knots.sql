@@ -47,8 +47,8 @@ RESET dperm.cache_memory;
 
 -- aggregates: shaped noise, and no vector of dp_encode is outside of its shape
 SELECT cardinality(dp_weights(m)) AS dimension, (m::jsonb ->> 'noise') AS noise, distance(m, f) < 0.2 * sqrt((SELECT sum(w * w) FROM unnest(dp_weights(f)) w)) AS near
-FROM (SELECT dp_logreg(y, dp_encode('{"age": {"range": [17, 90], "knots": 8}, "gain": {"knots": [0, 1000, 99999]}}'::jsonb, p), 500, 0.01, '{"noise": "shaped"}') AS m,
-             dp_logreg(y, dp_encode('{"age": {"range": [17, 90], "knots": 8}, "gain": {"knots": [0, 1000, 99999]}}'::jsonb, p), 'Infinity', 0.01) AS f FROM people p) s;
+FROM (SELECT dp_logreg(y, dp_encode('{"age": {"range": [17, 90], "knots": 8}, "gain": {"knots": [0, 1000, 99999]}}'::jsonb, p), 500, '{"lambda": 0.01, "noise": "shaped"}') AS m,
+             dp_logreg(y, dp_encode('{"age": {"range": [17, 90], "knots": 8}, "gain": {"knots": [0, 1000, 99999]}}'::jsonb, p), 'Infinity', '{"lambda": 0.01}') AS f FROM people p) s;
 
 -- decisions follow, and what columns add
 SELECT max(abs(dp_decision(model, p) - (SELECT sum(a * b) FROM unnest(dp_encode(model, p), dp_weights(model)) w(a, b)))) < 1e-12 AS decides,
@@ -113,6 +113,6 @@ SELECT domain, refused(domain) FROM unnest(ARRAY['{"age": {"knots": 0}}', '{"age
   '{"age": {"range": [2, 0], "knots": 3}}', '{"age": {"range": [0, 2], "knots": 3, "more": 1}}', '{"gain": {"knots": 3}}', '{"seen": {"knots": [1, 2]}}', '{"seen": {"knots": ["2020-01-01", "infinity"]}}',
   '{"ward": {"knots": 3}}', '{"y": {"knots": 3}}', '{"v": {"dimension": 2, "norm": 1, "knots": 3}}', '{"age": {"categories": [1, 2], "knots": 3}}']::jsonb[]) domain;
 SELECT options, refused('{}', options) FROM unnest(ARRAY[', knots => 0', ', knots => -1', ', knots => 5000', ', knots => 4999']) options;
-SELECT dp_logreg(y, v, 1, NULL, '{"knots": 3}') FROM people;
+SELECT dp_logreg(y, v, 1, '{"knots": 3}') FROM people;
 DROP TABLE people, fit, expanded, noisy;
 DROP FUNCTION distance, agrees, refused;

@@ -59,7 +59,7 @@ SELECT count(dp_decision(m, r)), count(*) FILTER (WHERE dp_decision(m, r) = dp_d
 SELECT dp_decision(dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [0, 1], "knots": 4}}'), ARRAY[1, 2]::float8[]);
 -- aggregates: shaped noise, and no vector of dp_encode is outside of its shape
 SELECT cardinality(dp_weights(m)) AS dimension, m::jsonb ->> 'noise' AS noise, jsonb_path_query_array(m::jsonb, 'strict $.noise_groups[*].shapes[*].count') AS shapes, distance(m, f) < 0.2 * sqrt((SELECT sum(w * w) FROM unnest(dp_weights(f)) w)) AS near
-FROM (SELECT dp_logreg(y, dp_encode('{"x": {"range": [0, 1], "knots": 4}}'::jsonb, r), 500, 0.01, '{"noise": "shaped"}') AS m, dp_logreg(y, dp_encode('{"x": {"range": [0, 1], "knots": 4}}'::jsonb, r), 'Infinity', 0.01) AS f FROM readings r) s;
+FROM (SELECT dp_logreg(y, dp_encode('{"x": {"range": [0, 1], "knots": 4}}'::jsonb, r), 500, '{"lambda": 0.01, "noise": "shaped"}') AS m, dp_logreg(y, dp_encode('{"x": {"range": [0, 1], "knots": 4}}'::jsonb, r), 'Infinity', '{"lambda": 0.01}') AS f FROM readings r) s;
 
 -- decisions follow, and what columns and elements add
 SELECT max(abs(dp_decision(model, r) - (SELECT sum(a * b) FROM unnest(dp_encode(model, r), dp_weights(model)) w(a, b)))) < 1e-12 AS decides,

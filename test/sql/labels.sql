@@ -40,13 +40,13 @@ DECLARE
   b float8[];
   c float8[];
 BEGIN
-  EXECUTE format('SELECT dp_weights(dp_logreg(%s, x, ''Infinity'', 0.1)) FROM cases', CASE WHEN want THEN 'y' ELSE 'NOT y' END) INTO w;
+  EXECUTE format('SELECT dp_weights(dp_logreg(%s, x, ''Infinity'', ''{"lambda": 0.1}'')) FROM cases', CASE WHEN want THEN 'y' ELSE 'NOT y' END) INTO w;
   b := dp_weights(dp_logreg_train('cases', label, 'x', 'Infinity', 0.1, positive => positive));
   SET LOCAL dperm.cache_memory = 0;
   c := dp_weights(dp_logreg_train('cases', label, 'x', 'Infinity', 0.1, positive => positive));
   RESET dperm.cache_memory;
-  EXECUTE format('SELECT dp_weights(dp_logreg(%I, x, ''Infinity'', 0.1, $1)) FROM cases', label) INTO a
-    USING CASE WHEN positive IS NULL THEN '{}'::jsonb ELSE jsonb_build_object('positive', positive) END;
+  EXECUTE format('SELECT dp_weights(dp_logreg(%I, x, ''Infinity'', $1)) FROM cases', label) INTO a
+    USING jsonb_build_object('lambda', 0.1) || CASE WHEN positive IS NULL THEN '{}'::jsonb ELSE jsonb_build_object('positive', positive) END;
   RETURN (SELECT bool_and(abs(p - q) < 1e-9 AND abs(p - r) < 1e-9 AND abs(p - s) < 1e-9) FROM unnest(w, b, a, c) u(p, q, r, s));
 EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS label = PG_EXCEPTION_HINT;

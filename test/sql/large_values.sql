@@ -92,13 +92,13 @@ ALTER TABLE million ALTER x SET STORAGE external, ALTER n SET STORAGE external, 
 UPDATE million SET x = array_fill(0.5::float8, '{1000000}'), n = array_fill(0.5, '{1000000}'), i = array_fill(1, '{1000000}') WHERE id = 7;
 CREATE TABLE zero AS SELECT id, y, CASE WHEN id <> 7 THEN x END AS x, CASE WHEN id <> 7 THEN n END AS n, CASE WHEN id <> 7 THEN i END AS i FROM vectors;
 VACUUM FULL million, zero, vectors;
-SELECT c, buffers(format('SELECT dp_logreg(y, %I, 1, 0.1, ''{"dimension": 2}'') FROM million', c)) < 50 AS not_fetched
+SELECT c, buffers(format('SELECT dp_logreg(y, %I, 1, ''{"lambda": 0.1, "dimension": 2}'') FROM million', c)) < 50 AS not_fetched
   FROM unnest('{x,n,i}'::text[]) c;
 SELECT distance(a.x, b.x) < 1e-9 AS x, distance(a.n, b.n) < 1e-9 AS n, distance(a.i, b.i) < 1e-9 AS i FROM
-  (SELECT dp_logreg(y, x, 'Infinity', 0.1, '{"dimension": 2}') AS x, dp_logreg(y, n, 'Infinity', 0.1, '{"dimension": 2}') AS n,
-          dp_logreg(y, i, 'Infinity', 0.1, '{"dimension": 2}') AS i FROM million) a,
-  (SELECT dp_logreg(y, x, 'Infinity', 0.1, '{"dimension": 2}') AS x, dp_logreg(y, n, 'Infinity', 0.1, '{"dimension": 2}') AS n,
-          dp_logreg(y, i, 'Infinity', 0.1, '{"dimension": 2}') AS i FROM zero) b;
+  (SELECT dp_logreg(y, x, 'Infinity', '{"lambda": 0.1, "dimension": 2}') AS x, dp_logreg(y, n, 'Infinity', '{"lambda": 0.1, "dimension": 2}') AS n,
+          dp_logreg(y, i, 'Infinity', '{"lambda": 0.1, "dimension": 2}') AS i FROM million) a,
+  (SELECT dp_logreg(y, x, 'Infinity', '{"lambda": 0.1, "dimension": 2}') AS x, dp_logreg(y, n, 'Infinity', '{"lambda": 0.1, "dimension": 2}') AS n,
+          dp_logreg(y, i, 'Infinity', '{"lambda": 0.1, "dimension": 2}') AS i FROM zero) b;
 -- nor in training, with any dimension, or in rows that a model is applied to
 SELECT buffers('SELECT dp_logreg_train(''million'', ''y'', ''x'', 1, 0.1, dimension => 2)') -
        buffers('SELECT dp_logreg_train(''zero'', ''y'', ''x'', 1, 0.1, dimension => 2)') BETWEEN -5 AND 5 AS training;
@@ -117,7 +117,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
-INSERT INTO models SELECT 'lone', dp_logreg(y, x, 'Infinity', 0.1, '{"dimension": 2}') FROM vectors
+INSERT INTO models SELECT 'lone', dp_logreg(y, x, 'Infinity', '{"lambda": 0.1, "dimension": 2}') FROM vectors
   UNION ALL SELECT 'column', dp_logreg_train('vectors', 'y', 'x', 'Infinity', 0.1, dimension => 2);
 SELECT c, scored(format('SELECT %s(m, million.%I) FROM models, million WHERE list = ''lone'' AND id = 7', f, c))
   FROM unnest('{x,n,i}'::text[]) c, unnest('{dp_predict,dp_encode}'::text[]) f ORDER BY f, c;
@@ -127,18 +127,18 @@ SELECT (SELECT dp_encode(m, million) FROM million WHERE id = 7) = (SELECT dp_enc
 CREATE TABLE packed AS SELECT id, y, x FROM vectors;
 ALTER TABLE packed ALTER x SET STORAGE main;
 UPDATE packed SET x = x;
-SELECT distance((SELECT dp_logreg(y, array_append(x, 0.25::float8), 'Infinity', 0.1, '{"dimension": 3}') FROM packed),
-                (SELECT dp_logreg(y, ARRAY[x[1], x[2], 0.25], 'Infinity', 0.1, '{"dimension": 3}') FROM packed)) = 0 AS expanded,
-       distance((SELECT dp_logreg(y, array_append(CASE WHEN id = 7 THEN array_fill(0::float8, '{9000}') ELSE x END, 0.25::float8), 'Infinity', 0.1, '{"dimension": 3}') FROM packed),
-                (SELECT dp_logreg(y, CASE WHEN id <> 7 THEN ARRAY[x[1], x[2], 0.25] END, 'Infinity', 0.1, '{"dimension": 3}') FROM packed)) = 0 AS expanded_and_large;
+SELECT distance((SELECT dp_logreg(y, array_append(x, 0.25::float8), 'Infinity', '{"lambda": 0.1, "dimension": 3}') FROM packed),
+                (SELECT dp_logreg(y, ARRAY[x[1], x[2], 0.25], 'Infinity', '{"lambda": 0.1, "dimension": 3}') FROM packed)) = 0 AS expanded,
+       distance((SELECT dp_logreg(y, array_append(CASE WHEN id = 7 THEN array_fill(0::float8, '{9000}') ELSE x END, 0.25::float8), 'Infinity', '{"lambda": 0.1, "dimension": 3}') FROM packed),
+                (SELECT dp_logreg(y, CASE WHEN id <> 7 THEN ARRAY[x[1], x[2], 0.25] END, 'Infinity', '{"lambda": 0.1, "dimension": 3}') FROM packed)) = 0 AS expanded_and_large;
 CREATE TABLE compressed AS SELECT i % 2 = 0 AS y, array_fill(i::float8, '{4000}') AS x FROM generate_series(1, 20) i;
 SELECT bool_and(pg_column_size(x) < 2000) AS inline FROM compressed;
-SELECT distance((SELECT dp_logreg(y, x, 'Infinity', 0.1, '{"dimension": 4000}') FROM compressed),
-                (SELECT dp_logreg(y, x || '{}'::float8[], 'Infinity', 0.1, '{"dimension": 4000}') FROM compressed)) = 0 AS compressed,
-       dp_weights((SELECT dp_logreg(y, array_fill(1::numeric, '{3}') || NULL::numeric, 'Infinity', 0.1, '{"dimension": 4, "intercept": false}') FROM compressed)) = '{0,0,0,0}' AS a_null;
+SELECT distance((SELECT dp_logreg(y, x, 'Infinity', '{"lambda": 0.1, "dimension": 4000}') FROM compressed),
+                (SELECT dp_logreg(y, x || '{}'::float8[], 'Infinity', '{"lambda": 0.1, "dimension": 4000}') FROM compressed)) = 0 AS compressed,
+       dp_weights((SELECT dp_logreg(y, array_fill(1::numeric, '{3}') || NULL::numeric, 'Infinity', '{"lambda": 0.1, "dimension": 4, "intercept": false}') FROM compressed)) = '{0,0,0,0}' AS a_null;
 -- a vector of numeric that fits, and one that does not
-SELECT k, dp_weights(dp_logreg(true, array_fill(('0.' || repeat('5', 16000))::numeric, ARRAY[k]), 'Infinity', 0.1, jsonb_build_object('dimension', k)))
-       <> dp_weights(dp_logreg(true, NULL::numeric[], 'Infinity', 0.1, jsonb_build_object('dimension', k))) AS read
+SELECT k, dp_weights(dp_logreg(true, array_fill(('0.' || repeat('5', 16000))::numeric, ARRAY[k]), 'Infinity', jsonb_build_object('lambda', 0.1, 'dimension', k)))
+       <> dp_weights(dp_logreg(true, NULL::numeric[], 'Infinity', jsonb_build_object('lambda', 0.1, 'dimension', k))) AS read
   FROM (VALUES (15), (17)) v(k) GROUP BY k ORDER BY k;
 
 DROP TABLE texts, middle, large, models, checked, vectors, million, zero, hundreds, packed, compressed;

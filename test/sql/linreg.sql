@@ -71,7 +71,7 @@ RESET dperm.cache_memory;
 -- A wrong minimum would be seen
 SELECT gradient(model, 'days + 1') > 1e-3 AS told FROM models WHERE name = 'straight';
 SELECT max(abs(v - w)) < 1e-9 AS same
-  FROM (SELECT dp_linreg(days, x, 'Infinity', 0.01, '{"bounds": [0, 30], "dimension": 2}') AS m FROM stays) a, models b, unnest(dp_weights(m), dp_weights(model)) u(v, w) WHERE name = 'array';
+  FROM (SELECT dp_linreg(days, x, 'Infinity', '{"lambda": 0.01, "bounds": [0, 30], "dimension": 2}') AS m FROM stays) a, models b, unnest(dp_weights(m), dp_weights(model)) u(v, w) WHERE name = 'array';
 
 -- Every type of number, with bounds from its column, a domain type, the
 -- argument or domains
@@ -90,10 +90,10 @@ SELECT outcomes($$ dp_linreg_train('stays', 'days', '{age,ward}', 1, ?) $$, $$
   bounds => '{0,20}', domains => '{"days": [0, 30]}' $$);
 SELECT dp_linreg_train('stays', 'days', '{age,ward,days}', 1);
 SELECT dp_linreg(days, x, 1) FROM stays;
-SELECT dp_linreg(days, x, 1, NULL, '{"dimension": 2, "bounds": [0]}') FROM stays;
-SELECT dp_linreg(days, x, 1, NULL, '{"dimension": 2, "bounds": 30}') FROM stays;
-SELECT dp_linreg(days, x, 1, NULL, '{"dimension": 2, "positive": "3"}') FROM stays;
-SELECT dp_linreg(ward, x, 1, NULL, '{"dimension": 2, "bounds": [0, 1]}') FROM stays;
+SELECT dp_linreg(days, x, 1, '{"dimension": 2, "bounds": [0]}') FROM stays;
+SELECT dp_linreg(days, x, 1, '{"dimension": 2, "bounds": 30}') FROM stays;
+SELECT dp_linreg(days, x, 1, '{"dimension": 2, "positive": "3"}') FROM stays;
+SELECT dp_linreg(ward, x, 1, '{"dimension": 2, "bounds": [0, 1]}') FROM stays;
 \set VERBOSITY terse
 SELECT dp_logreg_train('stays', 'days', '{age,ward}', 1, bounds => '{0,30}');
 \set VERBOSITY default

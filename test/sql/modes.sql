@@ -129,7 +129,7 @@ SELECT mode, distance(weights($$ dp_logreg_train('dense', 'y', 'x', 'Infinity', 
        distance(weights($$ dp_svm_train('dense', 'y', 'without', 'Infinity', 0.01, intercept => false) $$, mode), dp_weights(machine)) < 1e-8 AS machine,
        distance(weights($$ dp_svm_train('dense', 'y', 'by_hand', 'Infinity', 0.01, intercept => false) $$, mode), dp_weights(machine)) < 1e-8 AS by_hand
   FROM models, unnest('{memory,passes,workers}'::text[]) mode;
-SELECT distance(dp_weights(model), dp_weights(dp_logreg(y, x, 'Infinity', 0.001, '{"intercept": false, "dimension": 47}'))) < 1e-8 AS aggregate FROM dense, models GROUP BY model::text, dp_weights(model);
+SELECT distance(dp_weights(model), dp_weights(dp_logreg(y, x, 'Infinity', '{"lambda": 0.001, "intercept": false, "dimension": 47}'))) < 1e-8 AS aggregate FROM dense, models GROUP BY model::text, dp_weights(model);
 
 -- Any number of rows: before, at and after each step by which memory grows;
 -- without rows there is no model

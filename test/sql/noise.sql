@@ -102,22 +102,22 @@ FROM (SELECT dp_logreg_tune('people', 'sick', '{age,colour}', 1, candidates => '
 -- Aggregates: the shape of what dp_encode makes, if it is called with a
 -- constant or a parameter
 SELECT shapes(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": ["red", "green", "blue"]}', p), 1)) FROM people p;
-SELECT shapes(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": ["red", "green", "blue"]}', p), 1, NULL, '{"intercept": false, "norm": 2}')) FROM people p;
+SELECT shapes(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": ["red", "green", "blue"]}', p), 1, '{"intercept": false, "norm": 2}')) FROM people p;
 SELECT m AS model FROM models \gset
 SELECT shapes(dp_svm(sick, dp_encode(:'model'::dp_model, p), 1)) FROM people p;
 PREPARE by_parameter(jsonb) AS SELECT shapes(dp_logreg(sick, dp_encode($1, p), 1)) FROM people p;
 EXECUTE by_parameter('{"smoker": null, "age": [0, 10]}');
-SELECT shapes(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 1, NULL, '{"noise": "ball"}')) FROM people p;
+SELECT shapes(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 1, '{"noise": "ball"}')) FROM people p;
 -- not: from a subquery, after a cast that rounds, ARRAY[...], a function of the
 -- same name
-SELECT shapes(dp_logreg(sick, x, 1, NULL, '{"dimension": 4}')) FROM (SELECT sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p) AS x FROM people p OFFSET 0) s;
+SELECT shapes(dp_logreg(sick, x, 1, '{"dimension": 4}')) FROM (SELECT sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p) AS x FROM people p OFFSET 0) s;
 SELECT shapes(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p)::real[], 1)) FROM people p;
 SELECT shapes(dp_logreg(sick, ARRAY[age, 1], 1)) FROM people p;
 CREATE SCHEMA mine;
 CREATE FUNCTION mine.dp_encode(jsonb, public.people) RETURNS float8[] LANGUAGE sql IMMUTABLE AS $$ SELECT '{1,1,1,1}'::float8[] $$;
-SELECT shapes(dp_logreg(sick, mine.dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 1, NULL, '{"dimension": 4}')) FROM people p;
+SELECT shapes(dp_logreg(sick, mine.dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 1, '{"dimension": 4}')) FROM people p;
 -- weights do not depend on it
-SELECT dp_weights(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 'Infinity', 0.1, '{"noise": "ball"}')) = dp_weights(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 'Infinity', 0.1)) FROM people p;
+SELECT dp_weights(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 'Infinity', '{"lambda": 0.1, "noise": "ball"}')) = dp_weights(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 'Infinity', '{"lambda": 0.1}')) FROM people p;
 
 -- Mistakes
 SELECT outcomes($$ dp_logreg_train('people', 'sick', 'age', 1, ?) $$, $$
@@ -127,7 +127,7 @@ SELECT outcomes($$ dp_logreg_train('people', 'sick', 'age', 1, ?) $$, $$
 SELECT outcomes($$ dp_logreg_tune('people', 'sick', 'age', 1, ?) $$, $$
   candidates => '[{"scale": 0}]' | candidates => '[{"scale": 2, "lambda": 1}]'
   lambda => 1, candidates => '[{"scale": 2}]' $$);
-SELECT outcomes('dp_logreg(sick, ARRAY[age], 1, NULL, ?) FROM people', $$ '{"scale": 2}' $$);
+SELECT outcomes('dp_logreg(sick, ARRAY[age], 1, ?) FROM people', $$ '{"scale": 2}' $$);
 DROP TABLE people, models, restored, by_default, public_people CASCADE;
 DROP SCHEMA mine CASCADE;
 DROP TYPE colour CASCADE;

@@ -139,7 +139,7 @@ INSERT INTO fit SELECT 'in memory', dp_logreg_train('wide', 'y', 'x', 'Infinity'
 SET dperm.cache_memory = '1MB';
 INSERT INTO fit SELECT 'memory for some', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
 SET dperm.cache_memory = 0;
-INSERT INTO fit SELECT 'aggregate', dp_logreg(y, x, 'Infinity', 0.1, '{"dimension": 250, "norm": 16}') FROM wide;
+INSERT INTO fit SELECT 'aggregate', dp_logreg(y, x, 'Infinity', '{"lambda": 0.1, "dimension": 250, "norm": 16}') FROM wide;
 SELECT a.how, distance(a.model, b.model) < 1e-10 AS agree, a.model::jsonb -> 'rows' AS rows
   FROM fit a, fit b WHERE b.how = 'serial' ORDER BY a.how COLLATE "C";
 SELECT count(*) AS noisy, count(DISTINCT m::text) AS different

@@ -34,14 +34,14 @@ SELECT outcomes('?', $$
   dp_logreg_train('ward.patients', 'sick', 'x', 1)
   dp_svm_train('ward.not_for_analysts', 'sick', 'x', 1)
   dp_logreg_train('closed.patients', 'sick', 'x', 1)
-  dp_logreg(sick, x, 1, NULL, '{"dimension": 2}') FROM ward.patients $$);
+  dp_logreg(sick, x, 1, '{"dimension": 2}') FROM ward.patients $$);
 -- A view has its owner's rights
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS rows;
 -- An ordinary role may use every function
 SELECT dp_predict(m, '{1,0}') IS NOT NULL AS predict, dp_predict_prob(m, '{1,0}') IS NOT NULL AS prob, dp_decision(m, '{1,0}') IS NOT NULL AS decision,
        cardinality(dp_weights(m)) AS weights, dp_guarantee(m) IS NOT NULL AS guarantee, m::jsonb IS NOT NULL AS jsonb, dperm_label(1, NULL) AS label
   FROM (SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1) AS m OFFSET 0) s;
-SELECT dp_svm(sick, x, 1, NULL, '{"dimension": 2}')::jsonb -> 'rows' AS rows FROM ward.for_analysts;
+SELECT dp_svm(sick, x, 1, '{"dimension": 2}')::jsonb -> 'rows' AS rows FROM ward.for_analysts;
 SET dperm.aggregate_memory = '1MB';
 RESET dperm.aggregate_memory;
 RESET ROLE;
@@ -76,7 +76,7 @@ CREATE POLICY own_patients ON ward.patients FOR SELECT TO dperm_analyst USING (d
 SET ROLE dperm_analyst;
 SELECT count(*) FROM ward.patients;
 SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1)::jsonb -> 'rows' AS rows,
-       (SELECT dp_logreg(sick, x, 1, NULL, '{"dimension": 2}') FROM ward.patients)::jsonb -> 'rows' AS aggregate;
+       (SELECT dp_logreg(sick, x, 1, '{"dimension": 2}') FROM ward.patients)::jsonb -> 'rows' AS aggregate;
 -- the view is its owner's, who sees all
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS view_rows;
 SET row_security = off;

@@ -56,8 +56,8 @@ SELECT max(distance(dp_encode(model('alone'), boxes), ARRAY[(2 * a - 1) / sqrt(6
        max(distance(dp_encode(model('beside'), boxes), ARRAY[CASE WHEN flag THEN 0.5 ELSE -0.5 END, (2 * a - 1) / sqrt(12), b / 5 / sqrt(12), ((c - 15) / 5) / sqrt(12), a - 0.5, 0.5])) < 1e-15 AS beside,
        max(distance(dp_encode(model('cube'), boxes), ARRAY[(a - 7.5) / 12.5 / sqrt(6), (b - 7.5) / 12.5 / sqrt(6), (c - 7.5) / 12.5 / sqrt(6), 1 / sqrt(2)])) < 1e-15 AS cube
   FROM boxes;
-SELECT bool_and(distance(model, m) < 1e-9) AS trained_on_that FROM models, LATERAL (SELECT CASE WHEN name = 'cube' THEN dp_svm(y, dp_encode(model, boxes), 'Infinity', 0.01, '{"intercept": false, "dimension": 4}')
-  ELSE dp_logreg(y, dp_encode(model, boxes), 'Infinity', 0.01, jsonb_build_object('intercept', false, 'dimension', cardinality(dp_weights(model)))) END AS m FROM boxes) s WHERE name <> 'kernel';
+SELECT bool_and(distance(model, m) < 1e-9) AS trained_on_that FROM models, LATERAL (SELECT CASE WHEN name = 'cube' THEN dp_svm(y, dp_encode(model, boxes), 'Infinity', '{"lambda": 0.01, "intercept": false, "dimension": 4}')
+  ELSE dp_logreg(y, dp_encode(model, boxes), 'Infinity', jsonb_build_object('lambda', 0.01, 'intercept', false, 'dimension', cardinality(dp_weights(model)))) END AS m FROM boxes) s WHERE name <> 'kernel';
 
 -- The model: features, coefficients, guarantee, and both of its forms
 SELECT name, feature FROM models, jsonb_array_elements(model::jsonb -> 'features') feature ORDER BY name, feature ->> 'column';
@@ -110,7 +110,7 @@ SELECT outcomes('dp_logreg_train(?)', $$
   'boxes', 'y', '{x,flag}', 1, norm => 1, domains => '{"x": {"dimension": 3, "range": [0, 1]}}' $$);
 
 -- Aggregates, by way of dp_encode; tuning; evaluation
-SELECT distance(dp_logreg(y, dp_encode('{"x": {"range": [[0, 1], [-5, 5], [10, 20]]}}'::jsonb, boxes), 'Infinity', 0.001, '{"intercept": false}'),
+SELECT distance(dp_logreg(y, dp_encode('{"x": {"range": [[0, 1], [-5, 5], [10, 20]]}}'::jsonb, boxes), 'Infinity', '{"lambda": 0.001, "intercept": false}'),
                 dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.001, intercept => false, knots => 1, domains => '{"a": [0, 1], "b": [-5, 5], "c": [10, 20]}')) < 1e-9 AS aggregate FROM boxes;
 ALTER TABLE boxes ADD PRIMARY KEY (id);
 SELECT dp_logreg_tune('boxes', 'y', 'x', 1, candidates => '[{"lambda": 0.1}, {"lambda": 1}, {"kernel": "gaussian", "kernel_features": 10}]', domains => x)::jsonb #> '{features,0,range}' AS tuned FROM domains;

@@ -135,11 +135,11 @@ CROSS JOIN LATERAL (
 	UNION ALL
 	SELECT 'aggregate',
 		CASE WHEN loss = 'logistic' THEN
-			(SELECT dp_logreg(y, x, 'Infinity', r.lambda,
-				jsonb_build_object('intercept', r.intercept, 'norm', 1.5)) FROM reference_rows)
+			(SELECT dp_logreg(y, x, 'Infinity',
+				jsonb_build_object('lambda', r.lambda, 'intercept', r.intercept, 'norm', 1.5)) FROM reference_rows)
 		ELSE
-			(SELECT dp_svm(y, x, 'Infinity', r.lambda,
-				jsonb_build_object('intercept', r.intercept, 'norm', 1.5, 'loss', r.loss,
+			(SELECT dp_svm(y, x, 'Infinity',
+				jsonb_build_object('lambda', r.lambda, 'intercept', r.intercept, 'norm', 1.5, 'loss', r.loss,
 					'h', r.h)) FROM reference_rows)
 		END
 ) f;

@@ -26,30 +26,30 @@ END $$;
 -- computed once in any plan
 SET enable_sort = off;
 SET enable_material = off;
-\set query 'SELECT t.i, (SELECT m FROM (SELECT region, dp_svm(ill, x, 1, 0.1, \'{"dimension": 2}\')::text AS m FROM visits GROUP BY region OFFSET 0) s WHERE s.region = t.region) FROM twice t'
+\set query 'SELECT t.i, (SELECT m FROM (SELECT region, dp_svm(ill, x, 1, \'{"lambda": 0.1, "dimension": 2}\')::text AS m FROM visits GROUP BY region OFFSET 0) s WHERE s.region = t.region) FROM twice t'
 SELECT nodes(:'query');
 SELECT count(*) AS rows, count(DISTINCT m) AS models FROM (:query) r;
 SET enable_sort = on;
 SET enable_hashagg = off;
 SELECT nodes(:'query');
 SELECT count(*) AS rows, count(DISTINCT m) AS models FROM (:query) r;
-WITH s AS MATERIALIZED (SELECT region, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits GROUP BY region)
+WITH s AS MATERIALIZED (SELECT region, dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}')::text AS m FROM visits GROUP BY region)
 SELECT region, count(*) AS rows, count(DISTINCT m) AS models FROM twice t JOIN s USING (region) GROUP BY region ORDER BY region;
 RESET enable_material;
 RESET enable_hashagg;
 -- with groups that have no model in between
 SELECT count(*) AS groups, count(m) AS models, count(DISTINCT m) AS different FROM
-  (SELECT ward, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') FILTER (WHERE ward % 2 = 1)::text AS m FROM visits GROUP BY ward) s;
+  (SELECT ward, dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}') FILTER (WHERE ward % 2 = 1)::text AS m FROM visits GROUP BY ward) s;
 -- from other rows: each is a call of its own
 SELECT count(*) AS calls, count(DISTINCT m) AS models FROM generate_series(1, 10) i,
-  LATERAL (SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits WHERE id > i) s;
-SELECT count(*) AS calls, count(DISTINCT m) AS models FROM (SELECT (SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text FROM visits v WHERE v.region = t.region) AS m FROM twice t) s;
+  LATERAL (SELECT dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}')::text AS m FROM visits WHERE id > i) s;
+SELECT count(*) AS calls, count(DISTINCT m) AS models FROM (SELECT (SELECT dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}')::text FROM visits v WHERE v.region = t.region) AS m FROM twice t) s;
 
 -- The same call twice in a query is one release; another call is another
-SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text = dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS same,
-       dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text = dp_logreg(ill, x, 1, 0.2, '{"dimension": 2}')::text AS other
-  FROM visits HAVING dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') IS NOT NULL;
-SELECT count(DISTINCT m::text) FROM (WITH s AS (SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') AS m FROM visits) SELECT m FROM s UNION ALL SELECT m FROM s) t;
+SELECT dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}')::text = dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}')::text AS same,
+       dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}')::text = dp_logreg(ill, x, 1, '{"lambda": 0.2, "dimension": 2}')::text AS other
+  FROM visits HAVING dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}') IS NOT NULL;
+SELECT count(DISTINCT m::text) FROM (WITH s AS (SELECT dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}') AS m FROM visits) SELECT m FROM s UNION ALL SELECT m FROM s) t;
 
 -- Workers scan, the leader trains: each process with a subquery of its own
 -- would make a model of its own
@@ -64,7 +64,7 @@ ALTER TABLE many SET (parallel_workers = 3);
 ALTER TABLE visits SET (parallel_workers = 0);
 ANALYZE many;
 SELECT region, count(DISTINCT m) AS models, sum(n) AS rows FROM (SELECT region, m, count(*) AS n FROM many JOIN
-  (SELECT region, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits GROUP BY region) s USING (region) GROUP BY region, m) t
+  (SELECT region, dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}')::text AS m FROM visits GROUP BY region) s USING (region) GROUP BY region, m) t
   GROUP BY region ORDER BY region;
 RESET parallel_leader_participation;
 SELECT proname, proparallel, aggfinalmodify FROM pg_proc p LEFT JOIN pg_aggregate a ON a.aggfnoid = p.oid
@@ -72,12 +72,12 @@ SELECT proname, proparallel, aggfinalmodify FROM pg_proc p LEFT JOIN pg_aggregat
 RESET max_parallel_workers_per_gather;
 
 -- Groups that overlap are refused, in sorted, hashed and mixed plans
-\set one 'dp_logreg(ill, x, 1, 0.1, \'{"dimension": 2}\')'
+\set one 'dp_logreg(ill, x, 1, \'{"lambda": 0.1, "dimension": 2}\')'
 SELECT region, :one FROM visits GROUP BY ROLLUP (region);
 \echo :LAST_ERROR_SQLSTATE
 \set VERBOSITY terse
 SET enable_hashagg = off;
-SELECT nodes($$ SELECT region, ward, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') FROM visits GROUP BY ROLLUP (region, ward) $$);
+SELECT nodes($$ SELECT region, ward, dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}') FROM visits GROUP BY ROLLUP (region, ward) $$);
 SELECT region, ward, :one FROM visits GROUP BY ROLLUP (region, ward);
 SELECT region, ward, :one FROM visits GROUP BY GROUPING SETS ((region), (ward));
 SELECT region, ward, :one FROM visits GROUP BY CUBE (region, ward);
@@ -85,10 +85,10 @@ SELECT region, :one FROM visits GROUP BY GROUPING SETS ((region), (region));
 SELECT :one FROM visits GROUP BY GROUPING SETS ((), ());
 SET enable_hashagg = on;
 SET enable_sort = off;
-SELECT nodes($$ SELECT region, ward, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') FROM visits GROUP BY GROUPING SETS ((region), (ward)) $$);
+SELECT nodes($$ SELECT region, ward, dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}') FROM visits GROUP BY GROUPING SETS ((region), (ward)) $$);
 SELECT region, ward, :one FROM visits GROUP BY GROUPING SETS ((region), (ward));
 SELECT region, ward, dp_svm(ill, x, 1) FROM visits GROUP BY GROUPING SETS ((region), (ward));
-SELECT nodes($$ SELECT region, ward, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') FROM visits GROUP BY GROUPING SETS ((region), (ward), ()) $$);
+SELECT nodes($$ SELECT region, ward, dp_logreg(ill, x, 1, '{"lambda": 0.1, "dimension": 2}') FROM visits GROUP BY GROUPING SETS ((region), (ward), ()) $$);
 SELECT region, ward, :one FROM visits GROUP BY GROUPING SETS ((region), (ward), ());
 SELECT region, ward, :one FROM visits GROUP BY CUBE (region, ward);
 \set VERBOSITY default
@@ -115,23 +115,23 @@ RESET enable_partitionwise_aggregate;
 DROP TABLE parted;
 -- Parameters are not computed from rows: an error, or the number of weights,
 -- would reveal what a row holds
-SELECT dp_logreg(ill, x, 1 + (id = 1 AND ill)::int, 0.1, '{"dimension": 2}') FROM visits;
-SELECT dp_logreg(ill, x, 1, id, '{"dimension": 2}') FROM visits;
-SELECT dp_logreg(ill, x, 1, 0.1, jsonb_build_object('dimension', cardinality(x))) FROM visits;
+SELECT dp_logreg(ill, x, 1 + (id = 1 AND ill)::int, '{"lambda": 0.1, "dimension": 2}') FROM visits;
+SELECT dp_logreg(ill, x, 1, jsonb_build_object('lambda', id, 'dimension', 2)) FROM visits;
+SELECT dp_logreg(ill, x, 1, jsonb_build_object('lambda', 0.1, 'dimension', cardinality(x))) FROM visits;
 SELECT dp_svm(ill, x, (SELECT 1.0 + v.id)) FROM visits v;
 -- but from what rows are grouped by
-SELECT region, dp_logreg(ill, x, 1 + region, 0.1, jsonb_build_object('dimension', 2 + 0 * region))::jsonb -> 'epsilon' AS epsilon FROM visits GROUP BY region ORDER BY region;
-SELECT r, dp_logreg(ill, x, 1 + r, 0.1, '{"dimension": 2}')::jsonb -> 'epsilon' AS epsilon FROM (SELECT region * 2 AS r, ill, x FROM visits) s GROUP BY r ORDER BY r;
+SELECT region, dp_logreg(ill, x, 1 + region, jsonb_build_object('lambda', 0.1, 'dimension', 2 + 0 * region))::jsonb -> 'epsilon' AS epsilon FROM visits GROUP BY region ORDER BY region;
+SELECT r, dp_logreg(ill, x, 1 + r, '{"lambda": 0.1, "dimension": 2}')::jsonb -> 'epsilon' AS epsilon FROM (SELECT region * 2 AS r, ill, x FROM visits) s GROUP BY r ORDER BY r;
 \set VERBOSITY default
 
 -- No window, whoever makes the aggregate
 SELECT dp_logreg(ill, x, 1) OVER () FROM visits;
 \echo :LAST_ERROR_SQLSTATE
-CREATE AGGREGATE mine("any", "any", float8, float8, jsonb) (SFUNC = dperm_logreg_step, STYPE = internal, FINALFUNC = dperm_aggregate_final);
-SELECT mine(ill, x, 1, 0.1, '{"dimension": 2}') OVER (ORDER BY id) FROM visits;
+CREATE AGGREGATE mine("any", "any", float8, jsonb) (SFUNC = dperm_logreg_step, STYPE = internal, FINALFUNC = dperm_aggregate_final);
+SELECT mine(ill, x, 1, '{"lambda": 0.1, "dimension": 2}') OVER (ORDER BY id) FROM visits;
 \echo :LAST_ERROR_SQLSTATE
-SELECT mine(ill, x, 1, 0.1, '{"dimension": 2}') FILTER (WHERE false) OVER () FROM visits;
-DROP AGGREGATE mine("any", "any", float8, float8, jsonb);
+SELECT mine(ill, x, 1, '{"lambda": 0.1, "dimension": 2}') FILTER (WHERE false) OVER () FROM visits;
+DROP AGGREGATE mine("any", "any", float8, jsonb);
 
 DROP TABLE visits, twice, many;
 DROP FUNCTION nodes;

@@ -29,7 +29,7 @@ CREATE TABLE models AS
   SELECT 'logreg' AS name, dp_logreg_train('patients', 'sick', '{age,bmi,ward,smoker,admitted,code,x}', 'Infinity', 0.001, knots => 1) AS model
   UNION ALL SELECT 'svm', dp_svm_train('patients', 'sick', '{ward,x,age}', 'Infinity', 0.01, knots => 1)
   UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{age,bmi,ward,x}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20)
-  UNION ALL SELECT 'array', dp_logreg(sick, x, 'Infinity', 0.01, '{"dimension": 2}') FROM patients
+  UNION ALL SELECT 'array', dp_logreg(sick, x, 'Infinity', '{"lambda": 0.01, "dimension": 2}') FROM patients
   UNION ALL SELECT 'vector', dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.01);
 CREATE FUNCTION model(text) RETURNS dp_model LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT model FROM models WHERE name = $1';
 
@@ -207,7 +207,7 @@ BEGIN
   RETURN dp_logreg_train('one_ward', 'sick', '{age,smoker}', 'Infinity', 0.01, intercept => false, knots => 1);
 END $$;
 SELECT ward, count(*), (SELECT max(abs(v - w)) < 1e-9 FROM unnest(dp_weights(trained(ward)),
-         dp_weights(dp_logreg(sick, dp_encode('{"age": null, "smoker": null}'::jsonb, p), 'Infinity', 0.01, '{"intercept": false}'))) u(v, w)) AS as_by_train
+         dp_weights(dp_logreg(sick, dp_encode('{"age": null, "smoker": null}'::jsonb, p), 'Infinity', '{"lambda": 0.01, "intercept": false}'))) u(v, w)) AS as_by_train
   FROM patients p GROUP BY ward ORDER BY ward;
 -- mistakes
 SELECT outcomes('dp_encode(?::jsonb, p) FROM patients p', $$

@@ -68,11 +68,11 @@ BEGIN
           set_config('parallel_setup_cost', '0', true), set_config('parallel_tuple_cost', '0', true), set_config('min_parallel_table_scan_size', '0', true);
   EXECUTE format('CREATE OR REPLACE TEMP VIEW one AS SELECT y, x FROM hard WHERE name = %L', t.name);
   IF mode = 'aggregate' AND t.loss = 'logistic' THEN
-    EXECUTE 'SELECT dp_logreg(y, x, $1, $2, $3) FROM one' INTO result USING epsilon, t.lambda,
-      jsonb_build_object('dimension', t.k, 'intercept', false, 'method', way);
+    EXECUTE 'SELECT dp_logreg(y, x, $1, $2) FROM one' INTO result USING epsilon,
+      jsonb_build_object('lambda', t.lambda, 'dimension', t.k, 'intercept', false, 'method', way);
   ELSIF mode = 'aggregate' THEN
-    EXECUTE 'SELECT dp_svm(y, x, $1, $2, $3) FROM one' INTO result USING epsilon, t.lambda,
-      jsonb_build_object('dimension', t.k, 'intercept', false, 'method', way, 'loss', t.loss, 'h', t.h);
+    EXECUTE 'SELECT dp_svm(y, x, $1, $2) FROM one' INTO result USING epsilon,
+      jsonb_build_object('lambda', t.lambda, 'dimension', t.k, 'intercept', false, 'method', way, 'loss', t.loss, 'h', t.h);
   ELSIF t.loss = 'logistic' THEN
     result := dp_logreg_train('one', 'y', 'x', epsilon, t.lambda, way, intercept => false, dimension => t.k);
   ELSE

@@ -59,9 +59,9 @@ CREATE TABLE queries (n serial, want text, query text);
 
 -- Volatile functions behind aggregates, operators, casts
 INSERT INTO queries (want, query) VALUES
-  ('volatile', $$ SELECT y, dp_decision(dp_logreg(y, x, 1, 0.1, '{"dimension": 2}'), '{0,1}'::float8[]) AS a FROM people GROUP BY y $$),
-  ('volatile', $$ SELECT p.y, dp_decision(m, p.x) AS a FROM people p, (SELECT dp_svm(y, x, 1, 0.1, '{"dimension": 2}') AS m FROM people) s $$),
-  ('volatile', $$ SELECT p.y, dp_decision((SELECT dp_logreg(y, x, 1, 0.1, '{"dimension": 2}') FROM people), p.x) AS a FROM people p $$),
+  ('volatile', $$ SELECT y, dp_decision(dp_logreg(y, x, 1, '{"lambda": 0.1, "dimension": 2}'), '{0,1}'::float8[]) AS a FROM people GROUP BY y $$),
+  ('volatile', $$ SELECT p.y, dp_decision(m, p.x) AS a FROM people p, (SELECT dp_svm(y, x, 1, '{"lambda": 0.1, "dimension": 2}') AS m FROM people) s $$),
+  ('volatile', $$ SELECT p.y, dp_decision((SELECT dp_logreg(y, x, 1, '{"lambda": 0.1, "dimension": 2}') FROM people), p.x) AS a FROM people p $$),
   ('volatile', $$ SELECT y, a FROM people p WHERE EXISTS (SELECT FROM people q WHERE q.g = p.g HAVING dp_logreg(y, x, 1) IS NOT NULL) $$),
   ('volatile', $$ SELECT y, shaky_sum(a) AS a FROM people GROUP BY y, g $$),
   ('volatile', $$ SELECT y, shaky_sum(a ORDER BY id) AS a FROM people GROUP BY y, g $$),
@@ -265,7 +265,7 @@ CREATE FUNCTION c_stable(float8) RETURNS float8 LANGUAGE internal STABLE AS 'dsq
 CREATE FUNCTION c_immutable(float8) RETURNS float8 LANGUAGE internal IMMUTABLE AS 'float8abs';
 CREATE VIEW by_c_stable AS SELECT y, a FROM published WHERE c_stable(abs(a)) >= 0;
 CREATE VIEW by_c_immutable AS SELECT y, c_immutable(a) AS a FROM published;
-CREATE MATERIALIZED VIEW stored_dperm AS SELECT y, dp_decision((SELECT dp_logreg(y, ARRAY[a], 1, 0.1, '{"dimension": 1}') FROM published), ARRAY[a]) AS a FROM published;
+CREATE MATERIALIZED VIEW stored_dperm AS SELECT y, dp_decision((SELECT dp_logreg(y, ARRAY[a], 1, '{"lambda": 0.1, "dimension": 1}') FROM published), ARRAY[a]) AS a FROM published;
 -- policies of tables, also behind a materialized view
 CREATE TABLE policed AS SELECT y, a FROM published;
 CREATE TABLE not_policed AS SELECT y, a FROM published;

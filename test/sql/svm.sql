@@ -40,7 +40,7 @@ SELECT outcomes($$ weights(dp_svm_train('letters', ?)) $$, $$
 SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text = dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text AS deterministic,
        distance(dp_svm_train('letters', 'vowel', 'x', 'Infinity'), (SELECT dp_svm(vowel, x, 'Infinity') FROM letters)) < 1e-9 AS aggregate,
        distance(dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.01, loss => 'smooth_hinge', h => 0.2),
-                (SELECT dp_svm(vowel, x, 'Infinity', 0.01, '{"loss": "smooth_hinge", "h": 0.2}') FROM letters)) < 1e-9 AS with_options;
+                (SELECT dp_svm(vowel, x, 'Infinity', '{"lambda": 0.01, "loss": "smooth_hinge", "h": 0.2}') FROM letters)) < 1e-9 AS with_options;
 
 -- By hand: one row, one coordinate. At the minimum lambda f = -slope(f); for
 -- the Huber loss between the bends that is f = (1 + h) / (1 + 2 h lambda),

@@ -29,8 +29,8 @@ sub train_in_session
 		  SELECT '$how', dp_logreg_train('people', 'y', 'x', 1, 0.1) UNION ALL
 		  SELECT '$how', dp_logreg_train('people', 'y', 'x', 1, 0.1, 'output') UNION ALL
 		  SELECT '$how', dp_svm_train('people', 'y', 'x', 1, 0.1) UNION ALL
-		  SELECT '$how', (SELECT dp_logreg(y, x, 1, 0.1, '{"dimension": 2}') FROM people) UNION ALL
-		  SELECT '$how', (SELECT dp_svm(y, x, 1, 0.1, '{"dimension": 2}') FROM people)});
+		  SELECT '$how', (SELECT dp_logreg(y, x, 1, '{"lambda": 0.1, "dimension": 2}') FROM people) UNION ALL
+		  SELECT '$how', (SELECT dp_svm(y, x, 1, '{"lambda": 0.1, "dimension": 2}') FROM people)});
 }
 
 train_in_session('fresh') for 1 .. 5;

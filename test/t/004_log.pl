@@ -26,8 +26,8 @@ my $train = q{
 	  SELECT dp_logreg_train('hostile', 't', 'x', 1e-6, positive => 'secret-7', method => 'output') UNION ALL
 	  SELECT dp_svm_train('hostile', 'y', 'x', 1, loss => 'smooth_hinge') UNION ALL
 	  SELECT dp_logreg_train('hostile', 'y', 'x', 1, dimension => 2000) UNION ALL
-	  SELECT dp_logreg(y, x, 1, NULL, '{"dimension": 2}') FROM hostile UNION ALL
-	  SELECT dp_svm(t, x, 1, 0.1, '{"positive": "secret-7", "dimension": 2}') FROM hostile) s(m) WHERE m IS NOT NULL};
+	  SELECT dp_logreg(y, x, 1, '{"dimension": 2}') FROM hostile UNION ALL
+	  SELECT dp_svm(t, x, 1, '{"lambda": 0.1, "positive": "secret-7", "dimension": 2}') FROM hostile) s(m) WHERE m IS NOT NULL};
 
 # $train at some level of logging: what the client and the log get
 sub train_at

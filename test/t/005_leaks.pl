@@ -117,11 +117,11 @@ my @models = (
 	"dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'public_people', dimension => 3)",
 	"dp_svm_tune('people', 'y', '$features', 1, domains => '$domains', candidates => '[{\"lambda\": 0.1, \"kernel\": \"matern\", \"kernel_features\": 10}]', holdout => 'public_people')");
 my @aggregates = (
-	"dp_logreg(y, x, 1, NULL, '{\"dimension\": 3}')",
-	"dp_logreg(y8, x4, 1, 0.01, '{\"dimension\": 3, \"method\": \"output\"}')",
-	"dp_logreg(yt, x, 1, NULL, '{\"dimension\": 3, \"positive\": \"yes\", \"kernel\": \"gaussian\", \"kernel_features\": 10}')",
-	"dp_logreg(y, x::numeric[], 1, NULL, '{\"dimension\": 3}')",
-	"dp_svm(yn, x, 1, 0.1, '{\"dimension\": 3, \"norm\": 2, \"analysis\": \"paper\", \"intercept\": false}')",
+	"dp_logreg(y, x, 1, '{\"dimension\": 3}')",
+	"dp_logreg(y8, x4, 1, '{\"lambda\": 0.01, \"dimension\": 3, \"method\": \"output\"}')",
+	"dp_logreg(yt, x, 1, '{\"dimension\": 3, \"positive\": \"yes\", \"kernel\": \"gaussian\", \"kernel_features\": 10}')",
+	"dp_logreg(y, x::numeric[], 1, '{\"dimension\": 3}')",
+	"dp_svm(yn, x, 1, '{\"lambda\": 0.1, \"dimension\": 3, \"norm\": 2, \"analysis\": \"paper\", \"intercept\": false}')",
 	"dp_svm(y, dp_encode('{\"a\": [0, 1], \"b\": null, \"c\": [\"red\"], \"n\": [0, 10], \"d\": [\"2000-01-01\", \"2020-01-01\"], \"x4\": {\"dimension\": 3}}'::jsonb, r), 1)");
 
 # Numbers that are released stand between << and >>
@@ -136,7 +136,7 @@ my @tables = (
 	# read the rows
 	"SELECT count(coalesce(dp_predict(wide, r), true)), count(coalesce(dp_decision(wide, r), 0)), count(dp_encode(wide, r)), count(coalesce(dp_predict_prob(lone, r), 0)) FROM models, people r",
 	"SELECT * FROM dp_domains('people')",
-	"SELECT g, dp_logreg(y, x, 1, NULL, '{\"dimension\": 3}') FROM people GROUP BY g ORDER BY g",
+	"SELECT g, dp_logreg(y, x, 1, '{\"dimension\": 3}') FROM people GROUP BY g ORDER BY g",
 	# portions are drawn at random, and their sizes with them: every number is
 	# released
 	map { "SELECT '##' || m || '##' AS model, m::jsonb -> 'tuning' AS tuning FROM $_ m" } (
@@ -158,7 +158,7 @@ my @errors = (
 	"SELECT * FROM models, dp_evaluate(lone, 'people', 'c', 1)",
 	"SELECT dp_logreg(y, c, 1) FROM people",
 	"SELECT dp_logreg(y, x, 1) OVER () FROM people",
-	"SELECT dp_logreg(y, x, id, NULL, '{\"dimension\": 3}') FROM people",
+	"SELECT dp_logreg(y, x, id, '{\"dimension\": 3}') FROM people",
 	"SELECT dp_logreg(y, x, 1) FROM people",
 	"SELECT dp_logreg_train('people', 'y', 'x', 1)");
 
@@ -383,7 +383,7 @@ same($steps{hard}, $steps{easy}, 'other number of steps');
 # The size of a row: EXPLAIN shows the memory of hashed groups, and trace_sort
 # the memory of a sort in a view.
 my %memory = (
-	'vector out of line' => "$psql SET enable_sort = off;\n$analyze SELECT g, dp_logreg(y, x, 1, NULL, '{\"dimension\": 3}') FROM people GROUP BY g;\n",
+	'vector out of line' => "$psql SET enable_sort = off;\n$analyze SELECT g, dp_logreg(y, x, 1, '{\"dimension\": 3}') FROM people GROUP BY g;\n",
 	'wide vector' => "$psql SET trace_sort = on;\nSET client_min_messages = log;\nSELECT dp_logreg_train('sorted', 'y', 'x', 1, dimension => 3) IS NOT NULL;\n");
 put_row('id = id');
 %ordinary = map { $_ => { observe($memory{$_}) } } keys %memory;
