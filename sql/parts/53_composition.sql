@@ -22,21 +22,6 @@ CREATE FUNCTION dperm_compose_claim_step(internal, jsonb, float8) RETURNS intern
 COMMENT ON FUNCTION dperm_compose_claim_step(internal, jsonb, float8) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dperm_compose_combine(internal, internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_compose_combine(internal, internal) IS
-	'internal to dp_compose: combine the states of two workers';
-
-CREATE FUNCTION dperm_compose_serialize(internal) RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_compose_serialize(internal) IS
-	'internal to dp_compose: the state as bytes';
-
-CREATE FUNCTION dperm_compose_deserialize(bytea, internal) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_compose_deserialize(bytea, internal) IS
-	'internal to dp_compose: the state from bytes';
-
 CREATE FUNCTION dperm_compose_final(internal) RETURNS jsonb
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dperm_compose_final(internal) IS
@@ -47,9 +32,6 @@ CREATE AGGREGATE dp_compose(model dp_model) (
 	STYPE = internal,
 	SSPACE = 16384,
 	FINALFUNC = dperm_compose_final,
-	COMBINEFUNC = dperm_compose_combine,
-	SERIALFUNC = dperm_compose_serialize,
-	DESERIALFUNC = dperm_compose_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_compose(dp_model) IS
@@ -60,9 +42,6 @@ CREATE AGGREGATE dp_compose(model dp_model, delta float8) (
 	STYPE = internal,
 	SSPACE = 16384,
 	FINALFUNC = dperm_compose_final,
-	COMBINEFUNC = dperm_compose_combine,
-	SERIALFUNC = dperm_compose_serialize,
-	DESERIALFUNC = dperm_compose_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_compose(dp_model, float8) IS
@@ -73,9 +52,6 @@ CREATE AGGREGATE dp_compose(claim jsonb) (
 	STYPE = internal,
 	SSPACE = 16384,
 	FINALFUNC = dperm_compose_final,
-	COMBINEFUNC = dperm_compose_combine,
-	SERIALFUNC = dperm_compose_serialize,
-	DESERIALFUNC = dperm_compose_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_compose(jsonb) IS
@@ -86,9 +62,6 @@ CREATE AGGREGATE dp_compose(claim jsonb, delta float8) (
 	STYPE = internal,
 	SSPACE = 16384,
 	FINALFUNC = dperm_compose_final,
-	COMBINEFUNC = dperm_compose_combine,
-	SERIALFUNC = dperm_compose_serialize,
-	DESERIALFUNC = dperm_compose_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_compose(jsonb, float8) IS

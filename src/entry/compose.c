@@ -10,14 +10,11 @@
 
 #include "common/shortest_dec.h"
 #include "fmgr.h"
-#include "libpq/pqformat.h"
-#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/numeric.h"
 
 #include "column/model_type.h"
-#include "core/base/json.h"
 #include "core/base/limits.h"
 #include "core/model/model_release.h"
 #include "core/model/prior.h"
@@ -25,9 +22,6 @@
 
 PG_FUNCTION_INFO_V1(dperm_compose_model_step);
 PG_FUNCTION_INFO_V1(dperm_compose_claim_step);
-PG_FUNCTION_INFO_V1(dperm_compose_combine);
-PG_FUNCTION_INFO_V1(dperm_compose_serialize);
-PG_FUNCTION_INFO_V1(dperm_compose_deserialize);
 PG_FUNCTION_INFO_V1(dperm_compose_final);
 
 /* The cast, in model_type.c. */
@@ -40,10 +34,6 @@ typedef struct ComposeState
 	int64		exposed;		/* models with a prior that is not private, or one behind it */
 	DpermComposition sums;
 } ComposeState;
-
-/* Number of doubles in the sums. */
-#define SUM_COUNT \
-	((int) ((sizeof(DpermComposition) - offsetof(DpermComposition, epsilon)) / sizeof(double)))
 
 /* Arguments of the transition functions behind the state. */
 enum
@@ -205,100 +195,69 @@ is_model(Jsonb *json)
 			   NULL;
 }
 
-/* What has been read of a string, without a part of a character at its end. */
-static char *
-whole_text(const char *bytes)
-{
-	int			len = (int) strlen(bytes);
-
-	return pnstrdup(bytes, pg_mbcliplen(bytes, len, len));
-}
-
 /* One member of a claim: the name of its neighbours or its unit. */
 static int
-claim_name(DpermJson *json, const char *what, int (*parse) (const char *name))
+claim_name(const JsonbValue *value, const char *what, int (*parse) (const char *name))
 {
-	char		name[64];
+	char	   *name;
 	int			found;
 
-	if (!dperm_json_string(json, name, sizeof(name)))
+	if (value->type != jbvString)
 		bad_claim(psprintf("%s must be a string.", what));
+	name = pnstrdup(value->val.string.val, value->val.string.len);
 	found = parse(name);
 	if (found < 0)
-		bad_claim(psprintf("%s \"%s\" is unknown.", what, whole_text(name)));
+		bad_claim(psprintf("%s \"%s\" is unknown.", what, name));
 	return found;
 }
 
 /*
  * A number of a claim; "Infinity" is the epsilon of models that are not
- * private.
+ * private. A tiny number is out of range, and not taken for zero.
  */
 static double
-claim_number(DpermJson *json, const char *what)
+claim_number(const JsonbValue *value, const char *what)
 {
-	char		name[64];
-	double		number;
-
-	if (dperm_json_peek(json) == DPERM_JSON_STRING)
-	{
-		if (dperm_json_string(json, name, sizeof(name)) && strcmp(name, "Infinity") == 0)
-			return INFINITY;
+	if (value->type == jbvString && value->val.string.len == strlen("Infinity") &&
+		memcmp(value->val.string.val, "Infinity", strlen("Infinity")) == 0)
+		return INFINITY;
+	if (value->type != jbvNumeric)
 		bad_claim(psprintf("%s must be a number.", what));
-	}
-	if (!dperm_json_number(json, &number))
-		bad_claim(psprintf("%s must be a number.", what));
-	return number;
-}
-
-/* The sign of a number of a claim: a tiny number must not be taken for zero. */
-static int
-claim_sign(Jsonb *value, const char *key)
-{
-	JsonbValue *number = findJsonbValueFromContainer(
-		&value->root, JB_FOBJECT,
-		&(JsonbValue) {.type = jbvString, .val.string = {strlen(key), (char *) key}});
-
-	if (number == NULL || number->type != jbvNumeric)
-		return 0;
-	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(number->val.numeric),
-											 NumericGetDatum(int64_to_numeric(0))));
+	return DatumGetFloat8(
+		DirectFunctionCall1(numeric_float8, NumericGetDatum(value->val.numeric)));
 }
 
 /* A claim about a release other than a model. */
 static DpermRelease
-read_claim(Jsonb *value)
+read_claim(Jsonb *claim)
 {
-	char	   *text = JsonbToCString(NULL, &value->root, VARSIZE(value));
 	DpermRelease release = {
 		.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = NAN};
-	DpermJson	json;
-	char		key[64];
+	JsonbIterator *members = JsonbIteratorInit(&claim->root);
+	JsonbValue	value;
 
-	dperm_json_open(&json, text, strlen(text));
-	if (!dperm_json_object(&json))
+	if (JsonbIteratorNext(&members, &value, true) != WJB_BEGIN_OBJECT)
 		bad_claim("It is not an object.");
-	while (dperm_json_key(&json, key, sizeof(key)))
+	while (JsonbIteratorNext(&members, &value, true) == WJB_KEY)
 	{
+		char	   *key = pnstrdup(value.val.string.val, value.val.string.len);
+
+		(void) JsonbIteratorNext(&members, &value, true);
 		if (strcmp(key, "epsilon") == 0)
-			release.epsilon = claim_number(&json, key);
+			release.epsilon = claim_number(&value, key);
 		else if (strcmp(key, "delta") == 0)
-			release.delta = claim_number(&json, key);
+			release.delta = claim_number(&value, key);
 		else if (strcmp(key, "neighbours") == 0)
 			release.neighbours =
-				(DpermNeighbours) claim_name(&json, key, dperm_claim_neighbours_parse);
+				(DpermNeighbours) claim_name(&value, key, dperm_claim_neighbours_parse);
 		else if (strcmp(key, "unit") == 0)
-			release.unit = (DpermUnit) claim_name(&json, key, dperm_claim_unit_parse);
+			release.unit = (DpermUnit) claim_name(&value, key, dperm_claim_unit_parse);
 		else
-			bad_claim(psprintf("The key \"%s\" is unknown.", whole_text(key)));
+			bad_claim(psprintf("The key \"%s\" is unknown.", key));
 	}
-	if (!dperm_json_close(&json))
-		bad_claim("It cannot be read.");
 	if (isnan(release.epsilon))
 		bad_claim("It has no epsilon.");
-	if (claim_sign(value, "delta") != (release.delta > 0) - (release.delta < 0))
-		bad_claim("delta is too close to 0.");
 	release.curve = release.delta == 0 ? DPERM_CURVE_PURE : DPERM_CURVE_NONE;
-	pfree(text);
 	return release;
 }
 
@@ -319,86 +278,6 @@ dperm_compose_claim_step(PG_FUNCTION_ARGS)
 							 DirectFunctionCall1(dperm_model_from_jsonb, JsonbPGetDatum(json))));
 	release = read_claim(json);
 	return add_release(fcinfo, open_state(fcinfo, context), &release);
-}
-
-/* Combine the states of two workers. */
-Datum
-dperm_compose_combine(PG_FUNCTION_ARGS)
-{
-	MemoryContext context = compose_context(fcinfo);
-	ComposeState *state = PG_ARGISNULL(0) ? NULL : (ComposeState *) PG_GETARG_POINTER(0);
-	ComposeState *more = PG_ARGISNULL(1) ? NULL : (ComposeState *) PG_GETARG_POINTER(1);
-
-	if (more == NULL)
-	{
-		if (state == NULL)
-			PG_RETURN_NULL();
-		PG_RETURN_POINTER(state);
-	}
-	if (state == NULL)
-	{
-		state = MemoryContextAllocZero(context, sizeof(ComposeState));
-		state->delta = more->delta;
-	}
-	if (state->delta != more->delta)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta must be the same for all rows of a group"),
-				 errhint("It is what all releases may spend together.")));
-	check_fit(dperm_composition_merge(&state->sums, &more->sums));
-	state->exposed += more->exposed;
-	PG_RETURN_POINTER(state);
-}
-
-/* Serialize a state, to send it from a worker to the leader. */
-Datum
-dperm_compose_serialize(PG_FUNCTION_ARGS)
-{
-	ComposeState *state;
-	const double *sums;
-	StringInfoData buf;
-
-	(void) compose_context(fcinfo);
-	state = (ComposeState *) PG_GETARG_POINTER(0);
-	sums = (const double *) ((const char *) &state->sums + offsetof(DpermComposition, epsilon));
-	pq_begintypsend(&buf);
-	pq_sendfloat8(&buf, state->delta);
-	pq_sendint64(&buf, state->exposed);
-	pq_sendint32(&buf, (int) state->sums.neighbours);
-	pq_sendint32(&buf, (int) state->sums.unit);
-	for (int i = 0; i < DPERM_KNOWN_COUNT; i++)
-		pq_sendint64(&buf, state->sums.releases[i]);
-	for (int i = 0; i < SUM_COUNT; i++)
-		pq_sendfloat8(&buf, sums[i]);
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
-}
-
-/* Deserialize it. */
-Datum
-dperm_compose_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *bytes;
-	ComposeState *state;
-	double	   *sums;
-	StringInfoData buf;
-
-	(void) compose_context(fcinfo);
-	bytes = PG_GETARG_BYTEA_PP(0);
-	initStringInfo(&buf);
-	appendBinaryStringInfo(&buf, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
-	state = palloc0(sizeof(ComposeState));
-	sums = (double *) ((char *) &state->sums + offsetof(DpermComposition, epsilon));
-	state->delta = pq_getmsgfloat8(&buf);
-	state->exposed = pq_getmsgint64(&buf);
-	state->sums.neighbours = (DpermNeighbours) pq_getmsgint(&buf, 4);
-	state->sums.unit = (DpermUnit) pq_getmsgint(&buf, 4);
-	for (int i = 0; i < DPERM_KNOWN_COUNT; i++)
-		state->sums.releases[i] = pq_getmsgint64(&buf);
-	for (int i = 0; i < SUM_COUNT; i++)
-		sums[i] = pq_getmsgfloat8(&buf);
-	pq_getmsgend(&buf);
-	pfree(buf.data);
-	PG_RETURN_POINTER(state);
 }
 
 /* The total, as jsonb. */

@@ -22,8 +22,6 @@ INSERT INTO models SELECT 8, 'exact', made('Infinity', 'objective', 0, 'replace'
 SELECT outcomes('dp_compose(?) FROM models WHERE kind = ''pure''', 'model | model, 0 | model, NULL');
 SELECT outcomes('dp_compose(?::jsonb) FROM generate_series(1, 50)', $$
   '{"epsilon": 0.1}' | '{"epsilon": 0.1, "delta": 1e-7, "neighbours": "remove", "unit": "row"}' $$);
--- a name that is cut, in the middle of a character, stays text
-SELECT outcomes('dp_compose(?::jsonb)', format('%L | %L', json_build_object('epsilon', 1, 'unit', repeat('a', 62) || U&'\00e9'), json_build_object(repeat('a', 62) || U&'\00e9', 1)));
 -- models with noise of any size
 SELECT kind, count(*), bool_and((c ->> 'epsilon')::float8 BETWEEN 0 AND 1) AS composed
   FROM (SELECT kind, dp_compose(jsonb_set(model::jsonb, '{noise_scale}', scale), 1e-4) AS c
@@ -63,35 +61,12 @@ SELECT outcomes('dp_compose(model, ?) FROM models, generate_series(1, 50) WHERE 
 SELECT outcomes('dp_compose(CASE WHEN id < 3 THEN ? END, 1e-6) FROM models',
   $$ model | '{"epsilon": 0.25}'::jsonb $$);
 
--- order does not matter, nor do workers
+-- order does not matter
 CREATE TABLE claims AS SELECT i, CASE WHEN i % 5 = 0 THEN format('{"epsilon": %s, "delta": 1e-9}', 0.001 * (i % 17 + 1))
 	ELSE format('{"epsilon": %s}', 0.01 * (i % 23 + 1)) END::jsonb AS claim FROM generate_series(1, 2000) AS i;
 ANALYZE claims;
 SELECT dp_compose(claim, 1e-5 ORDER BY i) = dp_compose(claim, 1e-5 ORDER BY i DESC) AND
 	dp_compose(claim, 1e-5 ORDER BY i) = dp_compose(claim, 1e-5 ORDER BY hashint4(i)) AS same FROM claims;
-SELECT dp_compose(claim, 1e-5) AS alone FROM claims \gset
-SET parallel_setup_cost = 0;
-SET parallel_tuple_cost = 0;
-SET min_parallel_table_scan_size = 0;
-SET max_parallel_workers_per_gather = 2;
-SET parallel_leader_participation = off;
-EXPLAIN (COSTS OFF) SELECT dp_compose(claim, 1e-5) FROM claims;
-SELECT dp_compose(claim, 1e-5) = :'alone' AS same FROM claims;
-SELECT dp_compose(claim, 1e-5) - 'order' FROM claims;
-ALTER TABLE models SET (parallel_workers = 2);
-SELECT dp_compose(model) FROM models WHERE kind = 'pure';
--- even where workers have nothing, or something that does not fit; which
--- process finds it depends on chance
-\set SHOW_CONTEXT never
-SELECT dp_compose(claim, 1e-5) FROM claims WHERE i = 1;
-SELECT dp_compose(claim, 1e-5) FROM claims WHERE i < 0;
-SELECT dp_compose(CASE WHEN i > 1000 THEN claim || '{"neighbours": "remove"}' ELSE claim END) FROM claims;
-RESET parallel_setup_cost;
-RESET parallel_tuple_cost;
-RESET min_parallel_table_scan_size;
-RESET max_parallel_workers_per_gather;
-RESET parallel_leader_participation;
-\set SHOW_CONTEXT errors
 
 -- as a window function: what has been spent so far
 SELECT i, dp_compose(claim) OVER (ORDER BY i)->'epsilon' AS epsilon FROM claims WHERE i <= 4;
@@ -108,8 +83,8 @@ SELECT outcomes('dp_compose(?::jsonb)', $$
   '{"epsilon": 0.1, "unit": 1}' | '{"epsilon": 0.1, "lambda": 1}' | '{"delta": 0.1}'
   '{"epsilon": "much"}' | '{"epsilon": "Infinity"}' | '{"epsilon": 0}' | '{"epsilon": -1}'
   '{"epsilon": {"a": 1}}' | '{"epsilon": 1, "delta": 1}' | '{"epsilon": 1, "delta": -1e-9}'
-  '{"epsilon": 1, "delta": 1e-400}' | '{"epsilon": 1, "delta": -1e-400}' | '[0.1]' | '0.1' | 'null'
-  '{"format": 1}' $$);
+  '[0.1]' | '0.1' | 'null' | '{"format": 1}' $$);
+SELECT left(result, 5) AS out_of_range FROM outcome($$ SELECT dp_compose('{"epsilon": 1, "delta": 1e-400}'::jsonb) $$);
 SELECT outcomes('dp_compose(?) FROM generate_series(1, 3)', $$
   '{"epsilon": 0.1, "delta": 1e-6}'::jsonb, 1e-6 | '{"epsilon": 1e308}'::jsonb
   '{"epsilon": 1e9}'::jsonb | '{"epsilon": 0.1, "delta": 0.6}'::jsonb
@@ -119,7 +94,7 @@ SELECT outcomes('dp_compose(?) FROM generate_series(1, 3)', $$
 SELECT p.oid::regprocedure, p.prokind, p.provolatile, p.proparallel, p.proisstrict FROM pg_proc AS p
 WHERE p.proname ~ '^dp(erm)?_compose' ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- internal functions cannot be called by others
-SELECT outcomes('?', $$ dperm_compose_final(NULL) | dperm_compose_deserialize('\x00', NULL) $$);
+SELECT outcomes('?', $$ dperm_compose_final(NULL) $$);
 
 DROP FUNCTION made;
 DROP TABLE composed, models, claims;

@@ -385,28 +385,6 @@ dperm_composition_add(DpermComposition *sums, const DpermRelease *r)
 	return DPERM_COMPOSITION_FITS;
 }
 
-/* Add the sums of another composition. */
-DpermCompositionFault
-dperm_composition_merge(DpermComposition *sums, const DpermComposition *more)
-{
-	DpermCompositionFault fault;
-
-	if (dperm_composition_releases(more) == 0)
-		return DPERM_COMPOSITION_FITS;
-	fault = match(sums, more->neighbours, more->unit);
-	if (fault != DPERM_COMPOSITION_FITS)
-		return fault;
-	for (int k = 0; k < DPERM_KNOWN_COUNT; k++)
-	{
-		sums->releases[k] += more->releases[k];
-		sums->epsilon[k] = dperm_wide_add(sums->epsilon[k], more->epsilon[k]);
-		sums->delta[k] = dperm_wide_add(sums->delta[k], more->delta[k]);
-		for (int i = 0; i < DPERM_ORDER_COUNT; i++)
-			sums->curves[k][i] = dperm_wide_add(sums->curves[k][i], more->curves[k][i]);
-	}
-	return DPERM_COMPOSITION_FITS;
-}
-
 /* The number of releases of the kinds from from to to - 1. */
 static int64_t
 count_kinds(const DpermComposition *sums, int from, int to)

@@ -121,8 +121,6 @@ typedef enum DpermCompositionFault
 extern int64_t dperm_composition_releases(const DpermComposition *sums);
 extern DpermCompositionFault
 dperm_composition_add(DpermComposition *sums, const DpermRelease *release);
-extern DpermCompositionFault
-dperm_composition_merge(DpermComposition *sums, const DpermComposition *more);
 
 /* The total. */
 typedef struct DpermComposed
