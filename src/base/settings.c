@@ -9,7 +9,6 @@
 
 #include "base/settings.h"
 
-int			dperm_aggregate_memory = 256 * 1024;
 int			dperm_cache_memory = 256 * 1024;
 int			dperm_call_timeout;
 int			dperm_pull_memory = 16 * 1024;
@@ -20,15 +19,6 @@ bool		dperm_refuse_noise_share = false;
 void
 dperm_settings_init(void)
 {
-	DefineCustomIntVariable("dperm.aggregate_memory",
-							"Sets the maximum memory that dp_logreg(), dp_svm() and dp_linreg() "
-							"use for the rows of one group.",
-							"A group that needs more raises an error. dp_logreg_train(), "
-							"dp_svm_train() and dp_linreg_train() have no such limit.",
-							&dperm_aggregate_memory,
-							256 * 1024, 64, INT_MAX,
-							PGC_USERSET, GUC_UNIT_KB,
-							NULL, NULL, NULL);
 	DefineCustomIntVariable("dperm.cache_memory",
 							"Sets the maximum memory that training uses to keep the rows it has "
 							"read.",

@@ -4,11 +4,7 @@
 #ifndef DPERM_SETTINGS_H
 #define DPERM_SETTINGS_H
 
-/*
- * dperm.aggregate_memory, dperm.cache_memory and dperm.pull_memory, in
- * kilobytes.
- */
-extern int	dperm_aggregate_memory;
+/* dperm.cache_memory and dperm.pull_memory, in kilobytes. */
 extern int	dperm_cache_memory;
 extern int	dperm_pull_memory;
 

@@ -31,6 +31,7 @@
 #include "column/model_type.h"
 #include "protect/protection.h"
 #include "train/cache.h"
+#include "train/fill.h"
 #include "train/training.h"
 
 PG_FUNCTION_INFO_V1(dperm_logreg_step);
@@ -372,14 +373,14 @@ keep_row(FitState *state, double label, const double *raw)
 {
 	DpermValue	value = {.present = raw != NULL, .vector = raw};
 	Size		needs = dperm_cache_needs(&state->cache);
+	Size		limit = Max(dperm_cache_memory * (Size) 1024, DPERM_FILL_SAMPLE);
 
 	if (needs > 0 && state->cache.keep.used > 0 &&
-		dperm_cache_size(&state->cache) + needs > dperm_aggregate_memory * (Size) 1024)
+		dperm_cache_size(&state->cache) + needs > limit)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a group needs more than dperm.aggregate_memory (%d kB)",
-						dperm_aggregate_memory),
-				 errhint("Raise dperm.aggregate_memory, or train this group from a view with "
+				 errmsg("a group needs more than %zu kB of memory", limit / 1024),
+				 errhint("Raise dperm.cache_memory, or train this group from a view with "
 						 "dp_logreg_train(), dp_svm_train() or dp_linreg_train(), which read rows "
 						 "in passes.")));
 	dperm_cache_add(&state->cache, &value, label, 0);

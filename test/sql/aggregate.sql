@@ -186,20 +186,17 @@ SELECT dp_weights(dp_logreg(sick, x, 1)) = dp_weights(dp_logreg(sick, x, 1)) AS 
 
 -- Memory: the limit depends on the number of rows and elements, never on what
 -- they hold
-SHOW dperm.aggregate_memory;
-SET dperm.aggregate_memory = '64kB';
-SELECT dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 64);
-SELECT dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 65);
+SET dperm.cache_memory = 0;
+SELECT dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 49152);
+SELECT dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 49153);
 \echo :LAST_ERROR_SQLSTATE
-SET dperm.aggregate_memory = '2MB';
-SELECT dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 2048);
-SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 2049) i;
-SET dperm.aggregate_memory = '4MB';
-SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 2049) i;
+SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 49153) i;
+SET dperm.cache_memory = '56MB';
+SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 49153) i;
 -- each group has its own
 SELECT g, dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension": 127}')::jsonb -> 'rows' AS rows
-  FROM generate_series(1, 8000) i, LATERAL (SELECT i % 4 AS g) s GROUP BY g ORDER BY g;
-RESET dperm.aggregate_memory;
+  FROM generate_series(1, 80000) i, LATERAL (SELECT i % 4 AS g) s GROUP BY g ORDER BY g;
+RESET dperm.cache_memory;
 
 DROP VIEW one_region, counts;
 DROP TABLE visits;

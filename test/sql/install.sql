@@ -98,14 +98,6 @@ SELECT DISTINCT probin AS library FROM pg_proc WHERE probin ~ 'dperm';
 
 -- The settings
 SELECT name, setting, unit, context, vartype, min_val, boot_val FROM pg_settings WHERE name ~ '^dperm\.' ORDER BY name COLLATE "C";
-SET dperm.aggregate_memory = '1GB';
-SHOW dperm.aggregate_memory;
-\set VERBOSITY sqlstate
-SET dperm.aggregate_memory = '63kB';
-SET dperm.aggregate_memory = 'much';
-\set VERBOSITY default
-RESET dperm.aggregate_memory;
-SHOW dperm.aggregate_memory;
 SET dperm.cache_memory = 0;
 SHOW dperm.cache_memory;
 SET dperm.cache_memory = '2GB';

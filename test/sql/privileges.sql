@@ -42,8 +42,8 @@ SELECT dp_predict(m, '{1,0}') IS NOT NULL AS predict, dp_predict_prob(m, '{1,0}'
        cardinality(dp_weights(m)) AS weights, dp_guarantee(m) IS NOT NULL AS guarantee, m::jsonb IS NOT NULL AS jsonb, dperm_label(1, NULL) AS label
   FROM (SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1) AS m OFFSET 0) s;
 SELECT dp_svm(sick, x, 1, '{"dimension": 2}')::jsonb -> 'rows' AS rows FROM ward.for_analysts;
-SET dperm.aggregate_memory = '1MB';
-RESET dperm.aggregate_memory;
+SET dperm.cache_memory = '1MB';
+RESET dperm.cache_memory;
 RESET ROLE;
 
 -- Grants on columns: both are needed, and no more

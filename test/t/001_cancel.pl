@@ -43,7 +43,7 @@ my %training = (
 	'passes of dp_svm_train' =>
 	  [ '', "SELECT dp_svm_train('long', 'y', 'x', 0.1, dimension => 2)" ],
 	'rows of dp_logreg' =>
-	  [ "SET dperm.aggregate_memory = '4GB'", "SELECT dp_logreg(y, NULL::float8[], 0.1, '{\"lambda\": 0.1, \"dimension\": 1}') FROM long" ],
+	  [ "SET dperm.cache_memory = '4GB'", "SELECT dp_logreg(y, NULL::float8[], 0.1, '{\"lambda\": 0.1, \"dimension\": 1}') FROM long" ],
 	'solver of dp_logreg' =>
 	  [ '', "SELECT dp_logreg(y, x, 'Infinity', '{\"lambda\": 1e-6, \"dimension\": 4900}') FROM wide" ],
 	'rows of persons on their way to a file' =>

@@ -37,18 +37,18 @@ train_in_session('fresh') for 1 .. 5;
 
 $node->append_conf('postgresql.conf', "shared_preload_libraries = 'dperm'\n");
 $node->restart;
-is($node->safe_psql('postgres', 'SHOW dperm.aggregate_memory'), '256MB', 'preloaded: the setting is there before any call');
+is($node->safe_psql('postgres', 'SHOW dperm.cache_memory'), '256MB', 'preloaded: the setting is there before any call');
 is($node->safe_psql('postgres', "SELECT count(*) FROM models WHERE dp_weights(model) IS NOT NULL"), '25', 'models outlive a restart');
 train_in_session('forked') for 1 .. 5;
 
-$node->append_conf('postgresql.conf', "dperm.aggregate_memory = '128MB'\n");
+$node->append_conf('postgresql.conf', "dperm.cache_memory = '128MB'\n");
 $node->restart;
-is($node->safe_psql('postgres', 'SHOW dperm.aggregate_memory'), '128MB', 'preloaded: the setting can be in the file');
+is($node->safe_psql('postgres', 'SHOW dperm.cache_memory'), '128MB', 'preloaded: the setting can be in the file');
 train_in_session('forked again') for 1 .. 5;
 
 $node->append_conf('postgresql.conf', "shared_preload_libraries = ''\nsession_preload_libraries = 'dperm'\n");
 $node->restart;
-is($node->safe_psql('postgres', 'SHOW dperm.aggregate_memory'), '128MB', 'session preload: the setting is there');
+is($node->safe_psql('postgres', 'SHOW dperm.cache_memory'), '128MB', 'session preload: the setting is there');
 train_in_session('session') for 1 .. 5;
 
 # a crash restarts all backends from a fresh postmaster
