@@ -20,9 +20,6 @@
 #include "core/base/limits.h"
 #include "relation/relation.h"
 
-/* Steps of the search for the delta that a budget has left. */
-#define DELTA_STEPS 40
-
 /* Up to 2^40 calls: more than a budget has of the least epsilon. */
 #define CALLS_BITS 40
 
@@ -247,36 +244,6 @@ allows(const DpermBudget *budget, const DpermSpend *spend)
 }
 
 /*
- * The largest delta that a call could have which is refused with the one that
- * it has, to three digits: "0" if it is none.
- */
-static char *
-delta_left(const DpermBudget *budget, DpermSpend spend)
-{
-	double		low = DPERM_DELTA_MIN;
-	double		high = spend.delta;
-	char	   *text;
-
-	spend.delta = low;
-	if (!allows(budget, &spend))
-		return pstrdup("0");
-	for (int i = 0; i < DELTA_STEPS; i++)
-	{
-		spend.delta = sqrt(low * high);
-		if (allows(budget, &spend))
-			low = spend.delta;
-		else
-			high = spend.delta;
-	}
-
-	/* three digits; the steps end a little below what is allowed */
-	high = pow(10, floor(log10(low)) - 2);
-	text = psprintf("%.3g", floor(low / high * (1 + 1e-9)) * high);
-	spend.delta = strtod(text, NULL);
-	return allows(budget, &spend) ? text : psprintf("%.3g", spend.delta - high);
-}
-
-/*
  * Raise if the budget does not allow it; else what it has spent then. If it
  * would be allowed without its delta, that is the cause.
  */
@@ -295,8 +262,13 @@ check_filter(const DpermBudget *budget, const Debit *debit)
 	if (dperm_filter_allows(&budget->filter, &spent))
 		return spent;
 	if (allows(budget, &pure))
-		raise_shortage(whose, DPERM_PAYER_DELTA, amount_text(DPERM_PAYER_DELTA, debit->taken.delta),
-					   delta_left(budget, debit->charge->spend), "to raise it: dp_budget_alter");
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("%s has too little delta left", whose),
+				 errdetail("The call costs delta %s.",
+						   amount_text(DPERM_PAYER_DELTA, debit->taken.delta)),
+				 errhint("Use a smaller delta or none, or ask the owner of the budget to raise it: "
+						 "dp_budget_alter.")));
 	raise_shortage(whose, DPERM_PAYER_EPSILON,
 				   amount_text(DPERM_PAYER_EPSILON, debit->taken.epsilon),
 				   amount_text(DPERM_PAYER_EPSILON,

@@ -22,9 +22,7 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -40,15 +38,6 @@ typedef struct Key
 	int			count;
 	AttrNumber	numbers[INDEX_MAX_KEYS];
 } Key;
-
-#define FOREIGN_HINT \
-	"Foreign tables have no constraints that make a column unique: store the rows in a table, or " \
-	"choose on a public one, as in holdout => 'table'."
-
-#define CITUS_HINT \
-	"Create a key, which in Citus includes the distribution column, and specify all of its " \
-	"columns, as in identity => '{tenant,id}'; or store the rows in a local table or a " \
-	"materialized view and omit identity."
 
 /* Names, quoted where necessary. */
 static char *
@@ -338,91 +327,6 @@ is_private(const DpermSource *source, const char *name)
 	return strcmp(name, source->label_column) == 0;
 }
 
-/* Can all columns of a key be in an identity? */
-static bool
-takes_key(const DpermSource *source, const Key *key)
-{
-	for (int i = 0; i < key->count; i++)
-		if (!dperm_persons_told_by_text(
-				getBaseType(get_atttype(source->relation, key->numbers[i]))) ||
-			is_private(source, get_attname(source->relation, key->numbers[i], false)))
-			return false;
-	return key->count > 0 && is_key(source->relation, *key, true);
-}
-
-/* A key as an argument: the name of a column, or an array. */
-static char *
-key_argument(Oid relation, const Key *key)
-{
-	Datum		names[INDEX_MAX_KEYS];
-
-	for (int i = 0; i < key->count; i++)
-		names[i] = CStringGetTextDatum(get_attname(relation, key->numbers[i], false));
-	return quote_literal_cstr(
-		key->count == 1 ?
-			TextDatumGetCString(names[0]) :
-			OidOutputFunctionCall(F_ARRAY_OUT,
-								  PointerGetDatum(construct_array(names, key->count, TEXTOID, -1,
-																  false, TYPALIGN_INT))));
-}
-
-/*
- * What to specify as identity of the rows of a table; NULL if it has no
- * suitable key.
- */
-static char *
-suggest_identity(const DpermSource *source)
-{
-	Relation	relation = relation_open(source->relation, AccessShareLock);
-	List	   *indexes = relation->rd_rel->relkind == RELKIND_RELATION ||
-							relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
-						RelationGetIndexList(relation) :
-						NIL;
-	ListCell   *cell;
-	char	   *result = NULL;
-
-	foreach(cell, indexes)
-	{
-		Key			key = unique_columns(lfirst_oid(cell));
-
-		if (result == NULL && takes_key(source, &key))
-			result = key_argument(source->relation, &key);
-	}
-	relation_close(relation, AccessShareLock);
-	return result;
-}
-
-/* Is a source a table of Citus, and not a view over one? */
-static bool
-is_citus_table(const DpermSource *source)
-{
-	return source->location == DPERM_LOCATION_CITUS &&
-		   get_rel_relkind(source->relation) != RELKIND_VIEW;
-}
-
-/* A hint for columns that do not identify rows. */
-static int
-hint_of_key(const DpermSource *source, List *names)
-{
-	char	   *suggestion = suggest_identity(source);
-
-	if (is_table_elsewhere(source->relation))
-		return errhint(FOREIGN_HINT);
-	if (has_places(source))
-		return errhint("Omit identity, since the rows of \"%s\" are identified by their physical "
-					   "location; or declare the %s as a key, as in PRIMARY KEY (%s), and start "
-					   "another transaction if this one is older.",
-					   get_rel_name(source->relation),
-					   list_length(names) == 1 ? "column" : "columns", quoted_list(names));
-	if (suggestion)
-		return errhint("Specify all columns of a key, as in identity => %s.", suggestion);
-	if (is_citus_table(source))
-		return errhint(CITUS_HINT);
-	return errhint("Use a view of a single table that includes its primary key, and specify all "
-				   "columns of it, or store the rows in a materialized view and omit identity; if "
-				   "the key is newer than this transaction, start another one.");
-}
-
 /* Raise an error unless columns identify rows. */
 static void
 check_key(const DpermSource *source, const Key *key, List *names)
@@ -446,7 +350,10 @@ check_key(const DpermSource *source, const Key *key, List *names)
 					"not null", (char *) linitial(names)) :
 			 errmsg("columns %s do not identify rows: no constraint makes them unique together and "
 					"not null", quoted_list(names)),
-			 hint_of_key(source, names)));
+			 errhint("identity consists of all columns of a primary key, or of a unique one "
+					 "that is not null, which must not be newer than this transaction. Rows "
+					 "that are stored in a table or a materialized view of this server need "
+					 "none: omit identity.")));
 }
 
 /*
@@ -497,23 +404,6 @@ identity_columns(const DpermSource *source, List *names, bool is_public)
 							columns_identity(source, names);
 }
 
-/* A hint for rows without physical locations. */
-static int
-hint_of_identity(const DpermSource *source, bool is_public)
-{
-	char	   *suggestion = suggest_identity(source);
-
-	if (is_table_elsewhere(source->relation) && !is_public)
-		return errhint(FOREIGN_HINT);
-	if (!suggestion && is_citus_table(source) && !is_public)
-		return errhint(CITUS_HINT);
-	if (!suggestion)
-		return errhint("Specify a column that identifies rows, as in identity => 'id', or several, "
-					   "as in identity => '{a,b}', or store the rows in a table.");
-	return errhint("Specify what identifies rows, as in identity => %s, or store the rows in a "
-				   "table.", suggestion);
-}
-
 /* What identifies a row of the relation: columns, or its physical location. */
 char *
 dperm_identity_sql(const DpermSource *source, List *identity, bool is_public)
@@ -525,7 +415,9 @@ dperm_identity_sql(const DpermSource *source, List *identity, bool is_public)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the rows of \"%s\" have no identity",
 						get_rel_name(source->relation)),
-				 hint_of_identity(source, is_public)));
+				 errhint("Specify all columns of a key, as in identity => 'id' or identity => "
+						 "'{tenant,id}', or store the rows in a table or a materialized view of "
+						 "this server.")));
 	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -91,28 +91,13 @@ dperm_page_put(StringInfo page, const char *format,...)
 	}
 }
 
-/*
- * Would a character be invisible, or change how others are shown? Controls,
- * marks of the direction of text, spaces without a width, separators of lines,
- * tags, and what is no character.
- */
-static bool
-is_invisible(pg_wchar c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || c == 0x61c || c == 0x180e ||
-		c == 0x200b || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-		(c >= 0x2060 && c <= 0x206f) || (c >= 0xd800 && c <= 0xdfff) || c == 0xfeff ||
-		(c >= 0xfff0 && c <= 0xfffb) || (c & 0xfffe) == 0xfffe || (c >= 0xfdd0 && c <= 0xfdef) ||
-		(c >= 0xe0000 && c <= 0xe0fff) || c > 0x10ffff;
-}
-
-/* Append one character. */
+/* Append one character; those that XML does not allow as a number. */
 static void
 put_character(StringInfo page, pg_wchar c)
 {
 	if (c == '\t' || c == '\n' || c == '\r')
 		appendStringInfoChar(page, ' ');
-	else if (is_invisible(c))
+	else if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xfffe || c == 0xffff)
 		appendStringInfo(page, "\\u%04X", c);
 	else if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'' || c >= 0x7f)
 		appendStringInfo(page, "&#%u;", c);

@@ -22,7 +22,7 @@
 extern void dperm_page_put(StringInfo page, const char *format,...) pg_attribute_printf(2, 3);
 
 /*
- * Text: escaped, with invisible characters in a visible form, and cut after
+ * Text: escaped, with controls as numbers, and cut after
  * most characters; nothing for NULL.
  */
 extern void dperm_page_text(StringInfo page, const char *text, int most);
