@@ -82,19 +82,6 @@ bend_chunk(DpermBendRows *rows, int64 chunk)
 	}
 }
 
-/* How many workers could help, if there is shared memory for them. */
-static int
-wanted_workers(const DpermBendRows *rows, DpermSharedRows *shared)
-{
-	Size		size = sizeof(double) * rows->keep.words * rows->keep.used;
-	Size		seen = sizeof(uint64) * chunk_count(&rows->keep) +
-		2 * sizeof(DpermBlock) * rows->bend.lines->block_count;
-	int			workers = dperm_shared_rows_helpers(shared, size);
-
-	return workers > 0 && dperm_shared_rows_spare(seen + workers * DPERM_SHARED_WORKER) ? workers :
-																						 0;
-}
-
 /* Copy something to where workers see it. */
 static void *
 show(shm_toc *toc, uint64 key, const void *from, Size size)
@@ -138,7 +125,8 @@ start_workers(const DpermBendRows *rows, DpermSharedRows *shared, ParallelContex
 void
 dperm_bend_rows_all(DpermBendRows *rows, DpermSharedRows *shared)
 {
-	int			workers = wanted_workers(rows, shared);
+	int			workers = dperm_shared_rows_helpers(shared, sizeof(double) * rows->keep.words *
+													rows->keep.used);
 	int64		chunks = chunk_count(&rows->keep);
 	ParallelContext *context;
 	Shared	   *seen;

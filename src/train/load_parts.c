@@ -106,14 +106,16 @@ take_set(DpermCache *cache, DpermSharedRows *shared, Cursor *cursor, const Dperm
 	dperm_cache_join(cache, &part);
 }
 
-/* The number of parts, and where the last version of each begins. */
-static int
-find_parts(Cursor cursor, int portion_count, int sets, Cursor **found)
+/*
+ * Where the last version of each part begins, by the number of its process; NULL
+ * for a process without a row.
+ */
+static Cursor *
+find_parts(Cursor cursor, uint32 count, int portion_count, int sets)
 {
-	int			count = 0;
-	uint32	   *versions = NULL;
+	Cursor	   *found = palloc0(sizeof(Cursor) * count);
+	uint32	   *versions = palloc0(sizeof(uint32) * count);
 
-	*found = NULL;
 	while (cursor.at < cursor.end)
 	{
 		Cursor		begin = cursor;
@@ -122,27 +124,15 @@ find_parts(Cursor cursor, int portion_count, int sets, Cursor **found)
 		next_bytes(&cursor, &part, sizeof(part));
 		next_bytes(&cursor, NULL, sizeof(int64) * portion_count);
 		skip_sets(&cursor, sets);
-		if (part.number >= (uint32) count)
-		{
-			int			more = part.number + 1;
-
-			*found = *found ? repalloc(*found, sizeof(Cursor) * more) :
-				palloc(sizeof(Cursor) * more);
-			versions = versions ? repalloc(versions, sizeof(uint32) * more) :
-				palloc(sizeof(uint32) * more);
-			memset(versions + count, 0, sizeof(uint32) * (more - count));
-			count = more;
-		}
+		if (part.number >= count)
+			elog(ERROR, "a part of a load is of no process");
 		if (part.version > versions[part.number])
 		{
 			versions[part.number] = part.version;
-			(*found)[part.number] = begin;
+			found[part.number] = begin;
 		}
 	}
-	for (int i = 0; i < count; i++)
-		if (versions[i] == 0)
-			(*found)[i].at = NULL;	/* a process without a row */
-	return count;
+	return found;
 }
 
 /* Take over the rows of all parts. */
@@ -150,9 +140,9 @@ int64
 dperm_load_parts_take(DpermSharedRows *shared, const char *parts, Size size, int64 *portions,
 					  int portion_count, DpermFill *fill)
 {
-	Cursor	   *found;
-	int			count =
-		find_parts((Cursor) {parts, parts + size}, portion_count, fill->count, &found);
+	uint32		count = dperm_shared_rows_joined(shared);
+	Cursor	   *found =
+		find_parts((Cursor) {parts, parts + size}, count, portion_count, fill->count);
 	bool		compact = dperm_shared_rows_stage(shared) >= DPERM_SHARED_COMPACT;
 	DpermCache *empty = palloc(sizeof(DpermCache) * fill->count);
 	int64		rows = 0;
@@ -165,7 +155,7 @@ dperm_load_parts_take(DpermSharedRows *shared, const char *parts, Size size, int
 		if (compact)
 			dperm_cache_compact(fill->sets[i].cache);
 	}
-	for (int i = 0; i < count; i++)
+	for (uint32 i = 0; i < count; i++)
 	{
 		DpermLoadPart part;
 

@@ -7,14 +7,10 @@
  */
 #include "postgres.h"
 
-#include <sys/mman.h>
-#include <sys/statvfs.h>
-
 #include "access/parallel.h"
 #include "miscadmin.h"
 #include "optimizer/paths.h"
 #include "port/atomics.h"
-#include "storage/dsm_impl.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
@@ -100,23 +96,6 @@ unpin_all(dsm_segment *mapped, Datum arg)
 }
 
 /*
- * Leave a quarter to other sessions: their queries fail where there is no
- * shared memory left.
- */
-bool
-dperm_shared_rows_spare(Size size)
-{
-#ifdef __linux__
-	struct statvfs shm;
-
-	if (dynamic_shared_memory_type == DSM_IMPL_POSIX && statvfs("/dev/shm", &shm) == 0)
-		return (double) shm.f_bavail * shm.f_frsize - (double) size >=
-			   (double) shm.f_blocks * shm.f_frsize / 4;
-#endif
-	return true;
-}
-
-/*
  * Make a segment, mapped by the current resource owner, or NULL if there is no
  * room. PostgreSQL raises an error then. What it leaves behind belongs to a
  * resource owner of our own.
@@ -129,8 +108,6 @@ make_segment(Size size)
 	ResourceOwner owner;
 	dsm_segment *volatile made = NULL;
 
-	if (!dperm_shared_rows_spare(size))
-		return NULL;
 	owner = ResourceOwnerCreate(before, "dperm shared rows");
 	CurrentResourceOwner = owner;
 	PG_TRY();
@@ -153,6 +130,17 @@ make_segment(Size size)
 	if (made)
 		dsm_unpin_mapping(made);
 	return made;
+}
+
+/* Is there so much shared memory? */
+bool
+dperm_shared_rows_room(Size size)
+{
+	dsm_segment *made = make_segment(size);
+
+	if (made)
+		dsm_detach(made);
+	return made != NULL;
 }
 
 /* Describe the memory in this process. */
@@ -243,6 +231,12 @@ dperm_shared_rows_processes(const DpermSharedRows *shared)
 }
 
 uint32
+dperm_shared_rows_joined(const DpermSharedRows *shared)
+{
+	return pg_atomic_read_u32(&shared->control->joined);
+}
+
+uint32
 dperm_shared_rows_number(const DpermSharedRows *shared)
 {
 	return shared->number;
@@ -320,18 +314,6 @@ enter_segment(DpermSharedRows *shared, uint32 i, dsm_segment *mapped)
 }
 
 /*
- * Map all pages of a new segment at once: they exist, and one fault for each of
- * them would take longer than to fill it.
- */
-static void
-populate(const Segment *segment)
-{
-#ifdef MADV_POPULATE_WRITE
-	(void) madvise(segment->start, segment->size, MADV_POPULATE_WRITE);
-#endif
-}
-
-/*
  * Make a segment to allocate from; false if there is no room. Nothing between
  * its pin and its entry into the list can be interrupted.
  */
@@ -351,7 +333,7 @@ add_segment(DpermSharedRows *shared, Size size)
 		dsm_detach(mapped);
 		return false;
 	}
-	populate(enter_segment(shared, i, mapped));
+	enter_segment(shared, i, mapped);
 	dsm_pin_segment(mapped);
 	control->handles[i] = dsm_segment_handle(mapped);
 	control->pinned[i] = true;

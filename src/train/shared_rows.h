@@ -45,11 +45,12 @@ dperm_shared_rows_create(Size limit, Size compact_limit, int processes, const ch
 extern DpermSharedRows *dperm_shared_rows_join(const DpermSharedKey *key);
 
 /*
- * How to join; how many processes were expected; a number of this process among
- * those that did; and the note.
+ * How to join; how many processes were expected, and how many did; the number of
+ * this one among those that did; and the note.
  */
 extern DpermSharedKey dperm_shared_rows_key(const DpermSharedRows *shared);
 extern int	dperm_shared_rows_processes(const DpermSharedRows *shared);
+extern uint32 dperm_shared_rows_joined(const DpermSharedRows *shared);
 extern uint32 dperm_shared_rows_number(const DpermSharedRows *shared);
 extern const char *dperm_shared_rows_note(const DpermSharedRows *shared, Size *size);
 
@@ -82,11 +83,8 @@ extern void dperm_shared_rows_take(DpermSharedRows *shared);
 extern void dperm_shared_rows_settle(DpermSharedRows *shared);
 extern void dperm_shared_rows_close(DpermSharedRows *shared);
 
-/* Would so many more bytes of shared memory leave enough for others? */
-extern bool dperm_shared_rows_spare(Size size);
-
-/* Shared memory of a parallel worker, apart from what it is given: its queue for messages. */
-#define DPERM_SHARED_WORKER ((Size) 32 * 1024)
+/* Is there so much shared memory? PostgreSQL's parallel contexts raise an error if not. */
+extern bool dperm_shared_rows_room(Size size);
 
 /*
  * The bytes of rows from which workers pay: those of a table that PostgreSQL

@@ -226,7 +226,7 @@ launch(DpermTeam *team)
 
 	for (int i = 0; i < team->count; i++)
 		sets += set_bytes(team->sides[i].cache);
-	if (!dperm_shared_rows_spare(sets + room + team->wanted * DPERM_SHARED_WORKER))
+	if (!dperm_shared_rows_room(sets + room))
 		team->wanted = 0;
 	else
 	{
