@@ -23,7 +23,6 @@ CREATE FUNCTION dp_logreg_tune(
 	candidates jsonb DEFAULT NULL,
 	lambdas float8[] DEFAULT NULL,
 	selection text DEFAULT 'permute_and_flip',
-	holdout text DEFAULT NULL,
 	identity text DEFAULT NULL,
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
@@ -36,7 +35,7 @@ CREATE FUNCTION dp_logreg_tune(
 	classes text[] DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, dp_model, text, text[]) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, float8[], text, text, text, float8, float8, text, text, bigint, dp_model, text, text[]) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -62,7 +61,6 @@ CREATE FUNCTION dp_svm_tune(
 	candidates jsonb DEFAULT NULL,
 	lambdas float8[] DEFAULT NULL,
 	selection text DEFAULT 'permute_and_flip',
-	holdout text DEFAULT NULL,
 	identity text DEFAULT NULL,
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
@@ -74,7 +72,7 @@ CREATE FUNCTION dp_svm_tune(
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, float8, float8, text, text, bigint, dp_model, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';
 
 CREATE FUNCTION dp_linreg_tune(
@@ -99,7 +97,6 @@ CREATE FUNCTION dp_linreg_tune(
 	candidates jsonb DEFAULT NULL,
 	lambdas float8[] DEFAULT NULL,
 	selection text DEFAULT 'permute_and_flip',
-	holdout text DEFAULT NULL,
 	identity text DEFAULT NULL,
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
@@ -111,5 +108,5 @@ CREATE FUNCTION dp_linreg_tune(
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_linreg_tune(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_linreg_tune(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, jsonb, float8[], text, text, text, float8, float8, text, text, bigint, dp_model, text) IS
 	'train a differentially private linear regression with privately chosen parameters';

@@ -32,7 +32,7 @@ dp_budget_charge(PG_FUNCTION_ARGS)
 	if (!dperm_worker_is_for(fcinfo))
 	{
 		dperm_debit_check_grant(charge.budget, charge.role);
-		(void) dperm_protected_call(fcinfo, InvalidOid, NULL, NULL);
+		(void) dperm_protected_call(fcinfo, InvalidOid);
 		PG_RETURN_VOID();
 	}
 	if (!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &value))

@@ -129,8 +129,9 @@ dperm_candidates_json(const DpermCandidates *candidates, int chosen)
 static void
 check_storable(const DpermCandidates *candidates)
 {
-	char	   *text = psprintf("{\"way\": \"holdout\", \"holdout\": \"\", %s}",
-								dperm_candidates_json(candidates, 0));
+	char	   *text = psprintf("{\"way\": \"private\", \"selection\": \"exponential\", "
+								"\"rows\": 1, \"portions\": %d, %s}",
+								candidates->count + 1, dperm_candidates_json(candidates, 0));
 	DpermText	checked = {text, strlen(text)};
 	DpermTuning read;
 

@@ -126,7 +126,7 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	Oid			protected = dperm_protected_call_relation(fcinfo);
 
 	if (OidIsValid(protected))
-		return dperm_protected_call(fcinfo, protected, NULL, NULL);
+		return dperm_protected_call(fcinfo, protected);
 	dperm_measure_open(fcinfo, &measure);
 	dperm_measure_count(fcinfo, &measure);
 
@@ -213,7 +213,7 @@ dp_roc(PG_FUNCTION_ARGS)
 				 errhint("More bins show the curve in more detail but add more noise.")));
 	protected = dperm_protected_call_relation(fcinfo);
 	if (OidIsValid(protected))
-		return dperm_protected_call(fcinfo, protected, NULL, NULL);
+		return dperm_protected_call(fcinfo, protected);
 	dperm_measure_open(fcinfo, &measure);
 	dperm_measure_count(fcinfo, &measure);
 	store = dperm_result_set_begin(fcinfo, &desc);

@@ -120,7 +120,7 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 	DpermSource source;
 
 	if (OidIsValid(protected))
-		return dperm_protected_call(fcinfo, protected, NULL, NULL);
+		return dperm_protected_call(fcinfo, protected);
 	dperm_train_open(fcinfo, learner, true, &options, &source);
 	dperm_noise_notice_before(&options, &source, 1, 1);
 	dperm_call_charge(&source, &options, DPERM_CALL_TRAINING, fcinfo, NULL);

@@ -2,22 +2,16 @@
  * tune.c: dp_logreg_tune, dp_svm_tune and dp_linreg_tune: training with
  * parameters that are chosen privately.
  *
- * The private way (Algorithm 4 of the paper): the rows are divided into one
- * portion per candidate and one more. Each candidate is trained on its own
- * portion with all of epsilon, and one is chosen by the mistakes on the last
- * portion, also with all of epsilon. Each row is in one portion, so the total
- * cost is epsilon. The holdout way: the choice is made on a public table, and
- * the model is trained on all rows.
+ * Algorithm 4 of the paper: the rows are divided into one portion per candidate
+ * and one more. Each candidate is trained on its own portion with all of
+ * epsilon, and one is chosen by the mistakes on the last portion, also with all
+ * of epsilon. Each row is in one portion, so the total cost is epsilon.
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
-#include "utils/json.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
 #include "base/arguments.h"
@@ -28,18 +22,15 @@
 #include "core/base/classes.h"
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
-#include "core/mechanism/calibrate.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "entry/candidates.h"
 #include "entry/train.h"
-#include "protect/locks.h"
 #include "protect/protected_call.h"
 #include "protect/worker.h"
 #include "query/queries.h"
-#include "relation/relation.h"
 #include "train/call_charge.h"
 #include "train/count_errors.h"
 #include "train/noise_notice.h"
@@ -49,35 +40,28 @@ PG_FUNCTION_INFO_V1(dp_logreg_tune);
 PG_FUNCTION_INFO_V1(dp_svm_tune);
 PG_FUNCTION_INFO_V1(dp_linreg_tune);
 
-/*
- * How often every candidate is trained on a public table, to average over the
- * noise.
- */
-#define HOLDOUT_REPEATS 3
-
 /* A tuning in progress. */
 typedef struct Tuning
 {
 	FunctionCallInfo fcinfo;
-	Oid			protected;		/* to be read by a worker; else InvalidOid */
 	DpermOptions base;
-	DpermSourceNames names;		/* of the private table */
+	DpermSourceNames names;
 	DpermSelection selection;
 	List	   *identity;		/* names of columns */
 	DpermCandidates candidates;
 	DpermSource *sources;		/* of each candidate */
-	DpermSource first;			/* the private table, for the first of them */
-	DpermRows  *sets;			/* loaded rows, each set for one or more candidates */
-	int			set_count;
-	DpermRows **trained_on;		/* the set that each candidate is trained on */
 	/*
-	 * the set that its mistakes are counted on, if rows may be read only once
+	 * loaded rows: the portion of each candidate; then the last one, each set
+	 * for one or more candidates
+	 */
+	DpermRows  *sets;
+	int			set_count;
+	/*
+	 * the set that the mistakes of each candidate are counted on, if rows may be
+	 * read only once
 	 */
 	DpermRows **tested_on;
 	List	   *tried;			/* queries that have been checked */
-	const char *holdout;		/* the public table, or NULL */
-	int64		holdout_rows[2];	/* in its two halves */
-	DpermSource *private;		/* with a holdout: the private table, for each candidate */
 } Tuning;
 
 /* The arguments of a tuning, and the options of each candidate. */
@@ -93,7 +77,7 @@ read_arguments(Tuning *tuning, DpermLearner learner)
 	names->function = fcinfo->flinfo->fn_oid;
 	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
 	names->protected = dperm_worker_relation(fcinfo);
-	names->reads = !OidIsValid(tuning->protected);
+	names->reads = true;
 	dperm_options_init(&tuning->base, learner);
 	selection = dperm_arguments_text(fcinfo, "selection");
 	dperm_option_table_arguments(&tuning->base, DPERM_PLACE_TUNE, fcinfo);
@@ -108,13 +92,12 @@ read_arguments(Tuning *tuning, DpermLearner learner)
 				 errhint("Use 'permute_and_flip' or 'exponential'.")));
 	dperm_candidates_read(&tuning->candidates, fcinfo, &tuning->base);
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->candidates.count);
-	tuning->trained_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
 	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
 	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED);
 	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
 	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
 	names->unit = dperm_arguments_text(fcinfo, "unit");
-	if (names->unit && tuning->identity && !tuning->holdout)
+	if (names->unit && tuning->identity)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify both unit and identity"),
@@ -150,33 +133,21 @@ check_unaltered(const DpermSource *first, const DpermSource *other)
 				 errhint("Try again.")));
 }
 
-/*
- * Open the named relation for every candidate; on request with the features of
- * the former source.
- */
+/* Open the relation for every candidate. */
 static void
-open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
+open_sources(Tuning *tuning)
 {
 	for (int i = 0; i < tuning->candidates.count; i++)
 	{
 		DpermSource *source = &tuning->sources[i];
 		DpermOptions *options = &tuning->candidates.each[i];
-		DpermSourceNames own = *names;
 
-		if (like_before)
-		{
-			own.blocks = source->blocks;
-			own.block_count = source->block_count;
-		}
-		dperm_queries_open(source, &own, options, &tuning->tried);
+		dperm_queries_open(source, &tuning->names, options, &tuning->tried);
 		check_unaltered(&tuning->sources[0], source);
-		if (!like_before)
-		{
-			dperm_options_set_unit(options, source->unit != NULL);
-			dperm_call_charge_settle(options, source);
-			dperm_options_set_labels(options, &source->spec.labels);	/* of a holdout, too */
-			dperm_options_set_labels(&tuning->base, &source->spec.labels);
-		}
+		dperm_options_set_unit(options, source->unit != NULL);
+		dperm_call_charge_settle(options, source);
+		dperm_options_set_labels(options, &source->spec.labels);
+		dperm_options_set_labels(&tuning->base, &source->spec.labels);
 		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
 							dperm_options_noise(options, &source->spec.encoder, false));
 	}
@@ -188,8 +159,9 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
  * servers that is known later.
  */
 static void
-divide_sources(Tuning *tuning, int portions, bool is_public)
+divide_sources(Tuning *tuning)
 {
+	int			portions = tuning->candidates.count + 1;
 	Datum		key;
 
 	if (dperm_source_only_once(&tuning->sources[0]))
@@ -200,8 +172,8 @@ divide_sources(Tuning *tuning, int portions, bool is_public)
 	}
 	key = dperm_queries_key();
 	for (int i = 0; i < tuning->candidates.count; i++)
-		dperm_queries_divide(&tuning->sources[i], portions, tuning->identity,
-							 is_public, key, &tuning->tried);
+		dperm_queries_divide(&tuning->sources[i], portions, tuning->identity, key,
+							 &tuning->tried);
 }
 
 /*
@@ -232,23 +204,6 @@ setup_of_candidate(const Tuning *tuning, int candidate, int64 rows)
 }
 
 /*
- * Check that each candidate can be trained on this many rows, before any of
- * them is. Returns their setups.
- */
-static DpermSetup *
-check_candidates_on(const Tuning *tuning, int64 rows)
-{
-	DpermSetup *setups = palloc(sizeof(DpermSetup) * tuning->candidates.count);
-
-	for (int i = 0; i < tuning->candidates.count; i++)
-	{
-		setups[i] = setup_of_candidate(tuning, i, rows);
-		(void) dperm_host_calibrate(&setups[i]);
-	}
-	return setups;
-}
-
-/*
  * A candidate with Gaussian noise spends delta whether or not it is chosen,
  * since its mistakes affect the choice. So if one spends delta, all do, and the
  * released model says so. Numbers of rows are public.
@@ -271,14 +226,6 @@ settle_delta(Tuning *tuning, const int64 *rows, int64 total)
 		tuning->candidates.each[i].delta = spends.delta;
 	}
 	dperm_options_advise(&spends, total);
-}
-
-/* Record in a model how it was chosen. */
-static void
-set_tuning(DpermModel *model, char *text)
-{
-	model->tuning.bytes = text;
-	model->tuning.len = strlen(text);
 }
 
 /* What the units are called. */
@@ -335,40 +282,38 @@ same_rows(const Tuning *tuning, const DpermSource *a, const DpermSource *b)
 }
 
 /*
- * The set of a portion for a source: an equal one from "first" on, or a new
- * one.
+ * The set of the last portion for a source: an equal one from "first" on, or a
+ * new one.
  */
 static DpermRows *
-find_set(Tuning *tuning, const DpermSource *source, int portion, int first)
+find_set(Tuning *tuning, const DpermSource *source, int first)
 {
 	int			at = first;
 
 	while (at < tuning->set_count && !same_rows(tuning, tuning->sets[at].source, source))
 		at++;
 	if (at == tuning->set_count)
-		tuning->sets[tuning->set_count++] = (DpermRows) {.source = source, .portion = portion};
+		tuning->sets[tuning->set_count++] =
+			(DpermRows) {.source = source, .portion = source->portions - 1};
 	return &tuning->sets[at];
 }
 
 /*
- * Load the rows of each candidate in one pass: its own portion, or the first
- * one for all, which is kept once for all candidates that encode it in the same
- * way. If the last portion cannot be read later, it is loaded in the same way.
+ * Load the portion of each candidate in one pass. If the last portion cannot be
+ * read later, it is loaded, too, once for all candidates that encode it in the
+ * same way.
  */
 static void
-load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
+load_candidates(Tuning *tuning, int64 *portions)
 {
 	int			count = tuning->candidates.count;
-	int			last;
 
 	tuning->sets = palloc0(sizeof(DpermRows) * 2 * count);
 	for (int i = 0; i < count; i++)
-		tuning->trained_on[i] = find_set(tuning, &tuning->sources[i], own_portions ? i : 0,
-										 own_portions ? tuning->set_count : 0);
-	last = tuning->set_count;
+		tuning->sets[i] = (DpermRows) {.source = &tuning->sources[i], .portion = i};
+	tuning->set_count = count;
 	for (int i = 0; tuning->sources[0].once && i < count; i++)
-		tuning->tested_on[i] =
-			find_set(tuning, &tuning->sources[i], tuning->sources[0].portions - 1, last);
+		tuning->tested_on[i] = find_set(tuning, &tuning->sources[i], count);
 	dperm_load(tuning->sets, tuning->set_count, portions);
 }
 
@@ -387,30 +332,18 @@ class_count(const Tuning *tuning)
 }
 
 /*
- * The result of a pass that counts, over this many units: sums of errors, or the
- * confusion matrix, by label and then by decision.
+ * The mistakes in the result of a pass that counts, over this many rows: the sum
+ * of errors, or what is off the diagonal of the confusion matrix.
  */
-static int64 *
-read_counts(const Tuning *tuning, Datum result, int64 *units)
-{
-	int			count = is_regression(tuning) ? DPERM_SUMS :
-												class_count(tuning) * class_count(tuning);
-	int64	   *cells = palloc(sizeof(int64) * count);
-
-	*units = dperm_moments_flat_counts(result, cells, count);
-	return cells;
-}
-
-/* The mistakes in the result of a pass that counts, over this many rows. */
 static int64
 mistakes_of(const Tuning *tuning, Datum result, int64 rows)
 {
 	int			classes = class_count(tuning);
+	int			count = is_regression(tuning) ? DPERM_SUMS : classes * classes;
+	int64	   *cells = palloc(sizeof(int64) * count);
 	int64		mistakes = 0;
-	int64		units;
-	int64	   *cells = read_counts(tuning, result, &units);
 
-	if (units != rows)
+	if (dperm_moments_flat_counts(result, cells, count) != rows)
 		dperm_tasks_rows_changed();
 	if (is_regression(tuning))
 		return cells[DPERM_SUM_ABSOLUTE];
@@ -422,13 +355,13 @@ mistakes_of(const Tuning *tuning, Datum result, int64 rows)
 }
 
 /*
- * Count the mistakes of the models of tasks on a portion with this many rows,
- * which none of them was trained on.
+ * Count the mistakes of the models of all candidates on the last portion, which
+ * has this many rows, where the rows are.
  */
 static void
-count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *tasks, int count,
-			   int64 *mistakes)
+count_mistakes(const Tuning *tuning, const DpermTask *tasks, int64 rows, int64 *mistakes)
 {
+	int			count = tuning->candidates.count;
 	Datum	   *requests = palloc(sizeof(Datum) * count);
 	Datum	   *results = palloc(sizeof(Datum) * count);
 	int		   *portions = palloc(sizeof(int) * count);
@@ -436,8 +369,8 @@ count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *t
 	for (int i = 0; i < count; i++)
 	{
 		requests[i] =
-			dperm_moments_flat_count(&tasks[i].rows->source->spec, tasks[i].model->weights, 0);
-		portions[i] = portion;
+			dperm_moments_flat_count(&tuning->sources[i].spec, tasks[i].model->weights, 0);
+		portions[i] = count;
 	}
 	dperm_queries_pass(&tuning->sources[0], count, requests, portions, results);
 	for (int i = 0; i < count; i++)
@@ -457,7 +390,7 @@ test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mist
 		for (int i = 0; i < count; i++)
 			mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
 	else
-		count_mistakes(tuning, count, units, tasks, count, mistakes);
+		count_mistakes(tuning, tasks, units, mistakes);
 }
 
 /* Algorithm 4: the chosen model, or NULL if there are no rows. */
@@ -472,8 +405,9 @@ tune_privately(Tuning *tuning)
 	int64		total = 0;
 	DpermEntropy entropy;
 	int			chosen;
+	char	   *how;
 
-	load_candidates(tuning, true, rows);
+	load_candidates(tuning, rows);
 	for (int i = 0; i < portions; i++)
 		total += rows[i];
 	if (total == 0)
@@ -490,7 +424,7 @@ tune_privately(Tuning *tuning)
 							 portions, total);
 	for (int i = 0; i < tuning->candidates.count; i++)
 		tasks[i] =
-			(DpermTask) {.options = &tuning->candidates.each[i], .rows = tuning->trained_on[i]};
+			(DpermTask) {.options = &tuning->candidates.each[i], .rows = &tuning->sets[i]};
 	dperm_tasks_run(tasks, tuning->candidates.count);
 	test_candidates(tuning, tasks, rows[tuning->candidates.count], mistakes);
 	dperm_load_close(tuning->sets, tuning->set_count);
@@ -504,264 +438,12 @@ tune_privately(Tuning *tuning)
 	if (!dperm_entropy_ok(&entropy))
 		dperm_host_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&entropy);
-	set_tuning(tasks[chosen].model,
-			   psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
-						", \"portions\": %d, %s}",
-						dperm_selection_name(tuning->selection), units_name(tuning), total,
-						portions, dperm_candidates_json(&tuning->candidates, chosen)));
+	how = psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
+				   ", \"portions\": %d, %s}",
+				   dperm_selection_name(tuning->selection), units_name(tuning), total, portions,
+				   dperm_candidates_json(&tuning->candidates, chosen));
+	tasks[chosen].model->tuning = (DpermText) {how, (int) strlen(how)};
 	return tasks[chosen].model;
-}
-
-/*
- * How many classes the labels of a public table have, in both halves; numbers
- * count as one. *first is the least of them.
- */
-static int
-count_holdout_classes(const Tuning *tuning, int *first)
-{
-	const DpermPassSpec *spec = &tuning->sources[0].spec;
-	int			blocks = dperm_loss_blocks(spec->loss);
-	double	   *weights = palloc0(sizeof(double) * dperm_encoder_dim(&spec->encoder) * blocks);
-	Datum		request = dperm_moments_flat_count(spec, weights, 0);
-	int			classes = is_regression(tuning) ? 1 : class_count(tuning);
-	int64	   *labels = palloc0(sizeof(int64) * classes);
-	int			found = 0;
-	Datum		results[2];
-
-	dperm_queries_pass(&tuning->sources[0], 2, (Datum[]) {request, request}, (int[]) {0, 1},
-					   results);
-	for (int half = 0; half < 2; half++)
-	{
-		int64		units;
-		int64	   *cells = read_counts(tuning, results[half], &units);
-
-		if (is_regression(tuning))
-			labels[0] += cells[DPERM_SUM_ROWS];
-		else
-			for (int i = 0; i < classes * classes; i++)
-				labels[i / classes] += cells[i];
-	}
-	for (int i = classes; i >= 1; i--)
-		if (labels[i - 1] > 0)
-		{
-			found++;
-			*first = i;
-		}
-	return found;
-}
-
-/* Raise an error for a public table whose labels are of one class, or missing. */
-static void
-check_holdout_labels(const Tuning *tuning)
-{
-	const DpermLabels *labels = &tuning->base.labels;
-	int			first = 0;
-	int			found = count_holdout_classes(tuning, &first);
-
-	if (found > 1 || (is_regression(tuning) && found == 1))
-		return;
-	if (is_regression(tuning))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("label \"%s\" of holdout is null in all rows", tuning->names.label),
-				 errhint("Candidates are compared by their errors on its rows.")));
-	if (labels->kind == DPERM_LABEL_SEVERAL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 found == 0 ? errmsg("label \"%s\" of holdout is no class in any row",
-									 tuning->names.label) :
-				 errmsg("label \"%s\" of holdout is \"%s\" in all rows", tuning->names.label,
-						dperm_classes_value(labels->classes, first)),
-				 errhint("Candidates are compared by their mistakes on rows of all classes.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("label \"%s\" of holdout is %s in all rows", tuning->names.label,
-					first == 1 ? "positive" : first == 2 ? "negative" : "null"),
-			 errhint("Candidates are compared by their mistakes on rows of both classes.")));
-}
-
-/*
- * Raise an error for a public table whose rows are all the same to the
- * candidates: other units or spellings than those of the private table, perhaps.
- */
-static void
-check_holdout_rows(const Tuning *tuning)
-{
-	bool		features = false,
-				labels = false;
-
-	/* a candidate may see less than others: by its dimension, for example */
-	for (int i = 0; i < tuning->candidates.count && !(features && labels); i++)
-		dperm_cache_compare(&tuning->trained_on[i]->cache, &features, &labels);
-	if (!features)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows of holdout do not differ in any feature"),
-				 errdetail("This is so in the half of its rows on which candidates are trained. "
-						   "Values that are not in the domains of the private table are all the "
-						   "same, and numbers beyond a bound are that bound."),
-				 errhint("Use the units and the spellings of the private table.")));
-	if (is_regression(tuning) && !labels)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("label \"%s\" of holdout is the same number in all rows",
-						tuning->names.label),
-				 errdetail("This is so in the half of its rows on which candidates are trained. "
-						   "Numbers beyond a bound of the label are that bound.")));
-}
-
-/* Load the public table. Errors in it show here, before anything is charged. */
-static void
-load_holdout(Tuning *tuning)
-{
-	load_candidates(tuning, false, tuning->holdout_rows);
-	if (tuning->holdout_rows[0] == 0 || tuning->holdout_rows[1] == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("holdout has too few rows")));
-	check_holdout_labels(tuning);
-	check_holdout_rows(tuning);
-}
-
-/*
- * The best candidate on a public table: one half trains, the other half counts.
- * The noise should be as large as on the private rows, so epsilon is scaled by
- * the numbers of rows; method, noise and lambda are those of the private
- * training.
- */
-static int
-best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
-{
-	int			trainings = tuning->candidates.count * HOLDOUT_REPEATS;
-	DpermTask  *tasks = palloc0(sizeof(DpermTask) * trainings);
-	int64	   *mistakes = palloc(sizeof(int64) * trainings);
-	int64		best_mistakes = PG_INT64_MAX;
-	const int64 *rows = tuning->holdout_rows;
-	int			best = 0;
-
-	for (int i = 0; i < tuning->candidates.count; i++)
-	{
-		DpermOptions *options = palloc(sizeof(*options));
-
-		*options = tuning->candidates.each[i];
-		options->automatic = false;
-		options->method = setups[i].method;
-		options->delta = setups[i].delta;
-		options->lambda = setups[i].lambda;
-		if (!isinf(options->epsilon))
-			options->epsilon = Min(Max(options->epsilon * private_rows / rows[0],
-									   DPERM_EPSILON_MIN), DPERM_EPSILON_MAX);
-		for (int r = 0; r < HOLDOUT_REPEATS; r++)
-			tasks[i * HOLDOUT_REPEATS + r] =
-				(DpermTask) {.options = options, .rows = tuning->trained_on[i]};
-	}
-	dperm_tasks_run(tasks, trainings);
-	count_mistakes(tuning, 1, rows[1], tasks, trainings, mistakes);
-	for (int i = 0; i < tuning->candidates.count; i++)
-	{
-		int64		total = 0;
-
-		for (int r = 0; r < HOLDOUT_REPEATS; r++)
-			total += mistakes[i * HOLDOUT_REPEATS + r];
-		if (total < best_mistakes)
-		{
-			best_mistakes = total;
-			best = i;
-		}
-	}
-	return best;
-}
-
-/*
- * The number of the best candidate on the holdout, given the number of private
- * units. Runs in the session of the caller, whose code the holdout may call.
- */
-static int
-choose_on_holdout(int64 units, void *arg)
-{
-	Tuning	   *tuning = arg;
-	int			best;
-
-	SPI_connect();
-	settle_knots(tuning, units);
-	best = best_on_holdout(tuning, units, check_candidates_on(tuning, units));
-	SPI_finish();
-	return best;
-}
-
-/* The paper's first way: choose on public rows, train on all private ones. */
-static DpermModel *
-tune_on_holdout(Tuning *tuning, DpermSource *private)
-{
-	int64		units = dperm_source_only_once(&private[0]) ?
-					  dperm_load_count(&private[0]) :
-					  dperm_queries_count(&private[0], NULL, NULL);
-	DpermModel *model;
-	int			best;
-	StringInfoData text;
-
-	if (units == 0)
-		return NULL;
-	if (dperm_worker_is_for(tuning->fcinfo))
-		best = dperm_worker_ask(units);
-	else
-	{
-		load_holdout(tuning);
-		best = choose_on_holdout(units, tuning);
-		dperm_load_close(tuning->sets, tuning->set_count);
-	}
-	if (best < 0 || best >= tuning->candidates.count)
-		elog(ERROR, "there is no candidate %d", best);
-	model = dperm_tasks_train(&tuning->candidates.each[best], &private[best]);
-	if (model == NULL || model->rows != units)
-		dperm_tasks_rows_changed();
-	initStringInfo(&text);
-	appendStringInfoString(&text, "{\"way\": \"holdout\", \"holdout\": ");
-	escape_json(&text, dperm_relation_written(tuning->holdout));
-	appendStringInfo(&text, ", %s}", dperm_candidates_json(&tuning->candidates, best));
-	set_tuning(model, text.data);
-	return model;
-}
-
-/* Do the public and the private table read from a common one? */
-static bool
-overlap(const Tuning *tuning, const DpermSource *private)
-{
-	ResourceOwner look = dperm_locks_look();
-	bool		result = dperm_queries_overlap(&tuning->sources[0], private);
-
-	dperm_locks_look_away(look, false);
-	return result;
-}
-
-/*
- * Open the public table in place of the private one, and check that it is
- * another one.
- */
-static DpermSource *
-open_holdout(Tuning *tuning, const char *holdout)
-{
-	DpermSource *private = palloc(sizeof(DpermSource) * tuning->candidates.count);
-	DpermSourceNames names = tuning->names;
-
-	for (int i = 0; i < tuning->candidates.count; i++)
-		private[i] = tuning->sources[i];
-	names.relation = holdout;
-	names.unit = NULL;			/* public rows need no persons */
-	names.domains = NULL;		/* those of the private table hold */
-	names.reads = false;		/* it may be protected: see below */
-	open_sources(tuning, &names, true);
-	if (tuning->sources[0].registration)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("holdout is protected relation \"%s\"", holdout),
-				 errhint("Use a public table, or omit holdout to choose privately.")));
-	if (overlap(tuning, &private[0]))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("holdout reads from the private table"),
-				 errhint("Use a public table, or omit holdout to choose privately.")));
-	return private;
 }
 
 /*
@@ -772,7 +454,7 @@ static void
 check_class_count(const Tuning *tuning)
 {
 	if (class_count(tuning) > DPERM_COUNTS_CLASSES_MAX &&
-		(tuning->holdout || !dperm_source_only_once(&tuning->first)))
+		!dperm_source_only_once(&tuning->sources[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("cannot tune a model of more than %d classes", DPERM_COUNTS_CLASSES_MAX),
@@ -781,35 +463,19 @@ check_class_count(const Tuning *tuning)
 				 errhint("Train it with the default lambda.")));
 }
 
-/* Open the private table, and the public one if there is one. */
+/* Open the relation, and divide its rows. */
 static void
-open_tables(Tuning *tuning)
+open_relation(Tuning *tuning)
 {
-	ResourceOwner look = OidIsValid(tuning->protected) ? dperm_locks_look() : NULL;
-
-	open_sources(tuning, &tuning->names, false);
-	if (look)
-		dperm_locks_look_away(look, tuning->sources[0].registration == NULL);
-	tuning->first = tuning->sources[0];
+	open_sources(tuning);
 	check_class_count(tuning);
-	if (tuning->first.registration && tuning->identity && !tuning->holdout)
+	if (tuning->sources[0].registration && tuning->identity)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify identity for protected relation \"%s\"",
 						tuning->names.relation),
 				 errhint("Omit identity: the portions are drawn at random.")));
-
-	/* a worker asks its session about the holdout */
-	if (tuning->holdout && dperm_worker_is_for(tuning->fcinfo))
-	{
-		tuning->private = tuning->sources;
-		dperm_queries_check_population(&tuning->first);
-		return;
-	}
-	if (tuning->holdout)
-		tuning->private = open_holdout(tuning, tuning->holdout);
-	divide_sources(tuning, tuning->holdout ? 2 : tuning->candidates.count + 1,
-				   tuning->holdout != NULL);
+	divide_sources(tuning);
 }
 
 /* Tune as the arguments say. */
@@ -817,34 +483,22 @@ static Datum
 tune(FunctionCallInfo fcinfo, DpermLearner learner)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Tuning		tuning = {.fcinfo = fcinfo, .protected = dperm_protected_call_relation(fcinfo)};
-	DpermModel *model;
-	Datum		model_or_null;
+	Oid			protected = dperm_protected_call_relation(fcinfo);
+	Tuning		tuning = {.fcinfo = fcinfo};
 
-	tuning.holdout = dperm_arguments_text(fcinfo, "holdout");
-	if (OidIsValid(tuning.protected) && tuning.holdout == NULL)
-		return dperm_protected_call(fcinfo, tuning.protected, NULL, NULL);
+	if (OidIsValid(protected))
+		return dperm_protected_call(fcinfo, protected);
 	read_arguments(&tuning, learner);
-	open_tables(&tuning);
-	if (OidIsValid(tuning.protected))
-	{
-		load_holdout(&tuning);
-		model_or_null = dperm_protected_call(fcinfo, tuning.protected, choose_on_holdout, &tuning);
-		dperm_load_close(tuning.sets, tuning.set_count);
-		return model_or_null;
-	}
+	open_relation(&tuning);
 
 	/*
 	 * all errors in the arguments have been found: here the first row is read
 	 */
-	dperm_noise_notice_before(tuning.candidates.each,
-							  tuning.holdout ? tuning.private : tuning.sources,
-							  tuning.candidates.count,
-							  tuning.holdout ? 1 : tuning.candidates.count + 1);
-	dperm_call_charge(&tuning.first, &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
+	dperm_noise_notice_before(tuning.candidates.each, tuning.sources, tuning.candidates.count,
+							  tuning.candidates.count + 1);
+	dperm_call_charge(&tuning.sources[0], &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
 	SPI_connect();
-	model = tuning.holdout ? tune_on_holdout(&tuning, tuning.private) : tune_privately(&tuning);
-	return dperm_train_result(fcinfo, caller, tuning.first.relation, model);
+	return dperm_train_result(fcinfo, caller, tuning.sources[0].relation, tune_privately(&tuning));
 }
 
 /* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */

@@ -17,8 +17,7 @@
 Size
 dperm_call_message_size(Size arguments)
 {
-	return MAXALIGN(sizeof(DpermCallHeader)) + MAXALIGN(arguments) + DPERM_QUEUE_TO_SESSION +
-		   DPERM_QUEUE_TO_WORKER;
+	return MAXALIGN(sizeof(DpermCallHeader)) + MAXALIGN(arguments) + DPERM_QUEUE;
 }
 
 /* Where the arguments are. */
@@ -28,17 +27,11 @@ dperm_call_message_arguments(DpermCallHeader *header)
 	return (char *) header + MAXALIGN(sizeof(DpermCallHeader));
 }
 
-/* Where the queues are. */
+/* Where the queue is. */
 shm_mq *
-dperm_call_message_to_session(DpermCallHeader *header)
+dperm_call_message_queue(DpermCallHeader *header)
 {
 	return (shm_mq *) (dperm_call_message_arguments(header) + MAXALIGN(header->arguments));
-}
-
-shm_mq *
-dperm_call_message_to_worker(DpermCallHeader *header)
-{
-	return (shm_mq *) ((char *) dperm_call_message_to_session(header) + DPERM_QUEUE_TO_SESSION);
 }
 
 /*

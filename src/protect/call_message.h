@@ -18,17 +18,15 @@
 /*
  * Kinds of messages to the session, besides 'E' and 'N' for errors and notices.
  */
-#define DPERM_MESSAGE_QUESTION 'Q'	/* an int64, the number of units; the answer is an int32 */
 #define DPERM_MESSAGE_VALUE 'V'		/* the result, which is not NULL: a varlena */
 #define DPERM_MESSAGE_ROW 'R'		/* a row of the result: a minimal tuple */
 #define DPERM_MESSAGE_END 'Z'		/* the end */
 
-/* Sizes of the queues. Messages may be larger. */
-#define DPERM_QUEUE_TO_SESSION 65536
-#define DPERM_QUEUE_TO_WORKER 1024
+/* The size of the queue. Messages may be larger. */
+#define DPERM_QUEUE 65536
 
 /* Changes with the struct below and with the format of the arguments. */
-#define DPERM_CALL_VERSION 0x64700002
+#define DPERM_CALL_VERSION 0x64700003
 
 /*
  * It does not conflict with itself, but with the ExclusiveLock of a session
@@ -40,8 +38,7 @@
 #define DPERM_SETTING_MAX 512
 
 /*
- * The beginning of the shared memory. The arguments follow, and then the two
- * queues.
+ * The beginning of the shared memory. The arguments follow, and then the queue.
  */
 typedef struct DpermCallHeader
 {
@@ -77,8 +74,7 @@ typedef struct DpermCallHeader
  */
 extern Size dperm_call_message_size(Size arguments);
 extern char *dperm_call_message_arguments(DpermCallHeader *header);
-extern shm_mq *dperm_call_message_to_session(DpermCallHeader *header);
-extern shm_mq *dperm_call_message_to_worker(DpermCallHeader *header);
+extern shm_mq *dperm_call_message_queue(DpermCallHeader *header);
 
 /*
  * The arguments of a call as bytes. Names of columns become an array of text,

@@ -41,9 +41,6 @@
 #define PAUSE_MS 10
 #define NOTICE_MS 1000
 
-/* How long a session waits for a lock while its worker waits for it. */
-#define ANSWER_LOCK_TIMEOUT "3s"
-
 /* The maximum size of the arguments, which go to shared memory. */
 #define ARGUMENTS_MAX (64 * 1024 * 1024)
 
@@ -53,22 +50,15 @@
  */
 #define PLACE_CLASS 0x6470
 
-/* Does this session wait for a call? */
-static bool under_way;
-
-/*
- * Raise an error for a call made while a protected relation, or a holdout for
- * it, is read: there is one call at a time, and one place for it.
- */
+/* Raise an error for a call made while a protected relation is read. */
 static void
 check_nesting(void)
 {
-	if (dperm_worker_is_this() || under_way)
+	if (dperm_worker_is_this())
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a protected relation cannot be used while another one is read"),
-				 errhint("Do not call it from a function that a protected relation or a holdout "
-						 "calls.")));
+				 errhint("Do not call it from a function that a protected relation calls.")));
 }
 
 /* Raise an error for a registration that other processes do not see yet. */
@@ -111,13 +101,11 @@ dperm_protected_call_relation(FunctionCallInfo fcinfo)
 
 	if (name == NULL || dperm_worker_is_for(fcinfo))
 		return InvalidOid;
-	if (dperm_worker_is_this())
-		check_nesting();
+	check_nesting();
 	relation = dperm_relation_look_up(name, NoLock, true);
 	registration = OidIsValid(relation) ? dperm_protection_find(relation) : NULL;
 	if (registration == NULL)
 		return InvalidOid;
-	check_nesting();
 	check_committed(registration);
 	check_grant(registration);
 	return relation;
@@ -208,15 +196,13 @@ take_places(LOCKTAG *places)
 /*
  * Nobody waits for the worker any more; what it has committed stays. Called
  * when its shared memory is detached: at the end of the (sub)transaction of the
- * call, or of the session. Code of the caller runs in the meantime, in a
- * holdout, so nothing can rely on being undone in order.
+ * call, or of the session.
  */
 static void
 stop_worker(dsm_segment *segment, Datum handle)
 {
 	TerminateBackgroundWorker((BackgroundWorkerHandle *) DatumGetPointer(handle));
 	pfree(DatumGetPointer(handle));
-	under_way = false;
 }
 
 /*
@@ -251,7 +237,6 @@ start_worker(dsm_segment *segment)
 		MemoryContextSwitchTo(TopMemoryContext);
 	}
 	on_dsm_detach(segment, stop_worker, PointerGetDatum(handle));
-	under_way = true;
 	MemoryContextSwitchTo(before);
 	return handle;
 }
@@ -263,11 +248,8 @@ typedef struct Call
 	DpermCallHeader *header;
 	BackgroundWorkerHandle *handle;
 	shm_mq_handle *from_worker;
-	shm_mq_handle *to_worker;
 	Tuplestorestate *rows;		/* of a function that returns rows */
 	TupleTableSlot *slot;
-	DpermAnswerer answerer;
-	void	   *arg;
 	Datum		result;
 	bool		ended;
 } Call;
@@ -317,9 +299,7 @@ write_call(Call *call, Oid relation)
 	memcpy(dperm_call_message_arguments(header), arguments.data, arguments.len);
 	pfree(arguments.data);
 	shm_mq_set_receiver(
-		shm_mq_create(dperm_call_message_to_session(header), DPERM_QUEUE_TO_SESSION), MyProc);
-	shm_mq_set_sender(shm_mq_create(dperm_call_message_to_worker(header), DPERM_QUEUE_TO_WORKER),
-					  MyProc);
+		shm_mq_create(dperm_call_message_queue(header), DPERM_QUEUE), MyProc);
 	return segment;
 }
 
@@ -347,30 +327,6 @@ relay_message(const Call *call, const char *bytes, Size size)
 	pfree(message.data);
 }
 
-/* Answer the worker's question. */
-static void
-answer_question(Call *call, const char *bytes, Size size)
-{
-	int64		units;
-	int32		chosen;
-	int			settings;
-
-	if (size != sizeof(units) || call->answerer == NULL)
-		elog(ERROR, "unexpected question from a background worker");
-	memcpy(&units, bytes, sizeof(units));
-
-	/*
-	 * the worker holds locks in the meantime: do not wait for somebody who
-	 * waits for these
-	 */
-	settings = NewGUCNestLevel();
-	(void) set_config_option("lock_timeout", ANSWER_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	chosen = call->answerer(units, call->arg);
-	AtEOXact_GUC(true, settings);
-	(void) shm_mq_send(call->to_worker, sizeof(chosen), &chosen, false, true);
-}
-
 /* A row of the result. */
 static void
 add_received_row(Call *call, const char *bytes, Size size)
@@ -391,9 +347,6 @@ receive(Call *call, const char *bytes, Size size)
 		case 'E':
 		case 'N':
 			relay_message(call, bytes + 1, size - 1);
-			break;
-		case DPERM_MESSAGE_QUESTION:
-			answer_question(call, bytes + 1, size - 1);
 			break;
 		case DPERM_MESSAGE_VALUE:
 			call->result = PointerGetDatum(memcpy(palloc(size - 1), bytes + 1, size - 1));
@@ -429,9 +382,7 @@ static void
 await_result(Call *call, dsm_segment *segment)
 {
 	call->from_worker =
-		shm_mq_attach(dperm_call_message_to_session(call->header), segment, call->handle);
-	call->to_worker =
-		shm_mq_attach(dperm_call_message_to_worker(call->header), segment, call->handle);
+		shm_mq_attach(dperm_call_message_queue(call->header), segment, call->handle);
 	while (!call->ended)
 	{
 		Size		size;
@@ -445,9 +396,9 @@ await_result(Call *call, dsm_segment *segment)
 
 /* Run a call in another process. */
 Datum
-dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answerer, void *arg)
+dperm_protected_call(FunctionCallInfo fcinfo, Oid relation)
 {
-	Call		call = {.fcinfo = fcinfo, .answerer = answerer, .arg = arg};
+	Call		call = {.fcinfo = fcinfo};
 	dsm_segment *segment;
 	LOCKTAG		place[2];
 	int			places;
@@ -485,7 +436,6 @@ dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answer
 	call.handle = start_worker(segment);
 	await_result(&call, segment);
 	cancel_on_dsm_detach(segment, stop_worker, PointerGetDatum(call.handle));
-	under_way = false;
 	pfree(call.handle);
 	dsm_detach(segment);
 	release_places(place, places);

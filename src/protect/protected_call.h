@@ -17,17 +17,10 @@
 extern Oid	dperm_protected_call_relation(FunctionCallInfo fcinfo);
 
 /*
- * Answers the question of a worker with the number of a candidate, given the
- * number of units.
- */
-typedef int (*DpermAnswerer) (int64 units, void *arg);
-
-/*
  * Run a call in another process, and return its result. A cancel, or the end of
  * this session, ends that process. With InvalidOid as the relation, it reads
- * none. The answerer may be NULL if there are no questions.
+ * none.
  */
-extern Datum
-dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answerer, void *arg);
+extern Datum dperm_protected_call(FunctionCallInfo fcinfo, Oid relation);
 
 #endif							/* DPERM_PROTECTED_CALL_H */

@@ -55,9 +55,6 @@
 #define KEEP_ATTEMPTS 4
 #define KEEP_PAUSE_MS 1000
 
-/* How long to wait for the answer of the session. */
-#define ANSWER_TIMEOUT_MS (60 * 60 * 1000)
-
 /* What this process is doing, if it is a worker. */
 static struct
 {
@@ -65,7 +62,6 @@ static struct
 	DpermCallHeader *header;
 	dsm_segment *segment;
 	shm_mq_handle *to_session;
-	shm_mq_handle *to_worker;
 	MemoryContext context;		/* of the call, across transactions */
 	DpermKeptRelease release;	/* to be kept, for the entry of the ledger */
 	TimestampTz start;
@@ -216,27 +212,6 @@ dperm_worker_notice(const char *message, const char *hint)
 		worker.notice = MemoryContextStrdup(worker.context, message);
 		worker.notice_hint = MemoryContextStrdup(worker.context, hint);
 	}
-}
-
-/* Ask the session. */
-int
-dperm_worker_ask(int64 units)
-{
-	Size		size;
-	void	   *answer;
-	int32		chosen;
-
-	/* the owner's relations are locked in the meantime */
-	if (dperm_call_timeout == 0)
-		enable_timeout_after(STATEMENT_TIMEOUT, ANSWER_TIMEOUT_MS);
-	tell(DPERM_MESSAGE_QUESTION, &units, sizeof(units));
-	if (shm_mq_receive(worker.to_worker, &size, &answer, false) != SHM_MQ_SUCCESS ||
-		size != sizeof(chosen))
-		proc_exit(0);
-	memcpy(&chosen, answer, sizeof(chosen));
-	if (dperm_call_timeout == 0)
-		disable_timeout(STATEMENT_TIMEOUT, false);
-	return chosen;
 }
 
 /* Call the function, in the first two transactions. */
@@ -500,17 +475,13 @@ release_locks(int code, Datum arg)
 static void
 attach(dsm_segment *segment)
 {
-	shm_mq	   *to_session,
-			   *to_worker;
+	shm_mq	   *queue;
 
 	worker.segment = segment;
 	worker.header = dsm_segment_address(segment);
-	to_session = dperm_call_message_to_session(worker.header);
-	to_worker = dperm_call_message_to_worker(worker.header);
-	shm_mq_set_sender(to_session, MyProc);
-	shm_mq_set_receiver(to_worker, MyProc);
-	worker.to_session = shm_mq_attach(to_session, segment, NULL);
-	worker.to_worker = shm_mq_attach(to_worker, segment, NULL);
+	queue = dperm_call_message_queue(worker.header);
+	shm_mq_set_sender(queue, MyProc);
+	worker.to_session = shm_mq_attach(queue, segment, NULL);
 	pq_redirect_to_shm_mq(segment, worker.to_session);
 }
 

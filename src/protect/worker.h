@@ -57,12 +57,6 @@ extern void dperm_worker_planned(Oid owner);
 extern void dperm_worker_notice(const char *message, const char *hint);
 
 /*
- * The answer of the session to the only question there is: which candidate is
- * best on its public table, given this number of private units?
- */
-extern int	dperm_worker_ask(int64 units);
-
-/*
  * What the background worker runs; its argument is the handle of the shared
  * memory.
  */

@@ -466,23 +466,6 @@ dperm_checked_query_runs_there(const DpermChecked *query)
 	return result;
 }
 
-/* The relations that a query reads. */
-List *
-dperm_checked_query_relations(const DpermChecked *query)
-{
-	DpermRunAs	before;
-	Query	   *tree;
-	List	   *relations,
-			   *others;
-	bool		policies;
-
-	dperm_as_owner_begin(&before, query->source->run_as);
-	tree = analyse(query);
-	extract_query_dependencies((Node *) tree, &relations, &others, &policies);
-	dperm_as_owner_end(&before);
-	return list_append_unique_oid(relations, query->relation);
-}
-
 /* Where rows are kept. */
 typedef struct Keeper
 {

@@ -68,7 +68,4 @@ extern void dperm_checked_query_try(const DpermChecked *query);
  */
 extern bool dperm_checked_query_runs_there(const DpermChecked *query);
 
-/* The relations that a query reads, as far as views reveal them. */
-extern List *dperm_checked_query_relations(const DpermChecked *query);
-
 #endif							/* DPERM_CHECKED_QUERY_H */

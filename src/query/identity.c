@@ -387,7 +387,7 @@ identifying_column(const DpermSource *source, const char *name)
 
 /* Columns that identify rows. */
 static char *
-identity_columns(const DpermSource *source, List *names, bool is_public)
+identity_columns(const DpermSource *source, List *names)
 {
 	Key			key = {0};
 	ListCell   *cell;
@@ -398,18 +398,17 @@ identity_columns(const DpermSource *source, List *names, bool is_public)
 				 errmsg("identity cannot be more than %d columns", INDEX_MAX_KEYS)));
 	foreach(cell, names)
 		key.numbers[key.count++] = identifying_column(source, lfirst(cell));
-	if (!is_public)
-		check_key(source, &key, names);
+	check_key(source, &key, names);
 	return key.count == 1 ? column_identity(source, key.numbers[0], linitial(names)) :
 							columns_identity(source, names);
 }
 
 /* What identifies a row of the relation: columns, or its physical location. */
 char *
-dperm_identity_sql(const DpermSource *source, List *identity, bool is_public)
+dperm_identity_sql(const DpermSource *source, List *identity)
 {
 	if (identity)
-		return identity_columns(source, identity, is_public);
+		return identity_columns(source, identity);
 	if (!has_places(source))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

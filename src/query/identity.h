@@ -12,8 +12,8 @@
 /*
  * The SQL list that identifies a row, for dperm_portion: the named columns, or
  * the physical location if there are none. Raises an error unless constraints
- * ensure that no two rows share it. Public rows are not checked.
+ * ensure that no two rows share it.
  */
-extern char *dperm_identity_sql(const DpermSource *source, List *identity, bool is_public);
+extern char *dperm_identity_sql(const DpermSource *source, List *identity);
 
 #endif							/* DPERM_IDENTITY_H */

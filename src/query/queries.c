@@ -27,7 +27,6 @@
 #include "query/pass_query.h"
 #include "query/queries.h"
 #include "relation/relation.h"
-#include "relation/row_sources.h"
 
 /* Set a parameter by number. */
 static void
@@ -282,16 +281,6 @@ dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void 
 	return loaded;
 }
 
-/* The population of a source that shows all rows. */
-char *
-dperm_queries_own_population(const DpermSource *source)
-{
-	return psprintf("SELECT %s FROM %s AS t",
-					source->unit ? source->unit :
-								   psprintf("t.%s", quote_identifier(source->label_column)),
-					source->from);
-}
-
 /* Run the query of the population. */
 void
 dperm_queries_population(const DpermSource *source, DestReceiver *receiver)
@@ -397,16 +386,6 @@ check_queries(DpermSource *source, List **tried)
 		try_read(source, source->population_relation, source->population, tried);
 }
 
-/* Check the query that counts the units of a source which is read once. */
-void
-dperm_queries_check_population(const DpermSource *source)
-{
-	List	   *tried = NIL;
-
-	if (source->population == NULL)
-		try_read(source, source->relation, dperm_queries_own_population(source), &tried);
-}
-
 /* Open a source, and check the queries over it. */
 void
 dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options,
@@ -459,38 +438,13 @@ dperm_queries_key(void)
 
 /* Divide the rows into portions by a key. */
 void
-dperm_queries_divide(DpermSource *source, int portions, List *identity, bool is_public,
-					Datum key, List **tried)
+dperm_queries_divide(DpermSource *source, int portions, List *identity, Datum key, List **tried)
 {
 	source->portions = portions;
 	source->key = key;
 	source->identity = dperm_source_weighs(source) ?
 						   psprintf("%s::pg_catalog.%s", source->unit,
 									getBaseType(source->unit_type) == UUIDOID ? "uuid" : "int8") :
-						   dperm_identity_sql(source, identity, is_public);
+						   dperm_identity_sql(source, identity);
 	check_queries(source, tried);
-}
-
-/* The tables that a source reads, directly or indirectly. */
-static List *
-source_tables(const DpermSource *source)
-{
-	Datum		request = 0;
-	int			portion = 0;
-	DpermChecked checked = make_pass(source, 1, source->portions > 0 ? &portion : NULL, &request);
-
-	return dperm_row_sources_tables(dperm_checked_query_relations(&checked));
-}
-
-/* Do two sources read from a common table? */
-bool
-dperm_queries_overlap(const DpermSource *a, const DpermSource *b)
-{
-	List	   *others = source_tables(b);
-	bool		overlap = false;
-	ListCell   *cell;
-
-	foreach(cell, source_tables(a))
-		overlap = overlap || list_member_oid(others, lfirst_oid(cell));
-	return overlap;
 }

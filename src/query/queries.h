@@ -27,11 +27,11 @@ extern Datum dperm_queries_key(void);
 /*
  * Divide the rows into portions by a key. identity names columns that identify
  * rows; it is NIL for a relation whose rows have a physical location, and for
- * persons, who are divided by their unit. Unless the rows are public, the
- * columns must be unique by constraints. The queries over portions are checked.
+ * persons, who are divided by their unit. The columns must be unique by
+ * constraints. The queries over portions are checked.
  */
-extern void dperm_queries_divide(DpermSource *source, int portions, List *identity,
-								bool is_public, Datum key, List **tried);
+extern void dperm_queries_divide(DpermSource *source, int portions, List *identity, Datum key,
+								 List **tried);
 
 /*
  * The number of units, by a scan of its own: rows, or persons if their rows are
@@ -73,21 +73,8 @@ extern bool
 dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void *arg, int workers),
 				   void *arg, bytea **result);
 
-/*
- * Check the query that counts units before the charge, for calls that need
- * their number.
- */
-extern void dperm_queries_check_population(const DpermSource *source);
-
-/*
- * The query of the population of a source that shows all rows, like
- * source->population; and run that of a source that has one.
- */
-extern char *dperm_queries_own_population(const DpermSource *source);
+/* Run the query of the population of a source that has one. */
 extern void dperm_queries_population(const DpermSource *source, DestReceiver *receiver);
-
-/* Do two sources read from a common table? */
-extern bool dperm_queries_overlap(const DpermSource *a, const DpermSource *b);
 
 /*
  * Run one pass that answers count requests: each over all rows if portions is

@@ -636,7 +636,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (source->registration)
 		check_protection(source, names, options, label, features, feature_count);
 	if (names->blocks)
-		copy_blocks(source, features, names->blocks, names->block_count, "table to train on");
+		copy_blocks(source, features, names->blocks, names->block_count, "model");
 	else if (options->prior)
 		take_prior(source, features, options);
 	else

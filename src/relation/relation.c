@@ -40,20 +40,6 @@ parse_name(const char *name)
 	return makeRangeVarFromNameList(parts);
 }
 
-/* The name as parsed, without anything else the caller has written. */
-char *
-dperm_relation_written(const char *name)
-{
-	RangeVar   *parsed = parse_name(name);
-	List	   *parts = list_make1(makeString(parsed->relname));
-
-	if (parsed->schemaname)
-		parts = lcons(makeString(parsed->schemaname), parts);
-	if (parsed->catalogname)
-		parts = lcons(makeString(parsed->catalogname), parts);
-	return NameListToQuotedString(parts);
-}
-
 /* Look up a relation by a name as in FROM. */
 Oid
 dperm_relation_look_up(const char *name, LOCKMODE lock, bool missing_ok)

@@ -12,9 +12,6 @@
  */
 extern Oid	dperm_relation_look_up(const char *name, LOCKMODE lock, bool missing_ok);
 
-/* Such a name in the form that PostgreSQL writes. */
-extern char *dperm_relation_written(const char *name);
-
 /*
  * The name of a relation, qualified and quoted; that of a schema. They raise an
  * error for one that the caller has dropped meanwhile.

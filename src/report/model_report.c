@@ -138,7 +138,7 @@ dperm_model_report_promise(const DpermModelReport *report)
 		.released = "the model",
 		.is_protected = model->entry > 0 &&
 			dperm_model_report_payment(report) != DPERM_PAYMENT_OTHER,
-		.is_tuned = read_tuning(model, &tuning) && !tuning.holdout,
+		.is_tuned = read_tuning(model, &tuning),
 		.has_kernel = model->encoder.kernel.kind != DPERM_KERNEL_LINEAR
 	};
 }
@@ -220,7 +220,7 @@ describe_domain(const DpermModel *model)
 	/* a model that was chosen privately was trained on one portion of the table */
 	initStringInfo(&text);
 	appendStringInfo(&text, "Tables of " INT64_FORMAT " %s with the columns ",
-					 read_tuning(model, &tuning) && !tuning.holdout ? tuning.rows : model->rows,
+					 read_tuning(model, &tuning) ? tuning.rows : model->rows,
 					 dperm_model_report_units(model));
 	for (int i = 0; i < Min(encoder->block_count, DOMAIN_COLUMNS); i++)
 		appendStringInfo(&text, "%s%s (%s)", i > 0 ? "; " : "",
@@ -327,10 +327,7 @@ describe_choices(const DpermModel *model)
 		"of rows or persons, epsilon, delta, neighbours, the domains and the prior.";
 
 	if (read_tuning(model, &tuning))
-		chosen = tuning.holdout ?
-			psprintf("The parameters were chosen among %d candidates on a table that was declared "
-					 "public.", tuning.candidates) :
-			!dperm_claim_private(&model->claim) ?
+		chosen = !dperm_claim_private(&model->claim) ?
 			psprintf("The parameters were chosen exactly among %d candidates.",
 					 tuning.candidates) :
 			psprintf("The parameters were chosen privately among %d candidates, with the %s rule, "

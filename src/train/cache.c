@@ -417,29 +417,3 @@ dperm_cache_weigh(DpermCache *cache, const double *weights)
 	if (cache->spool)
 		cache->spool->weights = weights;
 }
-
-/* Do rows with a label differ? */
-void
-dperm_cache_compare(const DpermCache *cache, bool *features, bool *labels)
-{
-	const DpermLayout *layout = &cache->feed.layout;
-	int			label = dperm_layout_label(layout);
-	const double *first = NULL;
-	int64		count = 0;
-
-	for (int64 i = 0; i < cache->keep.used && !cache->compact && !(*features && *labels); i++)
-	{
-		const double *row = dperm_keep_row(&cache->keep, i);
-
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
-		if (!dperm_label_kind_has(layout->label, row[label]))
-			continue;
-		if (count++ == 0)
-			first = row;
-		*features = *features || memcmp(first, row, sizeof(double) * label) != 0;
-		*labels = *labels || first[label] != row[label];
-	}
-	if (cache->compact || count < 2)
-		*features = *labels = true;
-}

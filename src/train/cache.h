@@ -129,10 +129,4 @@ extern void dperm_cache_bend(DpermCache *cache, const DpermEncoder *encoder);
  */
 extern void dperm_cache_weigh(DpermCache *cache, const double *weights);
 
-/*
- * Sets what is true: do rows with a label differ in their features, and in their
- * labels? If they are compact, or less than two, they may.
- */
-extern void dperm_cache_compare(const DpermCache *cache, bool *features, bool *labels);
-
 #endif							/* DPERM_CACHE_H */

@@ -555,27 +555,3 @@ dperm_load_close(DpermRows *sets, int count)
 		sets[i].shared = NULL;
 	}
 }
-
-/* The number of units, by a scan of its own. */
-int64
-dperm_load_count(const DpermSource *source)
-{
-	DpermSource counted = *source;
-	Loader		loader;
-	int64		count;
-
-	counted.portions = 0;
-	if (counted.population == NULL)
-	{
-		counted.population = dperm_queries_own_population(source);
-		counted.population_relation = source->relation;
-	}
-	init_receiver(&loader, &counted);
-	take_population(&loader);
-	end_draws(&loader);
-	count = loader.persons ? dperm_persons_count(loader.persons) : loader.missing;
-	if (loader.persons)
-		dperm_persons_free(loader.persons);
-	MemoryContextDelete(loader.row_context);
-	return count;
-}

@@ -46,10 +46,4 @@ extern void dperm_load_bend(DpermRows *sets, int count);
  */
 extern void dperm_load_close(DpermRows *sets, int count);
 
-/*
- * The number of units of a source that is read once, by a separate scan: of the
- * table behind it if there is one. Needs an SPI connection.
- */
-extern int64 dperm_load_count(const DpermSource *source);
-
 #endif							/* DPERM_LOAD_H */

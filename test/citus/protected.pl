@@ -91,8 +91,7 @@ for my $block ("SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL sear
 	is(ask($node, 'ana', "DO \$\$ BEGIN $block END \$\$"), '', 'after settings that Citus hands on, and within a subtransaction');
 }
 like(ask($node, 'ana', "CREATE FUNCTION pg_temp.train() RETURNS text LANGUAGE sql SET work_mem = '8MB' AS \$f\$ SELECT dp_logreg_train('patients', 'y', '{n,f}', 0.01)::text \$f\$; SELECT pg_temp.train()"), qr/^\{"format"/, 'in a function with a setting');
-like(ask($node, 'ana', "CREATE TEMP TABLE held AS SELECT i % 2 = 0 AS y, 50 AS n, sin(i) AS f, i FROM generate_series(1, 200) i;
-	SELECT dp_logreg_tune('patients', 'y', '{n,f}', 0.01, candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]', holdout => 'held', identity => 'i')"), qr/"holdout"/, 'tuning on a holdout');
+like(ask($node, 'ana', "SELECT dp_logreg_tune('patients', 'y', '{n,f}', 0.01, candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]')"), qr/^\{"format"/, 'tuning');
 sql("ALTER ROLE ana SET citus.enable_binary_protocol = off");
 like(ask($node, 'ana', $cheap), qr/^\{"format"/, 'with a setting of the role');
 sql("ALTER ROLE ana RESET ALL");
@@ -275,8 +274,6 @@ for my $table ('single', 'wards', 'tenant.visits')
 		like(ask($node, 'ana', "SELECT dp_logreg_train($call); SELECT dp_logreg_tune($call, candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]')"), qr/"format".*"format"/s, "an analyst trains and tunes on $table, $label");
 	}
 }
-like(ask($node, 'ana', "CREATE TEMP TABLE held AS SELECT i % 2 = 0 AS b, i % 5 AS n, i FROM generate_series(1, 200) i;
-	SELECT dp_logreg_tune('single', 'b', '{n}', 0.01, candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]', holdout => 'held', identity => 'i')"), qr/"holdout"/, 'tuning on a holdout');
 @reads = grep { /SELECT.*FROM \S*(?:single|wards|visits)_\d+/ } split /\n/, $cluster->since($mark);
 for my $table ('single', 'visits')    # wards are here, where a worker logs nothing
 {

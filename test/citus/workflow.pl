@@ -183,9 +183,7 @@ for my $call (['by_person', 'person', 'local'], ['tenant.people', 'person', 'loc
 	is(fetches($cluster->since($mark)), 0, "$table: tuning over persons brings no more than a sample here");
 	like($cluster->since($mark), qr/dperm_moments_person_agg/, "$table: tuning over persons runs there");
 	is(sql("SELECT dp_logreg_tune($arguments)::jsonb -> 'tuning' ->> 'persons'"), $count, "$table: tuning over persons, pulled");
-	is(sql("SET dperm.pull_memory = 0; SELECT dp_logreg_tune($arguments, holdout => 'hashed', identity => 'id')::jsonb ->> 'persons'"), $count, "$table: persons, tuned on a holdout");
 }
-is(sql("SELECT dp_logreg_tune('local', $tuning, identity => 'id', holdout => 'reference')::jsonb -> 'tuning' ->> 'way'"), 'holdout', 'a holdout elsewhere');
 
 # by labels of every kind: of two candidates, the one that is better by far
 for my $call (['dp_logreg_tune', "'ward', '{n}', 'Infinity', domains => $numbers"],

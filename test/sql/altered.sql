@@ -341,7 +341,6 @@ SELECT what, string_agg(DISTINCT outcome, ' ' ORDER BY outcome) AS outcomes FROM
   ('evaluation', 'judge, dp_evaluate(model, ''exchanging'', ''ill'', epsilon => ''Infinity'')'),
   ('evaluation of persons', 'judge, dp_evaluate(model, ''exchanging'', ''ill'', epsilon => ''Infinity'', unit => ''u'')'),
   ('roc', 'judge, dp_roc(model, ''exchanging'', ''ill'', epsilon => ''Infinity'')'),
-  ('tuning by a holdout', 'dp_logreg_tune(''private'', ''ill'', ''{a,b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', holdout => ''exchanging'', identity => ''id'', domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')'),
   ('tuning of persons', 'dp_logreg_tune(''exchanging'', ''ill'', ''{a,b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', unit => ''u'', domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')')) c (what, call),
   (VALUES ('a b'), ('u v'), ('ill b'), ('a ill')) p (pair), generate_series(1, 12) turn, exchanged(turn, pair, call) outcome GROUP BY what ORDER BY what;
 -- a view that drops itself, or is dropped with its schema, while its rows are read

@@ -10,24 +10,22 @@ SET client_min_messages = warning;
 CREATE DOMAIN vec2 AS float8[] CHECK (cardinality(VALUE) = 2);
 CREATE TABLE people (id int PRIMARY KEY, y boolean, answer text, x vec2, free float8[], age int CHECK (age BETWEEN 0 AND 100), ward text, secret text NOT NULL);
 INSERT INTO people SELECT i, i % 3 = 0, CASE WHEN i % 3 = 0 THEN 'yes' ELSE 'no' END, ARRAY[sin(i), cos(i)], ARRAY[sin(i)], i % 100, 'a', 'b' FROM generate_series(1, 300) i;
-CREATE TABLE published AS SELECT * FROM people;
 CREATE TABLE other_types AS SELECT y::text AS y, x::text AS x, age::text AS age FROM people;
 CREATE VIEW seen AS SELECT y, x FROM people;
-CREATE VIEW published_seen AS SELECT y, x FROM published;
-CREATE MATERIALIZED VIEW unfilled AS SELECT y, x FROM published WITH NO DATA;
+CREATE MATERIALIZED VIEW unfilled AS SELECT y, x FROM people WITH NO DATA;
 CREATE TABLE models AS SELECT dp_logreg_train('people', 'y', 'x', 'Infinity') AS m, dp_logreg_train('people', 'y', '{age,x}', 'Infinity') AS columns;
 DROP ROLE IF EXISTS dperm_early, dperm_owner_of_views;
 CREATE ROLE dperm_early;
 CREATE ROLE dperm_owner_of_views;
-GRANT SELECT ON people, published, models TO dperm_early;
+GRANT SELECT ON people, models TO dperm_early;
 -- a view whose owner may not read what is behind it
-CREATE VIEW closed AS SELECT id, y, x FROM published;
+CREATE VIEW closed AS SELECT id, y, x FROM people;
 ALTER VIEW closed OWNER TO dperm_owner_of_views;
 GRANT SELECT ON closed TO dperm_early;
 
 -- What a call returns or raises, and how many scans it has begun by then
 CREATE FUNCTION scans() RETURNS bigint LANGUAGE sql AS $$
-  SELECT sum(pg_stat_get_xact_numscans(oid)) FROM pg_class WHERE relname IN ('people', 'published', 'other_types', 'people_pkey', 'unfilled')
+  SELECT sum(pg_stat_get_xact_numscans(oid)) FROM pg_class WHERE relname IN ('people', 'other_types', 'people_pkey', 'unfilled')
 $$;
 CREATE FUNCTION says(call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -45,9 +43,9 @@ END $$;
 \pset tuples_only on
 
 -- The count detects a scan
-SELECT says($$ dp_logreg_train('people', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published') $$) ~ 'SCANS$';
+SELECT says($$ dp_logreg_train('people', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}') $$) ~ 'SCANS$';
 
--- Training, on its own and as a part of tuning: privately, and on public rows
+-- Training, on its own and as a part of tuning
 CREATE TABLE mistakes (arguments text);
 INSERT INTO mistakes VALUES ($$ 'y', 'x', 0 $$), ($$ 'y', 'x', 'NaN' $$), ($$ 'y', 'x', NULL $$), ($$ 'y', 'x', 1e-9 $$), ($$ 'y', 'x', 1e300 $$),
   ($$ NULL, 'x', 1 $$), ($$ 'none', 'x', 1 $$), ($$ 'answer', 'x', 1 $$), ($$ 'id', 'x', 1, positive => 'one' $$), ($$ 'y', 'x', 1, positive => 'perhaps' $$), ($$ 'free', 'x', 1 $$),
@@ -57,7 +55,7 @@ INSERT INTO mistakes VALUES ($$ 'y', 'x', 0 $$), ($$ 'y', 'x', 'NaN' $$), ($$ 'y
   ($$ 'y', 'x', 1, domains => '{"nobody": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', norm => 3 $$), ($$ 'y', 'age', 1, domains => '{"age": [5, 5]}' $$),
   ($$ 'y', 'x', 1, kernel => 'none' $$), ($$ 'y', 'x', 1, gamma => 2 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', gamma => 0 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', kernel_features => 3 $$),
   ($$ 'y', 'x', 1, kernel => 'gaussian', kernel_features => 5000 $$), ($$ 'y', '{x,ward}', 1, domains => jsonb_build_object('ward', (SELECT jsonb_agg(i::text) FROM generate_series(1, 4999) i)) $$);
-CREATE VIEW ways AS SELECT way, function, tail FROM (VALUES (1, 'train', ''), (2, 'tune', ', lambdas => ''{0.1,0.2}'''), (3, 'tune', ', lambdas => ''{0.1,0.2}'', holdout => ''published''')) v(way, function, tail);
+CREATE VIEW ways AS SELECT way, function, tail FROM (VALUES (1, 'train', ''), (2, 'tune', ', lambdas => ''{0.1,0.2}''')) v(way, function, tail);
 SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_%s_%s(''people'', %s%s)', learner, function, arguments, tail)), ' | ')) FROM mistakes, ways, unnest('{logreg,svm}'::text[]) learner
   GROUP BY arguments ORDER BY arguments COLLATE "C";
 SELECT DISTINCT arguments || ': ' || says(format('dp_svm_%s(''people'', ''y'', ''x'', 1, %s%s)', function, arguments, tail)) AS said FROM ways, unnest('{loss => ''logistic'',h => 2,h => 0}'::text[]) arguments ORDER BY 1;
@@ -66,18 +64,14 @@ SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_logreg_%s
 SELECT says($$ dp_logreg_train(NULL, 'y', 'x', 1) $$), says($$ dp_logreg_train('nowhere', 'y', 'x', 1) $$), says($$ dp_logreg_train('a.b.c.d', 'y', 'x', 1) $$), says($$ dp_logreg_train('people_pkey', 'y', 'x', 1) $$);
 -- lambda is raised as far as needed: no error depends on the number of rows
 SELECT split_part(says($$ dp_logreg_train('people', 'y', 'x', 300, 0) $$), ' AFTER', 1), split_part(says($$ dp_svm_train('people', 'y', 'x', 300, 0, analysis => 'paper') $$), ' AFTER', 1),
-       split_part(says($$ dp_logreg_tune('people', 'y', 'x', 300, lambdas => '{0.1,0}') $$), ' AFTER', 1),
-       split_part(says($$ dp_logreg_tune('people', 'y', 'x', 100, lambdas => '{0.1,0}', holdout => 'published') $$), ' AFTER', 1);
+       split_part(says($$ dp_logreg_tune('people', 'y', 'x', 300, lambdas => '{0.1,0}') $$), ' AFTER', 1);
 
 -- Tuning
 SELECT format('%s: %s', arguments, says(format('dp_svm_tune(''people'', ''y'', ''x'', 1, %s)', arguments))) FROM unnest(ARRAY['lambdas => ''{}''', 'lambdas => ''{0.1,NULL}''', 'lambdas => ''{0.1,-1}''', 'lambdas => ''{0,0.1}'', method => ''output''',
   'lambdas => ''{0.1}'', candidates => ''[{}]''', 'candidates => ''[]''', 'candidates => ''{}''', 'candidates => ''[{}, {"h": 7}]''', 'candidates => ''[{}, {"method": "output", "lambda": 0}]''',
   'candidates => ''[{}, {"kernel": "gaussian", "kernel_features": 5}]''', 'candidates => ''[{}, {"kernel": "gaussian", "kernel_features": 4999}]''', 'candidates => ''[{}, {"dimension": 5000}]''', 'candidates => ''[{}, {"positive": "a"}]''',
-  'selection => ''best''', 'identity => ''none''', 'identity => ''y''', 'identity => ''x''', 'identity => ''secret''', 'identity => ''ward''', 'identity => ''secret'', holdout => ''seen''',
-  'holdout => ''nowhere''', 'holdout => ''people''', 'holdout => ''seen''', 'holdout => ''other_types''', 'holdout => ''published_seen''', 'holdout => ''published_seen'', identity => ''id''', 'holdout => ''published'', identity => ''none''',
-  'holdout => ''published'', identity => ''x''', 'holdout => ''unfilled''', 'holdout => ''models''']) arguments;
-SELECT says($$ dp_logreg_tune('seen', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'free', 1, candidates => '[{"dimension": 1}, {}]') $$),
-       says($$ dp_logreg_tune('people', 'y', 'age', 1, holdout => 'other_types') $$), says($$ dp_logreg_tune('people', 'answer', 'x', 1, positive => 'yes', holdout => 'other_types') $$);
+  'selection => ''best''', 'identity => ''none''', 'identity => ''y''', 'identity => ''x''', 'identity => ''secret''', 'identity => ''ward''']) arguments;
+SELECT says($$ dp_logreg_tune('seen', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'free', 1, candidates => '[{"dimension": 1}, {}]') $$);
 
 -- Evaluation
 SELECT format('%s: %s', arguments, says(format('dp_%s(%s)', function, arguments))) FROM unnest('{evaluate,roc}'::text[]) function, unnest(ARRAY['m, ''people'', ''y'', 0', 'm, ''people'', ''y'', NULL', 'm, ''people'', ''none'', 1', 'm, ''people'', ''answer'', 1',
@@ -87,14 +81,9 @@ SELECT says($$ dp_roc(m, 'people', 'y', 1, bins => 1) $$);
 
 -- Privileges, including those that only the executor checks
 REVOKE EXECUTE ON FUNCTION dperm_portion(bytea, integer, oid, tid) FROM PUBLIC;
-REVOKE SELECT ON published FROM dperm_early;
-GRANT SELECT (y, x) ON published TO dperm_early;
 SET ROLE dperm_early;
 SELECT says($$ dp_logreg_train('other_types', 'y', 'x', 1) $$), says($$ dp_logreg_train('closed', 'y', 'x', 1) $$);
 SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}') $$);
-SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'closed', identity => 'id') $$);
-SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published') $$);
-SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published', identity => 'id') $$);
 SELECT says($$ dp_evaluate(m, 'closed', 'y', 1) $$);
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION dperm_portion(bytea, integer, oid, tid) TO PUBLIC;
@@ -102,7 +91,6 @@ GRANT EXECUTE ON FUNCTION dperm_portion(bytea, integer, oid, tid) TO PUBLIC;
 CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec2) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$;
 CREATE AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2) (SFUNC = public.dperm_moments_step, STYPE = dperm_moments);
 SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}') $$);
-SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published') $$);
 SELECT says($$ dp_evaluate(m, 'people', 'y', 1) $$), says($$ dp_roc(m, 'people', 'y', 1) $$);
 DROP AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2);
 DROP FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec2);
@@ -110,8 +98,8 @@ DROP FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, v
 
 DROP OWNED BY dperm_early, dperm_owner_of_views;
 DROP ROLE dperm_early, dperm_owner_of_views;
-DROP VIEW seen, published_seen, ways;
+DROP VIEW seen, ways;
 DROP MATERIALIZED VIEW unfilled;
-DROP TABLE people, published, other_types, models, mistakes;
+DROP TABLE people, other_types, models, mistakes;
 DROP FUNCTION scans, says;
 DROP DOMAIN vec2;

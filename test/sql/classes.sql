@@ -169,12 +169,6 @@ SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, lambdas => '{0.001, 1
 SET dperm.cache_memory = 0;
 SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, lambdas => '{0.001, 1000}')::jsonb->'tuning'->>'chosen' AS chosen;
 RESET dperm.cache_memory;
-CREATE TABLE public_visits AS SELECT id + 10000 AS id, age, unit, place FROM visits;
-SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, lambdas => '{0.001, 1000}', holdout => 'public_visits')::jsonb->'tuning'->>'chosen' AS chosen;
-UPDATE public_visits SET place = 'icu' WHERE place IS NOT NULL;
-SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, lambdas => '{0.001, 1000}', holdout => 'public_visits');
-UPDATE public_visits SET place = NULL;
-SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, lambdas => '{0.001, 1000}', holdout => 'public_visits');
 SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"classes": ["a", "b", "c"]}, {"lambda": 1}]');
 
 SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, classes => ARRAY(SELECT i::text FROM generate_series(1, 101) i));

@@ -201,18 +201,9 @@ SELECT mode, candidates, string_agg(DISTINCT winner(candidates, mode), ', ') AS 
        unnest(ARRAY['[{"lambda": 0.1}, {"lambda": 0.05}]', '[{"lambda": 0.1}, {"lambda": 0.02, "kernel": "gaussian", "kernel_features": 16}]', '[{"lambda": 0.03, "intercept": false}, {"lambda": 0.1}]']) candidates,
        generate_series(1, 4)
   GROUP BY mode, n, candidates ORDER BY candidates COLLATE "C", n;
--- on a public table: then all private rows are trained on. So many candidates
--- that a sample of the public rows is all that each can keep
-CREATE TABLE published AS SELECT * FROM people;
-SELECT mode, m::jsonb -> 'rows' AS rows, m::jsonb -> 'lambda' AS lambda, distance(dp_weights(m), weights($$ dp_logreg_train('people', 'y', '{age,dose,ward,v8}', 'Infinity', 0.001,
-         kernel => 'gaussian', kernel_features => 60, domains => '{"v8": {"dimension": 3}}') $$, 'memory')) < 1e-8 AS same
-  FROM unnest('{memory,passes}'::text[]) mode,
-       LATERAL model(format($$ dp_logreg_tune('people', 'y', '{age,dose,ward,v8}', 'Infinity', holdout => 'published', kernel => 'gaussian', kernel_features => 60, domains => '{"v8": {"dimension": 3}}',
-         lambdas => %L) $$, '{0.001,' || (SELECT string_agg((1e6 * i)::text, ',') FROM generate_series(1, 63) i) || '}'), mode) m;
 
 -- How often a table is scanned: once to train in memory; to tune, once more for
--- the mistakes, however many candidates there are, and a holdout once for its
--- labels before that
+-- the mistakes, however many candidates there are
 CREATE FUNCTION scans(call text, mode text, counted text DEFAULT 'people') RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   before bigint := (SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = counted);
@@ -220,16 +211,13 @@ BEGIN
   PERFORM model(call, mode);
   RETURN (SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = counted) - before;
 END $$;
-CREATE FUNCTION tune_call(candidates int, more text DEFAULT '') RETURNS text LANGUAGE sql AS $$
-  SELECT format('dp_logreg_tune(''people'', ''y'', ''{age,ward}'', ''Infinity'', lambdas => %L%s)', (SELECT array_agg(0.001 * 1.1 ^ i) FROM generate_series(1, candidates) i), more)
+CREATE FUNCTION tune_call(candidates int) RETURNS text LANGUAGE sql AS $$
+  SELECT format('dp_logreg_tune(''people'', ''y'', ''{age,ward}'', ''Infinity'', lambdas => %L)', (SELECT array_agg(0.001 * 1.1 ^ i) FROM generate_series(1, candidates) i))
 $$;
 SELECT scans(call, 'memory') AS train FROM calls WHERE what = 'columns';
-SELECT n AS candidates, scans(tune_call(n), 'memory') AS tune, scans(tune_call(n, ', holdout => ''published'''), 'memory') AS private_rows,
-       scans(tune_call(n, ', holdout => ''published'''), 'memory', 'published') AS public_rows
-  FROM unnest('{1,2,7,20}'::int[]) n;
+SELECT n AS candidates, scans(tune_call(n), 'memory') AS tune FROM unnest('{1,2,7,20}'::int[]) n;
 -- without memory there are passes, which the candidates share
-SELECT n AS candidates, scans(tune_call(n), 'passes') BETWEEN 4 AND 16 AS tune, scans(tune_call(n, ', holdout => ''published'''), 'passes', 'published') BETWEEN 4 AND 24 AS public_rows
-  FROM unnest('{1,2,7,20}'::int[]) n;
+SELECT n AS candidates, scans(tune_call(n), 'passes') BETWEEN 4 AND 16 AS tune FROM unnest('{1,2,7,20}'::int[]) n;
 
 -- Progress: the same lines whatever rows hold, for tables of the same size
 CREATE TABLE easy AS SELECT NULL::boolean AS y, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 1500) i;
@@ -249,6 +237,6 @@ SELECT dp_svm_tune('hard', 'y', 'x', 1, lambdas => '{0.1,0.01}') IS NOT NULL AS 
 RESET dperm.progress;
 
 DROP VIEW first_rows, flickering, some_of_six;
-DROP TABLE people, dense, broad, calls, cities, results, models, six, sets, published, easy, hard;
+DROP TABLE people, dense, broad, calls, cities, results, models, six, sets, easy, hard;
 DROP FUNCTION model, weights, distance, with_rows, flickers, says, call_on, try_sets, winner, scans, tune_call;
 DROP TYPE ward;

@@ -181,7 +181,6 @@ BEGIN
   EXECUTE query;
   RETURN (SELECT coalesce(seq_scan, 0) + coalesce(idx_scan, 0) FROM pg_stat_xact_user_tables WHERE relname = 'visits') - before;
 END $$;
-CREATE TABLE public_visits AS SELECT y, age, x, ward FROM visits WHERE p < 40;
 CREATE INDEX ON visits (p);
 ANALYZE visits;
 SELECT what, memory, scans(query, memory) FROM (VALUES ('0'), ('64kB'), ('256MB')) m(memory), (VALUES
@@ -189,7 +188,6 @@ SELECT what, memory, scans(query, memory) FROM (VALUES ('0'), ('64kB'), ('256MB'
   (2, 'train svm', $$SELECT dp_svm_train('visits', 'y', 'x', 'Infinity', 1e-6, dimension => 2, unit => 'p')$$),
   (3, 'tune', $$SELECT dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p')$$),
   (4, 'tune kernels', $$SELECT dp_svm_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', candidates => '[{"kernel": "gaussian", "kernel_features": 10}, {"kernel": "laplacian", "kernel_features": 10}, {"lambda": 0.1}]')$$),
-  (5, 'tune on holdout', $$SELECT dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', holdout => 'public_visits')$$),
   (6, 'evaluate', $$SELECT dp_evaluate(persons, 'visits', epsilon => 1, unit => 'p') FROM trained WHERE way = 'categories' AND learner = 'svm'$$),
   (7, 'roc', $$SELECT dp_roc(persons, 'visits', epsilon => 1, unit => 'p') FROM trained WHERE way = 'a kernel' AND learner = 'svm'$$),
   (8, 'cost', $$SELECT dp_cost('visits', 'y', 'x', 1, 300, dimension => 2, unit => 'p')$$)) q(place, what, query)
@@ -208,8 +206,6 @@ SELECT (m::jsonb ->> 'dimension')::int AS dimension FROM dp_logreg_tune('many', 
 SET dperm.cache_memory = 0;
 SELECT (m::jsonb ->> 'dimension')::int AS dimension FROM dp_logreg_tune('many', 'y', 'x', 20, unit => 'p', candidates => '[{"dimension": 5}, {"dimension": 6}, {"dimension": 7}]') m;
 RESET dperm.cache_memory;
--- on a public table; n is that of the private one
-SELECT m::jsonb -> 'tuning' ->> 'way' AS way, units(m) AS persons FROM dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', holdout => 'public_visits') m;
 
 -- Evaluation: parts of persons, 2^-20 each, against sums by hand; with a file
 -- of notes or not

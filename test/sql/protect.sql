@@ -114,7 +114,6 @@ SELECT outcomes('?', $$
   count(*) FROM model, dp_evaluate(model, 'clinic.patients', 'salary', 1, positive => '1')
   count(*) FROM model, dp_evaluate(model, 'clinic.patients', epsilon => 'Infinity') $$);
 CREATE TEMP TABLE open_rows AS SELECT 1 AS age, true AS ill;
-SELECT dp_logreg_tune('open_rows', 'ill', '{age}', 1, domains => '{"age": [0, 2]}', holdout => 'clinic.patients');
 -- none of that has been charged but the three that trained
 SELECT count(*) AS charges, sum(epsilon) AS epsilon FROM dp_ledger WHERE budget = 'clinic' AND act = 'charge';
 

@@ -323,47 +323,6 @@ CREATE VIEW first_rows AS SELECT id, ill, x FROM visits LIMIT 500;
 SELECT tune($$ 'first_rows', 'ill', 'x', 1, identity => 'id' $$);
 
 --
--- Holdout: the choice is made on public rows
---
-CREATE TABLE published AS SELECT id, ill, answer, x, age FROM visits WHERE id % 2 = 0;
-CREATE VIEW published_view AS SELECT * FROM published;
-SELECT m -> 'tuning', m -> 'rows', m -> 'epsilon', m -> 'private' FROM
-  (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', holdout => 'published', lambdas => '{1000,0.0001,100}')::jsonb AS m OFFSET 0) s;
-SELECT string_agg(DISTINCT m ->> 'lambda', ' ') FROM
-  (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', holdout => 'published', lambdas => '{1000,0.0001,100}')::jsonb AS m FROM generate_series(1, 5) OFFSET 0) s;
-SELECT string_agg(DISTINCT m ->> 'lambda', ' ') FROM
-  (SELECT dp_svm_tune('visits', 'answer', '{x,age}', 500, positive => 'yes', domains => '{"x": {"dimension": 2}, "age": [0, 10000]}', holdout => 'public.published', lambdas => '{1000,0.0001}')::jsonb AS m
-   FROM generate_series(1, 5) OFFSET 0) s;
-SELECT regexp_replace(substring(dp_guarantee(dp_logreg_tune('visits', 'ill', 'x', 0.5, holdout => 'published')) FROM 'The parameters.*'), ' Each further.*', '');
-SELECT m::text::dp_model::text = m::text AND m::jsonb::dp_model::jsonb = m::jsonb AND dperm_model_send(m::text::dp_model) = dperm_model_send(m) FROM
-  (SELECT dp_logreg_tune('visits', 'ill', 'x', 1, holdout => '"published"') AS m OFFSET 0) s;
--- the private source needs no identity then; the public one does
-SELECT tunes('dp_logreg_tune(?)', $$ 'seen', 'ill', 'x', 1, holdout => 'published' $$);
-SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, holdout => ?) $$,
-  $$ 'published_view' | 'published_view', identity => 'id' $$);
-SELECT outcomes('dp_logreg_tune(''nobody_else'', ''ill'', ''x'', 1, holdout => ?)', '''published''');
-CREATE TABLE nobody_else (ill boolean, x vec2);
-SELECT outcomes('dp_logreg_tune(''nobody_else'', ''ill'', ''x'', 1, holdout => ?)', '''published''');
-SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, holdout => ?) $$,
-  $$ 'nobody_else' | 'nowhere' | 'visits' | 'public."visits"' $$);
--- nor a view of it, nor a part of it
-CREATE VIEW visits_too AS SELECT ill, x FROM visits WHERE ill IS NOT NULL;
-SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'visits_too' $$);
-CREATE TABLE visits_part () INHERITS (visits);
-SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'visits_part' $$);
-SELECT tune($$ 'visits_part', 'ill', 'x', 1, holdout => 'visits' $$);
-DROP TABLE visits_part;
-DROP VIEW visits_too;
--- a few public rows for many private ones at a large epsilon
-CREATE TABLE few AS SELECT * FROM published LIMIT 60;
-SELECT tune($$ 'visits', 'ill', 'x', 500, holdout => 'few' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1e-6, holdout => 'few' $$);
-DROP TABLE few;
-CREATE TABLE other_columns (ill boolean, x text, age text);
-SELECT tunes($$ dp_logreg_tune('visits', ?, holdout => 'other_columns') $$,
-  $$ 'ill', 'x', 1 | 'answer', 'x', 1, positive => 'yes' | 'ill', 'age', 1 $$);
-
---
 -- Privileges
 --
 DROP ROLE IF EXISTS dperm_tuner, dperm_meddler;
@@ -383,7 +342,6 @@ SET ROLE dperm_tuner;
 SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'id' $$);
 SELECT split_part(tune($$ 'visits', 'ill', '{x,age}', 1, domains => '{"x": {"dimension": 2}}', identity => 'id' $$), E'\n', 1);
 SELECT split_part(tune($$ 'visits', 'ill', 'x', 1, identity => 'age' $$), E'\n', 1);
-SELECT split_part(tune($$ 'visits', 'ill', 'x', 1, identity => 'id', holdout => 'published' $$), E'\n', 1);
 RESET ROLE;
 -- nobody's functions stand in for ours
 CREATE SCHEMA traps;
@@ -402,7 +360,6 @@ CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean,
 CREATE AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2) (SFUNC = public.dperm_moments_step, STYPE = dperm_moments);
 RESET ROLE;
 SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'published' $$);
 SELECT outcomes('dp_logreg_train(?) IS NOT NULL', $$ 'visits', 'ill', 'x', 1 $$);
 DROP AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2);
 SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
@@ -411,28 +368,13 @@ SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
 DROP SCHEMA traps CASCADE;
 DROP OWNED BY dperm_tuner, dperm_meddler;
 DROP ROLE dperm_tuner, dperm_meddler;
-DROP VIEW seen, unsteady, first_rows, published_view;
+DROP VIEW seen, unsteady, first_rows;
 DROP MATERIALIZED VIEW stored;
-DROP TABLE visits, ring, tuned, keys, parts, mine, heir, ancestor, unlabelled, nobody, nobody_else, "odd names", published, other_columns;
+DROP TABLE visits, ring, tuned, keys, parts, mine, heir, ancestor, unlabelled, nobody, "odd names";
 DROP FUNCTION tune, tunes, chosen;
 DROP DOMAIN vec2;
--- A source that is not what it says: rows that are counted, and then gone
-CREATE FUNCTION fading_rows() RETURNS TABLE (y boolean, x float8) LANGUAGE plpgsql IMMUTABLE AS $$
-DECLARE
-  k int := current_setting('fading.calls')::int;
-BEGIN
-  PERFORM set_config('fading.calls', (k + 1)::text, false);
-  RETURN QUERY SELECT i % 2 = 0, i / 100.0::float8 FROM generate_series(1, CASE WHEN k < current_setting('fading.after')::int THEN 100 ELSE 0 END) i;
-END $$;
-CREATE VIEW fading AS SELECT * FROM fading_rows();
-CREATE TABLE steady AS SELECT i % 2 = 0 AS y, i / 200.0 AS x FROM generate_series(1, 200) i;
-SET fading.calls = 0;
-SET fading.after = 1;
-SELECT dp_logreg_tune('fading', 'y', '{x}', 1, domains => '{"x": [0, 1]}', holdout => 'steady');
 -- Each candidate sees vectors whole, whatever the first one needs of them
 CREATE TABLE twelve AS SELECT i % 2 = 0 AS y, (SELECT array_agg(CASE WHEN k = 12 AND i % 2 = 0 THEN 0.9 WHEN k = 12 THEN -0.9 ELSE 0 END) FROM generate_series(1, 12) k)::float8[] AS x FROM generate_series(1, 300) i;
 SELECT c::jsonb -> 'dimension' AS chosen, count(*) FROM generate_series(1, 5) i,
   LATERAL (SELECT dp_logreg_tune('twelve', 'y', 'x', 'Infinity', candidates => '[{"dimension": 2, "lambda": 0.01}, {"dimension": 12, "lambda": 0.01}]') AS c WHERE i > 0) s GROUP BY 1;
-DROP VIEW fading;
-DROP FUNCTION fading_rows;
-DROP TABLE steady, twelve;
+DROP TABLE twelve;

@@ -343,17 +343,6 @@ compare('computed columns', 'local_computed', 'computed', "'y', 'g', 'Infinity',
 	like($error, qr/column "i" does not identify rows: no constraint makes it unique and not null/, 'nor those of a table with foreign partitions');
 	($out, $error) = run_here("SELECT dp_logreg_tune('people', 'y', 'x', 'Infinity', dimension => 3)");
 	like($error, qr/the rows of "people" have no identity\nHINT:  Specify all columns of a key/, 'rows of foreign partitions have no identity');
-	for my $setting ('dperm.pull_memory = 0', 'dperm.pull_memory = DEFAULT')
-	{
-		($out, $error) = run_here("SET $setting; SELECT dp_guarantee(m) LIKE '%epsilon%' OR dp_weights(m) IS NOT NULL FROM dp_logreg_tune('everyone', 'y', 'x', 1, dimension => 3, holdout => 'people', identity => 'i') m");
-		is($out, 't', "a foreign holdout, $setting") or diag($error);
-		($out, $error) = run_here("SET $setting; SELECT dp_weights(m) IS NOT NULL FROM dp_logreg_tune('people', 'y', 'x', 1, dimension => 3, holdout => 'many') m");
-		like($error, qr/the rows of "many" have no identity/, "a foreign holdout needs a column, $setting");
-		($out, $error) = run_here("SET $setting; SELECT dp_weights(m) IS NOT NULL FROM dp_logreg_tune('people', 'y', 'x', 1, dimension => 3, holdout => 'zeroth') m");
-		is($out, 't', "a private table of foreign partitions, $setting") or diag($error);
-	}
-	($out, $error) = run_here("SELECT dp_logreg_tune('people', 'y', 'x', 1, dimension => 3, holdout => 'people_0', identity => 'c')");
-	like($error, qr/holdout reads from the private table/, 'a partition of the private table is no holdout');
 	($out, $error) = run_here("SELECT (SELECT value FROM dp_evaluate(m, 'people', 'y', 'Infinity') WHERE metric = 'accuracy') = (SELECT value FROM dp_evaluate(m, 'everyone', 'y', 'Infinity') WHERE metric = 'accuracy')
 		FROM dp_logreg_train('people', 'y', 'x', 'Infinity', dimension => 3) m");
 	is($out, 't', 'evaluation') or diag($error);

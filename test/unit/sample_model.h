@@ -155,9 +155,8 @@ sample_candidate(TestRandom *state)
 static inline DpermText
 sample_tuning(TestRandom *state, DpermUnit unit, int64_t rows, char *room)
 {
-	bool		holdout = test_below(state, 3) == 0;
 	int			count = 1 + test_below(state, 5);
-	int			keys = holdout ? 4 : 6;
+	int			keys = 6;
 	int			first = test_below(state, keys);
 	int			len = 0;
 
@@ -167,7 +166,7 @@ sample_tuning(TestRandom *state, DpermUnit unit, int64_t rows, char *room)
 		switch ((first + k) % keys)
 		{
 			case 0:
-				len += sprintf(room + len, "\"way\": \"%s\"", holdout ? "holdout" : "private");
+				len += sprintf(room + len, "\"way\": \"private\"");
 				break;
 			case 1:
 				len += sprintf(room + len, "\"candidates\": [");
@@ -176,10 +175,8 @@ sample_tuning(TestRandom *state, DpermUnit unit, int64_t rows, char *room)
 				len += sprintf(room + len, "]");
 				break;
 			case 2:
-				len += holdout ? sprintf(room + len, "\"holdout\": \"%s\"",
-										 test_below(state, 2) ? "public.t" : "\\\"A\\u00e4 \\\\") :
-					sprintf(room + len, "\"selection\": \"%s\"", test_below(state, 2) ?
-							"exponential" : "permute_and_flip");
+				len += sprintf(room + len, "\"selection\": \"%s\"", test_below(state, 2) ?
+							   "exponential" : "permute_and_flip");
 				break;
 			case 3:
 				len += sprintf(room + len, "\"chosen\": %s", sample_candidate(state));

@@ -14,8 +14,6 @@ static void *memory;
 
 static const char *const private_text = "{\"way\": \"private\", \"selection\": \"exponential\","
 " \"rows\": 5000, \"portions\": 3, \"candidates\": [{\"lambda\": 0.01}, {\"lambda\": 0.1}], \"chosen\": {\"lambda\": 0.2}}";
-static const char *const holdout_text = "{\"way\": \"holdout\", \"holdout\": \"public.t\","
-" \"candidates\": [{\"lambda\": 0.01}], \"chosen\": {}}";
 
 /*
  * What is wrong with a text, "" if nothing; read from a copy that ends where
@@ -49,15 +47,13 @@ why_not_edited(const char *text, const char *from, const char *to)
 	return why_not(edited, &out);
 }
 
-TEST(reads_both_ways)
+TEST(reads_what_is_written)
 {
 	DpermTuning out;
 
 	CHECK_TEXT(why_not(private_text, &out), "");
-	CHECK(!out.holdout && out.selection == DPERM_SELECT_EXPONENTIAL && out.rows == 5000);
+	CHECK(out.selection == DPERM_SELECT_EXPONENTIAL && out.rows == 5000);
 	CHECK(out.portions == 3 && out.candidates == 2);
-	CHECK_TEXT(why_not(holdout_text, &out), "");
-	CHECK(out.holdout && out.candidates == 1);
 	CHECK_TEXT(why_not_edited(private_text, "exponential", "permute_and_flip"), "");
 
 	/* as jsonb orders and spells it */
@@ -76,7 +72,6 @@ TEST(reads_both_ways)
 TEST(refuses_what_nobody_writes)
 {
 	static const char *const edits[][2] = {
-		{"\"private\"", "\"holdout\""},
 		{"\"private\"", "\"Private\""},
 		{"\"private\"", "\"\""},
 		{"\"private\"", "1"},
@@ -84,7 +79,7 @@ TEST(refuses_what_nobody_writes)
 		{"\"way\": \"private\", ", ""},
 		{"\"way\": \"private\"", "\"way\": \"private\", \"way\": \"private\""},
 		{"\"way\": \"private\"", "\"way\": \"private\", \"w\\u0061y\": \"private\""},
-		{"\"way\": \"private\"", "\"way\": \"private\", \"holdout\": \"t\""},
+		{"\"way\": \"private\"", "\"way\": \"private\", \"table\": \"t\""},
 		{"\"way\": \"private\"", "\"way\": \"private\", \"scores\": [3, 4]"},
 		{"\"way\": \"private\"", "\"way\": \"private\", \"mistakes\": 3"},
 		{"\"way\": \"private\"", "\"way\": \"private\", \"\": 3"},
@@ -136,11 +131,6 @@ TEST(refuses_what_nobody_writes)
 		if (strcmp(why, FAULT) != 0)
 			fprintf(stderr, "edit %zu: %s\n", i, edits[i][1]);
 	}
-	CHECK_TEXT(why_not_edited(holdout_text, "\"public.t\"", "3"), FAULT);
-	CHECK_TEXT(why_not_edited(holdout_text, "\"holdout\": \"public.t\", ", ""), FAULT);
-	CHECK_TEXT(why_not_edited(holdout_text, "\"way\"", "\"rows\": 7, \"way\""), FAULT);
-	CHECK_TEXT(why_not_edited(holdout_text, "[{\"lambda\": 0.01}]", "[]"), FAULT);
-	CHECK_TEXT(why_not_edited(holdout_text, ", \"chosen\": {}", ""), FAULT);
 	CHECK_TEXT(why_not("", &out), FAULT);
 	CHECK_TEXT(why_not("null", &out), FAULT);
 	CHECK_TEXT(why_not("{}", &out), FAULT);
@@ -158,19 +148,17 @@ TEST(counts_candidates)
 	static char text[8192];
 	DpermTuning out;
 
-	for (int holdout = 0; holdout < 2; holdout++)
-		for (int count = DPERM_CANDIDATES_MAX - 1; count <= DPERM_CANDIDATES_MAX + 1; count++)
-		{
-			int			len = holdout ?
-				sprintf(text, "{\"way\": \"holdout\", \"holdout\": \"t\", \"chosen\": {}, \"candidates\": [") :
-				sprintf(text, "{\"way\": \"private\", \"selection\": \"exponential\", \"rows\": 1,"
-						" \"portions\": %d, \"chosen\": {\"lambda\": 1}, \"candidates\": [", count + 1);
+	for (int count = DPERM_CANDIDATES_MAX - 1; count <= DPERM_CANDIDATES_MAX + 1; count++)
+	{
+		int			len =
+			sprintf(text, "{\"way\": \"private\", \"selection\": \"exponential\", \"rows\": 1,"
+					" \"portions\": %d, \"chosen\": {\"lambda\": 1}, \"candidates\": [", count + 1);
 
-			for (int i = 0; i < count; i++)
-				len += sprintf(text + len, "%s{\"lambda\": %d}", i ? ", " : "", i);
-			sprintf(text + len, "]}");
-			CHECK_TEXT(why_not(text, &out), count > DPERM_CANDIDATES_MAX ? FAULT : "");
-		}
+		for (int i = 0; i < count; i++)
+			len += sprintf(text + len, "%s{\"lambda\": %d}", i ? ", " : "", i);
+		sprintf(text + len, "]}");
+		CHECK_TEXT(why_not(text, &out), count > DPERM_CANDIDATES_MAX ? FAULT : "");
+	}
 }
 
 /* Whatever is sampled is read back correctly. */
@@ -179,7 +167,6 @@ TEST(reads_what_is_sampled)
 	TestRandom	state = 1;
 	char		room[SAMPLE_TUNING];
 	DpermTuning out;
-	int			ways[2] = {0};
 
 	for (int i = 0; i < 5000; i++)
 	{
@@ -188,10 +175,8 @@ TEST(reads_what_is_sampled)
 
 		CHECK(text.len < SAMPLE_TUNING);
 		CHECK(dperm_tuning_read(&text, &out) == NULL);
-		CHECK(out.holdout || (out.rows >= rows && out.portions == out.candidates + 1));
-		ways[out.holdout]++;
+		CHECK(out.rows >= rows && out.portions == out.candidates + 1);
 	}
-	CHECK(ways[0] > 1000 && ways[1] > 1000);
 }
 
 /* Decode a binary form. */
@@ -303,15 +288,19 @@ fate_of(const char *tuning)
 		CHECK(fate.same); \
 	} while (0)
 
+/* The beginning of a tuning with one candidate, which follows. */
+#define ONE_CANDIDATE "{\"way\": \"private\", \"selection\": \"exponential\", \"rows\": 1000," \
+	" \"portions\": 2, \"chosen\": {}, \"candidates\": [{\"a\": "
+
 /*
- * A holdout tuning whose only candidate is nested that many levels below the
- * tuning itself.
+ * A tuning whose only candidate is nested that many levels below the tuning
+ * itself.
  */
 static const char *
 nested(int levels)
 {
 	static char text[1024];
-	int			len = sprintf(text, "{\"way\": \"holdout\", \"holdout\": \"t\", \"chosen\": {}, \"candidates\": [{\"a\": ");
+	int			len = sprintf(text, ONE_CANDIDATE);
 
 	for (int i = 0; i < levels; i++)
 		text[len++] = '[';
@@ -321,15 +310,15 @@ nested(int levels)
 	return text;
 }
 
-/* A holdout tuning of that many bytes. */
+/* A tuning of that many bytes. */
 static char *
 long_tuning(size_t size)
 {
 	char	   *text = malloc(size + 1);
-	size_t		len = (size_t) sprintf(text, "{\"way\": \"holdout\", \"chosen\": {}, \"candidates\": [{}], \"holdout\": \"");
+	size_t		len = (size_t) sprintf(text, ONE_CANDIDATE "\"");
 
-	memset(text + len, 'x', size - len - 2);
-	strcpy(text + size - 2, "\"}");
+	memset(text + len, 'x', size - len - 4);
+	strcpy(text + size - 4, "\"}]}");
 	return text;
 }
 
@@ -338,7 +327,6 @@ TEST(both_forms_of_a_model_carry_it)
 	char	   *text;
 
 	CHECK_FATE(private_text, true);
-	CHECK_FATE(holdout_text, true);
 	CHECK_FATE("{\"way\": \"private\"}", false);
 	CHECK_FATE("{}", false);
 	CHECK_FATE("[]", false);

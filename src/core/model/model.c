@@ -211,9 +211,9 @@ check_tuning(const DpermModel *m)
 	if (m->tuning.len > DPERM_MODEL_TUNING_MAX)
 		return "tuning is too long";
 	fault = dperm_tuning_read(&m->tuning, &tuning);
-	if (fault == NULL && !tuning.holdout && tuning.persons != (m->claim.unit == DPERM_UNIT_PERSON))
+	if (fault == NULL && tuning.persons != (m->claim.unit == DPERM_UNIT_PERSON))
 		fault = "tuning and unit contradict each other";
-	if (fault == NULL && !tuning.holdout && m->rows > tuning.rows)
+	if (fault == NULL && m->rows > tuning.rows)
 		fault = tuning.persons ? "tuning has fewer persons than the model" : "tuning has fewer "
 			"rows than the model";
 	return fault;

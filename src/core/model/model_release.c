@@ -7,26 +7,12 @@
 #include <math.h>
 
 #include "core/mechanism/slack.h"
-#include "core/model/tuning.h"
 
 /*
  * A relative margin for rounding, and for shares that add up to slightly more
  * than 1.
  */
 #define NUDGE (1 + 1e-9)
-
-/*
- * Was it chosen on private rows? Then others were trained, too, and its own
- * curve does not cover the whole release.
- */
-static bool
-chosen_privately(const DpermModel *model)
-{
-	DpermTuning tuning;
-
-	return model->tuning.len > 0 &&
-		   (dperm_tuning_read(&model->tuning, &tuning) != NULL || !tuning.holdout);
-}
 
 /* The claim and the curve. */
 DpermRelease
@@ -50,7 +36,12 @@ dperm_model_release(const DpermModel *model)
 	if (gaussian)
 		release.curve = DPERM_CURVE_NONE;
 	release.stage = claim->shares[DPERM_SHARE_RELEASE] * NUDGE;
-	if (chosen_privately(model))
+
+	/*
+	 * if it was tuned, others were trained, too, and its own curve does not
+	 * cover the whole release
+	 */
+	if (model->tuning.len > 0)
 		return release;
 	if (model->method == DPERM_METHOD_OUTPUT)
 	{

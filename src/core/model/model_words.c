@@ -168,33 +168,17 @@ put_tuning(DpermOut *out, const DpermModel *model)
 
 	if (model->tuning.len == 0 || dperm_tuning_read(&model->tuning, &tuning) != NULL)
 		return;
-	if (tuning.holdout)
-		dperm_out_put(out,
-			"The parameters were chosen among %d candidates on a table that was declared "
-				 "public, which costs"
-			" nothing. ", tuning.candidates);
-	else
-		dperm_out_put(out,
-			"The parameters were chosen privately among %d candidates: a table of %" PRId64
-			" %s was divided at random into %d portions, one for each candidate to be trained"
-			" on and one to %s, by which one was chosen with the %s rule. The"
-			" guarantee, with the same epsilon%s, covers all %s of that table and the choice;"
-			" the %s are not released. ",
-			tuning.candidates, tuning.rows, is_for_persons(model) ? "persons" : "rows",
-			tuning.portions, number ? "add up their errors" : "count their mistakes",
-			tuning.selection == DPERM_SELECT_EXPONENTIAL ? "exponential" : "permute-and-flip",
-			model->claim.delta > 0 ? " and delta" : "", is_for_persons(model) ? "persons" : "rows",
-			number ? "sums" : "counts");
-}
-
-/* Was the model chosen by looking at private rows? */
-static bool
-is_chosen_privately(const DpermModel *model)
-{
-	DpermTuning tuning;
-
-	return model->tuning.len > 0 && dperm_tuning_read(&model->tuning, &tuning) == NULL &&
-		!tuning.holdout;
+	dperm_out_put(out,
+		"The parameters were chosen privately among %d candidates: a table of %" PRId64
+		" %s was divided at random into %d portions, one for each candidate to be trained"
+		" on and one to %s, by which one was chosen with the %s rule. The"
+		" guarantee, with the same epsilon%s, covers all %s of that table and the choice;"
+		" the %s are not released. ",
+		tuning.candidates, tuning.rows, is_for_persons(model) ? "persons" : "rows",
+		tuning.portions, number ? "add up their errors" : "count their mistakes",
+		tuning.selection == DPERM_SELECT_EXPONENTIAL ? "exponential" : "permute-and-flip",
+		model->claim.delta > 0 ? " and delta" : "", is_for_persons(model) ? "persons" : "rows",
+		number ? "sums" : "counts");
 }
 
 /*
@@ -299,7 +283,7 @@ put_guarantee(DpermOut *out, const DpermModel *model)
 	put_promise(out, model);
 	dperm_out_put(out, "Only %s computed from what the rows hold; everything else in the model %s. "
 			 "Method: %s, with the %s analysis%s%s. ",
-		is_chosen_privately(model) ?
+		model->tuning.len > 0 ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
 		model->prior.len > 0 ?
 		"is a public parameter, is known of the prior, or follows from these" :

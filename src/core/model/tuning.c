@@ -16,13 +16,9 @@ enum
 	SAW_ROWS = 4,
 	SAW_PORTIONS = 8,
 	SAW_CANDIDATES = 16,
-	SAW_HOLDOUT = 32,
-	SAW_CHOSEN = 64
+	SAW_CHOSEN = 32,
+	SAW_ALL = 63
 };
-
-#define COMMON_KEYS (SAW_WAY | SAW_CANDIDATES | SAW_CHOSEN)
-#define PRIVATE_KEYS (COMMON_KEYS | SAW_SELECTION | SAW_ROWS | SAW_PORTIONS)
-#define HOLDOUT_KEYS (COMMON_KEYS | SAW_HOLDOUT)
 
 /* One candidate: an object of scalar values, like arguments. */
 static bool
@@ -65,12 +61,8 @@ read_member(DpermJson *json, const char *key, DpermTuning *out)
 	int64_t		number;
 
 	if (strcmp(key, "way") == 0)
-	{
-		if (!dperm_json_string(json, name, sizeof(name)))
-			return 0;
-		out->holdout = strcmp(name, "holdout") == 0;
-		return out->holdout || strcmp(name, "private") == 0 ? SAW_WAY : 0;
-	}
+		return dperm_json_string(json, name, sizeof(name)) && strcmp(name, "private") == 0 ?
+			SAW_WAY : 0;
 	if (strcmp(key, "selection") == 0)
 		return dperm_json_string(json, name, sizeof(name)) &&
 			dperm_selection_parse(name, &out->selection) ? SAW_SELECTION : 0;
@@ -91,8 +83,6 @@ read_member(DpermJson *json, const char *key, DpermTuning *out)
 		return read_candidate_list(json, out) ? SAW_CANDIDATES : 0;
 	if (strcmp(key, "chosen") == 0)
 		return read_candidate(json) ? SAW_CHOSEN : 0;
-	if (strcmp(key, "holdout") == 0)
-		return dperm_json_string(json, NULL, 0) ? SAW_HOLDOUT : 0;
 	return 0;
 }
 
@@ -124,11 +114,9 @@ dperm_tuning_read(const DpermText *text, DpermTuning *out)
 			return fault;
 		seen |= bit;
 	}
-	if (!dperm_json_close(&json) || seen != (out->holdout ? HOLDOUT_KEYS : PRIVATE_KEYS) ||
-		out->candidates < 1 || out->candidates > DPERM_CANDIDATES_MAX)
-		return fault;
-	if (!out->holdout && (out->portions != out->candidates + 1 || out->rows < 1 ||
-						  out->rows > DPERM_ROWS_MAX))
+	if (!dperm_json_close(&json) || seen != SAW_ALL || out->candidates < 1 ||
+		out->candidates > DPERM_CANDIDATES_MAX || out->portions != out->candidates + 1 ||
+		out->rows < 1 || out->rows > DPERM_ROWS_MAX)
 		return fault;
 	return NULL;
 }

@@ -6,12 +6,9 @@
  *   {"way": "private", "selection": "permute_and_flip", "rows": 100000,
  *    "portions": 6, "chosen": {"lambda": 0.1}, "candidates": [{"lambda": 0.01},
  *    ...]}
- * with "persons" in place of "rows" if persons are the units; or
  *
- *   {"way": "holdout", "holdout": "public_table", "chosen": {"lambda": 0.1},
- *    "candidates": [...]}
- *
- * in any order of keys. All of it is public or released; it does not contain
+ * with "persons" in place of "rows" if persons are the units, and in any order
+ * of keys. All of it is public or released; it does not contain
  * the candidates' scores.
  */
 #ifndef DPERM_TUNING_H
@@ -25,8 +22,7 @@
 
 typedef struct DpermTuning
 {
-	bool		holdout;		/* on public data, at no cost; else privately */
-	DpermSelection selection;	/* private only, like the next three */
+	DpermSelection selection;
 	int64_t		rows;			/* units of all portions together */
 	bool		persons;		/* are persons the units? */
 	int			portions;
