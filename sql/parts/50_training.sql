@@ -32,7 +32,6 @@ CREATE FUNCTION dp_logreg_train(
 	kernel_features integer DEFAULT NULL,
 	kernel_seed bigint DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
@@ -42,7 +41,7 @@ CREATE FUNCTION dp_logreg_train(
 	classes text[] DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, float8, text, text, bigint, dp_model, text, text[]) IS
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, text, bigint, dp_model, text, text[]) IS
 	'train a differentially private logistic regression, of two classes or several, on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -66,7 +65,6 @@ CREATE FUNCTION dp_svm_train(
 	loss text DEFAULT 'huber',
 	h float8 DEFAULT 0.5,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
@@ -75,7 +73,7 @@ CREATE FUNCTION dp_svm_train(
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, text, text, bigint, dp_model, text) IS
 	'train a differentially private support vector machine on the rows of a relation';
 
 CREATE FUNCTION dp_linreg_train(
@@ -98,7 +96,6 @@ CREATE FUNCTION dp_linreg_train(
 	kernel_seed bigint DEFAULT NULL,
 	h float8 DEFAULT 0.25,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
@@ -107,5 +104,5 @@ CREATE FUNCTION dp_linreg_train(
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_linreg_train(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, text, float8, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_linreg_train(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, text, float8, text, text, bigint, dp_model, text) IS
 	'train a differentially private linear regression on the rows of a relation';

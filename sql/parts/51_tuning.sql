@@ -21,11 +21,9 @@ CREATE FUNCTION dp_logreg_tune(
 	kernel_features integer DEFAULT NULL,
 	kernel_seed bigint DEFAULT NULL,
 	candidates jsonb DEFAULT NULL,
-	lambdas float8[] DEFAULT NULL,
 	selection text DEFAULT 'permute_and_flip',
 	identity text DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
@@ -35,7 +33,7 @@ CREATE FUNCTION dp_logreg_tune(
 	classes text[] DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, float8[], text, text, text, float8, float8, text, text, bigint, dp_model, text, text[]) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, text, text, text, float8, text, text, bigint, dp_model, text, text[]) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -59,11 +57,9 @@ CREATE FUNCTION dp_svm_tune(
 	loss text DEFAULT 'huber',
 	h float8 DEFAULT 0.5,
 	candidates jsonb DEFAULT NULL,
-	lambdas float8[] DEFAULT NULL,
 	selection text DEFAULT 'permute_and_flip',
 	identity text DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
@@ -72,7 +68,7 @@ CREATE FUNCTION dp_svm_tune(
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, float8, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, text, text, text, float8, text, text, bigint, dp_model, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';
 
 CREATE FUNCTION dp_linreg_tune(
@@ -95,11 +91,9 @@ CREATE FUNCTION dp_linreg_tune(
 	kernel_seed bigint DEFAULT NULL,
 	h float8 DEFAULT 0.25,
 	candidates jsonb DEFAULT NULL,
-	lambdas float8[] DEFAULT NULL,
 	selection text DEFAULT 'permute_and_flip',
 	identity text DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
@@ -108,5 +102,5 @@ CREATE FUNCTION dp_linreg_tune(
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_linreg_tune(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, jsonb, float8[], text, text, text, float8, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_linreg_tune(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, jsonb, text, text, text, float8, text, text, bigint, dp_model, text) IS
 	'train a differentially private linear regression with privately chosen parameters';

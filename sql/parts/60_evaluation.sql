@@ -65,7 +65,6 @@ CREATE FUNCTION dp_cost(
 	loss text DEFAULT 'logistic',
 	lambda float8 DEFAULT NULL,
 	h float8 DEFAULT NULL,
-	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	classes integer DEFAULT NULL,
@@ -85,7 +84,7 @@ CREATE FUNCTION dp_cost(
 	OUT rows_needed bigint
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cost(bigint, integer, float8, text, text, text, float8, float8, float8, float8, text, integer) IS
+COMMENT ON FUNCTION dp_cost(bigint, integer, float8, text, text, text, float8, float8, float8, text, integer) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, for any rows of a dimension';
 
 CREATE FUNCTION dp_cost(
@@ -111,7 +110,6 @@ CREATE FUNCTION dp_cost(
 	loss text DEFAULT 'logistic',
 	h float8 DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
@@ -142,5 +140,5 @@ CREATE FUNCTION dp_cost(
 	OUT calls_left bigint
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dperm_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 3;
-COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, float8, text, text, dp_model, text[]) IS
+COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, text, text, dp_model, text[]) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

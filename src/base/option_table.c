@@ -48,10 +48,6 @@ typedef struct Option
 #define ARGUMENT (DPERM_PLACE_TRAIN | DPERM_PLACE_TUNE)
 #define KEY (DPERM_PLACE_AGGREGATE | DPERM_PLACE_CANDIDATE)
 
-/* Multiples of the default lambda. */
-#define SCALE_MIN 1e-6
-#define SCALE_MAX 1e6
-
 #define LOGREG (1 << DPERM_LEARNER_LOGREG)
 #define SVM (1 << DPERM_LEARNER_SVM)
 #define LINREG (1 << DPERM_LEARNER_LINREG)
@@ -161,33 +157,6 @@ set_noise(DpermOptions *options, OptionValue value)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown noise \"%s\"", name),
 				 errhint("Use 'shaped' or 'ball'.")));
-}
-
-static void
-set_slack(DpermOptions *options, OptionValue value)
-{
-	double		slack = value.number;
-
-	if (!(slack >= DPERM_SLACK_MIN && slack <= DPERM_SLACK_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("slack must be between %g and %g", DPERM_SLACK_MIN, DPERM_SLACK_MAX),
-				 errhint("slack is a share of epsilon; omit it to use a default that does not "
-						 "depend on the data.")));
-	options->slack = slack;
-}
-
-static void
-set_scale(DpermOptions *options, OptionValue value)
-{
-	double		scale = value.number;
-
-	if (!(scale >= SCALE_MIN && scale <= SCALE_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("scale must be between %g and %g", SCALE_MIN, SCALE_MAX),
-				 errhint("scale is a multiple of the default lambda.")));
-	options->scale = scale;
 }
 
 static void
@@ -383,11 +352,9 @@ static const Option table[] = {
 	{"kernel_features", INT4OID, set_kernel_features, ARGUMENT | KEY},
 	{"kernel_seed", INT8OID, set_kernel_seed, ARGUMENT | KEY},
 	{"noise", TEXTOID, set_noise, ARGUMENT | KEY},
-	{"slack", FLOAT8OID, set_slack, ARGUMENT | DPERM_PLACE_COST | KEY},
 	{"delta", FLOAT8OID, set_delta, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_AGGREGATE},
 	{"neighbours", TEXTOID, set_neighbours, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_AGGREGATE},
 	{"rows", INT8OID, set_rows, ARGUMENT},
-	{"scale", FLOAT8OID, set_scale, DPERM_PLACE_CANDIDATE},
 	{"loss", TEXTOID, set_loss, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM},
 	{"h", FLOAT8OID, set_h, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM | LINREG}
 };

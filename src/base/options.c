@@ -190,7 +190,7 @@ may_be_sharp(const DpermOptions *options)
 		   options->analysis == DPERM_ANALYSIS_SHARP;
 }
 
-/* Shaped noise is for one method and one analysis only, and so is slack. */
+/* Shaped noise is for one method and one analysis only. */
 static void
 settle_noise(DpermOptions *options)
 {
@@ -199,16 +199,6 @@ settle_noise(DpermOptions *options)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("noise 'shaped' requires method 'objective' and analysis 'sharp'"),
 				 errhint("Omit noise: with other methods it is always 'ball'.")));
-	if (options->slack > 0 && !may_be_sharp(options))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("slack requires method 'objective' and analysis 'sharp'"),
-				 errhint("Omit slack: other methods do not have it.")));
-	if (options->lambda >= 0 && options->scale > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify both lambda and scale"),
-				 errhint("scale is a multiple of the default lambda.")));
 	if (options->delta > 0 && isinf(options->epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -224,8 +214,8 @@ settle_noise(DpermOptions *options)
 	 * options of objective perturbation select it; without noise all methods
 	 * are the same
 	 */
-	if (options->noise == DPERM_NOISE_SHAPED || options->slack > 0 ||
-		options->analysis == DPERM_ANALYSIS_PAPER || isinf(options->epsilon))
+	if (options->noise == DPERM_NOISE_SHAPED || options->analysis == DPERM_ANALYSIS_PAPER ||
+		isinf(options->epsilon))
 		options->objective_only = true;
 }
 

@@ -44,8 +44,8 @@ typedef struct DpermOptions
 	DpermNeighbours neighbours;
 	DpermUnit	unit;
 	double		lambda;			/* < 0: the default */
-	double		scale;			/* of the default lambda; 0: not specified */
-	double		slack;			/* 0: not specified */
+	double		scale;			/* of the default lambda, in the default grid of a tuning; else 0 */
+	double		slack;			/* see DPERM_CHARGE_SLACK; 0: by the criterion */
 	DpermNoiseChoice noise;
 	DpermLabels labels;			/* as far as arguments say, or the source (set_labels) */
 	int			intercept;		/* 0, 1; < 0: not specified */

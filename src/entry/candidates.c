@@ -1,9 +1,7 @@
 /* candidates.c: the candidates of a tuning, from its arguments. */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "base/arguments.h"
@@ -31,31 +29,6 @@ make_candidates(DpermCandidates *candidates, int count, const DpermOptions *base
 	candidates->each = palloc0(sizeof(DpermOptions) * count);
 	for (int i = 0; i < count; i++)
 		candidates->each[i] = *base;
-}
-
-/* Candidates from lambdas float8[]. */
-static void
-read_lambdas(DpermCandidates *candidates, const DpermOptions *base, ArrayType *array)
-{
-	Datum	   *lambdas;
-	bool	   *nulls;
-	int			count;
-
-	if (ARR_NDIM(array) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("lambdas must be a one-dimensional array")));
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &lambdas, &nulls, &count);
-	make_candidates(candidates, count, base);
-	for (int i = 0; i < count; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("lambdas must not contain nulls")));
-		dperm_option_table_set(&candidates->each[i], "lambda", lambdas[i], false);
-	}
 }
 
 /*
@@ -93,11 +66,10 @@ read_objects(DpermCandidates *candidates, const DpermOptions *base)
 	}
 }
 
-/* A candidate as JSON: as specified, or a lambda or scale of the grid. */
+/* A candidate as JSON: as specified, or a multiple of the default lambda. */
 static char *
 candidate_json(const DpermCandidates *candidates, int i)
 {
-	const DpermOptions *options = &candidates->each[i];
 	Jsonb	   *given = candidates->given;
 
 	if (given)
@@ -105,9 +77,7 @@ candidate_json(const DpermCandidates *candidates, int i)
 		given = JsonbValueToJsonb(getIthJsonbValueFromContainer(&given->root, i));
 		return JsonbToCString(NULL, &given->root, VARSIZE(given));
 	}
-	return psprintf("{\"%s\": %s}", options->lambda >= 0 ? "lambda" : "scale",
-					double_to_shortest_decimal(options->lambda >= 0 ? options->lambda :
-											   options->scale));
+	return psprintf("{\"scale\": %s}", double_to_shortest_decimal(candidates->each[i].scale));
 }
 
 /* The chosen candidate and all of them, as members of an object. */
@@ -164,25 +134,14 @@ void
 dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
 					  const DpermOptions *base)
 {
-	Datum		lambdas = 0;
-	bool		has_lambdas = dperm_arguments_get(fcinfo, "lambdas", FLOAT8ARRAYOID, &lambdas);
-
 	candidates->given = dperm_arguments_jsonb(fcinfo, "candidates");
-	if (candidates->given && has_lambdas)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify both candidates and lambdas"),
-				 errhint("lambdas is the short form of candidates.")));
 	if (base->lambda >= 0 && !candidates->given)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify lambda when tuning it"),
-				 errhint("Specify lambdas to choose from, or candidates that differ in other "
-						 "parameters.")));
+				 errhint("Specify candidates, as in '[{\"lambda\": 0.01}, {\"lambda\": 0.001}]'.")));
 	if (candidates->given)
 		read_objects(candidates, base);
-	else if (has_lambdas)
-		read_lambdas(candidates, base, DatumGetArrayTypeP(lambdas));
 	else
 	{
 		make_candidates(candidates, lengthof(default_scales), base);

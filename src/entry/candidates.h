@@ -11,13 +11,13 @@ typedef struct DpermCandidates
 {
 	DpermOptions *each;
 	int			count;
-	Jsonb	   *given;			/* the argument; NULL: they differ only in lambda or scale */
+	Jsonb	   *given;			/* the argument; NULL: they are the default grid */
 } DpermCandidates;
 
 /*
- * The candidates from the arguments candidates and lambdas, or else the default
- * grid: each is base, which has the other options, with changes. Raises an
- * error for mistakes, and for candidates that cannot be stored in a model.
+ * The candidates from the argument of that name, or else the default grid: each
+ * is base, which has the other options, with changes. Raises an error for
+ * mistakes, and for candidates that cannot be stored in a model.
  */
 extern void dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
 								  const DpermOptions *base);

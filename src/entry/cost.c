@@ -278,7 +278,7 @@ set_class_count(DpermOptions *options, int count)
 }
 
 /*
- * dp_cost(rows, dimension, epsilon, lambda, method, analysis, loss, h, slack):
+ * dp_cost(rows, dimension, epsilon, lambda, method, analysis, loss, h):
  * for any rows with this many coordinates
  */
 Datum
@@ -379,8 +379,7 @@ add_way(Ways *ways, Planned *planned, const DpermSource *source, Oid function, b
  * except that pure noise needs no delta.
  */
 static void
-add_alternatives(Ways *ways, const Planned *chosen, const DpermSource *source, Oid function,
-				 bool own_slack)
+add_alternatives(Ways *ways, const Planned *chosen, const DpermSource *source, Oid function)
 {
 	const DpermOptions *options = &chosen->options;
 
@@ -401,8 +400,7 @@ add_alternatives(Ways *ways, const Planned *chosen, const DpermSource *source, O
 			planned.options.delta = 0;
 		if (way % 2 == 1)
 			planned.options.noise = DPERM_NOISE_BALL;
-		if (!own_slack || method != DPERM_METHOD_OBJECTIVE)
-			planned.options.slack = 0;
+		planned.options.slack = 0;
 		dperm_call_charge_settle(&planned.options, source);
 		plan_encoder(&planned, &source->spec.encoder);
 		add_way(ways, &planned, source, function, false);
@@ -421,8 +419,7 @@ dperm_cost_source(PG_FUNCTION_ARGS)
 	Planned		planned;
 	DpermSource source;
 	DpermLearner learner = learner_of(dperm_arguments_text(fcinfo, "loss"));
-	Datum		slack,
-				classes;
+	Datum		classes;
 
 	if (dperm_arguments_get(fcinfo, "classes", TEXTARRAYOID, &classes))
 		refuse_classes_of(learner);
@@ -435,7 +432,6 @@ dperm_cost_source(PG_FUNCTION_ARGS)
 	ways.store = dperm_result_set_begin(fcinfo, &ways.desc);
 	add_way(&ways, &planned, &source, function, true);
 	if (!isinf(planned.options.epsilon))
-		add_alternatives(&ways, &planned, &source, function,
-						 dperm_arguments_get(fcinfo, "slack", FLOAT8OID, &slack));
+		add_alternatives(&ways, &planned, &source, function);
 	return (Datum) 0;
 }

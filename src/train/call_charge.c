@@ -43,7 +43,7 @@ dperm_call_charge_settle(DpermOptions *options, const DpermSource *source)
 	if (source->registration == NULL || options->delta == 0)
 		return;
 	options->gaussian_only = true;
-	if (options->slack == 0 && may_be_objective(options))
+	if (may_be_objective(options))
 		options->slack = DPERM_CHARGE_SLACK;
 }
 

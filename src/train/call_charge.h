@@ -19,8 +19,8 @@ typedef enum DpermCallKind
 } DpermCallKind;
 
 /*
- * Fill in what the charge depends on and the options leave open: the slack of
- * Gaussian noise. To be called once the source is open, before the options are
+ * Fill in what the charge depends on and no option says: the slack of Gaussian
+ * noise. To be called once the source is open, before the options are
  * used for anything else. Changes nothing unless the source is protected.
  */
 extern void dperm_call_charge_settle(DpermOptions *options, const DpermSource *source);

@@ -439,12 +439,12 @@ def tuning(bench):
         session.connection.autocommit = False
         scans, seconds = [], []
         for m in counts:
-            lambdas = "{%s}" % ",".join("%.6g" % v for v in np.geomspace(1e-3, 1, m))
+            candidates = "[%s]" % ", ".join('{"lambda": %.6g}' % v for v in np.geomspace(1e-3, 1, m))
             runs = []
             for _ in range(bench.options.repeat):
                 before = _scans(session, table)
-                cost = session.cost("SELECT dp_logreg_tune('%s', 'y', 'x', epsilon => 1, lambdas => '%s') IS NULL"
-                                    % (table, lambdas))
+                cost = session.cost("SELECT dp_logreg_tune('%s', 'y', 'x', epsilon => 1, candidates => '%s') IS NULL"
+                                    % (table, candidates))
                 runs.append((_scans(session, table) - before, cost.cpu))
                 session.connection.commit()
             scans.append(statistics.median_low([run[0] for run in runs]))

@@ -79,7 +79,7 @@ def options(run, trained):
     elif run.method == "paper":
         arguments = ", method => 'objective', analysis => 'paper'"
     elif run.method == "simple":
-        arguments = (f", method => 'objective', slack => 0.1, "
+        arguments = (f", method => 'objective', "
                      f"lambda => (SELECT 0.1 * max(cardinality(x)) / (count(*) * {run.epsilon}) FROM {trained})")
     else:
         arguments = MODES[run.method] + (", method => 'objective'" if run.lambda_ != "default" else "")

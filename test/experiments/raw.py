@@ -143,7 +143,7 @@ def training(run):
     if run.method == "ball":
         options += ", noise => 'ball'"
     elif run.method == "simple":  # no criterion
-        options += (f", method => 'objective', noise => 'ball', slack => 0.1, "
+        options += (f", method => 'objective', noise => 'ball', "
                     f"lambda => (SELECT 0.1 * {raw.dimension()} / (count(*) * {run.epsilon}) FROM {trained})")
     return (f"{learner}_train('{trained}', 'label', NULL, '{run.epsilon}', domains => {literal(raw.declared())}{options})",
             f"{run.data}_test_{run.fold}")

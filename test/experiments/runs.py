@@ -192,9 +192,9 @@ def training(run):
     options = f"epsilon => '{run.epsilon}', intercept => false{OPTIONS[run.method]}"
     if run.lambda_ == "tuned":
         candidates = LEARNING_LAMBDAS[run.method != "non-private"]
-        lambdas = ", ".join(f"10 ^ ({exponent})" for exponent in candidates)
+        lambdas = ", ".join(f"jsonb_build_object('lambda', 10 ^ ({exponent}))" for exponent in candidates)
         return (f"{learner}_tune('permuted_{run.size}', 'label', 'x', {options}, identity => 'place', "
-                f"lambdas => ARRAY[{lambdas}]::float8[])", "permuted_test")
+                f"candidates => jsonb_build_array({lambdas}))", "permuted_test")
     if run.lambda_ != "default":
         options += f", lambda => 10 ^ ({run.lambda_})"
     return f"{learner}_train('{run.data}_train_{run.fold}', 'label', 'x', {options})", f"{run.data}_test_{run.fold}"

@@ -197,9 +197,9 @@ SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name;
 DEALLOCATE ALL;
 
 -- The arguments that are not options: any other is in the table of options, and
--- every option is an argument, except for scale, which only candidates have
+-- every option is an argument
 SELECT proname, string_agg(name, ', ' ORDER BY place) FILTER (WHERE NOT is_option) AS others, count(*) FILTER (WHERE is_option) = max(options) AS all_options
-  FROM (SELECT proname, name, place, name = ANY (options) AS is_option, cardinality(array_remove(options, 'scale')) AS options
+  FROM (SELECT proname, name, place, name = ANY (options) AS is_option, cardinality(options) AS options
         FROM pg_proc, unnest(proargnames[1:pronargs]) WITH ORDINALITY AS a (name, place),
              outcome(format('SELECT dp_%s_tune(''people'', ''sick'', ''x'', 1, candidates => ''[{"no": 1}]'')', split_part(proname, '_', 2))),
              LATERAL string_to_array(replace(substring(hint FROM 'Valid options are (.*)\.'), ' and ', ', '), ', ') AS h (options)

@@ -43,7 +43,7 @@ END $$;
 \pset tuples_only on
 
 -- The count detects a scan
-SELECT says($$ dp_logreg_train('people', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}') $$) ~ 'SCANS$';
+SELECT says($$ dp_logreg_train('people', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]') $$) ~ 'SCANS$';
 
 -- Training, on its own and as a part of tuning
 CREATE TABLE mistakes (arguments text);
@@ -55,7 +55,7 @@ INSERT INTO mistakes VALUES ($$ 'y', 'x', 0 $$), ($$ 'y', 'x', 'NaN' $$), ($$ 'y
   ($$ 'y', 'x', 1, domains => '{"nobody": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', norm => 3 $$), ($$ 'y', 'age', 1, domains => '{"age": [5, 5]}' $$),
   ($$ 'y', 'x', 1, kernel => 'none' $$), ($$ 'y', 'x', 1, gamma => 2 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', gamma => 0 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', kernel_features => 3 $$),
   ($$ 'y', 'x', 1, kernel => 'gaussian', kernel_features => 5000 $$), ($$ 'y', '{x,ward}', 1, domains => jsonb_build_object('ward', (SELECT jsonb_agg(i::text) FROM generate_series(1, 4999) i)) $$);
-CREATE VIEW ways AS SELECT way, function, tail FROM (VALUES (1, 'train', ''), (2, 'tune', ', lambdas => ''{0.1,0.2}''')) v(way, function, tail);
+CREATE VIEW ways AS SELECT way, function, tail FROM (VALUES (1, 'train', ''), (2, 'tune', ', candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]''')) v(way, function, tail);
 SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_%s_%s(''people'', %s%s)', learner, function, arguments, tail)), ' | ')) FROM mistakes, ways, unnest('{logreg,svm}'::text[]) learner
   GROUP BY arguments ORDER BY arguments COLLATE "C";
 SELECT DISTINCT arguments || ': ' || says(format('dp_svm_%s(''people'', ''y'', ''x'', 1, %s%s)', function, arguments, tail)) AS said FROM ways, unnest('{loss => ''logistic'',h => 2,h => 0}'::text[]) arguments ORDER BY 1;
@@ -64,11 +64,11 @@ SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_logreg_%s
 SELECT says($$ dp_logreg_train(NULL, 'y', 'x', 1) $$), says($$ dp_logreg_train('nowhere', 'y', 'x', 1) $$), says($$ dp_logreg_train('a.b.c.d', 'y', 'x', 1) $$), says($$ dp_logreg_train('people_pkey', 'y', 'x', 1) $$);
 -- lambda is raised as far as needed: no error depends on the number of rows
 SELECT split_part(says($$ dp_logreg_train('people', 'y', 'x', 300, 0) $$), ' AFTER', 1), split_part(says($$ dp_svm_train('people', 'y', 'x', 300, 0, analysis => 'paper') $$), ' AFTER', 1),
-       split_part(says($$ dp_logreg_tune('people', 'y', 'x', 300, lambdas => '{0.1,0}') $$), ' AFTER', 1);
+       split_part(says($$ dp_logreg_tune('people', 'y', 'x', 300, candidates => '[{"lambda": 0.1}, {"lambda": 0}]') $$), ' AFTER', 1);
 
 -- Tuning
-SELECT format('%s: %s', arguments, says(format('dp_svm_tune(''people'', ''y'', ''x'', 1, %s)', arguments))) FROM unnest(ARRAY['lambdas => ''{}''', 'lambdas => ''{0.1,NULL}''', 'lambdas => ''{0.1,-1}''', 'lambdas => ''{0,0.1}'', method => ''output''',
-  'lambdas => ''{0.1}'', candidates => ''[{}]''', 'candidates => ''[]''', 'candidates => ''{}''', 'candidates => ''[{}, {"h": 7}]''', 'candidates => ''[{}, {"method": "output", "lambda": 0}]''',
+SELECT format('%s: %s', arguments, says(format('dp_svm_tune(''people'', ''y'', ''x'', 1, %s)', arguments))) FROM unnest(ARRAY['candidates => ''[{"lambda": 0.1}, {"lambda": -1}]''', 'candidates => ''[{"lambda": 0}, {"lambda": 0.1}]'', method => ''output''',
+  'candidates => ''[]''', 'candidates => ''{}''', 'candidates => ''[{}, {"h": 7}]''', 'candidates => ''[{}, {"method": "output", "lambda": 0}]''',
   'candidates => ''[{}, {"kernel": "gaussian", "kernel_features": 5}]''', 'candidates => ''[{}, {"kernel": "gaussian", "kernel_features": 4999}]''', 'candidates => ''[{}, {"dimension": 5000}]''', 'candidates => ''[{}, {"positive": "a"}]''',
   'selection => ''best''', 'identity => ''none''', 'identity => ''y''', 'identity => ''x''', 'identity => ''secret''', 'identity => ''ward''']) arguments;
 SELECT says($$ dp_logreg_tune('seen', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'free', 1, candidates => '[{"dimension": 1}, {}]') $$);
@@ -83,14 +83,14 @@ SELECT says($$ dp_roc(m, 'people', 'y', 1, bins => 1) $$);
 REVOKE EXECUTE ON FUNCTION dperm_portion(bytea, integer, oid, tid) FROM PUBLIC;
 SET ROLE dperm_early;
 SELECT says($$ dp_logreg_train('other_types', 'y', 'x', 1) $$), says($$ dp_logreg_train('closed', 'y', 'x', 1) $$);
-SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}') $$);
+SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]') $$);
 SELECT says($$ dp_evaluate(m, 'closed', 'y', 1) $$);
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION dperm_portion(bytea, integer, oid, tid) TO PUBLIC;
 -- and functions that stand in for ours
 CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec2) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$;
 CREATE AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2) (SFUNC = public.dperm_moments_step, STYPE = dperm_moments);
-SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}') $$);
+SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]') $$);
 SELECT says($$ dp_evaluate(m, 'people', 'y', 1) $$), says($$ dp_roc(m, 'people', 'y', 1) $$);
 DROP AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2);
 DROP FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec2);

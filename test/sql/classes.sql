@@ -164,10 +164,10 @@ SELECT max(abs(v - w)) < 1e-3 AS same FROM models, unnest(dp_weights(model), dp_
 
 -- Tuning, by mistakes
 SELECT m->'tuning'->>'chosen' AS chosen, m->'classes' AS classes
-  FROM (SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, lambdas => '{0.001, 1000}')::jsonb AS m) s;
-SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, lambdas => '{0.001, 1000}', unit => 'id', classes => '{home,ward,icu,hospice}')::jsonb->'tuning'->>'chosen' AS chosen;
+  FROM (SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]')::jsonb AS m) s;
+SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]', unit => 'id', classes => '{home,ward,icu,hospice}')::jsonb->'tuning'->>'chosen' AS chosen;
 SET dperm.cache_memory = 0;
-SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, lambdas => '{0.001, 1000}')::jsonb->'tuning'->>'chosen' AS chosen;
+SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]')::jsonb->'tuning'->>'chosen' AS chosen;
 RESET dperm.cache_memory;
 SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"classes": ["a", "b", "c"]}, {"lambda": 1}]');
 
@@ -211,7 +211,7 @@ SELECT m->'classes' AS classes, m->>'persons' AS persons, m->'ledger'->>'budget'
 SELECT m->'classes' AS classes FROM (SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1, classes => '{icu,home,ward}')::jsonb AS m) s;
 SELECT dp_logreg_train('visits', 'free', '{age,unit}', 1, classes => '{icu,home,moon}');
 SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1, kernel => 'gaussian', kernel_features => 1300);
-SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 1, lambdas => '{0.001, 0.01}')::jsonb->'tuning'->>'persons' AS persons;
+SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 1, candidates => '[{"lambda": 0.001}, {"lambda": 0.01}]')::jsonb->'tuning'->>'persons' AS persons;
 SELECT function, learner, epsilon, parameters->'classes' AS classes FROM dp_ledger WHERE act = 'charge' ORDER BY entry;
 \set ECHO none
 RESET ROLE;

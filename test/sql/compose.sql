@@ -54,7 +54,7 @@ SELECT bool_and((c->>'epsilon')::float8 <= (s->>'epsilon')::float8) AS never_abo
 FROM (SELECT dp_compose(model, 1e-4) AS c, dp_compose(model) AS s FROM models WHERE kind NOT IN ('exact', 'removed') GROUP BY id) AS a;
 
 -- one that was chosen on private rows is known by its claim alone
-INSERT INTO models SELECT 9, 'tuned', dp_logreg_tune('composed', 'label', 'x', 0.5, dimension => 2, method => 'objective', delta => 1e-6, lambdas => '{0.01,0.1}');
+INSERT INTO models SELECT 9, 'tuned', dp_logreg_tune('composed', 'label', 'x', 0.5, dimension => 2, method => 'objective', delta => 1e-6, candidates => '[{"lambda": 0.01}, {"lambda": 0.1}]');
 SELECT outcomes('dp_compose(model, ?) FROM models, generate_series(1, 50) WHERE kind = ''tuned''', '1e-4 | 1e-6');
 
 -- NULLs are ignored

@@ -18,12 +18,12 @@ CREATE TABLE setups AS
        (VALUES ('objective'), ('output')) g(method), (VALUES ('logistic', 0.5), ('huber', 0.5), ('huber', 0.1), ('smooth_hinge', 0.25)) i(loss, h);
 -- the loss of a row at zero weights, where training starts, is log 2, and 1 for the hinges; the noise of the release stage comes on top and is small
 SELECT s.method, loss, count(*) AS setups, bool_and(c.lambda_used = lambda) AS lambda_used,
-       bool_and(c.lambda_effective = lambda OR abs(c.epsilon_slack / (0.1 * e) - 1) < 1e-9) AS lambda_effective,
+       bool_and(c.lambda_effective = lambda OR c.epsilon_slack > 0.0999 * e) AS lambda_effective,
        bool_and(abs(c.epsilon_slack - b.slack) < 1e-9) AS slack, bool_and(abs(c.epsilon_noise - b.noise) < 1e-9) AS noise, bool_and(c.epsilon_release > 0 AND c.epsilon_release <= 0.01 * e::float8 * (1 + 1e-9)) AS release,
        bool_and(c.epsilon_slack + c.epsilon_noise + c.epsilon_release <= e::float8 * (1 + 2.3e-16::float8)) AS within_epsilon,
        bool_and(c.noise_norm / b.noise_norm BETWEEN 1 - 1e-9 AND 1.05) AS noise_norm, bool_and(abs(c.weight_error * sqrt(d) / c.noise_norm - 1) < 1e-9) AS weight_error,
        bool_and(abs(c.weight_bound / b.weight_bound - 1) < 1e-9) AS weight_bound, bool_and(abs(c.noise_share * c.weight_bound / c.noise_norm - 1) < 1e-9) AS noise_share, bool_and(c.noise = 'ball') AS ball
-FROM setups s, dp_cost(n, d, e, lambda => lambda, method => s.method, loss => s.loss, h => s.h, slack => CASE s.method WHEN 'objective' THEN 0.1 END) c,
+FROM setups s, dp_cost(n, d, e, lambda => lambda, method => s.method, loss => s.loss, h => s.h) c,
      by_hand(n, d, e - c.epsilon_release, c.lambda_effective, s.method, loss, s.c, CASE loss WHEN 'logistic' THEN ln(2) ELSE 1 END) b
 GROUP BY s.method, loss ORDER BY s.method, loss;
 
@@ -110,7 +110,7 @@ CREATE FUNCTION ways(arguments text) RETURNS TABLE (place bigint, chosen boolean
 BEGIN
   RETURN QUERY EXECUTE format('SELECT row_number() OVER (), c.chosen, c.method, c.noise, c.delta, c.noise_norm, c.rows_needed, c.risk FROM dp_cost(''patients'', ''sick'', NULL, 0.5, 1000%s) c', arguments);
 END $$;
-CREATE TABLE ways AS SELECT i, arguments, w.* FROM (VALUES (1, ''), (2, $$, delta => 1e-6$$), (3, $$, method => 'objective'$$), (4, $$, method => 'output'$$), (5, $$, noise => 'ball'$$), (6, $$, slack => 0.2$$), (7, $$, method => 'objective', delta => 1e-6$$),
+CREATE TABLE ways AS SELECT i, arguments, w.* FROM (VALUES (1, ''), (2, $$, delta => 1e-6$$), (3, $$, method => 'objective'$$), (4, $$, method => 'output'$$), (5, $$, noise => 'ball'$$), (7, $$, method => 'objective', delta => 1e-6$$),
   (8, $$, lambda => 0$$), (9, $$, analysis => 'paper'$$), (10, $$, neighbours => 'remove', loss => 'huber'$$)) v(i, arguments), ways(arguments) w;
 SELECT i, arguments, string_agg(concat_ws(' ', method, noise, nullif(delta, 0)), ', ' ORDER BY place) AS ways, count(*) = count(DISTINCT (method, noise, delta)) AS differ, bool_and(chosen = (place = 1)) AS first_chosen,
        bool_and(risk >= least) AS least_risk
@@ -164,13 +164,13 @@ BEGIN
          ELSE abs((j ->> 'noise_scale')::float8 / (2 / c.epsilon_noise / CASE j ->> 'method' WHEN 'output' THEN 300 * c.lambda_used ELSE 1 END) - 1) < 1e-9 END;
 END $$;
 SELECT learner, arguments, t.* FROM (VALUES
-  (1, 'logreg', $$NULL, 1$$), (2, 'logreg', $$'{age,ward}', 0.1, noise => 'ball'$$), (3, 'logreg', $$ARRAY['age', 'ward'], 0.1, lambda => 1e-5, slack => 0.3$$), (4, 'logreg', $$'x', 1$$),
+  (1, 'logreg', $$NULL, 1$$), (2, 'logreg', $$'{age,ward}', 0.1, noise => 'ball'$$), (3, 'logreg', $$ARRAY['age', 'ward'], 0.1, lambda => 1e-5$$), (4, 'logreg', $$'x', 1$$),
   (5, 'logreg', $$'x', 1, intercept => false, norm => 2$$), (6, 'logreg', $$'x', 3, kernel => 'gaussian', kernel_features => 20, gamma => 2, kernel_seed => 3$$), (7, 'logreg', $$NULL, 3, lambda => 0.02, method => 'output'$$),
   (8, 'logreg', $$NULL, 0.1, lambda => 0.001, analysis => 'paper'$$), (9, 'logreg', $$NULL, 'Infinity'$$), (10, 'logreg', $$'age', 1, domains => '{"age": [0, 200]}'$$), (11, 'svm', $$NULL, 2, lambda => 0$$),
   (12, 'svm', $$NULL, 0.5, lambda => 1e-5, loss => 'smooth_hinge', h => 0.1$$), (13, 'svm', $$'{smoker,bmi}', 0.1, method => 'output'$$)) v(i, learner, arguments), told(learner, arguments) t ORDER BY i;
 -- by the dimension, where the noise is the ball
 SELECT by_dimension, t.* FROM (VALUES (1, 'logreg', $$'x', 1, noise => 'ball'$$, '300, 4, 1'), (2, 'logreg', $$'x', 1, intercept => false$$, '300, 3, 1'),
-  (3, 'svm', $$NULL, 0.5, 1e-5, slack => 0.2, noise => 'ball'$$, $$300, 12, 0.5, lambda => 1e-5, loss => 'huber', slack => 0.2$$), (4, 'logreg', $$NULL, 3, lambda => 0.02, method => 'output'$$, $$300, 12, 3, 'output', lambda => 0.02$$),
+  (3, 'svm', $$NULL, 0.5, 1e-5, noise => 'ball'$$, $$300, 12, 0.5, lambda => 1e-5, loss => 'huber'$$), (4, 'logreg', $$NULL, 3, lambda => 0.02, method => 'output'$$, $$300, 12, 3, 'output', lambda => 0.02$$),
   (5, 'logreg', $$'x', 0.1, 0.001, analysis => 'paper'$$, $$300, 4, 0.1, lambda => 0.001, analysis => 'paper'$$), (6, 'logreg', $$NULL, 'Infinity'$$, $$300, 12, 'Infinity'$$))
   v(i, learner, arguments, by_dimension), told(learner, arguments, by_dimension) t ORDER BY i;
 
@@ -197,7 +197,7 @@ SELECT outcomes($$ 'none' FROM dp_cost(1000, 10, ?) $$, $$
   1, NULL, NULL, NULL, NULL, NULL, NULL | NULL | 0 | 'NaN' | 1e-9 | 1e7 | 1, lambda => -1
   1, lambda => 'Infinity' | 1, lambda => 0 | 1, 'output', lambda => 0 | 'Infinity', lambda => 0
   1, method => 'input' | 1, analysis => 'blunt' | 1, loss => 'hinge' | 1, loss => 'huber', h => 0
-  1, loss => 'huber', h => 1 | 1, slack => 0 | 1, slack => 0.1, analysis => 'paper' $$);
+  1, loss => 'huber', h => 1 $$);
 -- parameters without a type
 PREPARE untyped AS SELECT rows_needed FROM dp_cost($1, $2, $3);
 PREPARE untyped_method AS SELECT rows_needed FROM dp_cost($1, $2, $3, method => $4);

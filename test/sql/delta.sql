@@ -149,9 +149,9 @@ SELECT count(*) AS tunings, string_agg(DISTINCT j ->> 'delta', ' ') AS delta, bo
 FROM (SELECT dp_logreg_tune('people', 'sick', '{age,dose}', 1, delta => 1e-6, candidates => '[{"method": "objective", "lambda": 1000}, {"method": "auto"}]')::jsonb AS j FROM generate_series(1, 12)) s;
 -- if none has, none spends it
 SELECT string_agg(DISTINCT j ->> 'delta', ' ') AS delta, string_agg(DISTINCT j ->> 'neighbours', ' ') AS neighbours, bool_and(j ->> 'guarantee' ~ 'The guarantee, with the same epsilon, covers') AS told
-FROM (SELECT dp_logreg_tune('people', 'sick', '{age,dose}', 1, delta => 1e-9, neighbours => 'remove', candidates => '[{}, {"scale": 2}]')::jsonb AS j FROM generate_series(1, 4)) s;
+FROM (SELECT dp_logreg_tune('people', 'sick', '{age,dose}', 1, delta => 1e-9, neighbours => 'remove', candidates => '[{}, {"intercept": false}]')::jsonb AS j FROM generate_series(1, 4)) s;
 SELECT j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, alternatives(j), j ->> 'guarantee' ~ 'The guarantee, with the same epsilon and delta, covers' AS told
-FROM (SELECT dp_svm_tune('wide', 'y', 'x', 1, delta => 1e-6, neighbours => 'remove', lambdas => '{0.1, 1}')::jsonb) s(j);
+FROM (SELECT dp_svm_tune('wide', 'y', 'x', 1, delta => 1e-6, neighbours => 'remove', candidates => '[{"lambda": 0.1}, {"lambda": 1}]')::jsonb) s(j);
 
 -- Evaluation: a row that is removed leaves one cell, one that is replaced
 -- changes two. So noise of epsilon is that of 2 epsilon

@@ -85,7 +85,7 @@ SELECT dp_logreg_train('adult', 'grade', '{age}', 1, positive => 'B   ') IS NOT 
   dp_logreg_train('states', 'income', '{years}', 1, positive => '>50K') IS NOT NULL AS of_view;
 -- A number without a domain needs a positive value
 SELECT dp_logreg_train('adult', 'score', '{age}', 1);
-SELECT dp_logreg_tune('adult', 'score', '{age}', 1, positive => '2', lambdas => '{0.1,0.01}') IS NOT NULL AS trained;
+SELECT dp_logreg_tune('adult', 'score', '{age}', 1, positive => '2', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS trained;
 SELECT count(*) FROM dp_cost('adult', 'score', '{age}', 1, 400);
 -- dp_cost needs no number of rows where the catalog estimates it; what comes
 -- first is what training would do
@@ -98,7 +98,7 @@ SELECT count(*) FROM dp_cost('states', 'income', '{years}', 1, positive => '>50K
 SELECT jsonb_path_query_array(dp_logreg_train('adult', 'income', NULL, 1, positive => '>50K')::jsonb, '$.features[*].column') AS features;
 RESET ROLE;
 CREATE TEMP TABLE open_rows AS SELECT * FROM adult;
-SELECT jsonb_path_query_array(dp_logreg_tune('open_rows', 'income', NULL, 1, domains => '{"age": [17, 90]}', positive => '>50K', lambdas => '{0.1,0.01}')::jsonb, '$.features[*].column') AS features;
+SELECT jsonb_path_query_array(dp_logreg_tune('open_rows', 'income', NULL, 1, domains => '{"age": [17, 90]}', positive => '>50K', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]')::jsonb, '$.features[*].column') AS features;
 -- for an open table nothing is charged, so a label need not have a domain; if
 -- it has one, it is checked all the same
 SELECT dp_logreg_train('open_rows', 'income', '{sector}', 1, positive => '>50k') IS NOT NULL AS trained;
@@ -159,7 +159,7 @@ SELECT dp_protect('typed', 'bureau', columns => '{x,kind,short,exact,loose,y}');
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'short', 'x', 1, positive => ?)$$, $$'toolong' | 'yes '$$);
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'exact', 'x', 1, positive => ?)$$, $$'0.55' | '1000' | 'NaN'$$);
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'loose', 'x', 1, positive => ?)$$, $$'NaN'$$);
-SELECT * FROM outcomes($$dp_logreg_tune('typed', 'y', 'x', 1, lambdas => ARRAY(SELECT i::float8 FROM generate_series(1, 64) i), rows => ?)$$, $$20$$);
+SELECT * FROM outcomes($$dp_logreg_tune('typed', 'y', 'x', 1, candidates => (SELECT jsonb_agg(jsonb_build_object('lambda', i)) FROM generate_series(1, 64) i), rows => ?)$$, $$20$$);
 SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'bureau' AND act = 'charge';
 RESET ROLE;
 

@@ -164,13 +164,13 @@ SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.001, rows => 2000) I
 SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.001) IS NOT NULL AS trained;
 SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.001, rows => 1000000) IS NOT NULL AS trained;
 SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.25, rows => 2000) IS NOT NULL AS trained;
-SELECT dp_logreg_tune('visits', 'ill', 'age', epsilon => 0.001, rows => 2000, lambdas => '{0.1,0.01}') IS NOT NULL AS tuned;
-SELECT dp_logreg_tune('visits', 'ill', 'age', epsilon => 0.001, lambdas => '{0.1,0.01}') IS NOT NULL AS tuned;
+SELECT dp_logreg_tune('visits', 'ill', 'age', epsilon => 0.001, rows => 2000, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS tuned;
+SELECT dp_logreg_tune('visits', 'ill', 'age', epsilon => 0.001, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS tuned;
 SELECT count(*) AS charges FROM dp_ledger WHERE role = 'dperm_ben' AND epsilon < 0.01 \gset before_
 SET dperm.refuse_noise_share = on;
 SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.001, rows => 2000);
 \echo :LAST_ERROR_SQLSTATE
-SELECT dp_logreg_tune('visits', 'ill', 'age', epsilon => 0.001, rows => 2000, lambdas => '{0.1,0.01}');
+SELECT dp_logreg_tune('visits', 'ill', 'age', epsilon => 0.001, rows => 2000, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]');
 SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.001, rows => 0);
 SELECT count(*) = :before_charges AS none_charged FROM dp_ledger WHERE role = 'dperm_ben' AND epsilon < 0.01;
 -- without rows nothing can be refused
@@ -192,7 +192,7 @@ SELECT dp_logreg_train('plain_view', 'ill', 'age', epsilon => 0.001) IS NOT NULL
 TRUNCATE plain;
 INSERT INTO plain VALUES (1, true), (2, false);
 ANALYZE plain;
-SELECT dp_logreg_tune('plain', 'ill', 'age', epsilon => 0.001, lambdas => '{0.1,0.01}');
+SELECT dp_logreg_tune('plain', 'ill', 'age', epsilon => 0.001, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]');
 RESET ROLE;
 
 -- Conditions of a query are not evaluated for hidden rows, which EXPLAIN

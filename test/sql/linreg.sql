@@ -142,8 +142,8 @@ SELECT dp_linreg_train('stays', 'days', NULL, 1, prior => dp_logreg_train('stays
 
 -- Tuning, by absolute errors
 SELECT m->'tuning'->>'chosen' AS chosen, m->'bounds' AS bounds
-  FROM (SELECT dp_linreg_tune('stays', 'days', '{age,ward}', 100, lambdas => '{0.0001, 100}')::jsonb AS m) s;
-SELECT dp_linreg_tune('stays', 'days', '{age,ward}', 100, lambdas => '{0.0001, 100}', unit => 'person')::jsonb->'tuning'->>'chosen' AS chosen;
+  FROM (SELECT dp_linreg_tune('stays', 'days', '{age,ward}', 100, candidates => '[{"lambda": 0.0001}, {"lambda": 100}]')::jsonb AS m) s;
+SELECT dp_linreg_tune('stays', 'days', '{age,ward}', 100, candidates => '[{"lambda": 0.0001}, {"lambda": 100}]', unit => 'person')::jsonb->'tuning'->>'chosen' AS chosen;
 SELECT dp_linreg_tune('stays', 'days', '{age,ward}', 100, candidates => '[{"h": 0.02, "lambda": 1000}, {"h": 0.5}]')::jsonb->'tuning'->>'chosen' AS chosen;
 CREATE TABLE public_stays AS SELECT id + 10000 AS id, age, ward, days, free FROM stays;
 UPDATE public_stays SET days = NULL;
@@ -197,7 +197,7 @@ SELECT m->'bounds' AS bounds FROM (SELECT dp_linreg_train('stays', 'days', '{age
 SELECT dp_linreg_train('stays', 'days', '{age,ward}', 1, bounds => '{0,31}');
 SELECT dp_linreg_train('stays', 'free', '{age,ward}', 1, bounds => '{0,31}');
 SELECT dp_linreg_train('stays', 'free', '{age,ward}', 1);
-SELECT dp_linreg_tune('stays', 'days', '{age,ward}', 1, lambdas => '{0.001, 0.01}')::jsonb->'tuning'->>'persons' AS persons;
+SELECT dp_linreg_tune('stays', 'days', '{age,ward}', 1, candidates => '[{"lambda": 0.001}, {"lambda": 0.01}]')::jsonb->'tuning'->>'persons' AS persons;
 SELECT metric, private FROM models, dp_evaluate(model, 'stays', epsilon => 1) WHERE name = 'straight';
 SELECT function, learner, epsilon FROM dp_ledger WHERE act = 'charge' ORDER BY entry;
 \set ECHO none

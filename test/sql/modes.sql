@@ -212,7 +212,7 @@ BEGIN
   RETURN (SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = counted) - before;
 END $$;
 CREATE FUNCTION tune_call(candidates int) RETURNS text LANGUAGE sql AS $$
-  SELECT format('dp_logreg_tune(''people'', ''y'', ''{age,ward}'', ''Infinity'', lambdas => %L)', (SELECT array_agg(0.001 * 1.1 ^ i) FROM generate_series(1, candidates) i))
+  SELECT format('dp_logreg_tune(''people'', ''y'', ''{age,ward}'', ''Infinity'', candidates => %L)', (SELECT jsonb_agg(jsonb_build_object('lambda', 0.001 * 1.1 ^ i)) FROM generate_series(1, candidates) i))
 $$;
 SELECT scans(call, 'memory') AS train FROM calls WHERE what = 'columns';
 SELECT n AS candidates, scans(tune_call(n), 'memory') AS tune FROM unnest('{1,2,7,20}'::int[]) n;
@@ -230,10 +230,10 @@ SELECT dp_logreg_train('hard', 'y', 'x', 'Infinity', 1e-6) IS NOT NULL AS hard;
 SET dperm.cache_memory = 0;
 SELECT dp_svm_train('easy', 'y', 'x', 1) IS NOT NULL AS easy_in_passes;
 SELECT dp_svm_train('hard', 'y', 'x', 'Infinity', 1e-6, h => 0.02) IS NOT NULL AS hard_in_passes;
-SELECT dp_svm_tune('easy', 'y', 'x', 1, lambdas => '{0.1,0.01}') IS NOT NULL AS easy_to_tune;
-SELECT dp_svm_tune('hard', 'y', 'x', 1, lambdas => '{0.1,0.01}') IS NOT NULL AS hard_to_tune;
+SELECT dp_svm_tune('easy', 'y', 'x', 1, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS easy_to_tune;
+SELECT dp_svm_tune('hard', 'y', 'x', 1, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS hard_to_tune;
 RESET dperm.cache_memory;
-SELECT dp_svm_tune('hard', 'y', 'x', 1, lambdas => '{0.1,0.01}') IS NOT NULL AS tuned_in_memory;
+SELECT dp_svm_tune('hard', 'y', 'x', 1, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS tuned_in_memory;
 RESET dperm.progress;
 
 DROP VIEW first_rows, flickering, some_of_six;

@@ -195,7 +195,7 @@ ORDER BY place, memory;
 
 -- Tuning: persons are divided into portions
 SELECT t ->> 'way' AS way, t ->> 'persons' AS persons, t ->> 'portions' AS portions, u BETWEEN 50 AND 150 AS size
-FROM (SELECT m::jsonb -> 'tuning' AS t, units(m) AS u FROM dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', lambdas => '{0.1, 0.01}') m) s;
+FROM (SELECT m::jsonb -> 'tuning' AS t, units(m) AS u FROM dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') m) s;
 SET dperm.cache_memory = 0;
 SELECT t ->> 'way' AS way, t ->> 'persons' AS persons, t ->> 'portions' AS portions, u BETWEEN 50 AND 150 AS size
 FROM (SELECT m::jsonb -> 'tuning' AS t, units(m) AS u FROM dp_svm_tune('visits', 'y', '{age,ward}', 1, unit => 'p', domains => '{"age": [0, 100], "ward": ["a", "b"]}', candidates => '[{"lambda": 0.1}, {"kernel": "gaussian", "kernel_features": 20}]') m) s;
@@ -239,7 +239,7 @@ SELECT metric, round(value::numeric, 2) AS value FROM dp_evaluate((SELECT dp_log
 -- Nothing shows how many rows there are
 SET dperm.progress = on;
 SELECT units(dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, unit => 'p')) AS persons;
-SELECT dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', lambdas => '{0.1, 0.01}') IS NOT NULL AS tuned;
+SELECT dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS tuned;
 RESET dperm.progress;
 SELECT m.m::text ~ (SELECT '\y' || count(*) || '\y' FROM visits) OR m.m::text ~ (SELECT '\y' || count(*) || '\y' FROM visits WHERE p IS NOT NULL) AS told FROM (SELECT dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, delta => 1e-6, unit => 'p') AS m) m;
 SELECT units(dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, delta => 0.1, method => 'output', unit => 'p')) AS persons;

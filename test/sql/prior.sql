@@ -59,9 +59,9 @@ INSERT INTO ways (call) VALUES
   ($$dp_logreg_train('february', 'ill', NULL, 0.1, 1e6, prior => kernel)$$),
   ($$dp_svm_train('february', 'ill', NULL, 0.1, 1e6, prior => svm)$$),
   ($$dp_svm_train('february', 'ill', NULL, 0.1, 1e6, prior => svm, loss => 'smooth_hinge', h => 0.1, unit => 'person')$$),
-  ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => model, lambdas => '{1e6,1e7}', identity => 'id')$$),
-  ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => model, lambdas => '{1e6,1e7}', unit => 'person')$$),
-  ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => kernel, lambdas => '{1e6,1e7}', identity => 'id')$$),
+  ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => model, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]', identity => 'id')$$),
+  ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => model, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]', unit => 'person')$$),
+  ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => kernel, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]', identity => 'id')$$),
   ($$dp_svm_tune('february', 'ill', NULL, 0.1, prior => svm, candidates => '[{"lambda": 1e6}, {"lambda": 1e6, "h": 0.1}]')$$);
 SELECT way, stays(call) FROM ways ORDER BY way;
 SET dperm.cache_memory = 0;
@@ -130,7 +130,7 @@ CREATE TABLE paid AS SELECT dp_logreg_train('january', 'ill', '{age,ward}', 1, p
 CREATE TABLE again AS SELECT dp_logreg_train('january', 'ill', NULL, 1, 1e6, prior => model) AS model FROM paid;
 SELECT distance(a.model, p.model) < 1e-3 AS near, a.model::jsonb -> 'features' = p.model::jsonb -> 'features' AS features,
   a.model::jsonb #> '{prior,ledger}' = p.model::jsonb -> 'ledger' AS ledger, a.model::jsonb #> '{prior,private}' AS private FROM again a, paid p;
-SELECT dp_logreg_tune('january', 'ill', NULL, 1, prior => model, lambdas => '{1e6,1e7}') IS NOT NULL AS tuned FROM paid;
+SELECT dp_logreg_tune('january', 'ill', NULL, 1, prior => model, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]') IS NOT NULL AS tuned FROM paid;
 SELECT function, parameters, details FROM dp_ledger WHERE budget = 'months' AND act = 'charge' ORDER BY entry;
 -- what is not within the owner's domains is refused, and nothing is charged
 SELECT dp_logreg_train('january', 'ill', NULL, 1, prior => dp_logreg_train('february', 'ill', '{age,ward}', 1, positive => 'yes', domains => '{"age": [0, 90]}'));

@@ -91,7 +91,7 @@ SELECT jsonb_path_query_array(dp_svm_train('clinic.patients', 'ill', NULL, 1)::j
 CREATE TEMP TABLE model AS SELECT dp_logreg_train('clinic.patients', 'ill', '{age,bmi,ward}', 2) AS model;
 SELECT metric, private FROM model, dp_evaluate(model, 'clinic.patients', epsilon => 0.5);
 SELECT count(*) AS points FROM model, dp_roc(model, 'clinic.patients', epsilon => 0.25, bins => 10);
-SELECT dp_logreg_tune('clinic.patients', 'ill', '{age,bmi}', 4, lambdas => '{0.1,0.01}')::jsonb -> 'tuning' ->> 'way' AS way;
+SELECT dp_logreg_tune('clinic.patients', 'ill', '{age,bmi}', 4, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]')::jsonb -> 'tuning' ->> 'way' AS way;
 SELECT act, role, function, relation, neighbours, unit, epsilon, delta FROM dp_ledger WHERE budget = 'clinic' AND act = 'charge' ORDER BY entry;
 SELECT budget, epsilon_left FROM dp_budgets;
 
@@ -176,7 +176,7 @@ SELECT dp_protect('clinic.older', 'clinic', domains => '{"decade": [0, 12], "bmi
 SELECT dp_logreg_train('clinic.older', 'ill', '{decade,bmi}', 1)::jsonb ->> 'rows' AS view_of_a_view;
 CREATE TABLE clinic.models AS SELECT dp_logreg_train('clinic.old', 'ill', 'decade', 1) AS model;
 SELECT count(*) AS metrics FROM clinic.models, dp_evaluate(model, 'clinic.older', epsilon => 1);
-SELECT dp_svm_tune('clinic.older', 'ill', 'bmi', 1, lambdas => '{0.1}')::jsonb -> 'tuning' ->> 'rows' AS tuned;
+SELECT dp_svm_tune('clinic.older', 'ill', 'bmi', 1, candidates => '[{"lambda": 0.1}]')::jsonb -> 'tuning' ->> 'rows' AS tuned;
 -- an expression may name a table that it does not read
 CREATE VIEW clinic.naming AS SELECT age, ill, tableoid = 'pg_catalog.pg_class'::regclass AS named FROM clinic.patients;
 SELECT dp_protect('clinic.naming', 'clinic');
@@ -233,7 +233,7 @@ SELECT m ->> 'unit' AS unit, m ->> 'persons' AS persons, m ->> 'rows' AS rows
   FROM CAST(dp_logreg_train('clinic.thin', 'ill', 'bmi', 1, neighbours => 'remove', unit => 'who') AS jsonb) m;
 SELECT dp_logreg_train('clinic.visits', 'ill', 'bmi', 1, neighbours => 'remove', unit => 'bmi');
 SELECT count(*) AS metrics FROM model, dp_evaluate((SELECT dp_logreg_train('clinic.thin', 'ill', 'bmi', 1, neighbours => 'remove')), 'clinic.visits', epsilon => 1, neighbours => 'remove');
-SELECT dp_logreg_tune('clinic.visits', 'ill', 'bmi', 1, neighbours => 'remove', lambdas => '{0.1}')::jsonb -> 'tuning' ->> 'persons' AS persons;
+SELECT dp_logreg_tune('clinic.visits', 'ill', 'bmi', 1, neighbours => 'remove', candidates => '[{"lambda": 0.1}]')::jsonb -> 'tuning' ->> 'persons' AS persons;
 SELECT function, relation, neighbours, unit, epsilon FROM dp_ledger WHERE budget = 'persons' AND act = 'charge' ORDER BY entry;
 RESET ROLE;
 -- what has been spent was about these persons

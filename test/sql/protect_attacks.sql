@@ -48,7 +48,7 @@ SELECT dp_logreg_train('mine', 'ill', '{age}', 1);
 CREATE TEMP VIEW mine_again AS SELECT age, ill FROM mine WHERE age > 1;
 SELECT dp_svm_train('mine_again', 'ill', '{age}', 1);
 CREATE TEMP VIEW joined AS SELECT a.age, b.ill FROM vault.people a, vault.people b;
-SELECT dp_logreg_tune('joined', 'ill', '{age}', 1, lambdas => '{0.1}');
+SELECT dp_logreg_tune('joined', 'ill', '{age}', 1, candidates => '[{"lambda": 0.1}]');
 CREATE TEMP VIEW behind_subquery AS SELECT (SELECT max(age) FROM vault.people) AS age, true AS ill;
 SELECT dp_logreg_train('behind_subquery', 'ill', '{age}', 1, domains => '{"age": [0, 1]}');
 RESET ROLE;
@@ -282,7 +282,7 @@ SELECT dp_logreg_train('vault.by_operator', 'ill', 'age', 1);
 SELECT dp_logreg_train('vault.by_barrier', 'ill', 'age', 1);
 SELECT dp_logreg_train('vault.by_view', 'ill', 'age', 1);
 SELECT dp_cost('vault.by_view', 'ill', 'age', 1, 100);
-SELECT dp_logreg_tune('vault.by_view', 'ill', 'age', 1, lambdas => '{0.1}');
+SELECT dp_logreg_tune('vault.by_view', 'ill', 'age', 1, candidates => '[{"lambda": 0.1}]');
 \set VERBOSITY default
 RESET ROLE;
 -- the owner's own are fine

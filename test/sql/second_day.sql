@@ -149,9 +149,7 @@ SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '9', doma
 -- the same candidate twice
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, candidates => '[{}, {}]')$$);
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, candidates => '[{"lambda": 1}, {"lambda": 2}, {"lambda": 1.0}]')$$);
-SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{1,1}')$$);
-SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{{1,2},{3,4}}')$$);
-SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, lambdas => '{1,2}')$$);
+SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, candidates => '[{"lambda": 1}, {"lambda": 2}]')$$);
 -- models of other columns that have the same names
 SET ROLE dperm_second_owner;
 CREATE TABLE measured (v float8[] CHECK (cardinality(v) = 4), age int CHECK (age BETWEEN 0 AND 100), won int CHECK (won BETWEEN 0 AND 1), cost int CHECK (cost BETWEEN 0 AND 9), y boolean);

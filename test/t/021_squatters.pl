@@ -151,7 +151,7 @@ sub use_all
 	my ($database, $what, $path) = @_;
 	my @views = map { "TABLE public.$_" } 'dp_budgets', 'dp_grants', 'dp_ledger', 'dp_protected';
 	my @reports = ("SELECT public.dp_report('%s') IS NOT NULL", "SELECT public.dp_report_data('%s') IS NOT NULL");
-	my $tuned = q{public.dp_logreg_tune('private.visits', 'sick', '{age}'::pg_catalog.text[], 1, lambdas => '{0.1,1}'::pg_catalog.float8[]%s)};
+	my $tuned = q{public.dp_logreg_tune('private.visits', 'sick', '{age}'::pg_catalog.text[], 1, candidates => '[{"lambda": 0.1}, {"lambda": 1}]'::pg_catalog.jsonb%s)};
 
 	foreach my $role ('hospital', 'postgres')
 	{

@@ -330,7 +330,7 @@ my $features = '{' . join(',', @columns) . '}';
 my $train = "SELECT dp_logreg_train('o.cases', 'ill', '$features', 0.1) IS NOT NULL";
 my %calls = (
 	train => $train,
-	tune => "SELECT dp_logreg_tune('o.cases', 'ill', '$features', 0.1, lambdas => '{0.1,0.01}') IS NOT NULL",
+	tune => "SELECT dp_logreg_tune('o.cases', 'ill', '$features', 0.1, candidates => '[{\"lambda\": 0.1}, {\"lambda\": 0.01}]') IS NOT NULL",
 	evaluate => "SET client_min_messages = warning; SELECT count(*) > 0 FROM model, dp_evaluate(model, 'o.cases', epsilon => 0.1); RESET client_min_messages",
 	persons => "SELECT dp_logreg_train('o.persons', 'ill', '$features', 0.1) IS NOT NULL");
 

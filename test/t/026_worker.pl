@@ -496,7 +496,7 @@ query(q{
 	CREATE TABLE spare AS SELECT i AS id, i % 3 = 0 AS ill, i % 50 AS age FROM generate_series(1, 200) i;
 });
 my $started = query('SELECT pg_postmaster_start_time(), count(*) FROM pg_stat_activity WHERE backend_type = $$checkpointer$$ GROUP BY 1');
-my ($tuned, $tuning_error) = as('ana', "SELECT dp_logreg_tune('people', 'ill', '{age}', 0.01, lambdas => '{0.1,0.01}', purpose => exits(1)::text)::jsonb -> 'tuning' ->> 'rows'; $open");
+my ($tuned, $tuning_error) = as('ana', "SELECT dp_logreg_tune('people', 'ill', '{age}', 0.01, candidates => '[{\"lambda\": 0.1}, {\"lambda\": 0.01}]', purpose => exits(1)::text)::jsonb -> 'tuning' ->> 'rows'; $open");
 is($tuned, "200\n200", 'a caller with something to do at the end of the session');
 unlike(slurp_file($node->logfile), qr/signal 11/, 'and the server stays');
 
@@ -592,7 +592,7 @@ charged('a long time zone', 'kept');
 # No lock of a relation that the caller may not read outlives what only looks at
 # it.
 foreach my $call ("SELECT count(*) FROM dp_cost('people', 'ill', '{age}', epsilon => 0.01, rows => 100)",
-	"SELECT count(dp_logreg_tune('people', 'ill', '{age}', 0.01, lambdas => '{0.1,0.01}'))")
+	"SELECT count(dp_logreg_tune('people', 'ill', '{age}', 0.01, candidates => '[{\"lambda\": 0.1}, {\"lambda\": 0.01}]'))")
 {
 	like((as('ana', "BEGIN; $call; SELECT string_agg(relation::regclass::text, ' ') FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN ('people'::regclass, 'held'::regclass)"))[0], qr/^\d\n?$/, "no lock is left: $call");
 }

@@ -33,16 +33,13 @@ typedef struct DpermSpend
 	int			dim;			/* the number of weights */
 	DpermLoss	loss;
 	/*
-	 * the largest share of epsilon for its slack: DpermOptions.slack, which
-	 * must be set
+	 * the largest share of epsilon for its slack, which must be that of the
+	 * setup
 	 */
 	double		slack;
 } DpermSpend;
 
-/*
- * The slack of Gaussian objective perturbation on a protected relation, unless
- * the caller specifies another.
- */
+/* The slack of Gaussian objective perturbation on a protected relation. */
 #define DPERM_CHARGE_SLACK 0.05
 
 /*

@@ -95,9 +95,9 @@ takes_at_most(const DpermSetup *s, double lambda, double share, double epsilon)
 }
 
 /*
- * The caller's lambda, or the least: where the slack takes the caller's share;
- * else a tenth of epsilon, or what it takes at the default lambda if that is
- * more.
+ * The caller's lambda, or the least: where the slack takes the share of the
+ * setup; without one a tenth of epsilon, or what it takes at the default lambda
+ * if that is more.
  */
 static double
 raised_lambda(const DpermSetup *s, double epsilon)
