@@ -35,13 +35,12 @@ CREATE FUNCTION dp_logreg_train(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	rows bigint DEFAULT NULL,
 	prior dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL,
 	classes text[] DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, text, bigint, dp_model, text, text[]) IS
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, text, dp_model, text, text[]) IS
 	'train a differentially private logistic regression, of two classes or several, on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -68,12 +67,11 @@ CREATE FUNCTION dp_svm_train(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	rows bigint DEFAULT NULL,
 	prior dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, text, text, dp_model, text) IS
 	'train a differentially private support vector machine on the rows of a relation';
 
 CREATE FUNCTION dp_linreg_train(
@@ -99,10 +97,9 @@ CREATE FUNCTION dp_linreg_train(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	rows bigint DEFAULT NULL,
 	prior dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_linreg_train(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, text, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_linreg_train(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, text, float8, text, text, dp_model, text) IS
 	'train a differentially private linear regression on the rows of a relation';

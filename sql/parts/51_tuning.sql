@@ -27,13 +27,12 @@ CREATE FUNCTION dp_logreg_tune(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	rows bigint DEFAULT NULL,
 	prior dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL,
 	classes text[] DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, text, text, text, float8, text, text, bigint, dp_model, text, text[]) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, text, text, text, float8, text, text, dp_model, text, text[]) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -63,12 +62,11 @@ CREATE FUNCTION dp_svm_tune(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	rows bigint DEFAULT NULL,
 	prior dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, text, text, text, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, text, text, text, float8, text, text, dp_model, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';
 
 CREATE FUNCTION dp_linreg_tune(
@@ -97,10 +95,9 @@ CREATE FUNCTION dp_linreg_tune(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	rows bigint DEFAULT NULL,
 	prior dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_linreg_tune(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, jsonb, text, text, text, float8, text, text, bigint, dp_model, text) IS
+COMMENT ON FUNCTION dp_linreg_tune(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, jsonb, text, text, text, float8, text, text, dp_model, text) IS
 	'train a differentially private linear regression with privately chosen parameters';

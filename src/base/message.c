@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
@@ -96,27 +95,4 @@ dperm_message_clip(const char *text, int bytes)
 	if (len <= bytes)
 		return pstrdup(text);
 	return psprintf("%.*s...", pg_mbcliplen(text, len, bytes - (int) strlen("...")), text);
-}
-
-void
-dperm_message_progress(const char *format,...)
-{
-	StringInfoData text;
-	int			needed;
-
-	initStringInfo(&text);
-	do
-	{
-		va_list		arguments;
-
-		va_start(arguments, format);
-		needed = appendStringInfoVA(&text, format, arguments);
-		va_end(arguments);
-		if (needed > 0)
-			enlargeStringInfo(&text, needed);
-	} while (needed > 0);
-	dperm_message_public();
-	ereport(INFO, (errmsg_internal("dperm: %s", text.data)));
-	dperm_message_private();
-	pfree(text.data);
 }

@@ -41,7 +41,4 @@ extern char *dperm_message_clip(const char *text, int bytes);
  */
 extern char *dperm_message_data_error(MemoryContext context);
 
-/* Report progress to the client; it must not depend on the contents of rows. */
-extern void dperm_message_progress(const char *format,...) pg_attribute_printf(1, 2);
-
 #endif							/* DPERM_MESSAGE_H */

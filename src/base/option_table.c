@@ -322,17 +322,6 @@ set_kernel_seed(DpermOptions *options, OptionValue value)
 	options->has_seed = true;
 }
 
-static void
-set_rows(DpermOptions *options, OptionValue value)
-{
-	if (value.integer < 1 || value.integer > DPERM_ROWS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows must be between 1 and " INT64_FORMAT, (int64) DPERM_ROWS_MAX),
-				 errhint("rows is the number of rows to expect, for example rows => 10000.")));
-	options->rows = value.integer;
-}
-
 /* The options, in the order of the SQL declarations. */
 static const Option table[] = {
 	{"epsilon", FLOAT8OID, set_epsilon, ARGUMENT | DPERM_PLACE_COST, .required =
@@ -354,7 +343,6 @@ static const Option table[] = {
 	{"noise", TEXTOID, set_noise, ARGUMENT | KEY},
 	{"delta", FLOAT8OID, set_delta, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_AGGREGATE},
 	{"neighbours", TEXTOID, set_neighbours, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_AGGREGATE},
-	{"rows", INT8OID, set_rows, ARGUMENT},
 	{"loss", TEXTOID, set_loss, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM},
 	{"h", FLOAT8OID, set_h, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM | LINREG}
 };

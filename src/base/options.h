@@ -58,8 +58,6 @@ typedef struct DpermOptions
 	const DpermModel *prior;	/* the regulariser is centred at its weights; NULL: at 0 */
 	double		prior_norm;		/* a bound on their norm */
 	const char *prior_text;		/* what the model says about it (core/model/prior.h) */
-	int64		rows;			/* how many units the caller expects; 0: not given */
-	bool		noise_told;		/* has the caller been told that they are too few? */
 } DpermOptions;
 
 /* Set the defaults. Epsilon has none: it has to be set. */

@@ -12,8 +12,6 @@
 int			dperm_cache_memory = 256 * 1024;
 int			dperm_call_timeout;
 int			dperm_pull_memory = 16 * 1024;
-bool		dperm_progress = false;
-bool		dperm_refuse_noise_share = false;
 
 /* Define the settings when the library is loaded. */
 void
@@ -46,21 +44,5 @@ dperm_settings_init(void)
 							&dperm_call_timeout,
 							0, 0, INT_MAX, PGC_SUSET, GUC_UNIT_MS,
 							NULL, NULL, NULL);
-	DefineCustomBoolVariable("dperm.progress",
-							 "Reports the progress of training in messages of level INFO.",
-							 "The messages depend only on the number of candidates and, unless "
-							 "persons are protected, on the number of rows.",
-							 &dperm_progress,
-							 false,
-							 PGC_USERSET, 0,
-							 NULL, NULL, NULL);
-	DefineCustomBoolVariable("dperm.refuse_noise_share",
-							 "Refuses trainings whose noise would be larger than the weights.",
-							 "Of calls that specify the number of rows to expect. Such a call "
-							 "costs nothing.",
-							 &dperm_refuse_noise_share,
-							 false,
-							 PGC_USERSET, 0,
-							 NULL, NULL, NULL);
 	MarkGUCPrefixReserved("dperm");
 }

@@ -11,12 +11,6 @@ extern int	dperm_pull_memory;
 /* dperm.call_timeout, in milliseconds; 0 for no limit. */
 extern int	dperm_call_timeout;
 
-/* dperm.progress */
-extern bool dperm_progress;
-
-/* dperm.refuse_noise_share */
-extern bool dperm_refuse_noise_share;
-
 extern void dperm_settings_init(void);
 
 #endif							/* DPERM_SETTINGS_H */

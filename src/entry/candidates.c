@@ -139,7 +139,8 @@ dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify lambda when tuning it"),
-				 errhint("Specify candidates, as in '[{\"lambda\": 0.01}, {\"lambda\": 0.001}]'.")));
+				 errhint("Specify candidates, as in '[{\"lambda\": 0.01}, {\"lambda\": "
+						 "0.001}]'.")));
 	if (candidates->given)
 		read_objects(candidates, base);
 	else

@@ -20,7 +20,6 @@
 #include "query/queries.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
-#include "train/noise_notice.h"
 #include "train/tasks.h"
 
 PG_FUNCTION_INFO_V1(dp_logreg_train);
@@ -122,7 +121,6 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 	if (OidIsValid(protected))
 		return dperm_protected_call(fcinfo, protected);
 	dperm_train_open(fcinfo, learner, true, &options, &source);
-	dperm_noise_notice_before(&options, &source, 1, 1);
 	dperm_call_charge(&source, &options, DPERM_CALL_TRAINING, fcinfo, NULL);
 	SPI_connect();
 	return dperm_train_result(fcinfo, caller, source.relation,

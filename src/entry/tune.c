@@ -420,8 +420,8 @@ tune_privately(Tuning *tuning)
 			too_few_units(tuning);
 	settle_knots(tuning, total / portions);
 	settle_delta(tuning, rows, total);
-	dperm_noise_notice_after(tuning->candidates.each, tuning->sources, tuning->candidates.count,
-							 portions, total);
+	dperm_noise_notice(tuning->candidates.each, tuning->sources, tuning->candidates.count, portions,
+					   total);
 	for (int i = 0; i < tuning->candidates.count; i++)
 		tasks[i] =
 			(DpermTask) {.options = &tuning->candidates.each[i], .rows = &tuning->sets[i]};
@@ -494,8 +494,6 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	/*
 	 * all errors in the arguments have been found: here the first row is read
 	 */
-	dperm_noise_notice_before(tuning.candidates.each, tuning.sources, tuning.candidates.count,
-							  tuning.candidates.count + 1);
 	dperm_call_charge(&tuning.sources[0], &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
 	SPI_connect();
 	return dperm_train_result(fcinfo, caller, tuning.sources[0].relation, tune_privately(&tuning));

@@ -54,9 +54,7 @@ typedef struct DpermCallHeader
 	LOCKTAG		place[2];		/* session and worker hold DPERM_PLACE_LOCK on them */
 	Oid			role;			/* the current user of the call */
 	Oid			collation;
-	int			cache_memory;	/* settings of the session, as far as they matter */
-	bool		progress;
-	bool		refuse_noise_share;
+	int			cache_memory;	/* dperm.cache_memory of the session */
 	char		date_style[DPERM_SETTING_MAX];	/* how the arguments are read */
 	char		time_zone[DPERM_SETTING_MAX];
 	Size		arguments;		/* bytes of the arguments */

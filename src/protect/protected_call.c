@@ -289,8 +289,6 @@ write_call(Call *call, Oid relation)
 		.role = GetUserId(),
 		.collation = call->fcinfo->fncollation,
 		.cache_memory = dperm_cache_memory,
-		.progress = dperm_progress,
-		.refuse_noise_share = dperm_refuse_noise_share,
 		.arguments = arguments.len
 	};
 	copy_setting(header->date_style, "DateStyle");

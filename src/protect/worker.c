@@ -508,8 +508,6 @@ dperm_worker_main(Datum handle)
 		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);
 	dperm_worker_settings_always();
 	dperm_cache_memory = worker.header->cache_memory;
-	dperm_progress = worker.header->progress;
-	dperm_refuse_noise_share = worker.header->refuse_noise_share;
 	worker.context = AllocSetContextCreate(TopMemoryContext, "dperm call", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(worker.context);
 	pgstat_report_activity(STATE_RUNNING, "a call on a protected relation");

@@ -10,7 +10,6 @@
 #include "postgres.h"
 
 #include "executor/tuptable.h"
-#include "base/message.h"
 #include "miscadmin.h"
 #include "tcop/dest.h"
 #include "utils/memutils.h"
@@ -33,9 +32,6 @@
 #define SAMPLE_ROWS 20000
 #define SAMPLE_ROWS_PORTION 5000
 
-/* Rows between two progress reports. */
-#define REPORT_ROWS 1000000
-
 /* A receiver of rows. */
 typedef struct Loader
 {
@@ -45,7 +41,7 @@ typedef struct Loader
 	int			count;
 	DpermFill	fill;			/* encodes and keeps their rows */
 	int64	   *portions;		/* units of each, or NULL */
-	int64		rows;
+	int64		rows;			/* that have arrived, of a source that is read once */
 	/*
 	 * number of rows that stay elsewhere, of which a sample is fetched; else 0
 	 */
@@ -107,8 +103,6 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 			loader->portions[portion]++;
 	}
 	take_into(loader, portion, slot, label_of_row(loader, slot), 0);
-	if (++loader->rows % REPORT_ROWS == 0 && dperm_progress && loader->elsewhere == 0)
-		dperm_message_progress(INT64_FORMAT " rows read", loader->rows);
 	return true;
 }
 
@@ -420,12 +414,6 @@ read_sample(Loader *loader)
 	if (!loader->fill.compact)
 		dperm_fill_compact(&loader->fill);
 	dperm_queries_sample(loader->source, loader->elsewhere / sample + 1, 2 * sample, &loader->pub);
-
-	/* the number of rows of persons is not public */
-	if (dperm_progress)
-		dperm_message_progress(INT64_FORMAT " %s on other "
-											"servers",
-							   loader->units, loader->source->unit ? "persons" : "rows");
 }
 
 /* A load by several processes. */
@@ -476,10 +464,9 @@ read_together(Loader *loader)
 		ereport(DEBUG1, (errmsg_internal("there is not enough shared memory for the rows")));
 		return false;
 	}
-	loader->rows =
-		dperm_load_parts_take(together.shared, parts ? VARDATA(parts) : NULL,
-							  parts ? VARSIZE(parts) - VARHDRSZ : 0, loader->portions,
-							  loader->portions ? source->portions : 0, &loader->fill);
+	dperm_load_parts_take(together.shared, parts ? VARDATA(parts) : NULL,
+						  parts ? VARSIZE(parts) - VARHDRSZ : 0, loader->portions,
+						  loader->portions ? source->portions : 0, &loader->fill);
 	loader->sets[0].shared = together.shared;
 	return true;
 }
@@ -522,11 +509,6 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 			dperm_cache_weigh(&sets[i].cache, weights);
 	}
 	MemoryContextDelete(loader.row_context);
-	if (dperm_progress && loader.once)
-		dperm_message_progress("all rows read");
-	else if (dperm_progress && loader.elsewhere == 0 &&
-			 (together || loader.rows % REPORT_ROWS != 0))
-		dperm_message_progress(INT64_FORMAT " rows read", loader.rows);
 }
 
 /* Bend open numbers; those that stay straight lines are as they should be. */

@@ -136,7 +136,7 @@ find_parts(Cursor cursor, uint32 count, int portion_count, int sets)
 }
 
 /* Take over the rows of all parts. */
-int64
+void
 dperm_load_parts_take(DpermSharedRows *shared, const char *parts, Size size, int64 *portions,
 					  int portion_count, DpermFill *fill)
 {
@@ -145,7 +145,6 @@ dperm_load_parts_take(DpermSharedRows *shared, const char *parts, Size size, int
 		find_parts((Cursor) {parts, parts + size}, count, portion_count, fill->count);
 	bool		compact = dperm_shared_rows_stage(shared) >= DPERM_SHARED_COMPACT;
 	DpermCache *empty = palloc(sizeof(DpermCache) * fill->count);
-	int64		rows = 0;
 
 	dperm_shared_rows_take(shared);
 	for (int i = 0; i < fill->count; i++)
@@ -162,7 +161,6 @@ dperm_load_parts_take(DpermSharedRows *shared, const char *parts, Size size, int
 		if (found[i].at == NULL)
 			continue;
 		next_bytes(&found[i], &part, sizeof(part));
-		rows += part.rows;
 		for (int j = 0; j < portion_count; j++)
 		{
 			int64		of_portion;
@@ -176,5 +174,4 @@ dperm_load_parts_take(DpermSharedRows *shared, const char *parts, Size size, int
 	dperm_shared_rows_settle(shared);
 	fill->shared = shared;
 	fill->compact = compact;
-	return rows;
 }

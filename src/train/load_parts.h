@@ -16,7 +16,6 @@ typedef struct DpermLoadPart
 {
 	uint32		number;			/* of the process */
 	uint32		version;		/* a process may describe its part again */
-	int64		rows;
 } DpermLoadPart;
 
 /*
@@ -29,10 +28,9 @@ extern void dperm_load_parts_write(StringInfo to, const DpermLoadPart *part, con
 /*
  * When all processes have ended: take their rows over into a fill of the same
  * sets, whose caches are initialised and empty, given the descriptions of all
- * parts. The number of rows of each portion is added to portions. Returns the
- * number of all rows.
+ * parts. The number of rows of each portion is added to portions.
  */
-extern int64 dperm_load_parts_take(DpermSharedRows *shared, const char *parts, Size size,
-								   int64 *portions, int portion_count, DpermFill *fill);
+extern void dperm_load_parts_take(DpermSharedRows *shared, const char *parts, Size size,
+								  int64 *portions, int portion_count, DpermFill *fill);
 
 #endif							/* DPERM_LOAD_PARTS_H */

@@ -50,7 +50,6 @@ typedef struct Process
 
 	int			portion_count;
 	int64	   *portions;		/* rows of each */
-	int64		rows;
 	uint32		version;		/* of its description */
 } Process;
 
@@ -341,7 +340,6 @@ count_loaded(Process *process, FunctionCallInfo fcinfo)
 {
 	int			portion = PG_ARGISNULL(2) ? -1 : PG_GETARG_INT32(2);
 
-	process->rows++;
 	if (process->portion_count == 0)
 		return -1;
 	if (portion < 0 || portion >= process->portion_count)
@@ -433,8 +431,7 @@ result_of(State *state)
 	if (state->process)
 	{
 		DpermLoadPart part = {.number = dperm_shared_rows_number(state->process->shared),
-							  .version = ++state->process->version,
-							  .rows = state->process->rows};
+							  .version = ++state->process->version};
 
 		dperm_load_parts_write(&result, &part, state->process->portions,
 							   state->process->portion_count, &state->process->fill);

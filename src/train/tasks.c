@@ -10,7 +10,6 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "base/message.h"
 #include "base/settings.h"
 #include "core/encode/fourier.h"
 #include "core/solve/matrix.h"
@@ -21,9 +20,6 @@
 #include "train/team.h"
 #include "train/training.h"
 
-/* Steps of the solver that are reported, see dperm.progress. */
-#define REPORTED_STEPS 8
-
 /* A task in progress. */
 typedef struct Work
 {
@@ -32,23 +28,6 @@ typedef struct Work
 	uint64		digest;			/* of the rows that its passes read, if passes compute it */
 	bool		digested;		/* is it known? */
 } Work;
-
-/*
- * Report a step of the solver. Their number depends on the rows, so only a
- * fixed number of steps is reported, and those that remain at the end: the
- * reports are always the same.
- */
-static void
-report_step(int *reported, bool end)
-{
-	while (dperm_progress && *reported < REPORTED_STEPS)
-	{
-		++*reported;
-		dperm_message_progress("solving, step %d of %d", *reported, REPORTED_STEPS);
-		if (!end)
-			return;
-	}
-}
 
 /* The shape of the noise of a task, in the order of its rows in memory. */
 static DpermNoisePlans
@@ -107,15 +86,11 @@ begin_team(const DpermTask *tasks, int count)
 	return team;
 }
 
-/*
- * Train on rows that are all in memory, or in a spool; one of several trainings
- * does not report steps.
- */
+/* Train on rows that are all in memory, or in a spool. */
 static void
-train_alone(DpermTask *task, bool one_of_several, MemoryContext result)
+train_alone(DpermTask *task, MemoryContext result)
 {
 	Work		work;
-	int			reported = one_of_several ? REPORTED_STEPS : 0;
 
 	begin_work(&work, task);
 	while (work.training.active)
@@ -124,9 +99,7 @@ train_alone(DpermTask *task, bool one_of_several, MemoryContext result)
 			dperm_training_answer(&work.training);
 		else
 			dperm_training_answer_spool(&work.training, task->rows->cache.spool);
-		report_step(&reported, false);
 	}
-	report_step(&reported, true);
 	dperm_host_check_status(dperm_training_finish(&work.training));
 	end_work(&work, result);
 }
@@ -251,7 +224,6 @@ train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 	MemoryContext pass = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
 	DpermTeam  *team;
 	DpermStatus status = DPERM_OK;
-	int			reported = 0;
 	bool		more = true;
 
 	team = begin_team(tasks, count);
@@ -264,10 +236,7 @@ train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 		more = run_pass(works, tasks, count);
 		MemoryContextSwitchTo(work);
 		MemoryContextReset(pass);
-		if (more)
-			report_step(&reported, false);
 	}
-	report_step(&reported, true);
 
 	/* finish all of them before one may raise an error */
 	for (int i = 0; i < count; i++)
@@ -359,7 +328,7 @@ run_tasks(DpermTask *tasks, int count, bool close)
 	{
 		MemoryContextSwitchTo(work);
 		if (is_alone(&tasks[done]))
-			train_alone(&tasks[done++], count > 1, caller);
+			train_alone(&tasks[done++], caller);
 		else
 		{
 			int			some = sharing(tasks + done, count - done);
@@ -368,8 +337,6 @@ run_tasks(DpermTask *tasks, int count, bool close)
 			done += some;
 		}
 		MemoryContextReset(work);
-		if (dperm_progress && count > 1)
-			dperm_message_progress("%d of %d models trained", done, count);
 	}
 	MemoryContextSwitchTo(caller);
 	if (close)
@@ -407,7 +374,7 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 		setup =
 			dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
 		dperm_options_advise(&setup, rows.count);
-		dperm_noise_notice_after(options, &settled, 1, 1, rows.count);
+		dperm_noise_notice(options, &settled, 1, 1, rows.count);
 		run_tasks(&task, 1, true);
 	}
 	dperm_load_close(&rows, 1);

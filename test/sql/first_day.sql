@@ -159,7 +159,6 @@ SELECT dp_protect('typed', 'bureau', columns => '{x,kind,short,exact,loose,y}');
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'short', 'x', 1, positive => ?)$$, $$'toolong' | 'yes '$$);
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'exact', 'x', 1, positive => ?)$$, $$'0.55' | '1000' | 'NaN'$$);
 SELECT * FROM outcomes($$dp_logreg_train('typed', 'loose', 'x', 1, positive => ?)$$, $$'NaN'$$);
-SELECT * FROM outcomes($$dp_logreg_tune('typed', 'y', 'x', 1, candidates => (SELECT jsonb_agg(jsonb_build_object('lambda', i)) FROM generate_series(1, 64) i), rows => ?)$$, $$20$$);
 SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'bureau' AND act = 'charge';
 RESET ROLE;
 

@@ -104,7 +104,6 @@ SET dperm.cache_memory = '2GB';
 SHOW dperm.cache_memory;
 \set VERBOSITY sqlstate
 SET dperm.cache_memory = -1;
-SET dperm.progress = 'perhaps';
 \set VERBOSITY default
 RESET dperm.cache_memory;
 

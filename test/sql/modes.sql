@@ -1,8 +1,7 @@
 --
 -- Ways to the same model: rows in memory, or read again in each pass, or too
 -- many for their memory; by workers; as codes or as vectors. Without noise the
--- weights agree. Tuning reads its table no more often for more candidates, and
--- reports of progress are the same whatever rows hold
+-- weights agree. Tuning reads its table no more often for more candidates
 --
 \set ECHO errors
 \pset format unaligned
@@ -219,24 +218,7 @@ SELECT n AS candidates, scans(tune_call(n), 'memory') AS tune FROM unnest('{1,2,
 -- without memory there are passes, which the candidates share
 SELECT n AS candidates, scans(tune_call(n), 'passes') BETWEEN 4 AND 16 AS tune FROM unnest('{1,2,7,20}'::int[]) n;
 
--- Progress: the same lines whatever rows hold, for tables of the same size
-CREATE TABLE easy AS SELECT NULL::boolean AS y, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 1500) i;
-CREATE TABLE hard AS SELECT CASE WHEN i % 7 > 0 THEN sin(i * i) > 0 END AS y, ARRAY[sin(i * i) + 1e-3 * cos(i), cos(i)] AS x FROM generate_series(1, 1500) i;
-ALTER TABLE easy ADD CHECK (cardinality(x) = 2);
-ALTER TABLE hard ADD CHECK (cardinality(x) = 2);
-SET dperm.progress = on;
-SELECT dp_logreg_train('easy', 'y', 'x', 'Infinity', 1e-6) IS NOT NULL AS easy;
-SELECT dp_logreg_train('hard', 'y', 'x', 'Infinity', 1e-6) IS NOT NULL AS hard;
-SET dperm.cache_memory = 0;
-SELECT dp_svm_train('easy', 'y', 'x', 1) IS NOT NULL AS easy_in_passes;
-SELECT dp_svm_train('hard', 'y', 'x', 'Infinity', 1e-6, h => 0.02) IS NOT NULL AS hard_in_passes;
-SELECT dp_svm_tune('easy', 'y', 'x', 1, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS easy_to_tune;
-SELECT dp_svm_tune('hard', 'y', 'x', 1, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS hard_to_tune;
-RESET dperm.cache_memory;
-SELECT dp_svm_tune('hard', 'y', 'x', 1, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS tuned_in_memory;
-RESET dperm.progress;
-
 DROP VIEW first_rows, flickering, some_of_six;
-DROP TABLE people, dense, broad, calls, cities, results, models, six, sets, easy, hard;
+DROP TABLE people, dense, broad, calls, cities, results, models, six, sets;
 DROP FUNCTION model, weights, distance, with_rows, flickers, says, call_on, try_sets, winner, scans, tune_call;
 DROP TYPE ward;

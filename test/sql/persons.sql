@@ -237,10 +237,8 @@ INSERT INTO crowd SELECT 1 + i, true, ARRAY[1] FROM generate_series(1, 9) i;
 SELECT metric, round(value::numeric, 2) AS value FROM dp_evaluate((SELECT dp_logreg_train('crowd', 'y', 'x', 'Infinity', 0.01, dimension => 1, unit => 'p')), 'crowd', epsilon => 'Infinity', unit => 'p') WHERE metric ~ 'positives|negatives';
 
 -- Nothing shows how many rows there are
-SET dperm.progress = on;
 SELECT units(dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, unit => 'p')) AS persons;
 SELECT dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS tuned;
-RESET dperm.progress;
 SELECT m.m::text ~ (SELECT '\y' || count(*) || '\y' FROM visits) OR m.m::text ~ (SELECT '\y' || count(*) || '\y' FROM visits WHERE p IS NOT NULL) AS told FROM (SELECT dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, delta => 1e-6, unit => 'p') AS m) m;
 SELECT units(dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, delta => 0.1, method => 'output', unit => 'p')) AS persons;
 
