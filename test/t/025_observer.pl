@@ -400,8 +400,10 @@ say_to('ROLLBACK', @holders);
 settle(@callers, @holders);
 say_to($reset, @holders);
 
-# The messages that the caller gets, at every level
-my @told = say_to(qq{SET client_min_messages = debug5; EXPLAIN (ANALYZE, BUFFERS, VERBOSE, TIMING OFF, SUMMARY OFF) $train; RESET client_min_messages}, @callers);
+# The messages that the caller gets, at every level: one is about the column
+# without a domain
+my $all = $train =~ s/'\Q$features\E'/NULL::text/r;
+my @told = say_to(qq{SET client_min_messages = debug5; EXPLAIN (ANALYZE, BUFFERS, VERBOSE, TIMING OFF, SUMMARY OFF) $all; RESET client_min_messages}, @callers);
 like($told[0], qr/NOTICE|INFO/, 'messages');
 s/\b\d+\.\d+ ?s\b/TIME/g, s/^.*(?:CommitTransaction|StartTransaction|bind |parse ).*\n(?:LOCATION.*\n)?//mg foreach @told;
 is($told[1], $told[0], 'the same messages');
