@@ -52,40 +52,8 @@ COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, te
 -- Cost
 --
 
--- By the number of rows and the dimension; and by the number of rows and the arguments of a training. The second looks at the
--- source as a training does before it reads a row: it opens queries, so it is not parallel safe. No default comes before rows,
--- and the first has texts where the second has epsilon and rows, so that literals without types are not ambiguous.
-
-CREATE FUNCTION dp_cost(
-	rows bigint,
-	dimension integer,
-	epsilon float8,
-	method text DEFAULT 'auto',
-	analysis text DEFAULT 'sharp',
-	loss text DEFAULT 'logistic',
-	lambda float8 DEFAULT NULL,
-	h float8 DEFAULT NULL,
-	delta float8 DEFAULT 0,
-	neighbours text DEFAULT 'replace',
-	classes integer DEFAULT NULL,
-	OUT method text,
-	OUT noise text,
-	OUT delta float8,
-	OUT neighbours text,
-	OUT lambda_used float8,
-	OUT lambda_effective float8,
-	OUT epsilon_slack float8,
-	OUT epsilon_noise float8,
-	OUT epsilon_release float8,
-	OUT noise_norm float8,
-	OUT weight_error float8,
-	OUT weight_bound float8,
-	OUT noise_share float8,
-	OUT rows_needed bigint
-) RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cost(bigint, integer, float8, text, text, text, float8, float8, float8, text, integer) IS
-	'the privacy budget and the noise of a training, and the number of rows it needs, for any rows of a dimension';
+-- By the arguments of a training and the number of rows. It looks at the source as a training does before it reads a row: it opens queries,
+-- so it is not parallel safe.
 
 CREATE FUNCTION dp_cost(
 	source text,
@@ -115,7 +83,6 @@ CREATE FUNCTION dp_cost(
 	unit text DEFAULT NULL,
 	prior dp_model DEFAULT NULL,
 	classes text[] DEFAULT NULL,
-	OUT chosen boolean,
 	OUT method text,
 	OUT noise text,
 	OUT delta float8,
@@ -130,7 +97,6 @@ CREATE FUNCTION dp_cost(
 	OUT weight_bound float8,
 	OUT noise_share float8,
 	OUT rows_needed bigint,
-	OUT risk float8,
 	OUT knots integer,
 	OUT budget text,
 	OUT epsilon_charged numeric,
@@ -138,7 +104,7 @@ CREATE FUNCTION dp_cost(
 	OUT epsilon_left numeric,
 	OUT epsilon_left_after numeric,
 	OUT calls_left bigint
-) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'dperm_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 3;
+) RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000;
 COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, text, text, dp_model, text[]) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

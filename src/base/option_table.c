@@ -324,11 +324,11 @@ set_kernel_seed(DpermOptions *options, OptionValue value)
 
 /* The options, in the order of the SQL declarations. */
 static const Option table[] = {
-	{"epsilon", FLOAT8OID, set_epsilon, ARGUMENT | DPERM_PLACE_COST, .required =
+	{"epsilon", FLOAT8OID, set_epsilon, ARGUMENT, .required =
 	"Typical values are between 0.1 and 10; 'Infinity' trains without privacy."},
-	{"lambda", FLOAT8OID, set_lambda, ARGUMENT | DPERM_PLACE_COST | KEY},
-	{"method", TEXTOID, set_method, ARGUMENT | DPERM_PLACE_COST | KEY},
-	{"analysis", TEXTOID, set_analysis, ARGUMENT | DPERM_PLACE_COST | KEY},
+	{"lambda", FLOAT8OID, set_lambda, ARGUMENT | KEY},
+	{"method", TEXTOID, set_method, ARGUMENT | KEY},
+	{"analysis", TEXTOID, set_analysis, ARGUMENT | KEY},
 	{"positive", TEXTOID, set_positive, ARGUMENT | KEY, .learners = LOGREG | SVM},
 	{"classes", TEXTARRAYOID, set_classes, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LOGREG},
 	{"bounds", FLOAT8ARRAYOID, set_bounds, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LINREG},
@@ -341,10 +341,10 @@ static const Option table[] = {
 	{"kernel_features", INT4OID, set_kernel_features, ARGUMENT | KEY},
 	{"kernel_seed", INT8OID, set_kernel_seed, ARGUMENT | KEY},
 	{"noise", TEXTOID, set_noise, ARGUMENT | KEY},
-	{"delta", FLOAT8OID, set_delta, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_AGGREGATE},
-	{"neighbours", TEXTOID, set_neighbours, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_AGGREGATE},
-	{"loss", TEXTOID, set_loss, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM},
-	{"h", FLOAT8OID, set_h, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM | LINREG}
+	{"delta", FLOAT8OID, set_delta, ARGUMENT | DPERM_PLACE_AGGREGATE},
+	{"neighbours", TEXTOID, set_neighbours, ARGUMENT | DPERM_PLACE_AGGREGATE},
+	{"loss", TEXTOID, set_loss, ARGUMENT | KEY, .learners = SVM},
+	{"h", FLOAT8OID, set_h, ARGUMENT | KEY, .learners = SVM | LINREG}
 };
 
 /* May an option be specified at this place, for these options? */

@@ -18,11 +18,10 @@
 /* Where an option may be specified. */
 typedef enum DpermOptionPlace
 {
-	DPERM_PLACE_TRAIN = 1,		/* an argument of dp_logreg_train and dp_svm_train */
+	DPERM_PLACE_TRAIN = 1,		/* an argument of dp_logreg_train, dp_svm_train and dp_cost */
 	DPERM_PLACE_TUNE = 2,		/* an argument of dp_logreg_tune and dp_svm_tune */
-	DPERM_PLACE_COST = 4,		/* an argument of dp_cost */
-	DPERM_PLACE_AGGREGATE = 8,	/* a key of the options of dp_logreg, dp_svm and dp_linreg */
-	DPERM_PLACE_CANDIDATE = 16	/* a key of a candidate of a tuning */
+	DPERM_PLACE_AGGREGATE = 4,	/* a key of the options of dp_logreg, dp_svm and dp_linreg */
+	DPERM_PLACE_CANDIDATE = 8	/* a key of a candidate of a tuning */
 } DpermOptionPlace;
 
 /*

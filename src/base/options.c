@@ -494,8 +494,8 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 }
 
 /* Raise an error for too many weights. */
-void
-dperm_options_check_size(const DpermOptions *options, int dim)
+static void
+check_size(const DpermOptions *options, int dim)
 {
 	int			classes = options->loss.classes;
 
@@ -520,7 +520,7 @@ dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 	DpermCalibration calibration;
 	const char *why;
 
-	dperm_options_check_size(options, dim);
+	check_size(options, dim);
 	few = dperm_options_setup(options, dim, noise, 1);
 	many = dperm_options_setup(options, dim, noise, DPERM_ROWS_MAX);
 	if (dperm_calibrate(&many, &calibration, &why) != DPERM_OK)

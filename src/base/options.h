@@ -132,12 +132,6 @@ extern DpermEncoder
 dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows);
 
 /*
- * Raise an error if there are more weights than the limit, with so many
- * coordinates for each class.
- */
-extern void dperm_options_check_size(const DpermOptions *options, int dim);
-
-/*
  * Reject options that are invalid for any number of rows. Here and below, dim is
  * the number of coordinates of a row, with a weight for each class.
  */

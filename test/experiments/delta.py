@@ -65,10 +65,10 @@ def choice(data, loss, mode, epsilon):
     return f"{data} {loss} {mode} {epsilon}"
 
 
-def chosen(session, loss, mode, rows, dimension, epsilon):
+def chosen(session, data, loss, mode, rows, dimension, epsilon):
     """The method that a call without one uses, and the law of its noise."""
-    method, delta = session.run(f"SELECT method, delta FROM dp_cost(rows => {rows}, dimension => {dimension}, "
-                                f"epsilon => {epsilon}, loss => '{loss}'{MODES[mode]})")[0]
+    method, delta = session.run(f"SELECT method, delta FROM dp_cost('{ALL.get(data, data)}', 'label', 'x', {epsilon}, {rows}, "
+                                f"dimension => {dimension}, intercept => false, loss => '{loss}'{MODES[mode]})")[0]
     return [method, "Gaussian" if float(delta) else "pure"]
 
 

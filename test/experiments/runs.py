@@ -174,8 +174,8 @@ def calibration(session, data, rows, dimension):
     noise: by loss, lambda and analysis."""
     def one(loss, exponent, analysis):
         return list(map(float, session.run(
-            f"SELECT lambda_effective, epsilon_noise FROM dp_cost(rows => {rows}, dimension => {dimension}, "
-            f"epsilon => {paper.EPSILON}, lambda => 10 ^ ({exponent}), analysis => '{analysis}', loss => '{loss}')")[0]))
+            f"SELECT lambda_effective, epsilon_noise FROM dp_cost('{data}', 'label', 'x', {paper.EPSILON}, {rows}, "
+            f"dimension => {dimension}, intercept => false, lambda => 10 ^ ({exponent}), analysis => '{analysis}', loss => '{loss}')")[0]))
 
     return {loss: {exponent: {analysis: one(loss, exponent, analysis) for analysis in ("paper", "sharp")}
                    for exponent in paper.LAMBDAS[data]} for loss in LOSSES}

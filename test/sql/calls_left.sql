@@ -19,38 +19,38 @@ SELECT dp_protect('visits', 'calls', domains => '{"age": [0, 80]}');
 SELECT dp_grant('calls', 'dperm_calls_analyst', epsilon => 0.35), dp_grant('calls_few', 'dperm_calls_analyst');
 
 -- A call that brings a delta uses it, whatever the number of rows, and is not charged for pure noise
-SELECT method, delta, delta_charged, calls_left >= 550 AS many FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
-SELECT count(*) FILTER (WHERE delta = 0) AS pure FROM generate_series(0, 8) k, dp_cost('visits', 'ill', 'age', 0.1, (10 ^ k)::bigint, delta => 1e-9) WHERE chosen;
+SELECT method, delta, delta_charged, calls_left >= 550 AS many FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9);
+SELECT count(*) FILTER (WHERE delta = 0) AS pure FROM generate_series(0, 8) k, dp_cost('visits', 'ill', 'age', 0.1, (10 ^ k)::bigint, delta => 1e-9);
 SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9)::jsonb ->> 'delta' AS delta;
 -- the same where nothing is charged
 CREATE TABLE free AS TABLE visits;
 SELECT dp_logreg_train('free', 'ill', 'age', 0.1, delta => 1e-9, domains => '{"age": [0, 80]}')::jsonb ->> 'delta' AS delta;
--- of the alternatives, each method and law has its own number; output perturbation without a delta costs less with more weights
-SELECT method, delta, calls_left > 20 AS some, calls_left > 500 AS many FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE noise = 'ball' ORDER BY 1, 2;
-SELECT kernel_features, calls_left > 500 AS many FROM (VALUES (2), (200)) v(kernel_features), LATERAL dp_cost('visits', 'ill', 'age', 0.1, 300, method => 'output', kernel => 'gaussian', kernel_features => v.kernel_features) c WHERE chosen ORDER BY 1;
+-- each method and law has its own number; output perturbation without a delta costs less with more weights
+SELECT method, delta, calls_left > 20 AS some, calls_left > 500 AS many FROM (VALUES ('objective', 0), ('objective', 1e-9), ('output', 0), ('output', 1e-9)) v(m, d), LATERAL dp_cost('visits', 'ill', 'age', 0.1, 300, method => v.m, delta => v.d, noise => 'ball') c ORDER BY 1, 2;
+SELECT kernel_features, calls_left > 500 AS many FROM (VALUES (2), (200)) v(kernel_features), LATERAL dp_cost('visits', 'ill', 'age', 0.1, 300, method => 'output', kernel => 'gaussian', kernel_features => v.kernel_features) c ORDER BY 1;
 
 -- A grant that allows fewer calls than the budget
 SET ROLE dperm_calls_analyst;
-SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
+SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9);
 SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9) IS NOT NULL AS trained FROM generate_series(1, 3);
-SELECT calls_left, epsilon_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
+SELECT calls_left, epsilon_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9);
 SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9);
 -- and one of delta
 SET ROLE dperm_calls_owner;
 SELECT dp_grant('calls', 'dperm_calls_analyst', epsilon => 3, delta => 2.5e-8);
 SET ROLE dperm_calls_analyst;
-SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
+SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9);
 -- with two grants, the calls that the one allows which the next call is charged to: the role's own, as long as it has enough
 SET ROLE dperm_calls_owner;
 SELECT dp_grant('calls', 'dperm_calls_team', epsilon => 0.55);
 SELECT dp_grant('calls', 'dperm_calls_member', epsilon => 0.25);
 SET ROLE dperm_calls_member;
-SELECT epsilon, calls_left, epsilon_left FROM (VALUES (0.1), (0.25), (0.3)) v(epsilon), LATERAL dp_cost('visits', 'ill', 'age', v.epsilon, 300, delta => 1e-9) c WHERE chosen ORDER BY 1;
+SELECT epsilon, calls_left, epsilon_left FROM (VALUES (0.1), (0.25), (0.3)) v(epsilon), LATERAL dp_cost('visits', 'ill', 'age', v.epsilon, 300, delta => 1e-9) c ORDER BY 1;
 SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9) IS NOT NULL AS trained FROM generate_series(1, 2);
 SELECT role, epsilon_spent FROM dp_grants ORDER BY role::text;
-SELECT calls_left, epsilon_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
+SELECT calls_left, epsilon_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9);
 SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9) IS NOT NULL AS trained FROM generate_series(1, 5);
-SELECT calls_left, epsilon_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
+SELECT calls_left, epsilon_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9);
 SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9);
 -- nothing for a role without a grant
 SET ROLE dperm_calls_stranger;
@@ -61,17 +61,17 @@ SET ROLE dperm_calls_owner;
 SELECT dp_unprotect('visits');
 SELECT dp_protect('visits', 'calls_few', domains => '{"age": [0, 80]}');
 SET ROLE dperm_calls_analyst;
-SELECT calls_left AS calls FROM dp_cost('visits', 'ill', 'age', 0.12, 300, delta => 1e-9) WHERE chosen \gset
+SELECT calls_left AS calls FROM dp_cost('visits', 'ill', 'age', 0.12, 300, delta => 1e-9) \gset
 SELECT :calls > 4 AS more_than_sums, count(dp_logreg_train('visits', 'ill', 'age', 0.12 + 0 * i, delta => 1e-9)) = :calls AS accepted FROM generate_series(1, :calls) i;
-SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.12, 300, delta => 1e-9) WHERE chosen;
+SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.12, 300, delta => 1e-9);
 \set VERBOSITY terse
 SELECT dp_logreg_train('visits', 'ill', 'age', 0.12, delta => 1e-9);
 SET ROLE dperm_calls_owner;
 SELECT dp_unprotect('visits');
 SELECT dp_protect('visits', 'calls_pure', domains => '{"age": [0, 80]}');
-SELECT epsilon, calls_left FROM (VALUES (1e-6), (0.1), (0.3), (1), (1.1)) v(epsilon), LATERAL dp_cost('visits', 'ill', 'age', v.epsilon, 300) c WHERE chosen ORDER BY 1;
+SELECT epsilon, calls_left FROM (VALUES (1e-6), (0.1), (0.3), (1), (1.1)) v(epsilon), LATERAL dp_cost('visits', 'ill', 'age', v.epsilon, 300) c ORDER BY 1;
 -- a delta that the budget does not have
-SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
+SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9);
 
 SELECT dp_unprotect('visits');
 SELECT dp_budget_drop('calls'), dp_budget_drop('calls_few'), dp_budget_drop('calls_pure');

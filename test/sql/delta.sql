@@ -35,14 +35,12 @@ SELECT outcomes('dp_logreg(sick, ARRAY[age], ?) FROM people', $$
   1, '{"delta": -1}' | 1, '{"delta": 1}' | 1, '{"delta": 1e-20}'
   1, '{"delta": "small"}' | 1, '{"neighbours": "add"}' | 1, '{"neighbours": 1}'
   1, '{"delta": 1e-6, "analysis": "paper"}' | 'Infinity', '{"delta": 1e-6}' $$);
-SELECT outcomes('dp_cost(1000, 10, ?)',
+SELECT outcomes($$ dp_cost('wide', 'y', 'x', ?, rows => 1000) $$,
   $$ 1, delta => 2 | 1, neighbours => 'both' | 'Infinity', delta => 1e-6 $$);
 SELECT outcomes($$ ?(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'REMOVE') $$, 'dp_evaluate | dp_roc');
 
 -- Which way has the least risk: pure noise in the shape of a few columns;
 -- Gaussian noise of many, once there is a delta
-CREATE FUNCTION alternatives(model jsonb) RETURNS text LANGUAGE sql AS
-  $$ SELECT string_agg(concat_ws(' ', a ->> 'method', a ->> 'noise'), ', ' ORDER BY (a ->> 'risk')::float8) FROM jsonb_array_elements(model -> 'alternatives') a $$;
 CREATE TABLE models AS
   SELECT 'few, pure' AS name, dp_logreg_train('people', 'sick', '{age,dose}', 1, knots => 1) AS model
   UNION ALL SELECT 'few, delta', dp_logreg_train('people', 'sick', '{age,dose}', 1, knots => 1, delta => 1e-6)
@@ -58,7 +56,7 @@ CREATE TABLE models AS
   UNION ALL SELECT 'without noise', dp_logreg_train('people', 'sick', '{age,dose}', 'Infinity')
   UNION ALL SELECT 'aggregate', (SELECT dp_logreg(sick, x::float8[], 1, '{"dimension": 3, "delta": 1e-6, "neighbours": "remove", "method": "output"}') FROM people)
   UNION ALL SELECT 'aggregate, chosen', (SELECT dp_svm(y, x, 1, '{"dimension": 300, "delta": 1e-7}') FROM wide);
-SELECT name, j ->> 'method' AS method, j ->> 'noise' AS noise, j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, alternatives(j) FROM models, LATERAL (SELECT model::jsonb) s(j) ORDER BY name COLLATE "C";
+SELECT name, j ->> 'method' AS method, j ->> 'noise' AS noise, j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours FROM models, LATERAL (SELECT model::jsonb) s(j) ORDER BY name COLLATE "C";
 -- in every form
 CREATE TABLE again AS SELECT name, model::text::dp_model AS by_text, model::jsonb::dp_model AS by_jsonb FROM models;
 SELECT count(*) AS models, bool_and(by_text::text = model::text AND by_jsonb::text = model::text AND dperm_model_send(by_text) = dperm_model_send(model) AND dperm_model_send(by_jsonb) = dperm_model_send(model)) AS same FROM again JOIN models USING (name);
@@ -97,25 +95,26 @@ CREATE TABLE chosen AS SELECT * FROM (VALUES
   ('many, remove', 'wide', 'y', '{x}', 400, 301, 1.0, 0.25, NULL, ((sqrt(300) + 1) / sqrt(2)) ^ 2, 1)) v(name, source, label, features, n, d, e, c, pure_spread, gaussian_spread, apart);
 -- a vector of 300 and an intercept: the same
 UPDATE chosen SET pure_spread = least(302 * 303 * (300 / 302.0 / 2 + 1 / 6.0), ((301 * 302 * 300 / 302.0 / 2) ^ (1 / 3.0) + (2 * 3 / 6.0) ^ (1 / 3.0)) ^ 3) WHERE pure_spread IS NULL;
-SELECT name, a.method, a.noise, abs(a.risk / risk(a.method, gaussian, cost.lambda_effective, n, d, CASE WHEN gaussian THEN gaussian_spread ELSE pure_spread END, e, 1e-6, apart, c) - 1) < 1e-4 AS risk,
-       j ->> 'method' = a.method AND ((j ->> 'delta')::float8 > 0) = gaussian AS chosen
-FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j), jsonb_to_recordset(j -> 'alternatives') a(method text, noise text, risk float8), LATERAL (SELECT a.noise = 'gaussian') g(gaussian),
-     LATERAL dp_cost(source, label, features::text[], e, n, knots => 1, method => a.method, delta => CASE WHEN gaussian THEN 1e-6 ELSE 0 END, neighbours => j ->> 'neighbours', loss => j ->> 'loss') cost
-WHERE chosen ORDER BY name COLLATE "C", a.risk;
+SELECT name, w.method, gaussian, w.risk = min(w.risk) OVER (PARTITION BY name) AS least, j ->> 'method' = w.method AND ((j ->> 'delta')::float8 > 0) = gaussian AS chosen
+FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j),
+     LATERAL (SELECT a.method, gaussian, risk(a.method, gaussian, cost.lambda_effective, n, d, CASE WHEN gaussian THEN gaussian_spread ELSE pure_spread END, e, 1e-6, apart, c) AS risk
+       FROM (VALUES ('objective'), ('output')) a(method), (VALUES (false), (true)) g(gaussian),
+         LATERAL dp_cost(source, label, features::text[], e, n, knots => 1, method => a.method, delta => CASE WHEN gaussian THEN 1e-6 ELSE 0 END, neighbours => j ->> 'neighbours', loss => j ->> 'loss') cost) w
+ORDER BY name COLLATE "C", w.risk;
 
 -- dp_cost says what a model gets
 SELECT name, (c.method, c.noise, c.delta, c.neighbours) = (j ->> 'method', j ->> 'noise', (j ->> 'delta')::float8, j ->> 'neighbours') AS same, c.lambda_used = (j ->> 'lambda')::float8 AND c.lambda_effective = (j ->> 'lambda_effective')::float8 AS lambda,
        c.epsilon_slack = (j -> 'budget' ->> 'slack')::float8 AND c.epsilon_noise = (j -> 'budget' ->> 'noise')::float8 AS budget
 FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j),
      LATERAL dp_cost(source, label, features::text[], e, n, knots => 1, delta => 1e-6, neighbours => CASE apart WHEN 1 THEN 'remove' ELSE 'replace' END, loss => j ->> 'loss') c
-WHERE c.chosen ORDER BY name COLLATE "C";
-SELECT method, noise, delta, neighbours FROM dp_cost(1000, 10, 'Infinity');
+ORDER BY name COLLATE "C";
+SELECT method, noise, delta, neighbours FROM dp_cost('wide', 'y', 'x', 'Infinity', 1000);
 
 -- The scale of the noise: half of it when rows are removed, without delta; with delta what the law asks for, of which the tail of the noise takes 2^-64
 SELECT round((a.noise_norm / b.noise_norm)::numeric, 2) AS output, abs(a.epsilon_noise - b.epsilon_noise) < 0.01 AS same_epsilon
-FROM dp_cost(1000, 10, 1, 'output', lambda => 0.01) a, dp_cost(1000, 10, 1, 'output', lambda => 0.01, neighbours => 'remove') b;
+FROM dp_cost('wide', 'y', 'x', 1, 1000, 0.01, 'output', noise => 'ball') a, dp_cost('wide', 'y', 'x', 1, 1000, 0.01, 'output', noise => 'ball', neighbours => 'remove') b;
 SELECT round((a.noise_norm / b.noise_norm)::numeric, 2) AS objective, abs(a.epsilon_noise - b.epsilon_noise) < 0.01 AS same_epsilon
-FROM dp_cost(1000, 10, 1, 'objective', lambda => 0.01) a, dp_cost(1000, 10, 1, 'objective', lambda => 0.01, neighbours => 'remove') b;
+FROM dp_cost('wide', 'y', 'x', 1, 1000, 0.01, 'objective', noise => 'ball') a, dp_cost('wide', 'y', 'x', 1, 1000, 0.01, 'objective', noise => 'ball', neighbours => 'remove') b;
 SELECT v.neighbours, j ->> 'method' AS method, round(((j ->> 'noise_scale')::float8 / (wanted * CASE j ->> 'method' WHEN 'output' THEN 1 / (2000 * (j ->> 'lambda')::float8) ELSE 1 END))::numeric, 3) AS scale
 FROM (VALUES ('replace', 2), ('remove', 1)) v(neighbours, apart), (VALUES ('output'), ('objective')) m(method),
      LATERAL (SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, 0.01, m.method, delta => 1e-6, neighbours => v.neighbours)::jsonb) s(j), LATERAL (SELECT apart * sigma((j -> 'budget' ->> 'noise')::float8, 1e-6)) w(wanted) ORDER BY 2, 1;
@@ -130,11 +129,8 @@ SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta 
 SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, delta => 0.0005)::jsonb ->> 'delta' AS pure_is_better;
 SELECT dp_logreg_tune('people', 'sick', 'age', 1, delta => 0.001, candidates => '[{"method": "objective"}, {"method": "output"}]') IS NOT NULL AS tuned;
 SELECT count(m) AS groups FROM (SELECT dp_logreg(sick, x::float8[], 1, '{"dimension": 3, "delta": 0.03, "method": "output"}') AS m FROM people GROUP BY id % 40) s;
--- dp_cost warns as the training does, of the number of rows that it is told,
--- and once however many rows it returns
-SELECT method, delta FROM dp_cost(2000, 10, 1, method => 'objective', delta => 0.0005);
-SELECT method, delta FROM dp_cost(2000, 10, 1, method => 'objective', delta => 0.0004);
-SELECT method, delta FROM dp_cost(2000, 2, 1, delta => 0.0005);
+-- dp_cost warns as the training does, of the number of rows that it is told
+SELECT method, delta FROM dp_cost('people', 'sick', '{age,dose}', 1, 2000, delta => 0.0005);
 SELECT noise, delta FROM dp_cost('people', 'sick', '{age,dose,ward}', 1, 2000, method => 'objective', delta => 0.0005);
 SELECT noise, delta FROM dp_cost('people', 'sick', '{age,dose,ward}', 1, 1999, method => 'objective', delta => 0.0005);
 -- nothing is revealed about rows: the same when the table has other rows
@@ -150,7 +146,7 @@ FROM (SELECT dp_logreg_tune('people', 'sick', '{age,dose}', 1, delta => 1e-6, ca
 -- if none has, none spends it
 SELECT string_agg(DISTINCT j ->> 'delta', ' ') AS delta, string_agg(DISTINCT j ->> 'neighbours', ' ') AS neighbours, bool_and(j ->> 'guarantee' ~ 'The guarantee, with the same epsilon, covers') AS told
 FROM (SELECT dp_logreg_tune('people', 'sick', '{age,dose}', 1, delta => 1e-9, neighbours => 'remove', candidates => '[{}, {"intercept": false}]')::jsonb AS j FROM generate_series(1, 4)) s;
-SELECT j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, alternatives(j), j ->> 'guarantee' ~ 'The guarantee, with the same epsilon and delta, covers' AS told
+SELECT j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, j ->> 'guarantee' ~ 'The guarantee, with the same epsilon and delta, covers' AS told
 FROM (SELECT dp_svm_tune('wide', 'y', 'x', 1, delta => 1e-6, neighbours => 'remove', candidates => '[{"lambda": 0.1}, {"lambda": 1}]')::jsonb) s(j);
 
 -- Evaluation: a row that is removed leaves one cell, one that is replaced
@@ -163,4 +159,4 @@ SELECT count(*) AS bins, bool_and(auc IS NOT NULL) AS auc FROM judged, dp_roc(mo
 SELECT count(*) AS exact FROM judged, dp_evaluate(model, 'people', epsilon => 'Infinity', neighbours => 'remove') WHERE NOT private AND metric ~ 'ves$' AND high = low;
 
 DROP TABLE people, wide, models, again, received, chosen, judged CASCADE;
-DROP FUNCTION a_row_was_read(), alternatives(jsonb), normal_delta(float8, float8), sigma(float8, float8), risk(text, boolean, float8, float8, float8, float8, float8, float8, float8, float8);
+DROP FUNCTION a_row_was_read(), normal_delta(float8, float8), sigma(float8, float8), risk(text, boolean, float8, float8, float8, float8, float8, float8, float8, float8);

@@ -92,7 +92,7 @@ SELECT count(*) FROM dp_cost('adult', 'score', '{age}', 1, 400);
 RESET ROLE;
 ANALYZE adult;
 SET ROLE dperm_first_analyst;
-SELECT chosen, method, noise, epsilon_charged FROM dp_cost('adult', 'income', '{age,sector}', 1, positive => '>50K');
+SELECT method, noise, epsilon_charged FROM dp_cost('adult', 'income', '{age,sector}', 1, positive => '>50K');
 SELECT count(*) FROM dp_cost('states', 'income', '{years}', 1, positive => '>50K');
 -- All columns that have a domain: the others are named
 SELECT jsonb_path_query_array(dp_logreg_train('adult', 'income', NULL, 1, positive => '>50K')::jsonb, '$.features[*].column') AS features;

@@ -173,8 +173,8 @@ SELECT dp_evaluate(model, 'stays', epsilon => 1, positive => '3') FROM models WH
 SELECT dp_evaluate(model, 'stays', label => 'x', epsilon => 1) FROM models WHERE name = 'straight';
 
 -- What it would cost
-SELECT loss, h, round(rows_needed, -1) > 0 AS possible FROM (VALUES ('log_cosh', NULL), ('log_cosh', 1), ('huber', NULL)) v(loss, h), LATERAL dp_cost(10000, 5, 1, loss => loss, h => h) c;
-SELECT method, noise, chosen, noise_share < 0.5 AS useful FROM dp_cost('stays', 'days', '{age,ward}', 1, rows => 2000, loss => 'log_cosh');
+SELECT loss, h, round(rows_needed, -1) > 0 AS possible FROM (VALUES ('log_cosh', NULL), ('log_cosh', 1)) v(loss, h), LATERAL dp_cost('stays', 'days', '{age,ward}', 1, 10000, loss => loss, h => h) c;
+SELECT method, noise, noise_share < 0.5 AS useful FROM dp_cost('stays', 'days', '{age,ward}', 1, rows => 2000, loss => 'log_cosh');
 SELECT * FROM dp_cost('stays', 'free', '{age,ward}', 1, rows => 2000, loss => 'log_cosh');
 SELECT count(*) FROM dp_cost('stays', 'free', '{age,ward}', 1, rows => 2000, loss => 'log_cosh', bounds => '{0,30}');
 

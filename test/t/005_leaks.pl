@@ -209,7 +209,7 @@ sub sweep
 {
 	my $settings = $node->safe_psql(
 		'postgres', q{
-		SELECT dp_cost(1000, 10, 1) IS NOT NULL \g /dev/null
+		LOAD 'dperm';
 		SELECT format('SET %s = %L', name, v) FROM pg_settings, LATERAL unnest(CASE vartype
 		    WHEN 'bool' THEN ARRAY[CASE setting WHEN 'on' THEN 'off' ELSE 'on' END]
 		    WHEN 'enum' THEN array_remove(enumvals, setting)
@@ -363,7 +363,7 @@ my $categories = join(', ', 0 .. 39);
 my $large = "dp_logreg_train('large', 'y', '{k}', 10, 1e-8, domains => '{\"k\": {\"categories\": [$categories]}}')";
 my @ours = split(/\n/, $node->safe_psql(
 		'postgres', q{
-		SELECT dp_cost(1000, 10, 1) IS NOT NULL \g /dev/null
+		LOAD 'dperm';
 		SELECT format('SET %s = %L', name, CASE vartype WHEN 'bool' THEN 'on' ELSE enumvals[cardinality(enumvals)] END)
 		FROM pg_settings WHERE name LIKE 'dperm.%' AND context = 'user' AND vartype IN ('bool', 'enum')}));
 my $steps = $psql . join(";\n", 'SET debug_print_plan = on', 'SET debug_print_parse = on', 'SET debug_print_rewritten = on',
