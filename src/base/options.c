@@ -461,9 +461,7 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 	DpermSetup	best =
 		setup_of(options, method, options->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM, dim,
 				 noise, rows);
-	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 	double		least = INFINITY;
-	int			count = 0;
 
 	if (!options->automatic || isinf(options->epsilon) || rows < 1)
 		return best;
@@ -479,17 +477,12 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 				continue;
 			setup = setup_of(options, (DpermMethod) m, (DpermNoiseLaw) law, dim, noise, rows);
 			risk = dperm_calibrate_expected_risk(&setup);
-			if (isinf(risk))
-				continue;
-			alternatives[count++] = (DpermAlternative) {(DpermMethod) m, (DpermNoiseLaw) law, risk};
 			if (risk < least)
 			{
 				least = risk;
 				best = setup;
 			}
 		}
-	best.alternative_count = count;
-	memcpy(best.alternatives, alternatives, sizeof(DpermAlternative) * count);
 	return best;
 }
 

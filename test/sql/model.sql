@@ -72,7 +72,7 @@ EXCEPTION WHEN invalid_binary_representation THEN
 END $$;
 SELECT what, receive(what, bytes, :'file') FROM hand, LATERAL (SELECT dperm_model_send(model)) AS s (b), LATERAL (VALUES
   ('empty', ''), ('magic', overlay(b PLACING '\x00' FROM 1)), ('format', overlay(b PLACING '\x0002' FROM 5)), ('longer', b || '\x00'),
-  ('nan', overlay(b PLACING '\x7ff8000000000000' FROM length(b) - 8)), ('features', overlay(b PLACING '\x00000002' FROM 148)), ('same', b)) v (what, bytes)
+  ('nan', overlay(b PLACING '\x7ff8000000000000' FROM length(b) - 7)), ('features', overlay(b PLACING '\x00000002' FROM 148)), ('same', b)) v (what, bytes)
   WHERE name = 'svm';
 -- nor are names that are not text: every name, with a byte that UTF-8 does not have
 CREATE TABLE "Zsource" ("Zcolumn" text CHECK ("Zcolumn" IN ('Zvalue', 'other')), "Zlabel" text CHECK ("Zlabel" IN ('Zclass', 'second', 'Zthird')), ill boolean);

@@ -97,7 +97,6 @@ same_model(const DpermModel *a, const DpermModel *b)
 		same_text(&a->classes, &b->classes) &&
 		a->method == b->method && a->analysis == b->analysis && a->claim.epsilon == b->claim.epsilon &&
 		a->claim.delta == b->claim.delta && a->claim.neighbours == b->claim.neighbours && a->claim.unit == b->claim.unit &&
-		a->alternative_count == b->alternative_count &&
 		a->lambda == b->lambda && a->lambda_effective == b->lambda_effective &&
 		a->rows == b->rows && same_encoder(&a->encoder, &b->encoder) &&
 		a->claim.shares[DPERM_SHARE_SLACK] == b->claim.shares[DPERM_SHARE_SLACK] &&
@@ -109,9 +108,6 @@ same_model(const DpermModel *a, const DpermModel *b)
 
 	for (int i = 0; same && i < dperm_model_weights(a); i++)
 		same = a->weights[i] == b->weights[i];
-	for (int i = 0; same && i < a->alternative_count; i++)
-		same = a->alternatives[i].method == b->alternatives[i].method && a->alternatives[i].law == b->alternatives[i].law &&
-			a->alternatives[i].risk == b->alternatives[i].risk;
 	return same && same_noise(a->noise, b->noise);
 }
 
@@ -203,24 +199,6 @@ sample_noise(DpermNoiseLaw law, const DpermEncoder *encoder, char *room)
 	return dperm_noise_plan(law, shapes, dperm_shape_list(encoder, false, shapes), &arena);
 }
 
-/*
- * The alternatives that a method was chosen from: its own, with the least risk,
- * and others.
- */
-static inline void
-sample_alternatives(TestRandom *state, DpermModel *m)
-{
-	for (int method = 0; method < DPERM_METHOD_COUNT; method++)
-		for (int law = 0; law < DPERM_LAW_COUNT; law++)
-		{
-			bool		own = method == (int) m->method && law == (int) dperm_model_law(m);
-
-			if (own || test_below(state, 2))
-				m->alternatives[m->alternative_count++] = (DpermAlternative) {(DpermMethod) method, (DpermNoiseLaw) law,
-					0.125 + (own ? 0 : sample_positive(state))};
-		}
-}
-
 /* A valid model, which points into room. A third of them are tuned. */
 static inline DpermModel
 sample_model(TestRandom *state, SampleModel *room)
@@ -277,8 +255,6 @@ sample_model(TestRandom *state, SampleModel *room)
 	if (!isinf(m.claim.epsilon) && m.method == DPERM_METHOD_OBJECTIVE && m.analysis == DPERM_ANALYSIS_SHARP &&
 		test_below(state, 2))
 		m.noise = sample_noise(dperm_model_law(&m), &m.encoder, room->noise);
-	if (!isinf(m.claim.epsilon) && test_below(state, 2))
-		sample_alternatives(state, &m);
 	for (int i = 0; i < dperm_model_weights(&m); i++)
 		room->weights[i] = sample_weight(state);
 	m.weights = room->weights;

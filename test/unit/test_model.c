@@ -221,18 +221,6 @@ TEST(survives_flipped_bytes)
 static const char *const tuned = "{\"way\": \"private\", \"selection\": \"permute_and_flip\","
 " \"rows\": 3000, \"portions\": 3, \"chosen\": {}, \"candidates\": [{\"lambda\": 0.01}, {\"lambda\": 0.1}]}";
 
-/* A model whose method was chosen. */
-static DpermModel
-chosen_model(void)
-{
-	DpermModel	m = plain_model();
-
-	m.alternative_count = 2;
-	m.alternatives[0] = (DpermAlternative) {DPERM_METHOD_OBJECTIVE, DPERM_LAW_NORM, 0.125};
-	m.alternatives[1] = (DpermAlternative) {DPERM_METHOD_OUTPUT, DPERM_LAW_NORM, 0.25};
-	return m;
-}
-
 /* A model whose label is a number. */
 static DpermModel
 number_model(void)
@@ -325,17 +313,6 @@ TEST(checks_every_field)
 	CHECK_BROKEN(m.claim.delta = INFINITY, "delta is out of range");
 	CHECK_BROKEN(m.claim.neighbours = DPERM_NEIGHBOURS_REMOVE, "");
 	CHECK_BROKEN(m.claim.neighbours = (DpermNeighbours) 2, "neighbours is unknown");
-	CHECK_BROKEN(m = chosen_model(), "");
-	CHECK_BROKEN((m = chosen_model(), m.alternative_count = 5), "there are too many alternatives");
-	CHECK_BROKEN((m = chosen_model(), m.alternative_count = -1), "there are too many alternatives");
-	CHECK_BROKEN((m = chosen_model(), m.alternatives[0].risk = 0), "the risk of an alternative is out of range");
-	CHECK_BROKEN((m = chosen_model(), m.alternatives[1].risk = NAN), "the risk of an alternative is out of range");
-	CHECK_BROKEN((m = chosen_model(), m.alternatives[1].risk = INFINITY), "the risk of an alternative is out of range");
-	CHECK_BROKEN((m = chosen_model(), m.alternatives[1].method = (DpermMethod) 2), "an alternative is unknown");
-	CHECK_BROKEN((m = chosen_model(), m.alternatives[1].law = (DpermNoiseLaw) 2), "an alternative is unknown");
-	CHECK_BROKEN((m = chosen_model(), m.alternatives[0].risk = 0.3), "the method is not the alternative of least risk");
-	CHECK_BROKEN((m = chosen_model(), m.alternatives[0].law = DPERM_LAW_GAUSSIAN), "the method is not among the alternatives");
-	CHECK_BROKEN((m = chosen_model(), m.claim.delta = 0.1), "the method is not among the alternatives");
 	CHECK_BROKEN(m.label = sample_literal("sick"), "");
 	CHECK_BROKEN((m.label = (DpermText) {"a\0b", 3}), "label or positive contains a zero byte");
 	CHECK_BROKEN(m.source = sample_literal("public.sick"), "");
@@ -367,7 +344,7 @@ TEST(refuses_non_canonical_binary)
 	DpermModel	out;
 	unsigned char form[BINARY_MAX];
 	size_t		size = dperm_model_binary_size(&m);
-	unsigned char *weights = form + size - 17;	/* and the number of alternatives */
+	unsigned char *weights = form + size - 16;
 
 	dperm_model_binary_write(&m, form);
 	form[126] = 2;
@@ -409,16 +386,9 @@ TEST(refuses_non_canonical_binary)
 	form[14]++;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "the features are not in canonical form");
 	dperm_model_binary_write(&m, form);
-	CHECK_TEXT(read_binary(form, size - 9, &memory, &out),
+	CHECK_TEXT(read_binary(form, size - 8, &memory, &out),
 			   "it ends before the weights do");
 
-	/* alternatives: exactly as many as stated */
-	CHECK_TEXT(read_binary(form, size - 1, &memory, &out), "it ends before the alternatives do");
-	form[size - 1] = 1;
-	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the alternatives do");
-	form[size - 1] = 200;
-	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the alternatives do");
-	form[size - 1] = 0;
 	CHECK_TEXT(read_binary(form, size + 10, &memory, &out), "there is data after the model");
 }
 
@@ -432,7 +402,7 @@ TEST(refuses_hostile_classes)
 	unsigned char *classes = form + HEADER + dperm_encoder_form_size(&m.encoder);
 
 	dperm_model_binary_write(&m, form);
-	CHECK(size == (size_t) (classes - form) + 6 + 20 + 48 + 1);
+	CHECK(size == (size_t) (classes - form) + 6 + 20 + 48);
 	CHECK(memcmp(classes, "\0\3\0\0\0\24no\0yes\0who \"knows\"?", 26) == 0);
 	CHECK(read_binary(form, size, &memory, &out) == NULL && same_model(&m, &out));
 	CHECK_TEXT(read_binary(form, (size_t) (classes - form) + 5, &memory, &out), "it ends before the classes do");
@@ -505,7 +475,7 @@ TEST(holds_the_form_of_the_encoder)
 	dperm_encoder_form_write(&m.encoder, encoder);
 	CHECK(form[14] == size && form[13] == 0);
 	CHECK(memcmp(form + HEADER, encoder, size) == 0);
-	CHECK(dperm_model_binary_size(&m) == HEADER + size + 16 + 1);
+	CHECK(dperm_model_binary_size(&m) == HEADER + size + 16);
 }
 
 /* How delta, neighbours and a choice change it. */
@@ -558,17 +528,9 @@ TEST(states_the_guarantee_of_classes)
 
 TEST(states_other_guarantees)
 {
-	DpermModel	m = chosen_model();
+	DpermModel	m = plain_model();
 	char		text[GUARANTEE_MAX];
 
-	dperm_model_print_guarantee(&m, text, sizeof(text));
-	CHECK(strstr(text, "least excess risk, 0.125, of 2 ways that were considered, by an estimate that does not look at rows; the"
-				 " next best, output perturbation with pure noise, has 0.25. ") != NULL);
-	m.alternative_count = 1;
-	dperm_model_print_guarantee(&m, text, sizeof(text));
-	CHECK(strstr(text, "least excess risk") == NULL);
-
-	m = plain_model();
 	m.claim.neighbours = DPERM_NEIGHBOURS_REMOVE;
 	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "with epsilon-differential privacy: epsilon = 1 and delta = 0, up to a probability below 2^-65") != NULL);
@@ -606,7 +568,7 @@ TEST(states_the_guarantee)
 	CHECK(strstr(text, "This logistic regression (logistic loss) was trained on 1000 rows") == text);
 	CHECK(strstr(text, "epsilon = 1 and delta = 0, up to a probability below 2^-65") != NULL);
 	CHECK(strstr(text, "differ in one row (replace); the number of rows is public") != NULL);
-	CHECK(strstr(text, "least excess risk") == NULL && strstr(text, "Gaussian") == NULL && strstr(text, "removed") == NULL);
+	CHECK(strstr(text, "Gaussian") == NULL && strstr(text, "removed") == NULL);
 	CHECK(strstr(text, "objective perturbation, with the sharp analysis") != NULL);
 	CHECK(strstr(text, "The dimension of the vectors, 1, was declared.") != NULL);
 	CHECK(strpbrk(text, "\"\\\n") == NULL);

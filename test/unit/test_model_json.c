@@ -208,8 +208,6 @@ TEST(prints_persons)
 	check_edits(plain_model(), of_rows, COUNT(of_rows));
 }
 
-#define ALTERNATIVES(list) "'alternatives': " list ", 'analysis'"
-
 TEST(explains_hostile_texts)
 {
 	static const Edit edits[] = {
@@ -244,20 +242,6 @@ TEST(explains_hostile_texts)
 		{"'delta': 0", "'delta': 1e-20", "delta is out of range"},
 		{"'delta': 0", "'delta': '0'", "key 'delta' must be a number"},
 		{"'replace'", "'remove'", ""},
-		{"'analysis'", ALTERNATIVES("[{'method': 'objective', 'noise': 'pure', 'risk': 1}]"), ""},
-		{"'analysis'", ALTERNATIVES("[{'method': 'output', 'noise': 'pure', 'risk': 1}]"),
-		"the method is not among the alternatives"},
-		{"'analysis'", ALTERNATIVES("[{'method': 'objective', 'noise': 'gaussian', 'risk': 1}]"),
-		"the method is not among the alternatives"},
-		{"'analysis'", ALTERNATIVES("[{'method': 'objective', 'noise': 'pure', 'risk': 1},"
-		" {'method': 'output', 'noise': 'pure', 'risk': 0.5}]"),
-		"the method is not the alternative of least risk"},
-		{"'analysis'", ALTERNATIVES("[{'method': 'objective', 'noise': 'white', 'risk': 1}]"),
-		"an alternative is unknown"},
-		{"'analysis'", ALTERNATIVES("[{'method': 'objective', 'noise': 'pure'}]"),
-		"an alternative must have method, noise and risk"},
-		{"'analysis'", ALTERNATIVES("[{'method': 'objective', 'noise': 'pure', 'risk': 1, 'risk': 1}]"),
-		"an alternative contains an unknown key, or a key twice"},
 		{"'delta': 0, ", "", ""},
 		{"'replace'", "'add-remove'", "neighbours is unknown"},
 		{"'row'", "'column'", "unit is unknown"},

@@ -28,16 +28,6 @@ typedef enum DpermAnalysis
 	DPERM_ANALYSIS_PAPER = 1
 } DpermAnalysis;
 
-/* A way to train that was considered, and its expected risk; all public. */
-typedef struct DpermAlternative
-{
-	DpermMethod method;
-	DpermNoiseLaw law;
-	double		risk;
-} DpermAlternative;
-
-#define DPERM_ALTERNATIVES_MAX 4
-
 /* The parameters of the mechanism; all public. */
 typedef struct DpermSetup
 {
@@ -64,8 +54,6 @@ typedef struct DpermSetup
 	 */
 	bool		prior;
 	double		prior_norm;
-	int			alternative_count;	/* ways that the method was chosen from; 0: specified */
-	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 } DpermSetup;
 
 /* The constants that follow from the parameters; all public, too. */

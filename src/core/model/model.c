@@ -166,39 +166,6 @@ check_shape(const DpermModel *m)
 	return check_noise(m);
 }
 
-/* The ways that the method was chosen from. */
-static const char *
-check_alternatives(const DpermModel *m)
-{
-	double		least = INFINITY;
-	double		own = m->alternative_count > 0 ? INFINITY : 0;
-
-	if (m->alternative_count < 0 || m->alternative_count > DPERM_ALTERNATIVES_MAX)
-		return "there are too many alternatives";
-	if (m->alternative_count > 0 && !dperm_claim_private(&m->claim))
-		return "a model without privacy has no alternatives";
-	for (int i = 0; i < m->alternative_count; i++)
-	{
-		const DpermAlternative *alternative = &m->alternatives[i];
-
-		if (dperm_mechanism_entry((int) alternative->method) == NULL ||
-			(alternative->law != DPERM_LAW_NORM && alternative->law != DPERM_LAW_GAUSSIAN))
-			return "an alternative is unknown";
-		if (i > 0 && (alternative->method < alternative[-1].method ||
-					  (alternative->method == alternative[-1].method &&
-					   alternative->law <= alternative[-1].law)))
-			return "the alternatives are out of order";
-		if (!is_positive(alternative->risk))
-			return "the risk of an alternative is out of range";
-		least = fmin(least, alternative->risk);
-		if (alternative->method == m->method && alternative->law == dperm_model_law(m))
-			own = fmin(own, alternative->risk);
-	}
-	if (isinf(own))
-		return "the method is not among the alternatives";
-	return own <= least ? NULL : "the method is not the alternative of least risk";
-}
-
 /* Check how the parameters were chosen, if the model says so. */
 static const char *
 check_tuning(const DpermModel *m)
@@ -255,8 +222,6 @@ dperm_model_check(const DpermModel *model, const char **why)
 	if (*why == NULL)
 		*why = check_shape(model);
 	if (*why == NULL)
-		*why = check_alternatives(model);
-	if (*why == NULL)
 		*why = check_label(model);
 	if (*why == NULL)
 		*why = check_tuning(model);
@@ -296,9 +261,6 @@ dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 	model->lambda_effective = calibration->lambda;
 	model->noise_scale = calibration->noise_scale;
 	model->noise = dperm_claim_private(&calibration->claim) ? setup->noise : NULL;
-	model->alternative_count =
-		dperm_claim_private(&calibration->claim) ? setup->alternative_count : 0;
-	memcpy(model->alternatives, setup->alternatives, sizeof(model->alternatives));
 	model->grid = calibration->grid;
 	model->release_scale = calibration->release_scale;
 	model->weights = weights;

@@ -37,10 +37,6 @@ typedef struct DpermModel
 	double		grid;
 	int64_t		release_scale;
 
-	/* how the method was chosen, if it was */
-	int			alternative_count;
-	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
-
 	/* dperm_model_weights() of them: the encoder's, class by class if there are several */
 	const double *weights;
 	DpermText	source;			/* the relation, with its schema; empty for an aggregate */

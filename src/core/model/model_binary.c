@@ -22,8 +22,6 @@
  * 		length of their values, 32 bits, and these (classes.h)
  * 		the weights, label, positive, tuning, budget, source, prior, noise
  * 		(model_noise.h)
- * 		the number of alternatives, 8 bits; for each method and law, 8 bits
- * 		each, and risk
  * 		if the label is a number, its bounds
  *
  * The magic and the format keep their places in every later format.
@@ -39,7 +37,6 @@
 #include "core/model/prior.h"
 
 #define HEADER_SIZE 147
-#define ALTERNATIVE_SIZE 10
 #define BOUNDS_SIZE 16
 #define CLASSES_SIZE 6
 
@@ -68,9 +65,7 @@ dperm_model_binary_size(const DpermModel *model)
 		   8 * (size_t) dperm_model_weights(model) + (size_t) model->label.len +
 		   (size_t) model->positive.len + (size_t) model->tuning.len +
 		   (size_t) model->budget.len + (size_t) model->source.len + (size_t) model->prior.len +
-		   dperm_model_noise_size(model->noise) + 1 +
-		   ALTERNATIVE_SIZE * (size_t) model->alternative_count +
-		   label_size(model);
+		   dperm_model_noise_size(model->noise) + label_size(model);
 }
 
 /* Write the binary form. */
@@ -123,13 +118,6 @@ dperm_model_binary_write(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put(out, model->source.bytes, (size_t) model->source.len);
 	out = dperm_bytes_put(out, model->prior.bytes, (size_t) model->prior.len);
 	out = dperm_model_noise_write(model->noise, out);
-	out = dperm_bytes_put_int(out, (uint64_t) model->alternative_count, 1);
-	for (int i = 0; i < model->alternative_count; i++)
-	{
-		out = dperm_bytes_put_int(out, (uint64_t) model->alternatives[i].method, 1);
-		out = dperm_bytes_put_int(out, (uint64_t) model->alternatives[i].law, 1);
-		out = dperm_bytes_put_double(out, model->alternatives[i].risk);
-	}
 	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
 	{
 		out = dperm_bytes_put_double(out, model->label_low);
@@ -212,24 +200,6 @@ read_part(DpermBytes *r, size_t len, size_t most, DpermArena *arena, DpermText *
 	memcpy(to, from, len);
 	text->bytes = to;
 	text->len = (int) len;
-	return NULL;
-}
-
-/* The ways that the method was chosen from. */
-static const char *
-get_alternatives(DpermBytes *r, DpermModel *m)
-{
-	uint64_t	count = r->left > 0 ? dperm_bytes_get_int(r, 1) : DPERM_ALTERNATIVES_MAX + 1;
-
-	if (count > DPERM_ALTERNATIVES_MAX || r->left < ALTERNATIVE_SIZE * count)
-		return "it ends before the alternatives do";
-	m->alternative_count = (int) count;
-	for (int i = 0; i < m->alternative_count; i++)
-	{
-		m->alternatives[i].method = (DpermMethod) dperm_bytes_get_int(r, 1);
-		m->alternatives[i].law = (DpermNoiseLaw) dperm_bytes_get_int(r, 1);
-		m->alternatives[i].risk = dperm_bytes_get_double(r);
-	}
 	return NULL;
 }
 
@@ -326,8 +296,6 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 		fault = dperm_model_noise_read(dperm_bytes_get(r, parts->noise), parts->noise,
 									   dperm_encoder_dim(&m->encoder), dperm_model_law(m), arena,
 									   &m->noise);
-	if (fault == NULL)
-		fault = get_alternatives(r, m);
 	if (fault == NULL)
 		fault = get_bounds(r, m);
 	if (fault == NULL && r->left > 0)

@@ -1,17 +1,10 @@
 /*
- * model_lists.c: the lists in the JSON text of a model: classes, weights, and
- * the ways that the method was chosen from.
+ * model_lists.c: the lists in the JSON text of a model: classes and weights.
  */
 #include "core/model/model_lists.h"
 
-#include <string.h>
-
 #include "core/base/limits.h"
 #include "core/encode/encoder_json.h"
-#include "core/mechanism/mechanism.h"
-
-/* Longer than any key or name that is compared. */
-#define NAME_ROOM 32
 
 /* Set *why to what is wrong; returns false for the caller to pass on. */
 static bool
@@ -106,57 +99,5 @@ dperm_model_lists_weights(DpermJson *json, DpermArena *arena, DpermModelList *li
 			!dperm_json_array(json) ||
 				!read_numbers(json, weights + (i - 1) * list->count, list->count, why))
 			return false;
-	return json->why == NULL;
-}
-
-/* One of the ways that the method was chosen from. */
-static bool
-read_alternative(DpermJson *json, DpermAlternative *alternative, const char **why)
-{
-	char		text[NAME_ROOM];
-	unsigned	seen = 0;
-
-	if (!dperm_json_object(json))
-		return false;
-	while (dperm_json_key(json, text, sizeof(text)))
-	{
-		int			key = strcmp(text, "method") == 0 ? 0 :
-				  strcmp(text, "noise") == 0  ? 1 :
-				  strcmp(text, "risk") == 0	  ? 2 :
-												3;
-
-		if (key == 3 || (seen & 1U << key))
-			return not_list(why, "an alternative contains an unknown key, or a key twice");
-		seen |= 1U << key;
-		if (key == 2 ? !dperm_json_number(json, &alternative->risk) :
-					   !dperm_json_string(json, text, sizeof(text)))
-			return false;
-		if (key == 0 && !dperm_mechanism_parse(text, &alternative->method))
-			return not_list(why, "an alternative is unknown");
-		if (key == 1)
-		{
-			alternative->law = strcmp(text, "gaussian") == 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM;
-			if (alternative->law == DPERM_LAW_NORM && strcmp(text, "pure") != 0)
-				return not_list(why, "an alternative is unknown");
-		}
-	}
-	if (json->why == NULL && seen != 7)
-		return not_list(why, "an alternative must have method, noise and risk");
-	return json->why == NULL;
-}
-
-/* All ways that the method was chosen from. */
-bool
-dperm_model_lists_alternatives(DpermJson *json, DpermModel *model, const char **why)
-{
-	if (!dperm_json_array(json))
-		return false;
-	while (dperm_json_element(json))
-	{
-		if (model->alternative_count >= DPERM_ALTERNATIVES_MAX)
-			return not_list(why, "there are too many alternatives");
-		if (!read_alternative(json, &model->alternatives[model->alternative_count++], why))
-			return false;
-	}
 	return json->why == NULL;
 }

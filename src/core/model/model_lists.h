@@ -31,8 +31,4 @@ dperm_model_lists_weights(DpermJson *json, DpermArena *arena, DpermModelList *li
 extern bool
 dperm_model_lists_classes(DpermJson *json, DpermArena *arena, DpermModel *model, const char **why);
 
-/* The ways that the method was chosen from. */
-extern bool
-dperm_model_lists_alternatives(DpermJson *json, DpermModel *model, const char **why);
-
 #endif							/* DPERM_MODEL_LISTS_H */

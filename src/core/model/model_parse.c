@@ -54,7 +54,6 @@ typedef enum FieldId
 	F_CLASSES,
 	F_METHOD,
 	F_ANALYSIS,
-	F_ALTERNATIVES,
 	F_LAMBDA,
 	F_LAMBDA_EFFECTIVE,
 	F_BUDGET,
@@ -94,7 +93,6 @@ static const Field fields[F_COUNT] = {
 	[F_CLASSES] = FIELD("classes", "an array of strings"),
 	[F_METHOD] = FIELD("method", "a string"),
 	[F_ANALYSIS] = FIELD("analysis", "a string"),
-	[F_ALTERNATIVES] = FIELD("alternatives", "an array of objects"),
 	[F_LAMBDA] = FIELD("lambda", "a number"),
 	[F_LAMBDA_EFFECTIVE] = FIELD("lambda_effective", "a number"),
 	[F_BUDGET] = FIELD("budget", "an object of numbers"),
@@ -123,7 +121,7 @@ static const Field fields[F_COUNT] = {
 #define OPTIONAL \
 	(BIT(F_ROWS) | BIT(F_PERSONS) | BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
 	 BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_BOUNDS) | \
-	 BIT(F_CLASSES) | BIT(F_ALTERNATIVES) | \
+	 BIT(F_CLASSES) | \
 	 BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
 	 BIT(F_SOURCE) | BIT(F_PRIOR) | BIT(F_LEDGER) | BIT(F_GUARANTEE))
 
@@ -336,8 +334,6 @@ read_field(Parser *p, FieldId field)
 			return dperm_json_number(json, &m->lambda_effective);
 		case F_BUDGET:
 			return read_budget(p);
-		case F_ALTERNATIVES:
-			return dperm_model_lists_alternatives(json, m, &p->why);
 		case F_NOISE_GROUPS:
 			return dperm_model_noise_parse(json, p->arena, &p->noise, &p->why);
 		case F_NOISE_SCALE:

@@ -175,24 +175,6 @@ put_noise(DpermOut *out, const DpermNoise *noise)
 	}
 }
 
-/* Append the ways that the method was chosen from. */
-static void
-put_alternatives(DpermOut *out, const DpermModel *model)
-{
-	for (int i = 0; i < model->alternative_count; i++)
-	{
-		const DpermAlternative *alternative = &model->alternatives[i];
-
-		dperm_out_put(out,
-			"%s{\"method\": \"%s\", \"noise\": "
-			"\"%s\"",
-			i == 0 ? ", \"alternatives\": [" : ", ", dperm_mechanism_name(alternative->method),
-			alternative->law == DPERM_LAW_GAUSSIAN ? "gaussian" : "pure");
-		put_member(out, "risk", alternative->risk);
-		dperm_out_put(out, "}%s", i == model->alternative_count - 1 ? "]" : "");
-	}
-}
-
 /* Append which entry of which ledger was written for it, if one was. */
 static void
 put_ledger(DpermOut *out, const DpermModel *model)
@@ -299,7 +281,6 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 	put_label_domain(&o, model);
 	dperm_out_put(&o, ", \"method\": \"%s\", \"analysis\": \"%s\"",
 		dperm_mechanism_name(model->method), dperm_calibrate_analysis_name(model->analysis));
-	put_alternatives(&o, model);
 	put_member(&o, "lambda", model->lambda);
 	put_member(&o, "lambda_effective", model->lambda_effective);
 	put_shares(&o, &model->claim);

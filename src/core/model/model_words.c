@@ -245,34 +245,6 @@ put_promise(DpermOut *out, const DpermModel *model)
 }
 
 /*
- * Which way was chosen, and by what margin. Risks are rounded for readability;
- * the JSON has them exactly.
- */
-static void
-put_choice(DpermOut *out, const DpermModel *model)
-{
-	const DpermAlternative *own = NULL;
-	const DpermAlternative *next = NULL;
-
-	for (int i = 0; i < model->alternative_count; i++)
-	{
-		const DpermAlternative *at = &model->alternatives[i];
-
-		if (own == NULL && at->method == model->method && at->law == dperm_model_law(model))
-			own = at;
-		else if (next == NULL || at->risk < next->risk)
-			next = at;
-	}
-	if (own == NULL || next == NULL)
-		return;
-	dperm_out_put(out,
-		"It has the least excess risk, %.3g, of %d ways that were considered, by an estimate that "
-		"does not look at rows; the next best, %s with %s noise, has %.3g. ",
-		own->risk, model->alternative_count, dperm_mechanism_description(next->method),
-		next->law == DPERM_LAW_GAUSSIAN ? "Gaussian" : "pure", next->risk);
-}
-
-/*
  * The paragraph for a private model. It is copied into JSON verbatim, so it
  * contains no character that would need an escape.
  */
@@ -291,7 +263,6 @@ put_guarantee(DpermOut *out, const DpermModel *model)
 		dperm_mechanism_description(model->method), dperm_calibrate_analysis_name(model->analysis),
 		model->claim.delta > 0 ? " and Gaussian noise" : model->noise ? " and noise" : "",
 		model->noise ? " in the shape of the encoded columns" : "");
-	put_choice(out, model);
 	/* Rounded for readability; the JSON has them exactly. */
 	dperm_out_put(out, "Epsilon is split into ");
 	if (model->claim.shares[DPERM_SHARE_SLACK] > 0.0)
