@@ -25,10 +25,10 @@ check_count(int count)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("classes must be at least %d values", DPERM_CLASSES_MIN),
 				 errhint("For two classes, specify the positive one, as in positive => 'yes'.")));
-	if (count > DPERM_DIM_MAX)
+	if (count > DPERM_CLASSES_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("classes must be at most %d values", DPERM_DIM_MAX),
+				 errmsg("classes must be at most %d values", DPERM_CLASSES_MAX),
 				 errhint("Rare values need no class of their own: rows with a label that is not "
 						 "listed add nothing.")));
 }

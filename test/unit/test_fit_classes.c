@@ -339,7 +339,7 @@ TEST(refuses_what_has_no_theorem)
 	s.analysis = DPERM_ANALYSIS_SHARP;
 	s.loss.classes = 2;
 	CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "the number of classes must be between 3 and 5000");
+	CHECK_TEXT(why, "the number of classes must be between 3 and 128");
 }
 
 /* m_2 of the curves, by quadrature: h at z, and what each line has above that. */

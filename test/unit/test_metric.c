@@ -31,7 +31,7 @@ random_square(TestRandom *state, int dim, int rank, double *a)
 	}
 }
 
-/* Write the answer of a pass: A, then S packed, or its diagonal. */
+/* Write the answer of a pass: A, then S packed. */
 static void
 write_answer(DpermMetric *metric, int d, const double *a, const double *s)
 {
@@ -40,7 +40,7 @@ write_answer(DpermMetric *metric, int d, const double *a, const double *s)
 
 	memcpy(metric->hess, a, sizeof(double) * (size_t) (d * d));
 	for (int j = 0; j < classes && classes > 1; j++)
-		for (int i = j; i < (classes > DPERM_LOSS_PAIRED_CLASSES ? j + 1 : classes); i++)
+		for (int i = j; i < classes; i++)
 			*to++ = s[j * classes + i];
 }
 
@@ -99,37 +99,6 @@ TEST(stands_for_classes_times_coordinates)
 			CHECK_NEAR(back[i], x[i], 1e-9);
 		free(room);
 	}
-}
-
-/* Many classes: their diagonal. */
-TEST(takes_the_diagonal_of_many_classes)
-{
-	TestRandom	state = 32;
-	int			classes = DPERM_LOSS_PAIRED_CLASSES + 2;
-	int			d = 3;
-	double		a[9];
-	double	   *s = calloc((size_t) (classes * classes), sizeof(double));
-	double	   *x = malloc(sizeof(double) * (size_t) (d * classes) * 3);
-	double	   *found = x + d * classes;
-	double	   *back = found + d * classes;
-	double	   *room = malloc(sizeof(double) * dperm_metric_room(d * classes, classes));
-	DpermMetric metric = dperm_metric_make(d * classes, classes, room);
-	double		trace;
-
-	random_square(&state, d, 4, a);
-	for (int k = 0; k < classes; k++)
-		s[k * classes + k] = test_uniform(&state);
-	write_answer(&metric, d, a, s);
-	CHECK(dperm_metric_factor(&metric, 1e-3, &(DpermPoll) {0}, &trace));
-	for (int i = 0; i < d * classes; i++)
-		found[i] = x[i] = 2 * test_uniform(&state) - 1;
-	dperm_metric_solve(&metric, found);
-	multiply_by(d, classes, a, s, 1e-3, found, back);
-	for (int i = 0; i < d * classes; i++)
-		CHECK_NEAR(back[i], x[i], 1e-9);
-	free(s);
-	free(x);
-	free(room);
 }
 
 /* What rounding may have made of it. */

@@ -248,9 +248,9 @@ TEST(checks_every_field)
 	CHECK_BROKEN(m.label_low = -1, "bounds are not expected");
 	CHECK_BROKEN(m.label_high = 1, "bounds are not expected");
 	CHECK_BROKEN(m = several_model(), "");
-	CHECK_BROKEN((m = several_model(), m.loss.classes = 0), "the number of classes must be between 3 and 5000");
-	CHECK_BROKEN((m = several_model(), m.loss.classes = 2), "the number of classes must be between 3 and 5000");
-	CHECK_BROKEN((m = several_model(), m.loss.classes = INT32_MAX), "the number of classes must be between 3 and 5000");
+	CHECK_BROKEN((m = several_model(), m.loss.classes = 0), "the number of classes must be between 3 and 128");
+	CHECK_BROKEN((m = several_model(), m.loss.classes = 2), "the number of classes must be between 3 and 128");
+	CHECK_BROKEN((m = several_model(), m.loss.classes = INT32_MAX), "the number of classes must be between 3 and 128");
 	CHECK_BROKEN((m = several_model(), m.loss.h = 0.5), "this loss has no h");
 	CHECK_BROKEN((m = several_model(), m.classes.len--), "the last class has no end");
 	CHECK_BROKEN((m = several_model(), m.classes.len = 7), "there are fewer classes");
@@ -434,10 +434,10 @@ TEST(refuses_hostile_classes)
 	CHECK(read_binary(form, size, &memory, &out) != NULL);
 }
 
-/* As many classes as weights allow, with values as long as they may be. */
+/* As many classes as there may be, with values as long as they may be. */
 TEST(holds_the_largest_list_of_classes)
 {
-	static double weights[DPERM_DIM_MAX + 2];
+	static double weights[2 * (DPERM_CLASSES_MAX + 1)];
 	static char values[131001];
 	DpermModel	m = plain_model();
 	DpermModel	out;
@@ -445,7 +445,7 @@ TEST(holds_the_largest_list_of_classes)
 
 	m.weights = weights;
 	m.classes.bytes = values;
-	m.loss = (DpermLoss) {.kind = DPERM_LOSS_SOFTMAX, .classes = DPERM_DIM_MAX / 2};
+	m.loss = (DpermLoss) {.kind = DPERM_LOSS_SOFTMAX, .classes = DPERM_CLASSES_MAX};
 	for (int i = 0; i < m.loss.classes; i++)
 		m.classes.len += sprintf(values + m.classes.len, "%0*d", i == 0 ? 131000 - 52 * (m.loss.classes - 1) - 1 : 51, i) + 1;
 	CHECK(m.classes.len == 131000);
@@ -457,9 +457,9 @@ TEST(holds_the_largest_list_of_classes)
 	CHECK_TEXT(why_not(&m), "the list of classes is too long");
 	m.classes.len -= 1;
 	m.loss.classes++;
-	CHECK_TEXT(why_not(&m), "there are too many weights");
+	CHECK_TEXT(why_not(&m), "the number of classes must be between 3 and 128");
 	dperm_model_binary_write(&m, form);
-	CHECK_TEXT(read_binary(form, dperm_model_binary_size(&m), &memory, &out), "there are too many weights");
+	CHECK_TEXT(read_binary(form, dperm_model_binary_size(&m), &memory, &out), "the number of classes must be between 3 and 128");
 	free(form);
 }
 

@@ -623,12 +623,12 @@ TEST(holds_the_largest_dimension)
 			   "there are too many weights");
 }
 
-/* As many classes as weights allow, and one more. */
+/* As many classes as there may be, and one more. */
 TEST(holds_the_largest_list_of_classes)
 {
-	static double weights[DPERM_DIM_MAX + 2];
-	static char values[DPERM_DIM_MAX * 8];
-	static char text[DPERM_DIM_MAX * 30 + JSON_MAX];
+	static double weights[2 * (DPERM_CLASSES_MAX + 1)];
+	static char values[DPERM_CLASSES_MAX * 8];
+	static char text[DPERM_CLASSES_MAX * 60 + JSON_MAX];
 	DpermModel	m = plain_model();
 	DpermModel	out;
 	size_t		len;
@@ -637,13 +637,13 @@ TEST(holds_the_largest_list_of_classes)
 	{
 		m.weights = weights;
 		m.classes = (DpermText) {values, 0};
-		m.loss = (DpermLoss) {.kind = DPERM_LOSS_SOFTMAX, .classes = DPERM_DIM_MAX / 2 + more};
+		m.loss = (DpermLoss) {.kind = DPERM_LOSS_SOFTMAX, .classes = DPERM_CLASSES_MAX + more};
 		for (int i = 0; i < m.loss.classes; i++)
 			m.classes.len += sprintf(values + m.classes.len, "%d", i) + 1;
 		len = dperm_model_print(&m, text, sizeof(text));
 		CHECK(len < sizeof(text));
 		if (more)
-			CHECK_TEXT(read_json(text, len, &memory, &out), "there are too many weights");
+			CHECK_TEXT(read_json(text, len, &memory, &out), "the number of classes must be between 3 and 128");
 		else
 			CHECK(read_json(text, len, &memory, &out) == NULL && same_model(&m, &out));
 	}

@@ -155,8 +155,8 @@ dperm_loss_fault(DpermLoss loss)
 		return "the loss is unknown";
 	if (entry->several == NULL && loss.classes != 0)
 		return "this loss has no classes";
-	if (entry->several && (loss.classes < DPERM_CLASSES_MIN || loss.classes > DPERM_DIM_MAX))
-		return "the number of classes must be between 3 and 5000";
+	if (entry->several && (loss.classes < DPERM_CLASSES_MIN || loss.classes > DPERM_CLASSES_MAX))
+		return "the number of classes must be between 3 and 128";
 	if (entry->h_min == 0)
 		return loss.h == 0 ? NULL : "this loss has no h";
 	return loss.h >= entry->h_min && loss.h <= DPERM_H_MAX ? NULL : entry->h_range;

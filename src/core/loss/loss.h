@@ -44,6 +44,7 @@ dperm_loss_blocks(DpermLoss loss)
 }
 
 #define DPERM_CLASSES_MIN 3
+#define DPERM_CLASSES_MAX 128
 
 #define DPERM_H_MIN 0.01
 #define DPERM_H_MIN_LOG_COSH 0.02
@@ -93,15 +94,12 @@ typedef struct DpermLossBounds
 
 /*
  * The matrix of the curvatures by pairs of classes, which only solvers use, is
- * packed: the lower triangle by columns; of many classes, only the diagonal.
+ * packed: the lower triangle by columns.
  */
-#define DPERM_LOSS_PAIRED_CLASSES 128
-
 static inline size_t
 dperm_loss_pairs_size(int classes)
 {
-	return classes == 0 ? 0 : classes > DPERM_LOSS_PAIRED_CLASSES ? (size_t) classes :
-		(size_t) classes * (size_t) (classes + 1) / 2;
+	return (size_t) classes * (size_t) (classes + 1) / 2;
 }
 
 /* An entry of the table. */

@@ -138,7 +138,7 @@ probability_of(const double *slopes, int k, int own, double weight)
 	return k == own ? weight + slopes[k] : slopes[k];
 }
 
-/* Add the curvature of a row to the packed matrix, all or the diagonal of it. */
+/* Add the curvature of a row to the packed matrix. */
 static void
 add_curvature(int classes, const double *slopes, int own, double weight, double *pairs)
 {
@@ -148,7 +148,7 @@ add_curvature(int classes, const double *slopes, int own, double weight, double 
 		double		share = q / weight;
 
 		*pairs++ += share * (j == own ? -slopes[j] : weight - q);
-		for (int i = j + 1; i < classes && classes <= DPERM_LOSS_PAIRED_CLASSES; i++)
+		for (int i = j + 1; i < classes; i++)
 			*pairs++ -= share * probability_of(slopes, i, own, weight);
 	}
 }

@@ -13,13 +13,6 @@
 #define SWEEPS 12
 #define SMALL 1e-13
 
-/* Are pairs of classes known, and not only the diagonal? */
-static bool
-has_pairs(int blocks)
-{
-	return blocks <= DPERM_LOSS_PAIRED_CLASSES;
-}
-
 /* How many doubles of room it needs. */
 size_t
 dperm_metric_room(int dim, int blocks)
@@ -30,9 +23,8 @@ dperm_metric_room(int dim, int blocks)
 
 	if (blocks == 1)
 		return room;
-	room += dperm_loss_pairs_size(blocks) + k + (d > k ? d : k);
 	/* eigenvectors, and S while they are found */
-	return room + (has_pairs(blocks) ? 2 * k * k : 0);
+	return room + dperm_loss_pairs_size(blocks) + k + (d > k ? d : k) + 2 * k * k;
 }
 
 DpermMetric
@@ -47,8 +39,7 @@ dperm_metric_make(int dim, int blocks, double *room)
 	metric.factors = metric.hess + d * d + dperm_loss_pairs_size(blocks);
 	metric.values = metric.factors + (k - 1) * d * d;
 	metric.column = metric.values + k;
-	if (has_pairs(blocks))
-		metric.vectors = metric.column + (d > k ? d : k);
+	metric.vectors = metric.column + (d > k ? d : k);
 	return metric;
 }
 
@@ -155,10 +146,7 @@ dperm_metric_factor(DpermMetric *metric, double lambda, const DpermPoll *poll, d
 	*trace = 0;
 	if (blocks == 1)
 		return factor_one(metric->hess, d, lambda, poll, trace);
-	if (metric->vectors)
-		find_eigenvectors(metric, pairs);
-	else
-		memcpy(metric->values, pairs, sizeof(double) * blocks);
+	find_eigenvectors(metric, pairs);
 	for (size_t k = 0; k < blocks; k++)
 		sum += metric->values[k];
 
@@ -184,7 +172,7 @@ turn_classes(const DpermMetric *metric, bool back, double *x)
 	size_t		d = (size_t) metric->dim / k;
 	double	   *turned = metric->column;
 
-	for (size_t j = 0; j < d && metric->vectors; j++, x += k)
+	for (size_t j = 0; j < d; j++, x += k)
 	{
 		memset(turned, 0, sizeof(double) * k);
 		for (size_t v = 0; v < k; v++)

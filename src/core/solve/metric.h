@@ -9,8 +9,7 @@
  *
  * where S_i is the curvature of a row by pairs of classes: the Hessian of rows
  * whose curvature does not depend on x. With the eigenvalues s of S, it takes K
- * factors of s A/tr(S) + lambda. Of many classes only the diagonal of S is
- * known (loss.h).
+ * factors of s A/tr(S) + lambda.
  */
 #ifndef DPERM_METRIC_H
 #define DPERM_METRIC_H
@@ -30,7 +29,7 @@ typedef struct DpermMetric
 	 */
 	double	   *hess;
 	double	   *factors;		/* of the second class and those after it */
-	double	   *vectors;		/* eigenvectors of S, one after the other; NULL: the unit vectors */
+	double	   *vectors;		/* eigenvectors of S, one after the other */
 	double	   *values;			/* eigenvalues of S */
 	double	   *column;			/* scratch: d, or blocks if there are more */
 } DpermMetric;

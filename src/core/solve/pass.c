@@ -168,7 +168,7 @@ labels_fault(const uint64_t *words)
 		return "the labels are not those of the loss";
 	if (kind == DPERM_LABEL_SEVERAL ?
 		classes < DPERM_CLASSES_MIN ||
-			classes > (pairs ? DPERM_PASS_CLASSES_MAX : DPERM_DIM_MAX) :
+			classes > (pairs ? DPERM_PASS_CLASSES_MAX : DPERM_CLASSES_MAX) :
 		classes != 0)
 		return "the number of classes is out of range";
 	if (kind == DPERM_LABEL_SEVERAL && words[AT_DIM] % classes != 0)
