@@ -21,6 +21,7 @@
 #include "core/encode/encoder.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/bytes.h"
@@ -33,53 +34,32 @@
 #define TEXT_MIN 4
 #define RANGE_SIZE 16
 
+/* The order of texts, for qsort: by their bytes. */
+static int
+compare_texts(const void *a, const void *b)
+{
+	const DpermText *x = *(const DpermText *const *) a;
+	const DpermText *y = *(const DpermText *const *) b;
+	int			order = x->len != y->len ? (x->len < y->len ? -1 : 1) : 0;
+
+	return order != 0 || x->len == 0 ? order : memcmp(x->bytes, y->bytes, (size_t) x->len);
+}
+
 /*
- * A hash table for finding duplicate texts; the number of slots is a power of
- * two.
+ * Are two of count <= DPERM_DIM_MAX texts the same? They are in an array whose
+ * elements are stride bytes long.
  */
-#define SLOTS_MAX 16384
-
-_Static_assert(SLOTS_MAX >= 2 * DPERM_DIM_MAX, "the table must stay sparse");
-_Static_assert(DPERM_DIM_MAX < UINT16_MAX, "a slot holds a position and one");
-
-/* FNV-1a. */
-static uint32_t
-hash_text(const DpermText *text)
-{
-	uint32_t	hash = UINT32_C(2166136261);
-
-	for (int i = 0; i < text->len; i++)
-		hash = (hash ^ (unsigned char) text->bytes[i]) * UINT32_C(16777619);
-	return hash ^ hash >> 15;
-}
-
-/* The text of element i of an array whose elements are stride bytes long. */
-static const DpermText *
-text_at(const DpermText *first, size_t stride, int i)
-{
-	return (const DpermText *) ((const char *) first + stride * (size_t) i);
-}
-
-/* Are two of count <= DPERM_DIM_MAX texts the same? */
 static bool
 has_doubles(const DpermText *first, size_t stride, int count)
 {
-	uint16_t	slots[SLOTS_MAX];	/* position + 1, 0 for an empty slot */
-	uint32_t	size = 2;
+	const DpermText *sorted[DPERM_DIM_MAX];
 
-	while (size < 2 * (uint32_t) count)
-		size *= 2;
-	memset(slots, 0, size * sizeof(slots[0]));
 	for (int i = 0; i < count; i++)
-	{
-		const DpermText *text = text_at(first, stride, i);
-		uint32_t	at = hash_text(text) & (size - 1);
-
-		for (; slots[at] != 0; at = (at + 1) & (size - 1))
-			if (dperm_block_same_text(text, text_at(first, stride, slots[at] - 1)))
-				return true;
-		slots[at] = (uint16_t) (i + 1);
-	}
+		sorted[i] = (const DpermText *) ((const char *) first + stride * (size_t) i);
+	qsort(sorted, (size_t) count, sizeof(sorted[0]), compare_texts);
+	for (int i = 1; i < count; i++)
+		if (dperm_block_same_text(sorted[i - 1], sorted[i]))
+			return true;
 	return false;
 }
 
