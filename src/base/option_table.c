@@ -177,7 +177,8 @@ set_bounds(DpermOptions *options, OptionValue value)
 	if (!dperm_block_are_bounds(value.pair[0], value.pair[1]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bounds must be finite, and the lower one below the upper one"),
+				 errmsg("bounds must be between -1e300 and 1e300, and the lower one below the "
+						"upper one"),
 				 errhint("bounds is the public range of the label, as in bounds => '{0,120}'.")));
 	options->labels.low = value.pair[0] + 0.0;	/* no negative zero */
 	options->labels.high = value.pair[1] + 0.0;

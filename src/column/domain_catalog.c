@@ -89,7 +89,7 @@ set_range(DpermColumn *column, const DpermSaid *said)
 {
 	DpermText  *texts = dperm_domain_checks_texts(said);
 
-	column->known = said->low < said->high && isfinite(said->low) && isfinite(said->high);
+	column->known = dperm_block_are_bounds(said->low, said->high);
 	column->block.low = said->low;
 	column->block.high = said->high;
 	column->block.count = 1;
@@ -108,7 +108,8 @@ set_range(DpermColumn *column, const DpermSaid *said)
 								said->low == -INFINITY ? "no lower bound" :
 								said->high == INFINITY ? "no upper bound" :
 								said->low == said->high ? "a single value" :
-								"the bounds contradict each other");
+								said->low > said->high ? "the bounds contradict each other" :
+								"the bounds are not between -1e300 and 1e300");
 }
 
 /* Set the list of categories, if it is not empty. */
@@ -180,7 +181,7 @@ set_vector_dimension(DpermColumn *column, const DpermSaid *said)
 static void
 set_vector_range(DpermColumn *column, const DpermSaid *said)
 {
-	if (!isfinite(said->low) || !isfinite(said->high) || !(said->low / 2 < said->high / 2))
+	if (!dperm_block_are_bounds(said->low, said->high))
 		return;
 	column->block.kind = DPERM_BLOCK_BOX;
 	column->block.norm = 0;

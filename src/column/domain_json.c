@@ -191,9 +191,9 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 		if (bound->type != (time ? jbvString : jbvNumeric))
 			refuse(column, must, domain);
 		bounds[i] = time ? read_time(column, bound) : number_in(bound);
-		if (!isfinite(bounds[i]))
+		if (!(fabs(bounds[i]) <= DPERM_BOUND_MAX))
 			refuse(column, psprintf("%s%s", of, time ? psprintf("two finite %s", what) :
-									"two numbers within the range of double precision"), domain);
+									"two numbers between -1e300 and 1e300"), domain);
 	}
 	if (!dperm_block_are_bounds(bounds[0], bounds[1]))
 		refuse(column, must, domain);
@@ -315,8 +315,9 @@ read_knot_list(const DpermColumn *column, JsonbContainer *list, bool ranged, Dpe
 	for (int i = 0; i < count; i++)
 	{
 		knots[i] = read_knot(column, getIthJsonbValueFromContainer(list, i));
-		if (!isfinite(knots[i]) || (i > 0 && !dperm_block_are_bounds(knots[i - 1], knots[i])))
-			refuse_knots(column, "an object whose knots are finite and in ascending order");
+		if (i > 0 && !dperm_block_are_bounds(knots[i - 1], knots[i]))
+			refuse_knots(column, "an object whose knots are in ascending order, and between "
+						 "-1e300 and 1e300");
 	}
 	if (ranged && (block->bounds || knots[0] != block->low || knots[count - 1] != block->high))
 		refuse_knots(column, "an object whose list of knots begins and ends at its range");

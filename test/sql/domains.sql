@@ -251,7 +251,7 @@ SELECT dp_domains('far_away');
 SELECT count(*) > 0 AS any FROM pg_class c, dp_domains(c.oid) WHERE relkind IN ('r', 'v') AND relnamespace = 'pg_catalog'::regnamespace;
 
 -- Numbers come back exactly
-CREATE TABLE exact (x float8 CHECK (x BETWEEN 0.1 AND 1.7976931348623157e308), y float8 CHECK (y BETWEEN -5e-324 AND 0.30000000000000004));
+CREATE TABLE exact (x float8 CHECK (x BETWEEN 0.1 AND 1.2345678901234567e299), y float8 CHECK (y BETWEEN -5e-324 AND 0.30000000000000004));
 SET extra_float_digits = -15;
 SELECT shown('exact');
 RESET extra_float_digits;
@@ -275,7 +275,7 @@ $$;
 SELECT outcomes('given(?)', $$
   'i', '[0, 120]' | 'i', '{"range": [-1.5, 1e3]}' | 'i', '{"categories": [1, 2, -3]}'
   'i', '{"categories": ["1"]}' | 'n', '[0.1, 0.2]' | 'n2', '{"categories": [1, 2.5]}'
-  'f', '[-1e308, 1e308]' | 'd', '["2015-01-01", "2016-01-01"]'
+  'f', '[-1e300, 1e300]' | 'd', '["2015-01-01", "2016-01-01"]'
   'd', '{"range": ["yesterday", "tomorrow"]}' | 'ts', '["2015-01-01 10:00", "2015-01-01T10:01"]'
   'tz', '["2015-01-01 00:00+02", "2015-01-01 00:00+01"]' | 'b', '[false, true]'
   'b', '[true, false]' | 't', '["a", "A", "", " ", "null"]' | 't', '{"categories": ["a"]}'
@@ -283,7 +283,7 @@ SELECT outcomes('given(?)', $$
   'u', '["A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"]' | 'x', '{"dimension": 3}'
   'x', '{"norm": 2.5, "dimension": 3}' | 'x3', '{"norm": 2}' | 'x3', '{}'
   'x', '{"dimension": 8, "range": [0, 1]}' | 'x', '{"range": [[0, 1], [-5, 5]]}'
-  'x', '{"range": [[0, 1], [-5, 5]], "dimension": 2}' | 'x', '{"range": [[-1e308, 1e308]]}'
+  'x', '{"range": [[0, 1], [-5, 5]], "dimension": 2}' | 'x', '{"range": [[-1e300, 1e300]]}'
   'x3', '{"range": [0, 1]}' | 'x3', '{"range": [[0, 1], [0, 1], [0, 2]]}'
   'x3', '{"range": [0, 1], "dimension": 3}' | 'Größe "x"', '[0, 1]' | 'it''s', '["it''s"]' $$);
 SELECT outcomes('given(?)', $$
@@ -292,7 +292,7 @@ SELECT outcomes('given(?)', $$
   'i', '{"min": 0, "max": 5}' | 'i', '{"range": 5}' | 'i', '{"range": [1, 2], "categories": [1]}'
   'i', '[[1, 2], [3, 4]]' | 'i', '{"categories": []}' | 'i', '{"categories": [1, 1.5]}'
   'i', '{"categories": [1, 2, 1]}' | 'i', '{"categories": [3000000000]}'
-  'i', '{"categories": [true]}' | 'i', '{"categories": 1}' | 'n', '[0, 1e400]'
+  'i', '{"categories": [true]}' | 'i', '{"categories": 1}' | 'n', '[0, 1.1e300]'
   'n', '{"categories": [1]}' | 'n2', '{"categories": [2.5, 2.50]}' | 'f', '[1e-400, 0]'
   'f', '{"categories": [1]}' | 'd', '[0, 1]' | 'd', '["2016-01-01", "2015-01-01"]'
   'd', '["2015-01-01", "infinity"]' | 'd', '["no day", "2016-01-01"]'
@@ -319,7 +319,7 @@ SELECT outcomes('given(?)', $$
   'x', '{"range": [[0, 1], [[0, 1], 2]]}' | 'x', '{"dimension": 3, "range": [[0, 1], [0, 2]]}'
   'x', '{"dimension": 0, "range": [0, 1]}' | 'x', '{"dimension": 5001, "range": [0, 1]}'
   'x', '{"dimension": "3", "range": [0, 1]}' | 'x', '{"dimension": 3, "range": [0, 1], "size": 3}'
-  'x', '{"dimension": 3, "range": [0, 5e-324]}' | 'x3', '{"range": [[0, 1], [0, 1]]}'
+  'x', '{"dimension": 3, "range": [0, 0]}' | 'x3', '{"range": [[0, 1], [0, 1]]}'
   'x3', '{"dimension": 4, "range": [0, 1]}' | 'r', '[0, 1]' | 'Größe "x"', '[1, 0]'
   'it''s', '[]' $$);
 SELECT outcomes('given(?) FROM generate_series(1, 5001) i', $$

@@ -111,14 +111,14 @@ sample_bounds(TestRandom *state, DpermBlock *block)
 				block->high = sample_finite(state);
 				break;
 			case 2:
-				block->low = test_below(state, 2) ? -DBL_MAX : -0.0;
-				block->high = test_below(state, 2) ? DBL_MAX : 1e-323;
+				block->low = test_below(state, 2) ? -DPERM_BOUND_MAX : -0.0;
+				block->high = test_below(state, 2) ? DPERM_BOUND_MAX : 1e-323;
 				break;
 			default:
 				block->low = sample_positive(state);
 				block->high = nextafter(block->low, INFINITY);
 		}
-	} while (!(block->low / 2 < block->high / 2));
+	} while (!dperm_block_are_bounds(block->low, block->high));
 }
 
 /*

@@ -24,9 +24,9 @@
 
 /*
  * Longest number that is accepted. jsonb writes doubles without an exponent, so
- * the smallest ones have more than 300 digits.
+ * the smallest ones have 340 digits after the point.
  */
-#define DPERM_JSON_NUMBER_MAX 1100
+#define DPERM_JSON_NUMBER_MAX 350
 
 typedef enum DpermJsonType
 {

@@ -131,19 +131,22 @@ dperm_block_element(const DpermBlock *block, int i)
 	};
 }
 
-/* Finite, in order, and distinct even when halved. */
+/* The largest magnitude of bounds and knots; their differences are finite. */
+#define DPERM_BOUND_MAX 1e300
+
+/* In order and in range. */
 static inline bool
 dperm_block_are_bounds(double low, double high)
 {
-	return isfinite(low) && isfinite(high) && low / 2 < high / 2;
+	return low < high && low >= -DPERM_BOUND_MAX && high <= DPERM_BOUND_MAX;
 }
 
-/* Map a number from its bounds to [-1, 1]; halving avoids overflow. */
+/* Map a number from its bounds to [-1, 1]. */
 static inline double
 dperm_block_between(double x, double low, double high)
 {
 	double		clamped = fmax(low, fmin(high, x));
-	double		share = (clamped / 2 - low / 2) / (high / 2 - low / 2);
+	double		share = (clamped - low) / (high - low);
 
 	return fmax(-1, fmin(1, 2 * share - 1));
 }

@@ -29,17 +29,15 @@ dperm_knots_fault(const DpermBlock *block)
 	return NULL;
 }
 
-/* The position of one of several even knots; halving avoids overflow. */
+/* The position of one of several even knots. */
 static double
 even_position(const DpermBlock *block, int i)
 {
 	int			last = block->count - 1;
-	double		width = block->high / 2 - block->low / 2;
-	double		way = isfinite(width * i) ? width * i / last : width / last * i;
 
 	if (i == 0 || i == last)
 		return i == 0 ? block->low : block->high;
-	return 2 * (block->low / 2 + way);
+	return block->low + (block->high - block->low) * i / last;
 }
 
 /* The position of a knot. */
@@ -116,7 +114,7 @@ place_in_list(const DpermBlock *block, double x, double target, double *entry)
 		else
 			after = middle;
 	}
-	share = (clamped / 2 - knots[place] / 2) / (knots[after] / 2 - knots[place] / 2);
+	share = (clamped - knots[place]) / (knots[after] - knots[place]);
 	*entry = split(fmin(share, 1), target);
 	return place;
 }

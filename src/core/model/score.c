@@ -179,13 +179,13 @@ dperm_score_decision(const DpermEncoder *enc, const double *frequencies, const d
 	return decision;
 }
 
-/* The decision from [-1, 1] to bounds; halving avoids overflow. */
+/* The decision from [-1, 1] to bounds. */
 double
 dperm_score_value(double decision, double low, double high)
 {
 	double		share = fmax(0, fmin(1, decision / 2 + 0.5));
 
-	return fmax(low, fmin(high, low + 2 * (share * (high / 2 - low / 2))));
+	return fmax(low, fmin(high, low + share * (high - low)));
 }
 
 /* The logistic function. */
