@@ -50,29 +50,6 @@ dperm_feed_waits(const DpermFeed *feed)
 	return feed->frequencies != NULL;
 }
 
-/*
- * The vectors that dperm_feed_ahead() helps with, in bytes: a page has several
- * of them; and bytes before a vector that belong to its row.
- */
-#define DPERM_FEED_AHEAD_MAX 2048
-#define DPERM_FEED_AHEAD_HEAD 96
-
-/*
- * Load the next row into the processor's cache. A page is filled from its end,
- * so it is likely just before this one; otherwise it has just been read, and
- * nothing happens.
- */
-static inline void
-dperm_feed_ahead(const double *vector, int count)
-{
-	uintptr_t	at = (uintptr_t) vector;
-	size_t		size = sizeof(double) * (size_t) count;
-
-	if (size <= DPERM_FEED_AHEAD_MAX)
-		for (size_t i = 64; i < size + DPERM_FEED_AHEAD_HEAD + 64; i += 64)
-			__builtin_prefetch((const void *) (at - i));
-}
-
 /* Write a row that does not have to wait, except for its weight. */
 static inline void
 dperm_feed_write(const DpermFeed *feed, const DpermValue *values, double label, double *row)
@@ -80,10 +57,9 @@ dperm_feed_write(const DpermFeed *feed, const DpermValue *values, double label, 
 	/* fast path for the most common case, a single vector */
 	if (feed->vector && values->present)
 	{
-		double		factor;
+		double		factor =
+			dperm_encoder_vector_factor(feed->vector, values->vector, feed->layout.unit);
 
-		dperm_feed_ahead(values->vector, feed->vector->count);
-		factor = dperm_encoder_vector_factor(feed->vector, values->vector, feed->layout.unit);
 		if (factor != 0)
 		{
 			dperm_scale((size_t) feed->vector->count, factor, values->vector, row);
