@@ -282,6 +282,6 @@ dperm_moments_flat_counts(Datum value, int64 *counts, int count)
 		return 0;
 	if (dperm_pass_count_cells(&pass) != count)
 		dperm_moments_flat_corrupted();
-	memcpy(counts, words + dperm_pass_counts_at(&pass), sizeof(int64) * count);
+	memcpy(counts, words + dperm_pass_gradient_at(&pass), sizeof(int64) * count);
 	return dperm_pass_units(&pass);
 }

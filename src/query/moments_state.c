@@ -111,7 +111,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 		memcpy(flat->words + dperm_pass_weights_at(pass) + state->dim, second_vector(state),
 			   vector);
 	if (pass->rows > 0 && is_counting(state))
-		memcpy(flat->words + dperm_pass_counts_at(pass), state->counts,
+		memcpy(flat->words + dperm_pass_gradient_at(pass), state->counts,
 			   sizeof(int64) * dperm_pass_count_cells(pass));
 	else if (pass->rows > 0)
 	{
@@ -164,7 +164,7 @@ merge_found(DpermMomentsState *state, const DpermPass *pass, const double *numbe
 	state->pass.persons += pass->persons;
 	if (is_counting(state))
 	{
-		const int64 *counts = (const int64 *) numbers + dperm_pass_counts_at(pass);
+		const int64 *counts = (const int64 *) numbers + dperm_pass_gradient_at(pass);
 
 		for (int i = 0; i < dperm_pass_count_cells(pass); i++)
 			state->counts[i] += counts[i];

@@ -90,8 +90,8 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 
 		for (int i = 0; i < dperm_pass_count_cells(pass); i++)
 		{
-			words[dperm_pass_counts_at(pass) + i] = test_below(state, left + 1);
-			left -= sums ? 0 : (int) words[dperm_pass_counts_at(pass) + i];
+			words[dperm_pass_gradient_at(pass) + i] = test_below(state, left + 1);
+			left -= sums ? 0 : (int) words[dperm_pass_gradient_at(pass) + i];
 		}
 	}
 	dperm_pass_write(pass, words);

@@ -84,13 +84,6 @@ dperm_fit_minimise_plain(DpermFitting *fitting)
 	dperm_fit_minimise(fitting, fit->prior ? tilt : NULL);
 }
 
-/* Ask the next question of the minimiser. */
-bool
-dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask)
-{
-	return dperm_minimise_next(&fitting->minimise, ask);
-}
-
 /*
  * Draw the noise. With several classes it comes class by class, and weights are
  * coordinate by coordinate (several.h).
@@ -138,7 +131,7 @@ dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, dou
 bool
 dperm_fit_next(DpermFitting *fitting, DpermAsk *ask)
 {
-	return fitting->status == DPERM_OK && mechanism_of(fitting->fit)->next(fitting, ask);
+	return fitting->status == DPERM_OK && dperm_minimise_next(&fitting->minimise, ask);
 }
 
 /* Are the weights certified, and within the certified bound? */

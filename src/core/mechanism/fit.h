@@ -63,11 +63,9 @@ extern DpermStatus dperm_fit_end(DpermFitting *fitting);
 
 /*
  * For mechanisms: begin to minimise the objective, with a tilt or NULL, from
- * the current weights, or without noise, from those of the prior; and ask the
- * next question.
+ * the current weights, or without noise, from those of the prior.
  */
 extern void dperm_fit_minimise(DpermFitting *fitting, const double *tilt);
 extern void dperm_fit_minimise_plain(DpermFitting *fitting);
-extern bool dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask);
 
 #endif							/* DPERM_FIT_H */

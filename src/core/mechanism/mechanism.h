@@ -14,7 +14,6 @@
 
 #include "core/mechanism/setup.h"
 #include "core/privacy/entropy.h"
-#include "core/solve/ask.h"
 
 struct DpermFitting;
 
@@ -63,11 +62,10 @@ typedef struct DpermMechanism
 	void (*draw)(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, double *noise);
 
 	/*
-	 * as questions and answers of core/solve/solver.h: start once the noise is
-	 * drawn; ask; leave in weights what is to be released
+	 * start to minimise once the noise is drawn; leave in weights what is to be
+	 * released
 	 */
 	void		(*start) (struct DpermFitting *fitting);
-	bool		(*next) (struct DpermFitting *fitting, DpermAsk *ask);
 	void		(*end) (struct DpermFitting *fitting);
 } DpermMechanism;
 

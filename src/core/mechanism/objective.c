@@ -312,6 +312,5 @@ const DpermMechanism dperm_objective = {
 	.deviations = objective_deviations,
 	.draw = draw_objective,
 	.start = start_objective,
-	.next = dperm_fit_ask,
 	.end = end_objective
 };

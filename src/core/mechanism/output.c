@@ -107,13 +107,6 @@ draw_output(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, d
 	dperm_noise_draw(e, dperm_setup_law(s), NULL, s->dim, cal->noise_scale, noise);
 }
 
-/* Minimise the objective without noise. */
-static void
-start_output(DpermFitting *fitting)
-{
-	dperm_fit_minimise_plain(fitting);
-}
-
 static void
 end_output(DpermFitting *fitting)
 {
@@ -132,7 +125,6 @@ const DpermMechanism dperm_output = {
 	.effect = output_effect,
 	.deviations = output_deviations,
 	.draw = draw_output,
-	.start = start_output,
-	.next = dperm_fit_ask,
+	.start = dperm_fit_minimise_plain,
 	.end = end_output
 };

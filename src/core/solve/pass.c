@@ -75,13 +75,6 @@ dperm_pass_gradient_at(const DpermPass *pass)
 	return DPERM_PASS_HEADER + (dperm_pass_has_second(pass) ? 2 : 1) * (size_t) pass->dim;
 }
 
-/* Counts take the place of the sums of other passes. */
-size_t
-dperm_pass_counts_at(const DpermPass *pass)
-{
-	return dperm_pass_gradient_at(pass);
-}
-
 size_t
 dperm_pass_hess_at(const DpermPass *pass)
 {
@@ -262,7 +255,7 @@ counts_fit(const uint64_t *words, const DpermPass *pass)
 	bool		sums = pass->label == DPERM_LABEL_NUMBER;
 	uint64_t	left = (uint64_t) pass->rows * (pass->weighted || sums ? DPERM_PASS_PARTS : 1);
 
-	for (size_t i = dperm_pass_counts_at(pass); i < dperm_pass_hess_at(pass); i++)
+	for (size_t i = dperm_pass_gradient_at(pass); i < dperm_pass_hess_at(pass); i++)
 	{
 		if (words[i] > left)
 			return false;
@@ -329,7 +322,7 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	if (count != dperm_pass_words(pass))
 		*why = "wrong length";
 	else if (!are_finite(words, DPERM_PASS_HEADER,
-						 pass->order == DPERM_PASS_COUNT ? dperm_pass_counts_at(pass) :
+						 pass->order == DPERM_PASS_COUNT ? dperm_pass_gradient_at(pass) :
 														   dperm_pass_readers_at(pass)))
 		*why = "a number is not finite";
 	else if (pass->order == DPERM_PASS_COUNT && !counts_fit(words, pass))

@@ -132,10 +132,9 @@ dperm_pass_count_cells(const DpermPass *pass)
 /* Words of the whole form. */
 extern size_t dperm_pass_words(const DpermPass *pass);
 
-/* Where the parts begin, in words. */
+/* Where the parts begin, in words; counts take the place of the gradient. */
 extern size_t dperm_pass_weights_at(const DpermPass *pass);
 extern size_t dperm_pass_gradient_at(const DpermPass *pass);
-extern size_t dperm_pass_counts_at(const DpermPass *pass);
 extern size_t dperm_pass_hess_at(const DpermPass *pass);
 extern size_t dperm_pass_readers_at(const DpermPass *pass);
 extern size_t dperm_pass_encoder_at(const DpermPass *pass);
