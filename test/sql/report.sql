@@ -109,9 +109,9 @@ SELECT 'weights', (model::jsonb || jsonb_build_object('weights', (SELECT jsonb_a
 UNION ALL
 SELECT 'zeros', (model::jsonb || jsonb_build_object('weights', (SELECT jsonb_agg(0) FROM generate_series(1, (model::jsonb ->> 'dimension')::int) i)))::dp_model FROM models WHERE name = 'exact'
 UNION ALL
-SELECT 'bounds', jsonb_set(jsonb_set(model::jsonb, '{features,0,low}', '-1.7e308'), '{features,0,high}', '1.7e308')::dp_model FROM models WHERE name = 'lines'
+SELECT 'bounds', jsonb_set(jsonb_set(model::jsonb, '{features,0,low}', '-1e300'), '{features,0,high}', '1e300')::dp_model FROM models WHERE name = 'lines'
 UNION ALL
-SELECT 'times', jsonb_set(jsonb_set(jsonb_set(model::jsonb, '{features,4,low}', '-1.7e308'), '{features,4,high}', '1.7e308'), '{features,3,high}', '1e9')::dp_model FROM models WHERE name = 'curves'
+SELECT 'times', jsonb_set(jsonb_set(jsonb_set(model::jsonb, '{features,4,low}', '-1e300'), '{features,4,high}', '1e300'), '{features,3,high}', '1e9')::dp_model FROM models WHERE name = 'curves'
 UNION ALL
 SELECT name, model FROM models WHERE name = 'vector of curves'
 UNION ALL
