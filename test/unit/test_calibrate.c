@@ -146,7 +146,7 @@ any_setup(TestRandom *state)
 	DpermSetup	s = {.loss = {.kind = (DpermLossKind) test_below(state, DPERM_LOSS_COUNT)}};
 
 	if (s.loss.kind == DPERM_LOSS_SOFTMAX)
-		s.loss.classes = 3 + test_below(state, test_below(state, 4) ? 10 : 1000);
+		s.loss.classes = 3 + test_below(state, test_below(state, 4) ? 10 : DPERM_CLASSES_MAX - 2);
 	else if (s.loss.kind != DPERM_LOSS_LOGISTIC)
 		s.loss.h = power_between(state, s.loss.kind == DPERM_LOSS_LOG_COSH ? log10(0.0201) : -2, 0);
 	s.method = (DpermMethod) test_below(state, 2);
