@@ -57,7 +57,7 @@ SELECT count(dp_protect('view_rows.whole', 'view rows', domains => '{"x": [0, 1]
 SELECT view_rows.count('whole');
 -- A function of ours that a view calls with values of rows does not tell them
 CREATE FUNCTION view_rows.loud(x float8) RETURNS float8 IMMUTABLE SET client_min_messages = warning
-	RETURN CASE WHEN (SELECT dp_logreg(true, ARRAY[1::float8], 1, NULL, '{"method": "output", "delta": 0.9}') FROM generate_series(1, 2 + x::int)) IS NULL THEN 1 ELSE x END;
+	RETURN CASE WHEN (SELECT dp_logreg(true, ARRAY[1::float8], 1, '{"method": "output", "delta": 0.9}') FROM generate_series(1, 2 + x::int)) IS NULL THEN 1 ELSE x END;
 CREATE VIEW view_rows.loud AS SELECT view_rows.loud(x) AS x, y FROM view_rows.plain;
 SELECT count(dp_protect('view_rows.loud', 'view rows', domains => '{"x": [0, 1]}'));
 SELECT dp_logreg_train('view_rows.loud', 'y', 'x', 1)::jsonb ->> 'rows' AS rows;

@@ -505,7 +505,7 @@ unlike(slurp_file($node->logfile), qr/signal 11/, 'and the server stays');
 query(q{
 	SET SESSION AUTHORIZATION owner;
 	CREATE FUNCTION chatty(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
-		BEGIN PERFORM public.dp_logreg(true, ARRAY[1::float8], 1::float8, 1e-300::float8, '{"method": "output"}'::jsonb); EXCEPTION WHEN OTHERS THEN NULL; END;
+		BEGIN PERFORM public.dp_logreg(true, ARRAY[1::float8], 1::float8, '{"lambda": 1e-300, "method": "output"}'::jsonb); EXCEPTION WHEN OTHERS THEN NULL; END;
 		BEGIN PERFORM public.dp_logreg_train('public.spare', 'ill', 'age'::text, 1); EXCEPTION WHEN OTHERS THEN NULL; END;
 		RAISE INFO 'canary %', i;
 		RETURN i;
