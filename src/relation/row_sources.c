@@ -19,21 +19,16 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_language.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_policy.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_rewrite.h"
-#include "catalog/pg_statistic.h"
-#include "catalog/pg_statistic_ext_data.h"
-#include "commands/extension.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/regproc.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -45,7 +40,6 @@ typedef struct Reach
 {
 	List	   *tables;
 	List	   *relations;		/* these, views, and the parents of tables */
-	bool		all_known;		/* reject functions that may read anything? */
 	ObjectAddresses *visited;
 } Reach;
 
@@ -249,20 +243,6 @@ follow_policies(Reach *reach, Oid relation)
 						Anum_pg_policy_polrelid, Anum_pg_policy_oid, Anum_pg_policy_polqual);
 }
 
-/* Reject catalogs that contain values of any table. */
-static void
-refuse_statistics(Oid relation, char kind)
-{
-	if (relation == StatisticRelationId || relation == StatisticExtDataRelationId ||
-		kind == RELKIND_TOASTVALUE)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("relation \"%s\" contains values of other tables, so public and "
-						"private rows may overlap",
-						get_rel_name(relation)),
-				 errhint("Use tables and views that do not read it.")));
-}
-
 /* Add the parents of a table, and their parents: its rows are also theirs. */
 static List *
 add_parents(List *relations, Oid table)
@@ -300,8 +280,6 @@ visit_relation(Reach *reach, Oid relation)
 	ListCell   *cell;
 
 	reach->relations = list_append_unique_oid(reach->relations, relation);
-	if (reach->all_known)
-		refuse_statistics(relation, kind);
 	switch (kind)
 	{
 		case RELKIND_VIEW:
@@ -379,25 +357,7 @@ dperm_row_sources_by_name(Oid function)
 	return name && reads_by_name(name);
 }
 
-/*
- * May a function read any table? For one with a parsed body, the catalog shows
- * what it reads.
- */
-static bool
-may_read(Oid function, Form_pg_proc form, bool parsed)
-{
-	Oid			extension;
-
-	if (function < FirstNormalObjectId)
-		return reads_by_name(NameStr(form->proname));
-	if (parsed || form->provolatile == PROVOLATILE_IMMUTABLE)
-		return false;
-	extension = get_extension_oid("dperm", true);
-	return form->prolang != ClanguageId || !OidIsValid(extension) ||
-		getExtensionOfObject(ProcedureRelationId, function) != extension;
-}
-
-/* Visit a function; reject it if it may read unknown tables. */
+/* Visit a function. */
 static void
 visit_function(Reach *reach, Oid function)
 {
@@ -408,13 +368,6 @@ visit_function(Reach *reach, Oid function)
 	if (!HeapTupleIsValid(tuple))
 		return;
 	body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
-	if (reach->all_known && may_read(function, (Form_pg_proc) GETSTRUCT(tuple), !isnull))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %s may read any table, so public and private rows may overlap",
-						format_procedure(function)),
-				 errhint("Store the rows in a table, or write the function in SQL with BEGIN "
-						 "ATOMIC, so that what it reads is known.")));
 	follow_text(reach, ProcedureRelationId, function, body, isnull);
 	ReleaseSysCache(tuple);
 	if (function >= FirstNormalObjectId)
@@ -449,39 +402,27 @@ dperm_row_sources_parents(Oid table)
 	return add_parents(NIL, table);
 }
 
-/*
- * Everything behind some relations; functions that may read unknown tables are
- * ignored, or rejected.
- */
+/* Everything behind a relation, as far as the catalog knows it. */
 static Reach
-reach_from(List *relations, bool all_known)
+reach_from(Oid relation)
 {
-	Reach		reach = {.all_known = all_known, .visited = new_object_addresses()};
-	ListCell   *cell;
+	Reach		reach = {.visited = new_object_addresses()};
 
-	foreach(cell, relations)
-		visit(RelationRelationId, lfirst_oid(cell), &reach);
+	visit(RelationRelationId, relation, &reach);
 	free_object_addresses(reach.visited);
 	return reach;
-}
-
-/* The tables behind some relations. */
-List *
-dperm_row_sources_tables(List *relations)
-{
-	return reach_from(relations, true).tables;
 }
 
 /* The tables behind a relation, as far as the catalog knows them. */
 List *
 dperm_row_sources_stored(Oid relation)
 {
-	return reach_from(list_make1_oid(relation), false).tables;
+	return reach_from(relation).tables;
 }
 
 /* The relations behind a relation, as far as the catalog knows them. */
 List *
 dperm_row_sources_relations(Oid relation)
 {
-	return reach_from(list_make1_oid(relation), false).relations;
+	return reach_from(relation).relations;
 }

@@ -9,14 +9,6 @@
 #include "nodes/pg_list.h"
 
 /*
- * The tables behind some relations, with their partitions and children. Raises
- * an error for a function that may read any table: one without a parsed body,
- * unless it is marked IMMUTABLE; and for the statistics catalogs, which contain
- * values of any table.
- */
-extern List *dperm_row_sources_tables(List *relations);
-
-/*
  * The relation itself and everything it shares rows with, as far as the catalog
  * knows: what views and materialized views read, partitions and children, and
  * the parents of tables. Never raises an error: what a function without a
