@@ -306,6 +306,7 @@ TEST(tuning_is_private)
 	double		most = -INFINITY;
 	uint64_t	seed = 1;
 
+	/* all pairs of tables for each target, or one in turn */
 	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
 		for (int k = 0; k < 3; k++)
 		{
@@ -313,6 +314,8 @@ TEST(tuning_is_private)
 						theirs;
 			double		found;
 
+			if (HALF < HALF_MAX && (int) (i % 3) != k)
+				continue;
 			make_tables[k] (&ours, &theirs);
 			found = audit(&targets[i], &ours, &theirs, seed++);
 			CHECK(found <= EPSILON);

@@ -47,20 +47,37 @@ slack_reference(DpermLoss loss, int apart, long double rank, long double flat, l
 {
 	const long double golden = 0.6180339887498948482L;
 	long double low = 0,
-				high = 1;
+				high = 1,
+				left,
+				right,
+				at_left,
+				at_right;
 
 	/* nothing is left whatever the slope, if that has the largest curvature */
 	if (!(rank * log1pl(dperm_loss_bounds(loss).trace / (rank * flat)) < epsilon))
 		return INFINITY;
+	left = high - golden * (high - low);
+	right = low + golden * (high - low);
+	at_left = slack_left(loss, apart, rank, flat, epsilon, left);
+	at_right = slack_left(loss, apart, rank, flat, epsilon, right);
 	for (int i = 0; i < 90; i++)
 	{
-		long double left = high - golden * (high - low);
-		long double right = low + golden * (high - low);
-
-		if (slack_left(loss, apart, rank, flat, epsilon, left) < slack_left(loss, apart, rank, flat, epsilon, right))
+		if (at_left < at_right)
+		{
 			high = right;
+			right = left;
+			at_right = at_left;
+			left = high - golden * (high - low);
+			at_left = slack_left(loss, apart, rank, flat, epsilon, left);
+		}
 		else
+		{
 			low = left;
+			left = right;
+			at_left = at_right;
+			right = low + golden * (high - low);
+			at_right = slack_left(loss, apart, rank, flat, epsilon, right);
+		}
 	}
 	return fmaxl(epsilon - fminl(slack_left(loss, apart, rank, flat, epsilon, (low + high) / 2),
 								 slack_left(loss, apart, rank, flat, epsilon, 1)), 0);

@@ -366,7 +366,7 @@ TEST(follows_the_formulas_in_shapes)
 	TestRandom	state = 17;
 	int			tighter = 0;
 
-	for (int i = 0; i < 2000; i++)
+	for (int i = 0; i < test_rounds(2000); i++)
 	{
 		DpermSetup	s = any_setup(&state);
 		DpermSetup	plain;
@@ -384,7 +384,7 @@ TEST(follows_the_formulas_in_shapes)
 		CHECK_NEAR(ball.lambda, shaped.lambda, 0.02 * ball.lambda);
 		tighter += shaped.weight_bound < ball.weight_bound;
 	}
-	CHECK(tighter > 100 && tighter < 2000);
+	CHECK(tighter > test_rounds(100) && tighter < test_rounds(2000));
 }
 
 /* On both sides of the paper's eps' = 0, and close to it, whatever the release takes. */

@@ -264,7 +264,7 @@ TEST(calibration_follows_the_formulas)
 {
 	TestRandom	state = 4;
 
-	for (int i = 0; i < 20000; i++)
+	for (int i = 0; i < test_rounds(20000); i++)
 	{
 		DpermSetup	s = any_setup(&state);
 		long double c = s.loss.kind == DPERM_LOSS_LOGISTIC ? 0.25L : 1;
