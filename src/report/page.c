@@ -91,13 +91,18 @@ dperm_page_put(StringInfo page, const char *format,...)
 	}
 }
 
-/* Append one character; those that XML does not allow as a number. */
+/*
+ * Append one character; as a number those that XML does not allow, and those
+ * that would hide or reverse what others read.
+ */
 static void
 put_character(StringInfo page, pg_wchar c)
 {
 	if (c == '\t' || c == '\n' || c == '\r')
 		appendStringInfoChar(page, ' ');
-	else if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xfffe || c == 0xffff)
+	else if (c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
+			 (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+			 c == 0xfffe || c == 0xffff)
 		appendStringInfo(page, "\\u%04X", c);
 	else if (c == '&' || c == '<' || c == '>' || c == '"' || c == '\'' || c >= 0x7f)
 		appendStringInfo(page, "&#%u;", c);

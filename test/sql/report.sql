@@ -96,7 +96,7 @@ SELECT what, faults(p) AS faults, p LIKE '%Confusion matrix%' AS matrix, p LIKE 
        dp_report(model, e) p WHERE name = 'curves';
 SELECT outcomes('dp_report((SELECT model FROM reports.models WHERE name = ''lines''), ?)', '''{}'' | ''[]'' | ''1'' | ''[1]'' | ''[{"metric": null}]'' | ''[{"metric": "accuracy"}, {}]''');
 
--- Hostile models: text that is markup or controls; numbers
+-- Hostile models: text that is markup, invisible, or directs the reader; numbers
 -- of any size; many columns and categories
 CREATE FUNCTION evil() RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT '</title></svg><script>alert(1)</script>" onload=''x'' &amp; ' || U&'\202E\2066\200B\0007\001B\00A0\FEFF\+01F600\+0E0041 \00E9\2028' || ']]>--><!--' $$;
 CREATE TABLE hostile AS
@@ -116,7 +116,7 @@ UNION ALL
 SELECT name, model FROM models WHERE name = 'vector of curves'
 UNION ALL
 SELECT 'wide', dp_logreg(i % 2 = 0, array_fill(0.01, ARRAY[900]), 1.0) FROM generate_series(1, 50) i;
-SELECT what, faults(p) AS faults, length(p) < 300000 AS bounded, p ~* '</?(script|title></svg)' AS script, p LIKE '%\\u0007\\u001B%' AS visible,
+SELECT what, faults(p) AS faults, length(p) < 300000 AS bounded, p ~* '</?(script|title></svg)' AS script, p LIKE '%\\u202E\\u2066\\u200B\\u0007\\u001B%' AS visible,
        (SELECT count(*) FROM regexp_matches(p, '<svg ', 'g')) AS drawn, substring(p FROM 'Shown: [^<]*') AS cut
   FROM hostile, dp_report(model, title => evil(), purpose => evil(), curator => evil()) p ORDER BY what;
 SELECT what, dp_report_data(model, evil(), evil(), evil()) #>> '{deployment,basic,name}' = evil() AS as_it_is FROM hostile ORDER BY what;
