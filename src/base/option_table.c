@@ -330,7 +330,7 @@ static const Option table[] = {
 	{"lambda", FLOAT8OID, set_lambda, ARGUMENT | KEY},
 	{"method", TEXTOID, set_method, ARGUMENT | KEY},
 	{"analysis", TEXTOID, set_analysis, ARGUMENT | KEY},
-	{"positive", TEXTOID, set_positive, ARGUMENT | KEY, .learners = LOGREG | SVM},
+	{"positive", TEXTOID, set_positive, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LOGREG | SVM},
 	{"classes", TEXTARRAYOID, set_classes, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LOGREG},
 	{"bounds", FLOAT8ARRAYOID, set_bounds, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LINREG},
 	{"intercept", BOOLOID, set_intercept, ARGUMENT | KEY},

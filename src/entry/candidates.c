@@ -58,11 +58,6 @@ read_objects(DpermCandidates *candidates, const DpermOptions *base)
 					 errmsg("a candidate is too long"),
 					 errhint("A candidate should contain only a few arguments and their values.")));
 		dperm_option_table_jsonb(options, DPERM_PLACE_CANDIDATE, object);
-		if (options->labels.positive != base->labels.positive)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("positive cannot differ between candidates"),
-					 errhint("Specify positive as an argument of the function.")));
 	}
 }
 
