@@ -164,11 +164,14 @@ SELECT dp_logreg_train('visits', 'place', NULL, 1, prior => dp_logreg_train('vis
 SELECT max(abs(v - w)) < 1e-3 AS same FROM models, unnest(dp_weights(model), dp_weights(dp_logreg_train('visits', 'place', NULL, 'Infinity', 10000, prior => model))) u(v, w) WHERE name = 'straight';
 
 -- Tuning, by mistakes
-SELECT m->'tuning'->>'chosen' AS chosen, m->'classes' AS classes
-  FROM (SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]')::jsonb AS m) s;
-SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]', unit => 'id', classes => '{home,ward,icu,hospice}')::jsonb->'tuning'->>'chosen' AS chosen;
+-- the better one nearly always, so two times of three
+SELECT mode() WITHIN GROUP (ORDER BY m->'tuning'->>'chosen') AS chosen, min((m->'classes')::text) AS classes
+  FROM (SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]')::jsonb AS m FROM generate_series(1, 3)) s;
+SELECT mode() WITHIN GROUP (ORDER BY chosen) AS chosen
+  FROM (SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]', unit => 'id', classes => '{home,ward,icu,hospice}')::jsonb->'tuning'->>'chosen' AS chosen FROM generate_series(1, 3)) s;
 SET dperm.cache_memory = 0;
-SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]')::jsonb->'tuning'->>'chosen' AS chosen;
+SELECT mode() WITHIN GROUP (ORDER BY chosen) AS chosen
+  FROM (SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]')::jsonb->'tuning'->>'chosen' AS chosen FROM generate_series(1, 3)) s;
 RESET dperm.cache_memory;
 SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"classes": ["a", "b", "c"]}, {"lambda": 1}]');
 
