@@ -2,79 +2,79 @@
 -- dp_model: a trained model
 --
 
-CREATE TYPE dp_model;
+CREATE TYPE @extschema@.dp_model;
 
-CREATE FUNCTION dperm_model_in(cstring) RETURNS dp_model
+CREATE FUNCTION dperm.dperm_model_in(cstring) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_model_in(cstring) IS 'text input of dp_model: JSON';
+COMMENT ON FUNCTION dperm.dperm_model_in(cstring) IS 'text input of dp_model: JSON';
 
-CREATE FUNCTION dperm_model_out(dp_model) RETURNS cstring
+CREATE FUNCTION dperm.dperm_model_out(@extschema@.dp_model) RETURNS cstring
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_model_out(dp_model) IS 'text output of dp_model: JSON';
+COMMENT ON FUNCTION dperm.dperm_model_out(@extschema@.dp_model) IS 'text output of dp_model: JSON';
 
-CREATE FUNCTION dperm_model_recv(internal) RETURNS dp_model
+CREATE FUNCTION dperm.dperm_model_recv(internal) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_model_recv(internal) IS 'binary input of dp_model';
+COMMENT ON FUNCTION dperm.dperm_model_recv(internal) IS 'binary input of dp_model';
 
-CREATE FUNCTION dperm_model_send(dp_model) RETURNS bytea
+CREATE FUNCTION dperm.dperm_model_send(@extschema@.dp_model) RETURNS bytea
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_model_send(dp_model) IS 'binary output of dp_model';
+COMMENT ON FUNCTION dperm.dperm_model_send(@extschema@.dp_model) IS 'binary output of dp_model';
 
-CREATE TYPE dp_model (
-	INPUT = dperm_model_in,
-	OUTPUT = dperm_model_out,
-	RECEIVE = dperm_model_recv,
-	SEND = dperm_model_send,
+CREATE TYPE @extschema@.dp_model (
+	INPUT = dperm.dperm_model_in,
+	OUTPUT = dperm.dperm_model_out,
+	RECEIVE = dperm.dperm_model_recv,
+	SEND = dperm.dperm_model_send,
 	STORAGE = extended
 );
-COMMENT ON TYPE dp_model IS
+COMMENT ON TYPE @extschema@.dp_model IS
 	'a trained model: its weights, every public parameter of its training, and its privacy guarantee';
 
-CREATE FUNCTION dperm_model_to_jsonb(model dp_model) RETURNS jsonb
+CREATE FUNCTION dperm.dperm_model_to_jsonb(model @extschema@.dp_model) RETURNS jsonb
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_model_to_jsonb(dp_model) IS 'convert a model to jsonb; used by the cast';
+COMMENT ON FUNCTION dperm.dperm_model_to_jsonb(@extschema@.dp_model) IS 'convert a model to jsonb; used by the cast';
 
-CREATE FUNCTION dperm_model_from_jsonb(model jsonb) RETURNS dp_model
+CREATE FUNCTION dperm.dperm_model_from_jsonb(model jsonb) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_model_from_jsonb(jsonb) IS 'convert jsonb to a model; used by the cast';
+COMMENT ON FUNCTION dperm.dperm_model_from_jsonb(jsonb) IS 'convert jsonb to a model; used by the cast';
 
-CREATE CAST (dp_model AS jsonb) WITH FUNCTION dperm_model_to_jsonb(dp_model) AS ASSIGNMENT;
-COMMENT ON CAST (dp_model AS jsonb) IS 'the complete model, without loss';
+CREATE CAST (@extschema@.dp_model AS jsonb) WITH FUNCTION dperm.dperm_model_to_jsonb(@extschema@.dp_model) AS ASSIGNMENT;
+COMMENT ON CAST (@extschema@.dp_model AS jsonb) IS 'the complete model, without loss';
 
-CREATE CAST (jsonb AS dp_model) WITH FUNCTION dperm_model_from_jsonb(jsonb);
-COMMENT ON CAST (jsonb AS dp_model) IS 'read a model; its guarantee is written anew from what it states';
+CREATE CAST (jsonb AS @extschema@.dp_model) WITH FUNCTION dperm.dperm_model_from_jsonb(jsonb);
+COMMENT ON CAST (jsonb AS @extschema@.dp_model) IS 'read a model; its guarantee is written anew from what it states';
 
-CREATE FUNCTION dp_weights(model dp_model) RETURNS float8[]
+CREATE FUNCTION @extschema@.dp_weights(model @extschema@.dp_model) RETURNS float8[]
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_weights(dp_model) IS
+COMMENT ON FUNCTION @extschema@.dp_weights(@extschema@.dp_model) IS
 	'the weights, one per feature; with an intercept, its weight comes last; of several classes, a row for each';
 
-CREATE FUNCTION dp_coefficients(model dp_model, class text DEFAULT NULL,
+CREATE FUNCTION @extschema@.dp_coefficients(model @extschema@.dp_model, class text DEFAULT NULL,
 	OUT "position" integer, OUT column_name text, OUT value text, OUT weight float8,
 	OUT noise float8, OUT noise_kind text, OUT stands_out boolean)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 20;
-COMMENT ON FUNCTION dp_coefficients(dp_model, text) IS
+COMMENT ON FUNCTION @extschema@.dp_coefficients(@extschema@.dp_model, text) IS
 	'the weights of a model, or of one of several classes, each with its column, its category, knot or vector element, and the standard deviation of its noise';
 
-CREATE FUNCTION dp_curve(model dp_model, column_name text, class text DEFAULT NULL,
+CREATE FUNCTION @extschema@.dp_curve(model @extschema@.dp_model, column_name text, class text DEFAULT NULL,
 	OUT "position" float8, OUT score float8, OUT noise float8, OUT odds float8)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
-COMMENT ON FUNCTION dp_curve(dp_model, text, text) IS
+COMMENT ON FUNCTION @extschema@.dp_curve(@extschema@.dp_model, text, text) IS
 	'what a column of numbers or times, or an element such as x[3], adds to the decision of a model, to the number that it predicts or to the score of one of several classes, at its knots or at the ends of its line';
 
-CREATE FUNCTION dp_guarantee(model dp_model) RETURNS text
+CREATE FUNCTION @extschema@.dp_guarantee(model @extschema@.dp_model) RETURNS text
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_guarantee(dp_model) IS
+COMMENT ON FUNCTION @extschema@.dp_guarantee(@extschema@.dp_model) IS
 	'the privacy guarantee of a model, in one paragraph';

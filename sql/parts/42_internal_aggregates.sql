@@ -2,37 +2,37 @@
 -- The transition and final functions of dp_logreg, dp_svm and dp_linreg
 --
 
-CREATE FUNCTION dperm_logreg_step(internal, "any", "any", float8) RETURNS internal
+CREATE FUNCTION dperm.dperm_logreg_step(internal, "any", "any", float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_logreg_step(internal, "any", "any", float8) IS
+COMMENT ON FUNCTION dperm.dperm_logreg_step(internal, "any", "any", float8) IS
 	'internal to dp_logreg: transition function';
 
-CREATE FUNCTION dperm_logreg_step(internal, "any", "any", float8, jsonb) RETURNS internal
+CREATE FUNCTION dperm.dperm_logreg_step(internal, "any", "any", float8, jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_logreg_step(internal, "any", "any", float8, jsonb) IS
+COMMENT ON FUNCTION dperm.dperm_logreg_step(internal, "any", "any", float8, jsonb) IS
 	'internal to dp_logreg: transition function';
 
-CREATE FUNCTION dperm_svm_step(internal, "any", "any", float8) RETURNS internal
+CREATE FUNCTION dperm.dperm_svm_step(internal, "any", "any", float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_svm_step(internal, "any", "any", float8) IS
+COMMENT ON FUNCTION dperm.dperm_svm_step(internal, "any", "any", float8) IS
 	'internal to dp_svm: transition function';
 
-CREATE FUNCTION dperm_svm_step(internal, "any", "any", float8, jsonb) RETURNS internal
+CREATE FUNCTION dperm.dperm_svm_step(internal, "any", "any", float8, jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_svm_step(internal, "any", "any", float8, jsonb) IS
+COMMENT ON FUNCTION dperm.dperm_svm_step(internal, "any", "any", float8, jsonb) IS
 	'internal to dp_svm: transition function';
 
-CREATE FUNCTION dperm_linreg_step(internal, "any", "any", float8) RETURNS internal
+CREATE FUNCTION dperm.dperm_linreg_step(internal, "any", "any", float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_linreg_step(internal, "any", "any", float8) IS
+COMMENT ON FUNCTION dperm.dperm_linreg_step(internal, "any", "any", float8) IS
 	'internal to dp_linreg: transition function';
 
-CREATE FUNCTION dperm_linreg_step(internal, "any", "any", float8, jsonb) RETURNS internal
+CREATE FUNCTION dperm.dperm_linreg_step(internal, "any", "any", float8, jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_linreg_step(internal, "any", "any", float8, jsonb) IS
+COMMENT ON FUNCTION dperm.dperm_linreg_step(internal, "any", "any", float8, jsonb) IS
 	'internal to dp_linreg: transition function';
 
-CREATE FUNCTION dperm_aggregate_final(internal) RETURNS dp_model
+CREATE FUNCTION dperm.dperm_aggregate_final(internal) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dperm_aggregate_final(internal) IS
+COMMENT ON FUNCTION dperm.dperm_aggregate_final(internal) IS
 	'internal to dp_logreg, dp_svm and dp_linreg: train on the rows of the group';

@@ -13,7 +13,7 @@
 -- call is ambiguous; '{a,b}' is then read as an array. With "any" instead, an
 -- untyped parameter would be an error, and many drivers send no types.
 
-CREATE FUNCTION dp_logreg_train(
+CREATE FUNCTION @extschema@.dp_logreg_train(
 	source text,
 	label text,
 	features anycompatible,
@@ -35,15 +35,15 @@ CREATE FUNCTION dp_logreg_train(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	prior dp_model DEFAULT NULL,
+	prior @extschema@.dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL,
 	classes text[] DEFAULT NULL
-) RETURNS dp_model
+) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, text, dp_model, text, text[]) IS
+COMMENT ON FUNCTION @extschema@.dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, text, @extschema@.dp_model, text, text[]) IS
 	'train a differentially private logistic regression, of two classes or several, on the rows of a relation';
 
-CREATE FUNCTION dp_svm_train(
+CREATE FUNCTION @extschema@.dp_svm_train(
 	source text,
 	label text,
 	features anycompatible,
@@ -67,14 +67,14 @@ CREATE FUNCTION dp_svm_train(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	prior dp_model DEFAULT NULL,
+	prior @extschema@.dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL
-) RETURNS dp_model
+) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, text, text, dp_model, text) IS
+COMMENT ON FUNCTION @extschema@.dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, text, text, @extschema@.dp_model, text) IS
 	'train a differentially private support vector machine on the rows of a relation';
 
-CREATE FUNCTION dp_linreg_train(
+CREATE FUNCTION @extschema@.dp_linreg_train(
 	source text,
 	label text,
 	features anycompatible,
@@ -97,9 +97,9 @@ CREATE FUNCTION dp_linreg_train(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	prior dp_model DEFAULT NULL,
+	prior @extschema@.dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL
-) RETURNS dp_model
+) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_linreg_train(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, text, float8, text, text, dp_model, text) IS
+COMMENT ON FUNCTION @extschema@.dp_linreg_train(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, text, float8, text, text, @extschema@.dp_model, text) IS
 	'train a differentially private linear regression on the rows of a relation';

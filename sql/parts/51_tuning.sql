@@ -2,7 +2,7 @@
 -- Tuning
 --
 
-CREATE FUNCTION dp_logreg_tune(
+CREATE FUNCTION @extschema@.dp_logreg_tune(
 	source text,
 	label text,
 	features anycompatible,
@@ -27,15 +27,15 @@ CREATE FUNCTION dp_logreg_tune(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	prior dp_model DEFAULT NULL,
+	prior @extschema@.dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL,
 	classes text[] DEFAULT NULL
-) RETURNS dp_model
+) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, text, text, text, float8, text, text, dp_model, text, text[]) IS
+COMMENT ON FUNCTION @extschema@.dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, text, text, text, float8, text, text, @extschema@.dp_model, text, text[]) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
-CREATE FUNCTION dp_svm_tune(
+CREATE FUNCTION @extschema@.dp_svm_tune(
 	source text,
 	label text,
 	features anycompatible,
@@ -62,14 +62,14 @@ CREATE FUNCTION dp_svm_tune(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	prior dp_model DEFAULT NULL,
+	prior @extschema@.dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL
-) RETURNS dp_model
+) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, text, text, text, float8, text, text, dp_model, text) IS
+COMMENT ON FUNCTION @extschema@.dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, text, text, text, float8, text, text, @extschema@.dp_model, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';
 
-CREATE FUNCTION dp_linreg_tune(
+CREATE FUNCTION @extschema@.dp_linreg_tune(
 	source text,
 	label text,
 	features anycompatible,
@@ -95,9 +95,9 @@ CREATE FUNCTION dp_linreg_tune(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	prior dp_model DEFAULT NULL,
+	prior @extschema@.dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL
-) RETURNS dp_model
+) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_linreg_tune(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, jsonb, text, text, text, float8, text, text, dp_model, text) IS
+COMMENT ON FUNCTION @extschema@.dp_linreg_tune(text, text, anycompatible, float8, float8, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, float8, jsonb, text, text, text, float8, text, text, @extschema@.dp_model, text) IS
 	'train a differentially private linear regression with privately chosen parameters';

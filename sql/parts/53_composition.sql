@@ -2,67 +2,67 @@
 -- Composition
 --
 
-CREATE FUNCTION dperm_compose_model_step(internal, dp_model) RETURNS internal
+CREATE FUNCTION dperm.dperm_compose_model_step(internal, @extschema@.dp_model) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_compose_model_step(internal, dp_model) IS
+COMMENT ON FUNCTION dperm.dperm_compose_model_step(internal, @extschema@.dp_model) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dperm_compose_model_step(internal, dp_model, float8) RETURNS internal
+CREATE FUNCTION dperm.dperm_compose_model_step(internal, @extschema@.dp_model, float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_compose_model_step(internal, dp_model, float8) IS
+COMMENT ON FUNCTION dperm.dperm_compose_model_step(internal, @extschema@.dp_model, float8) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dperm_compose_claim_step(internal, jsonb) RETURNS internal
+CREATE FUNCTION dperm.dperm_compose_claim_step(internal, jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_compose_claim_step(internal, jsonb) IS
+COMMENT ON FUNCTION dperm.dperm_compose_claim_step(internal, jsonb) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dperm_compose_claim_step(internal, jsonb, float8) RETURNS internal
+CREATE FUNCTION dperm.dperm_compose_claim_step(internal, jsonb, float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_compose_claim_step(internal, jsonb, float8) IS
+COMMENT ON FUNCTION dperm.dperm_compose_claim_step(internal, jsonb, float8) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dperm_compose_final(internal) RETURNS jsonb
+CREATE FUNCTION dperm.dperm_compose_final(internal) RETURNS jsonb
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_compose_final(internal) IS
+COMMENT ON FUNCTION dperm.dperm_compose_final(internal) IS
 	'internal to dp_compose: what the releases cost together';
 
-CREATE AGGREGATE dp_compose(model dp_model) (
-	SFUNC = dperm_compose_model_step,
+CREATE AGGREGATE @extschema@.dp_compose(model @extschema@.dp_model) (
+	SFUNC = dperm.dperm_compose_model_step,
 	STYPE = internal,
 	SSPACE = 16384,
-	FINALFUNC = dperm_compose_final,
+	FINALFUNC = dperm.dperm_compose_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dp_compose(dp_model) IS
+COMMENT ON AGGREGATE @extschema@.dp_compose(@extschema@.dp_model) IS
 	'what several models cost together: the sums of their epsilons and deltas';
 
-CREATE AGGREGATE dp_compose(model dp_model, delta float8) (
-	SFUNC = dperm_compose_model_step,
+CREATE AGGREGATE @extschema@.dp_compose(model @extschema@.dp_model, delta float8) (
+	SFUNC = dperm.dperm_compose_model_step,
 	STYPE = internal,
 	SSPACE = 16384,
-	FINALFUNC = dperm_compose_final,
+	FINALFUNC = dperm.dperm_compose_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dp_compose(dp_model, float8) IS
+COMMENT ON AGGREGATE @extschema@.dp_compose(@extschema@.dp_model, float8) IS
 	'what several models cost together: the least epsilon at a delta, by sums or by Renyi divergences';
 
-CREATE AGGREGATE dp_compose(claim jsonb) (
-	SFUNC = dperm_compose_claim_step,
+CREATE AGGREGATE @extschema@.dp_compose(claim jsonb) (
+	SFUNC = dperm.dperm_compose_claim_step,
 	STYPE = internal,
 	SSPACE = 16384,
-	FINALFUNC = dperm_compose_final,
+	FINALFUNC = dperm.dperm_compose_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dp_compose(jsonb) IS
+COMMENT ON AGGREGATE @extschema@.dp_compose(jsonb) IS
 	'what several releases cost together: the sums of their epsilons and deltas';
 
-CREATE AGGREGATE dp_compose(claim jsonb, delta float8) (
-	SFUNC = dperm_compose_claim_step,
+CREATE AGGREGATE @extschema@.dp_compose(claim jsonb, delta float8) (
+	SFUNC = dperm.dperm_compose_claim_step,
 	STYPE = internal,
 	SSPACE = 16384,
-	FINALFUNC = dperm_compose_final,
+	FINALFUNC = dperm.dperm_compose_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dp_compose(jsonb, float8) IS
+COMMENT ON AGGREGATE @extschema@.dp_compose(jsonb, float8) IS
 	'what several releases cost together: the least epsilon at a delta, by sums or by Renyi divergences';

@@ -2,8 +2,8 @@
 -- Evaluation
 --
 
-CREATE FUNCTION dp_evaluate(
-	model dp_model,
+CREATE FUNCTION @extschema@.dp_evaluate(
+	model @extschema@.dp_model,
 	source text,
 	label text DEFAULT NULL,
 	epsilon float8 DEFAULT NULL,
@@ -21,11 +21,11 @@ CREATE FUNCTION dp_evaluate(
 	OUT predicted text
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
-COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text, text, text) IS
+COMMENT ON FUNCTION @extschema@.dp_evaluate(@extschema@.dp_model, text, text, float8, text, text, text, text, text) IS
 	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals, of several classes by label and prediction; of linear regression, private errors';
 
-CREATE FUNCTION dp_roc(
-	model dp_model,
+CREATE FUNCTION @extschema@.dp_roc(
+	model @extschema@.dp_model,
 	source text,
 	label text DEFAULT NULL,
 	epsilon float8 DEFAULT NULL,
@@ -45,7 +45,7 @@ CREATE FUNCTION dp_roc(
 	OUT private boolean
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 41;
-COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text, text, text) IS
+COMMENT ON FUNCTION @extschema@.dp_roc(@extschema@.dp_model, text, text, float8, text, text, integer, text, text, text, text) IS
 	'a private ROC curve and the area under it, with a 95 percent interval, from a histogram of decisions with public bins; of several classes, one against the others';
 
 --
@@ -55,7 +55,7 @@ COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, te
 -- By the arguments of a training and the number of rows. It looks at the source as a training does before it reads a row: it opens queries,
 -- so it is not parallel safe.
 
-CREATE FUNCTION dp_cost(
+CREATE FUNCTION @extschema@.dp_cost(
 	source text,
 	label text,
 	features anycompatible,
@@ -81,7 +81,7 @@ CREATE FUNCTION dp_cost(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
-	prior dp_model DEFAULT NULL,
+	prior @extschema@.dp_model DEFAULT NULL,
 	classes text[] DEFAULT NULL,
 	OUT method text,
 	OUT noise text,
@@ -106,5 +106,5 @@ CREATE FUNCTION dp_cost(
 	OUT calls_left bigint
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000;
-COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, text, text, dp_model, text[]) IS
+COMMENT ON FUNCTION @extschema@.dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, text, text, @extschema@.dp_model, text[]) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

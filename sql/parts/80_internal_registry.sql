@@ -7,144 +7,110 @@
 -- owner_name is the owner of the relation who called dp_protect. If the
 -- relation gets another owner, it cannot be used until that owner protects it.
 
-CREATE TYPE dperm_relation_name;
-CREATE FUNCTION dperm_relation_name_in(cstring) RETURNS dperm_relation_name
+CREATE TYPE dperm.dperm_relation_name;
+CREATE FUNCTION dperm.dperm_relation_name_in(cstring) RETURNS dperm.dperm_relation_name
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_relation_name_in(cstring) IS 'internal to dp_protect: I/O of dperm_relation_name';
-CREATE FUNCTION dperm_relation_name_out(dperm_relation_name) RETURNS cstring
+COMMENT ON FUNCTION dperm.dperm_relation_name_in(cstring) IS 'internal to dp_protect: I/O of dperm_relation_name';
+CREATE FUNCTION dperm.dperm_relation_name_out(dperm.dperm_relation_name) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_relation_name_out(dperm_relation_name) IS 'internal to dp_protect: I/O of dperm_relation_name';
-CREATE TYPE dperm_relation_name (INPUT = dperm_relation_name_in, OUTPUT = dperm_relation_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
-COMMENT ON TYPE dperm_relation_name IS
+COMMENT ON FUNCTION dperm.dperm_relation_name_out(dperm.dperm_relation_name) IS 'internal to dp_protect: I/O of dperm_relation_name';
+CREATE TYPE dperm.dperm_relation_name (INPUT = dperm.dperm_relation_name_in, OUTPUT = dperm.dperm_relation_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
+COMMENT ON TYPE dperm.dperm_relation_name IS
 	'internal to dp_protect: a relation, like regclass; or a name that no relation of its owner had when it was restored';
-CREATE FUNCTION dperm_relation_of(dperm_relation_name) RETURNS regclass
+CREATE FUNCTION dperm.dperm_relation_of(dperm.dperm_relation_name) RETURNS regclass
 	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_relation_of(dperm_relation_name) IS 'internal to dp_protect: the relation';
-CREATE FUNCTION dperm_relation_pending(dperm_relation_name) RETURNS text
+COMMENT ON FUNCTION dperm.dperm_relation_of(dperm.dperm_relation_name) IS 'internal to dp_protect: the relation';
+CREATE FUNCTION dperm.dperm_relation_pending(dperm.dperm_relation_name) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_relation_pending(dperm_relation_name) IS 'internal to dp_protect: a name without a relation';
+COMMENT ON FUNCTION dperm.dperm_relation_pending(dperm.dperm_relation_name) IS 'internal to dp_protect: a name without a relation';
 
-CREATE TYPE dperm_column_name;
-CREATE FUNCTION dperm_column_name_in(cstring) RETURNS dperm_column_name
+CREATE TYPE dperm.dperm_column_name;
+CREATE FUNCTION dperm.dperm_column_name_in(cstring) RETURNS dperm.dperm_column_name
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_column_name_in(cstring) IS 'internal to dp_protect: I/O of dperm_column_name';
-CREATE FUNCTION dperm_column_name_out(dperm_column_name) RETURNS cstring
+COMMENT ON FUNCTION dperm.dperm_column_name_in(cstring) IS 'internal to dp_protect: I/O of dperm_column_name';
+CREATE FUNCTION dperm.dperm_column_name_out(dperm.dperm_column_name) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_column_name_out(dperm_column_name) IS 'internal to dp_protect: I/O of dperm_column_name';
-CREATE TYPE dperm_column_name (INPUT = dperm_column_name_in, OUTPUT = dperm_column_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
-COMMENT ON TYPE dperm_column_name IS
+COMMENT ON FUNCTION dperm.dperm_column_name_out(dperm.dperm_column_name) IS 'internal to dp_protect: I/O of dperm_column_name';
+CREATE TYPE dperm.dperm_column_name (INPUT = dperm.dperm_column_name_in, OUTPUT = dperm.dperm_column_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
+COMMENT ON TYPE dperm.dperm_column_name IS
 	'internal to dp_protect: a column of a relation, stored as OID and number and dumped by name; or a name whose relation did not exist, or had another owner, when it was restored';
-CREATE FUNCTION dperm_column_relation(dperm_column_name) RETURNS regclass
+CREATE FUNCTION dperm.dperm_column_relation(dperm.dperm_column_name) RETURNS regclass
 	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_column_relation(dperm_column_name) IS 'internal to dp_protect: the relation of a column';
-CREATE FUNCTION dperm_column_number(dperm_column_name) RETURNS int2
+COMMENT ON FUNCTION dperm.dperm_column_relation(dperm.dperm_column_name) IS 'internal to dp_protect: the relation of a column';
+CREATE FUNCTION dperm.dperm_column_number(dperm.dperm_column_name) RETURNS int2
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_column_number(dperm_column_name) IS 'internal to dp_protect: the number of a column, 0 if its relation does not have it';
-CREATE FUNCTION dperm_column_pending(dperm_column_name) RETURNS text
+COMMENT ON FUNCTION dperm.dperm_column_number(dperm.dperm_column_name) IS 'internal to dp_protect: the number of a column, 0 if its relation does not have it';
+CREATE FUNCTION dperm.dperm_column_pending(dperm.dperm_column_name) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_column_pending(dperm_column_name) IS 'internal to dp_protect: the name of a relation that does not exist';
+COMMENT ON FUNCTION dperm.dperm_column_pending(dperm.dperm_column_name) IS 'internal to dp_protect: the name of a relation that does not exist';
 
-CREATE TABLE dp_protected_relations (
-	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
-	relation_name dperm_relation_name NOT NULL,
-	relation regclass GENERATED ALWAYS AS (dperm_relation_of(relation_name)) STORED,
-	pending text COLLATE "C" GENERATED ALWAYS AS (dperm_relation_pending(relation_name)) STORED,
-	owner_name dperm_role_name NOT NULL,
-	owner regrole GENERATED ALWAYS AS (dperm_role_of(owner_name)) STORED,
+CREATE TABLE dperm.dp_protected_relations (
+	id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+	relation_name dperm.dperm_relation_name NOT NULL,
+	relation regclass GENERATED ALWAYS AS (dperm.dperm_relation_of(relation_name)) STORED,
+	pending text COLLATE "C" GENERATED ALWAYS AS (dperm.dperm_relation_pending(relation_name)) STORED,
+	owner_name dperm.dperm_role_name NOT NULL,
+	owner regrole GENERATED ALWAYS AS (dperm.dperm_role_of(owner_name)) STORED,
 	budget text,
 	budget_id uuid,
 	persons boolean NOT NULL,
 	all_columns boolean NOT NULL
 );
-COMMENT ON TABLE dp_protected_relations IS
+COMMENT ON TABLE dperm.dp_protected_relations IS
 	'internal to dp_protect: a row for each protected relation; without a budget, for one that is no longer protected; pending if it was restored before the relation; owner is the owner of the relation when it was protected';
-CREATE INDEX dp_protected_relations_relation ON dp_protected_relations (relation);
-CREATE INDEX dp_protected_relations_pending ON dp_protected_relations (pending) WHERE pending IS NOT NULL;
-CREATE INDEX dp_protected_relations_budget_id ON dp_protected_relations (budget_id);
+CREATE INDEX dp_protected_relations_relation ON dperm.dp_protected_relations (relation);
+CREATE INDEX dp_protected_relations_pending ON dperm.dp_protected_relations (pending) WHERE pending IS NOT NULL;
+CREATE INDEX dp_protected_relations_budget_id ON dperm.dp_protected_relations (budget_id);
 
-CREATE TABLE dp_protected_columns (
-	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
-	column_name dperm_column_name NOT NULL,
-	relation regclass GENERATED ALWAYS AS (dperm_column_relation(column_name)) STORED,
-	number int2 GENERATED ALWAYS AS (dperm_column_number(column_name)) STORED,
-	pending text COLLATE "C" GENERATED ALWAYS AS (dperm_column_pending(column_name)) STORED,
+CREATE TABLE dperm.dp_protected_columns (
+	id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
+	column_name dperm.dperm_column_name NOT NULL,
+	relation regclass GENERATED ALWAYS AS (dperm.dperm_column_relation(column_name)) STORED,
+	number int2 GENERATED ALWAYS AS (dperm.dperm_column_number(column_name)) STORED,
+	pending text COLLATE "C" GENERATED ALWAYS AS (dperm.dperm_column_pending(column_name)) STORED,
 	listed boolean NOT NULL,
 	is_unit boolean NOT NULL,
 	domain jsonb,
 	registered_by uuid,
 	kept_by uuid,
-	CHECK ((registered_by IS NULL) OPERATOR(pg_catalog.<>) (kept_by IS NULL))
+	CHECK ((registered_by IS NULL) <> (kept_by IS NULL))
 );
-COMMENT ON TABLE dp_protected_columns IS
+COMMENT ON TABLE dperm.dp_protected_columns IS
 	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; registered_by is the id of its registration; with kept_by, the unit that its rows have or had for the budget of this id: is_unit, unless a materialized view of it is not computed row by row';
-CREATE INDEX dp_protected_columns_relation ON dp_protected_columns (relation);
-CREATE INDEX dp_protected_columns_pending ON dp_protected_columns (pending) WHERE pending IS NOT NULL;
-CREATE INDEX dp_protected_columns_registered_by ON dp_protected_columns (registered_by) WHERE registered_by IS NOT NULL;
-CREATE INDEX dp_protected_columns_kept_by ON dp_protected_columns (kept_by) WHERE kept_by IS NOT NULL;
+CREATE INDEX dp_protected_columns_relation ON dperm.dp_protected_columns (relation);
+CREATE INDEX dp_protected_columns_pending ON dperm.dp_protected_columns (pending) WHERE pending IS NOT NULL;
+CREATE INDEX dp_protected_columns_registered_by ON dperm.dp_protected_columns (registered_by) WHERE registered_by IS NOT NULL;
+CREATE INDEX dp_protected_columns_kept_by ON dperm.dp_protected_columns (kept_by) WHERE kept_by IS NOT NULL;
 
--- Revoke what default privileges have granted
-DO $$
-DECLARE
-	held record;
-BEGIN
-	FOR held IN SELECT c.oid::pg_catalog.regclass AS object, CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END AS grantee
-		FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a
-		WHERE c.relnamespace OPERATOR(pg_catalog.=) (SELECT e.extnamespace FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) 'dperm') AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
-			AND c.relname OPERATOR(pg_catalog.=) ANY (ARRAY['dp_protected_relations', 'dp_protected_columns']::pg_catalog.name[])
-	LOOP
-		EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM %s', held.object, held.grantee);
-	END LOOP;
-END $$;
-
-CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_protected_relations
-	FOR EACH STATEMENT EXECUTE FUNCTION dperm_table_guard();
-ALTER TABLE dp_protected_relations ENABLE ALWAYS TRIGGER dperm_table_guard;
-COMMENT ON TRIGGER dperm_table_guard ON dp_protected_relations IS
-	'internal to budgets: only the extension writes this table';
-CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_protected_columns
-	FOR EACH STATEMENT EXECUTE FUNCTION dperm_table_guard();
-ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dperm_table_guard;
-COMMENT ON TRIGGER dperm_table_guard ON dp_protected_columns IS
-	'internal to budgets: only the extension writes this table';
-CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_protected_relations
-	FOR EACH ROW EXECUTE FUNCTION dperm_replica_guard();
-ALTER TABLE dp_protected_relations ENABLE ALWAYS TRIGGER dperm_replica_guard;
-COMMENT ON TRIGGER dperm_replica_guard ON dp_protected_relations IS
-	'internal to budgets: logical replication does not write this table';
-CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_protected_columns
-	FOR EACH ROW EXECUTE FUNCTION dperm_replica_guard();
-ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dperm_replica_guard;
-COMMENT ON TRIGGER dperm_replica_guard ON dp_protected_columns IS
-	'internal to budgets: logical replication does not write this table';
 -- A relation that was dropped by a transaction that did not see its registration
 -- has no name.
-SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations',
-	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');
-SELECT pg_catalog.pg_extension_config_dump('dp_protected_columns',
-	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_extension_config_dump('dperm.dp_protected_relations',
+	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid = relation)');
+SELECT pg_extension_config_dump('dperm.dp_protected_columns',
+	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid = relation)');
 
-CREATE FUNCTION dperm_registry_sync() RETURNS event_trigger
+CREATE FUNCTION dperm.dperm_registry_sync() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dperm_registry_sync() IS
+COMMENT ON FUNCTION dperm.dperm_registry_sync() IS
 	'internal to dp_protect: track changes of protected relations';
 
--- Disabled until there is a budget or a protected relation (dperm_table_guard):
+-- Disabled until there is a budget or a protected relation (dperm_follow_commands):
 -- before that, no command depends on the library.
-CREATE EVENT TRIGGER dperm_registry_drop ON sql_drop EXECUTE FUNCTION dperm_registry_sync();
+CREATE EVENT TRIGGER dperm_registry_drop ON sql_drop EXECUTE FUNCTION dperm.dperm_registry_sync();
 ALTER EVENT TRIGGER dperm_registry_drop DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_drop IS
 	'internal to dp_protect: remove dropped objects from the registry of protected relations';
 
 CREATE EVENT TRIGGER dperm_registry_before ON ddl_command_start
 	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER TYPE', 'ALTER SCHEMA', 'ALTER EXTENSION')
-	EXECUTE FUNCTION dperm_registry_sync();
+	EXECUTE FUNCTION dperm.dperm_registry_sync();
 ALTER EVENT TRIGGER dperm_registry_before DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_before IS
 	'internal to dp_protect: reject new names of protected relations that look like Citus shards, and resolve registrations that have the old names';
 
 CREATE EVENT TRIGGER dperm_registry_alter ON ddl_command_end
 	WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS', 'SELECT INTO', 'CREATE SCHEMA', 'IMPORT FOREIGN SCHEMA', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'CREATE FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
-	EXECUTE FUNCTION dperm_registry_sync();
+	EXECUTE FUNCTION dperm.dperm_registry_sync();
 ALTER EVENT TRIGGER dperm_registry_alter DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_alter IS
 	'internal to dp_protect: track new partitions of protected relations, and resolve registrations that were restored before their relations';

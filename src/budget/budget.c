@@ -234,7 +234,7 @@ dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit
 						 "create another budget" :
 						 "call dp_unprotect for the other relations of the budget, as nothing has "
 						 "been charged yet")));
-	if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET unit = $2 WHERE id = "
+	if (dperm_own_tables_query(scope, "UPDATE dperm.dp_budget_accounts SET unit = $2 WHERE id = "
 									  "$1::uuid", 2, types, values, NULL) != 1)
 		elog(ERROR, "could not write to budget \"%s\"", budget->name);
 	budget->has_unit = true;

@@ -337,7 +337,6 @@ dperm_debit(const DpermCharge *charge)
 	DpermFilterSums spent;
 
 	check_spend(&charge->spend);
-	dperm_own_tables_check_triggers(NULL);
 	dperm_own_tables_follow_commands();
 	budget = dperm_budget_get(charge->budget, false);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);

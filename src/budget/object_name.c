@@ -107,9 +107,9 @@ dperm_object_name_column(Oid relation, AttrNumber number)
 
 /* The type of a column. */
 Oid
-dperm_object_name_type(const DpermTablesScope *scope, const char *table, const char *column)
+dperm_object_name_type(const char *table, const char *column)
 {
-	Oid			relation = get_relname_relid(table, scope->schema_oid);
+	Oid			relation = dperm_own_tables_find(table);
 
 	return get_atttype(relation, get_attnum(relation, column));
 }

@@ -17,8 +17,7 @@
  */
 extern Datum dperm_object_name_make(Oid object);
 extern Datum dperm_object_name_column(Oid relation, AttrNumber number);
-extern Oid
-dperm_object_name_type(const DpermTablesScope *scope, const char *table, const char *column);
+extern Oid	dperm_object_name_type(const char *table, const char *column);
 
 /* Is a relation a table, a view, a materialized view or a foreign table? */
 extern bool dperm_object_name_is_kind(Oid relation);

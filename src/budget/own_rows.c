@@ -266,7 +266,6 @@ begin_writing(Oid table)
 
 	PreventCommandIfReadOnly("UPDATE");
 	writer.table = table_open(table, RowExclusiveLock);
-	dperm_own_tables_check_triggers(writer.table);
 	GetUserIdAndSecContext(&writer.user, &writer.security);
 	SetUserIdAndSecContext(writer.table->rd_rel->relowner,
 						   writer.security | SECURITY_LOCAL_USERID_CHANGE);

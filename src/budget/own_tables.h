@@ -5,7 +5,6 @@
 #define DPERM_OWN_TABLES_H
 
 #include "nodes/pg_list.h"
-#include "utils/relcache.h"
 
 #include "core/privacy/amount.h"
 
@@ -17,8 +16,8 @@
  * 		DpermTablesScope scope;
  *
  * 		dperm_own_tables_enter(&scope);
- * 		... dperm_own_tables_query(), or dperm_own_tables_execute() with
- * 		names qualified by scope.schema, which is quoted
+ * 		... dperm_own_tables_query(), or dperm_own_tables_execute(), with names
+ * 		such as dperm.dp_budget_accounts
  * 		dperm_own_tables_leave(&scope);
  *
  * What has to outlive the scope is allocated in the memory context
@@ -26,37 +25,15 @@
  */
 typedef struct DpermTablesScope
 {
-	char	   *schema;
-	Oid			schema_oid;
 	MemoryContext caller;
+	Oid			owner;			/* of our tables */
 	Oid			user;
 	int			security;
 	int			settings;
-	int			depth;			/* number of enclosing scopes */
 } DpermTablesScope;
 
-/*
- * Install the hook that checks statements within scopes, when the library is
- * loaded.
- */
-extern void dperm_own_tables_init(void);
-
-/*
- * Open a scope. Raises an error if our tables have triggers that our script did
- * not create, or lack those that it did. A role with the TRIGGER privilege, for
- * example by GRANT ALL ON ALL TABLES, can create one, and it would run with the
- * rights of the owner of the table. The second function warns and returns false
- * instead, for event triggers: an error would stop every command, including the
- * one that fixes the problem.
- */
 extern void dperm_own_tables_enter(DpermTablesScope *scope);
-extern bool dperm_own_tables_try_enter(DpermTablesScope *scope);
-
-/*
- * Check the triggers of an open table, or of all our tables for NULL, and raise
- * an error.
- */
-extern void dperm_own_tables_check_triggers(Relation table);
+extern void dperm_own_tables_leave(DpermTablesScope *scope);
 
 /*
  * Enable our event triggers: from the first budget on, commands are tracked. A
@@ -68,19 +45,6 @@ extern void dperm_own_tables_follow_commands(void);
 extern Oid	dperm_own_tables_find(const char *name);
 
 /*
- * Can the owner of our tables, who may no longer be a superuser, access them?
- * If not, issues a warning, not an error, because event triggers call it, too.
- */
-extern bool dperm_own_tables_reachable(void);
-
-/*
- * Open a scope for reading only, which fires no triggers: it takes no locks on
- * our tables that block others, and does not check triggers.
- */
-extern void dperm_own_tables_enter_reading(DpermTablesScope *scope);
-extern void dperm_own_tables_leave(DpermTablesScope *scope);
-
-/*
  * Run a statement; returns the number of rows, which are in SPI_tuptable. All
  * statements over our tables come through here.
  */
@@ -89,7 +53,7 @@ extern uint64 dperm_own_tables_execute(const char *statement, int count, Oid *ty
 
 /*
  * The same for a query that writes, locks, or has to see what this transaction
- * has written; each %s in it is our schema.
+ * has written.
  */
 extern uint64 dperm_own_tables_query(DpermTablesScope *scope, const char *query, int count,
 									 Oid *types, Datum *values, const char *nulls);

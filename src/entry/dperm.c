@@ -10,7 +10,6 @@
 #include "fmgr.h"
 
 #include "base/settings.h"
-#include "budget/own_tables.h"
 
 PG_MODULE_MAGIC;
 
@@ -20,6 +19,5 @@ PGDLLEXPORT void _PG_init(void);
 void
 _PG_init(void)
 {
-	dperm_own_tables_init();
 	dperm_settings_init();
 }

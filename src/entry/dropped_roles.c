@@ -37,11 +37,11 @@ give_away(DpermTablesScope *scope, const char *which, int count, Oid *types, Dat
 	for (uint64 i = 0; i < found; i++)
 	{
 		Oid			update_types[] = {TEXTOID,
-							  dperm_object_name_type(scope, "dp_budget_accounts", "owner_name")};
+							  dperm_object_name_type("dp_budget_accounts", "owner_name")};
 		Datum		update_values[] = {CStringGetTextDatum(lines[i].id),
 								 dperm_object_name_make(GetUserId())};
 
-		if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET owner_name = $2 WHERE "
+		if (dperm_own_tables_query(scope, "UPDATE dperm.dp_budget_accounts SET owner_name = $2 WHERE "
 										  "id = $1::uuid", lengthof(update_types),
 							   update_types, update_values, NULL) != 1)
 			elog(ERROR, "could not give away budget \"%s\"", lines[i].budget);
@@ -53,7 +53,7 @@ give_away(DpermTablesScope *scope, const char *which, int count, Oid *types, Dat
  * Not pg_authid, which only superusers can read: the owner of our tables was a
  * superuser when the extension was created, but need not be one any more.
  */
-#define ORPHANS_SQL "SELECT budget, id FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT " \
+#define ORPHANS_SQL "SELECT budget, id FROM dperm.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT " \
 	"FROM pg_catalog.pg_roles AS r WHERE r.oid OPERATOR(pg_catalog.=) a.owner)"
 
 /*
@@ -104,10 +104,9 @@ dperm_owners_sync(PG_FUNCTION_ARGS)
 		/* the command itself raises an error if it is not permitted */
 		if (!OidIsValid(role) || !has_privs_of_role(GetUserId(), role))
 			continue;
-		if (!dperm_own_tables_try_enter(&scope))
-			break;
+		dperm_own_tables_enter(&scope);
 		if (role != GetUserId())
-			give_away(&scope, "SELECT budget, id FROM %s.dp_budget_accounts WHERE owner = $1 ORDER "
+			give_away(&scope, "SELECT budget, id FROM dperm.dp_budget_accounts WHERE owner = $1 ORDER "
 							  "BY budget FOR UPDATE", lengthof(types), types, values, scope.user);
 		dperm_own_tables_leave(&scope);
 	}

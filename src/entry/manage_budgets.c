@@ -147,13 +147,13 @@ write_new_budget(DpermTablesScope *scope, const DpermBudgetLine *line, double or
 					  CStringGetTextDatum(line->neighbours),
 					  (Datum) 0};
 
-	types[1] = dperm_object_name_type(scope, "dp_budget_accounts", "owner_name");
+	types[1] = dperm_object_name_type("dp_budget_accounts", "owner_name");
 	lock_name(line->budget);
 
 	/* the next entry is known only once nobody else can create this budget */
 	values[6] = Int64GetDatum(dperm_budget_next_entry(line->budget));
 	if (dperm_own_tables_query(scope,
-							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, "
+							   "INSERT INTO dperm.dp_budget_accounts (budget, owner_name, epsilon, "
 							   "delta, renyi_order, neighbours, since)"
 							   " VALUES ($1, $2, $3, $4, $5, $6, $7)",
 							   lengthof(types), types, values, NULL) != 1)
@@ -237,9 +237,9 @@ write_budget(DpermTablesScope *scope, const DpermBudget *budget, Oid owner)
 					  Float8GetDatum(budget->filter.order),
 					  CStringGetTextDatum(dperm_claim_neighbours_name(budget->neighbours))};
 
-	types[1] = dperm_object_name_type(scope, "dp_budget_accounts", "owner_name");
+	types[1] = dperm_object_name_type("dp_budget_accounts", "owner_name");
 	if (dperm_own_tables_query(scope,
-							   "UPDATE %s.dp_budget_accounts SET owner_name = coalesce($2, "
+							   "UPDATE dperm.dp_budget_accounts SET owner_name = coalesce($2, "
 							   "owner_name), epsilon = $3, delta = $4, renyi_order = $5, "
 							   "neighbours = $6 WHERE id = $1::uuid",
 							   lengthof(types), types, values,
@@ -352,10 +352,10 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 				 errdetail("One of them is %s.", charging),
 				 errhint("Protect them with another budget, or call dp_unprotect.")));
 	dperm_budget_note(name, "drop", role, NULL, NULL);
-	(void) dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = "
+	(void) dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_grants WHERE budget_id = "
 										  "$1::uuid", 1, types, values, NULL);
 	dperm_kept_unit_rows_forget(&scope, budget);
-	if (dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE id = "
+	if (dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_accounts WHERE id = "
 									   "$1::uuid", 1, types, values, NULL) != 1)
 		elog(ERROR, "could not drop budget \"%s\"", name);
 	dperm_own_tables_leave(&scope);
@@ -411,7 +411,7 @@ static void
 write_grant(DpermTablesScope *scope, DpermBudgetLine *line, Oid grantee)
 {
 	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, TEXTOID,
-		dperm_object_name_type(scope, "dp_budget_grants", "grantee_name")};
+		dperm_object_name_type("dp_budget_grants", "grantee_name")};
 	Datum		values[] = {
 		CStringGetTextDatum(line->budget), ObjectIdGetDatum(grantee),
 		line->epsilon ? dperm_own_tables_numeric(*line->epsilon) : (Datum) 0,
@@ -422,10 +422,10 @@ write_grant(DpermTablesScope *scope, DpermBudgetLine *line, Oid grantee)
 
 	/* the budget is locked; a restore may have added a second grant */
 	if (dperm_own_tables_query(scope,
-							   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = "
+							   "WITH former AS (DELETE FROM dperm.dp_budget_grants WHERE budget_id = "
 							   "$5::uuid AND grantee = $2 RETURNING epsilon, delta, "
 							   "spent_epsilon, spent_delta)"
-							   " INSERT INTO %s.dp_budget_grants (budget_id, budget, "
+							   " INSERT INTO dperm.dp_budget_grants (budget_id, budget, "
 							   "grantee_name, epsilon, delta, spent_epsilon, spent_delta)"
 							   " SELECT $5::uuid, $1, $6, coalesce($3, min(epsilon)), "
 							   "coalesce($4, min(delta)), coalesce(sum(spent_epsilon), 0), "
@@ -485,7 +485,7 @@ dp_revoke(PG_FUNCTION_ARGS)
 	dperm_own_tables_enter(&scope);
 	values[0] = CStringGetTextDatum(dperm_budget_get_own(name, role)->id);
 	if (dperm_own_tables_query(&scope,
-							   "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid "
+							   "DELETE FROM dperm.dp_budget_grants WHERE budget_id = $1::uuid "
 							   "AND grantee = $2",
 							   lengthof(types), types, values, NULL) == 0)
 		ereport(ERROR,

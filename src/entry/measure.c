@@ -197,8 +197,7 @@ dperm_measure_open(FunctionCallInfo fcinfo, DpermMeasure *measure)
 {
 	DpermOptions options;
 	DpermModel *model;
-	DpermSourceNames names = {.function = fcinfo->flinfo->fn_oid,
-							  .protected = dperm_worker_relation(fcinfo),
+	DpermSourceNames names = {.protected = dperm_worker_relation(fcinfo),
 							  .reads = true};
 	List	   *tried = NIL;
 	Datum		value,

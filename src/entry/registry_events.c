@@ -50,10 +50,10 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
 	"UNION SELECT p.child, i.inhparent FROM parents AS p, pg_catalog.pg_inherits AS i WHERE " \
 	"i.inhrelid OPERATOR(pg_catalog.=) p.parent), " \
 	"unkept AS (SELECT DISTINCT ON (p.child, c.kept_by) p.child, p.parent, c.number, c.is_unit, " \
-	"c.kept_by FROM parents AS p, %1$s.dp_protected_columns AS c " \
+	"c.kept_by FROM parents AS p, dperm.dp_protected_columns AS c " \
 	"WHERE c.relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT parent FROM parents)) AND " \
 	"c.relation OPERATOR(pg_catalog.=) p.parent AND c.kept_by IS NOT NULL " \
-	"AND NOT EXISTS (SELECT FROM %1$s.dp_protected_columns AS k WHERE k.relation " \
+	"AND NOT EXISTS (SELECT FROM dperm.dp_protected_columns AS k WHERE k.relation " \
 	"OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT child FROM parents)) " \
 	"AND k.relation OPERATOR(pg_catalog.=) p.child AND k.kept_by OPERATOR(pg_catalog.=) " \
 	"c.kept_by)) "
@@ -66,9 +66,9 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
 
 /* The registered relations that a command has dropped. */
 #define GONE_SQL \
-	"SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.relation " \
+	"SELECT r.relation::pg_catalog.oid FROM dperm.dp_protected_relations AS r WHERE r.relation " \
 	"OPERATOR(pg_catalog.=) ANY (ARRAY(" DROPPED_SQL ")) " \
-	"UNION SELECT c.relation::pg_catalog.oid FROM %1$s.dp_protected_columns AS c WHERE " \
+	"UNION SELECT c.relation::pg_catalog.oid FROM dperm.dp_protected_columns AS c WHERE " \
 	"c.relation OPERATOR(pg_catalog.=) ANY (ARRAY(" DROPPED_SQL "))"
 
 /*
@@ -76,10 +76,10 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
  * transaction that did not see the registration.
  */
 #define LOST_SQL \
-	" UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE " \
+	" UNION SELECT r.relation::pg_catalog.oid FROM dperm.dp_protected_relations AS r WHERE " \
 	"r.pending IS NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid " \
 	"OPERATOR(pg_catalog.=) r.relation)" \
-	" UNION SELECT c.relation::pg_catalog.oid FROM %1$s.dp_protected_columns AS c WHERE " \
+	" UNION SELECT c.relation::pg_catalog.oid FROM dperm.dp_protected_columns AS c WHERE " \
 	"c.pending IS NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid " \
 	"OPERATOR(pg_catalog.=) c.relation)"
 
@@ -87,8 +87,8 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
 static bool
 any_pending(DpermTablesScope *scope)
 {
-	return dperm_own_tables_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending IS "
-										 "NOT NULL UNION ALL SELECT FROM %s.dp_protected_columns "
+	return dperm_own_tables_query(scope, "SELECT FROM dperm.dp_protected_relations WHERE pending IS "
+										 "NOT NULL UNION ALL SELECT FROM dperm.dp_protected_columns "
 										 "WHERE pending IS NOT NULL LIMIT 1",
 							  0, NULL, NULL, NULL) > 0;
 }
@@ -132,21 +132,20 @@ concerned_relations(bool drop, bool *orphans, List **awaited)
 	DpermTablesScope scope;
 	uint64		count;
 
-	dperm_own_tables_enter_reading(&scope);
+	dperm_own_tables_enter(&scope);
 
 	/*
 	 * most databases protect nothing; and only a superuser, or the owner of our
 	 * tables, scans all registrations
 	 */
-	count = dperm_own_tables_query(&scope, "SELECT FROM %s.dp_protected_relations UNION ALL SELECT "
-										   "FROM %s.dp_protected_columns "
+	count = dperm_own_tables_query(&scope, "SELECT FROM dperm.dp_protected_relations UNION ALL SELECT "
+										   "FROM dperm.dp_protected_columns "
 										   "LIMIT 1", 0, NULL, NULL, NULL);
 	if (count > 0)
-		count = dperm_own_tables_execute(psprintf(!drop ? CHILDREN_SQL :
-												  has_privs_of_role(scope.user, GetUserId()) ?
-														  GONE_SQL LOST_SQL :
-														  GONE_SQL,
-												  scope.schema),
+		count = dperm_own_tables_execute(!drop ? CHILDREN_SQL :
+										 has_privs_of_role(scope.user, GetUserId()) ?
+											 GONE_SQL LOST_SQL :
+											 GONE_SQL,
 										 0, NULL, NULL, NULL, false);
 	if (count > 0)
 	{
@@ -239,7 +238,7 @@ settle_named(Node *command)
 
 	if (OidIsValid(schema) && !has_privs_of_role(role, dperm_cluster_schema_owner(schema)))
 		return;
-	dperm_own_tables_enter_reading(&scope);
+	dperm_own_tables_enter(&scope);
 	if (any_pending(&scope))
 	{
 		if (OidIsValid(schema))
@@ -267,8 +266,9 @@ settle_named(Node *command)
 		awaited = kept_list(&scope, dperm_registry_awaited(&scope, awaited));
 	}
 	dperm_own_tables_leave(&scope);
-	if (awaited == NIL || !dperm_own_tables_try_enter(&scope))
+	if (awaited == NIL)
 		return;
+	dperm_own_tables_enter(&scope);
 	foreach(cell, awaited)
 		if (OidIsValid(schema) || has_privs_of_role(role, dperm_relation_owner(lfirst_oid(cell))))
 			(void) dperm_registry_settle(&scope, lfirst_oid(cell), false);
@@ -351,18 +351,18 @@ check_replaced(const EventTriggerData *event)
 		return;
 	if (before)
 		values[0] = ObjectIdGetDatum(named_relation(event->parsetree));
-	dperm_own_tables_enter_reading(&scope);
+	dperm_own_tables_enter(&scope);
 	if (dperm_own_tables_query(&scope, drop ?
 						   "SELECT e.object_identity FROM "
 						   "pg_catalog.pg_event_trigger_dropped_objects() AS e, "
-						   "%s.dp_protected_relations AS r "
+						   "dperm.dp_protected_relations AS r "
 						   "WHERE e.classid OPERATOR(pg_catalog.=) "
 						   "'pg_catalog.pg_class'::pg_catalog.regclass AND e.objsubid "
 						   "OPERATOR(pg_catalog.=) 0 AND (e.object_type "
 						   "OPERATOR(pg_catalog.=) 'table' OR NOT $1) "
 						   "AND r.relation OPERATOR(pg_catalog.=) e.objid AND r.budget IS NOT NULL "
 						   "ORDER BY 1 LIMIT 1" :
-						   "SELECT r.relation::pg_catalog.text FROM %s.dp_protected_relations AS r "
+						   "SELECT r.relation::pg_catalog.text FROM dperm.dp_protected_relations AS r "
 						   "WHERE r.relation OPERATOR(pg_catalog.=) $1 AND r.budget IS NOT NULL "
 						   "LIMIT 1",
 						   lengthof(types), types, values, NULL) > 0)
@@ -389,19 +389,17 @@ keep_children(DpermTablesScope *scope, ArrayType *relations)
 	Oid			types[] = {OIDARRAYOID};
 	Datum		values[] = {PointerGetDatum(relations)};
 	uint64		count = dperm_own_tables_execute(
-		psprintf(
-			"WITH RECURSIVE " UNKEPT_SQL(
-				"$1") "SELECT u.child, u.is_unit, u.kept_by, a.attnum FROM unkept AS u LEFT JOIN "
-					  "pg_catalog.pg_attribute AS n "
-					  "ON n.attrelid OPERATOR(pg_catalog.=) u.parent AND "
-					  "n.attnum OPERATOR(pg_catalog.=) u.number AND n.attnum "
-					  "OPERATOR(pg_catalog.>) 0 AND NOT n.attisdropped "
-					  "LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid "
-					  "OPERATOR(pg_catalog.=) u.child AND a.attname "
-					  "OPERATOR(pg_catalog.=) n.attname "
-					  "AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT "
-					  "a.attisdropped",
-			scope->schema),
+		"WITH RECURSIVE " UNKEPT_SQL(
+			"$1") "SELECT u.child, u.is_unit, u.kept_by, a.attnum FROM unkept AS u LEFT JOIN "
+				  "pg_catalog.pg_attribute AS n "
+				  "ON n.attrelid OPERATOR(pg_catalog.=) u.parent AND "
+				  "n.attnum OPERATOR(pg_catalog.=) u.number AND n.attnum "
+				  "OPERATOR(pg_catalog.>) 0 AND NOT n.attisdropped "
+				  "LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid "
+				  "OPERATOR(pg_catalog.=) u.child AND a.attname "
+				  "OPERATOR(pg_catalog.=) n.attname "
+				  "AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT "
+				  "a.attisdropped",
 		lengthof(types), types, values, NULL, false);
 	DpermKeptUnit *units = palloc0(sizeof(*units) * Max(count, 1));
 	char	  **budgets = palloc(sizeof(char *) * Max(count, 1));
@@ -424,11 +422,11 @@ static void
 remove_dropped(DpermTablesScope *scope, ArrayType *relations)
 {
 	static const char *const statements[] = {
-		"DELETE FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY "
+		"DELETE FROM dperm.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY "
 		"($1) "
 		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) "
 		"r.relation)",
-		"DELETE FROM %s.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) ANY ($1) "
+		"DELETE FROM dperm.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) ANY ($1) "
 		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) "
 		"c.relation)"
 	};
@@ -463,8 +461,6 @@ dperm_registry_sync(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("dperm_registry_sync can only be called by an event trigger")));
 	event = (EventTriggerData *) fcinfo->context;
-	if (!dperm_own_tables_reachable())
-		PG_RETURN_NULL();
 	check_replaced(event);
 	if (strcmp(event->event, "ddl_command_start") == 0)
 	{
@@ -473,8 +469,9 @@ dperm_registry_sync(PG_FUNCTION_ARGS)
 	}
 	drop = strcmp(event->event, "sql_drop") == 0;
 	relations = concerned_relations(drop, &orphans, &awaited);
-	if ((relations == NULL && !orphans && awaited == NIL) || !dperm_own_tables_try_enter(&scope))
+	if (relations == NULL && !orphans && awaited == NIL)
 		PG_RETURN_NULL();
+	dperm_own_tables_enter(&scope);
 	foreach(cell, awaited)
 		(void) dperm_registry_settle(&scope, lfirst_oid(cell), false);
 	if (relations && drop)

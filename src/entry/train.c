@@ -82,7 +82,6 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 				 DpermSource *source)
 {
 	DpermSourceNames names = {
-		.function = fcinfo->flinfo->fn_oid,
 		.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED),
 		.protected = dperm_worker_relation(fcinfo),
 		.reads = reads,

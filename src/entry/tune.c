@@ -74,7 +74,6 @@ read_arguments(Tuning *tuning, DpermLearner learner)
 	char	  **identity;
 	int			count;
 
-	names->function = fcinfo->flinfo->fn_oid;
 	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
 	names->protected = dperm_worker_relation(fcinfo);
 	names->reads = true;

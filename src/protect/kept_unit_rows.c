@@ -93,7 +93,7 @@ dperm_kept_unit_rows_forget(DpermTablesScope *scope, const DpermBudget *budget)
 	Datum		values[] = {CStringGetTextDatum(budget->id)};
 
 	(void) dperm_own_tables_query(scope,
-								  "DELETE FROM %s.dp_protected_columns WHERE kept_by "
+								  "DELETE FROM dperm.dp_protected_columns WHERE kept_by "
 								  "OPERATOR(pg_catalog.=) "
 								  "$1::pg_catalog.uuid",
 								  lengthof(types), types, values, NULL);
@@ -103,7 +103,7 @@ dperm_kept_unit_rows_forget(DpermTablesScope *scope, const DpermBudget *budget)
 void
 dperm_kept_unit_rows_add(DpermTablesScope *scope, const char *id, List *units)
 {
-	Oid			reference = dperm_object_name_type(scope, "dp_protected_columns", "column_name");
+	Oid			reference = dperm_object_name_type("dp_protected_columns", "column_name");
 	ListCell   *cell;
 
 	foreach(cell, units)
@@ -119,10 +119,10 @@ dperm_kept_unit_rows_add(DpermTablesScope *scope, const char *id, List *units)
 		 * to it
 		 */
 		dperm_registry_settle_kept(scope, unit->relation, id);
-		(void) dperm_own_tables_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, "
+		(void) dperm_own_tables_query(scope, "INSERT INTO dperm.dp_protected_columns (column_name, "
 											 "listed, is_unit, kept_by) SELECT $4, false, $3, "
 											 "$1::pg_catalog.uuid"
-								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns AS c "
+								  " WHERE NOT EXISTS (SELECT FROM dperm.dp_protected_columns AS c "
 								  "WHERE c.relation OPERATOR(pg_catalog.=) $2 AND c.kept_by "
 								  "OPERATOR(pg_catalog.=) "
 								  "$1::pg_catalog.uuid)", lengthof(types), types, values, NULL);

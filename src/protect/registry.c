@@ -213,12 +213,12 @@ write_reference(DpermTablesScope *scope, bool is_column, Datum row, Datum refere
 {
 	const char *table = is_column ? "dp_protected_columns" : "dp_protected_relations";
 	const char *name = is_column ? "column_name" : "relation_name";
-	Oid			types[] = {TIDOID, dperm_object_name_type(scope, table, name)};
+	Oid			types[] = {TIDOID, dperm_object_name_type(table, name)};
 	Datum		values[] = {row, reference};
 
-	return dperm_own_tables_execute(psprintf("UPDATE %s.%s SET %s = $2 WHERE ctid "
+	return dperm_own_tables_execute(psprintf("UPDATE dperm.%s SET %s = $2 WHERE ctid "
 											 "OPERATOR(pg_catalog.=) $1",
-											 scope->schema, table, name),
+											 table, name),
 									lengthof(types), types, values, NULL, false) > 0;
 }
 
@@ -236,10 +236,10 @@ settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, const char *i
 	Datum		values[] = {CStringGetTextDatum(dperm_object_name_relation(relation))};
 	uint64		count = dperm_own_tables_query(scope, is_column ?
 										   "SELECT c.ctid, c.column_name, c.kept_by FROM "
-										   "%s.dp_protected_columns AS c WHERE c.pending "
+										   "dperm.dp_protected_columns AS c WHERE c.pending "
 										   "OPERATOR(pg_catalog.=) $1" :
 										   "SELECT r.ctid, r.relation_name, NULL FROM "
-										   "%s.dp_protected_relations AS r WHERE r.pending "
+										   "dperm.dp_protected_relations AS r WHERE r.pending "
 										   "OPERATOR(pg_catalog.=) $1",
 										   lengthof(types), types, values, NULL);
 	SPITupleTable *rows = SPI_tuptable;
@@ -363,9 +363,9 @@ dperm_registry_awaited(DpermTablesScope *scope, List *relations)
 	relation_arrays(tables, values);
 	(void) dperm_own_tables_query(scope, "SELECT n.oid FROM ROWS FROM (pg_catalog.unnest($1), "
 										 "pg_catalog.unnest($2)) AS n (oid, name) WHERE EXISTS "
-										 "(SELECT FROM %s.dp_protected_relations AS r WHERE "
+										 "(SELECT FROM dperm.dp_protected_relations AS r WHERE "
 										 "r.pending OPERATOR(pg_catalog.=) n.name)"
-							  " OR EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE "
+							  " OR EXISTS (SELECT FROM dperm.dp_protected_columns AS c WHERE "
 							  "c.pending OPERATOR(pg_catalog.=) "
 							  "n.name)", lengthof(types), types, values, NULL);
 	return dperm_own_tables_oids(SPI_processed, 1);
@@ -405,9 +405,9 @@ forget_columns(DpermTablesScope *scope, Oid relation)
 	Datum		values[] = {ObjectIdGetDatum(relation)};
 
 	(void) dperm_own_tables_query(scope,
-								  "DELETE FROM %s.dp_protected_columns AS c WHERE "
+								  "DELETE FROM dperm.dp_protected_columns AS c WHERE "
 								  "c.registered_by OPERATOR(pg_catalog.=) ANY"
-								  " (ARRAY(SELECT r.id FROM %s.dp_protected_relations AS r WHERE "
+								  " (ARRAY(SELECT r.id FROM dperm.dp_protected_relations AS r WHERE "
 								  "r.relation OPERATOR(pg_catalog.=) $1))",
 								  lengthof(types), types, values, NULL);
 }
@@ -422,8 +422,8 @@ dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registrat
 				   BOOLOID,
 				   BOOLOID,
 				   TEXTOID,
-				   dperm_object_name_type(scope, "dp_protected_relations", "relation_name"),
-				   dperm_object_name_type(scope, "dp_protected_relations", "owner_name")};
+				   dperm_object_name_type("dp_protected_relations", "relation_name"),
+				   dperm_object_name_type("dp_protected_relations", "owner_name")};
 	Datum		values[] = {ObjectIdGetDatum(registration->relation),
 					  CStringGetTextDatum(registration->budget),
 					  BoolGetDatum(registration->persons),
@@ -431,15 +431,15 @@ dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registrat
 					  CStringGetTextDatum(registration->budget_id),
 					  dperm_object_name_make(registration->relation),
 					  dperm_object_name_make(dperm_relation_owner(registration->relation))};
-	Oid			column_type = dperm_object_name_type(scope, "dp_protected_columns", "column_name");
+	Oid			column_type = dperm_object_name_type("dp_protected_columns", "column_name");
 
 	(void) dperm_registry_settle(scope, registration->relation, true);
 
 	/* the relation is locked, so there is only one */
 	forget_columns(scope, registration->relation);
-	(void) dperm_own_tables_query(scope, "DELETE FROM %s.dp_protected_relations WHERE "
+	(void) dperm_own_tables_query(scope, "DELETE FROM dperm.dp_protected_relations WHERE "
 										 "relation = $1", 1, types, values, NULL);
-	if (dperm_own_tables_query(scope, "INSERT INTO %s.dp_protected_relations (relation_name, "
+	if (dperm_own_tables_query(scope, "INSERT INTO dperm.dp_protected_relations (relation_name, "
 									  "owner_name, budget, budget_id, persons, all_columns)"
 						   " VALUES ($6, $7, $2, $5::uuid, "
 						   "$3, $4)", lengthof(types), types, values, NULL) != 1)
@@ -454,9 +454,9 @@ dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registrat
 
 		if (dperm_own_tables_query(
 				scope,
-				"INSERT INTO %s.dp_protected_columns (column_name, "
+				"INSERT INTO dperm.dp_protected_columns (column_name, "
 				"listed, is_unit, domain, registered_by)"
-				" SELECT $1, $2, $3, $4, r.id FROM %s.dp_protected_relations AS r "
+				" SELECT $1, $2, $3, $4, r.id FROM dperm.dp_protected_relations AS r "
 				"WHERE r.relation OPERATOR(pg_catalog.=) $5",
 				lengthof(column_types), column_types, column_values,
 				columns[i].domain ? "     " : "   n ") != 1)
@@ -474,7 +474,7 @@ dperm_registry_end(DpermTablesScope *scope, Oid relation)
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(relation)};
 
-	if (dperm_own_tables_query(scope, "UPDATE %s.dp_protected_relations SET budget = NULL, "
+	if (dperm_own_tables_query(scope, "UPDATE dperm.dp_protected_relations SET budget = NULL, "
 									  "budget_id = NULL WHERE "
 									  "relation = $1", lengthof(types), types, values, NULL) == 0)
 		elog(ERROR, "could not end a registration");

@@ -237,7 +237,7 @@ column_identity(const DpermSource *source, AttrNumber number, const char *name)
 		case BYTEAOID:
 			return psprintf("pg_catalog.encode(t.%s, 'hex')", column);
 		default:
-			return psprintf("%s.dperm_text(t.%s)", dperm_source_schema(source), column);
+			return psprintf("dperm.dperm_text(t.%s)", column);
 	}
 }
 

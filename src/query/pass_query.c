@@ -14,8 +14,8 @@
 char *
 dperm_pass_query_portion(const DpermSource *source)
 {
-	return psprintf("%s.dperm_portion($%d, $%d, %s)", dperm_source_schema(source), DPERM_PARAM_KEY,
-					DPERM_PARAM_PORTIONS, source->identity);
+	return psprintf("dperm.dperm_portion($%d, $%d, %s)", DPERM_PARAM_KEY, DPERM_PARAM_PORTIONS,
+					source->identity);
 }
 
 /*
@@ -37,20 +37,19 @@ raw_label(const DpermSource *source)
 char *
 dperm_pass_query_label(const DpermSource *source)
 {
-	const char *schema = dperm_source_schema(source);
 	char	   *label = raw_label(source);
 
 	switch (source->spec.labels.kind)
 	{
 		case DPERM_LABEL_NUMBER:
-			return psprintf("%s.dperm_label_number(%s)", schema, label);
+			return psprintf("dperm.dperm_label_number(%s)", label);
 		case DPERM_LABEL_SEVERAL:
-			return psprintf("%s.dperm_label_class(%s, $%d)", schema, label, DPERM_PARAM_LABELS);
+			return psprintf("dperm.dperm_label_class(%s, $%d)", label, DPERM_PARAM_LABELS);
 		case DPERM_LABEL_TWO:
 			break;
 	}
 	return source->label_plain ?
-		label : psprintf("%s.dperm_label(%s, $%d)", schema, label, DPERM_PARAM_LABELS);
+		label : psprintf("dperm.dperm_label(%s, $%d)", label, DPERM_PARAM_LABELS);
 }
 
 /* Are the columns one argument of an aggregate, because they are too many? */
@@ -74,7 +73,7 @@ append_columns(StringInfo sql, const DpermSource *source, bool renamed)
 
 		appendStringInfoString(sql, i > 0 ? ", " : "");
 		if (is_wide(source) && source->varlena[i])
-			appendStringInfo(sql, "%s.dperm_bounded(%s)", dperm_source_schema(source), column);
+			appendStringInfo(sql, "dperm.dperm_bounded(%s)", column);
 		else
 			appendStringInfoString(sql, column);
 	}
@@ -88,19 +87,18 @@ append_columns(StringInfo sql, const DpermSource *source, bool renamed)
 static char *
 row_by(const DpermSource *source, const char *function)
 {
-	const char *schema = dperm_source_schema(source);
 	StringInfoData sql;
 
 	initStringInfo(&sql);
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, "%s%s",
-						 i == 0						? psprintf("%s.%s(", schema, function) :
+						 i == 0						? psprintf("dperm.%s(", function) :
 						 i % DPERM_COLUMN_ARGS == 0 ? psprintf(") OPERATOR(pg_catalog.||) "
-															   "%s.%s(",
-															   schema, function) :
+															   "dperm.%s(",
+															   function) :
 													  ", ",
 						 source->output[i] ?
-							 psprintf("%s.dperm_text(%s)", schema, source->columns[i]) :
+							 psprintf("dperm.dperm_text(%s)", source->columns[i]) :
 							 source->columns[i]);
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
@@ -116,8 +114,8 @@ dperm_pass_query_sample(const DpermSource *source, int every)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "%s.dperm_sample($%d, "
-						   "%d, t.%s", dperm_source_schema(source), DPERM_PARAM_KEY, every,
+	appendStringInfo(&sql, "dperm.dperm_sample($%d, "
+						   "%d, t.%s", DPERM_PARAM_KEY, every,
 					 quote_identifier(source->label_column));
 	for (int i = 0; i < Min(source->block_count, DPERM_COLUMN_ARGS); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(source->blocks[i].column.bytes));
@@ -171,8 +169,8 @@ append_direct(StringInfo sql, const DpermSource *source, const char *from, int c
 
 	for (int i = 0; i < count; i++)
 	{
-		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM "
-							  "w), %s, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
+		appendStringInfo(sql, "%s dperm.%s((SELECT w%d FROM "
+							  "w), %s, ", i == 0 ? "SELECT" : ",",
 						 as_bytes ? "dperm_moments_row_agg" : aggregate_name(source), i,
 						 as_bytes ? dperm_pass_query_label(source) : raw_label(source));
 		if (as_bytes)
@@ -199,9 +197,9 @@ append_citus(StringInfo sql, const DpermSource *source, int count, const int *po
 
 	for (int i = 0; i < count; i++)
 		appendStringInfo(sql,
-						 "%s %s.%s($%d, %s, "
+						 "%s dperm.%s($%d, %s, "
 						 "%s)%s",
-						 i == 0 ? "SELECT" : ",", dperm_source_schema(source), aggregate,
+						 i == 0 ? "SELECT" : ",", aggregate,
 						 DPERM_PARAM_EXTRA + i, dperm_pass_query_label(source), row,
 						 portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "");
 	appendStringInfo(sql, " FROM %s AS t", source->from);
@@ -217,10 +215,9 @@ append_persons(StringInfo sql, const DpermSource *source, int count, const int *
 {
 	for (int i = 0; i < count; i++)
 		appendStringInfo(sql,
-						 "%s %s.dperm_moments_person_agg($%d, s.label, s.columns, s.labelled, "
+						 "%s dperm.dperm_moments_person_agg($%d, s.label, s.columns, s.labelled, "
 						 "s.first)%s",
-						 i == 0 ? "SELECT" : ",", dperm_source_schema(source),
-						 DPERM_PARAM_EXTRA + i,
+						 i == 0 ? "SELECT" : ",", DPERM_PARAM_EXTRA + i,
 						 portions ? filter("s.portion", portions[i], i) : "");
 	appendStringInfo(sql,
 					 " FROM (SELECT %s AS label, %s AS columns, pg_catalog.count(%s) OVER "
@@ -241,8 +238,8 @@ append_parts(StringInfo sql, const DpermSource *source, int count, const int *po
 	ListCell   *cell;
 
 	for (int i = 0; i < count; i++)
-		appendStringInfo(sql, "%s %s.dperm_moments_sum(s.m%d)", i == 0 ? "SELECT" : ",",
-						 dperm_source_schema(source), i);
+		appendStringInfo(sql, "%s dperm.dperm_moments_sum(s.m%d)", i == 0 ? "SELECT" : ",",
+						 i);
 	foreach(cell, source->parts)
 	{
 		appendStringInfoString(sql, cell == list_head(source->parts) ? " FROM (" : " UNION ALL ");
@@ -261,8 +258,8 @@ append_divided(StringInfo sql, const DpermSource *source, int count, const int *
 {
 	for (int i = 0; i < count; i++)
 	{
-		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM w), "
-							  "s.label, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
+		appendStringInfo(sql, "%s dperm.%s((SELECT w%d FROM w), "
+							  "s.label, ", i == 0 ? "SELECT" : ",",
 						 aggregate_name(source), i);
 		append_columns(sql, source, true);
 		appendStringInfo(sql, ")%s", filter("s.portion", portions[i], i));
@@ -328,8 +325,7 @@ dperm_pass_query_load(const DpermSource *source)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s.dperm_load_agg($%d, %s, %s, ", dperm_source_schema(source),
-					 DPERM_PARAM_EXTRA,
+	appendStringInfo(&sql, "SELECT dperm.dperm_load_agg($%d, %s, %s, ", DPERM_PARAM_EXTRA,
 					 source->portions > 0 ? dperm_pass_query_portion(source) :
 											"NULL::pg_catalog.int4",
 					 raw_label(source));

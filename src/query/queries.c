@@ -128,9 +128,9 @@ dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestRe
 	checked.text =
 		psprintf("%s WHERE %s%s LIMIT " INT64_FORMAT, read_query(source, false),
 				 source->unit ? psprintf("%s IS NOT NULL AND ", source->unit) : "",
-				 has_places ? psprintf("%s.dperm_portion($%d, %d, 0::pg_catalog.oid, "
+				 has_places ? psprintf("dperm.dperm_portion($%d, %d, 0::pg_catalog.oid, "
 									   "t.ctid) OPERATOR(pg_catalog.=) 0",
-									   dperm_source_schema(source), DPERM_PARAM_KEY, one_in) :
+									   DPERM_PARAM_KEY, one_in) :
 							  dperm_pass_query_sample(source, one_in),
 				 limit);
 	checked.params = make_params(&keyed, InvalidOid, NULL, 0);

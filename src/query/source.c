@@ -410,13 +410,6 @@ make_readers(DpermSource *source, DpermColumn **features)
 	return expressions;
 }
 
-/* The schema of our own functions, quoted. */
-const char *
-dperm_source_schema(const DpermSource *source)
-{
-	return quote_identifier(dperm_relation_schema_name(source->extension_schema));
-}
-
 /*
  * Raise an error for bounds that are wider than the registered ones, or if the
  * owner has registered none.
@@ -599,11 +592,10 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 			  **features;
 
 	memset(source, 0, sizeof(*source));
-	source->extension_schema = get_func_namespace(names->function);
 	dperm_location_check_coordinator();
 	source->moments_type =
 		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("dperm_moments"),
-						ObjectIdGetDatum(source->extension_schema));
+						ObjectIdGetDatum(get_namespace_oid("dperm", false)));
 	source->relation =
 		OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);

@@ -19,7 +19,6 @@
 /* Relation and columns, as the caller names them. */
 typedef struct DpermSourceNames
 {
-	Oid			function;		/* the SQL function that was called */
 	const char *relation;		/* as in FROM */
 	Oid			protected;		/* in a worker, the relation that it reads; else InvalidOid */
 	bool		reads;			/* are its rows to be read, and not only the catalog? */
@@ -39,7 +38,6 @@ typedef struct DpermSourceNames
 
 typedef struct DpermSource
 {
-	Oid			extension_schema;	/* where our own functions are */
 	Oid			moments_type;	/* dperm_moments */
 	Oid			relation;
 	char	   *from;			/* quoted name, for FROM */
@@ -163,8 +161,5 @@ extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names
  * if it cannot have rows.
  */
 extern Oid	dperm_source_find(const char *name);
-
-/* The schema of our own functions, quoted. */
-extern const char *dperm_source_schema(const DpermSource *source);
 
 #endif							/* DPERM_SOURCE_H */

@@ -13,11 +13,10 @@
 extern Oid	dperm_relation_look_up(const char *name, LOCKMODE lock, bool missing_ok);
 
 /*
- * The name of a relation, qualified and quoted; that of a schema. They raise an
- * error for one that the caller has dropped meanwhile.
+ * The name of a relation, qualified and quoted. Raises an error for one that the
+ * caller has dropped meanwhile.
  */
 extern char *dperm_relation_name(Oid relation);
-extern char *dperm_relation_schema_name(Oid schema);
 
 /* The owner of a relation, InvalidOid if it has been dropped. */
 extern Oid	dperm_relation_owner(Oid relation);

@@ -1,0 +1,155 @@
+--
+-- Who may do what in schema dperm
+--
+-- Nobody but superusers creates anything there, so tables have no triggers,
+-- rules or policies but ours.
+
+-- Privileges are not enough to write to our tables: pg_write_all_data has them,
+-- and GRANT ALL gives them.
+CREATE FUNCTION dperm.dperm_table_guard() RETURNS trigger
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF NOT (SELECT pg_has_role(current_user, c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = TG_RELID) THEN
+		RAISE EXCEPTION 'table "%" can only be changed by extension dperm', TG_TABLE_NAME
+			USING ERRCODE = 'insufficient_privilege', HINT = 'Use its functions.';
+	END IF;
+	RETURN NULL;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_table_guard() IS
+	'internal to budgets: only the extension writes its tables, whatever privileges other roles have';
+
+CREATE FUNCTION dperm.dperm_ledger_guard() RETURNS trigger
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RAISE EXCEPTION 'entries of the ledger cannot be changed or removed'
+		USING ERRCODE = 'object_not_in_prerequisite_state';
+END $$;
+COMMENT ON FUNCTION dperm.dperm_ledger_guard() IS
+	'internal to dp_ledger: entries are only ever added';
+
+-- Rows of logical replication would reset what is spent here to what is spent
+-- elsewhere; statement triggers do not fire for them. Other sessions with
+-- session_replication_role = replica write as usual: a restore may set it.
+CREATE FUNCTION dperm.dperm_replica_guard() RETURNS trigger
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	process text := (SELECT a.backend_type FROM pg_stat_activity a WHERE a.pid = pg_backend_pid());
+BEGIN
+	IF process LIKE 'logical replication%' THEN
+		RETURN NULL;
+	ELSIF process IS NULL THEN
+		RAISE EXCEPTION 'cannot tell whether a row of table "%" comes from logical replication', TG_TABLE_NAME
+			USING ERRCODE = 'insufficient_privilege', HINT = 'The owner of the table must be a superuser, or a member of pg_read_all_stats.';
+	END IF;
+	RETURN CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_replica_guard() IS
+	'internal to budgets: logical replication does not write the tables of the extension';
+
+CREATE FUNCTION dperm.dperm_follow_commands() RETURNS trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dperm.dperm_follow_commands() IS
+	'internal to budgets: from the first row on, event triggers of the extension are enabled';
+
+DO $$
+DECLARE
+	guarded regclass;
+BEGIN
+	FOR guarded IN SELECT c.oid FROM pg_class c WHERE c.relnamespace = 'dperm'::regnamespace AND c.relkind = 'r' LOOP
+		EXECUTE format('CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON %s
+				FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_table_guard();
+			ALTER TABLE %1$s ENABLE ALWAYS TRIGGER dperm_table_guard;
+			CREATE TRIGGER dperm_follow_commands AFTER INSERT ON %1$s
+				FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_follow_commands();
+			ALTER TABLE %1$s ENABLE ALWAYS TRIGGER dperm_follow_commands;
+			CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON %1$s
+				FOR EACH ROW EXECUTE FUNCTION dperm.dperm_replica_guard();
+			ALTER TABLE %1$s ENABLE REPLICA TRIGGER dperm_replica_guard', guarded);
+		IF guarded::text LIKE 'dperm.dp_ledger_%' THEN
+			EXECUTE format('CREATE TRIGGER dperm_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON %s
+					FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_ledger_guard();
+				ALTER TABLE %1$s ENABLE ALWAYS TRIGGER dperm_ledger_guard', guarded);
+		END IF;
+	END LOOP;
+END $$;
+
+-- Nobody else has any privilege in schema dperm, whatever default privileges
+-- have granted.
+DO $$
+DECLARE
+	held record;
+BEGIN
+	FOR held IN
+		SELECT o.object, CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(a.grantee)) END AS grantee
+		FROM (SELECT 'SCHEMA dperm' AS object, n.nspowner AS owner, n.nspacl AS acl
+				FROM pg_namespace n WHERE n.nspname = 'dperm'
+			UNION ALL SELECT 'TABLE ' || c.oid::regclass, c.relowner, c.relacl
+				FROM pg_class c WHERE c.relnamespace = 'dperm'::regnamespace
+			UNION ALL SELECT 'ROUTINE ' || p.oid::regprocedure, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner))
+				FROM pg_proc p WHERE p.pronamespace = 'dperm'::regnamespace) o, aclexplode(o.acl) a
+		WHERE a.grantee <> o.owner
+		GROUP BY 1, 2
+	LOOP
+		EXECUTE format('REVOKE ALL ON %s FROM %s', held.object, held.grantee);
+	END LOOP;
+END $$;
+
+-- Everybody but for what is called with their own rights: in queries over rows
+-- that they may read, here or on another server, ...
+GRANT USAGE ON SCHEMA dperm TO PUBLIC;
+GRANT EXECUTE ON ROUTINE
+	dperm.dperm_moments_vector_agg(dperm.dperm_moments, boolean, float8[]),
+	dperm.dperm_moments_vector_agg(dperm.dperm_moments, boolean, float4[]),
+	dperm.dperm_moments_agg(dperm.dperm_moments, boolean, VARIADIC "any"),
+	dperm.dperm_moments_agg(dperm.dperm_moments, boolean, record),
+	dperm.dperm_moments_agg(dperm.dperm_moments, "any", VARIADIC "any"),
+	dperm.dperm_moments_agg(dperm.dperm_moments, "any", record),
+	dperm.dperm_moments_row_agg(dperm.dperm_moments, boolean, bytea),
+	dperm.dperm_moments_row_agg(dperm.dperm_moments, float8, bytea),
+	dperm.dperm_moments_person_agg(dperm.dperm_moments, boolean, bytea, bigint, boolean),
+	dperm.dperm_moments_person_agg(dperm.dperm_moments, float8, bytea, bigint, boolean),
+	dperm.dperm_moments_sum(dperm.dperm_moments),
+	dperm.dperm_load_agg(bytea, integer, "any", VARIADIC "any"),
+	dperm.dperm_load_agg(bytea, integer, "any", record),
+	dperm.dperm_text("any"),
+	dperm.dperm_bounded(anyelement),
+	dperm.dperm_label("any", text),
+	dperm.dperm_label_class("any", text[]),
+	dperm.dperm_label_number("any"),
+	dperm.dperm_portion(bytea, integer, oid, tid),
+	dperm.dperm_portion(bytea, integer, text),
+	dperm.dperm_portion(bytea, integer, bigint),
+	dperm.dperm_portion(bytea, integer, uuid),
+	dperm.dperm_row(VARIADIC "any"),
+	dperm.dperm_row_plain(VARIADIC "any"),
+	dperm.dperm_sample(bytea, integer, VARIADIC "any")
+	TO PUBLIC;
+-- ... by Citus, which asks for the right to call the parts of an aggregate that
+-- it runs on several servers, ...
+GRANT EXECUTE ON ROUTINE
+	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, float8[]),
+	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, float4[]),
+	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, bytea),
+	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, float8, bytea),
+	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, bytea, bigint, boolean),
+	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, float8, bytea, bigint, boolean),
+	dperm.dperm_moments_combine(dperm.dperm_moments, dperm.dperm_moments)
+	TO PUBLIC;
+-- ... by casts, and by views and functions for everybody.
+GRANT EXECUTE ON ROUTINE
+	dperm.dperm_model_to_jsonb(@extschema@.dp_model),
+	dperm.dperm_model_from_jsonb(jsonb),
+	dperm.dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric),
+	dperm.dperm_may_spend(text, regclass),
+	dperm.dperm_report_entry(@extschema@.dp_model),
+	dperm.dperm_report_ledger(@extschema@.dp_model),
+	dperm.dperm_report_model(@extschema@.dp_model, text, text, text, jsonb, jsonb),
+	dperm.dperm_report_model_data(@extschema@.dp_model, text, text, text, jsonb),
+	dperm.dperm_report_facts(text),
+	dperm.dperm_report_budget(text, text, text, text, jsonb),
+	dperm.dperm_report_budget_data(text, text, text, text, jsonb)
+	TO PUBLIC;
+GRANT SELECT ON dperm.dperm_report_limits TO PUBLIC;
