@@ -53,11 +53,16 @@ CREATE TABLE dperm.dp_protected_relations (
 	owner regrole GENERATED ALWAYS AS (dperm.dperm_role_of(owner_name)) STORED,
 	budget text,
 	budget_id uuid,
+	view_of uuid,
 	persons boolean NOT NULL,
-	all_columns boolean NOT NULL
+	unit name,
+	all_columns boolean NOT NULL,
+	ended timestamptz,
+	ended_by name,
+	dropped_name text COLLATE "C"
 );
 COMMENT ON TABLE dperm.dp_protected_relations IS
-	'internal to dp_protect: a row for each protected relation; without a budget, for one that is no longer protected; pending if it was restored before the relation; owner is the owner of the relation when it was protected';
+	'internal to dp_protect: a row for each protected table, and for each view that is offered of one, with the id of its row; without a budget, for one whose protection has ended, when and by whom; pending if it was restored before the relation; owner is the owner of the relation when it was protected; unit is the name of its column, which the budget keeps for a table of this dropped_name';
 CREATE INDEX dp_protected_relations_relation ON dperm.dp_protected_relations (relation);
 CREATE INDEX dp_protected_relations_pending ON dperm.dp_protected_relations (pending) WHERE pending IS NOT NULL;
 CREATE INDEX dp_protected_relations_budget_id ON dperm.dp_protected_relations (budget_id);
@@ -71,21 +76,18 @@ CREATE TABLE dperm.dp_protected_columns (
 	listed boolean NOT NULL,
 	is_unit boolean NOT NULL,
 	domain jsonb,
-	registered_by uuid,
-	kept_by uuid,
-	CHECK ((registered_by IS NULL) <> (kept_by IS NULL))
+	registered_by uuid NOT NULL
 );
 COMMENT ON TABLE dperm.dp_protected_columns IS
-	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; registered_by is the id of its registration; with kept_by, the unit that its rows have or had for the budget of this id: is_unit, unless a materialized view of it is not computed row by row';
+	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; registered_by is the id of its registration';
 CREATE INDEX dp_protected_columns_relation ON dperm.dp_protected_columns (relation);
 CREATE INDEX dp_protected_columns_pending ON dperm.dp_protected_columns (pending) WHERE pending IS NOT NULL;
-CREATE INDEX dp_protected_columns_registered_by ON dperm.dp_protected_columns (registered_by) WHERE registered_by IS NOT NULL;
-CREATE INDEX dp_protected_columns_kept_by ON dperm.dp_protected_columns (kept_by) WHERE kept_by IS NOT NULL;
+CREATE INDEX dp_protected_columns_registered_by ON dperm.dp_protected_columns (registered_by);
 
 -- A relation that was dropped by a transaction that did not see its registration
 -- has no name.
 SELECT pg_extension_config_dump('dperm.dp_protected_relations',
-	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid = relation)');
+	'WHERE pending IS NOT NULL OR budget IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid = relation)');
 SELECT pg_extension_config_dump('dperm.dp_protected_columns',
 	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid = relation)');
 

@@ -88,6 +88,23 @@ registrations_of(Oid relation)
 	return dperm_own_rows_find("dp_protected_relations", "relation", ObjectIdGetDatum(relation));
 }
 
+/* Has the relation the owner who registered it? */
+static bool
+is_owners(const DpermOwnRows *rows, int row, Oid relation)
+{
+	return DatumGetObjectId(dperm_own_rows_value(rows, row, "owner")) ==
+		dperm_relation_owner(relation);
+}
+
+bool
+dperm_debit_is_owners(Oid relation)
+{
+	DpermOwnRows rows = registrations_of(relation);
+	int			row = only_registration(&rows);
+
+	return row >= 0 && is_owners(&rows, row, relation);
+}
+
 /* Find the hindrance. */
 static Hindrance
 find_hindrance(const DpermBudget *budget, Oid relation)
@@ -98,10 +115,7 @@ find_hindrance(const DpermBudget *budget, Oid relation)
 
 	if (id == NULL || strcmp(id, budget->id) != 0)
 		return HINDERED_BY_BUDGET;
-	return DatumGetObjectId(dperm_own_rows_value(&rows, row, "owner")) ==
-				   dperm_relation_owner(relation) ?
-			   NOT_HINDERED :
-			   HINDERED_BY_OWNER;
+	return is_owners(&rows, row, relation) ? NOT_HINDERED : HINDERED_BY_OWNER;
 }
 
 /* Are registrations as they were read? */

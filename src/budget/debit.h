@@ -38,6 +38,9 @@ typedef struct DpermCharge
  */
 extern DpermLedgerEntry dperm_debit(const DpermCharge *charge);
 
+/* Does a registered relation have the owner who registered it? */
+extern bool dperm_debit_is_owners(Oid relation);
+
 /* Are registrations as they were read? A list of DpermVersion. */
 extern bool dperm_debit_unchanged(List *versions);
 

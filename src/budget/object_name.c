@@ -418,14 +418,14 @@ pending_name(const char *text, bool is_column)
 
 /*
  * dperm_relation_pending(dperm_relation_name): a name without a relation, or
- * NULL
+ * NULL, also for no name at all
  */
 Datum
 dperm_relation_pending(PG_FUNCTION_ARGS)
 {
 	DpermReference *reference = GET_REFERENCE(0);
 
-	if (OidIsValid(reference->object))
+	if (OidIsValid(reference->object) || reference->name[0] == '\0')
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(pending_name(reference->name, false));
 }

@@ -27,12 +27,15 @@ PG_FUNCTION_INFO_V1(dp_domains);
 static const DpermRegistration *
 usable_registration(Oid relation)
 {
-	const DpermRegistration *registration =
+	DpermRegistration *registration =
 		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)) ?
 		dperm_registry_find(relation) : NULL;
 
-	return registration && registration->budget && !registration->waiting &&
-		dperm_debit_may_spend(registration->budget, relation, GetUserId()) ? registration : NULL;
+	if (registration == NULL || registration->budget == NULL || registration->waiting ||
+		!dperm_debit_may_spend(registration->budget, relation, GetUserId()))
+		return NULL;
+	dperm_protection_resolve(registration);
+	return registration;
 }
 
 /* A row of the result. */
@@ -70,7 +73,7 @@ dp_domains(PG_FUNCTION_ARGS)
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 	int			count;
 	DpermColumn *columns = registration ?
-		dperm_registered_columns_read(registration, NULL, &count, NULL) :
+		dperm_registered_columns_read(registration, NULL, &count) :
 		dperm_domains_read(relation, NULL, dperm_encode_dimension, &count);
 
 	for (int i = 0; i < count; i++)

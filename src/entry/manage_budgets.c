@@ -21,7 +21,6 @@
 #include "budget/budget.h"
 #include "budget/object_name.h"
 #include "core/base/limits.h"
-#include "protect/kept_unit_rows.h"
 #include "protect/owner_notes.h"
 #include "protect/registry.h"
 #include "relation/cluster.h"
@@ -354,7 +353,8 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 	dperm_budget_note(name, "drop", role, NULL, NULL);
 	(void) dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_grants WHERE budget_id = "
 										  "$1::uuid", 1, types, values, NULL);
-	dperm_kept_unit_rows_forget(&scope, budget);
+	(void) dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_protected_relations WHERE "
+										  "budget_id = $1::uuid", 1, types, values, NULL);
 	if (dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_accounts WHERE id = "
 									   "$1::uuid", 1, types, values, NULL) != 1)
 		elog(ERROR, "could not drop budget \"%s\"", name);

@@ -4,15 +4,12 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/relation.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "nodes/parsenodes.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -21,7 +18,6 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
-#include "utils/rel.h"
 
 #include "base/arguments.h"
 #include "base/compat.h"
@@ -30,11 +26,7 @@
 #include "column/domain_print.h"
 #include "column/domains.h"
 #include "column/encode.h"
-#include "protect/allowed_code.h"
-#include "protect/kept_unit_rows.h"
-#include "protect/kept_units.h"
 #include "protect/owner_notes.h"
-#include "protect/population.h"
 #include "protect/protection.h"
 #include "protect/registered_columns.h"
 #include "query/persons.h"
@@ -57,6 +49,7 @@ PG_FUNCTION_INFO_V1(dperm_may_spend);
 #define COLUMNS_SHOWN 1000
 
 #define REQUIRED_HINT "Call dp_protect('table', budget => 'name')."
+#define OFFER_HINT "Protect its table first; then dp_protect('view') offers the view."
 
 /*
  * Whatever goes wrong when relation is looked up, the hint is about this
@@ -164,65 +157,6 @@ domains_argument(FunctionCallInfo fcinfo)
 	return domains;
 }
 
-/* A view whose query is checked, and the role that it is read as. */
-typedef struct ReadView
-{
-	Oid			view;
-	Oid			role;
-} ReadView;
-
-static void check_view_readable(Oid view, Oid reader);
-
-/* Raise an error for a part of a query that reads what a role may not read. */
-static bool
-check_readable(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		Oid			relation = ((RangeTblEntry *) node)->relid;
-		Oid			role = ((ReadView *) context)->role;
-
-		/* a view has range table entries for itself: its old and new rows */
-		if (((RangeTblEntry *) node)->rtekind != RTE_RELATION ||
-			relation == ((ReadView *) context)->view)
-			return false;
-		if (pg_class_aclcheck(relation, role, ACL_SELECT) != ACLCHECK_OK &&
-			pg_attribute_aclcheck_all(relation, role, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("permission denied for relation %s", get_rel_name(relation)),
-					 errhint("The owner of a protected view must be able to read what it reads.")));
-		check_view_readable(relation, role);
-		return false;
-	}
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, check_readable, context, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, check_readable, context);
-}
-
-/*
- * Raise an error for a view, materialized or not, that reads what its owner may
- * not read, directly or through other views: nobody could train on it, so
- * nothing should be registered.
- */
-static void
-check_view_readable(Oid view, Oid reader)
-{
-	Relation	relation = relation_open(view, AccessShareLock);
-	Query	   *query = dperm_domains_view_query(relation);
-	ReadView	context = {view, relation->rd_rel->relowner};
-
-	check_stack_depth();
-	CHECK_FOR_INTERRUPTS();		/* views that read views may be many */
-	if (relation->rd_rel->relkind == RELKIND_VIEW && RelationHasSecurityInvoker(relation))
-		context.role = reader;
-	if (query)
-		(void) check_readable((Node *) query, &context);
-	relation_close(relation, AccessShareLock);
-}
-
 /* A column of an argument, by its exact name. */
 static DpermRegisteredColumn *
 column_named(const char *name, Oid relation, const DpermColumn *columns,
@@ -272,53 +206,19 @@ check_unit_type(Oid relation, AttrNumber number)
 }
 
 /*
- * If nothing has been spent from a budget, it only keeps the units of the
- * relations that charge it now, except this one.
+ * Raise an error for a unit that is computed when read: that may fail.
  */
 static void
-keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
+check_unit_stored(Oid table, AttrNumber unit)
 {
-	ListCell   *cell;
-
-	if (dperm_budget_is_charged(budget))
-		return;
-	dperm_kept_unit_rows_forget(scope, budget);
-	foreach(cell, dperm_registry_charge(budget))
-	{
-		DpermRegistration *present =
-			lfirst_oid(cell) != relation ? dperm_registry_find(lfirst_oid(cell)) : NULL;
-
-		/* it may have been dropped or unprotected since */
-		if (present && present->budget_id && strcmp(present->budget_id, budget->id) == 0)
-			dperm_kept_unit_rows_add(scope, budget->id,
-								dperm_kept_units_trace(present->relation, present->unit));
-	}
-}
-
-/*
- * Keep the unit of a relation for its budget. Raises an error if it differs
- * from that of relations that share rows with it, or from the one it had when
- * the budget was charged: what has been spent is about other persons.
- * dp_unprotect in between makes no difference.
- */
-static void
-keep_unit(DpermTablesScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
-{
-	List	   *tables = dperm_kept_units_trace(registration->relation, registration->unit);
-
-	keep_present(scope, budget, registration->relation);
-	dperm_kept_units_check(registration, tables, false);
-	dperm_kept_unit_rows_add(scope, budget->id, tables);
-}
-
-/* A relation leaves a budget. */
-static void
-let_go(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
-{
-	if (budget == NULL)			/* it is missing */
-		return;
-	keep_present(scope, budget, relation);
-	dperm_budget_note(budget->name, "unprotect", scope->user, dperm_relation_name(relation), NULL);
+#ifdef ATTRIBUTE_GENERATED_VIRTUAL
+	if (get_attgenerated(table, unit) == ATTRIBUTE_GENERATED_VIRTUAL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of table \"%s\" cannot be the unit: it is a virtual "
+						"generated column", get_attname(table, unit, false), get_rel_name(table)),
+				 errhint("Use a stored column.")));
+#endif
 }
 
 /* What dp_protect registers. */
@@ -330,10 +230,8 @@ typedef struct Protecting
 	int			listed;
 	Jsonb	   *domains;
 	bool		domains_kept;	/* are they those of the former registration? */
-	List	   *versions;		/* DpermVersion: registrations of other relations */
 	DpermRegisteredColumn *columns; /* those with anything to register */
 	int			count;
-	List	   *usable;			/* numbers of columns that calls may use */
 } Protecting;
 
 /* Keep what a former registration has and the arguments omit. */
@@ -353,7 +251,9 @@ keep_omitted(Protecting *protecting, const DpermRegistration *before)
 					 errhint("Specify unit, columns and domains.")));
 		return;
 	}
-	if (protecting->unit == NULL)
+	if (protecting->registration.budget == NULL)
+		protecting->registration.budget = before->budget;
+	if (protecting->unit == NULL && !before->view_of)
 		protecting->unit = dperm_protection_unit(before, NULL);
 	if (protecting->names == NULL && !before->all_columns)
 	{
@@ -429,59 +329,11 @@ split_domains(Protecting *protecting, const DpermColumn *columns,
 	}
 }
 
-/* Does a registration open a column? */
-static bool
-is_opened(const Protecting *protecting, const char *column)
-{
-	if (protecting->names == NULL)
-		return protecting->unit == NULL || strcmp(column, protecting->unit) != 0;
-	for (int i = 0; i < protecting->listed; i++)
-		if (strcmp(protecting->names[i], column) == 0)
-			return true;
-	return false;
-}
-
-/*
- * Columns that are closed in another relation that shows them stay closed. If
- * all columns are to be open, those are not registered as such.
- */
-static void
-keep_closed(Protecting *protecting, const DpermColumn *columns, int count)
-{
-	Oid			relation = protecting->registration.relation;
-	char	  **open = palloc(sizeof(char *) * (count + 1));
-	int			opened = 0;
-	StringInfoData closed;
-
-	initStringInfo(&closed);
-	for (int i = 0; i < count; i++)
-		if (!is_opened(protecting, columns[i].name))
-			continue;
-		else if (OidIsValid(columns[i].closed_in))
-			appendStringInfo(&closed, "%s\"%s\" (in \"%s\")", closed.len > 0 ? ", " : "",
-							 columns[i].name, get_rel_name(columns[i].closed_in));
-		else
-			open[opened++] = columns[i].name;
-	if (closed.len == 0)
-		return;
-	if (protecting->names == NULL)
-	{
-		protecting->names = open;
-		protecting->listed = opened;
-	}
-	ereport(NOTICE,
-			(errmsg("columns of relation \"%s\" that are closed elsewhere stay closed: %s",
-					get_rel_name(relation), dperm_message_clip(closed.data, COLUMNS_SHOWN)),
-			 errhint("To open a column, list it in columns of both relations, or show an "
-					 "expression of it in a view.")));
-}
-
 /* What is to be registered about the columns of a relation. */
 static void
 register_columns(Protecting *protecting, const DpermColumn *columns, int count)
 {
 	Oid			relation = protecting->registration.relation;
-	bool		all = protecting->names == NULL;
 	DpermRegisteredColumn *registered = palloc0(sizeof(*registered) * Max(count, 1));
 
 	for (int i = 0; i < count; i++)
@@ -496,16 +348,14 @@ register_columns(Protecting *protecting, const DpermColumn *columns, int count)
 
 		column->is_unit = true;
 		protecting->registration.unit = column->number;
+		protecting->registration.unit_name = protecting->unit;
 		check_unit_type(relation, column->number);
+		check_unit_stored(relation, column->number);
 	}
 	protecting->columns = registered;
 	for (int i = 0; i < count; i++)
-	{
-		if (all || registered[i].listed || registered[i].is_unit)
-			protecting->usable = lappend_int(protecting->usable, registered[i].number);
 		if (registered[i].listed || registered[i].is_unit || registered[i].domain)
 			registered[protecting->count++] = registered[i];
-	}
 }
 
 /* A description of the registration for the ledger. */
@@ -527,16 +377,40 @@ describe_registration(const Protecting *protecting)
 }
 
 /*
- * Write a registration, replacing the former one if there is one. Budgets are
- * locked in the order of their names.
+ * Raise an error if the unit of a table differs from the one that it had when
+ * the budget was charged: what has been spent is about other persons.
+ * dp_unprotect, or DROP TABLE, in between makes no difference.
  */
 static void
-write_registration(const Protecting *protecting, const DpermRegistration *before)
+check_kept_unit(const DpermBudget *budget, const Protecting *protecting)
 {
-	const DpermRegistration *registration = &protecting->registration;
+	Oid			relation = protecting->registration.relation;
+	char	   *kept;
+
+	if (!dperm_budget_is_charged(budget) ||
+		!dperm_registry_kept_unit(budget->id, relation, &kept) ||
+		(kept && protecting->unit ? strcmp(kept, protecting->unit) == 0 :
+		 kept == protecting->unit))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("relation \"%s\" has another unit in budget \"%s\"",
+					get_rel_name(relation), budget->name),
+			 kept ? errdetail("Its unit is column \"%s\".", kept) :
+			 errdetail("Its unit is a row."),
+			 errhint("Specify that unit, or create another budget.")));
+}
+
+/*
+ * Write the registration of a table, replacing the former one if there is one.
+ * Its views follow. Budgets are locked in the order of their names.
+ */
+static void
+write_table(Protecting *protecting, const DpermRegistration *before)
+{
+	DpermRegistration *registration = &protecting->registration;
 	Oid			relation = registration->relation;
-	int			order = before && before->budget && !before->waiting ?
-		strcmp(before->budget, registration->budget) : 0;
+	int			order = before ? strcmp(before->budget, registration->budget) : 0;
 	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermBudget *old = NULL;
@@ -547,27 +421,180 @@ write_registration(const Protecting *protecting, const DpermRegistration *before
 	budget = dperm_budget_get_own(registration->budget, scope.user);
 	if (order > 0)
 		old = dperm_registry_budget(before, true);
-	if (!dperm_debit_unchanged(protecting->versions))
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("the registration of a relation behind \"%s\" has changed",
-						get_rel_name(relation)),
-				 errhint("Try again.")));
-	if (strcmp(budget->id, registration->budget_id) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("budget \"%s\" has changed", budget->name),
-				 errhint("Try again.")));
+	registration->budget_id = budget->id;
 	dperm_budget_settle_unit(&scope, budget,
 							 registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
-							 list_delete_oid(dperm_registry_charge(budget), relation) != NIL);
+							 dperm_registry_charges(budget, relation));
+	check_kept_unit(budget, protecting);
 	dperm_registry_write(&scope, registration, protecting->columns, protecting->count);
-	keep_unit(&scope, budget, registration);
-	if (order != 0)
-		let_go(&scope, old, relation);
+	if (before)
+		dperm_registry_move_views(&scope, before->id, registration);
+	if (old)
+		dperm_budget_note(old->name, "unprotect", scope.user, dperm_relation_name(relation), NULL);
 	dperm_budget_note(registration->budget, "protect", scope.user, dperm_relation_name(relation),
 					  describe_registration(protecting));
 	dperm_own_tables_leave(&scope);
+}
+
+/*
+ * Raise an error for a relation that cannot be registered: a part of a table,
+ * or a materialized view without a unit.
+ */
+static void
+check_table(const Protecting *protecting)
+{
+	Oid			relation = protecting->registration.relation;
+
+	if (has_superclass(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" is a part of another table", get_rel_name(relation)),
+				 errhint("Protect the root of its partitions or children, and offer a view of "
+						 "that with a WHERE clause.")));
+	if (get_rel_relkind(relation) == RELKIND_MATVIEW && protecting->unit == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a materialized view needs a unit"),
+				 errhint("Its rows may be made of several rows of a person: specify the column "
+						 "that identifies persons, unit => 'column'.")));
+	dperm_protection_check_table(relation);
+	dperm_protection_check_family(relation, dperm_row_sources_family(relation));
+}
+
+/*
+ * Warn that the rows of a materialized view are the owner's word, and of a table
+ * behind it that charges another budget.
+ */
+static void
+warn_stored(const DpermRegistration *registration)
+{
+	Oid			relation = registration->relation;
+	ListCell   *cell;
+
+	if (get_rel_relkind(relation) != RELKIND_MATVIEW)
+		return;
+	ereport(WARNING,
+			(errmsg("each row of materialized view \"%s\" must be computed from rows of one "
+					"unit", get_rel_name(relation)),
+			 errdetail("dperm does not check how its rows were made.")));
+	foreach(cell, dperm_registry_among(dperm_row_sources_relations(relation)))
+	{
+		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
+
+		if (other && other->budget && !dperm_registry_same_budget(other, registration))
+			ereport(WARNING,
+					(errmsg("materialized view \"%s\" reads \"%s\", which charges another "
+							"budget: \"%s\"", get_rel_name(relation),
+							get_rel_name(other->relation), other->budget),
+					 errdetail("The same people have two budgets, which add up."),
+					 errhint("Protect both with the same budget.")));
+	}
+}
+
+/* Protect a table; before is its registration, or NULL. */
+static void
+protect_table(Protecting *protecting, const DpermRegistration *before)
+{
+	DpermRegistration *registration = &protecting->registration;
+	Oid			relation = registration->relation;
+	const DpermRegistration nothing = {.relation = relation};
+	bool		distributed;
+	DpermColumn *columns;
+	int			count;
+
+	if (registration->budget == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("budget must not be NULL"),
+				 errhint(REQUIRED_HINT)));
+	registration->persons = protecting->unit != NULL;
+	registration->all_columns = protecting->names == NULL;
+	check_table(protecting);
+	columns = dperm_registered_columns_replace(
+		before ? before : &nothing, protecting->domains_kept ? NULL : protecting->domains, &count);
+	distributed = dperm_location_protected_on_citus(relation);
+	if (distributed)
+		dperm_cluster_connect(dperm_relation_owner(relation));
+	register_columns(protecting, columns, count);
+	write_table(protecting, before);
+
+	dperm_owner_notes_relation(relation);
+	warn_stored(registration);
+	if (dperm_location_has_citus())
+		dperm_cluster_warn(relation, distributed);
+}
+
+/* Raise an error for arguments of a view that differ from its table. */
+static void
+check_offer(const Protecting *protecting, const DpermRegistration *table)
+{
+	const char *budget = protecting->registration.budget;
+
+	if (protecting->names)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("columns is for tables: a view offers the columns that it shows"),
+				 errhint("Omit columns. A column that is closed in the table stays closed.")));
+	if (budget && strcmp(budget, table->budget) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a view is charged to the budget of its table, which is \"%s\"",
+						table->budget),
+				 errhint("Omit budget.")));
+	(void) dperm_protection_unit(table, protecting->unit);
+}
+
+/* Offer a view of a protected table; before is its registration, or NULL. */
+static void
+offer_view(Protecting *protecting, const DpermRegistration *before)
+{
+	DpermRegistration *registration = &protecting->registration;
+	Oid			relation = registration->relation;
+	DpermRegistration former = before ? *before : (DpermRegistration) {.relation = relation};
+	const DpermView *view = dperm_view_read(relation);
+	DpermRegistration *table = dperm_registry_find(view->table);
+	DpermTablesScope scope;
+	DpermColumn *columns;
+	int			count;
+
+	if (table == NULL || table->budget == NULL || table->waiting ||
+		!dperm_debit_is_owners(table->relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("table \"%s\" of view \"%s\" is not protected",
+						get_rel_name(view->table), get_rel_name(relation)),
+				 errhint(OFFER_HINT)));
+	if (dperm_relation_owner(view->table) != dperm_relation_owner(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("view \"%s\" and its table \"%s\" have different owners",
+						get_rel_name(relation), get_rel_name(view->table)),
+				 errhint("The owner of the table offers views of it.")));
+	check_offer(protecting, table);
+	registration->view = former.view = view;
+	registration->table = former.table = table;
+	registration->view_of = table->id;
+	registration->budget = table->budget;
+	registration->persons = table->persons;
+	registration->all_columns = true;
+	protecting->unit = NULL;
+	columns = dperm_registered_columns_replace(
+		&former, protecting->domains_kept ? NULL : protecting->domains, &count);
+	register_columns(protecting, columns, count);
+
+	dperm_own_tables_enter(&scope);
+	registration->budget_id = dperm_budget_get_own(table->budget, scope.user)->id;
+	if (!dperm_debit_unchanged(dperm_protection_versions(table)))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("the registration of table \"%s\" has changed",
+						get_rel_name(table->relation)),
+				 errhint("Try again.")));
+	dperm_registry_write(&scope, registration, protecting->columns, protecting->count);
+	dperm_budget_note(registration->budget, "protect", scope.user, dperm_relation_name(relation),
+					  describe_registration(protecting));
+	dperm_own_tables_leave(&scope);
+	dperm_owner_notes_relation(relation);
 }
 
 /* dp_protect(relation, budget, unit, columns, domains) */
@@ -575,47 +602,48 @@ Datum
 dp_protect(PG_FUNCTION_ARGS)
 {
 	Protecting	protecting = {.unit = dperm_arguments_text(fcinfo, "unit")};
-	DpermRegistration *registration = &protecting.registration;
 	DpermRegistration *before;
-	DpermColumn *columns;
-	int			count;
-	Oid			relation,
-				owner;
-	bool		distributed;
+	Oid			relation;
 
 	protecting.names = columns_argument(fcinfo, &protecting.listed);
 	relation = own_relation(fcinfo);
-	owner = dperm_relation_owner(relation);
 	protecting.domains = domains_argument(fcinfo);
-	registration->relation = relation;
-	registration->budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT);
+	protecting.registration.relation = relation;
+	protecting.registration.budget = dperm_arguments_text(fcinfo, "budget");
+	dperm_location_check_coordinator();
 	before = dperm_registry_find(relation);
 	if (before && before->budget)
 		keep_omitted(&protecting, before);
-	registration->persons = protecting.unit != NULL;
-	columns = dperm_registered_columns_replace(
-		relation, before, protecting.domains_kept ? NULL : protecting.domains, &count,
-		&protecting.versions);
-	keep_closed(&protecting, columns, count);
-	registration->all_columns = protecting.names == NULL;
-
-	dperm_location_check_coordinator();
-	distributed = dperm_location_protected_on_citus(relation);
-	if (distributed)
-		dperm_cluster_connect(owner);
-	register_columns(&protecting, columns, count);
-	(void) dperm_population_query(relation, registration->unit, NULL);
-	check_view_readable(relation, owner);
-	registration->budget_id = dperm_budget_get(registration->budget, false)->id;
-	dperm_protection_check_shared(registration, dperm_row_sources_relations(relation));
-	write_registration(&protecting, before);
-
-	dperm_owner_notes_relation(relation);
-	dperm_population_warn(relation, registration->persons);
-	if (dperm_location_has_citus())
-		dperm_cluster_warn(relation, distributed);
-	dperm_allowed_code_warn(get_extension_oid("dperm", false), relation, owner, protecting.usable);
+	if (before && (before->budget == NULL || before->waiting))
+		before = NULL;
+	if (get_rel_relkind(relation) == RELKIND_VIEW)
+		offer_view(&protecting, before);
+	else
+		protect_table(&protecting, before);
 	PG_RETURN_VOID();
+}
+
+/* End the views of a table, and name them. */
+static void
+end_views(DpermTablesScope *scope, const DpermRegistration *table)
+{
+	StringInfoData names;
+	ListCell   *cell;
+
+	initStringInfo(&names);
+	foreach(cell, dperm_registry_views(table))
+	{
+		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "",
+						 get_rel_name(lfirst_oid(cell)));
+		dperm_registry_end(scope, lfirst_oid(cell));
+		dperm_budget_note(table->budget, "unprotect", scope->user,
+						  dperm_relation_name(lfirst_oid(cell)), NULL);
+	}
+	if (names.len > 0)
+		ereport(NOTICE,
+				(errmsg("views of table \"%s\" are no longer offered: %s",
+						get_rel_name(table->relation),
+						dperm_message_clip(names.data, COLUMNS_SHOWN))));
 }
 
 /* dp_unprotect(relation) */
@@ -640,10 +668,13 @@ dp_unprotect(PG_FUNCTION_ARGS)
 				 errdetail("That relation has not been restored."),
 				 errhint("Rename yours, or protect it with dp_protect.")));
 	budget = dperm_registry_budget(registration, true);
+	if (!registration->view_of)
+		end_views(&scope, registration);
 	dperm_registry_end(&scope, relation);
-	let_go(&scope, budget, relation);
+	if (budget)
+		dperm_budget_note(budget->name, "unprotect", scope.user, dperm_relation_name(relation),
+						  NULL);
 	dperm_own_tables_leave(&scope);
-	dperm_owner_notes_ended(registration);
 	PG_RETURN_VOID();
 }
 

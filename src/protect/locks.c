@@ -7,14 +7,24 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/transam.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_cast.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_enum.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
@@ -29,9 +39,9 @@
  * to need the lock.
  */
 static void
-lock_relation(Oid relation, bool shared, LOCKMODE mode)
+lock_relation(Oid relation, LOCKMODE mode)
 {
-	LockRelId	id = {.relId = relation, .dbId = shared ? InvalidOid : MyDatabaseId};
+	LockRelId	id = {.relId = relation, .dbId = MyDatabaseId};
 
 	LockRelationIdForSession(&id, mode);
 	LockRelationOid(relation, mode);
@@ -51,7 +61,7 @@ lock_indexes(Oid table, LOCKMODE mode)
 				ObjectIdGetDatum(table));
 	scan = systable_beginscan(indexes, IndexIndrelidIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		lock_relation(((Form_pg_index) GETSTRUCT(tuple))->indexrelid, false, mode);
+		lock_relation(((Form_pg_index) GETSTRUCT(tuple))->indexrelid, mode);
 	systable_endscan(scan);
 	table_close(indexes, AccessShareLock);
 }
@@ -63,7 +73,7 @@ lock_with_values(Oid relation, LOCKMODE mode)
 	HeapTuple	tuple;
 	Oid			toast = InvalidOid;
 
-	lock_relation(relation, false, mode);
+	lock_relation(relation, mode);
 	lock_indexes(relation, mode);
 	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
 	if (HeapTupleIsValid(tuple))
@@ -73,33 +83,29 @@ lock_with_values(Oid relation, LOCKMODE mode)
 	}
 	if (OidIsValid(toast))
 	{
-		lock_relation(toast, false, mode);
+		lock_relation(toast, mode);
 		lock_indexes(toast, mode);
 	}
 }
 
-/* Lock all system catalogs and their indexes. */
+/*
+ * Lock the catalogs that a row can make a process look at. Caches are filled by
+ * the first row that needs them: the labels of an enum, the collation of a
+ * comparison, and how values of a type are written or, in an array, compared.
+ * To look at a catalog for the first time takes those that describe it.
+ */
 static void
 lock_catalogs(void)
 {
-	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	static const Oid catalogs[] = {
+		EnumRelationId, CollationRelationId,
+		TypeRelationId, ProcedureRelationId, OperatorRelationId, CastRelationId,
+		OperatorClassRelationId, AccessMethodOperatorRelationId, AccessMethodProcedureRelationId,
+		RelationRelationId, AttributeRelationId, IndexRelationId
+	};
 
-	ScanKeyInit(&key, Anum_pg_class_oid, BTLessStrategyNumber, F_OIDLT,
-				ObjectIdGetDatum(FirstGenbkiObjectId));
-	scan = systable_beginscan(catalog, ClassOidIndexId, true, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
-
-		if (form->relkind == RELKIND_RELATION || form->relkind == RELKIND_INDEX ||
-			form->relkind == RELKIND_TOASTVALUE)
-			lock_relation(form->oid, form->relisshared, AccessShareLock);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
+	for (int i = 0; i < lengthof(catalogs); i++)
+		lock_with_values(catalogs[i], AccessShareLock);
 }
 
 /*
@@ -118,13 +124,15 @@ lock_own_tables(void)
 }
 
 /*
- * All relations that a relation shares rows with; of a table of Citus, also the
- * shards on this server.
+ * What a call reads: a table with its family, and a view of it. Of a table of
+ * Citus, also the shards on this server. The rows of a materialized view are
+ * its own.
  */
 static List *
 related(Oid relation)
 {
-	List	   *relations = dperm_row_sources_relations(relation);
+	List	   *relations = get_rel_relkind(relation) == RELKIND_MATVIEW ?
+		list_make1_oid(relation) : dperm_row_sources_relations(relation);
 
 	return list_concat(relations, dperm_location_shards(relations));
 }
@@ -175,13 +183,6 @@ dperm_locks_hold(Oid relation)
 			}
 		AcceptInvalidationMessages();
 	}
-}
-
-void
-dperm_locks_hold_type(Oid relation)
-{
-	if (held != NIL)
-		lock_relation(relation, false, AccessShareLock);
 }
 
 /* Begin to look at a relation. */

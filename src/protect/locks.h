@@ -13,17 +13,11 @@
 
 /*
  * Lock a relation, all relations that it shares rows with, their TOAST tables,
- * the system catalogs and our tables for this process, until it ends or a
+ * some system catalogs and our tables for this process, until it ends or a
  * transaction of it fails. From then on the definition of what it reads does
  * not change, except that partitions may be attached.
  */
 extern void dperm_locks_hold(Oid relation);
-
-/*
- * Lock the columns of a row type in the same way, if this process has locked a
- * relation: nothing is waited for after the charge.
- */
-extern void dperm_locks_hold_type(Oid relation);
 
 /* The relations that are locked: a plan must read no others. */
 extern List *dperm_locks_held(void);

@@ -26,7 +26,7 @@ static void
 tell_columns(const DpermRegistration *registration)
 {
 	int			count;
-	DpermColumn *columns = dperm_registered_columns_read(registration, NULL, &count, NULL);
+	DpermColumn *columns = dperm_registered_columns_read(registration, NULL, &count);
 	StringInfoData names;
 
 	initStringInfo(&names);
@@ -87,10 +87,11 @@ warn_of_reader(Oid role, List *relations)
 void
 dperm_owner_notes_relation(Oid relation)
 {
-	const DpermRegistration *registration = dperm_registry_find(relation);
+	DpermRegistration *registration = dperm_registry_find(relation);
 	List	   *shared = dperm_row_sources_relations(relation);
 	ListCell   *cell;
 
+	dperm_protection_resolve(registration);
 	tell_columns(registration);
 	if (warn_of_reader(ACL_ID_PUBLIC, shared))
 		return;
@@ -108,31 +109,4 @@ dperm_owner_notes_grantee(Oid role, const char *budget)
 	foreach(cell, dperm_registry_charge(dperm_budget_get(budget, false)))
 		shared = list_concat_unique_oid(shared, dperm_row_sources_relations(lfirst_oid(cell)));
 	(void) warn_of_reader(role, shared);
-}
-
-/*
- * Tell which relations show rows of one that is no longer protected, if it
- * closed columns or had domains. All of them charge its budget.
- */
-void
-dperm_owner_notes_ended(const DpermRegistration *ended)
-{
-	DpermBudget *budget = dperm_registry_budget(ended, false);
-	StringInfoData names;
-	ListCell   *cell;
-
-	if (budget == NULL || (ended->all_columns && ended->domains == NULL))
-		return;
-	initStringInfo(&names);
-	foreach(cell, dperm_registry_charge(budget))
-		if (lfirst_oid(cell) != ended->relation &&
-			list_member_oid(dperm_row_sources_relations(lfirst_oid(cell)), ended->relation))
-			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "",
-							 get_rel_name(lfirst_oid(cell)));
-	if (names.len > 0)
-		ereport(NOTICE,
-				(errmsg("columns and domains of relation \"%s\" no longer count for other "
-						"protected relations: %s", get_rel_name(ended->relation),
-						dperm_message_clip(names.data, COLUMNS_SHOWN)),
-				 errhint("dp_domains shows which of their columns are open.")));
 }

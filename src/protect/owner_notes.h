@@ -16,10 +16,4 @@ extern void dperm_owner_notes_relation(Oid relation);
 /* Warn if a role can read the relations that are charged to a budget. */
 extern void dperm_owner_notes_grantee(Oid role, const char *budget);
 
-/*
- * Tell which protected relations the columns and domains of a relation no longer
- * count for, whose protection has been ended.
- */
-extern void dperm_owner_notes_ended(const DpermRegistration *ended);
-
 #endif							/* DPERM_OWNER_NOTES_H */

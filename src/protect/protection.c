@@ -6,16 +6,21 @@
 
 #include <math.h>
 
+#include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 
 #include "budget/debit.h"
 #include "column/domain_narrow.h"
 #include "core/privacy/claim.h"
 #include "protect/protection.h"
 #include "relation/location.h"
+#include "relation/relation.h"
 #include "relation/row_sources.h"
 
 /* The registration of a relation; NULL if it is not protected. */
@@ -41,6 +46,72 @@ dperm_protection_find(Oid relation)
 }
 
 /*
+ * Raise an error for a table that is closed: its owner has to decide. reason is
+ * a sentence.
+ */
+static void
+raise_closed(Oid relation, const char *reason)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("protected relation \"%s\" has been changed, and is closed",
+					get_rel_name(relation)),
+			 errdetail_internal("%s", reason),
+			 errhint("Its owner has to call dp_protect, or dp_unprotect.")));
+}
+
+/* Resolve a registration. */
+void
+dperm_protection_resolve(DpermRegistration *registration)
+{
+	Oid			relation = registration->relation;
+	Oid			owner = dperm_relation_owner(relation);
+	DpermRegistration *table;
+
+	if (registration->view_of == NULL)
+	{
+		if (has_superclass(relation))
+			raise_closed(relation, "It has become a part of another table.");
+		return;
+	}
+	registration->view = dperm_view_read(relation);
+	table = dperm_registry_find(registration->view->table);
+	if (table == NULL || table->budget == NULL || table->waiting ||
+		strcmp(table->id, registration->view_of) != 0 ||
+		!dperm_registry_same_budget(table, registration))
+		raise_closed(relation, "It is a view, and its table is not the one that it is offered of.");
+	if (dperm_relation_owner(table->relation) != owner ||
+		!dperm_debit_is_owners(table->relation))
+		raise_closed(relation, "It is a view, and its table has another owner.");
+	dperm_protection_resolve(table);
+	registration->table = table;
+	registration->unit = table->unit;
+}
+
+/* The table that a registration is about. */
+Oid
+dperm_protection_table(const DpermRegistration *registration)
+{
+	return registration->table ? registration->table->relation : registration->relation;
+}
+
+/* A registration as it was read, and that of its table. */
+List *
+dperm_protection_versions(const DpermRegistration *registration)
+{
+	List	   *versions = NIL;
+
+	for (; registration; registration = registration->table)
+	{
+		DpermVersion *version = palloc(sizeof(*version));
+
+		*version = (DpermVersion) {registration->relation, registration->version};
+		versions = lappend(versions, version);
+	}
+	return versions;
+}
+
+/*
  * Raise an error if a relation, by what it reads, shares rows with a protected
  * one that is a shard of it, or that it is a shard of.
  */
@@ -57,9 +128,7 @@ check_shards(Oid relation, List *reached)
 				 errmsg("relation \"%s\" shares rows with protected relation "
 						"\"%s\"", get_rel_name(relation), get_rel_name(linitial_oid(others))),
 				 errdetail("One of them is a shard in Citus."),
-				 errhint("Use the distributed table; if the shard is protected, its owner should "
-						 "call dp_unprotect for the shard and dp_protect for the distributed "
-						 "table, with the same budget and unit.")));
+				 errhint("Use the distributed table, and protect that.")));
 }
 
 /* Raise an error for a relation that shares rows with a protected one. */
@@ -80,9 +149,8 @@ dperm_protection_check_reach(Oid relation)
 					 errmsg("relation \"%s\" reads protected relation \"%s\" and is not protected "
 							"itself",
 							get_rel_name(relation), get_rel_name(lfirst_oid(cell))),
-					 errhint("Train on \"%s\", or have the owner of \"%s\" protect it with "
-							 "dp_protect.",
-							 get_rel_name(lfirst_oid(cell)), get_rel_name(relation))));
+					 errhint("Train on \"%s\", or on a view that its owner offers of it with "
+							 "dp_protect.", get_rel_name(lfirst_oid(cell)))));
 }
 
 /*
@@ -110,36 +178,39 @@ dperm_protection_check_query(List *relations)
 				 errhint("Use dp_logreg_train, dp_svm_train or dp_linreg_train.")));
 }
 
-/*
- * Raise an error if a relation reads, or is a part of, a relation that is
- * charged to another budget. A view that reads this one does not matter here:
- * anybody can create one, and it is refused when used.
- */
+/* Raise an error for a table that cannot be read as protected. */
 void
-dperm_protection_check_shared(const DpermRegistration *ours, List *reached)
+dperm_protection_check_table(Oid table)
 {
-	Oid			relation = ours->relation;
-	const char *budget = ours->budget;
+	Relation	relation = relation_open(table, AccessShareLock);
+
+	if (relation->rd_rel->relrowsecurity && relation->rd_rel->relforcerowsecurity)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" cannot be protected: its policies apply to its "
+						"owner", RelationGetRelationName(relation)),
+				 errdetail("Rows are read with the rights of the owner."),
+				 errhint("Use ALTER TABLE %s NO FORCE ROW LEVEL SECURITY.",
+						 quote_identifier(RelationGetRelationName(relation)))));
+	relation_close(relation, NoLock);
+	dperm_view_check_table(table, find_all_inheritors(table, AccessShareLock, NULL));
+}
+
+/* Raise an error for a table of a family that has another registration. */
+void
+dperm_protection_check_family(Oid table, List *reached)
+{
 	ListCell   *cell;
 
-	check_shards(relation, reached);
+	check_shards(table, reached);
 	foreach(cell, dperm_registry_among(reached))
-	{
-		Oid			other = lfirst_oid(cell);
-		DpermRegistration *registration;
-
-		if (other == relation)
-			continue;
-		registration = dperm_registry_find(other);
-		if (registration && registration->budget && !dperm_registry_same_budget(registration, ours))
+		if (lfirst_oid(cell) != table && get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("relation \"%s\" shares rows with \"%s\", which is charged to another "
-							"budget",
-							get_rel_name(relation), get_rel_name(other)),
-					 errdetail("The budgets are \"%s\" and \"%s\".", budget, registration->budget),
-					 errhint("Protect both with the same budget.")));
-	}
+					 errmsg("table \"%s\" shares rows with protected table \"%s\"",
+							get_rel_name(table), get_rel_name(lfirst_oid(cell))),
+					 errhint("Call dp_unprotect for one of them: only the root of partitions or "
+							 "children is protected.")));
 }
 
 /* May the caller spend? */
@@ -188,6 +259,8 @@ dperm_protection_lists(const DpermRegistration *registration, const DpermColumn 
 {
 	if (OidIsValid(column->closed_in))
 		return false;
+	if (registration->view_of)
+		return true;
 	return registration->all_columns ? column->number != registration->unit :
 		list_member_int(registration->columns, column->number);
 }
@@ -236,8 +309,8 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 						"dropped", get_rel_name(registration->relation)),
 				 errhint("The owner of the relation has to protect it again with dp_protect and "
 						 "another unit.")));
-	unit = registration->persons ? get_attname(registration->relation, registration->unit, false) :
-								   NULL;
+	unit = registration->persons ?
+		get_attname(dperm_protection_table(registration), registration->unit, false) : NULL;
 	if (asked && (unit == NULL || strcmp(asked, unit) != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

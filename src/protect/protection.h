@@ -17,6 +17,20 @@
 extern DpermRegistration *dperm_protection_find(Oid relation);
 
 /*
+ * Find out what a registered view shows, and read the registration of its
+ * table. Raises an error if a view cannot be offered any more, or if a relation
+ * is closed: it has changed so that its owner has to protect it again.
+ */
+extern void dperm_protection_resolve(DpermRegistration *registration);
+
+/*
+ * Of a resolved registration: the table that it is about; and the versions of
+ * what was read (debit.h), its own and that of the table behind a view.
+ */
+extern Oid	dperm_protection_table(const DpermRegistration *registration);
+extern List *dperm_protection_versions(const DpermRegistration *registration);
+
+/*
  * Raise an error for an unprotected relation that shares rows with a protected
  * one. The caller is known to have the right to read it.
  */
@@ -29,10 +43,16 @@ extern void dperm_protection_check_reach(Oid relation);
 extern void dperm_protection_check_query(List *relations);
 
 /*
- * Raise an error if one of the relations that a relation shares rows with is
- * charged to another budget.
+ * Raise an error for a table that must not be read for others: its policies
+ * apply to its owner, or to read it would run code of others (view.h).
  */
-extern void dperm_protection_check_shared(const DpermRegistration *ours, List *reached);
+extern void dperm_protection_check_table(Oid table);
+
+/*
+ * Raise an error if another table among the relations that a table shares rows
+ * with is registered, or a shard of one that is.
+ */
+extern void dperm_protection_check_family(Oid table, List *reached);
 
 /*
  * May the caller spend from the budget of the relation? If not, raises an

@@ -1,6 +1,6 @@
 /*
  * registered_columns.c: the columns of a protected relation, with the domains
- * that are registered for it or for relations behind it.
+ * that are registered for it, or for the table behind a view.
  */
 #include "postgres.h"
 
@@ -11,7 +11,6 @@
 #include "column/domains.h"
 #include "column/encode.h"
 #include "protect/protection.h"
-#include "protect/registered_behind.h"
 #include "protect/registered_columns.h"
 
 /*
@@ -94,46 +93,42 @@ give_registered(const DpermRegistration *registration, const char *name,
 }
 
 /*
- * Give a column what registrations behind it say: it is closed if one of them
- * closes it, and it has the domain of the nearest one that has any. Registered
- * domains take precedence over the catalog.
+ * Give a column of a view what the table says of the column that it shows
+ * unchanged: its domain, and whether it is open. An expression is open, since
+ * its owner wrote it.
  */
 static void
-give_behind(List *behind, DpermColumn *catalog, DpermColumn *column)
+give_shown(const DpermRegistration *registration, DpermColumn *catalog, DpermColumn *column)
 {
-	for (int i = list_length(behind) - 1; i >= 0; i--)
-	{
-		const DpermBehind *one = list_nth(behind, i);
-		Oid			relation = one->registration->relation;
+	const DpermRegistration *table = registration->table;
+	DpermColumn there = {.number = dperm_view_column(registration->view, column->number)};
 
-		if (!one->open)
-			catalog->closed_in = relation;
-		if (one->whole)
-			give_registered(one->registration, get_attname(relation, one->number, false), catalog,
-							column, psprintf("registration of \"%s\"", get_rel_name(relation)));
-	}
+	if (there.number == 0)
+		return;
+	if (!dperm_protection_lists(table, &there) || there.number == table->unit)
+		catalog->closed_in = table->relation;
+	give_registered(table, get_attname(table->relation, there.number, false), catalog, column,
+					psprintf("registration of \"%s\"", get_rel_name(table->relation)));
 	column->given = false;
 	column->closed_in = catalog->closed_in;
 }
 
 /*
  * All columns with the domains that are registered for them, and the same as in
- * the catalog.
+ * the catalog. Registered domains take precedence over the catalog.
  */
 static DpermColumn *
-as_registered(const DpermRegistration *registration, DpermColumn **catalog, int *count,
-			  DpermBehindRead *read)
+as_registered(const DpermRegistration *registration, DpermColumn **catalog, int *count)
 {
 	DpermColumn *columns;
 
-	*catalog = dperm_domains_read(read->relation, NULL, dperm_encode_dimension, count);
+	*catalog = dperm_domains_read(registration->relation, NULL, dperm_encode_dimension, count);
 	columns = palloc(sizeof(*columns) * Max(*count, 1));
 	for (int i = 0; i < *count; i++)
 	{
-		List	   *behind = dperm_registered_behind_find(read, &(*catalog)[i]);
-
 		columns[i] = (*catalog)[i];
-		give_behind(behind, &(*catalog)[i], &columns[i]);
+		if (registration->view)
+			give_shown(registration, &(*catalog)[i], &columns[i]);
 		give_registered(registration, columns[i].name, &(*catalog)[i], &columns[i],
 						"registration");
 	}
@@ -177,17 +172,11 @@ give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns,
  * narrowed.
  */
 DpermColumn *
-dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains, int *count,
-							  List **versions)
+dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains, int *count)
 {
-	DpermBehindRead read = {.relation = registration->relation};
 	DpermColumn *catalog;
-	DpermColumn *columns = as_registered(registration, &catalog, count, &read);
+	DpermColumn *columns = as_registered(registration, &catalog, count);
 	DpermColumn *asked;
-
-	dperm_registered_behind_note(&read, registration->relation, registration);
-	if (versions)
-		*versions = read.versions;
 
 	/* a registered domain is not an argument */
 	for (int i = 0; i < *count; i++)
@@ -214,15 +203,10 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 
 /* All columns, with the domains that are to be registered. */
 DpermColumn *
-dperm_registered_columns_replace(Oid relation, const DpermRegistration *before, Jsonb *domains,
-								 int *count, List **versions)
+dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains, int *count)
 {
-	const DpermRegistration nothing = {.relation = relation};
-	DpermBehindRead read = {.relation = relation};
 	DpermColumn *catalog;
-	DpermColumn *columns = as_registered(before && before->budget && !before->waiting ? before :
-										 &nothing, &catalog, count, &read);
+	DpermColumn *columns = as_registered(before, &catalog, count);
 
-	*versions = read.versions;
-	return domains ? give_asked(relation, catalog, columns, *count, domains) : columns;
+	return domains ? give_asked(before->relation, catalog, columns, *count, domains) : columns;
 }

@@ -1,11 +1,10 @@
 /*
  * registered_columns.h: the columns of a protected relation, with the domains
- * that are registered for it or for relations behind it.
+ * that are registered for it, or for the table behind a view.
  */
 #ifndef DPERM_REGISTERED_COLUMNS_H
 #define DPERM_REGISTERED_COLUMNS_H
 
-#include "nodes/pg_list.h"
 #include "utils/jsonb.h"
 
 #include "column/domain_column.h"
@@ -14,24 +13,19 @@
 /*
  * All columns of a protected relation that have not been dropped, as from
  * dperm_domains_read(): with the domains that are registered or declared in the
- * catalog, or narrower ones that the caller specifies. *versions are all
- * registrations that they depend on (debit.h); it may be NULL. A column is
- * closed if a relation behind it closes it (registered_behind.h), and has the
- * domain of the nearest one unless it has its own.
+ * catalog, or narrower ones that the caller specifies. The registration is
+ * resolved: what a view shows of its table unchanged is closed if it is closed
+ * there, and has the domain of there unless it has its own.
  */
 extern DpermColumn *
-dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains, int *count,
-							  List **versions);
+dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains, int *count);
 
 /*
  * The same for dp_protect: given are the domains that are to be registered in
- * place of those before, which may be NULL. They are the caller's, or if these
- * are NULL those before. Knots without a range are for the range that the
- * column had. *versions are the registrations of other relations that were
- * read.
+ * place of those before. They are the caller's, or if these are NULL those
+ * before. Knots without a range are for the range that the column had.
  */
 extern DpermColumn *
-dperm_registered_columns_replace(Oid relation, const DpermRegistration *before, Jsonb *domains,
-								 int *count, List **versions);
+dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains, int *count);
 
 #endif							/* DPERM_REGISTERED_COLUMNS_H */

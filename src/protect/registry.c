@@ -14,6 +14,7 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -115,18 +116,29 @@ find_rows(Oid relation)
 	return rows;
 }
 
+/* Is a row written by this transaction? */
+static bool
+is_fresh(const DpermOwnRows *rows, int row)
+{
+	return TransactionIdIsCurrentTransactionId(
+		DatumGetTransactionId(dperm_own_rows_value(rows, row, "xmin")));
+}
+
 /*
- * Which of them counts? After a restore there may be two; then it does not
- * matter which (debit.c), as long as it has a budget. A pending one need not
- * belong to this relation.
+ * Which of them counts? One that has ended has no budget, and counts only if
+ * this transaction has ended it. After a restore there may be two others; then
+ * it does not matter which (debit.c). A pending one need not belong to this
+ * relation.
  */
 static int
 best_row(const DpermOwnRows *rows)
 {
 	int			best = 0;
 
-	for (int i = 1; i < rows->count; i++)
-		if (dperm_own_rows_value(rows, i, "budget") && !dperm_own_rows_value(rows, best, "budget"))
+	for (int i = 0; i < rows->count; i++)
+		if (dperm_own_rows_value(rows, i, "budget"))
+			return i;
+		else if (is_fresh(rows, i))
 			best = i;
 	return best;
 }
@@ -143,6 +155,8 @@ read_registration(Oid relation)
 		return NULL;
 	registration = palloc0(sizeof(*registration));
 	registration->relation = relation;
+	registration->id = dperm_own_rows_text(&rows, row, "id");
+	registration->view_of = dperm_own_rows_text(&rows, row, "view_of");
 	registration->budget = dperm_own_rows_text(&rows, row, "budget");
 	registration->budget_id = dperm_own_rows_text(&rows, row, "budget_id");
 	registration->version = DatumGetTransactionId(dperm_own_rows_value(&rows, row, "xmin"));
@@ -196,9 +210,7 @@ dperm_registry_among(List *relations)
 		DpermOwnRows rows = find_rows(lfirst_oid(cell));
 
 		for (int i = 0; i < rows.count; i++)
-			if (dperm_own_rows_value(&rows, i, "budget") ||
-				TransactionIdIsCurrentTransactionId(
-					DatumGetTransactionId(dperm_own_rows_value(&rows, i, "xmin"))))
+			if (dperm_own_rows_value(&rows, i, "budget") || is_fresh(&rows, i))
 				found = list_append_unique_oid(found, lfirst_oid(cell));
 	}
 	return found;
@@ -225,20 +237,19 @@ write_reference(DpermTablesScope *scope, bool is_column, Datum row, Datum refere
 /*
  * Make rows of one of our tables that have the name of a relation refer to it,
  * if they also have its owner; or, whatever their owner, all of them on
- * request, or the columns that are kept for the budget with this id. Returns
- * whether there are any. Other rows are neither changed nor locked: their owner
- * may be about to change them.
+ * request. Returns whether there are any. Other rows are neither changed nor
+ * locked: their owner may be about to change them.
  */
 static bool
-settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, const char *id, bool all)
+settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, bool all)
 {
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(dperm_object_name_relation(relation))};
 	uint64		count = dperm_own_tables_query(scope, is_column ?
-										   "SELECT c.ctid, c.column_name, c.kept_by FROM "
+										   "SELECT c.ctid, c.column_name FROM "
 										   "dperm.dp_protected_columns AS c WHERE c.pending "
 										   "OPERATOR(pg_catalog.=) $1" :
-										   "SELECT r.ctid, r.relation_name, NULL FROM "
+										   "SELECT r.ctid, r.relation_name FROM "
 										   "dperm.dp_protected_relations AS r WHERE r.pending "
 										   "OPERATOR(pg_catalog.=) $1",
 										   lengthof(types), types, values, NULL);
@@ -250,12 +261,11 @@ settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, const char *i
 		bool		isnull;
 		Datum		row = SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull);
 		Datum		pending = SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull);
-		char	   *kept_by = id ? SPI_getvalue(rows->vals[i], rows->tupdesc, 3) : NULL;
 		Datum		reference = pending;
 
 		if (!dperm_object_name_bind(&reference, is_column))
 		{
-			if (!all && !(kept_by && strcmp(kept_by, id) == 0))
+			if (!all)
 				continue;
 			reference = is_column ? dperm_object_name_settle(pending, relation) :
 									dperm_object_name_make(relation);
@@ -265,24 +275,26 @@ settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, const char *i
 	return found;
 }
 
-/* The registrations that charge a budget. */
+/* The registrations that charge, or have charged, a budget. */
 static DpermOwnRows
-charging_rows(const DpermBudget *budget)
+rows_of_budget(const char *id)
 {
-	return dperm_own_rows_find(RELATIONS, "budget_id", dperm_own_rows_uuid(budget->id));
+	return dperm_own_rows_find(RELATIONS, "budget_id", dperm_own_rows_uuid(id));
 }
 
 /* A relation that charges a budget. */
 char *
 dperm_registry_charging(const DpermBudget *budget)
 {
-	DpermOwnRows rows = charging_rows(budget);
+	DpermOwnRows rows = rows_of_budget(budget->id);
 	char	   *found = NULL;
 
 	for (int i = 0; i < rows.count; i++)
 	{
 		char	   *name = dperm_own_rows_text(&rows, i, "pending");
 
+		if (!dperm_own_rows_value(&rows, i, "budget"))
+			continue;
 		if (name == NULL)
 			name = dperm_own_rows_text(&rows, i, "relation");
 		if (found == NULL || strcmp(name, found) < 0)
@@ -295,14 +307,65 @@ dperm_registry_charging(const DpermBudget *budget)
 List *
 dperm_registry_charge(const DpermBudget *budget)
 {
-	DpermOwnRows rows = charging_rows(budget);
+	DpermOwnRows rows = rows_of_budget(budget->id);
 	List	   *found = NIL;
 
 	for (int i = 0; i < rows.count; i++)
-		if (dperm_own_rows_value(&rows, i, "pending") == 0)
+		if (dperm_own_rows_value(&rows, i, "budget") &&
+			dperm_own_rows_value(&rows, i, "pending") == 0)
 			found =
 				lappend_oid(found, DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")));
 	list_sort(found, list_oid_cmp);
+	return found;
+}
+
+/* Does another table charge a budget? */
+bool
+dperm_registry_charges(const DpermBudget *budget, Oid except)
+{
+	ListCell   *cell;
+
+	foreach(cell, dperm_registry_charge(budget))
+		if (lfirst_oid(cell) != except && get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
+			return true;
+	return false;
+}
+
+/* The unit that a budget keeps for a table. */
+bool
+dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit)
+{
+	DpermOwnRows rows = rows_of_budget(budget_id);
+	char	   *name = dperm_object_name_relation(table);
+
+	for (int i = 0; i < rows.count; i++)
+	{
+		char	   *dropped = dperm_own_rows_text(&rows, i, "dropped_name");
+
+		if (dperm_own_rows_value(&rows, i, "view_of") ||
+			(DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) != table &&
+			 !(dropped && strcmp(dropped, name) == 0)))
+			continue;
+		*unit = dperm_own_rows_text(&rows, i, "unit");
+		return true;
+	}
+	return false;
+}
+
+/* The views that are offered of a table. */
+List *
+dperm_registry_views(const DpermRegistration *table)
+{
+	List	   *found = NIL;
+	ListCell   *cell;
+
+	foreach(cell, dperm_registry_charge(&(const DpermBudget) {.id = table->budget_id}))
+	{
+		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
+
+		if (other && other->view_of && strcmp(other->view_of, table->id) == 0)
+			found = lappend_oid(found, lfirst_oid(cell));
+	}
 	return found;
 }
 
@@ -381,102 +444,129 @@ bool
 dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own)
 {
 	bool		all = own && superuser_arg(scope->user);
-	bool		found = settle_rows(scope, relation, false, NULL, all);
+	bool		found = settle_rows(scope, relation, false, all);
 
-	(void) settle_rows(scope, relation, true, NULL, all);
+	(void) settle_rows(scope, relation, true, all);
 	return found;
 }
 
-/* The same for the units that are kept for a budget. */
-void
-dperm_registry_settle_kept(DpermTablesScope *scope, Oid relation, const char *id)
-{
-	(void) settle_rows(scope, relation, true, id, false);
-}
-
-/*
- * Delete the columns of the registrations of a relation, including those that
- * have not been resolved.
- */
+/* Delete the columns of a registration. */
 static void
-forget_columns(DpermTablesScope *scope, Oid relation)
+forget_columns(DpermTablesScope *scope, const char *id)
 {
-	Oid			types[] = {OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(relation)};
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(id)};
 
 	(void) dperm_own_tables_query(scope,
-								  "DELETE FROM dperm.dp_protected_columns AS c WHERE "
-								  "c.registered_by OPERATOR(pg_catalog.=) ANY"
-								  " (ARRAY(SELECT r.id FROM dperm.dp_protected_relations AS r WHERE "
-								  "r.relation OPERATOR(pg_catalog.=) $1))",
-								  lengthof(types), types, values, NULL);
+								  "DELETE FROM dperm.dp_protected_columns WHERE registered_by = "
+								  "$1::uuid", lengthof(types), types, values, NULL);
 }
 
-/* Write a registration in place of the former one. */
-void
-dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registration,
-					 const DpermRegisteredColumn *columns, int count)
+/* Write the columns of a registration. */
+static void
+write_columns(DpermTablesScope *scope, const DpermRegistration *registration,
+			  const DpermRegisteredColumn *columns, int count)
 {
-	Oid			types[] = {OIDOID,
-				   TEXTOID,
-				   BOOLOID,
-				   BOOLOID,
-				   TEXTOID,
-				   dperm_object_name_type("dp_protected_relations", "relation_name"),
-				   dperm_object_name_type("dp_protected_relations", "owner_name")};
-	Datum		values[] = {ObjectIdGetDatum(registration->relation),
-					  CStringGetTextDatum(registration->budget),
-					  BoolGetDatum(registration->persons),
-					  BoolGetDatum(registration->all_columns),
-					  CStringGetTextDatum(registration->budget_id),
-					  dperm_object_name_make(registration->relation),
-					  dperm_object_name_make(dperm_relation_owner(registration->relation))};
-	Oid			column_type = dperm_object_name_type("dp_protected_columns", "column_name");
+	Oid			types[] = {TEXTOID, dperm_object_name_type("dp_protected_columns", "column_name"),
+						   BOOLOID, BOOLOID, JSONBOID};
 
-	(void) dperm_registry_settle(scope, registration->relation, true);
-
-	/* the relation is locked, so there is only one */
-	forget_columns(scope, registration->relation);
-	(void) dperm_own_tables_query(scope, "DELETE FROM dperm.dp_protected_relations WHERE "
-										 "relation = $1", 1, types, values, NULL);
-	if (dperm_own_tables_query(scope, "INSERT INTO dperm.dp_protected_relations (relation_name, "
-									  "owner_name, budget, budget_id, persons, all_columns)"
-						   " VALUES ($6, $7, $2, $5::uuid, "
-						   "$3, $4)", lengthof(types), types, values, NULL) != 1)
-		elog(ERROR, "could not write a registration");
 	for (int i = 0; i < count; i++)
 	{
-		Oid			column_types[] = {column_type, BOOLOID, BOOLOID, JSONBOID, OIDOID};
-		Datum		column_values[] = {
+		Datum		values[] = {
+			CStringGetTextDatum(registration->id),
 			dperm_object_name_column(registration->relation, columns[i].number),
 			BoolGetDatum(columns[i].listed), BoolGetDatum(columns[i].is_unit),
-			columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0, values[0]};
+			columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0};
 
-		if (dperm_own_tables_query(
-				scope,
-				"INSERT INTO dperm.dp_protected_columns (column_name, "
-				"listed, is_unit, domain, registered_by)"
-				" SELECT $1, $2, $3, $4, r.id FROM dperm.dp_protected_relations AS r "
-				"WHERE r.relation OPERATOR(pg_catalog.=) $5",
-				lengthof(column_types), column_types, column_values,
-				columns[i].domain ? "     " : "   n ") != 1)
-			elog(ERROR, "could not write a registration");
+		(void) dperm_own_tables_query(
+			scope,
+			"INSERT INTO dperm.dp_protected_columns (registered_by, column_name, listed, is_unit, "
+			"domain) VALUES ($1::uuid, $2, $3, $4, $5)",
+			lengthof(types), types, values, columns[i].domain ? "     " : "    n");
 	}
 }
 
 /*
- * End the protection of a relation. Its row stays until the relation is
- * dropped, so that this transaction cannot train uncharged.
+ * Write a registration in place of the former ones of its relation. Only one
+ * row is kept for each budget that it was charged to.
+ */
+void
+dperm_registry_write(DpermTablesScope *scope, DpermRegistration *registration,
+					 const DpermRegisteredColumn *columns, int count)
+{
+	Oid			types[] = {OIDOID, TEXTOID, BOOLOID, BOOLOID, TEXTOID,
+						   dperm_object_name_type("dp_protected_relations", "relation_name"),
+						   dperm_object_name_type("dp_protected_relations", "owner_name"), TEXTOID,
+						   TEXTOID};
+	Datum		values[] = {ObjectIdGetDatum(registration->relation),
+							CStringGetTextDatum(registration->budget),
+							BoolGetDatum(registration->persons),
+							BoolGetDatum(registration->all_columns),
+							CStringGetTextDatum(registration->budget_id),
+							dperm_object_name_make(registration->relation),
+							dperm_object_name_make(dperm_relation_owner(registration->relation)),
+							registration->view_of ? CStringGetTextDatum(registration->view_of) : 0,
+							registration->unit_name ?
+							CStringGetTextDatum(registration->unit_name) : 0};
+	char		nulls[] = "         ";
+
+	nulls[7] = registration->view_of ? ' ' : 'n';
+	nulls[8] = registration->unit_name ? ' ' : 'n';
+	(void) dperm_registry_settle(scope, registration->relation, true);
+	dperm_registry_end(scope, registration->relation);
+	(void) dperm_own_tables_query(scope,
+								  "DELETE FROM dperm.dp_protected_relations WHERE relation = $1 "
+								  "AND budget_id = $5::uuid", lengthof(types), types, values,
+								  nulls);
+	if (dperm_own_tables_query(scope,
+							   "INSERT INTO dperm.dp_protected_relations (relation_name, "
+							   "owner_name, budget, budget_id, persons, all_columns, view_of, unit)"
+							   " VALUES ($6, $7, $2, $5::uuid, $3, $4, $8::uuid, $9::name) "
+							   "RETURNING id", lengthof(types), types, values, nulls) != 1)
+		elog(ERROR, "could not write a registration");
+	registration->id = MemoryContextStrdup(scope->caller, dperm_own_tables_value(0, 1));
+	write_columns(scope, registration, columns, count);
+}
+
+/*
+ * The views of a table belong to another registration of it, and to its budget.
+ */
+void
+dperm_registry_move_views(DpermTablesScope *scope, const char *from, const DpermRegistration *to)
+{
+	Oid			types[] = {TEXTOID, TEXTOID, TEXTOID, TEXTOID, BOOLOID};
+	Datum		values[] = {CStringGetTextDatum(from), CStringGetTextDatum(to->id),
+							CStringGetTextDatum(to->budget), CStringGetTextDatum(to->budget_id),
+							BoolGetDatum(to->persons)};
+
+	(void) dperm_own_tables_query(scope,
+								  "UPDATE dperm.dp_protected_relations SET view_of = $2::uuid, "
+								  "budget = $3, budget_id = $4::uuid, persons = $5 "
+								  "WHERE view_of = $1::uuid AND budget IS NOT NULL",
+								  lengthof(types), types, values, NULL);
+}
+
+/*
+ * End the protection of a relation. Its row stays, so that this transaction
+ * cannot train uncharged, and so that the budget keeps its unit.
  */
 void
 dperm_registry_end(DpermTablesScope *scope, Oid relation)
 {
-	Oid			types[] = {OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(relation)};
+	Oid			types[] = {OIDOID, TEXTOID};
+	Datum		values[] = {ObjectIdGetDatum(relation),
+							CStringGetTextDatum(GetUserNameFromId(scope->user, false))};
+	uint64		count = dperm_own_tables_query(scope,
+											   "UPDATE dperm.dp_protected_relations SET "
+											   "budget = NULL, ended = clock_timestamp(), "
+											   "ended_by = $2::name WHERE relation = $1 AND "
+											   "budget IS NOT NULL RETURNING id",
+											   lengthof(types), types, values, NULL);
+	List	   *ids = NIL;
+	ListCell   *cell;
 
-	if (dperm_own_tables_query(scope, "UPDATE dperm.dp_protected_relations SET budget = NULL, "
-									  "budget_id = NULL WHERE "
-									  "relation = $1", lengthof(types), types, values, NULL) == 0)
-		elog(ERROR, "could not end a registration");
-	forget_columns(scope, relation);
+	for (uint64 i = 0; i < count; i++)
+		ids = lappend(ids, dperm_own_tables_value(i, 1));
+	foreach(cell, ids)
+		forget_columns(scope, lfirst(cell));
 }

@@ -12,11 +12,19 @@
 #include "utils/jsonb.h"
 
 #include "budget/budget.h"
+#include "protect/view.h"
 
-/* How a relation is protected. */
+/*
+ * How a table is protected, or a view of it offered. Budget and unit of a view
+ * are those of its table.
+ */
 typedef struct DpermRegistration
 {
 	Oid			relation;
+	char	   *id;
+	char	   *view_of;		/* id of the registration of its table; NULL: it is a table */
+	const DpermView *view;		/* what it shows, */
+	const struct DpermRegistration *table;	/* of what: dperm_protection_resolve() */
 	char	   *budget;			/* NULL: no longer protected */
 	/*
 	 * of the budget, since another one may have the same name; NULL if it is
@@ -30,7 +38,9 @@ typedef struct DpermRegistration
 	 */
 	bool		waiting;
 	bool		persons;		/* does it have a unit? */
-	AttrNumber	unit;			/* its column; 0 if it has been dropped */
+	/* its column of the table; 0 if it has been dropped, or not resolved */
+	AttrNumber	unit;
+	char	   *unit_name;		/* to be registered */
 	bool		all_columns;
 	List	   *columns;		/* numbers of the listed columns, unless all are */
 	Jsonb	   *domains;		/* by the current names of columns, or NULL */
@@ -71,6 +81,9 @@ extern bool dperm_registry_same_budget(const DpermRegistration *a, const DpermRe
  */
 extern List *dperm_registry_charge(const DpermBudget *budget);
 
+/* Does another table than this one charge a budget? */
+extern bool dperm_registry_charges(const DpermBudget *budget, Oid except);
+
 /* A column to be registered. */
 typedef struct DpermRegisteredColumn
 {
@@ -81,11 +94,23 @@ typedef struct DpermRegisteredColumn
 } DpermRegisteredColumn;
 
 /*
- * Write a registration in place of the former one, within a scope; columns are
- * those of its relation.
+ * Write a registration in place of the former one, and set its id, within a
+ * scope; columns are those of its relation. Then its views, of the former id,
+ * are moved to it.
  */
-extern void dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registration,
+extern void dperm_registry_write(DpermTablesScope *scope, DpermRegistration *registration,
 								 const DpermRegisteredColumn *columns, int count);
+extern void dperm_registry_move_views(DpermTablesScope *scope, const char *from,
+									  const DpermRegistration *to);
+
+/* The views that are offered of a registered table. */
+extern List *dperm_registry_views(const DpermRegistration *table);
+
+/*
+ * Does the budget with this id keep a unit for a table, which is or was
+ * registered, or has the name of one that was dropped? Its name, NULL for rows.
+ */
+extern bool dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit);
 
 /*
  * Make pending registrations with the name of a relation refer to it, if they
@@ -93,12 +118,6 @@ extern void dperm_registry_write(DpermTablesScope *scope, const DpermRegistratio
  * protection. Returns whether there are any. Within a scope.
  */
 extern bool dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own);
-
-/*
- * Make pending units with the name of a relation, kept for the budget with this
- * id, refer to it. Within a scope.
- */
-extern void dperm_registry_settle_kept(DpermTablesScope *scope, Oid relation, const char *id);
 
 /*
  * Those of the relations that have the name of a pending registration, within a

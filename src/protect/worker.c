@@ -121,9 +121,6 @@ commit(void)
 {
 	PopActiveSnapshot();
 
-	/*
-	 * settings made by the owner's functions must not affect later transactions
-	 */
 	AtEOXact_GUC(false, worker.settings);
 	CommitTransactionCommand();
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
@@ -243,7 +240,7 @@ call_function(ReturnSetInfo *rows)
 	{
 		/* from here on its owner cannot change */
 		dperm_locks_hold(worker.header->relation);
-		dperm_worker_rules_only(dperm_relation_owner(worker.header->relation));
+		dperm_worker_rules_begin();
 	}
 	result = FunctionCallInvoke(worker.call);
 	if (!worker.charged)

@@ -30,13 +30,10 @@
 #include "base/known_tree.h"
 #include "base/message.h"
 #include "budget/budget.h"
-#include "protect/allowed_code.h"
 #include "protect/as_owner.h"
 #include "protect/worker.h"
-#include "protect/worker_rules.h"
 #include "query/checked_query.h"
 #include "query/query_rules.h"
-#include "query/split_query.h"
 #include "query/view_rows.h"
 #include "relation/location.h"
 #include "relation/relation.h"
@@ -171,8 +168,6 @@ analyse(const DpermChecked *query)
 		elog(ERROR, "a query over a source does not only read");
 	tree = linitial_node(Query, rewritten);
 	dperm_known_tree_check((Node *) tree, RelationRelationId, source->relation);
-	if (OidIsValid(source->run_as))
-		dperm_allowed_code_check(extension, (Node *) tree, source->relation, source->run_as, false);
 	dperm_query_rules(extension, tree, query->any_rows);
 	return tree;
 }
@@ -287,10 +282,8 @@ is_wanted(const DpermChecked *query, QueryDesc *running)
 typedef struct KeptPlan
 {
 	char	   *text;
-	Query	   *tree;			/* with views expanded */
-	bool		split;			/* are there expressions to evaluate? */
-	DpermSplitQuery rows;
-	PlannedStmt *planned;		/* of the columns alone, if there are */
+	DpermTableRows rows;
+	PlannedStmt *planned;
 } KeptPlan;
 
 static List *kept_plans;
@@ -303,11 +296,13 @@ keep_plan(const DpermChecked *query, Query *tree)
 	KeptPlan   *kept = palloc0(sizeof(*kept));
 
 	kept->text = pstrdup(query->text);
-	kept->tree = copyObject(tree);
+	kept->rows = *query->rows;
+	kept->rows.targets = copyObject(kept->rows.targets);
+	kept->rows.conditions = copyObject(kept->rows.conditions);
+	dperm_table_rows_plan(&kept->rows);
 	kept_plans = lappend(kept_plans, kept);
-	kept->split = dperm_split_query(tree, &kept->rows);
 	MemoryContextSwitchTo(before);
-	kept->planned = plan(query, kept->split ? kept->rows.columns : tree);
+	kept->planned = plan(query, tree);
 	before = MemoryContextSwitchTo(TopMemoryContext);
 	kept->planned = copyObject(kept->planned);
 	MemoryContextSwitchTo(before);
@@ -327,20 +322,6 @@ find_plan(const DpermChecked *query)
 }
 
 /*
- * Raise an error if what is evaluated for rows must not run. The expressions
- * have the bodies of functions that were inlined, which need not be those that
- * the functions in the query have now.
- */
-static void
-check_kept(const DpermSource *source, const KeptPlan *kept)
-{
-	dperm_allowed_code_check(getExtensionOfObject(TypeRelationId, source->moments_type),
-							 (Node *) list_make3(kept->tree, kept->rows.targets,
-												 kept->rows.conditions),
-							 source->relation, source->run_as, true);
-}
-
-/*
  * Before the charge: analyse, plan and start a query over a protected relation,
  * so that errors that come from the catalog cost nothing. Messages of
  * expressions that the planner simplifies only go to the log. Nothing can be
@@ -350,48 +331,28 @@ static void
 try_protected(const DpermChecked *query)
 {
 	Query	   *tree = analyse(query);
-	MemoryContext context = CurrentMemoryContext;
+	const KeptPlan *kept;
 
 	if (!dperm_worker_is_this())
 		return;					/* dp_cost() reads nothing */
 	dperm_worker_plans(query->source->run_as);
-	PG_TRY();
-	{
-		const KeptPlan *kept = keep_plan(query, tree);
-
-		end(start(query, copyObject(kept->planned), None_Receiver));
-		if (kept->split)
-			dperm_view_rows_start(&kept->rows);
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		dperm_worker_rules_raise(error);
-	}
-	PG_END_TRY();
+	kept = keep_plan(query, tree);
+	end(start(query, copyObject(kept->planned), None_Receiver));
+	if (kept->rows.computed)
+		dperm_view_rows_start(&kept->rows);
 	dperm_worker_planned(query->source->run_as);
-	check_kept(query->source, find_plan(query));
 }
 
 /*
  * After the charge: run what was planned before. No name is looked up any more,
- * and everything that it reads is locked, with the row types in it. Functions
- * and types are checked again.
+ * and everything that it reads is locked.
  */
 static void
 run_protected(const DpermChecked *query, DestReceiver *receiver)
 {
 	KeptPlan   *kept = find_plan(query);
 
-	/* this depends only on the catalog */
-	dperm_message_public();
-	check_kept(query->source, kept);
-	dperm_message_private();
-	if (kept->split)
+	if (kept->rows.computed)
 		receiver = dperm_view_rows_receiver(&kept->rows, receiver);
 	run(start(query, copyObject(kept->planned), receiver));
 }

@@ -12,7 +12,7 @@
 #include "nodes/params.h"
 #include "tcop/dest.h"
 
-#include "query/source.h"
+#include "query/table_rows.h"
 
 /* A query over a relation. */
 typedef struct DpermChecked
@@ -23,6 +23,8 @@ typedef struct DpermChecked
 	 */
 	Oid			relation;
 	const char *text;
+	/* of a protected relation: what a row is, over the columns that the text reads */
+	const DpermTableRows *rows;
 	ParamListInfo params;
 	int			options;		/* for the planner: CURSOR_OPT_... */
 	bool		any_rows;		/* may it return different rows each time? */

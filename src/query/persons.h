@@ -20,7 +20,6 @@ typedef struct DpermPerson
 	Datum		value;
 	int64		next;			/* next person in the same slot, or -1 */
 	int64		labelled;		/* rows with a label */
-	int64		missing;		/* known rows that have not arrived */
 	int			portion;
 } DpermPerson;
 

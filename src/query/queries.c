@@ -21,6 +21,7 @@
 #include "base/host.h"
 #include "core/base/limits.h"
 #include "core/privacy/portion.h"
+#include "protect/protection.h"
 #include "query/checked_query.h"
 #include "query/identity.h"
 #include "query/moments_flat.h"
@@ -66,23 +67,12 @@ make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int 
 static DpermChecked
 make_pass(const DpermSource *source, int count, const int *portions, const Datum *requests)
 {
-	return (DpermChecked) {source,
-						   source->relation,
-						   dperm_pass_query(source, count, portions),
-						   make_params(source, source->moments_type, requests, count),
-						   CURSOR_OPT_PARALLEL_OK,
-						   dperm_source_weighs(source)};
-}
-
-/*
- * Run a query of ours without parallel workers: they would only send rows here.
- */
-static void
-read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiver *receiver)
-{
-	DpermChecked checked = {source, relation, query, make_params(source, InvalidOid, NULL, 0), 0};
-
-	dperm_checked_query_run(&checked, receiver);
+	return (DpermChecked) {.source = source,
+						   .relation = source->relation,
+						   .text = dperm_pass_query(source, count, portions),
+						   .params = make_params(source, source->moments_type, requests, count),
+						   .options = CURSOR_OPT_PARALLEL_OK,
+						   .any_rows = dperm_source_weighs(source)};
 }
 
 /*
@@ -95,10 +85,7 @@ read_query(const DpermSource *source, bool once)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	if (dperm_source_shows_columns(source))
-		appendStringInfo(&sql, "SELECT t.%s", quote_identifier(source->label_column));
-	else
-		appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(source));
+	appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(source));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
 	if (once && source->unit)
@@ -107,6 +94,27 @@ read_query(const DpermSource *source, bool once)
 		appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
 	appendStringInfo(&sql, " FROM %s AS t", source->from);
 	return sql.data;
+}
+
+/*
+ * The query that reads all rows, without parallel workers: they would only send
+ * rows here.
+ */
+static DpermChecked
+make_read(const DpermSource *source)
+{
+	DpermChecked checked = {.source = source, .relation = source->relation,
+							.params = make_params(source, InvalidOid, NULL, 0)};
+
+	if (source->registration)
+	{
+		checked.relation = dperm_protection_table(source->registration);
+		checked.rows = dperm_table_rows_make(source);
+		checked.text = checked.rows->text;
+	}
+	else
+		checked.text = read_query(source, source->once);
+	return checked;
 }
 
 /* Read a sample of rows. */
@@ -177,8 +185,10 @@ dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isn
 int64
 dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
 {
-	DpermChecked checked = {source, source->relation, count_query(source),
-							make_params(source, InvalidOid, NULL, 0), CURSOR_OPT_PARALLEL_OK};
+	DpermChecked checked = {.source = source, .relation = source->relation,
+							.text = count_query(source),
+							.params = make_params(source, InvalidOid, NULL, 0),
+							.options = CURSOR_OPT_PARALLEL_OK};
 	DpermAnswer *answer = dperm_checked_query_answer(&checked);
 	int64		total = 0;
 
@@ -211,7 +221,9 @@ dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
 void
 dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 {
-	read_rows(source, source->relation, read_query(source, source->once), receiver);
+	DpermChecked checked = make_read(source);
+
+	dperm_checked_query_run(&checked, receiver);
 }
 
 /*
@@ -222,8 +234,10 @@ static DpermChecked
 make_load(const DpermSource *source, bytea *key)
 {
 	Datum		value = PointerGetDatum(key);
-	DpermChecked checked = {source, source->relation, dperm_pass_query_load(source),
-							make_params(source, BYTEAOID, &value, 1), CURSOR_OPT_PARALLEL_OK};
+	DpermChecked checked = {.source = source, .relation = source->relation,
+							.text = dperm_pass_query_load(source),
+							.params = make_params(source, BYTEAOID, &value, 1),
+							.options = CURSOR_OPT_PARALLEL_OK};
 
 	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
 	return checked;
@@ -281,13 +295,6 @@ dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void 
 	return loaded;
 }
 
-/* Run the query of the population. */
-void
-dperm_queries_population(const DpermSource *source, DestReceiver *receiver)
-{
-	read_rows(source, source->population_relation, source->population, receiver);
-}
-
 /*
  * Do everything up to the first row of a query: check it, plan it, and have the
  * executor check privileges and what it would read. Queries that have been
@@ -309,11 +316,11 @@ try_open(DpermChecked *query, List **tried)
 	dperm_checked_query_try(query);
 }
 
-/* The same for a query that reads rows. */
+/* The same for the query that reads all rows. */
 static void
-try_read(const DpermSource *source, Oid relation, const char *text, List **tried)
+try_read(const DpermSource *source, List **tried)
 {
-	DpermChecked checked = {source, relation, text, make_params(source, InvalidOid, NULL, 0), 0};
+	DpermChecked checked = make_read(source);
 
 	try_open(&checked, tried);
 }
@@ -337,8 +344,9 @@ static bool
 runs_there(const DpermSource *source, Oid relation)
 {
 	Datum		none = 0;
-	DpermChecked checked = {source, relation, dperm_pass_query_part(source, relation),
-	make_params(source, source->moments_type, &none, 1), 0};
+	DpermChecked checked = {.source = source, .relation = relation,
+							.text = dperm_pass_query_part(source, relation),
+							.params = make_params(source, source->moments_type, &none, 1)};
 
 	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
 	return dperm_checked_query_runs_there(&checked);
@@ -381,9 +389,7 @@ check_queries(DpermSource *source, List **tried)
 	/* rows that are only read once have no passes */
 	if (!dperm_source_only_once(source))
 		try_pass(source, tried);
-	try_read(source, source->relation, read_query(source, source->once), tried);
-	if (source->population)
-		try_read(source, source->population_relation, source->population, tried);
+	try_read(source, tried);
 }
 
 /* Open a source, and check the queries over it. */

@@ -73,9 +73,6 @@ extern bool
 dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void *arg, int workers),
 				   void *arg, bytea **result);
 
-/* Run the query of the population of a source that has one. */
-extern void dperm_queries_population(const DpermSource *source, DestReceiver *receiver);
-
 /*
  * Run one pass that answers count requests: each over all rows if portions is
  * NULL, or else over a portion of a divided source, where a request may be 0

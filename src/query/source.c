@@ -24,9 +24,7 @@
 #include "column/label_domain.h"
 #include "column/prior_argument.h"
 #include "column/reader.h"
-#include "protect/kept_units.h"
 #include "protect/locks.h"
-#include "protect/population.h"
 #include "protect/protection.h"
 #include "protect/registered_columns.h"
 #include "query/persons.h"
@@ -132,9 +130,10 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
 	}
 	dperm_protection_check_options(registration, options);
-	source->reached =
-		dperm_locks_held() ? dperm_locks_held() : dperm_row_sources_relations(source->relation);
-	dperm_protection_check_shared(registration, source->reached);
+	source->reached = dperm_locks_held() ?
+		dperm_locks_held() : dperm_row_sources_family(dperm_protection_table(registration));
+	dperm_protection_check_table(dperm_protection_table(registration));
+	dperm_protection_check_family(dperm_protection_table(registration), source->reached);
 }
 
 /* All columns that have a domain; the others are left out. */
@@ -448,7 +447,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	source->label_plain = reader.type == BOOLOID;
 
 	/* otherwise, the query has read it */
-	if (dperm_source_shows_columns(source))
+	if (source->registration)
 		source->label = reader;
 	else if (labels->kind == DPERM_LABEL_NUMBER)
 		dperm_label_init(&source->label, FLOAT8OID, labels);
@@ -484,10 +483,7 @@ open_protected(DpermSource *source, bool reads)
 
 	if (dperm_location_protected_on_citus(source->relation) && reads)
 		dperm_cluster_connect(source->run_as);
-	source->population = dperm_population_query(source->relation, source->registration->unit,
-												&source->population_relation);
-	source->tables = dperm_kept_units_trace(source->relation, source->registration->unit);
-	dperm_kept_units_check(source->registration, source->tables, true);
+	source->versions = dperm_protection_versions(source->registration);
 }
 
 /* Is a column the label or a feature? */
@@ -525,7 +521,9 @@ set_weights(DpermSource *source, AttrNumber unit)
 static void
 set_unit(DpermSource *source, const char *column)
 {
-	AttrNumber	number = get_attnum(source->relation, column);
+	Oid			relation = source->registration ?
+		dperm_protection_table(source->registration) : source->relation;
+	AttrNumber	number = get_attnum(relation, column);
 	int32		typmod;
 
 	if (number <= 0)
@@ -535,13 +533,13 @@ set_unit(DpermSource *source, const char *column)
 						get_rel_name(source->relation)),
 				 errhint("unit names the column that identifies persons; names are case-sensitive "
 						 "and are not quoted.")));
-	if (is_used(source, column))
+	if (relation == source->relation && is_used(source, column))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unit cannot be the label or a feature"),
 				 errhint("unit must be a column that only identifies persons, such as a "
 						 "foreign key.")));
-	get_atttypetypmodcoll(source->relation, number, &source->unit_type, &typmod,
+	get_atttypetypmodcoll(relation, number, &source->unit_type, &typmod,
 						  &source->unit_collation);
 	if (!dperm_persons_takes(source->unit_type) ||
 		/* equality would raise an error */
@@ -587,6 +585,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	int			feature_count = names->feature_count;
 	char	  **feature_names = names->features;
 	const char *unit = names->unit;
+	DpermRegistration *registration;
 	DpermColumn *columns,
 			   *label,
 			  **features;
@@ -599,13 +598,15 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	source->relation =
 		OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);
-	source->registration = dperm_protection_find(source->relation);
+	source->registration = registration = dperm_protection_find(source->relation);
 	check_process(source, names);
-	if (source->registration)
-		unit = dperm_protection_unit(source->registration, unit);
-	columns = source->registration ?
-		dperm_registered_columns_read(source->registration, names->domains, &column_count,
-									  &source->versions) :
+	if (registration)
+	{
+		dperm_protection_resolve(registration);
+		unit = dperm_protection_unit(registration, unit);
+	}
+	columns = registration ?
+		dperm_registered_columns_read(registration, names->domains, &column_count) :
 		dperm_domains_read(source->relation, names->domains, dperm_encode_dimension, &column_count);
 	label = find_column(source, columns, column_count, names->label, "label");
 	if (names->blocks)
@@ -622,7 +623,8 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		feature_count = encoder->block_count;
 		feature_names = block_names(encoder->blocks, feature_count);
 	}
-	features = choose_features(source, columns, column_count, label, unit, feature_names,
+	features = choose_features(source, columns, column_count, label,
+							   registration && registration->view ? NULL : unit, feature_names,
 							   &feature_count);
 	check_privileges(source, OidIsValid(names->protected), label, features, feature_count);
 	if (source->registration)

@@ -78,27 +78,16 @@ typedef struct DpermSource
 	Oid			unit_type;
 	Oid			unit_collation;
 	bool		once;			/* may its rows be read only once? Always with a unit */
-
-	/*
-	 * For a source that is read once and may not show all rows of the table
-	 * behind it, a query over that table: with a unit, the unit of each of its
-	 * rows; else just one row for each. Rows that the source does not show
-	 * count as empty rows. Or NULL.
-	 */
-	char	   *population;
-	Oid			population_relation;	/* that table */
 	Oid			run_as;			/* with whose rights queries run; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
-	List	   *versions;		/* DpermVersion: it, and those that domains are from */
+	List	   *versions;		/* DpermVersion: it, and that of the table of a view */
 
 	/*
-	 * With a registration, what was compared with it: the relations that
-	 * queries may read, and the tables whose rows it shows, with their units.
-	 * Both are decided before the charge. What becomes a part of the relation
-	 * later is not read, and must not end a call that has been paid for.
+	 * With a registration, the relations that queries may read. This is decided
+	 * before the charge. What becomes a part of the relation later is not read,
+	 * and must not end a call that has been paid for.
 	 */
 	List	   *reached;
-	List	   *tables;			/* dperm_kept_units_trace() */
 
 	/* rows that are divided into portions, see dperm_queries_divide() */
 	int			portions;		/* 0: they are not */
@@ -129,18 +118,6 @@ static inline bool
 dperm_source_only_once(const DpermSource *source)
 {
 	return source->once && !source->spec.weighted;
-}
-
-/*
- * Do the queries over a source return only columns, without computing anything?
- * For a protected source they do: other servers would look up names again, and
- * an error in an expression would reveal something about a row. The receiver of
- * the rows reads the labels.
- */
-static inline bool
-dperm_source_shows_columns(const DpermSource *source)
-{
-	return source->registration != NULL;
 }
 
 /*

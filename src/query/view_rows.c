@@ -6,7 +6,6 @@
 #include "access/xact.h"
 #include "executor/executor.h"
 #include "utils/memutils.h"
-#include "utils/plancache.h"
 #include "utils/resowner.h"
 
 #include "base/message.h"
@@ -17,7 +16,7 @@
 typedef struct Evaluation
 {
 	DestReceiver pub;			/* must be first */
-	const DpermSplitQuery *rows;
+	const DpermTableRows *rows;
 	DestReceiver *next;
 	TupleTableSlot *shown;		/* a row, for the next receiver */
 	ResourceOwner guard;		/* of the subtransaction; NULL while there is none */
@@ -89,10 +88,7 @@ evaluate(Evaluation *evaluation, TupleTableSlot *columns)
 	return true;
 }
 
-/*
- * End the subtransaction, if there is one. This undoes whatever functions have
- * set, opened or written.
- */
+/* End the subtransaction, if there is one. */
 static void
 end_guard(Evaluation *evaluation)
 {
@@ -123,12 +119,9 @@ clean_up(Evaluation *evaluation)
 	return error;
 }
 
-/*
- * Evaluate a row within the subtransaction. Returns false if it is not to be
- * shown; *failed is set to the error, if that is the reason.
- */
+/* Evaluate a row within the subtransaction; false if it is not to be shown. */
 static bool
-evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **failed)
+evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -140,7 +133,6 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **fa
 	PG_TRY();
 	{
 		CurrentResourceOwner = evaluation->guard;
-		dperm_worker_rules_evaluates(true);
 		dperm_message_seal(true);
 		shown = evaluate(evaluation, columns);
 	}
@@ -151,35 +143,37 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **fa
 	}
 	PG_END_TRY();
 	dperm_message_seal(false);
-	dperm_worker_rules_evaluates(false);
 	CurrentResourceOwner = owner;
-	if (evaluation->rows->leaves_traces)
-		end_guard(evaluation);
-	*failed = error;
+	dperm_worker_rules_interrupt();
+	if (error)
+		dperm_worker_rules_keep(error);
 	return shown && error == NULL;
 }
 
-/*
- * The columns of a row have arrived. If it fails because of a type, it is tried
- * again with new plans: those made for earlier rows may be the cause.
- */
+/* Make an empty row: everything is NULL, except the unit. */
+static void
+show_empty(Evaluation *evaluation, TupleTableSlot *columns)
+{
+	TupleTableSlot *shown = evaluation->shown;
+	int			last = shown->tts_tupleDescriptor->natts - 1;
+
+	ExecClearTuple(shown);
+	memset(shown->tts_isnull, true, sizeof(bool) * (last + 1));
+	if (evaluation->rows->unit > 0)
+		shown->tts_values[last] =
+			slot_getattr(columns, evaluation->rows->unit, &shown->tts_isnull[last]);
+	ExecStoreVirtualTuple(shown);
+}
+
+/* The columns of a row have arrived. */
 static bool
 receive_columns(TupleTableSlot *slot, DestReceiver *self)
 {
 	Evaluation *evaluation = (Evaluation *) self;
-	ErrorData  *error;
-	bool		shown = evaluate_guarded(evaluation, slot, &error);
 
-	dperm_worker_rules_interrupt();
-	if (error && error->sqlerrcode == ERRCODE_DATATYPE_MISMATCH)
-	{
-		ResetPlanCache();
-		shown = evaluate_guarded(evaluation, slot, &error);
-		dperm_worker_rules_interrupt();
-	}
-	if (error)
-		dperm_worker_rules_keep(error);
-	return !shown || evaluation->next->receiveSlot(evaluation->shown, evaluation->next);
+	if (!evaluate_guarded(evaluation, slot))
+		show_empty(evaluation, slot);
+	return evaluation->next->receiveSlot(evaluation->shown, evaluation->next);
 }
 
 /* Rows are about to arrive. */
@@ -210,7 +204,7 @@ forget_evaluation(DestReceiver *self)
 }
 
 DestReceiver *
-dperm_view_rows_receiver(const DpermSplitQuery *rows, DestReceiver *next)
+dperm_view_rows_receiver(const DpermTableRows *rows, DestReceiver *next)
 {
 	Evaluation *evaluation = palloc0(sizeof(*evaluation));
 
@@ -229,7 +223,7 @@ dperm_view_rows_receiver(const DpermSplitQuery *rows, DestReceiver *next)
 }
 
 void
-dperm_view_rows_start(const DpermSplitQuery *rows)
+dperm_view_rows_start(const DpermTableRows *rows)
 {
 	Evaluation	evaluation = {.rows = rows, .context = CurrentMemoryContext};
 

@@ -335,13 +335,6 @@ dperm_location_protected_on_citus(Oid relation)
 
 	if (!is_on_citus(relation))
 		return false;
-	if (get_rel_relkind(relation) == RELKIND_VIEW)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" is a view of a table that Citus has "
-						"distributed", get_rel_name(relation)),
-				 errhint("Protect the table itself: the workers would evaluate the view, where "
-						 "that can be observed.")));
 	foreach(cell, dperm_row_sources_relations(relation))
 		dperm_cluster_check_holders(lfirst_oid(cell), dperm_relation_owner(relation));
 	return true;

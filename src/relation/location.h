@@ -36,10 +36,8 @@ extern bool dperm_location_has_citus(void);
 extern List *dperm_location_shards(List *relations);
 
 /*
- * For a protected relation: is it on a Citus cluster? Raises an error if it
- * cannot be read there unobserved: if it is a view, whose expressions and
- * conditions the workers would evaluate, looked up by name and visible in
- * statistics; or if another role can replace its shards.
+ * For a protected relation: is it on a Citus cluster? Raises an error if
+ * another role can replace its shards.
  */
 extern bool dperm_location_protected_on_citus(Oid relation);
 

@@ -1,6 +1,5 @@
 /*
- * row_sources.h: the tables that relations read from, including through views,
- * materialized views and functions.
+ * row_sources.h: the relations that share rows with a relation.
  */
 #ifndef DPERM_ROW_SOURCES_H
 #define DPERM_ROW_SOURCES_H
@@ -11,22 +10,12 @@
 /*
  * The relation itself and everything it shares rows with, as far as the catalog
  * knows: what views and materialized views read, partitions and children, and
- * the parents of tables. Never raises an error: what a function without a
- * parsed body reads is ignored.
+ * the parents of tables. What a function reads is not followed.
  */
 extern List *dperm_row_sources_relations(Oid relation);
 
-/*
- * Those of them that have rows: tables and materialized views, without the
- * parents of tables.
- */
-extern List *dperm_row_sources_stored(Oid relation);
-
-/*
- * Is a function a built-in one that reads a table, its statistics or a type, or
- * runs a query, given by its arguments?
- */
-extern bool dperm_row_sources_by_name(Oid function);
+/* A table with its partitions and children, and all parents of these. */
+extern List *dperm_row_sources_family(Oid table);
 
 /*
  * Is the callback true for one of the functions of an aggregate? The catalog
@@ -36,12 +25,6 @@ extern bool dperm_row_sources_aggregate(Oid aggregate, check_function_callback i
 
 /* Is row-level security enabled for a relation? */
 extern bool dperm_row_sources_has_policies(Oid relation);
-
-/* The type of a node that is an expression, else InvalidOid. */
-extern Oid	dperm_row_sources_type(Node *node);
-
-/* The parents of a table, and their parents. */
-extern List *dperm_row_sources_parents(Oid table);
 
 /*
  * Call a function for each object that an object depends on, according to the

@@ -14,7 +14,6 @@
 #include "base/message.h"
 #include "core/base/blas.h"
 #include "core/loss/loss.h"
-#include "protect/kept_units.h"
 #include "protect/protection.h"
 #include "protect/worker.h"
 #include "protect/worker_settings.h"
@@ -138,16 +137,13 @@ asked_of(FunctionCallInfo fcinfo, const DpermSource *source, DpermLearner learne
 static void
 check_again(const DpermSource *source)
 {
-	const DpermRegistration *registration = source->registration;
-
 	if (!dperm_debit_unchanged(source->versions) ||
 		dperm_relation_owner(source->relation) != source->run_as)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the registration of protected relation \"%s\" changed after the call was "
 						"charged", get_rel_name(source->relation))));
-	dperm_protection_check_shared(registration, source->reached);
-	dperm_kept_units_check(registration, source->tables, true);
+	dperm_protection_check_family(dperm_protection_table(source->registration), source->reached);
 }
 
 /* Which entry of which ledger a model has, for the details of a charge. */

@@ -41,7 +41,6 @@ typedef struct Tally
 	DpermPersons *persons;		/* for persons, with the next field; else NULL */
 	DpermSpool *notes;
 	int64		rows;
-	int64		behind;			/* rows of the table behind the source */
 } Tally;
 
 /* A row that is in no cell. */
@@ -141,25 +140,6 @@ receive_scored(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* A row of the table behind the source: its unit, or a row to be counted. */
-static bool
-receive_behind(TupleTableSlot *slot, DestReceiver *self)
-{
-	Tally	   *tally = (Tally *) self;
-
-	slot_getallattrs(slot);
-	tally->behind++;
-	if (tally->persons)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(tally->row_context);
-
-		dperm_persons_enter(tally->persons, slot->tts_values[0], slot->tts_isnull[0]);
-		MemoryContextSwitchTo(caller);
-		MemoryContextReset(tally->row_context);
-	}
-	return true;
-}
-
 /* Rows are about to arrive: label, features, and perhaps the unit. */
 static void
 start_tally(DestReceiver *self, int operation, TupleDesc desc)
@@ -168,8 +148,6 @@ start_tally(DestReceiver *self, int operation, TupleDesc desc)
 
 	if (tally->persons)
 		dperm_persons_check(tally->persons, TupleDescAttr(desc, desc->natts - 1)->atttypid);
-	if (tally->pub.receiveSlot != receive_scored)
-		return;
 	dperm_label_check(tally->label, TupleDescAttr(desc, 0)->atttypid);
 	dperm_reader_bind_columns(tally->readers, tally->model->encoder.block_count, desc, 1);
 }
@@ -216,18 +194,11 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 static void
 count_notes(Tally *tally)
 {
-	const Note	nobody = {.place = NO_CELL};
-	Note		note = nobody;
+	Note		note = {.place = NO_CELL};
 	int			words = note_words(tally);
 	double	   *notes;
 	int			count;
 
-	/*
-	 * as many as there are rows in the table behind the source, however many of
-	 * them the source shows
-	 */
-	while (tally->notes->rows < tally->behind)
-		memcpy(dperm_spool_next(tally->notes), &nobody, sizeof(double) * words);
 	dperm_spool_rewind(tally->notes);
 	while ((notes = dperm_spool_read(tally->notes, &count)) != NULL)
 		for (int i = 0; i < count; i++)
@@ -250,16 +221,9 @@ dperm_count_decisions(const DpermSource *source, const DpermModel *model, int bi
 	Tally		tally = {.bins = bins, .counts = counts, .count = count};
 
 	init_tally(&tally, source, model);
-	if (source->population && (tally.persons || units))
-	{
-		tally.pub.receiveSlot = receive_behind;
-		dperm_queries_population(source, &tally.pub);
-		tally.pub.receiveSlot = receive_scored;
-	}
 	dperm_queries_read(source, &tally.pub);
 	if (units)
-		*units = tally.persons ? dperm_persons_count(tally.persons) :
-			source->population ? tally.behind : tally.rows;
+		*units = tally.persons ? dperm_persons_count(tally.persons) : tally.rows;
 	if (tally.persons)
 		count_notes(&tally);
 	MemoryContextDelete(tally.row_context);

@@ -53,18 +53,14 @@ typedef struct Loader
 	/* of a source that is read once */
 	DpermEntropy entropy;		/* for portions */
 	DpermPersons *persons;		/* if persons are the units; else NULL */
-	int64		missing;		/* known rows of nobody, or of all, that have not arrived */
 } Loader;
 
-/*
- * Add a row to every set of its portion; without a slot all its values are
- * missing.
- */
+/* Add a row to every set of its portion. */
 static void
 take_into(Loader *loader, int portion, TupleTableSlot *slot, double label, int64 owner)
 {
-	dperm_fill_take(&loader->fill, portion, slot ? slot->tts_values + 1 : NULL,
-					slot ? slot->tts_isnull + 1 : NULL, label, owner);
+	dperm_fill_take(&loader->fill, portion, slot->tts_values + 1, slot->tts_isnull + 1, label,
+					owner);
 }
 
 /* The label of a row. */
@@ -135,17 +131,6 @@ find_person(Loader *loader, TupleTableSlot *slot)
 	return person;
 }
 
-/* One of the known rows of a person, or of nobody, has arrived. */
-static void
-expect_less(const Loader *loader, int64 *missing)
-{
-	if (loader->source->population && --*missing < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("source returned rows that the table behind it does not have"),
-				 errhint("Store the rows first, for example in a materialized view.")));
-}
-
 /*
  * A row of a source that is read once has arrived. A row of nobody is kept
  * without its label, so that the amount kept depends only on the number of
@@ -173,39 +158,15 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 		if (!person)
 			label = no_label(loader);
 		labelled = dperm_label_has(&loader->source->label, label);
-		expect_less(loader, person ? &person->missing : &loader->missing);
 		if (labelled)
 			person->labelled++;
 		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), slot, label,
 				  labelled ? number : DPERM_NOBODY);
 	}
 	else
-	{
-		expect_less(loader, &loader->missing);
 		take_into(loader, draw_portion(loader), slot, label_of_row(loader, slot), DPERM_NOBODY);
-	}
 	if (!loader->row_context->isReset)
 		MemoryContextReset(loader->row_context);
-	return true;
-}
-
-/* A row of the table behind the source: its unit, or a row to be counted. */
-static bool
-receive_population(TupleTableSlot *slot, DestReceiver *self)
-{
-	Loader	   *loader = (Loader *) self;
-
-	slot_getallattrs(slot);
-	if (loader->persons)
-	{
-		int64		number = find_person(loader, slot);
-
-		(*(number == DPERM_NOBODY ? &loader->missing :
-									&dperm_persons_person(loader->persons, number)->missing))++;
-		MemoryContextReset(loader->row_context);
-	}
-	else
-		loader->missing++;
 	return true;
 }
 
@@ -218,13 +179,10 @@ start_rows(DestReceiver *self, int operation, TupleDesc desc)
 {
 	Loader	   *loader = (Loader *) self;
 
-	if (loader->pub.receiveSlot != receive_population)
-	{
-		dperm_label_check(&loader->source->label, TupleDescAttr(desc, 0)->atttypid);
-		for (int i = 0; i < loader->count; i++)
-			dperm_reader_bind_columns(loader->fill.sets[i].readers,
-									  loader->sets[i].source->block_count, desc, 1);
-	}
+	dperm_label_check(&loader->source->label, TupleDescAttr(desc, 0)->atttypid);
+	for (int i = 0; i < loader->count; i++)
+		dperm_reader_bind_columns(loader->fill.sets[i].readers,
+								  loader->sets[i].source->block_count, desc, 1);
 	if (loader->persons)
 		dperm_persons_check(loader->persons, TupleDescAttr(desc, desc->natts - 1)->atttypid);
 }
@@ -276,33 +234,6 @@ init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 	dperm_fill_start(&loader->fill, loader->source->label.kind, 1, loader->persons != NULL);
 }
 
-/* Read the population: the table behind the source. */
-static void
-take_population(Loader *loader)
-{
-	if (loader->source->population == NULL)
-		return;
-	loader->pub.receiveSlot = receive_population;
-	dperm_queries_population(loader->source, &loader->pub);
-	loader->pub.receiveSlot = receive_once;
-}
-
-/*
- * Add empty rows for those of a person, or of nobody, that the source does not
- * show.
- */
-static void
-fill_up(Loader *loader, const DpermPerson *person, int64 missing)
-{
-	for (int64 i = 0; i < missing; i++)
-	{
-		if (i % 4096 == 0)
-			CHECK_FOR_INTERRUPTS();
-		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), NULL,
-				  no_label(loader), DPERM_NOBODY);
-	}
-}
-
 /* All random bits have been drawn: check that the source did not fail. */
 static void
 end_draws(Loader *loader)
@@ -310,20 +241,6 @@ end_draws(Loader *loader)
 	if (!dperm_entropy_ok(&loader->entropy))
 		dperm_host_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&loader->entropy);
-}
-
-/* All rows have arrived: replace missing ones by empty rows. */
-static void
-settle_units(Loader *loader)
-{
-	DpermPersons *persons = loader->persons;
-	int64		count = persons ? dperm_persons_count(persons) : 0;
-
-	fill_up(loader, NULL, loader->missing);
-	for (int64 i = 0; i < count; i++)
-		fill_up(loader, dperm_persons_person(persons, i),
-				dperm_persons_person(persons, i)->missing);
-	end_draws(loader);
 }
 
 /* The number of units of each portion, or of all. */
@@ -483,7 +400,6 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 	if (portions)
 		memset(portions, 0, sizeof(int64) * source->portions);
 	init_loader(&loader, sets, count, portions);
-	take_population(&loader);
 	count_elsewhere(&loader);
 	together = read_together(&loader);
 	if (loader.fill.limit == 0 && !together)
@@ -493,7 +409,7 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 	else if (!together)
 		dperm_queries_read(source, &loader.pub);
 	if (loader.once)
-		settle_units(&loader);
+		end_draws(&loader);
 	for (int i = 0; i < count; i++)
 	{
 		dperm_cache_end(&sets[i].cache);
