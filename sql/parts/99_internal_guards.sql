@@ -1,8 +1,8 @@
 --
 -- Who may do what in schema dperm
 --
--- Nobody but superusers creates anything there, so tables have no triggers,
--- rules or policies but ours.
+-- Nobody but superusers creates anything there, so tables have no rules or
+-- policies, and no triggers but ours.
 
 -- Privileges are not enough to write to our tables: pg_write_all_data has them,
 -- and GRANT ALL gives them.
@@ -76,6 +76,26 @@ BEGIN
 	END LOOP;
 END $$;
 
+-- GRANT ALL includes the privilege to create triggers, which would run with the
+-- rights of the owner of the table.
+CREATE FUNCTION dperm.dperm_trigger_guard() RETURNS event_trigger
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() e, pg_trigger t, pg_class c
+			WHERE e.classid = 'pg_trigger'::regclass AND t.oid = e.objid AND c.oid = t.tgrelid
+				AND c.relnamespace = 'dperm'::regnamespace AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
+		RAISE EXCEPTION 'tables of extension dperm have no triggers but its own'
+			USING ERRCODE = 'insufficient_privilege', HINT = 'A superuser should revoke all privileges on tables of schema dperm.';
+	END IF;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_trigger_guard() IS
+	'internal to budgets: nobody else creates triggers on the tables of the extension';
+CREATE EVENT TRIGGER dperm_trigger_guard ON ddl_command_end WHEN TAG IN ('CREATE TRIGGER') EXECUTE FUNCTION dperm.dperm_trigger_guard();
+ALTER EVENT TRIGGER dperm_trigger_guard ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER dperm_trigger_guard IS
+	'internal to budgets: nobody else creates triggers on the tables of the extension';
+
 -- Nobody else has any privilege in schema dperm, whatever default privileges
 -- have granted.
 DO $$
@@ -97,7 +117,7 @@ BEGIN
 	END LOOP;
 END $$;
 
--- Everybody but for what is called with their own rights: in queries over rows
+-- Everybody calls what is called with their own rights: in queries over rows
 -- that they may read, here or on another server, ...
 GRANT USAGE ON SCHEMA dperm TO PUBLIC;
 GRANT EXECUTE ON ROUTINE
@@ -138,8 +158,17 @@ GRANT EXECUTE ON ROUTINE
 	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, float8, bytea, bigint, boolean),
 	dperm.dperm_moments_combine(dperm.dperm_moments, dperm.dperm_moments)
 	TO PUBLIC;
--- ... by casts, and by views and functions for everybody.
+-- ... by casts, also those to and from text, which call the type's own functions,
+-- and by views and functions for everybody.
 GRANT EXECUTE ON ROUTINE
+	dperm.dperm_moments_in(cstring),
+	dperm.dperm_moments_out(dperm.dperm_moments),
+	dperm.dperm_moments_recv(internal),
+	dperm.dperm_moments_send(dperm.dperm_moments),
+	dperm.dperm_model_in(cstring),
+	dperm.dperm_model_out(@extschema@.dp_model),
+	dperm.dperm_model_recv(internal),
+	dperm.dperm_model_send(@extschema@.dp_model),
 	dperm.dperm_model_to_jsonb(@extschema@.dp_model),
 	dperm.dperm_model_from_jsonb(jsonb),
 	dperm.dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric),

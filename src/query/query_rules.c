@@ -128,9 +128,8 @@ is_unstable(Node *node, void *context)
 }
 
 /*
- * Our queries call our functions by name. Somebody who may create functions in
- * our schema could add ones that match better, and the owner of the schema
- * could replace them; they would run with the rights of the caller.
+ * Our queries call functions of PostgreSQL and our own alone. Another one, as of
+ * a cast, would run with the rights of the caller.
  */
 static void
 check_ours(Oid function, Oid extension)
@@ -141,7 +140,7 @@ check_ours(Oid function, Oid extension)
 				(errcode(ERRCODE_DUPLICATE_FUNCTION),
 				 errmsg("function %s conflicts with a function of extension dperm",
 						format_procedure(function)),
-				 errhint("Drop that function, and revoke CREATE on the schema of the extension.")));
+				 errhint("Drop that function.")));
 }
 
 /* Check every function of a query. */

@@ -80,20 +80,13 @@ SELECT format('%s: %s', arguments, says(format('dp_%s(%s)', function, arguments)
 SELECT says($$ dp_roc(m, 'people', 'y', 1, bins => 1) $$);
 
 -- Privileges, including those that only the executor checks
-REVOKE EXECUTE ON FUNCTION dperm_portion(bytea, integer, oid, tid) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dperm.dperm_portion(bytea, integer, oid, tid) FROM PUBLIC;
 SET ROLE dperm_early;
 SELECT says($$ dp_logreg_train('other_types', 'y', 'x', 1) $$), says($$ dp_logreg_train('closed', 'y', 'x', 1) $$);
 SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]') $$);
 SELECT says($$ dp_evaluate(m, 'closed', 'y', 1) $$);
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION dperm_portion(bytea, integer, oid, tid) TO PUBLIC;
--- and functions that stand in for ours
-CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec2) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$;
-CREATE AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2) (SFUNC = public.dperm_moments_step, STYPE = dperm_moments);
-SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]') $$);
-SELECT says($$ dp_evaluate(m, 'people', 'y', 1) $$), says($$ dp_roc(m, 'people', 'y', 1) $$);
-DROP AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2);
-DROP FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec2);
+GRANT EXECUTE ON FUNCTION dperm.dperm_portion(bytea, integer, oid, tid) TO PUBLIC;
 \pset tuples_only off
 
 DROP OWNED BY dperm_early, dperm_owner_of_views;

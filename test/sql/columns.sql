@@ -171,7 +171,7 @@ SELECT v.name AS feature, jsonb_array_length(domains -> v.name) AS given, count(
   printed GROUP BY v.name, domains, m::text ORDER BY 1;
 SELECT rounded, dp_encode(m, printed) AS hot FROM printed, dp_logreg_train('printed', 'y', 'rounded', 1, domains => '{"rounded": {"categories": [2, 1.0]}}', intercept => false) m
   GROUP BY 1, 2 ORDER BY 1;
-SELECT dperm_text('10.0.0.1'::inet) AS printed, '10.0.0.1'::inet::text AS as_cast, dperm_text(NULL::int) IS NULL AS nothing;
+SELECT dperm.dperm_text('10.0.0.1'::inet) AS printed, '10.0.0.1'::inet::text AS as_cast, dperm.dperm_text(NULL::int) IS NULL AS nothing;
 -- a single vector: by arguments, by its domain, by the catalog
 SELECT distance(dp_weights(dp_logreg_train('clinic', 'y', 'v8', 'Infinity', norm => 2)),
                 dp_weights(dp_logreg_train('clinic', 'y', '{v8}', 'Infinity', domains => '{"v8": {"norm": 2}}'))) < 1e-9 AS norm,
@@ -269,7 +269,7 @@ END $$;
 SELECT columns, broad_as_by_hand(columns) FROM unnest(ARRAY[1, 2, 89, 90, 91, 140]) columns;
 -- a record is made in memory, so that what is too long to be a category stays
 -- out of it
-SELECT dperm_bounded('abc'::text) AS short, length(dperm_bounded(repeat('a', 131068))) AS long, dperm_bounded(repeat('a', 131069)) IS NULL AS longer, dperm_bounded(ARRAY[1, 2]) AS list, dperm_bounded(7) AS number;
+SELECT dperm.dperm_bounded('abc'::text) AS short, length(dperm.dperm_bounded(repeat('a', 131068))) AS long, dperm.dperm_bounded(repeat('a', 131069)) IS NULL AS longer, dperm.dperm_bounded(ARRAY[1, 2]) AS list, dperm.dperm_bounded(7) AS number;
 ALTER TABLE broad DROP CONSTRAINT broad_c10_check;
 CREATE TABLE long_text AS SELECT dp_logreg_train('broad', 'y', NULL, 'Infinity', domains => '{"c10": ["a", "b"]}') AS model;
 UPDATE broad SET c10 = repeat('a', 1000000) WHERE c10 IS NULL;
@@ -306,7 +306,7 @@ SELECT dp_logreg_train('for_caller', 'y', '{a,k,e}', 'Infinity', 0.01, domains =
 SELECT dp_logreg_train('broad_for_caller', 'y', NULL, 'Infinity', 0.01)::jsonb -> 'rows' AS as_records;
 \set VERBOSITY default
 -- the query of such a pass
-EXPLAIN (COSTS OFF) SELECT dperm_moments_agg(NULL::dperm_moments, y, a, k, e) FROM long;
+EXPLAIN (COSTS OFF) SELECT dperm.dperm_moments_agg(NULL::dperm.dperm_moments, y, a, k, e) FROM long;
 -- workers alone, then serial, then in memory: the same
 CREATE TABLE fit AS SELECT 'parallel' AS how, dp_logreg_train('long', 'y', '{a,k,e}', 'Infinity', 0.01, domains => domain) AS model FROM long_domains
   UNION ALL SELECT 'parallel, records', dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01);

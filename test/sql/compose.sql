@@ -94,7 +94,7 @@ SELECT outcomes('dp_compose(?) FROM generate_series(1, 3)', $$
 SELECT p.oid::regprocedure, p.prokind, p.provolatile, p.proparallel, p.proisstrict FROM pg_proc AS p
 WHERE p.proname ~ '^dp(erm)?_compose' ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- internal functions cannot be called by others
-SELECT outcomes('?', $$ dperm_compose_final(NULL) $$);
+SELECT outcomes('?', $$ dperm.dperm_compose_final(NULL) $$);
 
 DROP FUNCTION made;
 DROP TABLE composed, models, claims;

@@ -123,11 +123,11 @@ RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 
 -- The aggregate is of no use to anybody else
-SELECT dperm_load_agg('\x00', NULL::int, y, age) FROM people;
-SELECT dperm_load_agg(decode(repeat('00', 20), 'hex'), NULL::int, y, age) FROM people;
-SELECT dperm_load_agg(NULL, NULL::int, y, age) FROM people;
+SELECT dperm.dperm_load_agg('\x00', NULL::int, y, age) FROM people;
+SELECT dperm.dperm_load_agg(decode(repeat('00', 20), 'hex'), NULL::int, y, age) FROM people;
+SELECT dperm.dperm_load_agg(NULL, NULL::int, y, age) FROM people;
 \set VERBOSITY terse
-SELECT dperm_load_deserialize('\x00', NULL);
+SELECT dperm.dperm_load_deserialize('\x00', NULL);
 \set VERBOSITY default
 
 DROP VIEW joined, both_halves;

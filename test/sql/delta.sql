@@ -59,7 +59,7 @@ CREATE TABLE models AS
 SELECT name, j ->> 'method' AS method, j ->> 'noise' AS noise, j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours FROM models, LATERAL (SELECT model::jsonb) s(j) ORDER BY name COLLATE "C";
 -- in every form
 CREATE TABLE again AS SELECT name, model::text::dp_model AS by_text, model::jsonb::dp_model AS by_jsonb FROM models;
-SELECT count(*) AS models, bool_and(by_text::text = model::text AND by_jsonb::text = model::text AND dperm_model_send(by_text) = dperm_model_send(model) AND dperm_model_send(by_jsonb) = dperm_model_send(model)) AS same FROM again JOIN models USING (name);
+SELECT count(*) AS models, bool_and(by_text::text = model::text AND by_jsonb::text = model::text AND dperm.dperm_model_send(by_text) = dperm.dperm_model_send(model) AND dperm.dperm_model_send(by_jsonb) = dperm.dperm_model_send(model)) AS same FROM again JOIN models USING (name);
 SELECT current_setting('data_directory') || '/dperm_delta_test.bin' AS file \gset
 COPY models TO :'file' WITH (FORMAT binary);
 CREATE TABLE received (LIKE models);

@@ -1,5 +1,5 @@
 --
--- Installing: into any schema, moved to another, dropped without a trace; every
+-- Installing: into any schema, and schema dperm; dropped without a trace; every
 -- object has a comment; the marks that let the planner use the functions
 --
 \pset format unaligned
@@ -19,15 +19,12 @@ SELECT private_learning.dp_weights(private_learning.dp_logreg_train('rows_to_lea
        private_learning.dp_svm_train('rows_to_learn', 'y', ARRAY['x'], 1) IS NOT NULL AS svm;
 SELECT private_learning.dp_logreg(y, x, 1) IS NOT NULL AS aggregate FROM rows_to_learn;
 
--- Moved, with a name that needs quotes, models included
+-- It stays there, and so does all that is in schema dperm
 CREATE TABLE models AS SELECT private_learning.dp_logreg_train('rows_to_learn', 'y', 'x', 'Infinity', 0.1) AS model;
-CREATE SCHEMA "Sché""ma";
-ALTER EXTENSION dperm SET SCHEMA "Sché""ma";
-SELECT "Sché""ma".dp_logreg_train('rows_to_learn', 'y', 'x', 'Infinity', 0.1)::text = model::text AS same_model FROM models;
-SELECT "Sché""ma".dp_logreg_train('rows_to_learn', 't', 'x', 1, positive => 'a') IS NOT NULL AS with_label;
--- even with nothing at all on the search_path
+ALTER EXTENSION dperm SET SCHEMA public;
+-- with nothing at all on the search_path
 SET search_path = '';
-SELECT "Sché""ma".dp_logreg_train('public.rows_to_learn', 't', 'x', 1, positive => 'a') IS NOT NULL AS trained;
+SELECT private_learning.dp_logreg_train('public.rows_to_learn', 't', 'x', 1, positive => 'a') IS NOT NULL AS trained;
 RESET search_path;
 
 CREATE TABLE names AS SELECT DISTINCT proname FROM pg_proc WHERE proname ~ '^dp(erm)?_' AND prokind = 'f';
@@ -38,9 +35,10 @@ DROP EXTENSION dperm;
 \set VERBOSITY default
 DROP TABLE models;
 DROP EXTENSION dperm;
-SELECT count(*) AS left_behind FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname IN ('private_learning', 'Sché"ma');
+SELECT count(*) AS left_behind FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname IN ('private_learning', 'dperm');
 SELECT count(*) AS left_behind FROM pg_proc WHERE proname ~ '^dp(erm)?_';
-DROP SCHEMA private_learning, "Sché""ma";
+SELECT to_regnamespace('dperm') AS left_behind;
+DROP SCHEMA private_learning;
 DROP TABLE rows_to_learn;
 DROP DOMAIN vec2;
 
@@ -65,8 +63,43 @@ DROP SCHEMA crowded CASCADE;
 RESET client_min_messages;
 DROP TABLE names;
 
--- As most people do it; the other tests need it
+-- With a name that needs quotes
+CREATE SCHEMA "Sché ma";
+CREATE EXTENSION dperm SCHEMA "Sché ma";
+SELECT "Sché ma".dp_logreg(i % 3 = 0, ARRAY[sin(i), cos(i)], 1) IS NOT NULL AS trained FROM generate_series(1, 50) i;
+DROP EXTENSION dperm;
+DROP SCHEMA "Sché ma";
+
+-- Not into a schema dperm of somebody else
+CREATE SCHEMA dperm;
 CREATE EXTENSION dperm;
+CREATE EXTENSION dperm SCHEMA dperm;
+DROP SCHEMA dperm;
+
+-- As most people do it, whatever default privileges there are; the other tests
+-- need it
+CREATE ROLE dperm_install_guest;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO dperm_install_guest, PUBLIC;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON SCHEMAS TO dperm_install_guest, PUBLIC;
+ALTER DEFAULT PRIVILEGES GRANT ALL ON FUNCTIONS TO dperm_install_guest;
+CREATE EXTENSION dperm;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM dperm_install_guest, PUBLIC;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON SCHEMAS FROM dperm_install_guest, PUBLIC;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON FUNCTIONS FROM dperm_install_guest;
+SHOW search_path;
+SELECT privilege_type, string_agg(DISTINCT grantee::regrole::text, ' ') AS held_by_others FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'dperm' AND grantee <> nspowner GROUP BY 1;
+SELECT relname, privilege_type, grantee::regrole AS held_by_others FROM pg_class, aclexplode(relacl) WHERE relnamespace = 'dperm'::regnamespace AND grantee <> relowner;
+SELECT DISTINCT grantee::regrole AS called_by_others FROM pg_proc, aclexplode(proacl) WHERE pronamespace = 'dperm'::regnamespace AND grantee <> proowner;
+DROP OWNED BY dperm_install_guest;
+DROP ROLE dperm_install_guest;
+
+-- What is in the chosen schema is for users
+SELECT relname, relkind FROM pg_class WHERE pg_table_is_visible(oid) AND relnamespace::regnamespace::text !~ '^pg_' ORDER BY 1;
+SELECT p.oid::regprocedure AS internal FROM pg_depend d JOIN pg_proc p ON p.oid = objid WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND classid = 'pg_proc'::regclass AND deptype = 'e'
+  AND pronamespace <> 'dperm'::regnamespace AND proname !~ '^dp_';
+SELECT p.oid::regprocedure AS misplaced FROM pg_proc p WHERE pronamespace = 'dperm'::regnamespace AND proname ~ '^dp_';
+
+-- The rest
 SELECT extname, extversion, extrelocatable, nspname FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'dperm';
 
 -- Every object, and how each function may be used; none is without a comment.
@@ -77,7 +110,7 @@ CREATE VIEW members AS
   AND pg_describe_object(classid, objid, 0) !~ '\[\]$'
   AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND classid = 'pg_type'::regclass AND typrelid <> 0);
 SELECT prokind AS kind, provolatile AS volatility, proparallel AS parallel, proisstrict AS strict, prosecdef AS definer,
-       CASE WHEN p.oid IS NOT NULL THEN proacl IS NULL END AS public, object
+       has_function_privilege('public', p.oid, 'EXECUTE') AS public, object
   FROM members LEFT JOIN pg_proc p ON p.oid = objid AND classid = 'pg_proc'::regclass ORDER BY object;
 SELECT object AS without_comment FROM members WHERE NOT EXISTS (
   SELECT FROM pg_description c WHERE c.classoid = classid AND c.objoid = objid AND c.objsubid = 0 AND c.description <> '');

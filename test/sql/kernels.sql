@@ -122,7 +122,7 @@ DO $$
 BEGIN
   EXECUTE (SELECT format('CREATE TABLE broad AS SELECT i %% 2 = 0 AS y, %s FROM generate_series(1, 10) i', string_agg(format('sin(i * %s) AS c%1$s', k), ', ' ORDER BY k)) FROM generate_series(1, 100) k);
 END $$;
-SELECT length(m::text) < 100000 AS text, length(dperm_model_send(m)) < 20000 AS binary, cardinality(dp_weights(m)) AS weights, jsonb_array_length(m::jsonb -> 'features') AS columns,
+SELECT length(m::text) < 100000 AS text, length(dperm.dperm_model_send(m)) < 20000 AS binary, cardinality(dp_weights(m)) AS weights, jsonb_array_length(m::jsonb -> 'features') AS columns,
        (SELECT string_agg(key, ' ' ORDER BY key COLLATE "C") FROM jsonb_object_keys(m::jsonb) key) AS keys, m::text::dp_model::text = m::text AS round_trip,
        (SELECT count(dp_decision(m, broad)) FROM broad) AS scored
   FROM dp_logreg_train('broad', 'y', NULL, 1, 1e6, domains => (SELECT jsonb_object_agg('c' || k, '[-1, 1]'::jsonb) FROM generate_series(1, 100) k), kernel => 'gaussian', kernel_features => 2000) m;

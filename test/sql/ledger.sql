@@ -110,7 +110,7 @@ SET ROLE dperm_officer;
 SELECT role, function, label, left(purpose, 21) AS purpose, epsilon_left, model IS NOT NULL AS model, metrics IS NOT NULL AS metrics FROM dp_ledger WHERE budget = 'visits' AND act = 'charge' ORDER BY entry;
 RESET ROLE;
 -- the tail of the noise is counted all the same
-SELECT spent_tail / 0.000000000000000000054211 AS tails, spent_delta, (SELECT sum(tail) FROM public.dp_ledger_entries e WHERE e.budget_id = a.id) = spent_tail AS adds_up FROM public.dp_budget_accounts a WHERE budget = 'visits';
+SELECT spent_tail / 0.000000000000000000054211 AS tails, spent_delta, (SELECT sum(tail) FROM dperm.dp_ledger_entries e WHERE e.budget_id = a.id) = spent_tail AS adds_up FROM dperm.dp_budget_accounts a WHERE budget = 'visits';
 
 -- After the first charge: columns and domains change, unit and neighbours do
 -- not

@@ -80,7 +80,7 @@ CREATE VIEW types AS SELECT age, ward, days::int2 AS int2, days::int4 AS int4, d
 SELECT count(DISTINCT w) AS models, count(*) AS labels
   FROM unnest('{int2,int4,int8,float4,float8,numeric,domain}'::text[]) label, LATERAL (SELECT dp_weights(dp_linreg_train('types', label, '{age,ward}', 'Infinity', 0.01, bounds => '{0,30}', domains => '{"age": [0, 100], "ward": ["A", "B", "C"]}')) w) s;
 SELECT dp_weights(dp_linreg_train('types', 'domain', 'age', 'Infinity', 0.01, domains => '{"age": [0, 100]}')) = dp_weights(dp_linreg_train('types', 'int4', 'age', 'Infinity', 0.01, domains => '{"age": [0, 100], "int4": [0, 30]}')) AS same;
-SELECT dperm_label_number(1::int2) AS a, dperm_label_number(1e400::numeric) AS b, dperm_label_number('NaN'::float4) AS c, dperm_label_number(NULL::int8) AS d;
+SELECT dperm.dperm_label_number(1::int2) AS a, dperm.dperm_label_number(1e400::numeric) AS b, dperm.dperm_label_number('NaN'::float4) AS c, dperm.dperm_label_number(NULL::int8) AS d;
 
 -- What cannot be
 SELECT outcomes($$ dp_linreg_train('stays', ?, 'age', 1) $$, $$ 'free' | 'ward' | 'x' | 'nothing' | NULL $$);

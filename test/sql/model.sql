@@ -50,7 +50,7 @@ SELECT dp_guarantee(jsonb_set(model::jsonb, '{guarantee}', '"epsilon = 0"')::dp_
     = dp_guarantee(model) AS written_anew FROM hand WHERE name = 'baseline';
 
 -- Binary: the stored form is the one that is sent
-SELECT dperm_model_send(model) FROM hand WHERE name = 'baseline';
+SELECT dperm.dperm_model_send(model) FROM hand WHERE name = 'baseline';
 CREATE TABLE hand_again (LIKE hand);
 SELECT current_setting('data_directory') || '/dperm_model_test.bin' AS file \gset
 COPY hand TO :'file' (FORMAT binary);
@@ -70,7 +70,7 @@ EXCEPTION WHEN invalid_binary_representation THEN
   GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
   RETURN detail;
 END $$;
-SELECT what, receive(what, bytes, :'file') FROM hand, LATERAL (SELECT dperm_model_send(model)) AS s (b), LATERAL (VALUES
+SELECT what, receive(what, bytes, :'file') FROM hand, LATERAL (SELECT dperm.dperm_model_send(model)) AS s (b), LATERAL (VALUES
   ('empty', ''), ('magic', overlay(b PLACING '\x00' FROM 1)), ('format', overlay(b PLACING '\x0002' FROM 5)), ('longer', b || '\x00'),
   ('nan', overlay(b PLACING '\x7ff8000000000000' FROM length(b) - 7)), ('features', overlay(b PLACING '\x00000002' FROM 148)), ('same', b)) v (what, bytes)
   WHERE name = 'svm';
@@ -78,9 +78,9 @@ SELECT what, receive(what, bytes, :'file') FROM hand, LATERAL (SELECT dperm_mode
 CREATE TABLE "Zsource" ("Zcolumn" text CHECK ("Zcolumn" IN ('Zvalue', 'other')), "Zlabel" text CHECK ("Zlabel" IN ('Zclass', 'second', 'Zthird')), ill boolean);
 INSERT INTO "Zsource" SELECT 'other', 'second', i > 1 FROM generate_series(1, 3) i;
 SELECT name, receive('name', overlay(b PLACING '\xff' FROM position(convert_to(name, 'UTF8') IN b)), :'file')
-  FROM dperm_model_send(dp_logreg_train('"Zsource"', 'Zlabel', 'Zcolumn', 'Infinity')) b, unnest('{Zsource,Zcolumn,Zvalue,Zlabel,Zclass,Zthird}'::text[]) name;
+  FROM dperm.dperm_model_send(dp_logreg_train('"Zsource"', 'Zlabel', 'Zcolumn', 'Infinity')) b, unnest('{Zsource,Zcolumn,Zvalue,Zlabel,Zclass,Zthird}'::text[]) name;
 SELECT receive('positive', overlay(b PLACING '\xff' FROM position('Zthird'::bytea IN b)), :'file')
-  FROM dperm_model_send(dp_logreg_train('"Zsource"', 'Zlabel', 'Zcolumn', 'Infinity', positive => 'Zthird')) b;
+  FROM dperm.dperm_model_send(dp_logreg_train('"Zsource"', 'Zlabel', 'Zcolumn', 'Infinity', positive => 'Zthird')) b;
 DROP TABLE "Zsource";
 \set remove 'rm -f ' :file
 COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';

@@ -31,7 +31,7 @@ $$;
 -- Training writes its requests itself; here they are by hand: 12 words, the
 -- weights, in a careful pass (4) their low parts, how the columns are stored,
 -- and the encoder, padded to a word
-CREATE FUNCTION request_of(pass_order int, loss int, h float8, weights float8[], readers bigint[], encoder bytea, low float8 DEFAULT 0) RETURNS dperm_moments
+CREATE FUNCTION request_of(pass_order int, loss int, h float8, weights float8[], readers bigint[], encoder bytea, low float8 DEFAULT 0) RETURNS dperm.dperm_moments
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(pass_order) || int8send(loss) || float8send(h)
     || int8send(cardinality(weights)) || int8send(cardinality(readers)) || int8send(length(encoder))
@@ -39,30 +39,30 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k))
     || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(w * low), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k)) ELSE '' END
     || (SELECT string_agg(int8send(r), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k))
-    || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\n', '')::dperm_moments
+    || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\n', '')::dperm.dperm_moments
 $$;
 -- one vector without a name, as double precision[] (13), real[] is 14
 CREATE FUNCTION request(pass_order int, loss int, h float8, weights float8[], intercept int DEFAULT 0,
-  reader bigint DEFAULT 13, norm float8 DEFAULT 1, low float8 DEFAULT 0) RETURNS dperm_moments
+  reader bigint DEFAULT 13, norm float8 DEFAULT 1, low float8 DEFAULT 0) RETURNS dperm.dperm_moments
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT request_of(pass_order, loss, h, weights, ARRAY[reader],
     int4send(1) || decode('0' || intercept || '00' || '04', 'hex') || int4send(0) || int4send(cardinality(weights) - intercept) || float8send(norm), low)
 $$;
 -- and how to read an answer: word n as an integer
-CREATE FUNCTION word(m dperm_moments, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-  SELECT ('x' || encode(substring(dperm_moments_send(m) FROM 8 * n + 1 FOR 8), 'hex'))::bit(64)::bigint
+CREATE FUNCTION word(m dperm.dperm_moments, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('x' || encode(substring(dperm.dperm_moments_send(m) FROM 8 * n + 1 FOR 8), 'hex'))::bit(64)::bigint
 $$;
 -- or as a double
-CREATE FUNCTION number(m dperm_moments, n int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION number(m dperm.dperm_moments, n int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN w = 0 THEN 0 ELSE sign(w) * 2 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2 ^ (-52)) END FROM word(m, n) w
 $$;
 
 -- A column that is read by its output, as a record and as an argument in turns:
 -- each is read as its own type
-CREATE FUNCTION request_of_category(category bytea, encoding int) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION request_of_category(category bytea, encoding int) RETURNS dperm.dperm_moments LANGUAGE sql IMMUTABLE AS $$
   SELECT request_of(1, 0, 0, '{0}', ARRAY[17 | (encoding::bigint << 16)], decode('00000001000003', 'hex') || int4send(1) || 'c' || int4send(1) || int4send(length(category)) || category)
 $$;
-SELECT number(dperm_moments_step(dperm_moments_step(dperm_moments_step(NULL::dperm_moments, q, true, ROW(4702111234474983745::int8)), NULL, true, 'a'::text), NULL, true, ROW(4702111234474983745::int8)), 8) AS loss
+SELECT number(dperm.dperm_moments_step(dperm.dperm_moments_step(dperm.dperm_moments_step(NULL::dperm.dperm_moments, q, true, ROW(4702111234474983745::int8)), NULL, true, 'a'::text), NULL, true, ROW(4702111234474983745::int8)), 8) AS loss
   FROM request_of_category('a', 0) q;
 -- Texts of a request are in the encoding that it names
 SELECT outcomes('request_of_category(?) IS NOT NULL', $$ 'a', 0 | '\xc3a9', 7 | '\xc3a9', 0 | '\xc3', 7 | '\xff', 0 | '\xff', 9 $$);
@@ -79,13 +79,13 @@ BEGIN
   END LOOP;
 END $$;
 SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, '{0,0}') AS w)
-  SELECT dperm_moments_agg((SELECT w FROM w), y, x) FROM wide AS t $$);
+  SELECT dperm.dperm_moments_agg((SELECT w FROM w), y, x) FROM wide AS t $$);
 SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, '{0,0}') AS w)
-  SELECT dperm_moments_agg((SELECT w FROM w), dperm_label(answer, 'yes'), x::float4[]) FROM wide AS t $$);
+  SELECT dperm.dperm_moments_agg((SELECT w FROM w), dperm.dperm_label(answer, 'yes'), x::float4[]) FROM wide AS t $$);
 SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, '{0,0}') AS w)
-  SELECT dperm_moments_agg((SELECT w FROM w), y, i, answer, x) FROM wide AS t $$);
+  SELECT dperm.dperm_moments_agg((SELECT w FROM w), y, i, answer, x) FROM wide AS t $$);
 SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, '{0,0}') AS w)
-  SELECT dperm_moments_agg((SELECT w FROM w), y, ROW(i, answer, x)) FROM wide AS t $$);
+  SELECT dperm.dperm_moments_agg((SELECT w FROM w), y, ROW(i, answer, x)) FROM wide AS t $$);
 
 -- In training too: the first read is the caller's own, and the passes are the
 -- workers', who trip over this view
@@ -124,7 +124,7 @@ RESET parallel_leader_participation;
 -- Parallel and serial training agree, and training in memory with both
 CREATE TABLE fit (how text, model dp_model);
 INSERT INTO fit SELECT 'parallel', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
-INSERT INTO fit SELECT 'parallel, dperm_label', dp_logreg_train('wide', 'answer', 'x', 'Infinity', 0.1, positive => 'yes', dimension => 250, norm => 16);
+INSERT INTO fit SELECT 'parallel, dperm.dperm_label', dp_logreg_train('wide', 'answer', 'x', 'Infinity', 0.1, positive => 'yes', dimension => 250, norm => 16);
 SET max_parallel_workers_per_gather = 0;
 INSERT INTO fit SELECT 'serial', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
 SET max_parallel_workers_per_gather = 2;
@@ -155,34 +155,34 @@ CREATE VIEW answers AS
   SELECT pass_order, whole, first, second
   FROM (VALUES (1), (2), (3), (4), (5)) v(pass_order),
   LATERAL (SELECT request(pass_order, CASE WHEN pass_order < 5 THEN 1 ELSE 0 END, CASE WHEN pass_order < 5 THEN 0.5 ELSE 0 END, '{0,0}') AS r) r,
-  LATERAL (SELECT dperm_moments_agg(r, y, x) AS whole, dperm_moments_agg(r, y, x) FILTER (WHERE i <= 550) AS first,
-                  dperm_moments_agg(r, y, x) FILTER (WHERE i > 550) AS second FROM small) s;
-SELECT pass_order, word(whole, 7) AS rows, length(dperm_moments_send(whole)) AS bytes,
-       dperm_moments_send(dperm_moments_combine(first, second)) = dperm_moments_send(whole) AS combined,
-       dperm_moments_send(whole::text::dperm_moments) = dperm_moments_send(whole) AS text_round_trip,
-       dperm_moments_send(dperm_moments_combine(first::text::dperm_moments, second::text::dperm_moments)) = dperm_moments_send(whole) AS both,
-       dperm_moments_combine(first, NULL) IS NULL AS strict
+  LATERAL (SELECT dperm.dperm_moments_agg(r, y, x) AS whole, dperm.dperm_moments_agg(r, y, x) FILTER (WHERE i <= 550) AS first,
+                  dperm.dperm_moments_agg(r, y, x) FILTER (WHERE i > 550) AS second FROM small) s;
+SELECT pass_order, word(whole, 7) AS rows, length(dperm.dperm_moments_send(whole)) AS bytes,
+       dperm.dperm_moments_send(dperm.dperm_moments_combine(first, second)) = dperm.dperm_moments_send(whole) AS combined,
+       dperm.dperm_moments_send(whole::text::dperm.dperm_moments) = dperm.dperm_moments_send(whole) AS text_round_trip,
+       dperm.dperm_moments_send(dperm.dperm_moments_combine(first::text::dperm.dperm_moments, second::text::dperm.dperm_moments)) = dperm.dperm_moments_send(whole) AS both,
+       dperm.dperm_moments_combine(first, NULL) IS NULL AS strict
   FROM answers;
 -- value, gradient and Hessian of the sum: 600 times 1; -(y x) = (-50, -50); 0
 SELECT encode(substring(s FROM 8 * 8 + 1 FOR 8), 'hex') = encode(float8send(600), 'hex') AS value,
        encode(substring(s FROM 8 * 16 + 1 FOR 16), 'hex') = encode(float8send(-50) || float8send(-50), 'hex') AS gradient,
        encode(substring(s FROM 8 * 20 + 1 FOR 24), 'hex') = encode(float8send(0) || float8send(0) || float8send(0), 'hex') AS hessian
-  FROM answers, LATERAL (SELECT dperm_moments_send(whole) AS s) l WHERE pass_order IN (2, 3);
+  FROM answers, LATERAL (SELECT dperm.dperm_moments_send(whole) AS s) l WHERE pass_order IN (2, 3);
 -- a careful pass has the gradient alone, behind the low parts of its weights
 SELECT encode(substring(s FROM 8 * 18 + 1 FOR 16), 'hex') = encode(float8send(-50) || float8send(-50), 'hex') AS gradient
-  FROM answers, LATERAL (SELECT dperm_moments_send(whole) AS s) l WHERE pass_order = 4;
+  FROM answers, LATERAL (SELECT dperm.dperm_moments_send(whole) AS s) l WHERE pass_order = 4;
 -- a pass that counts has the confusion matrix; also with weights for the first
 -- element, and with missing labels
 SELECT word(whole, 16) AS true_positives, word(whole, 18) AS false_positives, word(whole, 17) AS false_negatives, word(whole, 19) AS true_negatives FROM answers WHERE pass_order = 5;
 SELECT word(m, 7) AS rows, word(m, 16) AS true_positives, word(m, 18) AS false_positives, word(m, 17) AS false_negatives, word(m, 19) AS true_negatives
-  FROM (SELECT dperm_moments_agg(request(5, 0, 0, '{1,0}'), CASE WHEN i % 5 > 0 THEN y END, x) AS m FROM small) a;
+  FROM (SELECT dperm.dperm_moments_agg(request(5, 0, 0, '{1,0}'), CASE WHEN i % 5 > 0 THEN y END, x) AS m FROM small) a;
 SELECT count(*) AS rows, count(*) FILTER (WHERE y AND p) AS true_positives, count(*) FILTER (WHERE NOT y AND p) AS false_positives, count(*) FILTER (WHERE y AND NOT p) AS false_negatives,
     count(*) FILTER (WHERE NOT y AND NOT p) AS true_negatives
   FROM (SELECT CASE WHEN i % 5 > 0 THEN y END AS y, x[1] > 0 AS p FROM small) s;
 -- and at weights that are not doubles it is exact far beyond their precision:
 -- three rows of 1/2, at z = 1/2 + 2^-61, have slopes of -1 + 2^-61
 SELECT number(s, 18 + k) AS sum, number(s, 20 + k) / 2::float8 ^ (-62) AS low
-  FROM (SELECT dperm_moments_agg(request(4, 1, 0.5, '{1,0}', low => 2::float8 ^ (-60)), true, ARRAY[0.5, 0]::float8[]) AS s FROM generate_series(1, 3)) a, generate_series(0, 1) k;
+  FROM (SELECT dperm.dperm_moments_agg(request(4, 1, 0.5, '{1,0}', low => 2::float8 ^ (-60)), true, ARRAY[0.5, 0]::float8[]) AS s FROM generate_series(1, 3)) a, generate_series(0, 1) k;
 
 -- Stored, read back in binary, and continued
 CREATE TABLE states AS SELECT pass_order, first, second, whole FROM answers;
@@ -190,34 +190,34 @@ SELECT current_setting('data_directory') || '/dperm_passes_test.bin' AS file \gs
 COPY states TO :'file' (FORMAT binary);
 CREATE TABLE states_again (LIKE states);
 COPY states_again FROM :'file' (FORMAT binary);
-SELECT bool_and(dperm_moments_send(a.whole) = dperm_moments_send(b.whole)) AS binary_round_trip,
-       bool_and(dperm_moments_send(dperm_moments_combine(b.first, b.second)) = dperm_moments_send(a.whole)) AS combined
+SELECT bool_and(dperm.dperm_moments_send(a.whole) = dperm.dperm_moments_send(b.whole)) AS binary_round_trip,
+       bool_and(dperm.dperm_moments_send(dperm.dperm_moments_combine(b.first, b.second)) = dperm.dperm_moments_send(a.whole)) AS combined
   FROM states a JOIN states_again b USING (pass_order);
-CREATE FUNCTION continued(state dperm_moments) RETURNS dperm_moments LANGUAGE plpgsql AS $$
+CREATE FUNCTION continued(state dperm.dperm_moments) RETURNS dperm.dperm_moments LANGUAGE plpgsql AS $$
 DECLARE
   r small;
 BEGIN
   FOR r IN SELECT * FROM small WHERE i > 550 ORDER BY i LOOP
-    state := dperm_moments_step(state, NULL, r.y, r.x);
+    state := dperm.dperm_moments_step(state, NULL, r.y, r.x);
   END LOOP;
   RETURN state;
 END $$;
-SELECT bool_and(dperm_moments_send(continued(first)) = dperm_moments_send(whole)) AS continued FROM states_again;
+SELECT bool_and(dperm.dperm_moments_send(continued(first)) = dperm.dperm_moments_send(whole)) AS continued FROM states_again;
 -- the values that were combined have not changed
-SELECT bool_and(dperm_moments_send(a.first) = dperm_moments_send(b.first)) AS untouched FROM states a JOIN states_again b USING (pass_order);
+SELECT bool_and(dperm.dperm_moments_send(a.first) = dperm.dperm_moments_send(b.first)) AS untouched FROM states a JOIN states_again b USING (pass_order);
 
 -- What cannot be combined
-SELECT outcomes($$ dperm_moments_combine(request(1, 0, 0, '{0,0}'), request(?)) $$, $$
+SELECT outcomes($$ dperm.dperm_moments_combine(request(1, 0, 0, '{0,0}'), request(?)) $$, $$
   2, 0, 0, '{0,0}' | 1, 1, 0.5, '{0,0}' | 1, 0, 0, '{0,0,0}' | 1, 0, 0, '{0,0}', intercept => 1
   1, 0, 0, '{0,0}', norm => 2 | 1, 0, 0, '{0,0}', reader => 14 $$);
-SELECT outcomes('dperm_moments_combine(?)', $$
+SELECT outcomes('dperm.dperm_moments_combine(?)', $$
   request(4, 0, 0, '{1,1}'), request(4, 0, 0, '{1,1}', low => 1e-20)
   request(1, 0, 0, '{0}'), request(1, 0, 0, '{1}') $$);
 -- a request has no rows of its own: they would be counted once in each worker
 SELECT outcomes('?', $$
-  dperm_moments_agg(NULL, y, x) FROM small
-  dperm_moments_agg(first, y, x) FROM small, states WHERE pass_order = 1 $$);
-SELECT dperm_moments_agg(request(1, 0, 0, '{0,0}'), y, x) IS NULL AS no_rows FROM small WHERE false;
+  dperm.dperm_moments_agg(NULL, y, x) FROM small
+  dperm.dperm_moments_agg(first, y, x) FROM small, states WHERE pass_order = 1 $$);
+SELECT dperm.dperm_moments_agg(request(1, 0, 0, '{0,0}'), y, x) IS NULL AS no_rows FROM small WHERE false;
 
 -- Categories are codes in a pass, and coordinates behind the numbers in its
 -- answer
@@ -227,8 +227,8 @@ CREATE VIEW coded_answers AS
   FROM (VALUES (1), (2), (3)) v(pass_order),
   LATERAL (SELECT request_of(pass_order, 0, 0, '{0,0,0,0}', ARRAY[10, 7], int4send(2) || '\x0000' || '\x03' || int4send(1) || 'k' || int4send(3)
     || int4send(1) || 'a' || int4send(1) || 'b' || int4send(1) || 'c' || '\x02' || int4send(1) || 'b') AS r) r,
-  LATERAL (SELECT dperm_moments_agg(r, y, k, b) AS whole, dperm_moments_agg(r, y, k, b) FILTER (WHERE i <= 123) AS first,
-                  dperm_moments_agg(r, y, k, b) FILTER (WHERE i > 123) AS second FROM coded) s;
+  LATERAL (SELECT dperm.dperm_moments_agg(r, y, k, b) AS whole, dperm.dperm_moments_agg(r, y, k, b) FILTER (WHERE i <= 123) AS first,
+                  dperm.dperm_moments_agg(r, y, k, b) FILTER (WHERE i > 123) AS second FROM coded) s;
 -- By hand: b, and behind it a, b, c of k, each a half of the ball; at weights 0
 -- slopes are -1/2 and curvatures 1/4. Rows without a label count
 CREATE VIEW by_hand AS SELECT i, CASE WHEN y THEN 1 WHEN NOT y THEN -1 ELSE 0 END AS s,
@@ -238,33 +238,33 @@ SELECT pass_order, word(whole, 7) AS rows, abs(number(whole, 8) - 500 * ln(2)) <
        pass_order = 1 OR (SELECT bool_and(abs(number(whole, 25 + n::int) - (SELECT sum(s * s * x[j] * x[k]) / 4.0 / 2 FROM by_hand)) < CASE pass_order WHEN 2 THEN 1e-9 ELSE 1e-3 END)
                           FROM (SELECT j, k, row_number() OVER (ORDER BY j, k) AS n FROM generate_series(1, 4) j, generate_series(j, 4) k) t) AS hessian
   FROM coded_answers;
-SELECT pass_order, c.m IS NOT NULL AND word(c.m, 7) = word(whole, 7) AND length(dperm_moments_send(c.m)) = length(dperm_moments_send(whole)) AS combined,
+SELECT pass_order, c.m IS NOT NULL AND word(c.m, 7) = word(whole, 7) AND length(dperm.dperm_moments_send(c.m)) = length(dperm.dperm_moments_send(whole)) AS combined,
        (SELECT max(abs(number(c.m, n) - number(whole, n))) < CASE WHEN pass_order < 3 THEN 1e-12 ELSE 1e-3 END FROM generate_series(18, CASE pass_order WHEN 1 THEN 21 ELSE 35 END) n WHERE n NOT BETWEEN 22 AND 25) AS same,
-       dperm_moments_send(whole::text::dperm_moments) = dperm_moments_send(whole) AS text_round_trip
-  FROM coded_answers, LATERAL (SELECT dperm_moments_combine(first, second) AS m) c;
+       dperm.dperm_moments_send(whole::text::dperm.dperm_moments) = dperm.dperm_moments_send(whole) AS text_round_trip
+  FROM coded_answers, LATERAL (SELECT dperm.dperm_moments_combine(first, second) AS m) c;
 
 -- A request is a value that anybody can write: columns of other types than it
 -- says are refused
-SELECT outcomes($$ dperm_moments_agg(request(1, 0, 0, '{0,0}'), y, ?) FROM small $$, 'x::float4[]');
+SELECT outcomes($$ dperm.dperm_moments_agg(request(1, 0, 0, '{0,0}'), y, ?) FROM small $$, 'x::float4[]');
 CREATE VIEW of_columns AS
   SELECT request_of(2, 1, 0.5, '{0,0}', ARRAY[2, 10], int4send(2) || '\x0000' || '\x00' || int4send(1) || 'a' || float8send(0) || float8send(600) || int4send(1) || int4send(0)
     || '\x03' || int4send(1) || 'b' || int4send(1) || int4send(3) || 'yes') AS r;
-SELECT word(dperm_moments_agg(r, y, i, 'yes'::text), 7) AS arguments, word(dperm_moments_agg(r, y, ROW(i, 'yes'::text)), 7) AS record FROM small, of_columns;
-SELECT outcomes('dperm_moments_agg(r, y, ?) FROM small, of_columns', $$
+SELECT word(dperm.dperm_moments_agg(r, y, i, 'yes'::text), 7) AS arguments, word(dperm.dperm_moments_agg(r, y, ROW(i, 'yes'::text)), 7) AS record FROM small, of_columns;
+SELECT outcomes('dperm.dperm_moments_agg(r, y, ?) FROM small, of_columns', $$
   i::int8, 'yes'::text | i, i | 'yes'::text, i | i, 'yes'::char(3) | i, 'yes'::text, i | i
   ROW(i, i) | ROW(i) | ROW()
   CASE WHEN i < 300 THEN ROW(i, 'yes'::text) ELSE ROW('yes'::text, i) END | NULL::record $$);
 
 -- Damage
-SELECT outcomes('?::dperm_moments', $$ '' | 'not base64!' | 'AAAA' | repeat('A', 160) $$);
-CREATE FUNCTION damage(at int, bytes bytea, m dperm_moments DEFAULT request(1, 0, 0, '{0,0,0}', intercept => 1)) RETURNS text LANGUAGE plpgsql AS $$
+SELECT outcomes('?::dperm.dperm_moments', $$ '' | 'not base64!' | 'AAAA' | repeat('A', 160) $$);
+CREATE FUNCTION damage(at int, bytes bytea, m dperm.dperm_moments DEFAULT request(1, 0, 0, '{0,0,0}', intercept => 1)) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   detail text;
-  s bytea := dperm_moments_send(m);
+  s bytea := dperm.dperm_moments_send(m);
 BEGIN
   s := CASE WHEN at < 0 THEN substring(s FROM 1 FOR length(s) + at) WHEN at >= length(s) THEN s || bytes
             ELSE overlay(s PLACING bytes FROM at + 1) END;
-  RETURN 'taken: ' || length(dperm_moments_send(translate(encode(s, 'base64'), E'\n', '')::dperm_moments));
+  RETURN 'taken: ' || length(dperm.dperm_moments_send(translate(encode(s, 'base64'), E'\n', '')::dperm.dperm_moments));
 EXCEPTION WHEN invalid_text_representation THEN
   GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
   RETURN detail;
@@ -293,10 +293,10 @@ EXCEPTION WHEN invalid_binary_representation THEN
   GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
   RETURN detail;
 END $$;
-CREATE TABLE received (m dperm_moments);
-SELECT receive(dperm_moments_send(m), :'file') AS whole, receive('', :'file') AS empty, receive('\x00', :'file') AS byte,
-       receive(dperm_moments_send(m) || '\x00', :'file') AS longer, receive(substring(dperm_moments_send(m) FROM 1 FOR 136), :'file') AS shorter,
-       receive(overlay(dperm_moments_send(m) PLACING '\x00' FROM 1), :'file') AS magic
+CREATE TABLE received (m dperm.dperm_moments);
+SELECT receive(dperm.dperm_moments_send(m), :'file') AS whole, receive('', :'file') AS empty, receive('\x00', :'file') AS byte,
+       receive(dperm.dperm_moments_send(m) || '\x00', :'file') AS longer, receive(substring(dperm.dperm_moments_send(m) FROM 1 FOR 136), :'file') AS shorter,
+       receive(overlay(dperm.dperm_moments_send(m) PLACING '\x00' FROM 1), :'file') AS magic
   FROM (SELECT request(2, 1, 0.5, '{0,0,0,0}', intercept => 1)) v(m);
 \set remove 'rm -f ' :file
 COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';

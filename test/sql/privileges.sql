@@ -39,7 +39,7 @@ SELECT outcomes('?', $$
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS rows;
 -- An ordinary role may use every function
 SELECT dp_predict(m, '{1,0}') IS NOT NULL AS predict, dp_predict_prob(m, '{1,0}') IS NOT NULL AS prob, dp_decision(m, '{1,0}') IS NOT NULL AS decision,
-       cardinality(dp_weights(m)) AS weights, dp_guarantee(m) IS NOT NULL AS guarantee, m::jsonb IS NOT NULL AS jsonb, dperm_label(1, NULL) AS label
+       cardinality(dp_weights(m)) AS weights, dp_guarantee(m) IS NOT NULL AS guarantee, m::jsonb IS NOT NULL AS jsonb, dperm.dperm_label(1, NULL) AS label
   FROM (SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1) AS m OFFSET 0) s;
 SELECT dp_svm(sick, x, 1, '{"dimension": 2}')::jsonb -> 'rows' AS rows FROM ward.for_analysts;
 SET dperm.cache_memory = '1MB';
@@ -117,10 +117,10 @@ CREATE FUNCTION trap.array_ndims(float8[]) RETURNS integer LANGUAGE sql IMMUTABL
 CREATE FUNCTION trap.equal(integer, integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()';
 CREATE OPERATOR trap.= (LEFTARG = integer, RIGHTARG = integer, FUNCTION = trap.equal);
 CREATE FUNCTION trap.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()';
-CREATE FUNCTION trap.dperm_moments_step(dperm_moments, dperm_moments, boolean, float8[]) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS
+CREATE FUNCTION trap.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, float8[]) RETURNS dperm.dperm_moments LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE trap.dperm_moments_agg(dperm_moments, boolean, float8[]) (SFUNC = trap.dperm_moments_step, STYPE = dperm_moments);
-CREATE AGGREGATE trap.dperm_moments_vector_agg(dperm_moments, boolean, float8[]) (SFUNC = trap.dperm_moments_step, STYPE = dperm_moments);
+CREATE AGGREGATE trap.dperm_moments_agg(dperm.dperm_moments, boolean, float8[]) (SFUNC = trap.dperm_moments_step, STYPE = dperm.dperm_moments);
+CREATE AGGREGATE trap.dperm_moments_vector_agg(dperm.dperm_moments, boolean, float8[]) (SFUNC = trap.dperm_moments_step, STYPE = dperm.dperm_moments);
 CREATE TABLE trap.w (w int);
 CREATE TABLE trap.t (t int);
 CREATE TABLE trap.patients (sick boolean, x float8[]);
@@ -138,50 +138,66 @@ SELECT ward.train_anywhere()::jsonb -> 'rows' AS right_table;
 RESET search_path;
 RESET ROLE;
 
--- Nor is a function in our own schema called that would match better than ours:
--- it would run with the rights of whoever trains
+-- Nor is a function that would match better than ours and is beside those that
+-- users call: ours are in a schema where nobody creates anything
 GRANT CREATE ON SCHEMA public TO dperm_analyst;
 SET ROLE dperm_analyst;
 CREATE FUNCTION public.dperm_label(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-RESET ROLE;
-SELECT dp_logreg_train('ward.patients', 'answer', 'x', 1, positive => 'yes');
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1) IS NOT NULL AS needs_no_label;
-SET ROLE dperm_analyst;
-DROP FUNCTION public.dperm_label(text, text);
 CREATE DOMAIN public.vec AS float8[] CHECK (cardinality(VALUE) = 2);
-CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS
+CREATE FUNCTION public.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, vec) RETURNS dperm.dperm_moments LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec) (SFUNC = dperm_moments_step, STYPE = dperm_moments);
+CREATE AGGREGATE public.dperm_moments_vector_agg(dperm.dperm_moments, boolean, vec) (SFUNC = public.dperm_moments_step, STYPE = dperm.dperm_moments);
+CREATE FUNCTION dperm.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
 RESET ROLE;
-CREATE TABLE ward.with_domain AS SELECT sick, x::vec AS x, 1 AS a FROM ward.patients;
-SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1);
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1) IS NOT NULL AS another_type;
-SET ROLE dperm_analyst;
-CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec, integer) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS
-  $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE public.dperm_moments_agg(dperm_moments, boolean, vec, integer) (SFUNC = dperm_moments_step, STYPE = dperm_moments);
-RESET ROLE;
-SELECT dp_logreg_train('ward.with_domain', 'sick', '{x,a}', 1, domains => '{"a": [0, 2], "x": {"dimension": 2}}');
-DROP AGGREGATE dperm_moments_vector_agg(dperm_moments, boolean, vec), dperm_moments_agg(dperm_moments, boolean, vec, integer);
-SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1) IS NOT NULL AS trains_again,
-       dp_logreg_train('ward.with_domain', 'sick', '{x,a}', 1, domains => '{"a": [0, 2], "x": {"dimension": 2}}') IS NOT NULL AS columns;
+CREATE TABLE ward.with_domain AS SELECT sick, answer, x::vec AS x FROM ward.patients;
+SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1) IS NOT NULL AS not_sprung, dp_logreg_train('ward.with_domain', 'answer', 'x', 1, positive => 'yes') IS NOT NULL AS by_label;
 DROP TABLE ward.with_domain;
-SET ROLE dperm_analyst;
-CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, uuid) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS
-  $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE public.dperm_moments_agg(dperm_moments, boolean, uuid) (SFUNC = dperm_moments_step, STYPE = dperm_moments);
-RESET ROLE;
-CREATE TABLE ward.with_uuid AS SELECT sick, '00000000-0000-0000-0000-000000000001'::uuid AS u FROM ward.patients;
-SELECT dp_logreg_train('ward.with_uuid', 'sick', 'u', 1, domains => '{"u": ["00000000-0000-0000-0000-000000000001"]}');
-DROP AGGREGATE dperm_moments_agg(dperm_moments, boolean, uuid);
-DROP FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, uuid);
-SELECT dp_logreg_train('ward.with_uuid', 'sick', 'u', 1, domains => '{"u": ["00000000-0000-0000-0000-000000000001"]}') IS NOT NULL AS trains_again;
-DROP TABLE ward.with_uuid;
-DROP FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, vec), dperm_moments_step(dperm_moments, dperm_moments, boolean, vec, integer);
+DROP AGGREGATE public.dperm_moments_vector_agg(dperm.dperm_moments, boolean, vec);
+DROP FUNCTION public.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, vec), public.dperm_label(text, text);
 DROP DOMAIN vec;
 REVOKE CREATE ON SCHEMA public FROM dperm_analyst;
+
+-- What is in schema dperm: no table can be read, and only functions that read
+-- rows or write what users see can be called
+SET ROLE dperm_analyst;
+SELECT relname FROM pg_class WHERE relnamespace = 'dperm'::regnamespace AND has_table_privilege(oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER');
+SELECT has_schema_privilege('dperm', 'USAGE') AS usage, has_schema_privilege('dperm', 'CREATE') AS "create";
+SELECT proname FROM pg_proc WHERE pronamespace = 'dperm'::regnamespace AND has_function_privilege(oid, 'EXECUTE') GROUP BY 1 ORDER BY proname COLLATE "C";
+SELECT dperm.dperm_role_name_in('a');
+RESET ROLE;
+
+-- The models and the views of such a role, with and without parallel workers
+CREATE TABLE ward.many AS SELECT (ARRAY['yes', 'no'])[1 + i % 2] AS answer, i % 3 = 0 AS sick, i % 90 AS age, i AS id, (ARRAY['a', 'b'])[1 + i % 2] AS ward, i::numeric AS cost
+  FROM generate_series(1, 20000) i;
+ALTER TABLE ward.many ADD PRIMARY KEY (id);
+GRANT SELECT ON ward.many TO dperm_analyst;
+SET ROLE dperm_analyst;
+CREATE FUNCTION pg_temp.trained(cores int, memory text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  m dp_model;
+  features text := '{"age": [0, 90], "ward": ["a", "b"]}';
+BEGIN
+  PERFORM set_config('max_parallel_workers_per_gather', cores::text, true), set_config('dperm.cache_memory', memory, true),
+    set_config('min_parallel_table_scan_size', '0', true), set_config('parallel_setup_cost', '0', true);
+  m := dp_logreg_train('ward.many', 'answer', '{age,ward}'::text[], 1, positive => 'yes', domains => features::jsonb);
+  m := dp_logreg_train('ward.many', 'sick', '{age,ward}'::text[], 1, unit => 'id', domains => features::jsonb);
+  m := dp_logreg_train('ward.many', 'ward', '{age}'::text[], 1, classes => '{a,b,c}', domains => '{"age": [0, 90]}');
+  m := dp_linreg_train('ward.many', 'cost', '{age,ward}'::text[], 1, bounds => '{0,20000}', domains => features::jsonb);
+  m := dp_logreg_tune('ward.many', 'sick', '{age,ward}'::text[], 1, domains => features::jsonb, identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 1}]');
+  PERFORM dp_evaluate(m, 'ward.many', 'sick', 1), dp_roc(m, 'ward.many', 'sick', 1), dp_coefficients(m), dp_curve(m, 'age');
+  PERFORM count(*) FILTER (WHERE dp_predict(m, r)), avg(dp_predict_prob(m, r)) FROM ward.many r;
+  PERFORM dp_explain(m, r), dp_encode(m, r) FROM ward.many r LIMIT 1;
+  PERFORM dp_svm(sick, ARRAY[age / 90.0::float8, 0.1], 1, '{"dimension": 2}') FROM ward.many;
+  RETURN concat_ws(' ', m::text::dp_model IS NOT NULL, m::jsonb::dp_model IS NOT NULL, dp_guarantee(m) IS NOT NULL, dp_report(m) IS NOT NULL, dp_report_data(m) IS NOT NULL,
+    (SELECT dp_compose(m) IS NOT NULL), (SELECT dp_compose('{"epsilon": 1}'::jsonb) IS NOT NULL));
+END $$;
+SELECT cores, memory, pg_temp.trained(cores, memory) FROM (VALUES (0, '64MB'), (2, '64MB'), (0, '0'), (2, '0')) v (cores, memory);
+SELECT dp_budget_create('of nobody', 1);
+SELECT (SELECT count(*) FROM dp_budgets) AS budgets, (SELECT count(*) FROM dp_grants) AS grants, (SELECT count(*) FROM dp_ledger) AS entries, (SELECT count(*) FROM dp_protected) AS protected,
+  dp_report('of nobody') IS NOT NULL AS report, dp_report_data('of nobody') IS NOT NULL AS data;
+SELECT dp_budget_drop('of nobody');
+RESET ROLE;
+DROP TABLE ward.many;
 
 -- EXECUTE can be taken away
 REVOKE EXECUTE ON FUNCTION dp_logreg_train FROM PUBLIC;

@@ -71,7 +71,7 @@ SET ROLE dperm_analyst;
 SELECT dp_logreg_train('clinic.patients', 'ill', '{age,bmi}', 1);
 \echo :LAST_ERROR_SQLSTATE
 SELECT count(*) AS seen FROM dp_protected;
-SELECT dperm_may_spend('clinic', 'clinic.patients');
+SELECT dperm.dperm_may_spend('clinic', 'clinic.patients');
 RESET ROLE;
 GRANT SELECT ON clinic.patients TO dperm_stranger;
 SET ROLE dperm_stranger;
@@ -468,7 +468,7 @@ DROP SCHEMA clinic CASCADE;
 SELECT count(*) AS protected FROM dp_protected;
 SELECT dp_budget_drop(b) FROM unnest('{clinic,persons,others,fresh,single,singles,replaced,alone,dropped,joined,parted,days}'::text[]) b;
 RESET ROLE;
-SELECT count(*) AS kept FROM dp_protected_columns c WHERE kept_by IS NOT NULL AND NOT EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id = c.kept_by);
+SELECT count(*) AS kept FROM dperm.dp_protected_columns c WHERE kept_by IS NOT NULL AND NOT EXISTS (SELECT FROM dperm.dp_budget_accounts a WHERE a.id = c.kept_by);
 SET ROLE dperm_stranger;
 SELECT dp_budget_drop('stranger');
 RESET ROLE;

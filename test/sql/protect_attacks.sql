@@ -27,15 +27,15 @@ RESET ROLE;
 -- The tables behind it are closed, for everybody but the extension
 SET ROLE dperm_analyst;
 \set VERBOSITY terse
-SELECT * FROM dp_protected_relations;
-SELECT * FROM dp_protected_columns;
-DELETE FROM dp_protected_relations;
+SELECT * FROM dperm.dp_protected_relations;
+SELECT * FROM dperm.dp_protected_columns;
+DELETE FROM dperm.dp_protected_relations;
 DELETE FROM dp_protected;
 SELECT dp_unprotect('vault.people');
 SELECT dp_protect('vault.people', 'vault');
 SELECT dp_budget_alter('vault', 400);
 SELECT dp_grant('vault', 'dperm_reader');
-SELECT dperm_registry_sync();
+SELECT dperm.dperm_registry_sync();
 DROP EVENT TRIGGER dperm_registry_drop;
 \set VERBOSITY default
 RESET ROLE;
@@ -243,7 +243,7 @@ CREATE TEMP VIEW pg_attribute AS SELECT lab.sprung();
 CREATE TEMP TABLE dp_protected_relations (relation oid, budget text);
 SELECT public.dp_logreg_train('vault.people', 'note', '{age}', 1::pg_catalog.float8, positive => 'n1')::jsonb ->> 'rows' AS pg_temp;
 RESET search_path;
-DROP TABLE people, pg_temp.pg_class, dp_protected_relations;
+DROP TABLE people, pg_temp.pg_class, pg_temp.dp_protected_relations;
 DROP VIEW pg_temp.pg_attribute;
 DROP FUNCTION pg_temp.dperm_label;
 RESET ROLE;
@@ -551,8 +551,8 @@ SET ROLE dperm_owner;
 SELECT count(*) AS protected FROM dp_protected;
 RESET ROLE;
 DROP OWNED BY dperm_owner CASCADE;
-SELECT count(*) AS protected FROM dp_protected_relations WHERE budget = 'vault';
-SELECT count(*) AS columns_left FROM dp_protected_columns c WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = c.relation);
+SELECT count(*) AS protected FROM dperm.dp_protected_relations WHERE budget = 'vault';
+SELECT count(*) AS columns_left FROM dperm.dp_protected_columns c WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = c.relation);
 SELECT count(*) > 10 AS ledger FROM dp_ledger WHERE budget = 'vault' AND act = 'charge';
 SELECT dp_budget_drop('vault');
 

@@ -127,7 +127,7 @@ SELECT r, dp_logreg(ill, x, 1 + r, '{"lambda": 0.1, "dimension": 2}')::jsonb -> 
 -- No window, whoever makes the aggregate
 SELECT dp_logreg(ill, x, 1) OVER () FROM visits;
 \echo :LAST_ERROR_SQLSTATE
-CREATE AGGREGATE mine("any", "any", float8, jsonb) (SFUNC = dperm_logreg_step, STYPE = internal, FINALFUNC = dperm_aggregate_final);
+CREATE AGGREGATE mine("any", "any", float8, jsonb) (SFUNC = dperm.dperm_logreg_step, STYPE = internal, FINALFUNC = dperm.dperm_aggregate_final);
 SELECT mine(ill, x, 1, '{"lambda": 0.1, "dimension": 2}') OVER (ORDER BY id) FROM visits;
 \echo :LAST_ERROR_SQLSTATE
 SELECT mine(ill, x, 1, '{"lambda": 0.1, "dimension": 2}') FILTER (WHERE false) OVER () FROM visits;

@@ -248,20 +248,20 @@ EXCEPTION WHEN invalid_parameter_value OR undefined_object OR invalid_text_repre
 	RETURN SQLSTATE;
 END $$;
 CREATE TABLE facts AS
-SELECT 'dperm_report_' || call AS call, facts FROM (VALUES ('budget($$b$$, NULL, NULL, NULL, $2)'), ('budget_data($$b$$, NULL, NULL, NULL, $2)')) v (call), dperm_report_facts('<i>b</i>') facts
+SELECT 'dperm.dperm_report_' || call AS call, facts FROM (VALUES ('budget($$b$$, NULL, NULL, NULL, $2)'), ('budget_data($$b$$, NULL, NULL, NULL, $2)')) v (call), dperm.dperm_report_facts('<i>b</i>') facts
 UNION ALL
-SELECT 'dperm_report_' || call, facts FROM (VALUES ('model($1, NULL, NULL, NULL, $2, NULL)'), ('model_data($1, NULL, NULL, NULL, $2)')) v (call), paid, dperm_report_ledger(model) facts
+SELECT 'dperm.dperm_report_' || call, facts FROM (VALUES ('model($1, NULL, NULL, NULL, $2, NULL)'), ('model_data($1, NULL, NULL, NULL, $2)')) v (call), paid, dperm.dperm_report_ledger(model) facts
 UNION ALL
-SELECT 'dperm_report_model($1, NULL, NULL, NULL, NULL, $2)', roc || metrics FROM evaluated;
+SELECT 'dperm.dperm_report_model($1, NULL, NULL, NULL, NULL, $2)', roc || metrics FROM evaluated;
 GRANT SELECT ON facts, paid TO report_eve;
 SET ROLE report_eve;
 SELECT call, outcome(call, model, m) AS outcome, count(*) > 50 AS many FROM paid, facts, mangled(facts) m GROUP BY 1, 2 ORDER BY call COLLATE "C", 2;
 -- several budgets of one name: no guarantee of either
-SELECT faults(p) AS faults, p LIKE '%2 budgets have this name%' AS several, p LIKE '%plain words%' AS guarantee, dperm_report_budget_data('b', NULL, NULL, NULL, j) #> '{deployment,privacy_loss}' AS loss
-  FROM facts, jsonb_set(facts, '{largest,budgets}', '2') j, dperm_report_budget('b', NULL, NULL, NULL, j) p WHERE call LIKE 'dperm_report_budget(%';
+SELECT faults(p) AS faults, p LIKE '%2 budgets have this name%' AS several, p LIKE '%plain words%' AS guarantee, dperm.dperm_report_budget_data('b', NULL, NULL, NULL, j) #> '{deployment,privacy_loss}' AS loss
+  FROM facts, jsonb_set(facts, '{largest,budgets}', '2') j, dperm.dperm_report_budget('b', NULL, NULL, NULL, j) p WHERE call LIKE 'dperm.dperm_report_budget(%';
 -- a text that is cut stays text
-SELECT dperm_report_budget_data('b', NULL, NULL, NULL, '{"budgets": [{}], "since": "aaaaaaaaa\u20ac\u20ac"}') #>> '{deployment,basic,publication_date}' = to_char(now(), 'YYYY-MM-DD') AS today,
-       dperm_report_budget_data('b', NULL, NULL, NULL, '{"budgets": [{}], "since": "2020-02-03T04:05:06"}') #>> '{deployment,basic,publication_date}' AS since;
+SELECT dperm.dperm_report_budget_data('b', NULL, NULL, NULL, '{"budgets": [{}], "since": "aaaaaaaaa\u20ac\u20ac"}') #>> '{deployment,basic,publication_date}' = to_char(now(), 'YYYY-MM-DD') AS today,
+       dperm.dperm_report_budget_data('b', NULL, NULL, NULL, '{"budgets": [{}], "since": "2020-02-03T04:05:06"}') #>> '{deployment,basic,publication_date}' AS since;
 RESET ROLE;
 
 -- The functions do what they are marked as: nothing is written, and no row is read

@@ -71,7 +71,7 @@ foreach my $text ($err, $log)
 my $plans = "SET client_min_messages = log; SET debug_print_plan = on; SET debug_print_rewritten = on; SET debug_print_parse = on; SET dperm.cache_memory = 0";
 my ($status, $out, $message) = $node->psql('postgres', "$plans; SELECT dp_logreg_train('hostile', 'y', 'x', 1, dimension => 2000)::jsonb -> 'rows'");
 is($out, '440', 'trained while plans are shown');
-my $moments = $node->safe_psql('postgres', "SELECT 'dperm_moments'::regtype::oid");
+my $moments = $node->safe_psql('postgres', "SELECT 'dperm.dperm_moments'::regtype::oid");
 like($message, qr/:consttype \d/, 'the plan of the call is shown');
 unlike($message, qr/:consttype $moments\b/, 'what its passes are asked is not');
 unlike(slurp_file($node->logfile), qr/:consttype $moments\b/, 'nor in the log');

@@ -128,7 +128,7 @@ my @tables = (
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(wide, 'people', 'yn', 1, bins => 10)",
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(lone, 'sorted', 'y8', 1)",
 	"SELECT position, column_name, value, '<<' || weight || '>>' FROM dp_coefficients(dp_svm_train('people', 'y', '$features', 1, domains => '$domains')) ORDER BY position",
-	"SELECT pg_column_size(m), length(dperm_model_send(m)), cardinality(dp_weights(m)), dp_guarantee(m) FROM dp_logreg_train('people', 'y', 'x', 1, dimension => 3) m",
+	"SELECT pg_column_size(m), length(dperm.dperm_model_send(m)), cardinality(dp_weights(m)), dp_guarantee(m) FROM dp_logreg_train('people', 'y', 'x', 1, dimension => 3) m",
 	# predictions on rows without a usable value are NULL, for those who can
 	# read the rows
 	"SELECT count(coalesce(dp_predict(wide, r), true)), count(coalesce(dp_decision(wide, r), 0)), count(dp_encode(wide, r)), count(coalesce(dp_predict_prob(lone, r), 0)) FROM models, people r",

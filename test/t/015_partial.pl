@@ -45,12 +45,12 @@ for my $database ('postgres', @workers)
 		    CASE WHEN i % 9 > 0 THEN ARRAY[sin(i), cos(2 * i), sin(i * i)] END AS x, ARRAY[cos(i), sin(3 * i)]::float4[] AS x4
 		  FROM generate_series(1, 700) i;
 		-- an order of 5 and more counts in so many bins less 5; 10000 more are for persons
-		CREATE FUNCTION request_of(asked int, readers bigint[], dimension int, encoder bytea) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS \$\$
+		CREATE FUNCTION request_of(asked int, readers bigint[], dimension int, encoder bytea) RETURNS dperm.dperm_moments LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(least(pass_order, 5)) || int8send(0) || float8send(0) || int8send(dimension) || int8send(cardinality(readers))
 		    || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(greatest(pass_order - 5, 0) + (asked - pass_order) / 10000 * 65536) || int8send(0) || int8send(CASE WHEN pass_order < 5 THEN 77 ELSE 0 END) || int8send(0) || (SELECT string_agg(float8send(sin(k)), '' ORDER BY k) FROM generate_series(1, dimension) k)
 		    || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(1e-18 * cos(k)), '' ORDER BY k) FROM generate_series(1, dimension) k) ELSE '' END
 		    || (SELECT string_agg(int8send(r), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k))
-		    || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\\n', '')::dperm_moments FROM (VALUES (asked % 10000)) o(pass_order)
+		    || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\\n', '')::dperm.dperm_moments FROM (VALUES (asked % 10000)) o(pass_order)
 		\$\$;
 		CREATE FUNCTION texts(VARIADIC t text[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || w::bytea, '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
@@ -58,30 +58,30 @@ for my $database ('postgres', @workers)
 		CREATE FUNCTION block(kind int, name text, rest bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT set_byte('\\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE WHEN kind < 2 THEN int4send(1) || int4send(0) ELSE '' END
 		\$\$;
-		CREATE FUNCTION columns_request(pass_order int) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS \$\$
+		CREATE FUNCTION columns_request(pass_order int) RETURNS dperm.dperm_moments LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT request_of(pass_order, ARRAY[2, 6, 7, 9, 10, 12, 13, 14], 15, int4send(8) || '\\x0100' || block(0, 'n', float8send(0) || float8send(100))
 		    || block(0, 'm', float8send(-1) || float8send(1)) || block(2, 'b', '') || block(1, 't', float8send(0) || float8send(20)) || block(3, 'c', texts('ab', 'cd'))
 		    || block(3, 'e', texts('blue', 'red', 'pink')) || block(4, 'x', int4send(3) || float8send(2)) || block(4, 'x4', int4send(2) || float8send(1)))
 		\$\$;
-		CREATE FUNCTION vector_request(pass_order int) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS \$\$
+		CREATE FUNCTION vector_request(pass_order int) RETURNS dperm.dperm_moments LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT request_of(pass_order, ARRAY[13], 3, int4send(1) || '\\x0000' || block(4, '', int4send(3) || float8send(1)))
 		\$\$;
 		-- rows and counts of an answer
-		CREATE FUNCTION counts(m dperm_moments) RETURNS bigint[] LANGUAGE sql IMMUTABLE AS \$\$
-		  WITH words AS (SELECT k, ('x' || encode(substring(dperm_moments_send(m) FROM 8 * k + 1 FOR 8), 'hex'))::bit(64)::bigint AS w
-		    FROM generate_series(0, length(dperm_moments_send(m)) / 8 - 1) k)
+		CREATE FUNCTION counts(m dperm.dperm_moments) RETURNS bigint[] LANGUAGE sql IMMUTABLE AS \$\$
+		  WITH words AS (SELECT k, ('x' || encode(substring(dperm.dperm_moments_send(m) FROM 8 * k + 1 FOR 8), 'hex'))::bit(64)::bigint AS w
+		    FROM generate_series(0, length(dperm.dperm_moments_send(m)) / 8 - 1) k)
 		  SELECT array_agg(w ORDER BY k) FROM words WHERE k = 7 OR k BETWEEN 14 + (SELECT w FROM words WHERE k = 4)
 		    AND (SELECT max(k) FROM words) - (SELECT w FROM words WHERE k = 5) - (SELECT (w + 7) / 8 FROM words WHERE k = 6)
 		\$\$;
-		CREATE FUNCTION digest(m dperm_moments) RETURNS bytea LANGUAGE sql IMMUTABLE AS 'SELECT substring(dperm_moments_send(m) FROM 8 * 12 + 1 FOR 16)';
+		CREATE FUNCTION digest(m dperm.dperm_moments) RETURNS bytea LANGUAGE sql IMMUTABLE AS 'SELECT substring(dperm.dperm_moments_send(m) FROM 8 * 12 + 1 FOR 16)';
 		-- how many persons an answer is about
-		CREATE FUNCTION persons(m dperm_moments) RETURNS bigint LANGUAGE sql IMMUTABLE AS \$\$
-		  SELECT (('x' || encode(substring(dperm_moments_send(m) FROM 8 * 10 + 1 FOR 8), 'hex'))::bit(64)::bigint >> 16) - 1
+		CREATE FUNCTION persons(m dperm.dperm_moments) RETURNS bigint LANGUAGE sql IMMUTABLE AS \$\$
+		  SELECT (('x' || encode(substring(dperm.dperm_moments_send(m) FROM 8 * 10 + 1 FOR 8), 'hex'))::bit(64)::bigint >> 16) - 1
 		\$\$;
 		-- rows, value, weights and sums of an answer: all words before those about readers and encoder, but for seed and digest
-		CREATE FUNCTION numbers(m dperm_moments) RETURNS float8[] LANGUAGE sql IMMUTABLE AS \$\$
-		  WITH words AS (SELECT k, ('x' || encode(substring(dperm_moments_send(m) FROM 8 * k + 1 FOR 8), 'hex'))::bit(64)::bigint AS w
-		    FROM generate_series(0, length(dperm_moments_send(m)) / 8 - 1) k)
+		CREATE FUNCTION numbers(m dperm.dperm_moments) RETURNS float8[] LANGUAGE sql IMMUTABLE AS \$\$
+		  WITH words AS (SELECT k, ('x' || encode(substring(dperm.dperm_moments_send(m) FROM 8 * k + 1 FOR 8), 'hex'))::bit(64)::bigint AS w
+		    FROM generate_series(0, length(dperm.dperm_moments_send(m)) / 8 - 1) k)
 		  SELECT array_agg(CASE WHEN k = 7 THEN w WHEN w = 0 THEN 0 ELSE sign(w) * 2::float8 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2::float8 ^ (-52)) END ORDER BY k)
 		  FROM words WHERE k NOT IN (12, 13) AND k BETWEEN 7 AND (SELECT max(k) FROM words) - (SELECT w FROM words WHERE k = 5) - (SELECT (w + 7) / 8 FROM words WHERE k = 6)
 		\$\$;
@@ -119,7 +119,7 @@ sub compare
 				is( ask('postgres', qq{
 						SELECT da = db AND (length(replace(encode(da, 'hex'), '0', '')) > 5) = ($order < 5) AND cardinality(a) = cardinality(b) AND a[1] = 700 AND a[1] = b[1] AND (SELECT max(abs(v - w)) < $tolerance FROM unnest(a[2:], b[2:]) u(v, w))
 						FROM (SELECT $numbers($whole) AS a, digest($whole) AS da FROM people) whole,
-						  (SELECT $numbers(combined_$form($oid, $told, s::$type)::dperm_moments) AS b, digest(combined_$form($oid, $told, s::$type)::dperm_moments) AS db FROM (VALUES $values) v(s)) parts
+						  (SELECT $numbers(combined_$form($oid, $told, s::$type)::dperm.dperm_moments) AS b, digest(combined_$form($oid, $told, s::$type)::dperm.dperm_moments) AS db FROM (VALUES $values) v(s)) parts
 					} =~ s/\$order/$order/gr),
 					't', "$what, order $order, " . ($told eq 'true' ? 'told' : 'not told') . ", $form");
 			}
@@ -127,12 +127,12 @@ sub compare
 	}
 }
 sub aggregate { return "'$_[0]'::regprocedure::oid" }
-compare('columns as a row', 'columns_request', 'dperm_moments_agg((SELECT columns_request($order)), y, n, m, b, t, c, e, x, x4)',
-	aggregate('dperm_moments_row_agg(dperm_moments,boolean,bytea)'), 'dperm_row(n, m, b, t, c, e, x, x4)');
-compare('columns as a record', 'columns_request', 'dperm_moments_agg((SELECT columns_request($order)), y, n, m, b, t, c, e, x, x4)',
-	aggregate('dperm_moments_agg(dperm_moments,boolean,record)'), 'ROW(n, m, b, t, c, e, x, x4)');
-compare('an array', 'vector_request', 'dperm_moments_vector_agg((SELECT vector_request($order)), y, x)',
-	aggregate('dperm_moments_vector_agg(dperm_moments,boolean,double precision[])'), 'x');
+compare('columns as a row', 'columns_request', 'dperm.dperm_moments_agg((SELECT columns_request($order)), y, n, m, b, t, c, e, x, x4)',
+	aggregate('dperm.dperm_moments_row_agg(dperm.dperm_moments,boolean,bytea)'), 'dperm.dperm_row(n, m, b, t, c, e, x, x4)');
+compare('columns as a record', 'columns_request', 'dperm.dperm_moments_agg((SELECT columns_request($order)), y, n, m, b, t, c, e, x, x4)',
+	aggregate('dperm.dperm_moments_agg(dperm.dperm_moments,boolean,record)'), 'ROW(n, m, b, t, c, e, x, x4)');
+compare('an array', 'vector_request', 'dperm.dperm_moments_vector_agg((SELECT vector_request($order)), y, x)',
+	aggregate('dperm.dperm_moments_vector_agg(dperm.dperm_moments,boolean,double precision[])'), 'x');
 
 # Persons, each of whom has all rows on one server: the weights of their rows
 # add up to one, and they are counted in parts of a person. Parts give the same
@@ -145,18 +145,18 @@ for my $order (1 .. 5, 5 + 7)
 {
 	my $tolerance = $order >= 5 ? 1e-300 : $order == 3 ? 1e-3 : 1e-12;
 	my $numbers = $order >= 5 ? 'counts' : 'numbers';
-	my $agg = "dperm_moments_person_agg((SELECT columns_request(10000 + $order)), y, dperm_row(n, m, b, t, c, e, x, x4), labelled, first)";
+	my $agg = "dperm_moments_person_agg((SELECT columns_request(10000 + $order)), y, dperm.dperm_row(n, m, b, t, c, e, x, x4), labelled, first)";
 	for my $form ('text', 'binary')
 	{
-		my $oid = aggregate('dperm_moments_person_agg(dperm_moments,boolean,bytea,bigint,boolean)');
+		my $oid = aggregate('dperm.dperm_moments_person_agg(dperm.dperm_moments,boolean,bytea,bigint,boolean)');
 		my @states = map { ask($workers[$_],
-			"SELECT partial_$form($oid, true, ROW((SELECT columns_request(10000 + $order)), y, dperm_row(n, m, b, t, c, e, x, x4), labelled, first)) FROM persons WHERE i % 2 = $_") } (0, 1);
+			"SELECT partial_$form($oid, true, ROW((SELECT columns_request(10000 + $order)), y, dperm.dperm_row(n, m, b, t, c, e, x, x4), labelled, first)) FROM persons WHERE i % 2 = $_") } (0, 1);
 		my $values = join ', ', map { "('$_')" } @states;
 		my $type = $form eq 'text' ? 'text' : 'bytea';
 		is(ask('postgres', qq{
 				SELECT persons(a) = $persons AND persons(b) = $persons AND ($numbers(a))[1] = 700 AND ($numbers(b))[1] = 700
 				  AND (SELECT max(abs(v - w)) < $tolerance FROM unnest(($numbers(a))[case when $order < 5 then 5 else 2 end:], ($numbers(b))[case when $order < 5 then 5 else 2 end:]) u(v, w))
-				FROM (SELECT $agg AS a FROM persons) whole, (SELECT combined_$form($oid, true, s::$type)::dperm_moments AS b FROM (VALUES $values) v(s)) parts}),
+				FROM (SELECT $agg AS a FROM persons) whole, (SELECT combined_$form($oid, true, s::$type)::dperm.dperm_moments AS b FROM (VALUES $values) v(s)) parts}),
 			't', "persons, order $order, $form");
 	}
 }
@@ -169,30 +169,30 @@ like(ask('postgres', 'SELECT array_agg(DISTINCT labelled) FROM few'), qr/1,2,3,4
 for my $order (1, 2, 4)
 {
 	is(ask('postgres', qq{SELECT max(abs(v - w / 60)) < 1e-12 AND count(*) > 3 FROM
-			(SELECT n[2:3] || n[9:] AS a FROM (SELECT numbers(dperm_moments_person_agg((SELECT vector_request(10000 + $order)), y, dperm_row(x), labelled, first)) AS n FROM few) s) persons,
-			(SELECT n[2:3] || n[9:] AS b FROM (SELECT numbers(dperm_moments_row_agg((SELECT vector_request($order)), y, dperm_row(x))) AS n FROM few, generate_series(1, 60 / labelled) WHERE y IS NOT NULL) s) copies,
+			(SELECT n[2:3] || n[9:] AS a FROM (SELECT numbers(dperm.dperm_moments_person_agg((SELECT vector_request(10000 + $order)), y, dperm.dperm_row(x), labelled, first)) AS n FROM few) s) persons,
+			(SELECT n[2:3] || n[9:] AS b FROM (SELECT numbers(dperm.dperm_moments_row_agg((SELECT vector_request($order)), y, dperm.dperm_row(x))) AS n FROM few, generate_series(1, 60 / labelled) WHERE y IS NOT NULL) s) copies,
 			unnest(a, b) u(v, w)}), 't', "weights by hand, order $order");
 }
-is(ask('postgres', 'SELECT counts(dperm_moments_person_agg((SELECT vector_request(10005)), y, dperm_row(x), labelled, first)) FROM few'),
+is(ask('postgres', 'SELECT counts(dperm.dperm_moments_person_agg((SELECT vector_request(10005)), y, dperm.dperm_row(x), labelled, first)) FROM few'),
 	ask('postgres', q{SELECT ARRAY[count(*), sum(w) FILTER (WHERE y AND p), sum(w) FILTER (WHERE y AND NOT p), sum(w) FILTER (WHERE NOT y AND p), sum(w) FILTER (WHERE NOT y AND NOT p)]
 		FROM (SELECT y, 1048576 / nullif(labelled, 0) AS w, coalesce(sin(1) * x[1] + sin(2) * x[2] + sin(3) * x[3] > 0, false) AS p FROM few) d}),
 	'parts of persons by hand');
 
 # A request for persons is for no other aggregate, and the other way round; a
 # row belongs to a person with rows
-for my $call (['dperm_moments_row_agg((SELECT vector_request(10001)), y, dperm_row(x))', qr/the request is about persons/],
-	['dperm_moments_vector_agg((SELECT vector_request(10001)), y, x)', qr/the request is about persons/],
-	['dperm_moments_agg((SELECT vector_request(10001)), y, x)', qr/the request is about persons/],
-	['dperm_moments_agg((SELECT vector_request(10001)), y, ROW(x))', qr/the request is about persons/],
-	['dperm_moments_person_agg((SELECT vector_request(1)), y, dperm_row(x), labelled, first)', qr/the request is not about persons/],
-	['dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm_row(x), 0, first)', qr/the number of rows of a person is out of range/],
-	['dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm_row(x), -1, first)', qr/the number of rows of a person is out of range/],
-	['dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm_row(x), 9223372036854775807, first)', qr/the number of rows of a person is out of range/],
-	['dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm_row(x), NULL, first)', qr/the number of rows of a person is out of range/],
-	['dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm_row(x), labelled, NULL)', qr/the number of rows of a person is out of range/],
-	['dperm_moments_combine(dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm_row(x), labelled, first), dperm_moments_row_agg((SELECT vector_request(1)), y, dperm_row(x)))',
+for my $call (['dperm.dperm_moments_row_agg((SELECT vector_request(10001)), y, dperm.dperm_row(x))', qr/the request is about persons/],
+	['dperm.dperm_moments_vector_agg((SELECT vector_request(10001)), y, x)', qr/the request is about persons/],
+	['dperm.dperm_moments_agg((SELECT vector_request(10001)), y, x)', qr/the request is about persons/],
+	['dperm.dperm_moments_agg((SELECT vector_request(10001)), y, ROW(x))', qr/the request is about persons/],
+	['dperm.dperm_moments_person_agg((SELECT vector_request(1)), y, dperm.dperm_row(x), labelled, first)', qr/the request is not about persons/],
+	['dperm.dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm.dperm_row(x), 0, first)', qr/the number of rows of a person is out of range/],
+	['dperm.dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm.dperm_row(x), -1, first)', qr/the number of rows of a person is out of range/],
+	['dperm.dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm.dperm_row(x), 9223372036854775807, first)', qr/the number of rows of a person is out of range/],
+	['dperm.dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm.dperm_row(x), NULL, first)', qr/the number of rows of a person is out of range/],
+	['dperm.dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm.dperm_row(x), labelled, NULL)', qr/the number of rows of a person is out of range/],
+	['dperm.dperm_moments_combine(dperm.dperm_moments_person_agg((SELECT vector_request(10001)), y, dperm.dperm_row(x), labelled, first), dperm.dperm_moments_row_agg((SELECT vector_request(1)), y, dperm.dperm_row(x)))',
 		qr/cannot combine the states of two different passes/],
-	['dperm_moments_step(dperm_moments_step(NULL, (SELECT vector_request(10001)), true, dperm_row(min(x)), 1::bigint, true), NULL, true, dperm_row(min(x)))', qr/the request is about persons/])
+	['dperm.dperm_moments_step(dperm.dperm_moments_step(NULL, (SELECT vector_request(10001)), true, dperm.dperm_row(min(x)), 1::bigint, true), NULL, true, dperm.dperm_row(min(x)))', qr/the request is about persons/])
 {
 	my ($status, $out, $error) = $node->psql('postgres', "SELECT $call->[0] FROM few");
 	like($error, $call->[1], $call->[0]);
@@ -200,11 +200,11 @@ for my $call (['dperm_moments_row_agg((SELECT vector_request(10001)), y, dperm_r
 
 # Counts by hand: a vector alone has the sign of its inner product with the
 # weights, and one that is not there has none
-is(ask('postgres', 'SELECT counts(dperm_moments_vector_agg((SELECT vector_request(5)), y, x)) FROM people'),
+is(ask('postgres', 'SELECT counts(dperm.dperm_moments_vector_agg((SELECT vector_request(5)), y, x)) FROM people'),
 	ask('postgres', q{SELECT ARRAY[count(*), count(*) FILTER (WHERE y AND p), count(*) FILTER (WHERE y AND NOT p), count(*) FILTER (WHERE NOT y AND p), count(*) FILTER (WHERE NOT y AND NOT p)]
 		FROM (SELECT y, coalesce(sin(1) * x[1] + sin(2) * x[2] + sin(3) * x[3] > 0, false) AS p FROM people) d}),
 	'counts by hand');
-is(ask('postgres', 'SELECT (SELECT array_agg(v ORDER BY k) FROM unnest(c[2:]) WITH ORDINALITY u(v, k)) FROM (SELECT counts(dperm_moments_vector_agg((SELECT vector_request(5 + 2)), y, x)) AS c FROM people) a'),
+is(ask('postgres', 'SELECT (SELECT array_agg(v ORDER BY k) FROM unnest(c[2:]) WITH ORDINALITY u(v, k)) FROM (SELECT counts(dperm.dperm_moments_vector_agg((SELECT vector_request(5 + 2)), y, x)) AS c FROM people) a'),
 	ask('postgres', q{SELECT ARRAY[count(*) FILTER (WHERE y AND NOT p), count(*) FILTER (WHERE y AND p), count(*) FILTER (WHERE NOT y AND NOT p), count(*) FILTER (WHERE NOT y AND p)]
 		FROM (SELECT y, coalesce(sin(1) * x[1] + sin(2) * x[2] + sin(3) * x[3], 0) >= 0 AS p FROM people) d}),
 	'two bins by hand');
@@ -213,17 +213,17 @@ is(ask('postgres', 'SELECT (SELECT array_agg(v ORDER BY k) FROM unnest(c[2:]) WI
 for my $other ('vector_request(5 + 7)', 'vector_request(1)')
 {
 	my ($status, $out, $error) = $node->psql('postgres',
-		"SELECT dperm_moments_combine(dperm_moments_vector_agg((SELECT vector_request(5)), y, x), dperm_moments_vector_agg((SELECT $other), y, x)) FROM people");
+		"SELECT dperm.dperm_moments_combine(dperm.dperm_moments_vector_agg((SELECT vector_request(5)), y, x), dperm.dperm_moments_vector_agg((SELECT $other), y, x)) FROM people");
 	like($error, qr/cannot combine the states of two different passes/, "counts and $other");
 }
 
 # Where types are needed and are not known, there is a clear error
 my @errors = (
-	['dperm_moments_agg', "SELECT partial_text('dperm_moments_agg(dperm_moments,boolean,\"any\")'::regprocedure, true, ROW((SELECT columns_request(1)), y, n, m, b, t, c, e, x, x4)) FROM people",
+	['dperm_moments_agg', "SELECT partial_text('dperm.dperm_moments_agg(dperm.dperm_moments,boolean,\"any\")'::regprocedure, true, ROW((SELECT columns_request(1)), y, n, m, b, t, c, e, x, x4)) FROM people",
 		qr/could not determine the types of the columns of a pass/],
-	['dperm_row', "SELECT call_untyped('dperm_row(\"any\")'::regprocedure, ROW(n, e)) FROM people", qr/could not determine the types of the columns of a row/],
-	['dperm_text', "SELECT call_untyped('dperm_text(\"any\")'::regprocedure, ROW(e)) FROM people", qr/could not determine the type of a value/],
-	['dperm_label', "SELECT call_untyped('dperm_label(\"any\",text)'::regprocedure, ROW(e, 'red'::text)) FROM people", qr/could not determine the type of a label/]);
+	['dperm_row', "SELECT call_untyped('dperm.dperm_row(\"any\")'::regprocedure, ROW(n, e)) FROM people", qr/could not determine the types of the columns of a row/],
+	['dperm_text', "SELECT call_untyped('dperm.dperm_text(\"any\")'::regprocedure, ROW(e)) FROM people", qr/could not determine the type of a value/],
+	['dperm_label', "SELECT call_untyped('dperm.dperm_label(\"any\",text)'::regprocedure, ROW(e, 'red'::text)) FROM people", qr/could not determine the type of a label/]);
 for my $call (@errors)
 {
 	my ($what, $query, $expected) = @$call;

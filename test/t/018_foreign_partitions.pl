@@ -100,7 +100,7 @@ sub asked
 	while ($log =~ /DECLARE c\d+ CURSOR FOR\s+SELECT (.*)/g)
 	{
 		my $query = $1;
-		$asked{ $query =~ /^public\.dperm_moments_(?:vector_|row_)?agg\(/ ? 'pass' : $query =~ /^count\(\*\)/ ? 'count' : $query =~ /WHERE.*public\.dperm_sample\(/ ? 'sample' : 'rows' }++;
+		$asked{ $query =~ /^dperm\.dperm_moments_(?:vector_|row_)?agg\(/ ? 'pass' : $query =~ /^count\(\*\)/ ? 'count' : $query =~ /WHERE.*dperm\.dperm_sample\(/ ? 'sample' : 'rows' }++;
 	}
 	return \%asked;
 }
@@ -206,7 +206,7 @@ $near->safe_psql('postgres', "ALTER SERVER two OPTIONS (ADD extensions 'postgres
 		SET dperm.pull_memory = 0;
 		SELECT dp_logreg_train('people', $all);
 	});
-	my ($plan) = substr(slurp_file($near->logfile), $before) =~ /(Query Text: WITH w AS MATERIALIZED \(SELECT .*? AS w0\) SELECT public\.dperm_moments_sum.*?)\n\S/s;
+	my ($plan) = substr(slurp_file($near->logfile), $before) =~ /(Query Text: WITH w AS MATERIALIZED \(SELECT .*? AS w0\) SELECT dperm\.dperm_moments_sum.*?)\n\S/s;
 	my $async = () = ($plan || '') =~ /->  Async Foreign Scan/g;
 	is($async, 3, 'scans that run at the same time') or diag($plan);
 }
@@ -228,7 +228,7 @@ $near->safe_psql('postgres', q{
 {
 	my $before = -s $far{one}->logfile;
 	compare('a sample', 'local_many', 'many', "'y', '{f,x}', 'Infinity', domains => '{\"f\": [-1, 1], \"x\": {\"dimension\": 2}}'", 'SET dperm.pull_memory = 0', 'there');
-	my ($query) = substr(slurp_file($far{one}->logfile), $before) =~ /(SELECT y, f, x FROM public\.many WHERE .*dperm_sample.*)/;
+	my ($query) = substr(slurp_file($far{one}->logfile), $before) =~ /(SELECT y, f, x FROM public\.many WHERE .*dperm.dperm_sample.*)/;
 	my $sampled = $far{one}->safe_psql('postgres', "SELECT count(*) FROM ($query) s");
 	cmp_ok(abs($sampled - 100000 / 6), '<', 1000, 'about one row in six is fetched');
 }
@@ -328,7 +328,7 @@ compare('computed columns', 'local_computed', 'computed', "'y', 'g', 'Infinity',
 	connect_to('bare', 'one', 'bare', ", extensions 'dperm'");
 	$near->safe_psql('postgres', "CREATE FOREIGN TABLE bare_people ($columns) SERVER bare OPTIONS (table_name 'people')");
 	my ($out, $error) = run_here("SET dperm.pull_memory = 0; SELECT dp_logreg_train('bare_people', $all)");
-	like($error, qr/ERROR:  function public\.dperm_sample\(.*\) does not exist\n/, 'without dperm: an error');
+	like($error, qr/ERROR:  function dperm\.dperm_sample\(.*\) does not exist\n/, 'without dperm: an error');
 	like($error, qr/\nHINT:  The servers that have the rows of "public\.bare_people" need extension dperm, in the same version/, 'with a hint');
 	compare('without dperm, in memory', 'everyone', 'bare_people', $all, '', 'here');
 }

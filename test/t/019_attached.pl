@@ -219,11 +219,11 @@ foreach my $table (split /\n/, $node->safe_psql('postgres', "SELECT relname FROM
 {
 	foreach my $command ('VACUUM FULL', 'REINDEX TABLE')
 	{
-		is(during_debit('plain', maintain("$command $table")), "800\nkept", "$command $table");
+		is(during_debit('plain', maintain("$command dperm.$table")), "800\nkept", "$command $table");
 		$maintains->{handle}->finish;
 	}
 }
-like(during_debit('computed', 'ALTER FUNCTION once STABLE', maintain('VACUUM FULL dp_ledger_releases')), qr/^ERROR:  0A000: .* is not IMMUTABLE\n.*\nnot kept$/s, 'the reason of a failure is not waited for');
+like(during_debit('computed', 'ALTER FUNCTION once STABLE', maintain('VACUUM FULL dperm.dp_ledger_releases')), qr/^ERROR:  0A000: .* is not IMMUTABLE\n.*\nnot kept$/s, 'the reason of a failure is not waited for');
 $maintains->{handle}->finish;
 
 $node->stop;

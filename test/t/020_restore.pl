@@ -45,7 +45,7 @@ $node->safe_psql('origin', q{
 	CREATE MATERIALIZED VIEW ben.m AS SELECT id, y, x FROM ben.a GROUP BY id;
 	SELECT dp_protect('ben.m', 'bens')});
 $node->safe_psql('origin', q{SET ROLE cleo; SELECT dp_logreg_train('h.visits', 'ill', 'age', 0.25); RESET ROLE;
-	UPDATE dp_budget_accounts SET owner_name = 'gone' WHERE budget = 'of gone';
+	UPDATE dperm.dp_budget_accounts SET owner_name = 'gone' WHERE budget = 'of gone';
 	ALTER ROLE "Was ""renamed" RENAME TO dora; CREATE ROLE "Was ""renamed"});
 
 # Runs statements as a role, and returns what they say: rows, or the error.
@@ -60,9 +60,9 @@ sub as
 sub says { my ($role, $sql, $wanted, $what) = @_; is(as($role, $sql), $wanted, "$database: " . ($what // "$role: $sql")); }
 sub fails { my ($role, $sql, $wanted, $what) = @_; like(as($role, $sql), $wanted, "$database: " . ($what // "$role: $sql")); }
 sub train { my ($relation, $epsilon) = @_; "SELECT dp_logreg_train('$relation', 'ill', 'age', $epsilon)::jsonb ->> 'persons'" }
-my $state = q{SELECT budget, owner, epsilon, spent_epsilon FROM dp_budget_accounts ORDER BY 1; SELECT budget, grantee, epsilon, spent_epsilon FROM dp_budget_grants WHERE grantee::text !~ '^([0-9]+|-)$' ORDER BY 1, grantee::text;
-	SELECT budget, entry, at, act, role, relation, epsilon FROM dp_ledger_entries ORDER BY 1, 2; SELECT relation, owner, budget, persons, all_columns FROM dp_protected_relations ORDER BY relation::text COLLATE "C";
-	SELECT relation, column_name, listed, is_unit, domain, kept_by FROM dp_protected_columns ORDER BY relation::text COLLATE "C", column_name::text COLLATE "C", 3, 4, 6};
+my $state = q{SELECT budget, owner, epsilon, spent_epsilon FROM dperm.dp_budget_accounts ORDER BY 1; SELECT budget, grantee, epsilon, spent_epsilon FROM dperm.dp_budget_grants WHERE grantee::text !~ '^([0-9]+|-)$' ORDER BY 1, grantee::text;
+	SELECT budget, entry, at, act, role, relation, epsilon FROM dperm.dp_ledger_entries ORDER BY 1, 2; SELECT relation, owner, budget, persons, all_columns FROM dperm.dp_protected_relations ORDER BY relation::text COLLATE "C";
+	SELECT relation, column_name, listed, is_unit, domain, kept_by FROM dperm.dp_protected_columns ORDER BY relation::text COLLATE "C", column_name::text COLLATE "C", 3, 4, 6};
 my $registered = q{SELECT relation, budget, unit, columns, domains FROM dp_protected ORDER BY relation::text COLLATE "C"};
 my $before = as('superuser', $state);
 my $registrations = as('superuser', $registered);
@@ -113,11 +113,11 @@ start('squatted');
 my $tables = qr/TABLE DATA public dp_/;
 is(restore(qr/^(?!.*(TABLE DATA|INDEX|CONSTRAINT|MATERIALIZED VIEW|RULE))/), '', 'restored: definitions');
 says('ana', "SELECT dp_budget_create('patients', 500); SELECT dp_grant('patients', 'ana'); SELECT dp_protect('ana.x', 'patients', unit => 'person'); BEGIN; SELECT dp_budget_create('bens', 500); PREPARE TRANSACTION 'bens'", "\n\n\n", 'ana is faster');
-is(restore(qr/TABLE DATA public dp_budget_accounts/), '', 'restored: accounts');
+is(restore(qr/TABLE DATA dperm dp_budget_accounts/), '', 'restored: accounts');
 says('hospital', "SELECT dp_grant('second', 'ben')", '', 'a budget is used at once');
 as('superuser', "COMMIT PREPARED 'bens'");
-is(restore(qr/TABLE DATA(?! public dp_budget_accounts)|INDEX|CONSTRAINT|MATERIALIZED VIEW|RULE/), '', 'restored: the rest');
-says('superuser', "SELECT count(*) FROM dp_ledger_entries WHERE budget = 'patients' AND act = 'charge'", 1, 'the ledger has come');
+is(restore(qr/TABLE DATA(?! dperm dp_budget_accounts)|INDEX|CONSTRAINT|MATERIALIZED VIEW|RULE/), '', 'restored: the rest');
+says('superuser', "SELECT count(*) FROM dperm.dp_ledger_entries WHERE budget = 'patients' AND act = 'charge'", 1, 'the ledger has come');
 holds();
 fails('ana', "SELECT dp_budget_alter('patients', 100)", qr/^42501: must be owner of budget "patients"/, 'the name means the restored one');
 fails('ana', train('ana.x', 0.5), qr/^55000: relation "x" is protected, and its budget "\w+" is missing/, 'a relation that is registered twice waits for its owner');
@@ -145,7 +145,7 @@ as('superuser', 'DROP ROLE gone');
 # ---- without accounts: nothing that was protected is open, and only owners put that right
 
 start('without_accounts');
-is(restore(qr/^(?!.*TABLE DATA public dp_budget_accounts)/), '', 'restored without accounts');
+is(restore(qr/^(?!.*TABLE DATA dperm dp_budget_accounts)/), '', 'restored without accounts');
 my $missing = qr/^55000: relation "\w+" is protected, and its budget "patients" is missing/;
 fails($_, train('h.visits', 0.1), $missing, "missing: $_") foreach 'ana', 'cleo', 'hospital', 'superuser';
 fails('hospital', $_, $missing) foreach train('h.late', 0.1), train('h.later', 0.1), "SELECT * FROM dp_cost('h.visits', 'ill', 'age'::text, 0.1, 50)";
@@ -161,7 +161,7 @@ says('hospital', train('h.visits', 0.1), 50);
 start('taken');
 is(restore(qr/^(?!.*(MATERIALIZED VIEW|RULE))/), '', 'restored without materialized views');
 as('superuser', 'GRANT CREATE ON SCHEMA h TO ana; CREATE TABLE public.any (a int); DROP TABLE public.any');
-says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE relation = 0", 2, 'registrations wait for their relations');
+says('superuser', "SELECT count(*) FROM dperm.dp_protected_relations WHERE relation = 0", 2, 'registrations wait for their relations');
 as('ana', 'CREATE TABLE h.late (person int, age int, ill boolean)');
 fails('ana', train('h.late', 1), $missing, 'what ana makes in place of one is charged to nobody');
 as('superuser', 'DROP TABLE h.late');

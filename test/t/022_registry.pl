@@ -84,16 +84,16 @@ sub same
 	fails('hospital', "SELECT dp_protect('h.visits1', 'patients', unit => 'visit')", qr/^55000: relation "visits1" has another unit in budget "patients"/, "$what: the budget has kept the unit");
 }
 start('columns_last');
-is(restore('dump', qr/^(?!.*dp_protected_columns)/), '', 'restored without columns');
+is(restore('dump', qr/^(?!.*dperm.dp_protected_columns)/), '', 'restored without columns');
 fails('ana', train('h.visits1'), qr/^(55000: the unit of protected relation "visits1" has been dropped|42501: column "ill" of)/, 'nobody trains without them');
 says('superuser', "ALTER TABLE h.visits$_ ADD extra int", '') foreach 1 .. 10;
-is(restore('dump', qr/TABLE DATA public dp_protected_columns/), '', 'restored columns');
+is(restore('dump', qr/TABLE DATA dperm dp_protected_columns/), '', 'restored columns');
 same('columns come last');
 start('columns_first');
 is(restore('dump', qr/^(?!.*TABLE DATA)/), '', 'restored definitions');
-is(restore('dump', qr/TABLE DATA public dp_protected_columns/), '', 'restored columns');
+is(restore('dump', qr/TABLE DATA dperm dp_protected_columns/), '', 'restored columns');
 says('superuser', 'ALTER TABLE h.visits1 ADD extra int', '');
-is(restore('dump', qr/TABLE DATA(?! public dp_protected_columns)/), '', 'restored the rest');
+is(restore('dump', qr/TABLE DATA(?! dperm dp_protected_columns)/), '', 'restored the rest');
 same('columns come first');
 start('parallel');
 is(restore('dump', '', '-j', '4'), '', 'restored by four');
@@ -104,15 +104,15 @@ same('in parallel');
 start('columns_before_table');
 is(restore('dump', qr/EXTENSION|SCHEMA|ACL|TABLE DATA public dp_(protected_columns|budget|ledger)/), '', 'restored columns');
 is(restore('dump', qr/ TABLE (DATA )?h visits/), '', 'restored tables');
-is(restore('dump', qr/TABLE DATA public dp_protected_relations/), '', 'restored registrations');
-says('superuser', "SELECT count(*) FROM dp_protected_columns WHERE pending IS NOT NULL", 0, 'columns have found their tables');
+is(restore('dump', qr/TABLE DATA dperm dp_protected_relations/), '', 'restored registrations');
+says('superuser', "SELECT count(*) FROM dperm.dp_protected_columns WHERE pending IS NOT NULL", 0, 'columns have found their tables');
 says('superuser', $registered, $registrations, 'all is as it was');
 says('ana', train('h.visits1'), 40, 'persons are counted');
 says('hospital', "SELECT dp_protect('h.visits4', 'patients', unit => 'person', columns => '{visit,ill}', domains => '{\"visit\": [0, 9]}')", '', 'protected anew');
 says('ana', "SELECT columns, domains FROM dp_protected WHERE relation = 'h.visits4'::regclass", '{visit,ill}|{"visit": [0, 9]}', 'columns are those that its owner has named now');
 fails('ana', train('h.visits4'), qr/^42501: column "age" of protected relation "visits4" is not open to training/, 'others are no longer open');
 says('hospital', "SELECT dp_unprotect('h.visits5'); SELECT count(*) FROM dp_protected WHERE relation = 'h.visits5'::regclass", "\n0");
-says('superuser', q{SELECT count(*) FROM dp_protected_columns WHERE column_name::text LIKE '"h"."visits5"%' AND kept_by IS NULL}, 0, 'none is left of what has been ended');
+says('superuser', q{SELECT count(*) FROM dperm.dp_protected_columns WHERE column_name::text LIKE '"h"."visits5"%' AND kept_by IS NULL}, 0, 'none is left of what has been ended');
 dump_of('anew');
 start('anew');
 is(restore('anew', ''), '', 'restored');
@@ -148,7 +148,7 @@ foreach my $thing ('TABLE h.thing (a int CONSTRAINT visits1 UNIQUE)', 'SEQUENCE 
 		as('hospital', "CREATE $thing") if $when eq 'before';
 		is(restore('dump', qr/TABLE DATA public dp_/), '', 'restored registrations');
 		as('hospital', "CREATE $thing") if $when eq 'after';
-		says('superuser', 'SELECT count(*) FROM dp_protected_relations WHERE pending IS NOT NULL', 10, "$when: CREATE $thing");
+		says('superuser', 'SELECT count(*) FROM dperm.dp_protected_relations WHERE pending IS NOT NULL', 10, "$when: CREATE $thing");
 		as('hospital', 'DROP ' . ($thing =~ s/^(\w+ [\w.]+).*/$1/r));
 		is(restore('dump', qr/ TABLE (DATA )?h visits/), '', 'restored tables');
 		says('superuser', $registered, $registrations, 'all is as it was');
@@ -165,7 +165,7 @@ foreach my $what ('ALTER TABLE h.visits1 RENAME TO hers', 'DROP TABLE h.visits1'
 	as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO PUBLIC; CREATE SCHEMA ana AUTHORIZATION ana');
 	as('ana', "CREATE TABLE h.visits1 ($columns); SELECT dp_budget_create('anas', 500)");
 	is(restore('dump', qr/TABLE DATA public dp_/), '', 'restored registrations');
-	says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL; SELECT count(*) FROM dp_protected_columns WHERE pending IS NULL", "0\n0", "they wait: $what");
+	says('superuser', "SELECT count(*) FROM dperm.dp_protected_relations WHERE pending IS NULL; SELECT count(*) FROM dperm.dp_protected_columns WHERE pending IS NULL", "0\n0", "they wait: $what");
 	if ($what =~ /dp_protect/)
 	{
 		my ($rc, $out, $err) = $node->psql($database, "SET SESSION AUTHORIZATION ana; BEGIN; SELECT dp_protect('h.visits1', 'anas'); SELECT unit, columns, domains FROM dp_protected");
@@ -178,7 +178,7 @@ foreach my $what ('ALTER TABLE h.visits1 RENAME TO hers', 'DROP TABLE h.visits1'
 		as('ana', 'DROP TABLE h.visits1');
 	}
 	else { unlike(as('ana', $what), qr/^[0-9A-Z]{5}: /, $what); }
-	says('superuser', "SELECT count(*) FROM dp_ledger_entries WHERE budget = 'patients' AND role::text = 'ana' AND act <> 'charge'", 0, 'nothing of it is in the ledger of hospital');
+	says('superuser', "SELECT count(*) FROM dperm.dp_ledger_entries WHERE budget = 'patients' AND role::text = 'ana' AND act <> 'charge'", 0, 'nothing of it is in the ledger of hospital');
 	is(restore('dump', qr/ TABLE (DATA )?h visits/), '', 'restored tables');
 	says('hospital', "SELECT dp_protect('h.visits2', 'patients')", '', 'what was restored is kept') if $what =~ /dp_protect/;
 	says('superuser', "SELECT relation, unit, columns, domains FROM dp_protected WHERE budget = 'patients' ORDER BY relation::text COLLATE \"C\"", $registrations, "all is as it was: $what");
@@ -227,7 +227,7 @@ foreach my $query ('SELECT person FROM h.visits1', 'SELECT person FROM ana.inner
 		fails('ana', "CREATE $kind $view AS $query" . ($kind eq 'VIEW' ? '' : ' WITH NO DATA') . "; SELECT dp_protect('$view', 'hers')", qr/^(42501: permission denied for relation visits[12] \(The owner of a protected view|0A000|42809)/, "ana protects no $kind of what she cannot read: $query");
 	}
 }
-says('superuser', 'SELECT count(*) FROM dp_protected_columns', 0, 'nothing is kept of it');
+says('superuser', 'SELECT count(*) FROM dperm.dp_protected_columns', 0, 'nothing is kept of it');
 is(restore('dump', qr/TABLE DATA/), '', 'restored data');
 same('somebody was there');
 
@@ -335,14 +335,14 @@ as('hospital', "CREATE TABLE h.visits1 ($columns); INSERT INTO h.visits1 $rows; 
 says('hospital', train('h.other') . "; SELECT relation, epsilon FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1", "40\nh.other|0.1", 'a registration that has waited for its table is charged, whatever the table is called');
 as('hospital', "CREATE TABLE h.fresh ($columns); INSERT INTO h.fresh $rows; ALTER TABLE h.fresh RENAME TO visits2; ALTER TABLE h.visits2 RENAME TO another");
 says('hospital', train('h.another') . "; SELECT relation FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1", "40\nh.another", 'so is one that has got its name');
-says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL", 2);
+says('superuser', "SELECT count(*) FROM dperm.dp_protected_relations WHERE pending IS NULL", 2);
 
 # a view of a table that may not be the one of a pending registration: which of
 # its columns were closed is not known
 start('behind');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO heir');
 restore('dump', qr/TABLE DATA public dp_/);
-says('superuser', "UPDATE dp_protected_relations SET all_columns = true", '', 'not even if all were open');
+says('superuser', "UPDATE dperm.dp_protected_relations SET all_columns = true", '', 'not even if all were open');
 as('heir', "CREATE TABLE h.visits1 ($columns); INSERT INTO h.visits1 $rows; GRANT SELECT ON h.visits1 TO hospital");
 says('hospital', "CREATE VIEW h.seen AS SELECT person, age, ill, age + 0 AS older FROM h.visits1; SELECT dp_protect('h.seen', 'patients', unit => 'person'); SELECT column_name FROM dp_domains('h.seen')", "\nolder", 'only an expression is open');
 fails('hospital', train('h.seen'), qr/^42501: column "\w+" of protected relation "seen" is not open to training/, 'as calls say');
@@ -362,7 +362,7 @@ foreach my $how ("SELECT t.* INTO h.visits1 FROM ($rows) t(person, visit, age, i
 		as('superuser', 'REASSIGN OWNED BY heir TO hospital');
 	}
 	else { as('hospital', $how); }
-	says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL", $how eq 'REASSIGN' ? 0 : 1, $how);
+	says('superuser', "SELECT count(*) FROM dperm.dp_protected_relations WHERE pending IS NULL", $how eq 'REASSIGN' ? 0 : 1, $how);
 	as('hospital', 'INSERT INTO h.visits1 ' . $rows) if $how !~ /INTO/;
 	says('hospital', 'ALTER TABLE h.visits1 RENAME person TO p; ALTER TABLE h.visits1 RENAME visit TO person; ALTER TABLE h.visits1 RENAME TO visits', '');
 	says('superuser', "SELECT relation, unit FROM dp_protected", 'h.visits|p', 'it stays protected, by the same unit');
@@ -394,7 +394,7 @@ foreach my $how (
 		as('heir', $sql =~ /TYPE/ ? 'CREATE TYPE h.visit AS (person int, visit int, age int, ill boolean, secret boolean); CREATE TABLE h.child OF h.visit' :
 			"CREATE TABLE h.parent ($columns); CREATE TABLE h.child () INHERITS (h.parent)");
 		as('superuser', 'REASSIGN OWNED BY heir TO hospital');
-		says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL", 0, 'no event tells of the owner');
+		says('superuser', "SELECT count(*) FROM dperm.dp_protected_relations WHERE pending IS NULL", 0, 'no event tells of the owner');
 		says('hospital', $sql, '');
 		says('superuser', "SELECT relation, unit, columns FROM dp_protected", $wanted, $sql);
 		as('hospital', "ALTER TABLE $relation ADD CHECK (age BETWEEN 0 AND 120); INSERT INTO $relation (age) VALUES (1), (2)");
@@ -426,7 +426,7 @@ as('superuser', 'CREATE ROLE heiress; ALTER TABLE h.w OWNER TO heiress; REASSIGN
 dump_of('heirs');
 start('heirs_copy');
 is(restore('heirs', ''), '', 'restored');
-says('superuser', 'SELECT count(*) FROM dp_protected_relations WHERE pending IS NOT NULL; SELECT count(*) FROM dp_protected_columns WHERE pending IS NOT NULL', "0\n0", 'nothing waits');
+says('superuser', 'SELECT count(*) FROM dperm.dp_protected_relations WHERE pending IS NOT NULL; SELECT count(*) FROM dperm.dp_protected_columns WHERE pending IS NOT NULL', "0\n0", 'nothing waits');
 foreach my $copy ('heirs_copy', 'heirs')
 {
 	$database = $copy;
@@ -455,7 +455,7 @@ fails('hospital', "SELECT dp_protect('h.front', 'front', unit => 'visit')", qr/^
 start('passed_on');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION heir; GRANT USAGE ON SCHEMA h TO PUBLIC');
 restore('front', qr/TABLE DATA public dp_/);
-as('superuser', "UPDATE dp_budget_accounts SET owner_name = 'heir' WHERE budget = 'front'");
+as('superuser', "UPDATE dperm.dp_budget_accounts SET owner_name = 'heir' WHERE budget = 'front'");
 says('heir', "CREATE TABLE h.behind ($columns); CREATE VIEW h.front AS SELECT * FROM h.behind; SELECT dp_protect('h.front', 'front', unit => 'person'); ALTER TABLE h.behind RENAME TO behind2", '', 'protected by whoever has the budget now');
 fails('heir', "SELECT dp_protect('h.front', 'front', unit => 'visit')", qr/^55000: relation "front" shares rows with "behind2", whose unit in budget "front" is another one/, 'the unit is kept of their table');
 
@@ -484,54 +484,34 @@ as('hospital', "SELECT dp_budget_create('twice', 5); SELECT dp_grant('twice', 'a
 dump_of('twice');
 as('hospital', "SELECT dp_grant('twice', 'ana', 1)");
 says('ana', "SELECT dp_budget_charge('twice', 0.5)", '');
-as('superuser', "DELETE FROM dp_budget_grants WHERE budget <> 'twice'"); # a row that is there already is not restored, nor is any other one with it
-restore('twice', qr/TABLE DATA public dp_budget_grants/, '--data-only');
-says('superuser', "SELECT count(*) FROM dp_budget_grants WHERE budget = 'twice'", 2, 'there are two rows');
+as('superuser', "DELETE FROM dperm.dp_budget_grants WHERE budget <> 'twice'"); # a row that is there already is not restored, nor is any other one with it
+restore('twice', qr/TABLE DATA dperm dp_budget_grants/, '--data-only');
+says('superuser', "SELECT count(*) FROM dperm.dp_budget_grants WHERE budget = 'twice'", 2, 'there are two rows');
 fails('ana', "SELECT dp_budget_charge('twice', 0.6)", qr/^54000: the grant of budget "twice" to "ana" has too little epsilon left/, 'a grant that is restored again is the same grant');
 says('ana', "SELECT dp_budget_charge('twice', 0.5)", '', 'and has what was left');
 fails('ana', "SELECT dp_budget_charge('twice', 0.01)", qr/^54000/);
 says('ana', "SELECT epsilon_granted, epsilon_spent, epsilon_left FROM dp_grants WHERE budget = 'twice'", '1|1|0', 'dp_grants shows one grant');
 says('hospital', "SELECT dp_grant('twice', 'ana', 2)", '', 'granted anew');
-says('superuser', "SELECT epsilon, spent_epsilon FROM dp_budget_grants WHERE budget = 'twice'", '2|1');
+says('superuser', "SELECT epsilon, spent_epsilon FROM dperm.dp_budget_grants WHERE budget = 'twice'", '2|1');
 
 # ---- sessions with an old snapshot
 
 as('ana', "CREATE TABLE ana.z (y boolean); SELECT dp_budget_create('unspent', 1); CREATE VIEW ana.w AS SELECT y FROM ana.z; SELECT dp_protect('ana.w', 'unspent')");
 says('ana', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;' . meanwhile('ana', 'DROP VIEW ana.w') . "SELECT dp_protect('ana.z', 'unspent'); COMMIT", "1\n", 'a relation of the budget is dropped meanwhile');
-says('superuser', "SELECT c.column_name FROM dp_protected_columns c JOIN dp_budget_accounts a ON a.id = c.kept_by WHERE a.budget = 'unspent'", '"ana"."z"."" "ana"');
+says('superuser', "SELECT c.column_name FROM dperm.dp_protected_columns c JOIN dperm.dp_budget_accounts a ON a.id = c.kept_by WHERE a.budget = 'unspent'", '"ana"."z"."" "ana"');
 as('ana', "CREATE TABLE ana.lost (y boolean); SELECT dp_budget_create('lost', 1)");
 says('ana', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;' . meanwhile('ana', "SELECT dp_protect('ana.lost', 'lost')") . "DROP TABLE ana.lost; COMMIT", "1\n", 'a relation is dropped by a transaction that does not see its registration');
 dump_of('lost');
-says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE budget = 'lost' AND pending IS NULL AND NOT EXISTS (SELECT FROM pg_class WHERE oid = relation)", 1, 'it is still there');
+says('superuser', "SELECT count(*) FROM dperm.dp_protected_relations WHERE budget = 'lost' AND pending IS NULL AND NOT EXISTS (SELECT FROM pg_class WHERE oid = relation)", 1, 'it is still there');
 start('lost');
 is(restore('lost', ''), '', 'restored');
-says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE budget = 'lost'; SELECT count(*) FROM dp_protected_columns WHERE column_name::text = ''", "0\n0", 'it is not in a dump');
+says('superuser', "SELECT count(*) FROM dperm.dp_protected_relations WHERE budget = 'lost'; SELECT count(*) FROM dperm.dp_protected_columns WHERE column_name::text = ''", "0\n0", 'it is not in a dump');
 says('ana', "SELECT dp_budget_drop('lost')", '', 'and holds no budget');
 $database = 'origin';
 
 # ---- whoever only reads keeps nobody from our tables
 
 says('heir', "BEGIN; SELECT count(*) >= 0 FROM dp_protected; SELECT count(*) >= 0 FROM dp_budgets; SELECT DISTINCT mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN (SELECT objid FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND classid = 'pg_class'::regclass)", "t\nt\nAccessShareLock");
-
-# ---- triggers of our tables
-
-foreach my $table ('dp_budget_accounts', 'dp_ledger_entries', 'dp_protected_columns')
-{
-	my @guards = ('dperm_table_guard', $table eq 'dp_ledger_entries' ? 'dperm_ledger_guard' : ());
-	foreach my $guard (@guards)
-	{
-		as('superuser', "ALTER TABLE $table ENABLE TRIGGER $guard");
-		says('ana', "SELECT dp_budget_charge('mine', 0.001)", '', "$table: enabled, as pg_restore --disable-triggers leaves $guard");
-		foreach my $state ('DISABLE', 'ENABLE REPLICA')
-		{
-			as('superuser', "ALTER TABLE $table $state TRIGGER $guard");
-			fails('ana', "SELECT dp_budget_charge('mine', 0.001)", qr/^55000: trigger "$guard" on table "$table" is disabled or missing \(A superuser must enable it: ALTER TABLE public.$table ENABLE ALWAYS TRIGGER $guard\.\)/, "$table: $state $guard");
-		}
-		as('superuser', "ALTER TABLE $table ENABLE ALWAYS TRIGGER $guard");
-	}
-}
-as('superuser', "ALTER EXTENSION dperm DROP FUNCTION dperm_ledger_guard(); DROP TRIGGER dperm_ledger_guard ON dp_ledger_entries");
-fails('ana', "SELECT dp_budget_charge('mine', 0.001)", qr/^55000: trigger "dperm_ledger_guard" on table "dp_ledger_entries" is disabled or missing/, 'a trigger is missing');
 
 $node->stop;
 done_testing();

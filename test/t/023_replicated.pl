@@ -21,7 +21,7 @@ sub as
 }
 sub says { my ($database, $role, $sql, $wanted, $what) = @_; is(as($database, $role, $sql), $wanted, "$database: $what"); }
 sub train { return "SELECT dp_logreg_train('visits', 'ill', 'age', $_[0])::jsonb ->> 'rows'"; }
-my $spent = 'SELECT spent_epsilon FROM dp_budget_accounts';
+my $spent = 'SELECT spent_epsilon FROM dperm.dp_budget_accounts';
 my $rows = 'SELECT i, i % 100, i % 3 = 0 FROM generate_series(1, 200) i';
 
 foreach my $database ('publisher', 'subscriber')
@@ -44,7 +44,7 @@ sub caught_up
 	$node->poll_query_until('subscriber', "SELECT count(*) = 1 FROM visits WHERE id = $marker") or die 'the subscriber is behind';
 }
 
-says('subscriber', 'superuser', "SELECT string_agg(budget, ' ') FROM dp_budget_accounts; SELECT string_agg(DISTINCT budget, ' ') FROM dp_ledger_entries; SELECT count(*) FROM dp_budget_grants; SELECT count(*) FROM dp_protected_relations", "subscriber\nsubscriber\n1\n1", 'it has its own budgets');
+says('subscriber', 'superuser', "SELECT string_agg(budget, ' ') FROM dperm.dp_budget_accounts; SELECT string_agg(DISTINCT budget, ' ') FROM dperm.dp_ledger_entries; SELECT count(*) FROM dperm.dp_budget_grants; SELECT count(*) FROM dperm.dp_protected_relations", "subscriber\nsubscriber\n1\n1", 'it has its own budgets');
 says('subscriber', 'ana', train(6), 200, 'ana trains');
 says('publisher', 'ana', train(0.5), 200, 'ana trains there, too: a publication for all tables stops nobody');
 says('publisher', 'hospital', "SELECT dp_grant('publisher', 'ana', 1); SELECT dp_unprotect('visits'); SELECT dp_protect('visits', 'publisher')", "\n\n", 'nor their owner');
@@ -64,7 +64,7 @@ says('publisher', 'hospital', "SELECT dp_revoke('other', 'ana'); SELECT dp_unpro
 says('publisher', 'hospital', 'CREATE TABLE other (a int); DROP TABLE other; DROP TABLE visits', '', 'a protected table is dropped');
 says('publisher', 'superuser', 'CREATE ROLE short; GRANT ALL ON SCHEMA public TO short', '', 'a role');
 says('publisher', 'short', "CREATE TABLE hers (age int CHECK (age BETWEEN 0 AND 120), ill boolean); SELECT dp_budget_create('hers', 1); SELECT dp_protect('hers', 'hers'); SELECT dp_grant('hers', 'ana')", "\n\n", 'with a budget');
-says('publisher', 'superuser', "DROP OWNED BY short; DROP ROLE short; SELECT owner FROM dp_budget_accounts WHERE budget = 'hers'", $node->safe_psql('publisher', 'SELECT current_user'), 'goes');
+says('publisher', 'superuser', "DROP OWNED BY short; DROP ROLE short; SELECT owner FROM dperm.dp_budget_accounts WHERE budget = 'hers'", $node->safe_psql('publisher', 'SELECT current_user'), 'goes');
 
 # A row that a publication sends is known by a key of plain columns: PostgreSQL
 # 18 sends no generated ones. Entries of the ledger are never changed.

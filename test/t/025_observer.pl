@@ -239,7 +239,7 @@ my $look = PostgreSQL::Test::Utils::tempdir . '/look.sql';
 append_to_file($look, "\\set ON_ERROR_ROLLBACK on\nBEGIN;\n" . "SET stats_fetch_consistency = snapshot;\n" . join('', map { "$_;\n" } map { statement($_) } sort { ($b =~ /pg_stat/) <=> ($a =~ /pg_stat/) || $a cmp $b } @sources) . "COMMIT;\n");
 
 # The table of releases, with what belongs to it
-my $releases = join '|', split /\n/, (say_to(q{SELECT c.oid FROM pg_class r, pg_class c WHERE r.oid = 'dp_ledger_releases'::regclass AND (c.oid IN (r.oid, r.reltoastrelid) OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN (r.oid, r.reltoastrelid)))}, @holders))[0];
+my $releases = join '|', split /\n/, (say_to(q{SELECT c.oid FROM pg_class r, pg_class c WHERE r.oid = 'dperm.dp_ledger_releases'::regclass AND (c.oid IN (r.oid, r.reltoastrelid) OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN (r.oid, r.reltoastrelid)))}, @holders))[0];
 
 # Waits in one transaction, each statement of which is run at least once, so
 # that what is counted for it does not depend on time.

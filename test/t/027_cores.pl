@@ -178,7 +178,7 @@ foreach my $what (sort keys %training)
 		{
 			my $key = unpack('H*', pack('L', $handle) . substr($begin{$file}, $at, 16));
 			my ($out, $err);
-			$node->psql('postgres', "SET parallel_leader_participation = off; SELECT dperm_load_agg('\\x$key', NULL, y, a, b) FROM people", stdout => \$out, stderr => \$err);
+			$node->psql('postgres', "SET parallel_leader_participation = off; SELECT dperm.dperm_load_agg('\\x$key', NULL, y, a, b) FROM people", stdout => \$out, stderr => \$err);
 			push(@joined, $key) if $err !~ /internal to training/;
 		}
 	}

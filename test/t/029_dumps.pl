@@ -72,7 +72,7 @@ sub holds
 	fails('hospital', train('h.part_1', 'age', 0.1), qr/^42501: relation "part_1" reads protected relation "parts"/, 'a partition is not a way around');
 	fails('ben', train('c.rows', 'age', 0.6), qr/^54000: budget "clinic" has too little epsilon left/, 'so do budgets of others');
 	fails('ana', 'SELECT count(*) FROM h.visits', qr/^42501/, 'nobody may read who could not');
-	fails('superuser', 'DELETE FROM dp_ledger_entries', qr/^(42501|55000)/, 'the ledger is append-only');
+	fails('superuser', 'DELETE FROM dperm.dp_ledger_entries', qr/^(42501|55000)/, 'the ledger is append-only');
 	return;
 }
 
