@@ -421,7 +421,7 @@ write_table(Protecting *protecting, const DpermRegistration *before)
 	budget = dperm_budget_get_own(registration->budget, scope.user);
 	if (order > 0)
 		old = dperm_registry_budget(before, true);
-	registration->budget_id = budget->id;
+	registration->budget_id = MemoryContextStrdup(scope.caller, budget->id);
 	dperm_budget_settle_unit(&scope, budget,
 							 registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
 							 dperm_registry_charges(budget, relation));
@@ -481,7 +481,8 @@ warn_stored(const DpermRegistration *registration)
 	{
 		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
 
-		if (other && other->budget && !dperm_registry_same_budget(other, registration))
+		if (other && other->relation != relation && other->budget &&
+			!dperm_registry_same_budget(other, registration))
 			ereport(WARNING,
 					(errmsg("materialized view \"%s\" reads \"%s\", which charges another "
 							"budget: \"%s\"", get_rel_name(relation),
@@ -505,7 +506,7 @@ protect_table(Protecting *protecting, const DpermRegistration *before)
 	if (registration->budget == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("budget must not be NULL"),
+				 errmsg("budget must not be null"),
 				 errhint(REQUIRED_HINT)));
 	registration->persons = protecting->unit != NULL;
 	registration->all_columns = protecting->names == NULL;
@@ -575,6 +576,7 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 	registration->table = former.table = table;
 	registration->view_of = table->id;
 	registration->budget = table->budget;
+	registration->budget_id = table->budget_id;
 	registration->persons = table->persons;
 	registration->all_columns = true;
 	protecting->unit = NULL;
@@ -583,7 +585,7 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 	register_columns(protecting, columns, count);
 
 	dperm_own_tables_enter(&scope);
-	registration->budget_id = dperm_budget_get_own(table->budget, scope.user)->id;
+	(void) dperm_budget_get_own(table->budget, scope.user);	/* locked */
 	if (!dperm_debit_unchanged(dperm_protection_versions(table)))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),

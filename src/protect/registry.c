@@ -450,18 +450,6 @@ dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own)
 	return found;
 }
 
-/* Delete the columns of a registration. */
-static void
-forget_columns(DpermTablesScope *scope, const char *id)
-{
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(id)};
-
-	(void) dperm_own_tables_query(scope,
-								  "DELETE FROM dperm.dp_protected_columns WHERE registered_by = "
-								  "$1::uuid", lengthof(types), types, values, NULL);
-}
-
 /* Write the columns of a registration. */
 static void
 write_columns(DpermTablesScope *scope, const DpermRegistration *registration,
@@ -515,9 +503,10 @@ dperm_registry_write(DpermTablesScope *scope, DpermRegistration *registration,
 	(void) dperm_registry_settle(scope, registration->relation, true);
 	dperm_registry_end(scope, registration->relation);
 	(void) dperm_own_tables_query(scope,
-								  "DELETE FROM dperm.dp_protected_relations WHERE relation = $1 "
-								  "AND budget_id = $5::uuid", lengthof(types), types, values,
-								  nulls);
+								  "WITH gone AS (DELETE FROM dperm.dp_protected_relations WHERE "
+								  "relation = $1 AND budget_id = $5::uuid RETURNING id) "
+								  "DELETE FROM dperm.dp_protected_columns WHERE registered_by IN "
+								  "(SELECT id FROM gone)", lengthof(types), types, values, nulls);
 	if (dperm_own_tables_query(scope,
 							   "INSERT INTO dperm.dp_protected_relations (relation_name, "
 							   "owner_name, budget, budget_id, persons, all_columns, view_of, unit)"
@@ -548,7 +537,8 @@ dperm_registry_move_views(DpermTablesScope *scope, const char *from, const Dperm
 
 /*
  * End the protection of a relation. Its row stays, so that this transaction
- * cannot train uncharged, and so that the budget keeps its unit.
+ * cannot train uncharged, and so that the budget keeps its unit, whatever that
+ * column is called later.
  */
 void
 dperm_registry_end(DpermTablesScope *scope, Oid relation)
@@ -556,17 +546,12 @@ dperm_registry_end(DpermTablesScope *scope, Oid relation)
 	Oid			types[] = {OIDOID, TEXTOID};
 	Datum		values[] = {ObjectIdGetDatum(relation),
 							CStringGetTextDatum(GetUserNameFromId(scope->user, false))};
-	uint64		count = dperm_own_tables_query(scope,
-											   "UPDATE dperm.dp_protected_relations SET "
-											   "budget = NULL, ended = clock_timestamp(), "
-											   "ended_by = $2::name WHERE relation = $1 AND "
-											   "budget IS NOT NULL RETURNING id",
-											   lengthof(types), types, values, NULL);
-	List	   *ids = NIL;
-	ListCell   *cell;
 
-	for (uint64 i = 0; i < count; i++)
-		ids = lappend(ids, dperm_own_tables_value(i, 1));
-	foreach(cell, ids)
-		forget_columns(scope, lfirst(cell));
+	(void) dperm_own_tables_query(scope,
+								  "WITH ended AS (UPDATE dperm.dp_protected_relations SET "
+								  "budget = NULL, ended = clock_timestamp(), ended_by = $2::name "
+								  "WHERE relation = $1 AND budget IS NOT NULL RETURNING id) "
+								  "DELETE FROM dperm.dp_protected_columns WHERE NOT is_unit AND "
+								  "registered_by IN (SELECT id FROM ended)",
+								  lengthof(types), types, values, NULL);
 }
