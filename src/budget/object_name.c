@@ -389,13 +389,6 @@ dperm_object_name_settle(Datum reference, Oid relation)
 		"");
 }
 
-/* The number of a column. */
-AttrNumber
-dperm_object_name_number(Datum reference)
-{
-	return ((DpermColumnReference *) PG_DETOAST_DATUM(reference))->number;
-}
-
 /*
  * dperm_role_of(dperm_role_name), dperm_relation_of(dperm_relation_name),
  * dperm_column_relation(dperm_column_name): the OID, for regrole and regclass

@@ -35,11 +35,7 @@ extern char *dperm_object_name_relation(Oid relation);
  */
 extern bool dperm_object_name_bind(Datum *reference, bool is_column);
 
-/*
- * Resolve such a column to a relation of this name, whoever owns it; and the
- * number of a column, 0 if it does not exist.
- */
+/* Resolve such a column to a relation of this name, whoever owns it. */
 extern Datum dperm_object_name_settle(Datum reference, Oid relation);
-extern AttrNumber dperm_object_name_number(Datum reference);
 
 #endif							/* DPERM_OBJECT_NAME_H */

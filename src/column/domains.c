@@ -83,20 +83,6 @@ shown_column(Query *query, AttrNumber number, Oid *relation)
 	return NULL;
 }
 
-/* The column that a column of a view shows unchanged. */
-bool
-dperm_domains_shown(Oid *relation, AttrNumber *number)
-{
-	Relation	view = relation_open(*relation, AccessShareLock);
-	Query	   *query = dperm_domains_view_query(view);
-	Var		   *var = query ? shown_column(query, *number, relation) : NULL;
-
-	if (var)
-		*number = var->varattno;
-	relation_close(view, AccessShareLock);
-	return var != NULL;
-}
-
 /* Follow a column through views to the table that has its constraints. */
 static void
 find_home(DpermColumn *column, Relation relation, DpermDimensionOf dimension_of)

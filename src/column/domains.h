@@ -59,12 +59,6 @@ extern _Noreturn void dperm_domains_unsized(const DpermColumn *column);
  */
 extern Query *dperm_domains_view_query(Relation view);
 
-/*
- * Go from a column of a view, or of a materialized view, to the column that it
- * shows unchanged; false if it is something else.
- */
-extern bool dperm_domains_shown(Oid *relation, AttrNumber *number);
-
 /* Can a relation of this kind be trained on? */
 extern bool dperm_domains_has_rows(char relkind);
 

@@ -117,6 +117,28 @@ is_own_enum(Oid type, Oid owner)
 	return result;
 }
 
+/*
+ * Base types of PostgreSQL, enums and base types of extensions, which only
+ * superusers create, can be read; and so can arrays of them and domains over
+ * them.
+ */
+void
+dperm_view_check_type(const char *column, Oid type)
+{
+	Oid			base = getBaseType(type);
+	Oid			element = get_base_element_type(base);
+	Oid			single = OidIsValid(element) ? getBaseType(element) : base;
+	char		kind = get_typtype(single);
+
+	if (!is_base(single) && kind != TYPTYPE_ENUM &&
+		!(kind == TYPTYPE_BASE && single >= FirstNormalObjectId))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of type %s cannot be used in a protected relation", column,
+						format_type_be(type)),
+				 errhint("Use a stored generated column of another type, such as text.")));
+}
+
 /* Raise an error for the type of a value. */
 static void
 check_type(Oid type, const Walk *walk)

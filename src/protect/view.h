@@ -36,6 +36,13 @@ extern AttrNumber dperm_view_column(const DpermView *view, AttrNumber number);
 extern void dperm_view_check_table(Oid table, List *children);
 
 /*
+ * Raise an error for a column that must not be read for others: values of some
+ * types make PostgreSQL look up in the catalog what the value of a row stands
+ * for.
+ */
+extern void dperm_view_check_type(const char *column, Oid type);
+
+/*
  * Raise an error for an expression over a row of a table that the whitelist
  * does not allow; its Vars have varno 1.
  */
