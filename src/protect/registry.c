@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "base/compat.h"
 #include "budget/object_name.h"
@@ -331,25 +332,35 @@ dperm_registry_charges(const DpermBudget *budget, Oid except)
 	return false;
 }
 
-/* The unit that a budget keeps for a table. */
+/*
+ * The unit that a budget keeps for a table: its own, or that of the last one of
+ * its name. Units may have changed before the first charge.
+ */
 bool
 dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit)
 {
 	DpermOwnRows rows = rows_of_budget(budget_id);
 	char	   *name = dperm_object_name_relation(table);
+	TimestampTz last = 0;
+	bool		found = false;
 
 	for (int i = 0; i < rows.count; i++)
 	{
+		bool		own = DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) == table;
 		char	   *dropped = dperm_own_rows_text(&rows, i, "dropped_name");
+		TimestampTz ended = DatumGetTimestampTz(dperm_own_rows_value(&rows, i, "ended"));
 
 		if (dperm_own_rows_value(&rows, i, "view_of") ||
-			(DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) != table &&
-			 !(dropped && strcmp(dropped, name) == 0)))
+			!(own || (dropped && strcmp(dropped, name) == 0)))
 			continue;
-		*unit = dperm_own_rows_text(&rows, i, "unit");
-		return true;
+		if (own || !found || ended > last)
+			*unit = dperm_own_rows_text(&rows, i, "unit");
+		if (own)
+			return true;
+		last = found ? Max(ended, last) : ended;
+		found = true;
 	}
-	return false;
+	return found;
 }
 
 /* The views that are offered of a table. */
