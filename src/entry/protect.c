@@ -583,6 +583,7 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 	columns = dperm_registered_columns_replace(
 		&former, protecting->domains_kept ? NULL : protecting->domains, &count);
 	register_columns(protecting, columns, count);
+	protecting->unit = dperm_protection_unit(table, NULL);	/* for the ledger */
 
 	dperm_own_tables_enter(&scope);
 	(void) dperm_budget_get_own(table->budget, scope.user);	/* locked */
