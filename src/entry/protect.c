@@ -558,6 +558,12 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 	DpermColumn *columns;
 	int			count;
 
+	if (dperm_relation_owner(view->table) != dperm_relation_owner(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("view \"%s\" and its table \"%s\" have different owners",
+						get_rel_name(relation), get_rel_name(view->table)),
+				 errhint("The owner of the table offers views of it.")));
 	if (table == NULL || table->budget == NULL || table->waiting ||
 		!dperm_debit_is_owners(table->relation))
 		ereport(ERROR,
@@ -565,12 +571,6 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 				 errmsg("table \"%s\" of view \"%s\" is not protected",
 						get_rel_name(view->table), get_rel_name(relation)),
 				 errhint(OFFER_HINT)));
-	if (dperm_relation_owner(view->table) != dperm_relation_owner(relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("view \"%s\" and its table \"%s\" have different owners",
-						get_rel_name(relation), get_rel_name(view->table)),
-				 errhint("The owner of the table offers views of it.")));
 	check_offer(protecting, table);
 	registration->view = former.view = view;
 	registration->table = former.table = table;
