@@ -333,6 +333,29 @@ dperm_registry_charges(const DpermBudget *budget, Oid except)
 }
 
 /*
+ * The unit of a registration of a table, as its column is called now, or was
+ * when it was dropped; NULL for rows.
+ */
+static char *
+own_unit(const DpermOwnRows *rows, int row, Oid table)
+{
+	DpermOwnRows columns = dperm_own_rows_find(COLUMNS, "registered_by",
+											   dperm_own_rows_value(rows, row, "id"));
+
+	for (int i = 0; i < columns.count; i++)
+	{
+		AttrNumber	number = DatumGetInt16(dperm_own_rows_value(&columns, i, "number"));
+		bool		found = DatumGetBool(dperm_own_rows_value(&columns, i, "is_unit")) &&
+			DatumGetObjectId(dperm_own_rows_value(&columns, i, "relation")) == table;
+		char	   *name = found && number > 0 ? present_name(table, number) : NULL;
+
+		if (name)
+			return name;
+	}
+	return dperm_own_rows_text(rows, row, "unit");
+}
+
+/*
  * The unit that a budget keeps for a table: its own, or that of the last one of
  * its name. Units may have changed before the first charge.
  */
@@ -353,11 +376,16 @@ dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit)
 		if (dperm_own_rows_value(&rows, i, "view_of") ||
 			!(own || (dropped && strcmp(dropped, name) == 0)))
 			continue;
-		if (own || !found || ended > last)
-			*unit = dperm_own_rows_text(&rows, i, "unit");
 		if (own)
+		{
+			*unit = own_unit(&rows, i, table);
 			return true;
-		last = found ? Max(ended, last) : ended;
+		}
+		if (!found || ended > last)
+		{
+			*unit = dperm_own_rows_text(&rows, i, "unit");
+			last = ended;
+		}
 		found = true;
 	}
 	return found;
