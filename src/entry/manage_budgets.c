@@ -353,8 +353,11 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 	dperm_budget_note(name, "drop", role, NULL, NULL);
 	(void) dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_grants WHERE budget_id = "
 										  "$1::uuid", 1, types, values, NULL);
-	(void) dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_protected_relations WHERE "
-										  "budget_id = $1::uuid", 1, types, values, NULL);
+	(void) dperm_own_tables_query(&scope, "WITH gone AS (DELETE FROM dperm.dp_protected_relations "
+										  "WHERE budget_id = $1::uuid RETURNING id) "
+										  "DELETE FROM dperm.dp_protected_columns WHERE "
+										  "registered_by IN (SELECT id FROM gone)",
+								  1, types, values, NULL);
 	if (dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_accounts WHERE id = "
 									   "$1::uuid", 1, types, values, NULL) != 1)
 		elog(ERROR, "could not drop budget \"%s\"", name);

@@ -558,6 +558,12 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 	DpermColumn *columns;
 	int			count;
 
+	if (dperm_relation_owner(view->table) != dperm_relation_owner(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("view \"%s\" and its table \"%s\" have different owners",
+						get_rel_name(relation), get_rel_name(view->table)),
+				 errhint("The owner of the table offers views of it.")));
 	if (table == NULL || table->budget == NULL || table->waiting ||
 		!dperm_debit_is_owners(table->relation))
 		ereport(ERROR,
@@ -565,12 +571,6 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 				 errmsg("table \"%s\" of view \"%s\" is not protected",
 						get_rel_name(view->table), get_rel_name(relation)),
 				 errhint(OFFER_HINT)));
-	if (dperm_relation_owner(view->table) != dperm_relation_owner(relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("view \"%s\" and its table \"%s\" have different owners",
-						get_rel_name(relation), get_rel_name(view->table)),
-				 errhint("The owner of the table offers views of it.")));
 	check_offer(protecting, table);
 	registration->view = former.view = view;
 	registration->table = former.table = table;
@@ -583,6 +583,7 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 	columns = dperm_registered_columns_replace(
 		&former, protecting->domains_kept ? NULL : protecting->domains, &count);
 	register_columns(protecting, columns, count);
+	protecting->unit = dperm_protection_unit(table, NULL);	/* for the ledger */
 
 	dperm_own_tables_enter(&scope);
 	(void) dperm_budget_get_own(table->budget, scope.user);	/* locked */

@@ -30,6 +30,7 @@
 
 #include "budget/own_tables.h"
 #include "protect/locks.h"
+#include "protect/view.h"
 #include "relation/location.h"
 #include "relation/row_sources.h"
 
@@ -131,9 +132,12 @@ lock_own_tables(void)
 static List *
 related(Oid relation)
 {
-	List	   *relations = get_rel_relkind(relation) == RELKIND_MATVIEW ?
-		list_make1_oid(relation) : dperm_row_sources_relations(relation);
+	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW;
+	List	   *relations =
+		dperm_row_sources_family(is_view ? dperm_view_read(relation)->table : relation);
 
+	if (is_view)
+		relations = lappend_oid(relations, relation);
 	return list_concat(relations, dperm_location_shards(relations));
 }
 

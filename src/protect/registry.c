@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "base/compat.h"
 #include "budget/object_name.h"
@@ -331,25 +332,63 @@ dperm_registry_charges(const DpermBudget *budget, Oid except)
 	return false;
 }
 
-/* The unit that a budget keeps for a table. */
+/*
+ * The unit of a registration of a table, as its column is called now, or was
+ * when it was dropped; NULL for rows.
+ */
+static char *
+own_unit(const DpermOwnRows *rows, int row, Oid table)
+{
+	DpermOwnRows columns = dperm_own_rows_find(COLUMNS, "registered_by",
+											   dperm_own_rows_value(rows, row, "id"));
+
+	for (int i = 0; i < columns.count; i++)
+	{
+		AttrNumber	number = DatumGetInt16(dperm_own_rows_value(&columns, i, "number"));
+		bool		found = DatumGetBool(dperm_own_rows_value(&columns, i, "is_unit")) &&
+			DatumGetObjectId(dperm_own_rows_value(&columns, i, "relation")) == table;
+		char	   *name = found && number > 0 ? present_name(table, number) : NULL;
+
+		if (name)
+			return name;
+	}
+	return dperm_own_rows_text(rows, row, "unit");
+}
+
+/*
+ * The unit that a budget keeps for a table: its own, or that of the last one of
+ * its name. Units may have changed before the first charge.
+ */
 bool
 dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit)
 {
 	DpermOwnRows rows = rows_of_budget(budget_id);
 	char	   *name = dperm_object_name_relation(table);
+	TimestampTz last = 0;
+	bool		found = false;
 
 	for (int i = 0; i < rows.count; i++)
 	{
+		bool		own = DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) == table;
 		char	   *dropped = dperm_own_rows_text(&rows, i, "dropped_name");
+		TimestampTz ended = DatumGetTimestampTz(dperm_own_rows_value(&rows, i, "ended"));
 
 		if (dperm_own_rows_value(&rows, i, "view_of") ||
-			(DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) != table &&
-			 !(dropped && strcmp(dropped, name) == 0)))
+			!(own || (dropped && strcmp(dropped, name) == 0)))
 			continue;
-		*unit = dperm_own_rows_text(&rows, i, "unit");
-		return true;
+		if (own)
+		{
+			*unit = own_unit(&rows, i, table);
+			return true;
+		}
+		if (!found || ended > last)
+		{
+			*unit = dperm_own_rows_text(&rows, i, "unit");
+			last = ended;
+		}
+		found = true;
 	}
-	return false;
+	return found;
 }
 
 /* The views that are offered of a table. */
