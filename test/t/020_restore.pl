@@ -164,6 +164,8 @@ as('superuser', 'GRANT CREATE ON SCHEMA h TO ana; CREATE TABLE public.any (a int
 says('superuser', "SELECT count(*) FROM dperm.dp_protected_relations WHERE relation = 0", 2, 'registrations wait for their relations');
 as('ana', 'CREATE TABLE h.late (person int, age int, ill boolean)');
 fails('ana', train('h.late', 1), $missing, 'what ana makes in place of one is charged to nobody');
+my (undef, undef, $warning) = $node->psql($database, "SET SESSION AUTHORIZATION ana; BEGIN; SELECT dp_protect('h.late', 'ana', unit => 'person')");
+like($warning, qr/WARNING:  nothing of the restored registration of relation "late" is kept/, 'nor does she get anything of it');
 as('superuser', 'DROP TABLE h.late');
 is(restore(qr/MATERIALIZED VIEW|RULE/), '', 'restored at last');
 says('superuser', $registered, $registrations);
@@ -178,6 +180,23 @@ like($renamed, qr/"H ""2"\."Visits"\|patients\|person/, 'renamed');
 start('renamed');
 is(restore(''), '', 'restored with other names');
 says('superuser', $registered, $renamed);
+
+# ---- grants that are restored twice
+
+$database = 'origin';
+as('hospital', "SELECT dp_budget_create('twice', 5); SELECT dp_grant('twice', 'ana', 1)");
+$node->command_ok([ 'pg_dump', '-d', $node->connstr('origin'), '--format=custom', '-f', "$dir/dump" ], 'dumped with a grant');
+as('hospital', "SELECT dp_grant('twice', 'ana', 1)");
+says('ana', "SELECT dp_budget_charge('twice', 0.5)", '');
+as('superuser', "DELETE FROM dperm.dp_budget_grants WHERE budget <> 'twice'"); # a row that is there already is not restored, nor is any other one with it
+restore(qr/TABLE DATA dperm dp_budget_grants/, '--data-only');
+says('superuser', "SELECT count(*) FROM dperm.dp_budget_grants WHERE budget = 'twice'", 2, 'there are two rows');
+fails('ana', "SELECT dp_budget_charge('twice', 0.6)", qr/^54000: the grant of budget "twice" to "ana" has too little epsilon left/, 'a grant that is restored again is the same grant');
+says('ana', "SELECT dp_budget_charge('twice', 0.5)", '', 'and has what was left');
+fails('ana', "SELECT dp_budget_charge('twice', 0.01)", qr/^54000/);
+says('ana', "SELECT epsilon_granted, epsilon_spent, epsilon_left FROM dp_grants WHERE budget = 'twice'", '1|1|0', 'dp_grants shows one grant');
+says('hospital', "SELECT dp_grant('twice', 'ana', 2)", '', 'granted anew');
+says('superuser', "SELECT epsilon, spent_epsilon FROM dperm.dp_budget_grants WHERE budget = 'twice'", '2|1');
 
 $node->stop;
 done_testing();

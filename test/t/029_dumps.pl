@@ -1,6 +1,7 @@
 # What must hold after a database has been copied: by a dump, plain, custom or
 # parallel, over an existing copy, with another owner, without a role, by
-# createdb, and by pg_upgrade. Only what users call and see is used here.
+# createdb, and by pg_upgrade. What users call and see, and the rows of the
+# registry: views have their tables, and what has ended has its unit.
 use strict;
 use warnings;
 
