@@ -131,6 +131,7 @@ $calm->safe_psql('postgres', qq{
 	INSERT INTO o.people SELECT i, i % 3 = 0, i % 100, i % 40, CASE i % 2 WHEN 0 THEN 'common' ELSE 'other' END::o.kind, CASE i % 2 WHEN 0 THEN 'a' ELSE 'c' END::o.grade,
 		'c' || i % 5, 'c' || i % 5, 'c' || i, 'c' || i, i / 2 FROM generate_series(1, 99) i WHERE i <> 50;
 	CREATE TABLE o.visits (LIKE o.people);
+	CREATE TABLE o.child () INHERITS (o.people);
 	CREATE VIEW o.cases AS SELECT id, ill, $cases FROM o.people WHERE remark > 'a';
 	CREATE VIEW o.persons AS SELECT person, ill, $cases FROM o.visits;
 	SELECT dp_budget_create('rows', 500), dp_budget_create('persons', 500), dp_grant('rows', 'analyst'), dp_grant('persons', 'analyst');
@@ -420,7 +421,7 @@ my @taken = say_to(q{BEGIN; SELECT set_config('lock_timeout', '100ms', true) \g 
 	END $$;
 	SHOW observer.taken}, @holders);
 like($taken[0], qr/\bo\.unused,o\.pair,o\.another\b/, 'there are relations that no row needs');
-unlike($taken[0], qr/\bo\.people\b/, 'and others');
+unlike($taken[0], qr/\bo\.(?:people|child)\b/, 'and others');
 is($taken[1], $taken[0], 'the same relations are not locked');
 say_to('SELECT pg_advisory_unlock(1)', @holders);
 my $there_by_now = at_row(100);
@@ -428,13 +429,13 @@ say_to("DO \$\$ BEGIN FOR i IN 1 .. 1500 LOOP PERFORM pg_sleep(0.02), pg_stat_cl
 is(join('', say_to("SELECT $there_by_now", @holders)), "t\nt\n", 'no row needs one of them');
 say_to('ROLLBACK', @holders);
 
-# The locks are those of the table, its TOAST table, our own tables and the
-# catalogs that a row can make a process look at, with their indexes; and no row
-# adds one.
+# The locks are those of the table, its child, their TOAST tables, our own tables
+# and the catalogs that a row can make a process look at, with their indexes; and
+# no row adds one.
 my @last = say_to($locks, @holders);
 is($last[$_], $first[$_], 'no row adds a lock') foreach 0, 1;
 is($first[1], $first[0], 'both servers have the same locks');
-my $listed = q{(VALUES ('o.people'), ('o.cases'), ('dperm.dp_protected_relations'), ('dperm.dp_protected_columns'), ('dperm.dp_ledger_releases'),
+my $listed = q{(VALUES ('o.people'), ('o.child'), ('o.cases'), ('dperm.dp_protected_relations'), ('dperm.dp_protected_columns'), ('dperm.dp_ledger_releases'),
 	('pg_enum'), ('pg_collation'), ('pg_type'), ('pg_proc'), ('pg_operator'), ('pg_cast'), ('pg_opclass'), ('pg_amop'), ('pg_amproc'), ('pg_class'), ('pg_attribute'), ('pg_index')) AS n (name)};
 my ($wanted) = say_to(qq{WITH t AS (SELECT name::regclass::oid AS oid FROM $listed), w AS (SELECT oid FROM t UNION SELECT reltoastrelid FROM pg_class JOIN t USING (oid) WHERE reltoastrelid <> 0)
 	SELECT string_agg(DISTINCT r::regclass::text, ' ' ORDER BY r::regclass::text) FROM (SELECT oid AS r FROM w UNION ALL SELECT indexrelid FROM pg_index JOIN w ON indrelid = w.oid) a}, @holders);
