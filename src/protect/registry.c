@@ -19,7 +19,6 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
@@ -228,8 +227,7 @@ write_reference(DpermTablesScope *scope, bool is_column, Datum row, Datum refere
 	Oid			types[] = {TIDOID, dperm_object_name_type(table, name)};
 	Datum		values[] = {row, reference};
 
-	return dperm_own_tables_execute(psprintf("UPDATE dperm.%s SET %s = $2 WHERE ctid "
-											 "OPERATOR(pg_catalog.=) $1",
+	return dperm_own_tables_execute(psprintf("UPDATE dperm.%s SET %s = $2 WHERE ctid = $1",
 											 table, name),
 									lengthof(types), types, values, NULL, false) > 0;
 }
@@ -246,13 +244,11 @@ settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, bool all)
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(dperm_object_name_relation(relation))};
 	uint64		count = dperm_own_tables_query(scope, is_column ?
-										   "SELECT c.ctid, c.column_name FROM "
-										   "dperm.dp_protected_columns AS c WHERE c.pending "
-										   "OPERATOR(pg_catalog.=) $1" :
-										   "SELECT r.ctid, r.relation_name FROM "
-										   "dperm.dp_protected_relations AS r WHERE r.pending "
-										   "OPERATOR(pg_catalog.=) $1",
-										   lengthof(types), types, values, NULL);
+											   "SELECT ctid, column_name FROM "
+											   "dperm.dp_protected_columns WHERE pending = $1" :
+											   "SELECT ctid, relation_name FROM "
+											   "dperm.dp_protected_relations WHERE pending = $1",
+											   lengthof(types), types, values, NULL);
 	SPITupleTable *rows = SPI_tuptable;
 	bool		found = false;
 
@@ -386,52 +382,6 @@ dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *
 {
 	return a->budget && b->budget && a->budget_id && b->budget_id &&
 		   strcmp(a->budget, b->budget) == 0 && strcmp(a->budget_id, b->budget_id) == 0;
-}
-
-/*
- * Relations as arguments of a statement: their OIDs and their names, which
- * restored rows may have.
- */
-static void
-relation_arrays(List *relations, Datum *values)
-{
-	int			count = list_length(relations);
-	Datum	   *oids = palloc(sizeof(Datum) * Max(count, 1));
-	Datum	   *names = palloc(sizeof(Datum) * Max(count, 1));
-
-	for (int i = 0; i < count; i++)
-	{
-		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
-		names[i] = CStringGetTextDatum(dperm_object_name_relation(list_nth_oid(relations, i)));
-	}
-	values[0] =
-		PointerGetDatum(construct_array(oids, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	values[1] = PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-/* Those of the relations whose names pending registrations have. */
-List *
-dperm_registry_awaited(DpermTablesScope *scope, List *relations)
-{
-	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID};
-	Datum		values[2];
-	List	   *tables = NIL;
-	ListCell   *cell;
-
-	foreach(cell, relations)
-		if (dperm_object_name_is_kind(lfirst_oid(cell)))
-			tables = lappend_oid(tables, lfirst_oid(cell));
-	if (tables == NIL)
-		return NIL;
-	relation_arrays(tables, values);
-	(void) dperm_own_tables_query(scope, "SELECT n.oid FROM ROWS FROM (pg_catalog.unnest($1), "
-										 "pg_catalog.unnest($2)) AS n (oid, name) WHERE EXISTS "
-										 "(SELECT FROM dperm.dp_protected_relations AS r WHERE "
-										 "r.pending OPERATOR(pg_catalog.=) n.name)"
-							  " OR EXISTS (SELECT FROM dperm.dp_protected_columns AS c WHERE "
-							  "c.pending OPERATOR(pg_catalog.=) "
-							  "n.name)", lengthof(types), types, values, NULL);
-	return dperm_own_tables_oids(SPI_processed, 1);
 }
 
 /*

@@ -120,12 +120,6 @@ extern bool dperm_registry_kept_unit(const char *budget_id, Oid table, char **un
 extern bool dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own);
 
 /*
- * Those of the relations that have the name of a pending registration, within a
- * scope.
- */
-extern List *dperm_registry_awaited(DpermTablesScope *scope, List *relations);
-
-/*
  * End the protection of a relation, whose registration is settled, within a
  * scope.
  */
