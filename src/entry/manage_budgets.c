@@ -422,8 +422,8 @@ write_grant(DpermTablesScope *scope, DpermBudgetLine *line, Oid grantee)
 
 	/* the budget is locked; a restore may have added a second grant */
 	if (dperm_own_tables_query(scope,
-							   "WITH former AS (DELETE FROM dperm.dp_budget_grants WHERE budget_id = "
-							   "$5::uuid AND grantee = $2 RETURNING epsilon, delta, "
+							   "WITH former AS (DELETE FROM dperm.dp_budget_grants WHERE "
+							   "budget_id = $5::uuid AND grantee = $2 RETURNING epsilon, delta, "
 							   "spent_epsilon, spent_delta)"
 							   " INSERT INTO dperm.dp_budget_grants (budget_id, budget, "
 							   "grantee_name, epsilon, delta, spent_epsilon, spent_delta)"

@@ -87,9 +87,10 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
 static bool
 any_pending(DpermTablesScope *scope)
 {
-	return dperm_own_tables_query(scope, "SELECT FROM dperm.dp_protected_relations WHERE pending IS "
-										 "NOT NULL UNION ALL SELECT FROM dperm.dp_protected_columns "
-										 "WHERE pending IS NOT NULL LIMIT 1",
+	return dperm_own_tables_query(scope, "SELECT FROM dperm.dp_protected_relations WHERE pending "
+										 "IS NOT NULL UNION ALL SELECT FROM "
+										 "dperm.dp_protected_columns WHERE pending IS NOT "
+										 "NULL LIMIT 1",
 							  0, NULL, NULL, NULL) > 0;
 }
 
@@ -138,8 +139,8 @@ concerned_relations(bool drop, bool *orphans, List **awaited)
 	 * most databases protect nothing; and only a superuser, or the owner of our
 	 * tables, scans all registrations
 	 */
-	count = dperm_own_tables_query(&scope, "SELECT FROM dperm.dp_protected_relations UNION ALL SELECT "
-										   "FROM dperm.dp_protected_columns "
+	count = dperm_own_tables_query(&scope, "SELECT FROM dperm.dp_protected_relations UNION ALL "
+										   "SELECT FROM dperm.dp_protected_columns "
 										   "LIMIT 1", 0, NULL, NULL, NULL);
 	if (count > 0)
 		count = dperm_own_tables_execute(!drop ? CHILDREN_SQL :
@@ -362,9 +363,9 @@ check_replaced(const EventTriggerData *event)
 						   "OPERATOR(pg_catalog.=) 'table' OR NOT $1) "
 						   "AND r.relation OPERATOR(pg_catalog.=) e.objid AND r.budget IS NOT NULL "
 						   "ORDER BY 1 LIMIT 1" :
-						   "SELECT r.relation::pg_catalog.text FROM dperm.dp_protected_relations AS r "
-						   "WHERE r.relation OPERATOR(pg_catalog.=) $1 AND r.budget IS NOT NULL "
-						   "LIMIT 1",
+						   "SELECT r.relation::pg_catalog.text FROM dperm.dp_protected_relations "
+						   "AS r WHERE r.relation OPERATOR(pg_catalog.=) $1 AND r.budget IS NOT "
+						   "NULL LIMIT 1",
 						   lengthof(types), types, values, NULL) > 0)
 		name = MemoryContextStrdup(scope.caller, dperm_own_tables_value(0, 1));
 	dperm_own_tables_leave(&scope);
@@ -426,9 +427,9 @@ remove_dropped(DpermTablesScope *scope, ArrayType *relations)
 		"($1) "
 		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) "
 		"r.relation)",
-		"DELETE FROM dperm.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) ANY ($1) "
-		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) "
-		"c.relation)"
+		"DELETE FROM dperm.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) ANY "
+		"($1) AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid "
+		"OPERATOR(pg_catalog.=) c.relation)"
 	};
 	Oid			types[] = {OIDARRAYOID};
 	Datum		values[] = {PointerGetDatum(relations)};

@@ -407,8 +407,8 @@ forget_columns(DpermTablesScope *scope, Oid relation)
 	(void) dperm_own_tables_query(scope,
 								  "DELETE FROM dperm.dp_protected_columns AS c WHERE "
 								  "c.registered_by OPERATOR(pg_catalog.=) ANY"
-								  " (ARRAY(SELECT r.id FROM dperm.dp_protected_relations AS r WHERE "
-								  "r.relation OPERATOR(pg_catalog.=) $1))",
+								  " (ARRAY(SELECT r.id FROM dperm.dp_protected_relations AS r "
+								  "WHERE r.relation OPERATOR(pg_catalog.=) $1))",
 								  lengthof(types), types, values, NULL);
 }
 
