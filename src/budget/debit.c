@@ -5,8 +5,10 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -341,6 +343,21 @@ write_debit(const DpermBudget *budget, const Debit *debit, const DpermPayer *pay
 	};
 }
 
+/*
+ * Lock the tables that are written, before anything is waited for. Who waits for
+ * one of them, such as VACUUM FULL, may wait for the session, which waits for
+ * this process: a lock would never be granted.
+ */
+static void
+lock_tables(void)
+{
+	static const char *const tables[] = {"dp_budget_accounts", "dp_budget_grants",
+										 "dp_ledger_entries"};
+
+	for (int i = 0; i < lengthof(tables) && !RecoveryInProgress(); i++)
+		LockRelationOid(dperm_own_tables_find(tables[i]), RowExclusiveLock);
+}
+
 /* Check and spend, all in one transaction. */
 DpermLedgerEntry
 dperm_debit(const DpermCharge *charge)
@@ -351,6 +368,7 @@ dperm_debit(const DpermCharge *charge)
 	DpermFilterSums spent;
 
 	check_spend(&charge->spend);
+	lock_tables();
 	dperm_own_tables_follow_commands();
 	budget = dperm_budget_get(charge->budget, false);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
@@ -410,6 +428,7 @@ dperm_debit_preview(const DpermCharge *charge)
 	DpermFilterSums spent;
 
 	check_spend(&charge->spend);
+	lock_tables();
 	budget = dperm_budget_get(charge->budget, false);
 	taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	spent = dperm_filter_add(&budget->spent, &taken);

@@ -55,7 +55,7 @@ tell_query(void *arg)
 
 	if (query->source->location != DPERM_LOCATION_HERE && is_about_missing(geterrcode()))
 		errhint("The servers that have the rows of \"%s\" need extension dperm, in the same "
-				"version and in a schema of the same name as here.",
+				"version as here.",
 				query->source->from);
 	if (position > 0)
 	{

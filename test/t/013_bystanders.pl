@@ -96,7 +96,7 @@ foreach my $table (@tables)
 	as('superuser', "GRANT ALL ON dperm.$table TO etl");
 	foreach my $role ('writer', 'etl')
 	{
-		fails($role, "BEGIN; $_; ROLLBACK", qr/^(42501: table "$table" can only be changed by extension dperm|42501: permission denied for table|55000: entries of the ledger cannot be changed)/)
+		fails($role, "BEGIN; $_; ROLLBACK", qr/^(42501: table "$table" can only be changed by extension dperm|42501: permission denied for (?:table|function dperm_)|55000: entries of the ledger cannot be changed)/)
 			foreach "INSERT INTO dperm.$table DEFAULT VALUES", "UPDATE dperm.$table SET $column = $column", "DELETE FROM dperm.$table", "DELETE FROM dperm.$table WHERE false",
 			"COPY dperm.$table FROM stdin;\n\\.\n", ($role eq 'etl' ? "TRUNCATE dperm.$table" : ());
 	}
@@ -104,7 +104,7 @@ foreach my $table (@tables)
 	says('etl', "CREATE FUNCTION etl.spring() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END \$\$", '');
 	fails('etl', "CREATE TRIGGER $_ EXECUTE FUNCTION etl.spring()", qr/^42501: tables of extension dperm have no triggers but its own/, "$table: no trigger of somebody else")
 		foreach "a BEFORE INSERT OR UPDATE OR DELETE ON dperm.$table FOR EACH STATEMENT", "a AFTER INSERT ON dperm.$table FOR EACH ROW";
-	fails('etl', "CREATE TRIGGER a BEFORE INSERT ON dperm.$table FOR EACH ROW EXECUTE FUNCTION dperm.$_()", qr/^42501: permission denied for function $_/, "$table: nor one of $_")
+	fails('etl', "CREATE TRIGGER a BEFORE INSERT ON dperm.$table FOR EACH ROW EXECUTE FUNCTION dperm.$_()", qr/^42501: permission denied for function (?:dperm\.)?$_/, "$table: nor one of $_")
 		foreach 'dperm_table_guard', 'dperm_ledger_guard', 'dperm_replica_guard', 'dperm_follow_commands';
 	as('superuser', "DROP FUNCTION etl.spring(); REVOKE ALL ON dperm.$table FROM etl");
 }
@@ -214,13 +214,9 @@ says('analyst', $train, '200', 'an analyst trains');
 says('admin', 'CREATE TEMP TABLE own (a int); DROP TABLE own', '', 'the installer makes and drops a table');
 $node->command_ok([ 'pg_dump', '-d', $node->connstr('demoted'), '-f', "$dir/demoted" ], 'a superuser dumps');
 as('superuser', 'REVOKE ALL ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA public TO analyst, owner');
-says('superuser', 'CREATE TABLE h.other (a int); ALTER TABLE h.other ADD b int; ALTER SCHEMA h RENAME TO g; ALTER SCHEMA g RENAME TO h; CREATE TEMP TABLE temporary (a int); DROP TABLE h.other', '', 'the installer cannot reach the tables of the extension: commands go on');
-$node->psql('demoted', 'CREATE TABLE h.other (a int)', stderr => \my $warned);
-like($warned, qr/WARNING:  role "admin", which owns the tables of dperm, cannot use their schema.*HINT:  GRANT USAGE ON SCHEMA public TO admin\./s, 'with a warning');
+says('superuser', 'CREATE TABLE h.other (a int); ALTER TABLE h.other ADD b int; ALTER SCHEMA h RENAME TO g; ALTER SCHEMA g RENAME TO h; CREATE TEMP TABLE temporary (a int); DROP TABLE h.other', '', 'the installer cannot use the schema of the functions: commands go on');
 says('analyst', $train, '200', 'an analyst trains');
-fails('owner', "SELECT dp_grant('patients', 'analyst', 50)", qr/^42501: permission denied for schema public/, 'an owner grants nothing');
-as('superuser', 'GRANT USAGE ON SCHEMA public TO admin; DROP TABLE h.other');
-says('owner', "SELECT dp_grant('patients', 'analyst', 50)", '', 'until it can');
+says('owner', "SELECT dp_grant('patients', 'analyst', 50)", '', 'and an owner grants');
 says('superuser', 'DROP OWNED BY owner; SELECT count(*) FROM dperm.dp_protected_relations', '0', 'DROP OWNED');
 
 $node->stop;

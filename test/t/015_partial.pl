@@ -145,7 +145,7 @@ for my $order (1 .. 5, 5 + 7)
 {
 	my $tolerance = $order >= 5 ? 1e-300 : $order == 3 ? 1e-3 : 1e-12;
 	my $numbers = $order >= 5 ? 'counts' : 'numbers';
-	my $agg = "dperm_moments_person_agg((SELECT columns_request(10000 + $order)), y, dperm.dperm_row(n, m, b, t, c, e, x, x4), labelled, first)";
+	my $agg = "dperm.dperm_moments_person_agg((SELECT columns_request(10000 + $order)), y, dperm.dperm_row(n, m, b, t, c, e, x, x4), labelled, first)";
 	for my $form ('text', 'binary')
 	{
 		my $oid = aggregate('dperm.dperm_moments_person_agg(dperm.dperm_moments,boolean,bytea,bigint,boolean)');

@@ -110,7 +110,7 @@ holds();
 # ---- somebody is there before the data: budgets of the same name, relations that are registered already, grants and entries of the ledger
 
 start('squatted');
-my $tables = qr/TABLE DATA public dp_/;
+my $tables = qr/TABLE DATA dperm dp_/;
 is(restore(qr/^(?!.*(TABLE DATA|INDEX|CONSTRAINT|MATERIALIZED VIEW|RULE))/), '', 'restored: definitions');
 says('ana', "SELECT dp_budget_create('patients', 500); SELECT dp_grant('patients', 'ana'); SELECT dp_protect('ana.x', 'patients', unit => 'person'); BEGIN; SELECT dp_budget_create('bens', 500); PREPARE TRANSACTION 'bens'", "\n\n\n", 'ana is faster');
 is(restore(qr/TABLE DATA dperm dp_budget_accounts/), '', 'restored: accounts');

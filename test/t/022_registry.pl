@@ -102,7 +102,7 @@ same('in parallel');
 # columns first, then the table, then the registration: it has its columns, and
 # protecting the table again removes them
 start('columns_before_table');
-is(restore('dump', qr/EXTENSION|SCHEMA|ACL|TABLE DATA public dp_(protected_columns|budget|ledger)/), '', 'restored columns');
+is(restore('dump', qr/EXTENSION|SCHEMA|ACL|TABLE DATA dperm dp_(protected_columns|budget|ledger)/), '', 'restored columns');
 is(restore('dump', qr/ TABLE (DATA )?h visits/), '', 'restored tables');
 is(restore('dump', qr/TABLE DATA dperm dp_protected_relations/), '', 'restored registrations');
 says('superuser', "SELECT count(*) FROM dperm.dp_protected_columns WHERE pending IS NOT NULL", 0, 'columns have found their tables');
@@ -130,7 +130,7 @@ foreach my $order ('hers first', 'hers last')
 	start($order =~ s/ /_/r);
 	as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT USAGE ON SCHEMA h TO PUBLIC');
 	my @dumps = $order eq 'hers first' ? ('theirs', 'dump') : ('dump', 'theirs');
-	is(restore($_, qr/TABLE DATA public dp_/), '', "$order: data of $_") foreach @dumps;
+	is(restore($_, qr/TABLE DATA dperm dp_/), '', "$order: data of $_") foreach @dumps;
 	is(restore('dump', qr/ TABLE (DATA )?h visits/), '', "$order: tables of hospital");
 	says('ana', "SELECT unit, columns, domains FROM dp_protected WHERE relation = 'h.visits1'::regclass", 'person|{age,ill}|{"age": [0, 100]}', "$order: columns are those of the owner's registration");
 	fails('ana', train('h.visits1', 0.1, 'ill', $_), qr/^42501: column "$_" of protected relation "visits1" is not open to training/, "$order: not those of ana's: $_") foreach 'secret', 'visit';
@@ -146,7 +146,7 @@ foreach my $thing ('TABLE h.thing (a int CONSTRAINT visits1 UNIQUE)', 'SEQUENCE 
 		start(lc("kind_$when" . ($thing =~ s/ .*//r)));
 		as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT USAGE ON SCHEMA h TO PUBLIC');
 		as('hospital', "CREATE $thing") if $when eq 'before';
-		is(restore('dump', qr/TABLE DATA public dp_/), '', 'restored registrations');
+		is(restore('dump', qr/TABLE DATA dperm dp_/), '', 'restored registrations');
 		as('hospital', "CREATE $thing") if $when eq 'after';
 		says('superuser', 'SELECT count(*) FROM dperm.dp_protected_relations WHERE pending IS NOT NULL', 10, "$when: CREATE $thing");
 		as('hospital', 'DROP ' . ($thing =~ s/^(\w+ [\w.]+).*/$1/r));
@@ -164,7 +164,7 @@ foreach my $what ('ALTER TABLE h.visits1 RENAME TO hers', 'DROP TABLE h.visits1'
 	start('squatted' . ++$n);
 	as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO PUBLIC; CREATE SCHEMA ana AUTHORIZATION ana');
 	as('ana', "CREATE TABLE h.visits1 ($columns); SELECT dp_budget_create('anas', 500)");
-	is(restore('dump', qr/TABLE DATA public dp_/), '', 'restored registrations');
+	is(restore('dump', qr/TABLE DATA dperm dp_/), '', 'restored registrations');
 	says('superuser', "SELECT count(*) FROM dperm.dp_protected_relations WHERE pending IS NULL; SELECT count(*) FROM dperm.dp_protected_columns WHERE pending IS NULL", "0\n0", "they wait: $what");
 	if ($what =~ /dp_protect/)
 	{
@@ -202,7 +202,7 @@ foreach my $order ('tables first', 'tables last')
 {
 	start($order =~ s/ /_/r);
 	as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT USAGE ON SCHEMA h TO PUBLIC');
-	is(restore('latin', $_), '', "$order: restored") foreach $order eq 'tables first' ? (qr/ TABLE (DATA )?h /, qr/TABLE DATA public dp_/) : (qr/TABLE DATA public dp_/, qr/ TABLE (DATA )?h /);
+	is(restore('latin', $_), '', "$order: restored") foreach $order eq 'tables first' ? (qr/ TABLE (DATA )?h /, qr/TABLE DATA dperm dp_/) : (qr/TABLE DATA dperm dp_/, qr/ TABLE (DATA )?h /);
 	says('superuser', "SELECT length(relation::text), length(unit) FROM dp_protected", '35|32', "$order: it has its relation and its unit");
 	says('hospital', $trained, '0.1', "$order: it is charged");
 }
@@ -323,14 +323,14 @@ fails('heir', train('ana.own', 0.1), qr/^42501: permission denied/);
 says('ana', train('ana.own', 0.1) . "; SELECT role, relation, epsilon FROM dp_ledger WHERE budget = 'mine' AND act = 'charge' ORDER BY entry DESC LIMIT 1", "2\nana|ana.own|0.1", 'the table is charged as before');
 start('named_before');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA ana; GRANT USAGE ON SCHEMA ana TO PUBLIC; CREATE TABLE ana.own (age int CHECK (age BETWEEN 0 AND 120), ill boolean); ALTER TABLE ana.own OWNER TO heir');
-restore('given', qr/TABLE DATA public dp_/);
+restore('given', qr/TABLE DATA dperm dp_/);
 fails('ana', train('ana.own', 100), $elsewhere->('own'), 'a table that was there before the registration');
 
 # the table of a pending registration, made by its owner, keeps it under any
 # name
 start('pending');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital');
-restore('dump', qr/TABLE DATA public dp_/);
+restore('dump', qr/TABLE DATA dperm dp_/);
 as('hospital', "CREATE TABLE h.visits1 ($columns); INSERT INTO h.visits1 $rows; ALTER TABLE h.visits1 RENAME TO other");
 says('hospital', train('h.other') . "; SELECT relation, epsilon FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1", "40\nh.other|0.1", 'a registration that has waited for its table is charged, whatever the table is called');
 as('hospital', "CREATE TABLE h.fresh ($columns); INSERT INTO h.fresh $rows; ALTER TABLE h.fresh RENAME TO visits2; ALTER TABLE h.visits2 RENAME TO another");
@@ -341,7 +341,7 @@ says('superuser', "SELECT count(*) FROM dperm.dp_protected_relations WHERE pendi
 # its columns were closed is not known
 start('behind');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO heir');
-restore('dump', qr/TABLE DATA public dp_/);
+restore('dump', qr/TABLE DATA dperm dp_/);
 says('superuser', "UPDATE dperm.dp_protected_relations SET all_columns = true", '', 'not even if all were open');
 as('heir', "CREATE TABLE h.visits1 ($columns); INSERT INTO h.visits1 $rows; GRANT SELECT ON h.visits1 TO hospital");
 says('hospital', "CREATE VIEW h.seen AS SELECT person, age, ill, age + 0 AS older FROM h.visits1; SELECT dp_protect('h.seen', 'patients', unit => 'person'); SELECT column_name FROM dp_domains('h.seen')", "\nolder", 'only an expression is open');
@@ -353,7 +353,7 @@ foreach my $how ("SELECT t.* INTO h.visits1 FROM ($rows) t(person, visit, age, i
 {
 	start('tag' . ++$n);
 	as('superuser', "CREATE EXTENSION dperm; GRANT CREATE ON DATABASE $database TO hospital, heir");
-	restore('dump', qr/TABLE DATA public dp_/);
+	restore('dump', qr/TABLE DATA dperm dp_/);
 	as('hospital', 'CREATE SCHEMA h') unless $how =~ /SCHEMA/;
 	if ($how eq 'REASSIGN')
 	{
@@ -390,7 +390,7 @@ foreach my $how (
 		$sql = "SET search_path = $path; " . $sql =~ s/(?<!SCHEMA )\bh\.//gr if $path;
 		start('waits' . ++$n);
 		as('superuser', "CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO heir; GRANT USAGE ON SCHEMA h TO ana; GRANT CREATE ON DATABASE $database TO hospital");
-		restore('waits', qr/TABLE DATA public dp_/);
+		restore('waits', qr/TABLE DATA dperm dp_/);
 		as('heir', $sql =~ /TYPE/ ? 'CREATE TYPE h.visit AS (person int, visit int, age int, ill boolean, secret boolean); CREATE TABLE h.child OF h.visit' :
 			"CREATE TABLE h.parent ($columns); CREATE TABLE h.child () INHERITS (h.parent)");
 		as('superuser', 'REASSIGN OWNED BY heir TO hospital');
@@ -406,7 +406,7 @@ foreach my $how (
 start('open');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO PUBLIC');
 as('ana', "CREATE TABLE h.visits1 ($columns)");
-is(restore('dump', qr/TABLE DATA public dp_| TABLE (DATA )?h visits(?!1 )/), '', 'restored without a table');
+is(restore('dump', qr/TABLE DATA dperm dp_| TABLE (DATA )?h visits(?!1 )/), '', 'restored without a table');
 says('ana', "BEGIN; ALTER TABLE h.visits1 ADD more int; PREPARE TRANSACTION 'altered'", '');
 says('hospital', "SELECT dp_protect('h.visits2', 'patients', unit => 'person'); SELECT dp_unprotect('h.visits3')", "\n", 'hospital does not wait');
 as('superuser', "ROLLBACK PREPARED 'altered'");
@@ -448,13 +448,13 @@ says('ana', train('h.front'), 40);
 dump_of('front');
 start('front');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT USAGE ON SCHEMA h TO PUBLIC');
-restore('front', qr/TABLE DATA public dp_/);
+restore('front', qr/TABLE DATA dperm dp_/);
 as('hospital', "CREATE TABLE h.behind ($columns); INSERT INTO h.behind $rows; CREATE VIEW h.front AS SELECT * FROM h.behind; ALTER TABLE h.behind RENAME TO behind2");
 says('ana', train('h.front'), 40, 'a view is charged though the table behind it has another name by now');
 fails('hospital', "SELECT dp_protect('h.front', 'front', unit => 'visit')", qr/^55000: relation "front" shares rows with "behind2", whose unit in budget "front" is another one/, 'the unit is kept');
 start('passed_on');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION heir; GRANT USAGE ON SCHEMA h TO PUBLIC');
-restore('front', qr/TABLE DATA public dp_/);
+restore('front', qr/TABLE DATA dperm dp_/);
 as('superuser', "UPDATE dperm.dp_budget_accounts SET owner_name = 'heir' WHERE budget = 'front'");
 says('heir', "CREATE TABLE h.behind ($columns); CREATE VIEW h.front AS SELECT * FROM h.behind; SELECT dp_protect('h.front', 'front', unit => 'person'); ALTER TABLE h.behind RENAME TO behind2", '', 'protected by whoever has the budget now');
 fails('heir', "SELECT dp_protect('h.front', 'front', unit => 'visit')", qr/^55000: relation "front" shares rows with "behind2", whose unit in budget "front" is another one/, 'the unit is kept of their table');
