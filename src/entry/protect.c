@@ -7,6 +7,7 @@
 #include "access/relation.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "fmgr.h"
@@ -37,6 +38,7 @@
 #include "protect/population.h"
 #include "protect/protection.h"
 #include "protect/registered_columns.h"
+#include "protect/view.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/cluster.h"
@@ -604,6 +606,10 @@ dp_protect(PG_FUNCTION_ARGS)
 	if (distributed)
 		dperm_cluster_connect(owner);
 	register_columns(&protecting, columns, count);
+	if (get_rel_relkind(relation) == RELKIND_VIEW)
+		(void) dperm_view_read(relation);
+	else
+		dperm_view_check_table(relation, find_all_inheritors(relation, AccessShareLock, NULL));
 	(void) dperm_population_query(relation, registration->unit, NULL);
 	check_view_readable(relation, owner);
 	registration->budget_id = dperm_budget_get(registration->budget, false)->id;
