@@ -44,7 +44,8 @@
 	"anything else use " OTHERWISE "."
 #define VALUE_HINT "Expressions consist of columns, constants, and functions and types of " \
 	"PostgreSQL. For anything else use " OTHERWISE "."
-#define STABLE_HINT "Use AT TIME ZONE 'UTC' for times, casts and || for text, " OTHERWISE "."
+#define STABLE_HINT "Use AT TIME ZONE 'UTC' for times, and casts and || for text. Otherwise " \
+	"use " OTHERWISE "."
 
 /* Whose expressions are checked. */
 typedef struct Walk
@@ -281,16 +282,19 @@ check_call(Oid function, Oid collation, List *arguments, const Walk *walk)
 
 /*
  * Raise an error for an operator. The planner may use its negator or its
- * commutator in its place, and everybody may create one of them for an operator
- * of PostgreSQL that has none.
+ * commutator in its place, and one of PostgreSQL's operators that has none can
+ * be given one.
  */
 static void
 check_operator(Oid operator, Oid collation, List *arguments, const Walk *walk)
 {
-	if (operator >= FirstUnpinnedObjectId || get_negator(operator) >= FirstUnpinnedObjectId ||
+	if (operator >= FirstUnpinnedObjectId)
+		refuse(walk, psprintf("has operator %s, which is not PostgreSQL's own",
+							  format_operator(operator)), VALUE_HINT);
+	if (get_negator(operator) >= FirstUnpinnedObjectId ||
 		get_commutator(operator) >= FirstUnpinnedObjectId)
-		refuse(walk, psprintf("has operator %s, which is not PostgreSQL's own, or its negator or "
-							  "commutator is not", format_operator(operator)), VALUE_HINT);
+		refuse(walk, psprintf("has operator %s, whose negator or commutator is not PostgreSQL's "
+							  "own", format_operator(operator)), VALUE_HINT);
 	check_call(get_opcode(operator), collation, arguments, walk);
 }
 
