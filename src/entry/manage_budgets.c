@@ -350,10 +350,9 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 				 errdetail("One of them is %s.", charging),
 				 errhint("Protect them with another budget, or call dp_unprotect.")));
 	dperm_budget_note(name, "drop", role, NULL, NULL);
-	(void) dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_grants WHERE "
-										  "budget_id = $1::uuid", 1, types, values, NULL);
-	(void) dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_protected_relations WHERE "
-										  "budget_id = $1::uuid", 1, types, values, NULL);
+	(void) dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_grants WHERE budget_id = "
+										  "$1::uuid", 1, types, values, NULL);
+	dperm_registry_forget(&scope, budget);
 	if (dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_accounts WHERE id = "
 									   "$1::uuid", 1, types, values, NULL) != 1)
 		elog(ERROR, "could not drop budget \"%s\"", name);

@@ -387,8 +387,7 @@ check_kept_unit(const DpermBudget *budget, const Protecting *protecting)
 	Oid			relation = protecting->registration.relation;
 	char	   *kept;
 
-	if (!dperm_budget_is_charged(budget) ||
-		!dperm_registry_kept_unit(budget->id, relation, &kept) ||
+	if (!dperm_registry_kept_unit(budget->id, relation, &kept) ||
 		(kept && protecting->unit ? strcmp(kept, protecting->unit) == 0 :
 		 kept == protecting->unit))
 		return;
@@ -425,7 +424,10 @@ write_table(Protecting *protecting, const DpermRegistration *before)
 	dperm_budget_settle_unit(&scope, budget,
 							 registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
 							 dperm_registry_charges(budget, relation));
-	check_kept_unit(budget, protecting);
+	if (dperm_budget_is_charged(budget))
+		check_kept_unit(budget, protecting);
+	else
+		dperm_registry_forget(&scope, budget);
 	dperm_registry_write(&scope, registration, protecting->columns, protecting->count);
 	if (before)
 		dperm_registry_move_views(&scope, before->id, registration);
@@ -558,6 +560,12 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 	DpermColumn *columns;
 	int			count;
 
+	if (dperm_relation_owner(view->table) != dperm_relation_owner(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("view \"%s\" and its table \"%s\" have different owners",
+						get_rel_name(relation), get_rel_name(view->table)),
+				 errhint("The owner of the table offers views of it.")));
 	if (table == NULL || table->budget == NULL || table->waiting ||
 		!dperm_debit_is_owners(table->relation))
 		ereport(ERROR,
@@ -565,12 +573,6 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 				 errmsg("table \"%s\" of view \"%s\" is not protected",
 						get_rel_name(view->table), get_rel_name(relation)),
 				 errhint(OFFER_HINT)));
-	if (dperm_relation_owner(view->table) != dperm_relation_owner(relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("view \"%s\" and its table \"%s\" have different owners",
-						get_rel_name(relation), get_rel_name(view->table)),
-				 errhint("The owner of the table offers views of it.")));
 	check_offer(protecting, table);
 	registration->view = former.view = view;
 	registration->table = former.table = table;
@@ -583,6 +585,7 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 	columns = dperm_registered_columns_replace(
 		&former, protecting->domains_kept ? NULL : protecting->domains, &count);
 	register_columns(protecting, columns, count);
+	protecting->unit = dperm_protection_unit(table, NULL);	/* for the ledger */
 
 	dperm_own_tables_enter(&scope);
 	(void) dperm_budget_get_own(table->budget, scope.user);	/* locked */

@@ -131,8 +131,7 @@ lock_own_tables(void)
 static List *
 related(Oid relation)
 {
-	List	   *relations = get_rel_relkind(relation) == RELKIND_MATVIEW ?
-		list_make1_oid(relation) : dperm_row_sources_relations(relation);
+	List	   *relations = dperm_row_sources_read(relation);
 
 	return list_concat(relations, dperm_location_shards(relations));
 }

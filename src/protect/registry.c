@@ -327,25 +327,45 @@ dperm_registry_charges(const DpermBudget *budget, Oid except)
 	return false;
 }
 
-/* The unit that a budget keeps for a table. */
+/*
+ * The unit that a budget keeps for a table: its own, or that of one of its name
+ * that was dropped.
+ */
 bool
 dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit)
 {
 	DpermOwnRows rows = rows_of_budget(budget_id);
 	char	   *name = dperm_object_name_relation(table);
+	bool		found = false;
 
 	for (int i = 0; i < rows.count; i++)
 	{
+		bool		own = DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) == table;
 		char	   *dropped = dperm_own_rows_text(&rows, i, "dropped_name");
 
 		if (dperm_own_rows_value(&rows, i, "view_of") ||
-			(DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) != table &&
-			 !(dropped && strcmp(dropped, name) == 0)))
+			!(own || (dropped && strcmp(dropped, name) == 0)))
 			continue;
 		*unit = dperm_own_rows_text(&rows, i, "unit");
-		return true;
+		if (own)
+			return true;
+		found = true;
 	}
-	return false;
+	return found;
+}
+
+/* Forget what has ended before this transaction. */
+void
+dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget)
+{
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(budget->id)};
+
+	(void) dperm_own_tables_query(scope,
+								  "WITH gone AS (DELETE FROM dperm.dp_protected_relations WHERE "
+								  "budget_id = $1::uuid AND ended < now() RETURNING id) "
+								  "DELETE FROM dperm.dp_protected_columns WHERE registered_by IN "
+								  "(SELECT id FROM gone)", lengthof(types), types, values, NULL);
 }
 
 /* The views that are offered of a table. */

@@ -113,6 +113,12 @@ extern List *dperm_registry_views(const DpermRegistration *table);
 extern bool dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit);
 
 /*
+ * Forget the registrations that charged a budget and have ended, within a scope:
+ * the budget keeps no units if nothing has been spent, or if it is dropped.
+ */
+extern void dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget);
+
+/*
  * Make pending registrations with the name of a relation refer to it, if they
  * also have its owner; or all of them, if a superuser protects it or ends its
  * protection. Returns whether there are any. Within a scope.

@@ -155,6 +155,20 @@ read_by_view(Oid view)
 	return relations;
 }
 
+/* What a query over a relation reads. */
+List *
+dperm_row_sources_read(Oid relation)
+{
+	List	   *relations = list_make1_oid(relation);
+	ListCell   *cell;
+
+	if (get_rel_relkind(relation) != RELKIND_VIEW)
+		return dperm_row_sources_family(relation);
+	foreach(cell, read_by_view(relation))
+		relations = list_concat_unique_oid(relations, dperm_row_sources_family(lfirst_oid(cell)));
+	return relations;
+}
+
 /* The relations behind a relation that share rows with it. */
 static List *
 read_by(Oid relation)

@@ -18,6 +18,12 @@ extern List *dperm_row_sources_relations(Oid relation);
 extern List *dperm_row_sources_family(Oid table);
 
 /*
+ * What a query over a protected relation may read: the family of a table; a view
+ * and that of its table. The rows of a materialized view are its own.
+ */
+extern List *dperm_row_sources_read(Oid relation);
+
+/*
  * Is the callback true for one of the functions of an aggregate? The catalog
  * records no dependency on built-in functions.
  */

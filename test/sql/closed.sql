@@ -1,6 +1,6 @@
 --
--- Closed columns: what the owner closed in a relation is closed in every other
--- relation that shows the same column
+-- Closed columns: what the owner closed in a table is closed in the views of it;
+-- and closed relations: what has changed since it was registered
 --
 \pset format unaligned
 \pset footer off
@@ -49,134 +49,67 @@ INSERT INTO t SELECT i % 10, i % 10, i % 10 > 5 FROM generate_series(1, 400) i;
 SELECT dp_protect('t', 'closed', columns => '{a,y}', domains => '{"a": [0, 9]}');
 
 --
--- A view of a view, whether the one in between is protected or not
+-- A plain column is closed as in the table; an expression is the owner's word
 --
-CREATE VIEW free AS SELECT s, y, a FROM t;
-CREATE VIEW first AS SELECT a, s, y, s + 1 AS sum FROM free;
-SELECT dp_protect('first', 'closed');
-SELECT columns FROM dp_protected WHERE relation = 'first'::regclass;
-CREATE VIEW second AS SELECT y, s, a, sum, a AS b FROM first WHERE a < 8;
-SELECT dp_protect('second', 'closed');
--- who names a closed column is told
-SELECT dp_protect('second', 'closed', columns => '{a,s,y}');
-SELECT columns FROM dp_protected WHERE relation = 'second'::regclass;
--- a column that only the view in between closes is closed behind it
-SELECT dp_protect('first', 'closed', columns => '{a,y}');
-SELECT dp_protect('second', 'closed', columns => '{a,y,sum}');
+CREATE VIEW v AS SELECT y, s, a, s + 1 AS sum, a AS b FROM t WHERE a < 8;
+SELECT dp_protect('v', domains => '{"sum": [1, 10]}');
+SELECT columns FROM dp_protected WHERE relation = 'v'::regclass;
 SET ROLE dperm_closed_analyst;
-SELECT * FROM open('t');
-SELECT tried($$dp_logreg_train('second', 'y', '{sum}', 1)$$);
-SELECT tried($$dp_logreg_train('second', 's', '{a}', 1)$$);
-SELECT count(*) FROM dp_cost('second', 'y', '{s}', 1, rows => 100);
-SELECT relation, o.* FROM unnest('{first,second}'::regclass[]) relation, open(relation) o;
-SELECT relation, o.* FROM unnest('{first,second}'::regclass[]) relation, open(relation, 'sum') o;
-SELECT relation, o.* FROM unnest('{first,second}'::regclass[]) relation, open(relation, 'a') o;
-
---
--- The table closes a column later, or opens it; an expression is the owner's word
---
-SET ROLE dperm_closed_owner;
-SELECT dp_protect('t', 'closed', columns => '{a,s,y}');
-SELECT dp_protect('first', 'closed', columns => '{a,s,sum,y}', domains => '{"sum": [1, 10]}');
-SELECT dp_protect('second', 'closed', columns => '{a,b,s,sum,y}');
-SET ROLE dperm_closed_analyst;
-SELECT relation, o.* FROM unnest('{t,first,second}'::regclass[]) relation, open(relation) o;
-SELECT * FROM open('second', 'sum');
-SET ROLE dperm_closed_owner;
-SELECT dp_protect('t', 'closed', columns => '{a,y}');
-SET ROLE dperm_closed_analyst;
-SELECT relation, o.* FROM unnest('{t,first,second}'::regclass[]) relation, open(relation) o;
-SELECT * FROM open('second', 'sum');
-SELECT tried($$dp_logreg_train('second', 'y', NULL, 1)$$);
+SELECT tried($$dp_logreg_train('v', 'y', '{s}', 1)$$);
+SELECT tried($$dp_logreg_train('v', 's', '{a}', 1)$$);
+SELECT count(*) FROM dp_cost('v', 'y', '{s}', 1, rows => 100);
+SELECT relation, s, o.* FROM unnest('{t,v}'::regclass[]) relation, unnest('{s,a}'::text[]) s, open(relation, s) o;
+SELECT s, o.* FROM unnest('{sum,b}'::text[]) s, open('v', s) o;
+SELECT tried($$dp_logreg_train('v', 'y', NULL, 1)$$);
 SELECT features FROM dp_ledger WHERE budget = 'closed' AND act = 'charge' ORDER BY entry DESC LIMIT 1;
--- the owner corrects something else, and is told
+-- the table opens the column, and closes it
 SET ROLE dperm_closed_owner;
-SELECT dp_protect('second', 'closed', domains => '{"sum": [1, 5]}');
-
---
--- A view that is replaced shows another column
---
+SELECT dp_protect('t', columns => '{a,s,y}');
+SET ROLE dperm_closed_analyst;
+SELECT relation, o.* FROM unnest('{t,v}'::regclass[]) relation, open(relation) o;
+SET ROLE dperm_closed_owner;
+SELECT dp_protect('t', columns => '{y}');
+SET ROLE dperm_closed_analyst;
+SELECT s, o.* FROM unnest('{s,a,b,sum}'::text[]) s, open('v', s) o;
+-- a view that is replaced shows another column
+SET ROLE dperm_closed_owner;
+SELECT dp_protect('t', columns => '{a,y}', domains => '{"a": [0, 9]}');
 CREATE VIEW replaced AS SELECT y, a FROM t;
-SELECT dp_protect('replaced', 'closed', columns => '{y,a}');
+SELECT dp_protect('replaced');
 CREATE OR REPLACE VIEW replaced AS SELECT y, s AS a FROM t;
 SET ROLE dperm_closed_analyst;
 SELECT * FROM open('replaced', 'a');
 SET ROLE dperm_closed_owner;
 CREATE OR REPLACE VIEW replaced AS SELECT y, s + 0 AS a FROM t;
-SELECT dp_protect('replaced', 'closed', domains => '{"a": [0, 9]}');
+SELECT dp_protect('replaced', domains => '{"a": [0, 9]}');
 SET ROLE dperm_closed_analyst;
 SELECT * FROM open('replaced', 'a');
 
 --
--- Partitions and children: of the table, and a table of them
---
-SET ROLE dperm_closed_owner;
-SELECT dp_protect('t_low', 'closed');
-SELECT dp_protect('t_high', 'closed', columns => '{s,y}');
-SELECT dp_protect('t_high', 'closed');
--- both close it: it is opened in one after the other
-BEGIN;
-SELECT dp_protect('t', 'closed', columns => '{a,s,y}');
-SELECT dp_protect('t_low', 'closed', columns => '{a,s,y}');
-SELECT dp_protect('t_high', 'closed', columns => '{a,s,y}');
-SELECT relation, array_agg(column_name) FROM unnest('{t,t_low,t_high}'::regclass[]) relation, dp_domains(relation) GROUP BY 1 ORDER BY 1;
-ROLLBACK;
--- a partition that is detached keeps closed what was closed
-BEGIN;
-ALTER TABLE t DETACH PARTITION t_low;
-SELECT column_name FROM dp_domains('t_low');
-ROLLBACK;
-CREATE VIEW of_part AS SELECT a, s, y FROM t_high;
-SELECT dp_protect('of_part', 'closed');
-SET ROLE dperm_closed_analyst;
-SELECT relation, o.* FROM unnest('{t_low,t_high,of_part}'::regclass[]) relation, open(relation) o;
-SELECT relation, o.* FROM unnest('{t_low,t_high,of_part}'::regclass[]) relation, open(relation, 'a') o;
-SET ROLE dperm_closed_owner;
-CREATE TABLE mother (s int CHECK (s BETWEEN 0 AND 99), y boolean);
-CREATE TABLE father (s int CHECK (s BETWEEN 0 AND 99), y boolean, f int);
-CREATE TABLE child (f int, c int) INHERITS (mother, father);
-CREATE TABLE grandchild (s int) INHERITS (child);
-INSERT INTO grandchild SELECT i, i % 10 > 5, i, i FROM generate_series(0, 99) i;
-SELECT dp_protect(r, 'closed') FROM unnest('{mother,father,child,grandchild}'::text[]) r;
--- a part, or another parent of a part, closes what it has; its range is its own
-SELECT dp_protect('grandchild', 'closed', domains => '{"s": [0, 5]}');
-SELECT dp_protect('father', 'closed', domains => '{"s": [0, 50]}');
-SET ROLE dperm_closed_analyst;
-SELECT relation, o.* FROM unnest('{mother,father,child,grandchild}'::regclass[]) relation, open(relation) o;
-SET ROLE dperm_closed_owner;
-SELECT dp_protect('father', 'closed', columns => '{y,f}');
-SET ROLE dperm_closed_analyst;
-SELECT relation, o.* FROM unnest('{mother,father,child,grandchild}'::regclass[]) relation, open(relation) o;
-SET ROLE dperm_closed_owner;
-SELECT dp_protect('father', 'closed', columns => '{s,y,f}');
-SELECT dp_protect('grandchild', 'closed', columns => '{y}');
-SET ROLE dperm_closed_analyst;
-SELECT relation, o.* FROM unnest('{mother,father,child,grandchild}'::regclass[]) relation, open(relation) o;
-
---
--- Registered domains: that of the nearest relation counts, its own first
+-- Registered domains: that of the view counts, then that of the table
 --
 SET ROLE dperm_closed_owner;
 CREATE TABLE d (a int, b int CHECK (b BETWEEN 0 AND 99), v float8[] CHECK (cardinality(v) = 2), y boolean);
 INSERT INTO d SELECT i % 10, i % 10, ARRAY[i % 2, 0], i % 10 > 5 FROM generate_series(1, 400) i;
 SELECT dp_protect('d', 'closed', domains => '{"a": [0, 9], "b": [0, 9], "v": {"range": [[0, 1], [-1, 1]]}}');
 CREATE VIEW d1 AS SELECT b AS s, a, v, y FROM d;
-SELECT dp_protect('d1', 'closed', domains => '{"s": [0, 5]}');
-CREATE VIEW d2 AS SELECT y, s, a, v FROM d1;
-SELECT dp_protect('d2', 'closed');
-CREATE VIEW d3 AS SELECT y, s, a, v FROM d2;
-SELECT dp_protect('d3', 'closed', domains => '{"s": {"knots": 3}}');
+SELECT dp_protect('d1', domains => '{"s": [0, 5]}');
+CREATE VIEW d2 AS SELECT y, b AS s, a, v FROM d;
+SELECT dp_protect('d2');
+CREATE VIEW d3 AS SELECT y, b AS s, a, v FROM d;
+SELECT dp_protect('d3', domains => '{"s": {"knots": 3}}');
 -- the ledger has what is registered
 SELECT details FROM dp_ledger WHERE budget = 'closed' ORDER BY entry DESC LIMIT 1;
 SET ROLE dperm_closed_analyst;
 SELECT relation, o.* FROM unnest('{d1,d2,d3}'::regclass[]) relation, open(relation) o;
 SELECT relation, o.* FROM unnest('{d1,d2,d3}'::regclass[]) relation, open(relation, 'a') o;
-SELECT tried($$dp_logreg_train('d2', 'y', '{s}', 1, domains => '{"s": [0, 9]}')$$);
+SELECT tried($$dp_logreg_train('d1', 'y', '{s}', 1, domains => '{"s": [0, 9]}')$$);
+SELECT tried($$dp_logreg_train('d2', 'y', '{s}', 1, domains => '{"s": [0, 10]}')$$);
 -- knots of a vector are for its registered range
 SELECT (dp_logreg_train('d2', 'y', '{v}', 1, domains => '{"v": {"knots": 3}}')::jsonb #>> '{features,0}')::jsonb - 'weights';
 SELECT tried($$dp_logreg_train('d2', 'y', '{v}', 1, domains => '{"v": {"dimension": 3, "knots": 3}}')$$);
 SET ROLE dperm_closed_owner;
-SELECT dp_protect('d2', 'closed', domains => '{"v": {"knots": 4}}');
+SELECT dp_protect('d2', domains => '{"v": {"knots": 4}}');
 SELECT domains FROM dp_protected WHERE relation = 'd2'::regclass;
 
 --
@@ -184,49 +117,88 @@ SELECT domains FROM dp_protected WHERE relation = 'd2'::regclass;
 -- those that it does not use
 --
 ALTER TABLE d ADD kind int, ADD code int;
-SELECT dp_protect('d', 'closed', columns => '{a,y,kind,code}', domains => '{"a": [0, 9], "kind": {"categories": [1, 2]}, "code": {"categories": [1, 2]}}');
+SELECT dp_protect('d', 'closed', columns => '{a,y,kind}', domains => '{"a": [0, 9], "kind": {"categories": [1, 2]}}');
 ALTER TABLE d ALTER kind TYPE float8;
+CREATE VIEW of_d AS SELECT a, y, code FROM d;
+SELECT dp_protect('of_d');
 SET ROLE dperm_closed_analyst;
 SELECT tried($$dp_logreg_train('d', 'y', '{a}', 1, domains => '{"kind": [1, 2]}')$$);
 SELECT tried($$dp_logreg_train('d', 'y', '{a,kind}', 1, domains => '{"kind": [1, 2]}')$$);
 SELECT tried($$dp_logreg_train('d', 'y', '{a}', 1, domains => '{"code": {"knots": 2}}')$$);
-SET ROLE dperm_closed_owner;
-CREATE VIEW of_d AS SELECT a, y, code FROM d;
-SELECT dp_protect('of_d', 'closed', columns => '{a,y}');
-SET ROLE dperm_closed_analyst;
 SELECT tried($$dp_logreg_train('of_d', 'y', '{a}', 1, domains => '{"code": {"knots": 2, "range": [0, 1]}}')$$);
 
 --
--- A table behind a view gets another owner, or is no longer protected
+-- A view shows another table: it is closed, whatever that table is
 --
 SET ROLE dperm_closed_owner;
 CREATE TABLE u (a int CHECK (a BETWEEN 0 AND 9), s int CHECK (s BETWEEN 0 AND 9), y boolean);
+CREATE TABLE other (LIKE u INCLUDING CONSTRAINTS);
+CREATE TABLE outside (LIKE u INCLUDING CONSTRAINTS);
 INSERT INTO u SELECT i % 10, i % 10, i % 10 > 5 FROM generate_series(1, 400) i;
-SELECT dp_protect('u', 'closed');
+INSERT INTO other SELECT * FROM u;
+SELECT dp_protect('u', 'closed'), dp_protect('other', 'closed');
 CREATE VIEW of_u AS SELECT * FROM u;
-SELECT dp_protect('of_u', 'closed');
-SELECT dp_protect('u', 'closed', columns => '{a,y}');
-GRANT SELECT ON u TO dperm_closed_heir;
-RESET ROLE;
-ALTER TABLE u OWNER TO dperm_closed_heir;
-GRANT SELECT ON u TO dperm_closed_owner;
+SELECT dp_protect('of_u');
+CREATE OR REPLACE VIEW of_u AS SELECT * FROM other;
+SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
 SET ROLE dperm_closed_analyst;
-SELECT * FROM open('of_u');
-SELECT * FROM open('of_u', 'a');
-RESET ROLE;
-ALTER TABLE u OWNER TO dperm_closed_owner;
+SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
+SELECT tried($$dp_logreg_tune('of_u', 'y', '{a}', 1)$$);
+SELECT count(*) FROM dp_cost('of_u', 'y', '{a}', 1, rows => 100);
+\set VERBOSITY terse
+SELECT count(*) FROM dp_domains('of_u');
+\set VERBOSITY default
 SET ROLE dperm_closed_owner;
+CREATE OR REPLACE VIEW of_u AS SELECT * FROM outside;
+SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
+CREATE OR REPLACE VIEW of_u AS SELECT * FROM u;
+SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
+-- dp_protect opens it for the other table, and dp_unprotect ends it
+CREATE OR REPLACE VIEW of_u AS SELECT * FROM other;
+SELECT dp_protect('of_u');
+SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
 SELECT dp_unprotect('u');
-SET ROLE dperm_closed_analyst;
-SELECT * FROM open('of_u');
--- nobody is told where nothing changes
-SET ROLE dperm_closed_owner;
+CREATE OR REPLACE VIEW of_u AS SELECT * FROM outside;
+SELECT dp_unprotect('other');
+SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
 SELECT dp_protect('u', 'closed');
+CREATE OR REPLACE VIEW of_u AS SELECT * FROM u;
+SELECT dp_protect('of_u');
+
+--
+-- Another owner: of the view, of the table, of both
+--
+RESET ROLE;
+ALTER VIEW of_u OWNER TO dperm_closed_heir;
+SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
+SET ROLE dperm_closed_heir;
+SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
+SELECT tried($$dp_protect('of_u')$$);
+RESET ROLE;
+ALTER VIEW of_u OWNER TO dperm_closed_owner;
+SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
+ALTER TABLE u OWNER TO dperm_closed_heir;
+SELECT relation, tried(format('dp_logreg_train(%L, %L, %L, 1)', relation, 'y', '{a}')) FROM unnest('{u,of_u}'::text[]) relation;
+SET ROLE dperm_closed_owner;
+SELECT relation, tried(format('dp_logreg_train(%L, %L, %L, 1)', relation, 'y', '{a}')) FROM unnest('{u,of_u}'::text[]) relation;
+SELECT tried($$dp_protect('of_u')$$);
+RESET ROLE;
+ALTER VIEW of_u OWNER TO dperm_closed_heir;
+SELECT relation, tried(format('dp_logreg_train(%L, %L, %L, 1)', relation, 'y', '{a}')) FROM unnest('{u,of_u}'::text[]) relation;
+-- the new owner needs a budget of their own, protects the table, and then offers
+-- the view
+SET ROLE dperm_closed_heir;
+SELECT tried($$dp_protect('of_u')$$);
+SELECT tried($$dp_protect('u')$$);
+SELECT dp_budget_create('heir', epsilon => 100), dp_protect('u', 'heir', unit => 'a');
+SELECT tried($$dp_logreg_train('of_u', 'y', '{s}', 1)$$);
+SELECT dp_protect('of_u');
+SELECT relation, budget, unit FROM dp_protected ORDER BY relation::text;
+SELECT relation, dp_logreg_train(relation, 'y', '{s}', 10)::jsonb ->> 'persons' AS persons FROM unnest('{u,of_u}'::text[]) relation;
 SELECT dp_unprotect('u');
-SELECT dp_unprotect('of_part');
 
 RESET ROLE;
 SET client_min_messages = warning;
 DROP SCHEMA closed CASCADE;
-SELECT dp_budget_drop('closed');
+SELECT dp_budget_drop('closed'), dp_budget_drop('heir');
 DROP ROLE dperm_closed_owner, dperm_closed_heir, dperm_closed_analyst;

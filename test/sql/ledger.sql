@@ -31,16 +31,17 @@ SELECT budget, unit, neighbours FROM dp_budgets;
 SELECT dp_protect('visits', 'visits', unit => 'person_id', columns => '{age,bmi,ill}', domains => '{"bmi": [10, 6]}');
 SELECT dp_protect('visits', 'visits', unit => 'person_id', columns => '{age,bmi,ill}', domains => '{"bmi": [10, 60]}');
 SELECT relation, unit, columns, domains FROM dp_protected;
--- and back to rows; but it has to count the same as other relations of the
--- budget
+-- and back to rows, with its views; but it has to count the same as other
+-- tables of the budget
 SELECT dp_protect('seniors', 'visits', unit => 'person_id');
+CREATE TABLE staff (id int, ill boolean);
+SELECT dp_protect('staff', 'visits', unit => 'id', columns => '{ill}');
 SELECT dp_unprotect('visits');
 SELECT dp_protect('visits', 'visits');
-SELECT dp_protect('visits', 'visits', unit => 'clinic_id');
-SELECT dp_unprotect('seniors');
+SELECT dp_unprotect('staff');
 SELECT dp_protect('visits', 'visits');
 SELECT dp_protect('visits', 'visits', unit => 'person_id', columns => '{age,bmi,ill}', domains => '{"bmi": [10, 60]}');
-SELECT dp_protect('seniors', 'visits', unit => 'person_id');
+SELECT dp_protect('seniors');
 -- the neighbours
 SELECT dp_budget_alter('visits', neighbours => 'both');
 SELECT dp_budget_alter('visits', neighbours => 'replace');

@@ -95,9 +95,6 @@ SELECT dp_protect('visits', 'again', unit => 'clinic_id');
 SELECT dp_unprotect('visits');
 SELECT dp_protect('visits', 'again');
 SELECT dp_protect('visits', 'again', unit => 'clinic_id');
-CREATE VIEW old AS SELECT person_id AS who, clinic_id, age, ill FROM visits WHERE age > 64;
-SELECT dp_protect('old', 'again', unit => 'clinic_id');
-SELECT dp_protect('old', 'again', unit => 'who');
 SELECT dp_budget_create('rows', epsilon => 1);
 CREATE TABLE plain (x int CHECK (x BETWEEN 0 AND 1), y boolean);
 SELECT dp_protect('plain', 'rows');
@@ -105,8 +102,120 @@ SELECT dp_protect('visits', 'rows', unit => 'person_id', columns => '{age}');
 SELECT dp_budget_charge('rows', 0.5);
 SELECT dp_protect('visits', 'rows', unit => 'person_id', columns => '{age}');
 
+
+-- What is kept of a table whose protection has ended, and how it ended
+RESET ROLE;
+CREATE VIEW ended AS SELECT CASE relation WHEN 0::regclass THEN '' ELSE relation::text END AS relation, dropped_name, unit, ended <= clock_timestamp() AS ended, ended_by, view_of IS NOT NULL AS "view" FROM dperm.dp_protected_relations WHERE budget IS NULL;
+SELECT * FROM ended;
+SET ROLE dperm_keeper;
+
+-- Views follow their table: to another unit, to another budget, and out of it
+SELECT dp_budget_create('first', epsilon => 10), dp_budget_create('other', epsilon => 10);
+SELECT dp_protect('visits', 'first', columns => '{age,ill}');
+CREATE VIEW old AS SELECT age, ill FROM visits WHERE age > 64;
+CREATE VIEW young AS SELECT age * 2 AS twice, ill FROM visits WHERE age < 18;
+SELECT dp_protect('old'), dp_protect('young', domains => '{"twice": [0, 36]}');
+SELECT dp_protect('visits', unit => 'person_id');
+SELECT relation, budget, unit, columns, domains FROM dp_protected WHERE budget = 'first' ORDER BY relation::text;
+SELECT dp_protect('visits', 'other');
+SELECT relation, budget, unit, columns, domains FROM dp_protected WHERE budget = 'other' ORDER BY relation::text;
+SELECT dp_logreg_train('young', 'ill', 'twice', 1)::jsonb ->> 'persons' AS persons;
+SELECT budget, act, relation, details FROM dp_ledger WHERE budget = ANY ('{first,other}') AND act <> 'create' ORDER BY budget, entry;
+-- what is omitted stays, also that of a view
+SELECT dp_protect('young');
+SELECT dp_protect('young', domains => '{"twice": [0, 30]}');
+SELECT relation, budget, unit, columns, domains FROM dp_protected WHERE relation = 'young'::regclass;
+SELECT dp_unprotect('young');
+SELECT dp_unprotect('young');
+SELECT dp_protect('young');
+SELECT dp_unprotect('visits');
+SELECT relation FROM dp_protected WHERE budget = 'other';
+SELECT dp_unprotect('old');
+SELECT dp_protect('old');
+SELECT act, relation, details FROM dp_ledger WHERE budget = 'other' ORDER BY entry DESC LIMIT 4;
+-- a view that is not of the table any more does not follow it
+SELECT dp_protect('visits', 'other', unit => 'person_id');
+SELECT relation FROM dp_protected WHERE budget = 'other';
+SELECT dp_unprotect('visits');
+
+-- DROP ends a registration, and that of the views with it. A new table of the
+-- name is not registered, and has no domains or columns of the old one; before
+-- the first charge it can have another unit
+SET client_min_messages = warning;
+CREATE TABLE "Mixed ""name" (person int, nurse int, x int CHECK (x BETWEEN 0 AND 9), y boolean);
+CREATE VIEW of_mixed AS SELECT x, y FROM "Mixed ""name";
+SELECT dp_protect('"Mixed ""name"', 'first', unit => 'person', columns => '{x,y}'), dp_protect('of_mixed');
+DROP TABLE "Mixed ""name" CASCADE;
+SELECT count(*) FROM dp_protected WHERE budget = 'first';
+CREATE TABLE "Mixed ""name" (person int, nurse int, x int CHECK (x BETWEEN 0 AND 9), y boolean);
+CREATE VIEW of_mixed AS SELECT x, y FROM "Mixed ""name";
+INSERT INTO "Mixed ""name" SELECT i % 50, i % 7, i % 10, i % 10 > 5 FROM generate_series(1, 400) i;
+SELECT dp_logreg_train('"Mixed ""name"', 'y', 'nurse', 1, domains => '{"nurse": [0, 9]}')::jsonb ->> 'rows' AS open;
+SELECT dp_protect('of_mixed');
+SELECT dp_unprotect('"Mixed ""name"');
+SELECT dp_protect('"Mixed ""name"', 'first', unit => 'nurse');
+SELECT dp_logreg_train('"Mixed ""name"', 'y', 'x', 1)::jsonb ->> 'persons' AS persons;
+-- after it, only with its own unit, or that of the last one of its name:
+-- dp_unprotect, another budget or a DROP in between make no difference
+SELECT dp_protect('"Mixed ""name"', 'first', unit => 'person');
+SELECT dp_unprotect('"Mixed ""name"');
+SELECT outcomes($$ dp_protect('"Mixed ""name"', ?) $$, $$ 'first', unit => 'person' | 'first' $$);
+SELECT dp_protect('"Mixed ""name"', 'other', unit => 'person');
+SELECT outcomes($$ dp_protect('"Mixed ""name"', ?) $$, $$ 'first', unit => 'person' | 'first', unit => 'nurse' $$);
+DROP TABLE "Mixed ""name" CASCADE;
+CREATE TABLE "Mixed ""name" (person int, nurse int, x int CHECK (x BETWEEN 0 AND 9), y boolean);
+SELECT outcomes($$ dp_protect('"Mixed ""name"', ?) $$, $$ 'first', unit => 'person' | 'first' | 'other', unit => 'nurse' | 'first', unit => 'nurse' $$);
+-- the unit is renamed before the drop, also while the table is not protected:
+-- the budget keeps the new name
+ALTER TABLE "Mixed ""name" RENAME nurse TO sister;
+SELECT outcomes($$ dp_protect('"Mixed ""name"', 'first', ?) $$, $$ unit => 'sister' | unit => 'person' $$);
+SELECT dp_unprotect('"Mixed ""name"');
+ALTER TABLE "Mixed ""name" RENAME person TO nurse;
+ALTER TABLE "Mixed ""name" RENAME sister TO person;
+DROP TABLE "Mixed ""name";
+CREATE TABLE "Mixed ""name" (person int, nurse int, x int CHECK (x BETWEEN 0 AND 9), y boolean);
+SELECT outcomes($$ dp_protect('"Mixed ""name"', 'first', ?) $$, $$ unit => 'nurse' | unit => 'person' $$);
+-- a table that gets the name has a unit of its own
+CREATE TABLE another (nurse int, y boolean);
+SELECT dp_protect('another', 'first', unit => 'nurse');
+ALTER TABLE "Mixed ""name" RENAME TO aside;
+ALTER TABLE another RENAME TO "Mixed ""name";
+SELECT outcomes($$ dp_protect(?, 'first') $$, $$ '"Mixed ""name"' | 'aside' $$);
+DROP TABLE aside;
+-- a unit that is dropped cannot be replaced by another one
+ALTER TABLE "Mixed ""name" DROP nurse, ADD person int;
+SELECT outcomes($$ dp_protect('"Mixed ""name"', 'first', ?) $$, $$ columns => '{y}' | unit => 'person' $$);
+-- rows are kept, too
+SELECT dp_budget_charge('rows', 0.125);
+DROP TABLE plain;
+CREATE TABLE plain (x int CHECK (x BETWEEN 0 AND 1), y boolean);
+SELECT dp_protect('plain', 'rows', unit => 'x');
+SELECT dp_protect('plain', 'rows');
+-- a DROP that is undone has ended nothing; one by somebody else is recorded
+BEGIN;
+DROP TABLE "Mixed ""name";
+ROLLBACK;
+SELECT count(*) FROM dp_protected WHERE budget = 'first';
+RESET ROLE;
+DROP TABLE "Mixed ""name";
+SELECT * FROM ended ORDER BY dropped_name, relation, unit, "view", ended_by;
+-- what is dropped while event triggers are disabled is found by the next DROP of
+-- a superuser; its name is not known
+CREATE TABLE unseen (x int CHECK (x BETWEEN 0 AND 1), y boolean);
+SELECT dp_budget_create('unseen', 1), dp_protect('unseen', 'unseen');
+SET session_replication_role = replica;
+DROP TABLE unseen;
+RESET session_replication_role;
+DROP TABLE plain;
+SELECT count(*) AS protected FROM dperm.dp_protected_relations WHERE budget = 'unseen';
+SELECT dp_budget_drop('unseen');
+-- a budget goes with all that it kept
+SELECT dp_budget_drop('first');
+SELECT count(*) FROM dperm.dp_protected_columns c WHERE NOT EXISTS (SELECT FROM dperm.dp_protected_relations r WHERE r.id = c.registered_by);
+
 RESET ROLE;
 SET client_min_messages = warning;
 DROP SCHEMA again CASCADE;
-SELECT dp_budget_drop('again'), dp_budget_drop('rows');
+SELECT dp_budget_drop('again'), dp_budget_drop('rows'), dp_budget_drop('other');
+SELECT count(*) AS kept FROM dperm.dp_protected_columns;
 DROP ROLE dperm_keeper, dperm_heir;
