@@ -6,7 +6,7 @@
  * restored row is resolved to an OID and a number (object_name.c). If the
  * relation did not exist yet, or belonged to another role, the registration
  * keeps its name, and the relation cannot be used until this is settled. An
- * event trigger settles it before names change, and removes registrations of
+ * event trigger settles it before names change, and ends registrations of
  * dropped relations (registry_events.c).
  */
 #include "postgres.h"
