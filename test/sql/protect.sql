@@ -138,6 +138,12 @@ BEGIN;
 SELECT dp_unprotect('clinic.patients');
 SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1);
 ROLLBACK;
+-- nor on a view of it
+BEGIN;
+CREATE VIEW clinic.of_patients AS SELECT age, ill FROM clinic.patients;
+SELECT dp_unprotect('clinic.patients');
+SELECT dp_logreg_train('clinic.of_patients', 'ill', '{age}', 1);
+ROLLBACK;
 BEGIN;
 SELECT dp_protect('clinic.patients', 'clinic');
 \set VERBOSITY terse
