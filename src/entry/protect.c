@@ -395,8 +395,9 @@ check_kept_unit(const DpermBudget *budget, const Protecting *protecting)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("relation \"%s\" has another unit in budget \"%s\"",
 					get_rel_name(relation), budget->name),
-			 kept ? errdetail("Its unit is column \"%s\".", kept) :
-			 errdetail("Its unit is a row."),
+			 kept == NULL ? errdetail("Its unit is a row.") :
+			 *kept == '\0' ? errdetail("Its unit is a column that has been dropped.") :
+			 errdetail("Its unit is column \"%s\".", kept),
 			 errhint("Specify that unit, or create another budget.")));
 }
 

@@ -50,14 +50,14 @@ dperm_protection_find(Oid relation)
  * a sentence.
  */
 static void
-raise_closed(Oid relation, const char *reason)
+raise_closed(Oid relation, const char *reason, const char *call)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("protected relation \"%s\" has been changed, and is closed",
 					get_rel_name(relation)),
 			 errdetail_internal("%s", reason),
-			 errhint("Its owner has to call dp_protect, or dp_unprotect.")));
+			 errhint("Its owner has to call %s.", call)));
 }
 
 /* Resolve a registration. */
@@ -71,7 +71,7 @@ dperm_protection_resolve(DpermRegistration *registration)
 	if (registration->view_of == NULL)
 	{
 		if (has_superclass(relation))
-			raise_closed(relation, "It has become a part of another table.");
+			raise_closed(relation, "It has become a part of another table.", "dp_unprotect");
 		return;
 	}
 	registration->view = dperm_view_read(relation);
@@ -79,10 +79,12 @@ dperm_protection_resolve(DpermRegistration *registration)
 	if (table == NULL || table->budget == NULL || table->waiting ||
 		strcmp(table->id, registration->view_of) != 0 ||
 		!dperm_registry_same_budget(table, registration))
-		raise_closed(relation, "It is a view, and its table is not the one that it is offered of.");
+		raise_closed(relation, "It is a view, and its table is not the one that it is offered of.",
+					 "dp_protect, or dp_unprotect");
 	if (dperm_relation_owner(table->relation) != owner ||
 		!dperm_debit_is_owners(table->relation))
-		raise_closed(relation, "It is a view, and its table has another owner.");
+		raise_closed(relation, "It is a view, and its table has another owner.",
+					 "dp_protect, or dp_unprotect");
 	dperm_protection_resolve(table);
 	registration->table = table;
 	registration->unit = table->unit;
@@ -307,8 +309,8 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the unit of protected relation \"%s\" has been "
 						"dropped", get_rel_name(registration->relation)),
-				 errhint("The owner of the relation has to protect it again with dp_protect and "
-						 "another unit.")));
+				 errhint("The owner of the relation has to protect it again with another unit, in "
+						 "another budget if this one has been charged.")));
 	unit = registration->persons ?
 		get_attname(dperm_protection_table(registration), registration->unit, false) : NULL;
 	if (asked && (unit == NULL || strcmp(asked, unit) != 0))

@@ -327,6 +327,19 @@ dperm_registry_charges(const DpermBudget *budget, Oid except)
 	return false;
 }
 
+/* The present name of the unit of a registration; empty if it has been dropped. */
+static char *
+present_unit(Datum id, Oid table)
+{
+	DpermOwnRows rows = dperm_own_rows_find(COLUMNS, "registered_by", id);
+	char	   *name = NULL;
+
+	for (int i = 0; i < rows.count; i++)
+		if (DatumGetBool(dperm_own_rows_value(&rows, i, "is_unit")))
+			name = present_name(table, DatumGetInt16(dperm_own_rows_value(&rows, i, "number")));
+	return name ? name : pstrdup("");
+}
+
 /*
  * The unit that a budget keeps for a table: its own, or that of one of its name
  * that was dropped.
@@ -347,6 +360,8 @@ dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit)
 			!(own || (dropped && strcmp(dropped, name) == 0)))
 			continue;
 		*unit = dperm_own_rows_text(&rows, i, "unit");
+		if (own && *unit)
+			*unit = present_unit(dperm_own_rows_value(&rows, i, "id"), table);
 		if (own)
 			return true;
 		found = true;

@@ -108,7 +108,8 @@ extern List *dperm_registry_views(const DpermRegistration *table);
 
 /*
  * Does the budget with this id keep a unit for a table, which is or was
- * registered, or has the name of one that was dropped? Its name, NULL for rows.
+ * registered, or has the name of one that was dropped? Its name, NULL for rows,
+ * empty for a column that has been dropped.
  */
 extern bool dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit);
 

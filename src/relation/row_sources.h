@@ -9,8 +9,8 @@
 
 /*
  * The relation itself and everything it shares rows with, as far as the catalog
- * knows: what views and materialized views read, partitions and children, and
- * the parents of tables. What a function reads is not followed.
+ * knows: what views, materialized views and policies read, partitions and
+ * children, and the parents of tables. What a function reads is not followed.
  */
 extern List *dperm_row_sources_relations(Oid relation);
 
