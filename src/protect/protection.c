@@ -46,18 +46,18 @@ dperm_protection_find(Oid relation)
 }
 
 /*
- * Raise an error for a table that is closed: its owner has to decide. reason is
- * a sentence.
+ * Raise an error for a relation that is closed: its owner has to decide. reason
+ * is a sentence, and way what the owner has to do.
  */
 static void
-raise_closed(Oid relation, const char *reason, const char *call)
+raise_closed(Oid relation, const char *reason, const char *way)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("protected relation \"%s\" has been changed, and is closed",
 					get_rel_name(relation)),
 			 errdetail_internal("%s", reason),
-			 errhint("Its owner has to call %s.", call)));
+			 errhint("Its owner has to %s.", way)));
 }
 
 /* Resolve a registration. */
@@ -71,7 +71,8 @@ dperm_protection_resolve(DpermRegistration *registration)
 	if (registration->view_of == NULL)
 	{
 		if (has_superclass(relation))
-			raise_closed(relation, "It has become a part of another table.", "dp_unprotect");
+			raise_closed(relation, "It has become a part of another table.",
+						 "call dp_unprotect, or detach it");
 		return;
 	}
 	registration->view = dperm_view_read(relation);
@@ -80,11 +81,11 @@ dperm_protection_resolve(DpermRegistration *registration)
 		strcmp(table->id, registration->view_of) != 0 ||
 		!dperm_registry_same_budget(table, registration))
 		raise_closed(relation, "It is a view, and its table is not the one that it is offered of.",
-					 "dp_protect, or dp_unprotect");
+					 "call dp_protect, or dp_unprotect");
 	if (dperm_relation_owner(table->relation) != owner ||
 		!dperm_debit_is_owners(table->relation))
 		raise_closed(relation, "It is a view, and its table has another owner.",
-					 "dp_protect, or dp_unprotect");
+					 "call dp_protect, or dp_unprotect");
 	dperm_protection_resolve(table);
 	registration->table = table;
 	registration->unit = table->unit;
@@ -206,13 +207,19 @@ dperm_protection_check_family(Oid table, List *reached)
 
 	check_shards(table, reached);
 	foreach(cell, dperm_registry_among(reached))
-		if (lfirst_oid(cell) != table && get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
+	{
+		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
+
+		/* this transaction may have ended its protection */
+		if (lfirst_oid(cell) != table && other && other->budget &&
+			get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("table \"%s\" shares rows with protected table \"%s\"",
 							get_rel_name(table), get_rel_name(lfirst_oid(cell))),
 					 errhint("Call dp_unprotect for one of them: only the root of partitions or "
 							 "children is protected.")));
+	}
 }
 
 /* May the caller spend? */

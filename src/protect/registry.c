@@ -327,17 +327,26 @@ dperm_registry_charges(const DpermBudget *budget, Oid except)
 	return false;
 }
 
-/* The present name of the unit of a registration; empty if it has been dropped. */
+/*
+ * The unit of a registration of a table, as its column is called now, or was
+ * when it was dumped; NULL for rows, empty for a column that has been dropped.
+ */
 static char *
-present_unit(Datum id, Oid table)
+own_unit(const DpermOwnRows *rows, int row, Oid table)
 {
-	DpermOwnRows rows = dperm_own_rows_find(COLUMNS, "registered_by", id);
-	char	   *name = NULL;
+	DpermOwnRows columns = dperm_own_rows_find(COLUMNS, "registered_by",
+											   dperm_own_rows_value(rows, row, "id"));
 
-	for (int i = 0; i < rows.count; i++)
-		if (DatumGetBool(dperm_own_rows_value(&rows, i, "is_unit")))
-			name = present_name(table, DatumGetInt16(dperm_own_rows_value(&rows, i, "number")));
-	return name ? name : pstrdup("");
+	for (int i = 0; i < columns.count; i++)
+		if (DatumGetBool(dperm_own_rows_value(&columns, i, "is_unit")) &&
+			DatumGetObjectId(dperm_own_rows_value(&columns, i, "relation")) == table)
+		{
+			AttrNumber	number = DatumGetInt16(dperm_own_rows_value(&columns, i, "number"));
+			char	   *name = number > 0 ? present_name(table, number) : NULL;
+
+			return name ? name : pstrdup("");
+		}
+	return dperm_own_rows_text(rows, row, "unit");
 }
 
 /*
@@ -359,9 +368,7 @@ dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit)
 		if (dperm_own_rows_value(&rows, i, "view_of") ||
 			!(own || (dropped && strcmp(dropped, name) == 0)))
 			continue;
-		*unit = dperm_own_rows_text(&rows, i, "unit");
-		if (own && *unit)
-			*unit = present_unit(dperm_own_rows_value(&rows, i, "id"), table);
+		*unit = own ? own_unit(&rows, i, table) : dperm_own_rows_text(&rows, i, "unit");
 		if (own)
 			return true;
 		found = true;

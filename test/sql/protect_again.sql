@@ -185,6 +185,14 @@ DROP TABLE aside;
 -- a unit that is dropped cannot be replaced by another one
 ALTER TABLE "Mixed ""name" DROP nurse, ADD person int;
 SELECT outcomes($$ dp_protect('"Mixed ""name"', 'first', ?) $$, $$ columns => '{y}' | unit => 'person' $$);
+-- nor by one that gets its name, however that happens
+CREATE TYPE columns AS (person int, nurse int, y boolean);
+CREATE TABLE typed OF columns;
+SELECT dp_protect('typed', 'first', unit => 'person');
+ALTER TYPE columns RENAME ATTRIBUTE person TO patient CASCADE;
+ALTER TYPE columns RENAME ATTRIBUTE nurse TO person CASCADE;
+SELECT outcomes($$ dp_protect('typed', 'first', ?) $$, $$ unit => 'person' | unit => 'patient' $$);
+DROP TYPE columns CASCADE;
 -- rows are kept, too
 SELECT dp_budget_charge('rows', 0.125);
 DROP TABLE plain;
