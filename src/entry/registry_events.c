@@ -37,11 +37,14 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
 	" UNION SELECT r.relation::oid FROM dperm.dp_protected_relations AS r WHERE r.relation <> 0 " \
 	"AND NOT EXISTS (SELECT FROM pg_class AS p WHERE p.oid = r.relation)"
 
-/* The registered tables whose unit a command has renamed. */
+/*
+ * The registered tables whose unit a command has renamed. Columns are found by
+ * their index: with others of them, a command has nothing to do.
+ */
 #define RENAMED_SQL \
-	"SELECT r.relation::oid FROM dperm.dp_protected_relations AS r, " \
-	"dperm.dp_protected_columns AS c, pg_attribute AS a " \
-	"WHERE r.relation = ANY (ARRAY(" ALTERED_SQL ")) AND c.registered_by = r.id AND c.is_unit " \
+	"SELECT r.relation::oid FROM dperm.dp_protected_columns AS c, " \
+	"dperm.dp_protected_relations AS r, pg_attribute AS a " \
+	"WHERE c.relation = ANY (ARRAY(" ALTERED_SQL ")) AND c.is_unit AND r.id = c.registered_by " \
 	"AND a.attrelid = r.relation AND a.attnum = c.number AND NOT a.attisdropped " \
 	"AND a.attname <> r.unit"
 

@@ -49,15 +49,15 @@ says('analyst', $train, '200', 'an analyst trains');
 
 # ---- registrations of others
 
-says('ben', q{CREATE TABLE ben.own (y boolean, age int CHECK (age BETWEEN 0 AND 1)); SELECT dp_budget_create('ben', 1); CREATE VIEW ben.v AS SELECT y, age FROM ben.own; SELECT dp_protect('ben.v', 'ben');
-	CREATE OR REPLACE VIEW ben.v AS SELECT y, age FROM ben.own WHERE EXISTS (SELECT FROM h.visits)}, "\n", 'a view that comes to read the table of others');
+says('ben', q{CREATE TABLE ben.own (y boolean, age int CHECK (age BETWEEN 0 AND 1)); SELECT dp_budget_create('ben', 1); SELECT dp_protect('ben.own', 'ben'); CREATE VIEW ben.v AS SELECT y, age FROM ben.own; SELECT dp_protect('ben.v');
+	CREATE OR REPLACE VIEW ben.v AS SELECT y, age FROM ben.own WHERE EXISTS (SELECT FROM h.visits)}, "\n\n", 'a view that comes to read the table of others');
 says('analyst', $train, '200', 'it does not stop those who train on the table');
 says('owner', "SELECT dp_protect('h.visits', 'patients', columns => '{age,bmi,ill}', domains => '{\"bmi\": [0, 60]}')", '', 'nor its owner');
 says('owner', "SELECT dp_protect('h.visits', 'patients', columns => '{age,bmi,ill}', domains => '{\"bmi\": [0, 60]}')", '');
 as('superuser', 'GRANT SELECT ON h.visits TO ben');
-fails('ben', "SELECT dp_logreg_train('ben.v', 'y', 'age', 0.01)", qr/^55000: relation "v" shares rows with "visits", which is charged to another budget/, 'it is refused where it is used');
+fails('ben', "SELECT dp_logreg_train('ben.v', 'y', 'age', 0.01)", qr/^0A000: view "v" cannot be offered: it has a subquery/, 'it is refused where it is used');
 as('superuser', 'REVOKE SELECT ON h.visits FROM ben');
-fails('ben', "CREATE VIEW ben.w AS SELECT age, ill FROM h.visits; SELECT dp_protect('ben.w', 'ben')", qr/^42501: permission denied for relation visits/, 'a view is protected by those who may read what it reads');
+fails('ben', "CREATE VIEW ben.w AS SELECT age, ill FROM h.visits; SELECT dp_protect('ben.w')", qr/^0A000: view "w" and its table "visits" have different owners/, 'a view is offered by the owner of its table');
 
 # a table that its owner has locked
 says('ben', "SELECT dp_protect('ben.own', 'ben'); BEGIN; LOCK TABLE ben.own; PREPARE TRANSACTION 'locked'", '');
@@ -77,7 +77,7 @@ my $walks = sub {
 is($walks->(), $walks->(), 'no call walks all registrations');
 
 # and whoever changes another table neither reads nor locks them
-as('superuser', q{INSERT INTO dperm.dp_protected_columns (column_name, listed, is_unit, registered_by, kept_by) SELECT ('"nowhere"."' || i || '"."a" "ben"')::dperm.dperm_column_name, true, false, CASE WHEN i % 2 = 1 THEN gen_random_uuid() END, CASE WHEN i % 2 = 0 THEN (SELECT id FROM dperm.dp_budget_accounts WHERE budget = 'ben') END FROM generate_series(1, 100000) i; ANALYZE dperm.dp_protected_columns;
+as('superuser', q{INSERT INTO dperm.dp_protected_columns (column_name, listed, is_unit, registered_by) SELECT ('"nowhere"."' || i || '"."a" "ben"')::dperm.dperm_column_name, true, false, gen_random_uuid() FROM generate_series(1, 100000) i; ANALYZE dperm.dp_protected_columns;
 	CREATE FUNCTION public.walked() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'dp\_protected\_%' $$});
 my $changes = 'CREATE TABLE ben.other (a int); CREATE TABLE ben.child () INHERITS (ben.other); ALTER TABLE ben.other ADD b int; ALTER TABLE ben.other RENAME a TO c; ALTER TABLE ben.other DROP b; DROP TABLE ben.other CASCADE';
 my $walked = as('superuser', 'SELECT public.walked()');
@@ -186,7 +186,7 @@ says('superuser', "SELECT role = current_user, act, details = 'owner ' || curren
 # ---- after a restore, a change of one table is none of others
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
-as('superuser', q{SET ROLE owner; CREATE TABLE h.parent (age int, mass float8, ill boolean); CREATE TABLE h.child () INHERITS (h.parent); SELECT dp_protect('h.child', 'patients', columns => '{age,mass}', domains => '{"mass": [0, 60]}')});
+as('superuser', q{SET ROLE owner; CREATE TABLE h.parent (age int, mass float8, ill boolean); CREATE TABLE h.child () INHERITS (h.parent); SELECT dp_protect('h.parent', 'patients', columns => '{age,mass}', domains => '{"mass": [0, 60]}')});
 $node->command_ok([ 'pg_dump', '-d', $node->connstr('origin'), '--format=custom', '-f', "$dir/dump" ], 'dumped');
 $node->safe_psql('postgres', 'CREATE DATABASE copy');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr('copy'), "$dir/dump" ], 'restored');
@@ -194,7 +194,7 @@ $database = 'copy';
 says('ben', "BEGIN; ALTER TABLE ben.own ADD more int; PREPARE TRANSACTION 'altering'", '');
 says('owner', q{ALTER TABLE h.visits RENAME bmi TO weight; SELECT columns, domains FROM dp_protected WHERE relation = 'h.visits'::regclass}, '{age,weight,ill}|{"weight": [0, 60]}', 'a table of others is altered meanwhile');
 as('superuser', "ROLLBACK PREPARED 'altering'");
-says('owner', q{ALTER TABLE h.parent RENAME mass TO weight; SELECT columns, domains FROM dp_protected WHERE relation = 'h.child'::regclass}, '{age,weight}|{"weight": [0, 60]}', 'a child is altered with its parent');
+says('owner', q{ALTER TABLE h.parent RENAME mass TO weight; SELECT columns, domains FROM dp_protected WHERE relation = 'h.parent'::regclass}, '{age,weight}|{"weight": [0, 60]}', 'a child is altered with its parent');
 says('owner', q{ALTER TABLE h.visits RENAME TO calls; ALTER TABLE h.calls RENAME weight TO kilos; SELECT columns FROM dp_protected WHERE relation = 'h.calls'::regclass}, '{age,kilos,ill}');
 says('analyst', "SELECT dp_logreg_train('h.calls', 'ill', '{age,kilos}', 0.01)::jsonb ->> 'rows'", '200', 'and an analyst trains');
 says('owner', q{SELECT dp_protect('h.typed', 'patients', columns => '{age,ill}'); ALTER TYPE h.visit RENAME ATTRIBUTE age TO years CASCADE; SELECT columns FROM dp_protected WHERE relation = 'h.typed'::regclass}, "\n{years,ill}");
@@ -219,7 +219,7 @@ as('superuser', 'REVOKE ALL ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA 
 says('superuser', 'CREATE TABLE h.other (a int); ALTER TABLE h.other ADD b int; ALTER SCHEMA h RENAME TO g; ALTER SCHEMA g RENAME TO h; CREATE TEMP TABLE temporary (a int); DROP TABLE h.other', '', 'the installer cannot use the schema of the functions: commands go on');
 says('analyst', $train, '200', 'an analyst trains');
 says('owner', "SELECT dp_grant('patients', 'analyst', 50)", '', 'and an owner grants');
-says('superuser', 'DROP OWNED BY owner; SELECT count(*) FROM dperm.dp_protected_relations', '0', 'DROP OWNED');
+says('superuser', 'DROP OWNED BY owner; SELECT count(*) FROM dperm.dp_protected_relations WHERE budget IS NOT NULL', '0', 'DROP OWNED');
 
 $node->stop;
 done_testing();

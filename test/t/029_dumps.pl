@@ -25,14 +25,29 @@ $node->safe_psql('origin', q{
 	SELECT dp_budget_create('patients', 4, 1e-6);
 	SELECT dp_protect('h.visits', 'patients', unit => 'person', columns => '{age,bmi,ill}', domains => '{"bmi": [0, 60]}'), dp_protect('h.parts', 'patients', unit => 'person');
 	SELECT dp_grant('patients', 'ana', 1), dp_grant('patients', 'gone', 1);
+	CREATE VIEW h.old AS SELECT age, bmi * 2 AS twice, secret, ill FROM h.visits WHERE age > 20;
+	SELECT dp_protect('h.old', domains => '{"twice": [0, 100]}');
 	SET ROLE clinic;
 	CREATE TABLE c.rows (age int CHECK (age BETWEEN 0 AND 120), ill boolean);
 	INSERT INTO c.rows SELECT i % 100, i % 3 = 0 FROM generate_series(1, 60) i;
 	SELECT dp_budget_create('clinic', 1), dp_protect('c.rows', 'clinic'), dp_grant('clinic', 'ben');
+	-- protections that have ended: of a table that is there, of one that was dropped, and of a view
+	SET ROLE hospital;
+	CREATE TABLE h.past (person int, age int CHECK (age BETWEEN 0 AND 120), ill boolean);
+	INSERT INTO h.past SELECT person, age, ill FROM h.visits;
+	CREATE TABLE h."Gone ""1" (LIKE h.past INCLUDING ALL);
+	CREATE VIEW h.ended AS SELECT age, ill FROM h.past;
+	SELECT dp_protect('h.past', 'patients', unit => 'person'), dp_protect('h."Gone ""1"', 'patients', unit => 'person'), dp_protect('h.ended');
+	-- closed ones: a table that has become a child, one of another owner, and a view of that
+	CREATE TABLE h.above (LIKE h.past); CREATE TABLE h.child (LIKE h.past INCLUDING ALL); CREATE TABLE h.given (LIKE h.past INCLUDING ALL); CREATE VIEW h.shown AS SELECT age, ill FROM h.given;
+	SELECT dp_protect('h.child', 'patients', unit => 'person'), dp_protect('h.given', 'patients', unit => 'person'), dp_protect('h.shown');
+	ALTER TABLE h.child INHERIT h.above;
 	RESET ROLE;
+	ALTER TABLE h.given OWNER TO clinic;
 	CREATE TABLE models (name text PRIMARY KEY, model dp_model); GRANT ALL ON models TO ana;
 	SET ROLE ana; INSERT INTO models SELECT 'ana', dp_logreg_train('h.visits', 'ill', '{age,bmi}', 0.25);
-	SET ROLE ben; SELECT dp_logreg_train('c.rows', 'ill', '{age}', 0.5)});
+	SET ROLE ben; SELECT dp_logreg_train('c.rows', 'ill', '{age}', 0.5);
+	SET ROLE hospital; SELECT dp_unprotect('h.past'); DROP TABLE h."Gone ""1"});
 
 # Runs statements as a role, and returns what they say: rows, or the error.
 my $server = $node;
@@ -53,10 +68,16 @@ sub train { my ($relation, $features, $epsilon) = @_; return "SELECT dp_logreg_t
 my $state = q{SELECT budget, owner, epsilon, delta, epsilon_spent FROM dp_budgets ORDER BY 1;
 	SELECT budget, entry, at, act, role, function, relation, features, unit, epsilon, epsilon_left, release, md5(model::text) FROM dp_ledger ORDER BY 1, 2;
 	SELECT relation, budget, unit, columns, domains FROM dp_protected ORDER BY relation::text COLLATE "C";
+	SELECT r.relation_name, r.owner, r.budget, a.budget AS of, t.relation_name AS view_of, r.persons, r.unit, r.all_columns, r.ended, r.ended_by, r.dropped_name FROM dperm.dp_protected_relations r
+		LEFT JOIN dperm.dp_protected_relations t ON t.id = r.view_of LEFT JOIN dperm.dp_budget_accounts a ON a.id = r.budget_id ORDER BY r.relation_name::text COLLATE "C", r.ended;
+	SELECT r.relation_name, c.column_name, c.relation = r.relation AS bound, c.listed, c.is_unit, c.domain FROM dperm.dp_protected_columns c JOIN dperm.dp_protected_relations r ON r.id = c.registered_by ORDER BY c.column_name::text COLLATE "C", 4, 5;
 	SELECT name, md5(model::text), dp_decision(model, ROW(50, 20.0)::h.pair) FROM models};
 $node->safe_psql('origin', 'CREATE TYPE h.pair AS (age int, bmi float8)');
 my $before = as('superuser', $state);
 like($before, qr/^clinic\|clinic\|1\|0\|0\.5\npatients\|hospital\|4\|0\.000001\|0\.25\n/, 'what there is');
+like($before, qr/^"h"\."old" "hospital"\|hospital\|patients\|patients\|"h"\."visits" "hospital"\|t\|\|t\|\|\|$/m, 'a view that is offered has its table');
+like($before, qr/^"h"\."past" "hospital"\|hospital\|\|patients\|\|t\|person\|t\|2[^|]*\|hospital\|$/m, 'a protection that has ended');
+like($before, qr/^\|hospital\|\|patients\|\|t\|person\|t\|2[^|]*\|hospital\|"h"\."Gone ""1"$/m, 'and that of a table that was dropped');
 
 # What has to hold in each copy
 sub holds
@@ -70,6 +91,15 @@ sub holds
 	fails('ana', train('h.visits', 'secret', 0.1), qr/^42501: column "secret" of protected relation "visits" is not open to training/, 'a closed column stays closed');
 	fails('ben', train('h.visits', 'age', 0.1), qr/^42501: permission denied/, 'no grant, no model');
 	fails('hospital', train('h.part_1', 'age', 0.1), qr/^42501: relation "part_1" reads protected relation "parts"/, 'a partition is not a way around');
+	says('ana', train('h.old', 'age,twice', 0.125), 't', 'a view is offered');
+	fails('ana', train('h.old', 'secret', 0.125), qr/^42501: column "secret" of protected relation "old" is not open to training/, 'as its table is');
+	fails('hospital', "BEGIN; CREATE TABLE h.\"Gone \"\"1\" (LIKE h.past INCLUDING ALL); SELECT dp_protect('$_', 'patients', unit => 'age')", qr/^55000: relation "[^"]+( "1)?" has another unit in budget "patients"/, "a budget keeps the unit of what has ended: $_")
+		foreach 'h.past', 'h."Gone ""1"';
+	says('hospital', "BEGIN; CREATE TABLE h.\"Gone \"\"1\" (LIKE h.past INCLUDING ALL); SELECT dp_protect('h.past', 'patients', unit => 'person'), dp_protect('h.\"Gone \"\"1\"', 'patients', unit => 'person'), dp_protect('h.ended'); ROLLBACK", '||', 'with that they are protected again');
+	fails('ana', train('h.ended', 'age', 0.1), qr/^42501: permission denied/, 'what has ended is not open');
+	fails($_, train('h.child', 'age', 0.1), qr/^55000: protected relation "child" has been changed, and is closed/, "a table that has become a child is closed: $_") foreach 'ana', 'hospital';
+	fails($_, train('h.given', 'age', 0.1), qr/^55000: protected relation "given" has a different owner than when it was protected/, "a table of another owner is closed: $_") foreach 'ana', 'hospital', 'clinic';
+	fails('ana', train('h.shown', 'age', 0.1), qr/^55000: protected relation "shown" has been changed, and is closed/, 'so is a view of it');
 	fails('ben', train('c.rows', 'age', 0.6), qr/^54000: budget "clinic" has too little epsilon left/, 'so do budgets of others');
 	fails('ana', 'SELECT count(*) FROM h.visits', qr/^42501/, 'nobody may read who could not');
 	fails('superuser', 'DELETE FROM dperm.dp_ledger_entries', qr/^(42501|55000)/, 'the ledger is append-only');
@@ -91,6 +121,15 @@ holds();
 copy('parallel');
 is(restore('directory', '-j', '2'), '', 'parallel: restored');
 holds();
+
+# whichever of our tables, and of the others, comes first
+copy('reversed');
+my @entries = grep { !/^;/ } split /^/, `pg_restore -l $dir/custom`;
+append_to_file("$dir/list", join('', (grep { !/TABLE DATA|CONSTRAINT|INDEX|ACL/ } @entries), (reverse grep { /TABLE DATA/ } @entries), (grep { /CONSTRAINT|INDEX|ACL/ } @entries)));
+is(restore('custom', '--exit-on-error', '-L', "$dir/list"), '', 'in reverse order: restored');
+holds();
+
+$database = 'parallel';
 is(restore('custom', '--clean', '--if-exists', '--exit-on-error'), '', 'over a copy that has been used: restored');
 holds();
 
@@ -107,14 +146,14 @@ says('superuser', $state, $before, 'the original is as it was');
 copy('owned');
 is(restore('custom', '--no-owner'), '', 'without owners: restored');
 fails($_, train('h.visits', 'age', 0.1), qr/^(55000|42501)/, "without owners: $_ trains on nothing that was protected") foreach 'ana', 'ben', 'hospital', 'superuser';
-fails('superuser', train('c.rows', 'age', 0.1), qr/^(55000|42501)/, 'without owners: nor do others');
+fails('superuser', train($_, 'age', 0.1), qr/^(55000|42501)/, "without owners: nor do others: $_") foreach 'c.rows', 'h.parts', 'h.old', 'h.child', 'h.given', 'h.shown';
 like(as('superuser', q{SELECT string_agg(budget || ' ' || epsilon_spent, ', ' ORDER BY budget) FROM dp_budgets}), qr/^clinic 0\.50*, patients 0\.250*$/, 'without owners: what was spent is known');
 
 # ---- a role that is missing
 
 $database = 'origin';
 as('superuser', 'DROP OWNED BY gone');
-$node->safe_psql('postgres', "DROP DATABASE $_") foreach qw(plain custom parallel owned twin);
+$node->safe_psql('postgres', "DROP DATABASE $_") foreach qw(plain custom parallel reversed owned twin);
 $node->safe_psql('postgres', 'DROP ROLE gone');
 copy('without_role');
 is(restore('custom'), '', 'without a role: restored');
