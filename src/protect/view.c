@@ -53,10 +53,12 @@ typedef struct Walk
 	Oid			relation;		/* the view or the table that has them */
 	Oid			owner;			/* of it */
 	int			varno;			/* of the table */
-	bool		body;			/* is this the body of a built-in function? */
+	Oid			body;			/* the built-in function whose body is checked, or InvalidOid */
+	Bitmapset  *parameters;		/* its parameters, as far as they have been seen */
 } Walk;
 
 static bool check_expression(Node *node, void *context);
+static const char *surplus(const Query *query);
 
 /* Raise an error for a relation. */
 static void
@@ -201,8 +203,9 @@ function_fault(Form_pg_proc form, bool is_io, const char **hint)
 }
 
 /*
- * Check the body of a built-in function that is written in SQL: one expression
- * over its arguments.
+ * Check the body of a built-in function that is written in SQL. It is one
+ * expression, in which each argument appears once: so the planner always puts
+ * it in the place of the call, and nothing is planned while rows are read.
  */
 static void
 check_body(Oid function, HeapTuple tuple, const Walk *walk)
@@ -214,10 +217,12 @@ check_body(Oid function, HeapTuple tuple, const Walk *walk)
 		dperm_known_tree_read(TextDatumGetCString(body), ProcedureRelationId, function);
 
 	check_stack_depth();
-	if (tree == NULL || !IsA(tree, Query) || ((Query *) tree)->rtable != NIL)
+	if (tree == NULL || !IsA(tree, Query) || surplus((Query *) tree) ||
+		((Query *) tree)->jointree->fromlist || ((Query *) tree)->jointree->quals)
 		refuse(walk, psprintf("calls function %s, which is more than an expression",
 							  format_procedure(function)), VALUE_HINT);
-	within.body = true;
+	within.body = function;
+	within.parameters = NULL;
 	(void) check_expression((Node *) ((Query *) tree)->targetList, &within);
 }
 
@@ -351,7 +356,7 @@ describe(Node *node)
 static bool
 check_expression(Node *node, void *context)
 {
-	const Walk *walk = context;
+	Walk	   *walk = context;
 
 	if (node == NULL)
 		return false;
@@ -383,8 +388,12 @@ check_expression(Node *node, void *context)
 			check_type(((Var *) node)->vartype, walk);
 			break;
 		case T_Param:
-			if (!walk->body)
+			if (!OidIsValid(walk->body))
 				refuse(walk, describe(node), VALUE_HINT);
+			if (bms_is_member(((Param *) node)->paramid, walk->parameters))
+				refuse(walk, psprintf("calls function %s, which uses an argument twice",
+									  format_procedure(walk->body)), VALUE_HINT);
+			walk->parameters = bms_add_member(walk->parameters, ((Param *) node)->paramid);
 			check_type(((Param *) node)->paramtype, walk);
 			break;
 		case T_FuncExpr:
@@ -469,6 +478,7 @@ surplus(const Query *query)
 	plain->commandType = CMD_SELECT;
 	plain->querySource = query->querySource;
 	plain->canSetTag = query->canSetTag;
+	plain->isReturn = query->isReturn;
 	plain->hasSubLinks = query->hasSubLinks;	/* the walker names them */
 	plain->rtable = query->rtable;
 #if PG_VERSION_NUM >= 160000
