@@ -44,6 +44,7 @@
 	"anything else use " OTHERWISE "."
 #define VALUE_HINT "Expressions consist of columns, constants, and functions and types of " \
 	"PostgreSQL. For anything else use " OTHERWISE "."
+#define ENUM_HINT "Enums can be compared by =, <> and IN."
 #define STABLE_HINT "Use AT TIME ZONE 'UTC' for times, and casts and || for text. Otherwise " \
 	"use " OTHERWISE "."
 
@@ -198,7 +199,11 @@ function_fault(Form_pg_proc form, bool is_io, const char **hint)
 		return psprintf("returns type %s", format_type_be(form->prorettype));
 	for (int i = 0; i < form->pronargs; i++)
 		if (!is_declarable(form->proargtypes.values[i]))
+		{
+			if (form->proargtypes.values[i] == ANYENUMOID)
+				*hint = ENUM_HINT;
 			return psprintf("takes type %s", format_type_be(form->proargtypes.values[i]));
+		}
 	return NULL;
 }
 
@@ -260,7 +265,7 @@ check_call(Oid function, Oid collation, List *arguments, const Walk *walk)
 		if (function != F_ENUM_EQ && function != F_ENUM_NE &&
 			is_own_enum(exprType(lfirst(cell)), walk->owner))
 			refuse(walk, psprintf("calls function %s for an enum", format_procedure(function)),
-				   "Enums can be compared by =, <> and IN.");
+				   ENUM_HINT);
 }
 
 /*

@@ -160,7 +160,6 @@ foreach (1 .. $rows)
 	push @row, map { my $type = $_; rand() < 0.12 ? 'NULL' : 'ARRAY[' . join(', ', map { rand() < 0.1 ? 'NULL' : literal(pick(@{ $values{$type} }), $type) } 1 .. rand 4) . "]::$type\[]" } @stored;
 	push @inserts, "($_, 0.5, " . join(', ', @row) . ')';
 }
-my $words = join ', ', map { "('$_', '" . ($_ =~ s/"//gr) . "')" } @stored;
 query(q{
 	CREATE EXTENSION dperm;
 	CREATE ROLE owner LOGIN;
@@ -195,26 +194,29 @@ query(q{
 			outcome := SQLSTATE || ' ' || SQLERRM;
 	END $$;
 
-	-- the values that a session computes, in column s, and f for rows that fail; the number of these
+	-- the values that a session computes, in column s, and f for rows that fail; the number of these, or of
+	-- all rows if the values cannot be compared
 	CREATE FUNCTION compute(t text, k int, expression text) RETURNS int LANGUAGE plpgsql SET statement_timeout = 0 AS $$
 	DECLARE
 		failed int := 0;
 		i int;
 	BEGIN
-		EXECUTE format('UPDATE %I SET s%s = %s', t, k, expression);
-		EXECUTE format('SELECT count(*) FROM %I WHERE %s IS DISTINCT FROM s%s', t, expression, k);	-- can they be compared?
-		RETURN 0;
-	EXCEPTION WHEN OTHERS THEN
-		FOR i IN SELECT id FROM base LOOP
-			BEGIN
-				EXECUTE format('UPDATE %I SET s%s = %s WHERE id = %s', t, k, expression, i);
-				EXECUTE format('SELECT count(*) FROM %I WHERE id = %s AND %s IS DISTINCT FROM s%s', t, i, expression, k);
-			EXCEPTION WHEN OTHERS THEN
-				failed := failed + 1;
-				EXECUTE format('UPDATE %I SET f%s = true WHERE id = %s', t, k, i);
-			END;
-		END LOOP;
+		BEGIN
+			EXECUTE format('UPDATE %I SET s%s = %s', t, k, expression);
+		EXCEPTION WHEN OTHERS THEN
+			FOR i IN SELECT id FROM base LOOP
+				BEGIN
+					EXECUTE format('UPDATE %I SET s%s = %s WHERE id = %s', t, k, expression, i);
+				EXCEPTION WHEN OTHERS THEN
+					failed := failed + 1;
+					EXECUTE format('UPDATE %I SET f%s = true WHERE id = %s', t, k, i);
+				END;
+			END LOOP;
+		END;
+		EXECUTE format('SELECT count(*) FROM %I WHERE CASE WHEN NOT f%s THEN %s IS DISTINCT FROM s%s END', t, k, expression, k);
 		RETURN failed;
+	EXCEPTION WHEN OTHERS THEN
+		RETURN (SELECT count(*) FROM base);
 	END $$;
 	RESET ROLE;
 
@@ -316,7 +318,7 @@ sub comparable
 	my ($expression, $type) = @_;
 	return ("pg_catalog.$sent{$type}($expression)", 'bytea') if $sent{$type};
 	return ("($expression)::text COLLATE \"C\"", 'text') if $type =~ /^(?:text|name|character|character varying)$/;
-	return ($expression, $type);
+	return ($expression, $type =~ s/^character\[/bpchar[/r =~ s/^bit\[/"bit"[/r);	# these have a length otherwise
 }
 
 # Views over a table with what a session has computed: the numbers of rows whose
