@@ -94,7 +94,7 @@ INSERT INTO callees.cases (expression) VALUES
 	('ctid'), ('(ctid::text::point)[0]'), ('tableoid'), ('xmin'),
 	-- more than one row
 	('generate_series(1, 2)'), ('unnest(v)'), ('(SELECT 1)'), ('EXISTS (SELECT FROM callees.cases)'), ('x IN (SELECT 1)'), ('ARRAY(SELECT 1)'), ('count(*) OVER ()'), ('row_number() OVER (ORDER BY x)'),
-	('make_interval(days => 3)');
+	('make_interval(days => 3)'), ($$(birth::timestamp, interval '1 day') OVERLAPS (birth::timestamp, interval '1 day')$$);
 \set ECHO all
 SELECT expression, outcome FROM callees.cases, callees.show(expression) ORDER BY id;
 SELECT DISTINCT hint FROM callees.cases, callees.show(expression) ORDER BY 1;
