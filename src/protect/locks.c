@@ -94,7 +94,8 @@ lock_with_values(Oid relation, LOCKMODE mode)
  * Lock the catalogs that a row can make a process look at. Caches are filled by
  * the first row that needs them: the labels of an enum, the collation of a
  * comparison, how values of a type are written or, in an array, compared, and
- * the schema of a type that the error of a row names. To look at a catalog for the first time takes those that describe it.
+ * the schema of a type that the error of a row names. To look at a catalog for
+ * the first time takes those that describe it.
  */
 static void
 lock_catalogs(void)
