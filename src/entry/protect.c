@@ -251,7 +251,8 @@ keep_omitted(Protecting *protecting, const DpermRegistration *before)
 					 errhint("Specify unit, columns and domains.")));
 		return;
 	}
-	if (protecting->registration.budget == NULL)
+	/* those of a view are its table's */
+	if (protecting->registration.budget == NULL && !before->view_of)
 		protecting->registration.budget = before->budget;
 	if (protecting->unit == NULL && !before->view_of)
 		protecting->unit = dperm_protection_unit(before, NULL);

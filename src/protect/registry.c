@@ -24,6 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
+#include "utils/timestamp.h"
 
 #include "base/compat.h"
 #include "budget/object_name.h"
@@ -350,30 +351,38 @@ own_unit(const DpermOwnRows *rows, int row, Oid table)
 }
 
 /*
- * The unit that a budget keeps for a table: its own, or that of one of its name
- * that was dropped.
+ * The unit that a budget keeps for a table: its own, or that of the last one of
+ * its name that was dropped.
  */
 bool
 dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit)
 {
 	DpermOwnRows rows = rows_of_budget(budget_id);
 	char	   *name = dperm_object_name_relation(table);
-	bool		found = false;
+	TimestampTz last = 0;
+	int			found = -1;
 
 	for (int i = 0; i < rows.count; i++)
 	{
-		bool		own = DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) == table;
 		char	   *dropped = dperm_own_rows_text(&rows, i, "dropped_name");
+		TimestampTz ended = DatumGetTimestampTz(dperm_own_rows_value(&rows, i, "ended"));
 
-		if (dperm_own_rows_value(&rows, i, "view_of") ||
-			!(own || (dropped && strcmp(dropped, name) == 0)))
+		if (dperm_own_rows_value(&rows, i, "view_of"))
 			continue;
-		*unit = own ? own_unit(&rows, i, table) : dperm_own_rows_text(&rows, i, "unit");
-		if (own)
+		if (DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) == table)
+		{
+			*unit = own_unit(&rows, i, table);
 			return true;
-		found = true;
+		}
+		if (dropped && strcmp(dropped, name) == 0 && (found < 0 || ended > last))
+		{
+			found = i;
+			last = ended;
+		}
 	}
-	return found;
+	if (found >= 0)
+		*unit = dperm_own_rows_text(&rows, found, "unit");
+	return found >= 0;
 }
 
 /* Forget what has ended before this transaction. */
@@ -397,6 +406,8 @@ dperm_registry_views(const DpermRegistration *table)
 	List	   *found = NIL;
 	ListCell   *cell;
 
+	if (table->budget_id == NULL)
+		return NIL;
 	foreach(cell, dperm_registry_charge(&(const DpermBudget) {.id = table->budget_id}))
 	{
 		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
@@ -511,19 +522,22 @@ dperm_registry_write(DpermTablesScope *scope, DpermRegistration *registration,
 
 /*
  * The views of a table belong to another registration of it, and to its budget.
+ * Those of a former owner stay, and are closed.
  */
 void
 dperm_registry_move_views(DpermTablesScope *scope, const char *from, const DpermRegistration *to)
 {
-	Oid			types[] = {TEXTOID, TEXTOID, TEXTOID, TEXTOID, BOOLOID};
+	Oid			types[] = {TEXTOID, TEXTOID, TEXTOID, TEXTOID, BOOLOID, OIDOID};
 	Datum		values[] = {CStringGetTextDatum(from), CStringGetTextDatum(to->id),
 							CStringGetTextDatum(to->budget), CStringGetTextDatum(to->budget_id),
-							BoolGetDatum(to->persons)};
+							BoolGetDatum(to->persons),
+							ObjectIdGetDatum(dperm_relation_owner(to->relation))};
 
 	(void) dperm_own_tables_query(scope,
 								  "UPDATE dperm.dp_protected_relations SET view_of = $2::uuid, "
 								  "budget = $3, budget_id = $4::uuid, persons = $5 "
-								  "WHERE view_of = $1::uuid AND budget IS NOT NULL",
+								  "WHERE view_of = $1::uuid AND budget IS NOT NULL "
+								  "AND owner = $6",
 								  lengthof(types), types, values, NULL);
 }
 

@@ -547,7 +547,7 @@ DpermView *
 dperm_view_read(Oid view)
 {
 	DpermView  *result = palloc0(sizeof(*result));
-	Relation	relation = table_open(view, NoLock);
+	Relation	relation = table_open(view, AccessShareLock);
 	Walk		walk = {.relation = view, .owner = relation->rd_rel->relowner};
 	Query	   *query = dperm_domains_view_query(relation);
 	const char *fault;
