@@ -8,9 +8,11 @@
 
 #include "access/relation.h"
 #include "access/xact.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -195,6 +197,9 @@ dperm_protection_check_table(Oid table)
 				 errdetail("Rows are read with the rights of the owner."),
 				 errhint("Use ALTER TABLE %s NO FORCE ROW LEVEL SECURITY.",
 						 quote_identifier(RelationGetRelationName(relation)))));
+	if (pg_class_aclcheck(table, relation->rd_rel->relowner, ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(relation->rd_rel->relkind),
+					   RelationGetRelationName(relation));
 	relation_close(relation, NoLock);
 	dperm_view_check_table(table, find_all_inheritors(table, AccessShareLock, NULL));
 }

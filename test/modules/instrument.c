@@ -6,7 +6,7 @@
  * A moment is "plan", when the query over the rows is planned; "charge", just
  * before the charge is committed; "read", before the first row; "row_K", when
  * the executor hands over row K; or "keep", just before the release is
- * committed. All settings but the last two are lists of moments:
+ * committed. The first four settings are lists of moments:
  *
  * instrument.hold: the process waits while somebody holds the advisory lock
  * whose key is K, or -1, -2, -3 and -4 for plan, charge, read and keep.
@@ -14,7 +14,8 @@
  * that the moment has passed.
  * instrument.fail: it raises an error that contains a secret.
  * instrument.leak: it runs the statements in instrument.sql as a superuser, if
- * the moment is a row.
+ * the moment is a row; or, with instrument.plain, as whoever it is, with what
+ * that role may do there.
  * instrument.relation: only calls on a table of that name are concerned.
  */
 #include "postgres.h"
@@ -54,6 +55,7 @@ static char *fail;
 static char *leak;
 static char *sql;
 static char *relation;
+static bool plain;
 
 static planner_hook_type next_planner;
 static ExecutorRun_hook_type next_run;
@@ -138,7 +140,7 @@ wait_for(LOCKTAG tag)
 	}
 }
 
-/* Run statements as a superuser. */
+/* Run statements, as a superuser or as they are. */
 static void
 run_statements(void)
 {
@@ -146,7 +148,8 @@ run_statements(void)
 	int			context;
 
 	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
+	if (!plain)
+		SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
 	SPI_connect();
 	if (SPI_execute(sql, false, 0) < 0)
 		elog(FATAL, "cannot run %s", sql);
@@ -306,6 +309,8 @@ _PG_init(void)
 	define("instrument.leak", &leak);
 	define("instrument.sql", &sql);
 	define("instrument.relation", &relation);
+	DefineCustomBoolVariable("instrument.plain", "who runs the statements", NULL, &plain, false,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	next_planner = planner_hook;
 	planner_hook = plan;
 	next_run = ExecutorRun_hook;

@@ -253,26 +253,40 @@ foreach my $case (
 	[ 'a number that is none', 'CASE WHEN id = 13 THEN note::int ELSE age END' ],
 	[ 'a regular expression', "CASE WHEN note ~ (CASE WHEN id = 13 THEN note || '[' ELSE 'x' END) THEN 1 ELSE age END" ],
 	[ 'a text that is too long', "CASE WHEN id = 13 THEN length(repeat(note, 1000000000)) ELSE age END" ],
-	[ 'stack depth', 'CASE WHEN id = 13 THEN recurses(note) ELSE age END' ],
-	[ 'temp_file_limit', 'CASE WHEN id = 13 THEN sorts(note) ELSE age END' ],
-	[ 'an exception', "CASE WHEN id = 13 THEN raises('P0001', note) ELSE age END" ],
-	[ 'an error that cancels', "CASE WHEN id = 13 THEN raises('57014', note) ELSE age END" ],
-	[ 'an error within an operator', 'CASE WHEN id = 13 THEN age OPERATOR(public.///) id ELSE age END' ],
-	[ 'an error within a constraint', 'CASE WHEN id = 13 THEN (age::picky)::int ELSE age END' ],
-	[ 'messages', 'says(age, note)' ],
-	[ 'a call within a call', 'CASE WHEN id = 13 THEN calls_again(age) ELSE age END' ],
-	[ 'a charge within a call', 'CASE WHEN id = 13 THEN charges(age) ELSE age END' ],
+	[ 'stack depth', "CASE WHEN id = 13 THEN length(((repeat('[', 1000000) || note)::jsonb)::text) ELSE age END" ],
 	[ 'WHERE', 'age', 'WHERE 1 / (id - 13) > -2' ])
 {
 	my ($what, $expression, $where) = (@$case, '');
-	query(qq{SET SESSION AUTHORIZATION owner; DROP VIEW IF EXISTS tried; CREATE VIEW tried AS SELECT ill, ($expression)::int AS age FROM people $where; SELECT dp_protect('tried', 'b', domains => '{"age": [0, 50]}')});
+	query(qq{SET SESSION AUTHORIZATION owner; DROP VIEW IF EXISTS tried; CREATE VIEW tried AS SELECT ill, ($expression)::int AS age FROM people $where; SELECT dp_protect('tried', domains => '{"age": [0, 50]}')});
 	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 	my ($out, $err) = as('ana', "SELECT dp_logreg_train('tried', 'ill', '{age}', 0.01)::jsonb ->> 'rows'");
 	is("$out|$err", '200|', "$what: nothing of a row");
 	charged($what, 'kept');
 }
 ok(slurp_file($node->logfile) !~ /secret canary|canary\d/, 'nor is it in the log');
-ok(slurp_file($node->logfile) =~ /a$_/, "which says what happened: $_") foreach map { "n expression of protected relation \\d+ failed: SQLSTATE $_" } '22012, raised by int4div', '54001, raised by check_stack_depth', '53400, raised by';
+ok(slurp_file($node->logfile) =~ /a$_/, "which says what happened: $_") foreach map { "n expression of protected relation \\d+ failed: SQLSTATE $_" } '22012, raised by int4div', '54001, raised by check_stack_depth';
+
+# What runs code of the owner is not offered.
+foreach my $case (
+	[ 'stack depth', 'CASE WHEN id = 13 THEN recurses(note) ELSE age END', 'calls function recurses' ],
+	[ 'temp_file_limit', 'CASE WHEN id = 13 THEN sorts(note) ELSE age END', 'calls function sorts' ],
+	[ 'an exception', "CASE WHEN id = 13 THEN raises('P0001', note) ELSE age END", 'calls function raises' ],
+	[ 'an error that cancels', "CASE WHEN id = 13 THEN raises('57014', note) ELSE age END", 'calls function raises' ],
+	[ 'an error within an operator', 'CASE WHEN id = 13 THEN age OPERATOR(public.///) id ELSE age END', 'has operator ///' ],
+	[ 'an error within a constraint', 'CASE WHEN id = 13 THEN (age::picky)::int ELSE age END', 'has a cast to domain picky' ],
+	[ 'messages', 'says(age, note)', 'calls function says' ],
+	[ 'a call within a call', 'CASE WHEN id = 13 THEN calls_again(age) ELSE age END', 'calls function calls_again' ],
+	[ 'a charge within a call', 'CASE WHEN id = 13 THEN charges(age) ELSE age END', 'calls function charges' ],
+	[ 'a charge for every row', 'charges(age)', 'calls function charges' ],
+	[ 'settings', "CASE WHEN current_setting('TimeZone') = 'Europe/Paris' THEN 1 / (id - id) ELSE age END", 'calls function current_setting' ])
+{
+	my ($what, $expression, $has) = @$case;
+	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+	like((as('owner', qq{CREATE VIEW refused AS SELECT ill, ($expression)::int AS age FROM people; SELECT dp_protect('refused', domains => '{"age": [0, 50]}')}))[1], qr/ERROR:  0A000: view "refused" cannot be offered: it \Q$has\E/, "$what: refused");
+	like((as('ana', "SELECT dp_logreg_train('refused', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  42501: /, "$what: nobody trains on it");
+	not_charged($what);
+	query('DROP VIEW refused');
+}
 
 # A unit that is computed when it is read could fail.
 SKIP:
@@ -281,18 +295,21 @@ SKIP:
 	like((as('owner', q{CREATE TABLE virtual (id int, ill boolean, person int GENERATED ALWAYS AS (1 / id) VIRTUAL); SELECT dp_protect('virtual', 'b', unit => 'person')}))[1], qr/ERROR:  0A000: column "person" of table "virtual" cannot be the unit/, 'a virtual unit');
 }
 
-# What is wrong with a function for every row, a name that is not found or must
-# not be used, leaves all rows out.
-query(q{SET SESSION AUTHORIZATION owner; DROP VIEW tried; CREATE VIEW tried AS SELECT ill, charges(age) AS age FROM people; SELECT dp_protect('tried', 'b', domains => '{"age": [0, 50]}')});
-$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
-is(join('|', as('ana', "SELECT dp_logreg_train('tried', 'ill', '{age}', 0.01)::jsonb ->> 'rows'")), '200|', 'a name: nothing of a row');
-charged('a name', 'kept');
-
 # What depends on the number of rows alone is said in full.
 like((as('ana', "SELECT dp_logreg_tune('little', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  22023: a portion of the rows is empty\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:  There are too few rows for this many candidates/, 'too few rows');
 charged('too few rows', 'the arguments do not fit the number of rows');
 
-# ---- an owner's function in the worker is the owner, and nobody else; and writes nothing
+# ---- whatever runs in the worker is the owner, and nobody else; and writes nothing
+
+# Has the worker call a function as it is, when it hands over row 13.
+sub have_call
+{
+	my ($function) = @_;
+	$node->append_conf('postgresql.conf', "instrument.sql = 'SELECT $function'\ninstrument.leak = '" . ($function ? 'row_13' : '') . "'\ninstrument.plain = on\n");
+	$node->reload;
+	poll("SELECT current_setting('instrument.sql') = 'SELECT $function'");
+	return;
+}
 
 query(q{SET SESSION AUTHORIZATION owner;
 	CREATE TABLE attempt (command text, refusal text); INSERT INTO attempt VALUES ('', '');
@@ -308,9 +325,8 @@ query(q{SET SESSION AUTHORIZATION owner;
 	  END;
 	  RAISE 'not refused';
 	END $$;
-	CREATE FUNCTION attempted(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN IF i = 13 THEN PERFORM public.attempts(); END IF; RETURN i; END $$;
-	CREATE VIEW attempted AS SELECT ill, coalesce(attempted(age), 1 / (id - id)) AS age FROM people; SELECT dp_protect('attempted', 'b', domains => '{"age": [0, 50]}');
 	CREATE TABLE written (i int); CREATE SEQUENCE counted});
+have_call('public.attempts()');
 my $restricted = 'within security-restricted operation|within security-definer function';
 $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 foreach my $case (
@@ -342,10 +358,12 @@ foreach my $case (
 {
 	my ($command, $refusal) = @$case;
 	query(qq{UPDATE attempt SET command = \$a1\$$command\$a1\$, refusal = '$refusal'});
-	my ($out, $err) = as('ana', "SELECT dp_logreg_train('attempted', 'ill', '{age}', 0.01)::jsonb ->> 'rows'");
+	my ($out, $err) = as('ana', "SELECT dp_logreg_train('held', 'ill', '{age}', 0.01)::jsonb ->> 'rows'");
 	is("$out$err", 200, "the owner's function is refused: $command");
 	charged($command, 'kept');
 }
+
+have_call('');
 
 # ---- what changes while the worker waits for its lock
 
@@ -377,11 +395,11 @@ query('REVOKE CREATE ON SCHEMA public FROM emil');
 # ---- a view has the domains of the table behind it: both registrations count
 
 query(q{DROP TABLE IF EXISTS moving, moved; SET ROLE owner; CREATE TABLE moving (age int CHECK (age BETWEEN 0 AND 50), ill boolean); CREATE VIEW moving_view AS SELECT * FROM moving;
-	INSERT INTO moving SELECT i, i % 2 = 0 FROM generate_series(1, 5) i; SELECT dp_protect('moving_view', 'b')});
+	INSERT INTO moving SELECT i, i % 2 = 0 FROM generate_series(1, 5) i; SELECT dp_protect('moving', 'b'), dp_protect('moving_view')});
 foreach my $case (
 	[ 'protected', q{SELECT dp_protect('moving', 'b', domains => '{"age": [0, 20]}')}, 20 ],
 	[ 'protected again', q{SELECT dp_protect('moving', 'b', domains => '{"age": [0, 30]}')}, 30 ],
-	[ 'unprotected', q{SELECT dp_unprotect('moving')}, 50 ])
+	[ 'unprotected', q{SELECT dp_unprotect('moving')}, qr/ERROR:  42501: permission denied for relation moving_view/ ])
 {
 	my ($what, $change, $high) = @$case;
 	my $trained = q{SELECT dp_logreg_train('moving_view', 'ill', '{age}', 0.01)::jsonb #>> '{features,0,high}'};
@@ -392,7 +410,7 @@ foreach my $case (
 	unlike(finish($changer), qr/ERROR/, "behind a view, $what: changed");
 	like("$out$err", qr/ERROR:  55000: the registration of the protected relation has changed/, "behind a view, $what: the answer");
 	is(query("SELECT count(*) FROM dp_ledger WHERE budget = 'b' AND act = 'charge' AND entry > $entries"), 0, "behind a view, $what: not charged");
-	is(join('', as('ana', $trained)), $high, "behind a view, $what: the next call has the new domain");
+	like(join('', as('ana', $trained)), ref $high ? $high : qr/^$high$/, "behind a view, $what: the next call has the new domain");
 	nothing_left("behind a view, $what");
 }
 
@@ -510,32 +528,32 @@ query(q{
 		RAISE INFO 'canary %', i;
 		RETURN i;
 	END $$;
-	CREATE VIEW chatting AS SELECT ill, chatty(age) AS age FROM people;
-	SELECT dp_protect('chatting', 'b', domains => '{"age": [0, 50]}');
 });
-my (undef, $chat) = as('ana', "SELECT dp_logreg_train('chatting', 'ill', '{age}', 0.01) IS NOT NULL");
+have_call('public.chatty(1)');
+my (undef, $chat) = as('ana', "SELECT dp_logreg_train('held', 'ill', '{age}', 0.01) IS NOT NULL");
 unlike($chat, qr/canary/, 'no message after a public error that was caught');
 
-# What the owner's functions set and write is undone.
+# What is set and written in the worker is undone.
 query(q{
 	SET SESSION AUTHORIZATION owner;
 	CREATE FUNCTION sets(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('default_transaction_read_only', 'on', false), set_config('quote_all_identifiers', 'on', false); RETURN i; END $$;
-	CREATE VIEW setting AS SELECT ill, sets(age) AS age FROM people;
-	CREATE FUNCTION writes(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN BEGIN PERFORM set_config('transaction_read_only', 'off', true), lo_create(0); EXCEPTION WHEN division_by_zero THEN NULL; END; PERFORM set_config('transaction_read_only', 'on', true); RETURN i; END $$;
-	CREATE VIEW writing AS SELECT ill, writes(age) AS age FROM people;
-	SELECT dp_protect(v, 'b', domains => '{"age": [0, 50]}') FROM unnest('{setting,writing}'::text[]) v;
+	CREATE FUNCTION writes(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN BEGIN PERFORM set_config('transaction_read_only', 'off', true), lo_create(0); EXCEPTION WHEN OTHERS THEN NULL; END; PERFORM set_config('transaction_read_only', 'on', true); RETURN i; END $$;
 });
-is((as('ana', "SELECT dp_logreg_train('$_', 'ill', '{age}', 0.01)::jsonb ->> 'rows'; SELECT release, model IS NOT NULL FROM dp_ledger WHERE relation = 'public.$_' AND role = 'ana'"))[0], "200\nkept|t", "what functions do ends with the rows: $_") foreach 'setting', 'writing';
+foreach my $function ('sets', 'writes')
+{
+	have_call("public.$function(1)");
+	is((as('ana', "SELECT dp_logreg_train('held', 'ill', '{age}', 0.01)::jsonb ->> 'rows'; SELECT release, model IS NOT NULL FROM dp_ledger WHERE relation = 'public.held' AND role = 'ana' ORDER BY entry DESC LIMIT 1"))[0], "200\nkept|t", "what functions do ends with the rows: $function");
+}
+have_call('');
 is(query('SELECT count(*) FROM pg_largeobject_metadata'), '0', 'they have written nothing');
 
 # A worker that cannot be interrupted keeps its slot when its session has been
 # cancelled.
 query(q{
 	SET SESSION AUTHORIZATION owner;
-	CREATE FUNCTION slow(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ DECLARE a numeric := repeat('9', 60000)::numeric; r numeric; BEGIN r := }
-	. join(' + ', ('mod(a * a, 7)') x 60) . q{; RETURN i; END $$;
-	CREATE VIEW slowly AS SELECT ill, slow(age) AS age FROM people;
-	SELECT dp_protect('slowly', 'b', domains => '{"age": [0, 50]}');
+	CREATE VIEW slowly AS SELECT ill, age + (0 * (}
+	. join(' + ', map { "mod(repeat((9 - 0 * age)::text, 60000)::numeric ^ 2, 7 + $_)" } 1 .. 60) . q{))::int AS age FROM people;
+	SELECT dp_protect('slowly', domains => '{"age": [0, 50]}');
 });
 my $most = 0;
 for (1 .. 3)
@@ -552,24 +570,24 @@ query(q{
 	CREATE ROLE reader; GRANT reader TO owner;
 	CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing; GRANT USAGE ON FOREIGN SERVER nowhere TO owner;
 	SET SESSION AUTHORIZATION owner;
-	CREATE MATERIALIZED VIEW unfilled AS SELECT ill, age FROM people;
+	CREATE MATERIALIZED VIEW unfilled AS SELECT id, ill, age FROM people;
 	CREATE TABLE behind AS SELECT ill, age FROM people; CREATE VIEW before_it AS SELECT ill, age FROM behind;
-	CREATE FUNCTION mine(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN i; END $$;
-	CREATE VIEW calling AS SELECT ill, mine(age) AS age FROM people;
 	CREATE TABLE worded AS SELECT CASE WHEN ill THEN 'yes' ELSE 'no' END AS ill, age FROM people;
 	CREATE FOREIGN TABLE far (ill boolean, age int) SERVER nowhere;
-	SELECT dp_protect(t, 'b', domains => '{"age": [0, 50]}') FROM unnest('{unfilled,before_it,calling,worded,far}'::text[]) t;
+	SELECT dp_budget_create('stored', 1), dp_grant('stored', 'ana'), dp_protect('unfilled', 'stored', unit => 'id', domains => '{"age": [0, 50]}');
+	SELECT dp_protect(t, 'b', domains => '{"age": [0, 50]}') FROM unnest('{behind,before_it,worded,far}'::text[]) t;
 	REFRESH MATERIALIZED VIEW unfilled WITH NO DATA;
-	REVOKE SELECT ON behind FROM owner; REVOKE EXECUTE ON FUNCTION mine FROM owner, PUBLIC;
+	REVOKE SELECT ON behind FROM owner;
 });
 query("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO ana");
 $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
-foreach my $relation ('unfilled', 'before_it', 'calling', 'far')
+foreach my $relation ('unfilled', 'before_it', 'far')
 {
 	like((as('ana', "SELECT dp_logreg_train('$relation', 'ill', '{age}', 0.01)"))[1],
-		$relation eq 'calling' ? qr/ERROR:  42501: permission denied for function mine/ : $relation eq 'before_it' ? qr/ERROR:  42501: permission denied for table behind/ : qr/ERROR:  39000: the protected relation could not be read\nDETAIL:  Nothing has been charged\./, "$relation: cannot be read");
+		$relation eq 'before_it' ? qr/ERROR:  42501: permission denied for table behind/ : qr/ERROR:  39000: the protected relation could not be read\nDETAIL:  Nothing has been charged\./, "$relation: cannot be read");
 	not_charged($relation);
 }
+is(query("SELECT count(*) FROM dp_ledger WHERE budget = 'stored' AND act = 'charge'"), 0, 'unfilled: nothing is charged');
 is((as('ana', "SELECT dp_logreg_train('worded', 'ill', '{age}', 0.01, positive => 'yes')::jsonb ->> 'rows'"))[0], 200, 'an owner needs no function of ours');
 charged('an owner needs no function of ours', 'kept');
 query("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO PUBLIC");
@@ -598,37 +616,16 @@ foreach my $call ("SELECT count(*) FROM dp_cost('people', 'ill', '{age}', epsilo
 }
 charged('tuned', 'kept');
 
-# A plan does not depend on the caller's settings, or on who that is.
+# What the analyst puts in the way of what a view calls is not found.
 query(q{
+	CREATE SCHEMA ward AUTHORIZATION owner; GRANT USAGE ON SCHEMA ward TO ana; GRANT CREATE ON DATABASE postgres TO ana;
 	SET SESSION AUTHORIZATION owner;
-	CREATE FUNCTION told() RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN IF current_setting('TimeZone') = 'Europe/Paris' OR session_user <> 'owner' THEN RAISE 'told'; END IF; RETURN false; END $$;
-	CREATE VIEW telling AS SELECT ill, age FROM people WHERE NOT told();
-	SELECT dp_protect('telling', 'b', domains => '{"age": [0, 50]}');
-});
-my $seen = "SELECT count(*) FROM dp_ledger WHERE relation = 'public.telling' AND release = 'kept'";
-as('ana', "SET timezone = 'Europe/Paris'; SELECT dp_logreg_train('telling', 'ill', '{age}', 0.01)");
-is(query($seen), 1, 'a view that looks at settings');
-
-# What the analyst puts in the way of a function of the owner is not found; a
-# row that gets to it is left out.
-query(q{
-	CREATE SCHEMA ward AUTHORIZATION owner; GRANT CREATE, USAGE ON SCHEMA ward TO ana; GRANT CREATE ON DATABASE postgres TO ana;
-	SET SESSION AUTHORIZATION ana; CREATE DOMAIN ward.code AS int;
-	RESET SESSION AUTHORIZATION; REVOKE CREATE ON SCHEMA ward FROM ana;
-	SET SESSION AUTHORIZATION owner;
-	CREATE FUNCTION ward.coded(i int) RETURNS int IMMUTABLE STRICT LANGUAGE plpgsql AS $$ DECLARE c ward.code; BEGIN c := i; RETURN c; END $$;
-	CREATE FUNCTION ward.has(a int[]) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN (a @> ARRAY[5])::int; END $$;
-	CREATE FUNCTION ward.several(i int) RETURNS SETOF int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN NEXT 1 / (i - 13); END $$;
-	CREATE FUNCTION ward.most(i int) RETURNS int IMMUTABLE RETURN (SELECT max(g) FROM ward.several(i) g);
-	CREATE VIEW ward.codes AS SELECT ill, CASE WHEN id = 13 THEN ward.coded(age) ELSE age END + ward.has(CASE WHEN id = 13 THEN ARRAY[NULL, 5] ELSE ARRAY[5] END) + 0 * ward.most(id) AS age FROM people;
-	SELECT dp_protect('ward.codes', 'b', domains => '{"age": [0, 51]}')});
+	CREATE VIEW ward.codes AS SELECT ill, age + ((CASE WHEN id = 13 THEN ARRAY[NULL, 5] ELSE ARRAY[5] END) @> ARRAY[5])::int AS age FROM people;
+	SELECT dp_protect('ward.codes', domains => '{"age": [0, 51]}')});
 my $coded = "SELECT dp_logreg_train('ward.codes', 'ill', '{age}', 0.01)::jsonb ->> 'rows'";
 $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
-foreach my $way ('SELECT 1', 'ALTER DOMAIN ward.code ADD CHECK (value <> 13) NOT VALID')
-{
-	like((as('ana', "$way; $coded"))[0], qr/^(1\n)?200$/, "a call that is meddled with: $way");
-	charged($way, 'kept');
-}
+is((as('ana', $coded))[0], 200, 'a call that nobody meddles with');
+charged('a call that nobody meddles with', 'kept');
 SKIP:
 {
 	skip 'no intarray', 2 unless query("SELECT count(*) FROM pg_available_extensions WHERE name = 'intarray'");
