@@ -54,18 +54,18 @@ UPDATE patients SET readmitted = random() < 1 / (1 + exp(-(
 UPDATE patients SET days = least(30, 1 + age / 15 + 2 * admissions + 6 * (ward = 'surgery')::int + floor(4 * random())),
     goes_to = CASE WHEN age + 30 * random() > 95 THEN 'nursing home' WHEN ward = 'surgery' AND age > 45 THEN 'rehab' ELSE 'home' END;
 
-CREATE VIEW patients_train AS SELECT * FROM patients WHERE id % 5 > 0;
-CREATE VIEW patients_test AS SELECT * FROM patients WHERE id % 5 = 0;
 \echo
 SELECT * FROM patients ORDER BY id LIMIT 3;
 
-\echo '2. Its owner protects the patients with a budget, and grants a part of it to Ana.'
+\echo '2. Its owner protects the table with a budget, offers two views of it, and grants a part to Ana.'
 \echo '   The possible values of a column come from the declarations above, never from the rows'
 \echo
 \set ECHO queries
 SELECT dp_budget_create('patients', epsilon => 3) \g /dev/null
-SELECT dp_protect('patients_train', budget => 'patients', unit => 'id') \g /dev/null
-SELECT dp_protect('patients_test', budget => 'patients', unit => 'id') \g /dev/null
+SELECT dp_protect('patients', budget => 'patients', unit => 'id') \g /dev/null
+CREATE VIEW patients_train AS SELECT * FROM patients WHERE id % 5 > 0;
+CREATE VIEW patients_test AS SELECT * FROM patients WHERE id % 5 = 0;
+SELECT dp_protect('patients_train'), dp_protect('patients_test') \g /dev/null
 SELECT dp_grant('patients', 'ana', epsilon => 2) \g /dev/null
 \set ECHO none
 

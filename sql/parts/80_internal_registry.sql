@@ -101,18 +101,11 @@ COMMENT ON FUNCTION dperm.dperm_registry_sync() IS
 CREATE EVENT TRIGGER dperm_registry_drop ON sql_drop EXECUTE FUNCTION dperm.dperm_registry_sync();
 ALTER EVENT TRIGGER dperm_registry_drop DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_drop IS
-	'internal to dp_protect: remove dropped objects from the registry of protected relations';
-
-CREATE EVENT TRIGGER dperm_registry_before ON ddl_command_start
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER TYPE', 'ALTER SCHEMA', 'ALTER EXTENSION')
-	EXECUTE FUNCTION dperm.dperm_registry_sync();
-ALTER EVENT TRIGGER dperm_registry_before DISABLE;
-COMMENT ON EVENT TRIGGER dperm_registry_before IS
-	'internal to dp_protect: reject new names of protected relations that look like Citus shards, and resolve registrations that have the old names';
+	'internal to dp_protect: end the registrations of relations that are dropped';
 
 CREATE EVENT TRIGGER dperm_registry_alter ON ddl_command_end
 	WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS', 'SELECT INTO', 'CREATE SCHEMA', 'IMPORT FOREIGN SCHEMA', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'CREATE FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
 	EXECUTE FUNCTION dperm.dperm_registry_sync();
 ALTER EVENT TRIGGER dperm_registry_alter DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_alter IS
-	'internal to dp_protect: track new partitions of protected relations, and resolve registrations that were restored before their relations';
+	'internal to dp_protect: follow units that are renamed, and resolve registrations that were restored before their relations';

@@ -264,8 +264,8 @@ read_names(const char *text, bool is_column, DumpedName *names)
  * Can a relation of this kind be protected? Indexes, sequences and types share
  * the namespace.
  */
-bool
-dperm_object_name_is_kind(Oid relation)
+static bool
+is_kind(Oid relation)
 {
 	switch (get_rel_relkind(relation))
 	{
@@ -287,7 +287,7 @@ find_relation(const char *schema, const char *name)
 	Oid			namespace = get_namespace_oid(schema, true);
 	Oid			relation = OidIsValid(namespace) ? get_relname_relid(name, namespace) : InvalidOid;
 
-	return OidIsValid(relation) && dperm_object_name_is_kind(relation) ? relation : InvalidOid;
+	return OidIsValid(relation) && is_kind(relation) ? relation : InvalidOid;
 }
 
 /* The number of the column of this name, 0 if there is none. */

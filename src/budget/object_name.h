@@ -19,9 +19,6 @@ extern Datum dperm_object_name_make(Oid object);
 extern Datum dperm_object_name_column(Oid relation, AttrNumber number);
 extern Oid	dperm_object_name_type(const char *table, const char *column);
 
-/* Is a relation a table, a view, a materialized view or a foreign table? */
-extern bool dperm_object_name_is_kind(Oid relation);
-
 /*
  * The name of a relation as in a dump: with its schema, both always quoted,
  * whatever the reserved words of this version; empty if it has been dropped.

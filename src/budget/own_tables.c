@@ -46,7 +46,7 @@ dperm_own_tables_find(const char *name)
 
 /* The event triggers that our script creates, disabled. */
 static const char *const our_event_triggers[] = {"dperm_owners_drop", "dperm_registry_drop",
-											 "dperm_registry_before", "dperm_registry_alter"};
+												 "dperm_registry_alter"};
 
 /* Is an event trigger disabled? */
 static bool

@@ -41,9 +41,9 @@ give_away(DpermTablesScope *scope, const char *which, int count, Oid *types, Dat
 		Datum		update_values[] = {CStringGetTextDatum(lines[i].id),
 								 dperm_object_name_make(GetUserId())};
 
-		if (dperm_own_tables_query(scope, "UPDATE dperm.dp_budget_accounts SET owner_name = $2 WHERE "
-										  "id = $1::uuid", lengthof(update_types),
-							   update_types, update_values, NULL) != 1)
+		if (dperm_own_tables_query(scope, "UPDATE dperm.dp_budget_accounts SET owner_name = $2 "
+								   "WHERE id = $1::uuid", lengthof(update_types),
+								   update_types, update_values, NULL) != 1)
 			elog(ERROR, "could not give away budget \"%s\"", lines[i].budget);
 		dperm_budget_append(&lines[i]);
 	}
@@ -53,8 +53,8 @@ give_away(DpermTablesScope *scope, const char *which, int count, Oid *types, Dat
  * Not pg_authid, which only superusers can read: the owner of our tables was a
  * superuser when the extension was created, but need not be one any more.
  */
-#define ORPHANS_SQL "SELECT budget, id FROM dperm.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT " \
-	"FROM pg_catalog.pg_roles AS r WHERE r.oid OPERATOR(pg_catalog.=) a.owner)"
+#define ORPHANS_SQL "SELECT budget, id FROM dperm.dp_budget_accounts AS a WHERE NOT EXISTS " \
+	"(SELECT FROM pg_roles AS r WHERE r.oid = a.owner)"
 
 /*
  * Are there budgets of dropped roles, and may the caller give them away? Others
@@ -106,8 +106,9 @@ dperm_owners_sync(PG_FUNCTION_ARGS)
 			continue;
 		dperm_own_tables_enter(&scope);
 		if (role != GetUserId())
-			give_away(&scope, "SELECT budget, id FROM dperm.dp_budget_accounts WHERE owner = $1 ORDER "
-							  "BY budget FOR UPDATE", lengthof(types), types, values, scope.user);
+			give_away(&scope, "SELECT budget, id FROM dperm.dp_budget_accounts WHERE owner = $1 "
+							  "ORDER BY budget FOR UPDATE", lengthof(types), types, values,
+					  scope.user);
 		dperm_own_tables_leave(&scope);
 	}
 	PG_RETURN_NULL();

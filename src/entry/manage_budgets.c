@@ -23,7 +23,6 @@
 #include "core/base/limits.h"
 #include "protect/owner_notes.h"
 #include "protect/registry.h"
-#include "relation/cluster.h"
 #include "relation/location.h"
 
 PG_FUNCTION_INFO_V1(dp_budget_create);
@@ -353,11 +352,7 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 	dperm_budget_note(name, "drop", role, NULL, NULL);
 	(void) dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_grants WHERE budget_id = "
 										  "$1::uuid", 1, types, values, NULL);
-	(void) dperm_own_tables_query(&scope, "WITH gone AS (DELETE FROM dperm.dp_protected_relations "
-										  "WHERE budget_id = $1::uuid RETURNING id) "
-										  "DELETE FROM dperm.dp_protected_columns WHERE "
-										  "registered_by IN (SELECT id FROM gone)",
-								  1, types, values, NULL);
+	dperm_registry_forget(&scope, budget);
 	if (dperm_own_tables_query(&scope, "DELETE FROM dperm.dp_budget_accounts WHERE id = "
 									   "$1::uuid", 1, types, values, NULL) != 1)
 		elog(ERROR, "could not drop budget \"%s\"", name);
@@ -425,8 +420,8 @@ write_grant(DpermTablesScope *scope, DpermBudgetLine *line, Oid grantee)
 
 	/* the budget is locked; a restore may have added a second grant */
 	if (dperm_own_tables_query(scope,
-							   "WITH former AS (DELETE FROM dperm.dp_budget_grants WHERE budget_id = "
-							   "$5::uuid AND grantee = $2 RETURNING epsilon, delta, "
+							   "WITH former AS (DELETE FROM dperm.dp_budget_grants WHERE "
+							   "budget_id = $5::uuid AND grantee = $2 RETURNING epsilon, delta, "
 							   "spent_epsilon, spent_delta)"
 							   " INSERT INTO dperm.dp_budget_grants (budget_id, budget, "
 							   "grantee_name, epsilon, delta, spent_epsilon, spent_delta)"
@@ -468,8 +463,6 @@ dp_grant(PG_FUNCTION_ARGS)
 	dperm_budget_append(&line);
 	dperm_own_tables_leave(&scope);
 	dperm_owner_notes_grantee(grantee, name);
-	if (dperm_location_has_citus())
-		dperm_cluster_warn_of(grantee);
 	PG_RETURN_VOID();
 }
 

@@ -251,7 +251,8 @@ keep_omitted(Protecting *protecting, const DpermRegistration *before)
 					 errhint("Specify unit, columns and domains.")));
 		return;
 	}
-	if (protecting->registration.budget == NULL)
+	/* those of a view are its table's */
+	if (protecting->registration.budget == NULL && !before->view_of)
 		protecting->registration.budget = before->budget;
 	if (protecting->unit == NULL && !before->view_of)
 		protecting->unit = dperm_protection_unit(before, NULL);
@@ -387,8 +388,7 @@ check_kept_unit(const DpermBudget *budget, const Protecting *protecting)
 	Oid			relation = protecting->registration.relation;
 	char	   *kept;
 
-	if (!dperm_budget_is_charged(budget) ||
-		!dperm_registry_kept_unit(budget->id, relation, &kept) ||
+	if (!dperm_registry_kept_unit(budget->id, relation, &kept) ||
 		(kept && protecting->unit ? strcmp(kept, protecting->unit) == 0 :
 		 kept == protecting->unit))
 		return;
@@ -396,8 +396,9 @@ check_kept_unit(const DpermBudget *budget, const Protecting *protecting)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("relation \"%s\" has another unit in budget \"%s\"",
 					get_rel_name(relation), budget->name),
-			 kept ? errdetail("Its unit is column \"%s\".", kept) :
-			 errdetail("Its unit is a row."),
+			 kept == NULL ? errdetail("Its unit is a row.") :
+			 *kept == '\0' ? errdetail("Its unit is a column that has been dropped.") :
+			 errdetail("Its unit is column \"%s\".", kept),
 			 errhint("Specify that unit, or create another budget.")));
 }
 
@@ -425,7 +426,10 @@ write_table(Protecting *protecting, const DpermRegistration *before)
 	dperm_budget_settle_unit(&scope, budget,
 							 registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
 							 dperm_registry_charges(budget, relation));
-	check_kept_unit(budget, protecting);
+	if (dperm_budget_is_charged(budget))
+		check_kept_unit(budget, protecting);
+	else
+		dperm_registry_forget(&scope, budget);
 	dperm_registry_write(&scope, registration, protecting->columns, protecting->count);
 	if (before)
 		dperm_registry_move_views(&scope, before->id, registration);

@@ -4,28 +4,23 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
-#include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "entry/dropped_roles.h"
 #include "protect/registry.h"
-#include "relation/cluster.h"
 #include "relation/relation.h"
 
 PG_FUNCTION_INFO_V1(dperm_registry_sync);
 
 /* What an event has touched. */
 #define COMMANDS_SQL(function) \
-	"SELECT e.objid FROM pg_catalog." function "() AS e WHERE e.classid OPERATOR(pg_catalog.=) " \
-											   "'pg_catalog.pg_class'::pg_catalog.regclass"
+	"SELECT e.objid FROM " function "() AS e WHERE e.classid = 'pg_class'::regclass"
 #define DROPPED_SQL COMMANDS_SQL("pg_event_trigger_dropped_objects")
 #define ALTERED_SQL COMMANDS_SQL("pg_event_trigger_ddl_commands")
 
@@ -53,25 +48,31 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
 	"AND a.attrelid = r.relation AND a.attnum = c.number AND NOT a.attisdropped " \
 	"AND a.attname <> r.unit"
 
+/* A name as in object_name.c. */
+#define NAME_SQL(schema, name) \
+	"'\"' || replace(" schema ", '\"', '\"\"') || '\".\"' || " \
+	"replace(" name ", '\"', '\"\"') || '\"'"
+
+/*
+ * Those that a command has created or altered, and that pending registrations
+ * wait for. Indexes, sequences and types share the names of relations.
+ */
+#define AWAITED_SQL \
+	"SELECT a.oid FROM (SELECT c.oid, " NAME_SQL("n.nspname", "c.relname") " AS name " \
+	"FROM pg_class AS c, pg_namespace AS n WHERE n.oid = c.relnamespace " \
+	"AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.oid = ANY (ARRAY(" ALTERED_SQL "))) AS a " \
+	"WHERE EXISTS (SELECT FROM dperm.dp_protected_relations AS r WHERE r.pending = a.name) " \
+	"OR EXISTS (SELECT FROM dperm.dp_protected_columns AS p WHERE p.pending = a.name)"
+
 /* Is a registration pending? That is rare. */
 static bool
 any_pending(DpermTablesScope *scope)
 {
-	return dperm_own_tables_query(scope, "SELECT FROM dperm.dp_protected_relations WHERE pending IS "
-										 "NOT NULL UNION ALL SELECT FROM dperm.dp_protected_columns "
-										 "WHERE pending IS NOT NULL LIMIT 1",
-							  0, NULL, NULL, NULL) > 0;
-}
-
-/* A copy of a list in the memory context of the caller of a scope. */
-static List *
-kept_list(DpermTablesScope *scope, List *list)
-{
-	MemoryContext spi = MemoryContextSwitchTo(scope->caller);
-
-	list = list_copy(list);
-	MemoryContextSwitchTo(spi);
-	return list;
+	return dperm_own_tables_query(scope,
+								  "SELECT FROM dperm.dp_protected_relations "
+								  "WHERE pending IS NOT NULL "
+								  "UNION ALL SELECT FROM dperm.dp_protected_columns "
+								  "WHERE pending IS NOT NULL LIMIT 1", 0, NULL, NULL, NULL) > 0;
 }
 
 /*
@@ -82,10 +83,17 @@ kept_list(DpermTablesScope *scope, List *list)
 static List *
 awaited_relations(DpermTablesScope *scope)
 {
-	uint64		count =
-		any_pending(scope) ? dperm_own_tables_query(scope, ALTERED_SQL, 0, NULL, NULL, NULL) : 0;
+	MemoryContext spi;
+	List	   *awaited;
 
-	return kept_list(scope, dperm_registry_awaited(scope, dperm_own_tables_oids(count, 1)));
+	if (!any_pending(scope))
+		return NIL;
+	awaited = dperm_own_tables_oids(dperm_own_tables_query(scope, AWAITED_SQL, 0, NULL, NULL, NULL),
+									1);
+	spi = MemoryContextSwitchTo(scope->caller);
+	awaited = list_copy(awaited);
+	MemoryContextSwitchTo(spi);
+	return awaited;
 }
 
 /*
@@ -133,117 +141,6 @@ concerned_relations(bool drop, bool *orphans, List **awaited)
 	return found;
 }
 
-/*
- * The relation that a command names, before it is executed; InvalidOid if there
- * is none. Privileges are checked by the command itself.
- */
-static Oid
-named_relation(Node *command)
-{
-	RangeVar   *name = NULL;
-
-	if (IsA(command, AlterTableStmt))
-		name = ((AlterTableStmt *) command)->relation;
-	else if (IsA(command, RenameStmt))
-		name = ((RenameStmt *) command)->relation;
-	else if (IsA(command, AlterObjectSchemaStmt))
-		name = ((AlterObjectSchemaStmt *) command)->relation;
-	return name ? RangeVarGetRelid(name, NoLock, true) : InvalidOid;
-}
-
-/* The relations that a query returns, within a scope. */
-static List *
-found_relations(const char *sql, Oid argument)
-{
-	Oid			types[] = {OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(argument)};
-
-	return dperm_own_tables_oids(
-		dperm_own_tables_execute(sql, lengthof(types), types, values, NULL, true), 1);
-}
-
-/* The schema that a command renames; InvalidOid for other commands. */
-static Oid
-renamed_schema(Node *command)
-{
-	const RenameStmt *rename = (const RenameStmt *) command;
-
-	return IsA(command, RenameStmt) && rename->renameType == OBJECT_SCHEMA ?
-			   get_namespace_oid(rename->subname, true) :
-			   InvalidOid;
-}
-
-/*
- * The extension whose objects a command moves; InvalidOid for other commands.
- */
-static Oid
-moved_extension(Node *command)
-{
-	const AlterObjectSchemaStmt *move = (const AlterObjectSchemaStmt *) command;
-
-	return IsA(command, AlterObjectSchemaStmt) && move->objectType == OBJECT_EXTENSION ?
-			   get_extension_oid(strVal(move->object), true) :
-			   InvalidOid;
-}
-
-/*
- * Before relations, or columns of them, get other names or owners: make pending
- * registrations with the present ones refer to them. Most do already, but there
- * is no event for REASSIGN OWNED. The relations are the one that a command
- * names, with those that inherit from it or have its type, or all of a schema
- * or an extension. Names are looked up as by the command itself. If the caller
- * lacks privileges, the command raises an error, and nothing is done here.
- */
-static void
-settle_named(Node *command)
-{
-	Oid			role = GetUserId();
-	Oid			relation = named_relation(command);
-	Oid			schema = renamed_schema(command);
-	Oid			extension = moved_extension(command);
-	List	   *awaited = NIL;
-	DpermTablesScope scope;
-	ListCell   *cell;
-
-	if (OidIsValid(schema) && !has_privs_of_role(role, dperm_cluster_schema_owner(schema)))
-		return;
-	dperm_own_tables_enter(&scope);
-	if (any_pending(&scope))
-	{
-		if (OidIsValid(schema))
-			awaited = found_relations("SELECT c.oid FROM pg_catalog.pg_class AS c WHERE "
-									  "c.relnamespace OPERATOR(pg_catalog.=) $1", schema);
-		else if (OidIsValid(extension))
-			awaited = found_relations("SELECT d.objid FROM pg_catalog.pg_depend AS d WHERE "
-									  "d.classid OPERATOR(pg_catalog.=) "
-									  "'pg_catalog.pg_class'::pg_catalog.regclass "
-									  "AND d.refclassid OPERATOR(pg_catalog.=) "
-									  "'pg_catalog.pg_extension'::pg_catalog.regclass AND "
-									  "d.refobjid OPERATOR(pg_catalog.=) $1 AND d.deptype "
-									  "OPERATOR(pg_catalog.=) 'e'", extension);
-		else if (OidIsValid(relation))
-			awaited = found_relations("WITH RECURSIVE heirs (oid) AS (SELECT c.oid FROM "
-									  "pg_catalog.pg_class AS c, pg_catalog.pg_class AS n WHERE "
-									  "n.oid OPERATOR(pg_catalog.=) $1 "
-									  "AND (c.oid OPERATOR(pg_catalog.=) n.oid OR (n.relkind "
-									  "OPERATOR(pg_catalog.=) 'c' AND c.reloftype "
-									  "OPERATOR(pg_catalog.=) n.reltype)) "
-									  "UNION SELECT i.inhrelid FROM heirs AS h, "
-									  "pg_catalog.pg_inherits AS i WHERE i.inhparent "
-									  "OPERATOR(pg_catalog.=) h.oid) SELECT h.oid FROM "
-									  "heirs AS h", relation);
-		awaited = kept_list(&scope, dperm_registry_awaited(&scope, awaited));
-	}
-	dperm_own_tables_leave(&scope);
-	if (awaited == NIL)
-		return;
-	dperm_own_tables_enter(&scope);
-	foreach(cell, awaited)
-		if (OidIsValid(schema) || has_privs_of_role(role, dperm_relation_owner(lfirst_oid(cell))))
-			(void) dperm_registry_settle(&scope, lfirst_oid(cell), false);
-	dperm_own_tables_leave(&scope);
-}
-
 /* A unit has got another name. */
 static void
 rename_units(DpermTablesScope *scope, ArrayType *relations)
@@ -279,8 +176,7 @@ end_dropped(DpermTablesScope *scope, ArrayType *relations)
 		scope,
 		"UPDATE dperm.dp_protected_relations AS r SET relation_name = '', budget = NULL, "
 		"ended = coalesce(r.ended, clock_timestamp()), ended_by = coalesce(r.ended_by, $2::name), "
-		"dropped_name = (SELECT format('%s.%s', '\"' || replace(e.schema_name, '\"', '\"\"') || '\"', "
-		"'\"' || replace(e.object_name, '\"', '\"\"') || '\"') "
+		"dropped_name = (SELECT " NAME_SQL("e.schema_name", "e.object_name") " "
 		"FROM pg_event_trigger_dropped_objects() AS e WHERE e.classid = 'pg_class'::regclass "
 		"AND e.objid = r.relation AND e.objsubid = 0) "
 		"WHERE r.relation = ANY ($1) AND NOT EXISTS (SELECT FROM pg_class AS p "
@@ -290,7 +186,7 @@ end_dropped(DpermTablesScope *scope, ArrayType *relations)
 
 /*
  * dperm_registry_sync(): after a command that drops, creates or alters
- * relations, and before one that renames them. Only the relations of the
+ * relations. Only the relations of the
  * command are processed, which it has locked anyway: a row of another relation
  * would stay locked until the end of this transaction, and whoever alters that
  * relation would wait. Columns need no processing: renamed ones keep their
@@ -312,11 +208,6 @@ dperm_registry_sync(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("dperm_registry_sync can only be called by an event trigger")));
 	event = (EventTriggerData *) fcinfo->context;
-	if (strcmp(event->event, "ddl_command_start") == 0)
-	{
-		settle_named(event->parsetree);
-		PG_RETURN_NULL();
-	}
 	drop = strcmp(event->event, "sql_drop") == 0;
 	relations = concerned_relations(drop, &orphans, &awaited);
 	if (relations == NULL && !orphans && awaited == NIL)

@@ -8,6 +8,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
 #include "catalog/pg_attribute.h"
@@ -16,6 +17,7 @@
 #include "catalog/pg_collation.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
@@ -30,7 +32,6 @@
 
 #include "budget/own_tables.h"
 #include "protect/locks.h"
-#include "protect/view.h"
 #include "relation/location.h"
 #include "relation/row_sources.h"
 
@@ -92,8 +93,9 @@ lock_with_values(Oid relation, LOCKMODE mode)
 /*
  * Lock the catalogs that a row can make a process look at. Caches are filled by
  * the first row that needs them: the labels of an enum, the collation of a
- * comparison, and how values of a type are written or, in an array, compared.
- * To look at a catalog for the first time takes those that describe it.
+ * comparison, how values of a type are written or, in an array, compared, and
+ * the schema of a type that the error of a row names. To look at a catalog for
+ * the first time takes those that describe it.
  */
 static void
 lock_catalogs(void)
@@ -102,7 +104,8 @@ lock_catalogs(void)
 		EnumRelationId, CollationRelationId,
 		TypeRelationId, ProcedureRelationId, OperatorRelationId, CastRelationId,
 		OperatorClassRelationId, AccessMethodOperatorRelationId, AccessMethodProcedureRelationId,
-		RelationRelationId, AttributeRelationId, IndexRelationId
+		NamespaceRelationId,
+		RelationRelationId, AttributeRelationId, IndexRelationId, AccessMethodRelationId
 	};
 
 	for (int i = 0; i < lengthof(catalogs); i++)
@@ -132,12 +135,8 @@ lock_own_tables(void)
 static List *
 related(Oid relation)
 {
-	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW;
-	List	   *relations =
-		dperm_row_sources_family(is_view ? dperm_view_read(relation)->table : relation);
+	List	   *relations = dperm_row_sources_read(relation);
 
-	if (is_view)
-		relations = lappend_oid(relations, relation);
 	return list_concat(relations, dperm_location_shards(relations));
 }
 

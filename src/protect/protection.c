@@ -321,8 +321,8 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the unit of protected relation \"%s\" has been "
 						"dropped", get_rel_name(registration->relation)),
-				 errhint("The owner of the relation has to protect it again with dp_protect and "
-						 "another unit.")));
+				 errhint("The owner of the relation has to protect it again with another unit, in "
+						 "another budget if this one has been charged.")));
 	unit = registration->persons ?
 		get_attname(dperm_protection_table(registration), registration->unit, false) : NULL;
 	if (asked && (unit == NULL || strcmp(asked, unit) != 0))

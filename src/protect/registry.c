@@ -6,7 +6,7 @@
  * restored row is resolved to an OID and a number (object_name.c). If the
  * relation did not exist yet, or belonged to another role, the registration
  * keeps its name, and the relation cannot be used until this is settled. An
- * event trigger settles it before names change, and removes registrations of
+ * event trigger settles it before names change, and ends registrations of
  * dropped relations (registry_events.c).
  */
 #include "postgres.h"
@@ -19,7 +19,6 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
@@ -229,8 +228,7 @@ write_reference(DpermTablesScope *scope, bool is_column, Datum row, Datum refere
 	Oid			types[] = {TIDOID, dperm_object_name_type(table, name)};
 	Datum		values[] = {row, reference};
 
-	return dperm_own_tables_execute(psprintf("UPDATE dperm.%s SET %s = $2 WHERE ctid "
-											 "OPERATOR(pg_catalog.=) $1",
+	return dperm_own_tables_execute(psprintf("UPDATE dperm.%s SET %s = $2 WHERE ctid = $1",
 											 table, name),
 									lengthof(types), types, values, NULL, false) > 0;
 }
@@ -247,13 +245,11 @@ settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, bool all)
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(dperm_object_name_relation(relation))};
 	uint64		count = dperm_own_tables_query(scope, is_column ?
-										   "SELECT c.ctid, c.column_name FROM "
-										   "dperm.dp_protected_columns AS c WHERE c.pending "
-										   "OPERATOR(pg_catalog.=) $1" :
-										   "SELECT r.ctid, r.relation_name FROM "
-										   "dperm.dp_protected_relations AS r WHERE r.pending "
-										   "OPERATOR(pg_catalog.=) $1",
-										   lengthof(types), types, values, NULL);
+											   "SELECT ctid, column_name FROM "
+											   "dperm.dp_protected_columns WHERE pending = $1" :
+											   "SELECT ctid, relation_name FROM "
+											   "dperm.dp_protected_relations WHERE pending = $1",
+											   lengthof(types), types, values, NULL);
 	SPITupleTable *rows = SPI_tuptable;
 	bool		found = false;
 
@@ -334,7 +330,7 @@ dperm_registry_charges(const DpermBudget *budget, Oid except)
 
 /*
  * The unit of a registration of a table, as its column is called now, or was
- * when it was dropped; NULL for rows.
+ * when it was dumped; NULL for rows, empty for a column that has been dropped.
  */
 static char *
 own_unit(const DpermOwnRows *rows, int row, Oid table)
@@ -343,21 +339,20 @@ own_unit(const DpermOwnRows *rows, int row, Oid table)
 											   dperm_own_rows_value(rows, row, "id"));
 
 	for (int i = 0; i < columns.count; i++)
-	{
-		AttrNumber	number = DatumGetInt16(dperm_own_rows_value(&columns, i, "number"));
-		bool		found = DatumGetBool(dperm_own_rows_value(&columns, i, "is_unit")) &&
-			DatumGetObjectId(dperm_own_rows_value(&columns, i, "relation")) == table;
-		char	   *name = found && number > 0 ? present_name(table, number) : NULL;
+		if (DatumGetBool(dperm_own_rows_value(&columns, i, "is_unit")) &&
+			DatumGetObjectId(dperm_own_rows_value(&columns, i, "relation")) == table)
+		{
+			AttrNumber	number = DatumGetInt16(dperm_own_rows_value(&columns, i, "number"));
+			char	   *name = number > 0 ? present_name(table, number) : NULL;
 
-		if (name)
-			return name;
-	}
+			return name ? name : pstrdup("");
+		}
 	return dperm_own_rows_text(rows, row, "unit");
 }
 
 /*
  * The unit that a budget keeps for a table: its own, or that of the last one of
- * its name. Units may have changed before the first charge.
+ * its name that was dropped.
  */
 bool
 dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit)
@@ -365,30 +360,43 @@ dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit)
 	DpermOwnRows rows = rows_of_budget(budget_id);
 	char	   *name = dperm_object_name_relation(table);
 	TimestampTz last = 0;
-	bool		found = false;
+	int			found = -1;
 
 	for (int i = 0; i < rows.count; i++)
 	{
-		bool		own = DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) == table;
 		char	   *dropped = dperm_own_rows_text(&rows, i, "dropped_name");
 		TimestampTz ended = DatumGetTimestampTz(dperm_own_rows_value(&rows, i, "ended"));
 
-		if (dperm_own_rows_value(&rows, i, "view_of") ||
-			!(own || (dropped && strcmp(dropped, name) == 0)))
+		if (dperm_own_rows_value(&rows, i, "view_of"))
 			continue;
-		if (own)
+		if (DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) == table)
 		{
 			*unit = own_unit(&rows, i, table);
 			return true;
 		}
-		if (!found || ended > last)
+		if (dropped && strcmp(dropped, name) == 0 && (found < 0 || ended > last))
 		{
-			*unit = dperm_own_rows_text(&rows, i, "unit");
+			found = i;
 			last = ended;
 		}
-		found = true;
 	}
-	return found;
+	if (found >= 0)
+		*unit = dperm_own_rows_text(&rows, found, "unit");
+	return found >= 0;
+}
+
+/* Forget what has ended before this transaction. */
+void
+dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget)
+{
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(budget->id)};
+
+	(void) dperm_own_tables_query(scope,
+								  "WITH gone AS (DELETE FROM dperm.dp_protected_relations WHERE "
+								  "budget_id = $1::uuid AND ended < now() RETURNING id) "
+								  "DELETE FROM dperm.dp_protected_columns WHERE registered_by IN "
+								  "(SELECT id FROM gone)", lengthof(types), types, values, NULL);
 }
 
 /* The views that are offered of a table. */
@@ -398,6 +406,8 @@ dperm_registry_views(const DpermRegistration *table)
 	List	   *found = NIL;
 	ListCell   *cell;
 
+	if (table->budget_id == NULL)
+		return NIL;
 	foreach(cell, dperm_registry_charge(&(const DpermBudget) {.id = table->budget_id}))
 	{
 		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
@@ -425,52 +435,6 @@ dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *
 {
 	return a->budget && b->budget && a->budget_id && b->budget_id &&
 		   strcmp(a->budget, b->budget) == 0 && strcmp(a->budget_id, b->budget_id) == 0;
-}
-
-/*
- * Relations as arguments of a statement: their OIDs and their names, which
- * restored rows may have.
- */
-static void
-relation_arrays(List *relations, Datum *values)
-{
-	int			count = list_length(relations);
-	Datum	   *oids = palloc(sizeof(Datum) * Max(count, 1));
-	Datum	   *names = palloc(sizeof(Datum) * Max(count, 1));
-
-	for (int i = 0; i < count; i++)
-	{
-		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
-		names[i] = CStringGetTextDatum(dperm_object_name_relation(list_nth_oid(relations, i)));
-	}
-	values[0] =
-		PointerGetDatum(construct_array(oids, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	values[1] = PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-/* Those of the relations whose names pending registrations have. */
-List *
-dperm_registry_awaited(DpermTablesScope *scope, List *relations)
-{
-	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID};
-	Datum		values[2];
-	List	   *tables = NIL;
-	ListCell   *cell;
-
-	foreach(cell, relations)
-		if (dperm_object_name_is_kind(lfirst_oid(cell)))
-			tables = lappend_oid(tables, lfirst_oid(cell));
-	if (tables == NIL)
-		return NIL;
-	relation_arrays(tables, values);
-	(void) dperm_own_tables_query(scope, "SELECT n.oid FROM ROWS FROM (pg_catalog.unnest($1), "
-										 "pg_catalog.unnest($2)) AS n (oid, name) WHERE EXISTS "
-										 "(SELECT FROM dperm.dp_protected_relations AS r WHERE "
-										 "r.pending OPERATOR(pg_catalog.=) n.name)"
-							  " OR EXISTS (SELECT FROM dperm.dp_protected_columns AS c WHERE "
-							  "c.pending OPERATOR(pg_catalog.=) "
-							  "n.name)", lengthof(types), types, values, NULL);
-	return dperm_own_tables_oids(SPI_processed, 1);
 }
 
 /*
@@ -558,19 +522,22 @@ dperm_registry_write(DpermTablesScope *scope, DpermRegistration *registration,
 
 /*
  * The views of a table belong to another registration of it, and to its budget.
+ * Those of a former owner stay, and are closed.
  */
 void
 dperm_registry_move_views(DpermTablesScope *scope, const char *from, const DpermRegistration *to)
 {
-	Oid			types[] = {TEXTOID, TEXTOID, TEXTOID, TEXTOID, BOOLOID};
+	Oid			types[] = {TEXTOID, TEXTOID, TEXTOID, TEXTOID, BOOLOID, OIDOID};
 	Datum		values[] = {CStringGetTextDatum(from), CStringGetTextDatum(to->id),
 							CStringGetTextDatum(to->budget), CStringGetTextDatum(to->budget_id),
-							BoolGetDatum(to->persons)};
+							BoolGetDatum(to->persons),
+							ObjectIdGetDatum(dperm_relation_owner(to->relation))};
 
 	(void) dperm_own_tables_query(scope,
 								  "UPDATE dperm.dp_protected_relations SET view_of = $2::uuid, "
 								  "budget = $3, budget_id = $4::uuid, persons = $5 "
-								  "WHERE view_of = $1::uuid AND budget IS NOT NULL",
+								  "WHERE view_of = $1::uuid AND budget IS NOT NULL "
+								  "AND owner = $6",
 								  lengthof(types), types, values, NULL);
 }
 

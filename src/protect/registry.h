@@ -108,9 +108,16 @@ extern List *dperm_registry_views(const DpermRegistration *table);
 
 /*
  * Does the budget with this id keep a unit for a table, which is or was
- * registered, or has the name of one that was dropped? Its name, NULL for rows.
+ * registered, or has the name of one that was dropped? Its name, NULL for rows,
+ * empty for a column that has been dropped.
  */
 extern bool dperm_registry_kept_unit(const char *budget_id, Oid table, char **unit);
+
+/*
+ * Forget the registrations that charged a budget and have ended, within a scope:
+ * the budget keeps no units if nothing has been spent, or if it is dropped.
+ */
+extern void dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget);
 
 /*
  * Make pending registrations with the name of a relation refer to it, if they
@@ -118,12 +125,6 @@ extern bool dperm_registry_kept_unit(const char *budget_id, Oid table, char **un
  * protection. Returns whether there are any. Within a scope.
  */
 extern bool dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own);
-
-/*
- * Those of the relations that have the name of a pending registration, within a
- * scope.
- */
-extern List *dperm_registry_awaited(DpermTablesScope *scope, List *relations);
 
 /*
  * End the protection of a relation, whose registration is settled, within a

@@ -44,7 +44,9 @@
 	"anything else use " OTHERWISE "."
 #define VALUE_HINT "Expressions consist of columns, constants, and functions and types of " \
 	"PostgreSQL. For anything else use " OTHERWISE "."
-#define STABLE_HINT "Use AT TIME ZONE 'UTC' for times, casts and || for text, " OTHERWISE "."
+#define ENUM_HINT "Enums can be compared by =, <> and IN."
+#define STABLE_HINT "Use AT TIME ZONE 'UTC' for times, and casts and || for text. Otherwise " \
+	"use " OTHERWISE "."
 
 /* Whose expressions are checked. */
 typedef struct Walk
@@ -52,10 +54,12 @@ typedef struct Walk
 	Oid			relation;		/* the view or the table that has them */
 	Oid			owner;			/* of it */
 	int			varno;			/* of the table */
-	bool		body;			/* is this the body of a built-in function? */
+	Oid			body;			/* the built-in function whose body is checked, or InvalidOid */
+	Bitmapset  *parameters;		/* its parameters, as far as they have been seen */
 } Walk;
 
 static bool check_expression(Node *node, void *context);
+static const char *surplus(const Query *query);
 
 /* Raise an error for a relation. */
 static void
@@ -217,13 +221,18 @@ function_fault(Form_pg_proc form, bool is_io, const char **hint)
 		return psprintf("returns type %s", format_type_be(form->prorettype));
 	for (int i = 0; i < form->pronargs; i++)
 		if (!is_declarable(form->proargtypes.values[i]))
+		{
+			if (form->proargtypes.values[i] == ANYENUMOID)
+				*hint = ENUM_HINT;
 			return psprintf("takes type %s", format_type_be(form->proargtypes.values[i]));
+		}
 	return NULL;
 }
 
 /*
- * Check the body of a built-in function that is written in SQL: one expression
- * over its arguments.
+ * Check the body of a built-in function that is written in SQL. It is one
+ * expression, in which each argument appears once: so the planner always puts
+ * it in the place of the call, and nothing is planned while rows are read.
  */
 static void
 check_body(Oid function, HeapTuple tuple, const Walk *walk)
@@ -235,10 +244,12 @@ check_body(Oid function, HeapTuple tuple, const Walk *walk)
 		dperm_known_tree_read(TextDatumGetCString(body), ProcedureRelationId, function);
 
 	check_stack_depth();
-	if (tree == NULL || !IsA(tree, Query) || ((Query *) tree)->rtable != NIL)
+	if (tree == NULL || !IsA(tree, Query) || surplus((Query *) tree) ||
+		((Query *) tree)->jointree->fromlist || ((Query *) tree)->jointree->quals)
 		refuse(walk, psprintf("calls function %s, which is more than an expression",
 							  format_procedure(function)), VALUE_HINT);
-	within.body = true;
+	within.body = function;
+	within.parameters = NULL;
 	(void) check_expression((Node *) ((Query *) tree)->targetList, &within);
 }
 
@@ -276,21 +287,24 @@ check_call(Oid function, Oid collation, List *arguments, const Walk *walk)
 		if (function != F_ENUM_EQ && function != F_ENUM_NE &&
 			is_own_enum(exprType(lfirst(cell)), walk->owner))
 			refuse(walk, psprintf("calls function %s for an enum", format_procedure(function)),
-				   "Enums can be compared by =, <> and IN.");
+				   ENUM_HINT);
 }
 
 /*
  * Raise an error for an operator. The planner may use its negator or its
- * commutator in its place, and everybody may create one of them for an operator
- * of PostgreSQL that has none.
+ * commutator in its place, and one of PostgreSQL's operators that has none can
+ * be given one.
  */
 static void
 check_operator(Oid operator, Oid collation, List *arguments, const Walk *walk)
 {
-	if (operator >= FirstUnpinnedObjectId || get_negator(operator) >= FirstUnpinnedObjectId ||
+	if (operator >= FirstUnpinnedObjectId)
+		refuse(walk, psprintf("has operator %s, which is not PostgreSQL's own",
+							  format_operator(operator)), VALUE_HINT);
+	if (get_negator(operator) >= FirstUnpinnedObjectId ||
 		get_commutator(operator) >= FirstUnpinnedObjectId)
-		refuse(walk, psprintf("has operator %s, which is not PostgreSQL's own, or its negator or "
-							  "commutator is not", format_operator(operator)), VALUE_HINT);
+		refuse(walk, psprintf("has operator %s, whose negator or commutator is not PostgreSQL's "
+							  "own", format_operator(operator)), VALUE_HINT);
 	check_call(get_opcode(operator), collation, arguments, walk);
 }
 
@@ -369,7 +383,7 @@ describe(Node *node)
 static bool
 check_expression(Node *node, void *context)
 {
-	const Walk *walk = context;
+	Walk	   *walk = context;
 
 	if (node == NULL)
 		return false;
@@ -401,8 +415,12 @@ check_expression(Node *node, void *context)
 			check_type(((Var *) node)->vartype, walk);
 			break;
 		case T_Param:
-			if (!walk->body)
+			if (!OidIsValid(walk->body))
 				refuse(walk, describe(node), VALUE_HINT);
+			if (bms_is_member(((Param *) node)->paramid, walk->parameters))
+				refuse(walk, psprintf("calls function %s, which uses an argument twice",
+									  format_procedure(walk->body)), VALUE_HINT);
+			walk->parameters = bms_add_member(walk->parameters, ((Param *) node)->paramid);
 			check_type(((Param *) node)->paramtype, walk);
 			break;
 		case T_FuncExpr:
@@ -487,6 +505,7 @@ surplus(const Query *query)
 	plain->commandType = CMD_SELECT;
 	plain->querySource = query->querySource;
 	plain->canSetTag = query->canSetTag;
+	plain->isReturn = query->isReturn;
 	plain->hasSubLinks = query->hasSubLinks;	/* the walker names them */
 	plain->rtable = query->rtable;
 #if PG_VERSION_NUM >= 160000
@@ -528,7 +547,7 @@ DpermView *
 dperm_view_read(Oid view)
 {
 	DpermView  *result = palloc0(sizeof(*result));
-	Relation	relation = table_open(view, NoLock);
+	Relation	relation = table_open(view, AccessShareLock);
 	Walk		walk = {.relation = view, .owner = relation->rd_rel->relowner};
 	Query	   *query = dperm_domains_view_query(relation);
 	const char *fault;

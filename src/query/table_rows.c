@@ -54,7 +54,7 @@ static List *
 expand_generated(List *expressions, Oid table)
 {
 #ifdef ATTRIBUTE_GENERATED_VIRTUAL
-	Relation	relation = table_open(table, NoLock);
+	Relation	relation = table_open(table, AccessShareLock);
 
 	expressions = (List *) expand_generated_columns_in_expr((Node *) expressions, relation, 1);
 	table_close(relation, NoLock);

@@ -183,6 +183,7 @@ start_columns(DestReceiver *self, int operation, TupleDesc desc)
 	Evaluation *evaluation = (Evaluation *) self;
 	TupleDesc	shown = ExecTypeFromTL(evaluation->rows->targets);
 
+	compile(evaluation);
 	evaluation->shown = MakeSingleTupleTableSlot(shown, &TTSOpsVirtual);
 	evaluation->next->rStartup(evaluation->next, operation, shown);
 }

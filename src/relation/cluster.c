@@ -5,137 +5,25 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/table.h"
-#include "catalog/indexing.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
-#include "catalog/pg_db_role_setting.h"
 #include "catalog/pg_namespace.h"
-#include "catalog/pg_type.h"
-#include "commands/dbcommands.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "base/compat.h"
 #include "relation/cluster.h"
 #include "relation/relation.h"
-
-#define may_create(class, object, role) \
-	(object_aclcheck(class, object, role, ACL_CREATE) == ACLCHECK_OK)
-
-/* A schema or database in which a role may create objects, or NULL. */
-static char *
-find_creatable(Oid role)
-{
-	Relation	schemas;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	char	   *found = NULL;
-
-	if (may_create(DatabaseRelationId, MyDatabaseId, role))
-		return psprintf("database \"%s\"", get_database_name(MyDatabaseId));
-	schemas = table_open(NamespaceRelationId, AccessShareLock);
-	scan = systable_beginscan(schemas, InvalidOid, false, NULL, 0, NULL);
-	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_namespace form = (Form_pg_namespace) GETSTRUCT(tuple);
-
-		/* temporary objects are not created on workers */
-		if (!isAnyTempNamespace(form->oid) && may_create(NamespaceRelationId, form->oid, role))
-			found = psprintf("schema \"%s\"", NameStr(form->nspname));
-	}
-	systable_endscan(scan);
-	table_close(schemas, AccessShareLock);
-	return found;
-}
-
-/* Warn about a role that gets access to protected relations. */
-void
-dperm_cluster_warn_of(Oid role)
-{
-	char	   *found = superuser_arg(role) ? NULL : find_creatable(role);
-
-	if (found)
-		ereport(WARNING,
-				(errmsg("role \"%s\" can create objects "
-						"in %s", GetUserNameFromId(role, false), found),
-				 errdetail("Roles that can create objects can have Citus run commands as a "
-						   "superuser on the workers, and so read protected tables."),
-				 errhint("Revoke CREATE on all schemas, and on the database, from analysts and "
-						 "from PUBLIC.")));
-}
-
-/*
- * The boolean setting of a role, in one database or in all; false if it is not
- * set.
- */
-static bool
-find_role_setting(Oid database, Oid role, const char *name, bool *value)
-{
-	Relation	settings = table_open(DbRoleSettingRelationId, AccessShareLock);
-	bool		found = false;
-	ScanKeyData keys[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&keys[0], Anum_pg_db_role_setting_setdatabase, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(database));
-	ScanKeyInit(&keys[1], Anum_pg_db_role_setting_setrole, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(role));
-	scan = systable_beginscan(settings, DbRoleSettingDatidRolidIndexId, true, NULL, lengthof(keys),
-							  keys);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		bool		isnull;
-		Datum		array = heap_getattr(tuple, Anum_pg_db_role_setting_setconfig,
-								   RelationGetDescr(settings), &isnull);
-		Datum	   *entries;
-		int			count = 0;
-
-		if (!isnull)
-			deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &entries,
-							  NULL, &count);
-		for (int i = 0; i < count; i++)
-		{
-			char	   *entry = TextDatumGetCString(entries[i]);
-
-			if (strncmp(entry, name, strlen(name)) == 0 && entry[strlen(name)] == '=')
-				found = parse_bool(entry + strlen(name) + 1, value);
-		}
-	}
-	systable_endscan(scan);
-	table_close(settings, AccessShareLock);
-	return found;
-}
-
-/* Do sessions of a role collect statistics about what they read? */
-static bool
-is_counted(Oid role)
-{
-	bool		counted = true;
-
-	if (!find_role_setting(MyDatabaseId, role, "track_counts", &counted))
-		(void) find_role_setting(InvalidOid, role, "track_counts", &counted);
-	return counted;
-}
 
 /* Warn about what a protected relation is exposed to. */
 void
 dperm_cluster_warn(Oid relation, bool distributed)
 {
-	Oid			owner = dperm_relation_owner(relation);
-
 	ereport(WARNING,
 			(errmsg("roles that can create objects can have Citus run commands as a superuser on "
 					"the workers"),
@@ -143,21 +31,23 @@ dperm_cluster_warn(Oid relation, bool distributed)
 					   "table's owner hold there."),
 			 errhint("Analysts must not have CREATE on any schema or on the database, and must not "
 					 "be able to log in to the workers.")));
-	if (distributed && is_counted(owner))
+	if (distributed)
 		ereport(WARNING,
 				(errmsg("statistics on the workers show how many long values a call on \"%s\" "
-						"reads", get_rel_name(relation)),
+						"reads, unless track_counts is off for its owner",
+						get_rel_name(relation)),
 				 errdetail("Workers read shards in sessions of the table's owner."),
-				 errhint("A superuser should run: ALTER ROLE %s SET track_counts "
-						 "= off", quote_identifier(GetUserNameFromId(owner, false)))));
+				 errhint("A superuser should run: ALTER ROLE %s SET track_counts = off",
+						 quote_identifier(GetUserNameFromId(dperm_relation_owner(relation),
+															false)))));
 }
 
 /*
  * The owner of a schema; pg_database_owner stands for the owner of the
  * database.
  */
-Oid
-dperm_cluster_schema_owner(Oid schema)
+static Oid
+schema_owner(Oid schema)
 {
 	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
 	Oid			owner;
@@ -189,7 +79,7 @@ dperm_cluster_check_holders(Oid table, Oid owner)
 	bool		by_schema = has_privs_of_role(holder, owner);
 
 	if (by_schema)
-		holder = dperm_cluster_schema_owner(schema);
+		holder = schema_owner(schema);
 	if (has_privs_of_role(holder, owner))
 		return;
 	ereport(ERROR,

@@ -5,12 +5,6 @@
 #define DPERM_CLUSTER_H
 
 /*
- * The owner of a schema; if that is pg_database_owner, the owner of the
- * database.
- */
-extern Oid	dperm_cluster_schema_owner(Oid schema);
-
-/*
  * Raise an error if a role without the owner's rights can replace shards of a
  * table: whoever owns the table or its schema can drop shards on a worker and
  * create views of the same names, which would be read with the owner's rights.
@@ -24,12 +18,6 @@ extern void dperm_cluster_check_holders(Oid table, Oid owner);
  * its owner collect there.
  */
 extern void dperm_cluster_warn(Oid relation, bool distributed);
-
-/*
- * In a database with Citus, warn about a role that can create objects and gets
- * access to protected relations.
- */
-extern void dperm_cluster_warn_of(Oid role);
 
 /*
  * Raise an error unless the owner, whose login is used to read protected

@@ -1,9 +1,10 @@
 /*
- * row_sources.c: the relations that share rows with a relation: what views and
- * materialized views read, partitions and children, and their parents.
+ * row_sources.c: the relations that share rows with a relation: what views,
+ * materialized views and policies read, partitions and children, and their
+ * parents.
  *
- * The catalog records what the rule of a view depends on. What a function reads
- * is not followed.
+ * The catalog records what the rule of a view, or a policy, depends on. What a
+ * function reads is not followed.
  */
 #include "postgres.h"
 
@@ -15,11 +16,13 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
+#include "catalog/pg_policy.h"
 #include "catalog/pg_rewrite.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "base/known_tree.h"
@@ -133,25 +136,58 @@ add_relation(Oid class, Oid object, void *relations)
 		*(List **) relations = list_append_unique_oid(*(List **) relations, object);
 }
 
-/* The relations that a view or a materialized view reads. */
+/* The relations that what is attached to one reads: its rules or its policies. */
 static List *
-read_by_view(Oid view)
+read_by_attached(Oid relation, Oid class, Oid index, AttrNumber home, AttrNumber oid)
 {
-	Relation	catalog = table_open(RewriteRelationId, AccessShareLock);
+	Relation	catalog = table_open(class, AccessShareLock);
 	List	   *relations = NIL;
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, Anum_pg_rewrite_ev_class, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(view));
-	scan = systable_beginscan(catalog, RewriteRelRulenameIndexId, true, NULL, 1, &key);
+	ScanKeyInit(&key, home, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
+	scan = systable_beginscan(catalog, index, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		dperm_row_sources_dependencies(RewriteRelationId,
-									   ((Form_pg_rewrite) GETSTRUCT(tuple))->oid, add_relation,
-									   &relations);
+	{
+		bool		isnull;
+		Datum		object = heap_getattr(tuple, oid, RelationGetDescr(catalog), &isnull);
+
+		dperm_row_sources_dependencies(class, DatumGetObjectId(object), add_relation, &relations);
+	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
+	return relations;
+}
+
+/* The relations that a view or a materialized view reads. */
+static List *
+read_by_view(Oid view)
+{
+	return read_by_attached(view, RewriteRelationId, RewriteRelRulenameIndexId,
+							Anum_pg_rewrite_ev_class, Anum_pg_rewrite_oid);
+}
+
+/* The relations that decide which rows of a table can be seen. */
+static List *
+read_by_policies(Oid table)
+{
+	return dperm_row_sources_has_policies(table) ?
+		read_by_attached(table, PolicyRelationId, PolicyPolrelidPolnameIndexId,
+						 Anum_pg_policy_polrelid, Anum_pg_policy_oid) : NIL;
+}
+
+/* What a query over a relation reads. */
+List *
+dperm_row_sources_read(Oid relation)
+{
+	List	   *relations = list_make1_oid(relation);
+	ListCell   *cell;
+
+	if (get_rel_relkind(relation) != RELKIND_VIEW)
+		return dperm_row_sources_family(relation);
+	foreach(cell, read_by_view(relation))
+		relations = list_concat_unique_oid(relations, dperm_row_sources_family(lfirst_oid(cell)));
 	return relations;
 }
 
@@ -169,7 +205,7 @@ read_by(Oid relation)
 		case RELKIND_RELATION:
 		case RELKIND_PARTITIONED_TABLE:
 		case RELKIND_FOREIGN_TABLE:
-			return dperm_row_sources_family(relation);
+			return list_concat(dperm_row_sources_family(relation), read_by_policies(relation));
 		default:
 			/* one that has just been dropped has no kind */
 			if (kind != '\0' && !dperm_known_tree_relation(kind))

@@ -9,13 +9,19 @@
 
 /*
  * The relation itself and everything it shares rows with, as far as the catalog
- * knows: what views and materialized views read, partitions and children, and
- * the parents of tables. What a function reads is not followed.
+ * knows: what views, materialized views and policies read, partitions and
+ * children, and the parents of tables. What a function reads is not followed.
  */
 extern List *dperm_row_sources_relations(Oid relation);
 
 /* A table with its partitions and children, and all parents of these. */
 extern List *dperm_row_sources_family(Oid table);
+
+/*
+ * What a query over a protected relation may read: the family of a table; a view
+ * and that of its table. The rows of a materialized view are its own.
+ */
+extern List *dperm_row_sources_read(Oid relation);
 
 /*
  * Is the callback true for one of the functions of an aggregate? The catalog

@@ -48,7 +48,8 @@ static const Statement assumptions[] = {
 	 "identifies a row. Then either identities do not depend on what is private, or the hash "
 	 "cannot be told from random draws, and the guarantee is against computers that cannot tell.",
 	 ABOUT_TUNED},
-	{"Functions of the owner that are marked IMMUTABLE depend on their arguments alone.",
+	{"Each row of a table that a program fills, or of a materialized view, was made from rows of "
+	 "one unit, and a partition that is detached keeps its unit.",
 	 ABOUT_PROTECTED},
 	{"The unit column identifies the same person everywhere.", ABOUT_PERSONS},
 	{"The same people are behind one budget only.", ABOUT_PROTECTED},

@@ -9,6 +9,7 @@ CREATE ROLE dperm_calls_analyst;
 CREATE ROLE dperm_calls_stranger;
 CREATE ROLE dperm_calls_team;
 CREATE ROLE dperm_calls_member IN ROLE dperm_calls_team;
+CREATE ROLE dperm_calls_bare NOINHERIT IN ROLE dperm_calls_team;
 CREATE SCHEMA calls AUTHORIZATION dperm_calls_owner;
 GRANT USAGE ON SCHEMA calls TO PUBLIC;
 SET ROLE dperm_calls_owner;
@@ -28,6 +29,14 @@ SELECT dp_logreg_train('free', 'ill', 'age', 0.1, delta => 1e-9, domains => '{"a
 -- each method and law has its own number; output perturbation without a delta costs less with more weights
 SELECT method, delta, calls_left > 20 AS some, calls_left > 500 AS many FROM (VALUES ('objective', 0), ('objective', 1e-9), ('output', 0), ('output', 1e-9)) v(m, d), LATERAL dp_cost('visits', 'ill', 'age', 0.1, 300, method => v.m, delta => v.d, noise => 'ball') c ORDER BY 1, 2;
 SELECT kernel_features, calls_left > 500 AS many FROM (VALUES (2), (200)) v(kernel_features), LATERAL dp_cost('visits', 'ill', 'age', 0.1, 300, method => 'output', kernel => 'gaussian', kernel_features => v.kernel_features) c ORDER BY 1;
+
+-- a tuning trains several models and chooses one, so the law of its noise is not known: it costs more than a training with the same noise
+SELECT calls_left AS before FROM dp_cost('visits', 'ill', 'age', 0.1, 300, method => 'output', delta => 1e-9) \gset
+SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, method => 'output', delta => 1e-9) IS NOT NULL AS trained;
+SELECT calls_left AS later, :before - calls_left AS fewer FROM dp_cost('visits', 'ill', 'age', 0.1, 300, method => 'output', delta => 1e-9) \gset
+\echo :fewer
+SELECT dp_logreg_tune('visits', 'ill', 'age', 0.1, method => 'output', delta => 1e-9, candidates => '[{"lambda": 0.1}, {"lambda": 1}]') IS NOT NULL AS tuned;
+SELECT :later - calls_left > 10 AS many_fewer FROM dp_cost('visits', 'ill', 'age', 0.1, 300, method => 'output', delta => 1e-9);
 
 -- A grant that allows fewer calls than the budget
 SET ROLE dperm_calls_analyst;
@@ -55,6 +64,12 @@ SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9);
 -- nothing for a role without a grant
 SET ROLE dperm_calls_stranger;
 SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300);
+-- nor for a member of a role that does not have its privileges
+SET ROLE dperm_calls_bare;
+SELECT dp_logreg_train('visits', 'ill', 'age', 0.01);
+SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.01, 300);
+SET ROLE dperm_calls_team;
+SELECT dp_logreg_train('visits', 'ill', 'age', 0.01) IS NOT NULL AS trained;
 
 -- So many calls are accepted, and one more is not: with a delta, and by sums
 SET ROLE dperm_calls_owner;
@@ -78,4 +93,4 @@ SELECT dp_budget_drop('calls'), dp_budget_drop('calls_few'), dp_budget_drop('cal
 RESET ROLE;
 DROP SCHEMA calls CASCADE;
 DROP OWNED BY dperm_calls_owner, dperm_calls_analyst;
-DROP ROLE dperm_calls_owner, dperm_calls_analyst, dperm_calls_stranger, dperm_calls_member, dperm_calls_team;
+DROP ROLE dperm_calls_owner, dperm_calls_analyst, dperm_calls_stranger, dperm_calls_member, dperm_calls_bare, dperm_calls_team;

@@ -140,7 +140,12 @@ SELECT count(*) AS metrics, bool_and(private) AS private, sum(value) FILTER (WHE
 SELECT count(*) AS points, max(auc) > 0.5 AS useful FROM models, dp_roc(m, 'visits', epsilon => 2, class => 'icu', bins => 10) WHERE name = 'columns';
 SELECT function, epsilon, jsonb_array_length(metrics) AS rows, metrics->0->>'metric' AS first, metrics->0->>'class' AS class FROM dp_ledger WHERE act = 'charge' ORDER BY entry;
 RESET ROLE;
--- In a report, with names that nobody can execute
+-- In a report: labels in rows, predictions in columns
+SELECT page ~ 'home</th><td>5</td><td>12</td></tr>\s*<tr><th scope="row">ward</th><td>34</td><td>6</td></tr>' AS matrix
+FROM (SELECT dp_report(m, evaluation => '[{"metric": "precision", "class": "home", "value": 1}, {"metric": "precision", "class": "ward", "value": 1}]'
+  || (SELECT jsonb_agg(jsonb_build_object('metric', 'count', 'class', c, 'predicted', p, 'value', n)) FROM (VALUES ('home', 'home', 5), ('home', 'ward', 12), ('ward', 'home', 34), ('ward', 'ward', 6)) v(c, p, n))) AS page
+  FROM models WHERE name = 'columns') s;
+-- and names that nobody can execute
 SELECT page ~ 'Class home' AS class, page ~ 'one of 3 classes: &#34;home&#34;' AS label, page ~ '<th scope="col">ward</th>' AS matrix, page ~ 'recall of icu' AS metric
 FROM (SELECT dp_report(m, evaluation => (SELECT jsonb_agg(e) FROM dp_evaluate(m, 'visits', epsilon => 10) e)) AS page FROM models WHERE name = 'columns') s;
 SELECT page ~ '<script' AS executed, page ~ '&#60;script' AS escaped

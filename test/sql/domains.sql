@@ -63,7 +63,7 @@ SELECT t, c, checked(t, c) FROM (VALUES
   ('int', 'x > 0 AND x < 10'), ('int', '0 < x AND 10 >= x'), ('bigint', 'x BETWEEN 1 AND 100000000000'),
   ('smallint', 'x >= 1 AND x <= 5'), ('float8', 'x > 0 AND x < 10'), ('float4', 'x >= 0.1 AND x <= 10'),
   ('numeric', 'x >= 0.5 AND x <= 1e3'), ('numeric(5,2)', 'x BETWEEN -1 AND 1'),
-  ('int', 'x > 0.5 AND x <= 9.5'), ('int', 'x BETWEEN -90 AND 90'), ('int', 'x >= -90::int AND x <= 60 * 24 + 1'),
+  ('int', 'x > 0.5 AND x <= 9.5'), ('int', 'x >= 0.5 AND x < 9.5'), ('int', 'x BETWEEN -90 AND 90'), ('int', 'x >= -90::int AND x <= 60 * 24 + 1'),
   ('int', 'x BETWEEN SYMMETRIC 10 AND 1'), ('int', 'x IN (3, 1, 2)'), ('numeric', 'x = ANY (''{1,5}'')'),
   ('int', 'x = 1 OR x = 7'), ('int', 'x IS NULL OR x BETWEEN 1 AND 2'), ('int', 'x BETWEEN 1 AND 2 AND x IS NOT NULL'),
   ('int', 'x::bigint BETWEEN 1 AND 2'), ('int', 'x >= 1::bigint AND x <= 2::smallint'),

@@ -72,8 +72,10 @@ DROP SCHEMA "Sché ma";
 
 -- Not into a schema dperm of somebody else
 CREATE SCHEMA dperm;
+\set SHOW_CONTEXT never
 CREATE EXTENSION dperm;
 CREATE EXTENSION dperm SCHEMA dperm;
+\set SHOW_CONTEXT errors
 DROP SCHEMA dperm;
 
 -- As most people do it, whatever default privileges there are; the other tests

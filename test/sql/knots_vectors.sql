@@ -95,6 +95,9 @@ UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', '
 UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', 'x', 1, dimension => 3)::jsonb -> 'features') feature;
 SELECT dp_logreg_train('readings', 'y', 'x', 1, dimension => 6);
 SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"knots": [-1, 0, 1]}}');
+-- but not a wider range, in any element or direction
+SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [[0, 1], [-1, 2.5], [0, 1]]}}');
+SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [[0, 1], [-1, 2], [-0.5, 1]]}}');
 SELECT dp_unprotect('readings');
 
 -- what is refused, before any row is read

@@ -138,6 +138,12 @@ BEGIN;
 SELECT dp_unprotect('clinic.patients');
 SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1);
 ROLLBACK;
+-- nor on a view of it
+BEGIN;
+CREATE VIEW clinic.of_patients AS SELECT age, ill FROM clinic.patients;
+SELECT dp_unprotect('clinic.patients');
+SELECT dp_logreg_train('clinic.of_patients', 'ill', '{age}', 1);
+ROLLBACK;
 BEGIN;
 SELECT dp_protect('clinic.patients', 'clinic');
 \set VERBOSITY terse
@@ -332,7 +338,7 @@ DROP SCHEMA clinic CASCADE;
 SELECT count(*) AS protected FROM dp_protected;
 SELECT dp_budget_drop(b) FROM unnest('{clinic,few,persons,second,days}'::text[]) b;
 RESET ROLE;
-SELECT count(*) AS kept FROM dperm.dp_protected_relations WHERE budget_id NOT IN (SELECT id FROM dperm.dp_budget_accounts);
+SELECT count(*) AS kept FROM dperm.dp_protected_relations WHERE dropped_name LIKE '"clinic"%' AND budget_id NOT IN (SELECT id FROM dperm.dp_budget_accounts);
 SET ROLE dperm_stranger;
 SELECT dp_budget_drop('stranger');
 RESET ROLE;

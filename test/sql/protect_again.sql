@@ -105,7 +105,8 @@ SELECT dp_protect('visits', 'rows', unit => 'person_id', columns => '{age}');
 
 -- What is kept of a table whose protection has ended, and how it ended
 RESET ROLE;
-CREATE VIEW ended AS SELECT CASE relation WHEN 0::regclass THEN '' ELSE relation::text END AS relation, dropped_name, unit, ended <= clock_timestamp() AS ended, ended_by, view_of IS NOT NULL AS "view" FROM dperm.dp_protected_relations WHERE budget IS NULL;
+CREATE VIEW ended AS SELECT CASE relation WHEN 0::regclass THEN '' ELSE relation::text END AS relation, dropped_name, unit, ended <= clock_timestamp() AS ended, ended_by, view_of IS NOT NULL AS "view" FROM dperm.dp_protected_relations WHERE budget IS NULL
+  AND budget_id IN (SELECT id FROM dperm.dp_budget_accounts WHERE budget = ANY ('{again,rows,first,other}'));
 SELECT * FROM ended;
 SET ROLE dperm_keeper;
 
@@ -225,5 +226,5 @@ RESET ROLE;
 SET client_min_messages = warning;
 DROP SCHEMA again CASCADE;
 SELECT dp_budget_drop('again'), dp_budget_drop('rows'), dp_budget_drop('other');
-SELECT count(*) AS kept FROM dperm.dp_protected_columns;
+SELECT count(*) AS kept FROM dperm.dp_protected_columns c WHERE NOT EXISTS (SELECT FROM dperm.dp_protected_relations r WHERE r.id = c.registered_by);
 DROP ROLE dperm_keeper, dperm_heir;

@@ -63,6 +63,11 @@ SELECT dp_protect('lab.copy', 'vault');
 CREATE FUNCTION lab.rows() RETURNS SETOF vault.people LANGUAGE sql STABLE BEGIN ATOMIC SELECT * FROM vault.people; END;
 CREATE VIEW lab.by_function AS SELECT * FROM lab.rows();
 SELECT dp_logreg_train('lab.by_function', 'ill', '{age}', 1, domains => '{"age": [0, 1]}');
+CREATE TABLE lab.open AS SELECT 1 AS age, true AS ill;
+ALTER TABLE lab.open ENABLE ROW LEVEL SECURITY;
+CREATE POLICY by_people ON lab.open USING (EXISTS (SELECT FROM vault.people));
+SELECT dp_logreg_train('lab.open', 'ill', '{age}', 1, domains => '{"age": [0, 1]}');
+DROP TABLE lab.open;
 SELECT dp_evaluate(dp_logreg_train('lab.copy', 'ill', '{age}', 1), 'lab.copy', epsilon => 1);
 -- somebody without SELECT still gets an error
 GRANT SELECT ON lab.by_function TO dperm_analyst;

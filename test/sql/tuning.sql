@@ -76,6 +76,10 @@ CREATE TABLE ring AS
   FROM (SELECT i, CASE WHEN i % 2 = 0 THEN 0.2 ELSE 0.9 END AS r FROM generate_series(1, 400) i) s;
 SELECT * FROM chosen($$ 'ring', 'inside', 'x', 'Infinity', lambda => 0.001,
   candidates => '[{}, {"kernel": "gaussian", "gamma": 4, "kernel_features": 40}]' $$, 5);
+-- each candidate has the frequencies of its own kernel: those of a kernel that is almost constant do not find the ring
+SELECT m::jsonb -> 'kernel' ->> 'gamma' AS gamma, count(*) FILTER (WHERE dp_predict(m, r.x) = inside) >= 390 AS right_nearly_always
+FROM ring r, (SELECT dp_logreg_tune('ring', 'inside', 'x', 'Infinity', lambda => 0.001,
+  candidates => '[{"kernel": "gaussian", "gamma": 1e-6, "kernel_features": 40}, {"kernel": "gaussian", "gamma": 4, "kernel_features": 40}]') AS m OFFSET 0) s GROUP BY 1;
 -- and the model says that it is not private
 SELECT left(dp_guarantee(m), 12) AS guarantee, m::jsonb -> 'private' AS private, m::jsonb -> 'epsilon' AS epsilon, m::jsonb -> 'tuning' -> 'way' AS way
 FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', candidates => '[{"lambda": 0.1}]') AS m OFFSET 0) s;

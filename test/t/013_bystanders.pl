@@ -88,6 +88,8 @@ as('superuser', q{DELETE FROM dperm.dp_protected_relations WHERE relation = 0; D
 
 # ---- the tables of the extension are written by the extension alone
 
+is(as('superuser', q{SELECT count(*) FILTER (WHERE has_table_privilege('etl', c.oid, 'SELECT')), count(*) > 0 FROM pg_depend d JOIN pg_class c ON c.oid = d.objid
+	WHERE d.classid = 'pg_class'::regclass AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND d.deptype = 'e' AND c.relkind = 'r'}), '0|t', 'no default privilege is left');
 my @tables = qw(dp_budget_accounts dp_budget_grants dp_ledger_entries dp_protected_relations dp_protected_columns);
 foreach my $table (@tables)
 {

@@ -358,6 +358,8 @@ $far{one}->safe_psql('postgres', q{
 	CREATE VIEW paused AS SELECT * FROM people WHERE (SELECT pause());
 	CREATE SEQUENCE less START 1;
 	CREATE VIEW shrinking AS SELECT * FROM people WHERE i > (SELECT 5 * nextval('less'));
+	CREATE SEQUENCE other START 1;
+	CREATE VIEW changing AS SELECT i, part, sub, y, n, f / (SELECT nextval('other')) AS f, m, c, b, d, x FROM people;
 });
 $near->safe_psql('postgres', qq{
 	CREATE FOREIGN TABLE paused ($columns) SERVER one OPTIONS (table_name 'paused');
@@ -369,6 +371,7 @@ $near->safe_psql('postgres', qq{
 	CREATE TABLE pausing_3 (LIKE people);
 	INSERT INTO pausing_3 SELECT * FROM everyone WHERE part = 3;
 	CREATE FOREIGN TABLE shrinking ($columns) SERVER one OPTIONS (table_name 'shrinking');
+	CREATE FOREIGN TABLE changing ($columns) SERVER one OPTIONS (table_name 'changing');
 });
 
 # The weights of a call during which other sessions run commands, and those of a
@@ -447,6 +450,8 @@ for my $isolation ('READ COMMITTED', 'REPEATABLE READ')
 {
 	my ($out, $error) = run_here("SET dperm.pull_memory = 0; SELECT dp_logreg_train('shrinking', $all)");
 	like($error, qr/the number of rows in source changed during training/, 'a view whose rows become fewer');
+	($out, $error) = run_here("SET dperm.pull_memory = 0; SELECT dp_logreg_train('changing', $all)");
+	like($error, qr/ERROR:  (?:\w+: )?rows in source changed during training/, 'a view with as many rows that change');
 }
 
 $near->stop;

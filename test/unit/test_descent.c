@@ -8,6 +8,7 @@
 
 #include "core/mechanism/calibrate.h"
 #include "core/solve/descent.h"
+#include "core/solve/minimise.h"
 #include "core/base/linsys.h"
 #include "unit/problem.h"
 
@@ -147,6 +148,61 @@ TEST(certifies_weights_that_doubles_cannot)
 	run = descend(&rows, 1e-10, false, 2e-11, false);
 	CHECK(run.certified);
 	CHECK(weights[0] > 5e4);
+}
+
+/* The passes in twice the precision that a minimiser asks for. */
+static int
+careful_passes(const Rows *rows, double constant, double per_weight)
+{
+	double	   *chunk;
+	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
+	DpermMinimiseTask task = {
+		.loss = rows->loss,
+		.dim = rows->dim,
+		.rows = rows->count,
+		.most_rows = rows->count,
+		.lambda = 0.01,
+		.goal = 1e-12,
+		.bound = 1e-10,
+		.rounding = {constant, per_weight},
+		.weight_bound = 20,
+		.descent_steps = dperm_descent_steps(0.01, dperm_loss_bounds(rows->loss).curvature, 20, 1e-10)
+	};
+	double	   *room = malloc(sizeof(double) * dperm_minimise_room(rows->dim, 1));
+	DpermMinimise min;
+	DpermAsk	ask;
+	int			careful = 0;
+
+	memset(weights, 0, sizeof(weights));
+	dperm_minimise_start(&min, &task, weights, room);
+	while (dperm_minimise_next(&min, &ask))
+	{
+		dperm_matrix_answer(&matrix, &ask);
+		careful += ask.weights_low != NULL;
+	}
+	CHECK(min.certified);
+	free(room);
+	return careful;
+}
+
+/*
+ * What rounding in doubles may hide of a gradient counts against its bound,
+ * however small the computed gradient is.
+ */
+TEST(follows_what_doubles_cannot_certify)
+{
+	TestRandom	state = 93;
+	Rows		rows = {.dim = 3, .count = 40, .data = data};
+	double		norm;
+
+	make_rows(&state, SHAPE_NOISY, &rows);
+	CHECK(careful_passes(&rows, 0, 0) == 0);
+	norm = sqrt(dperm_dot(rows.dim, weights, weights));
+	CHECK(norm > 0.01);
+	CHECK(careful_passes(&rows, 0.5e-10, 0) == 0);
+	CHECK(careful_passes(&rows, 1.1e-10, 0) > 0);
+	CHECK(careful_passes(&rows, 0, 0.5e-10 / norm) == 0);
+	CHECK(careful_passes(&rows, 0, 1.1e-10 / norm) > 0);
 }
 
 /*
