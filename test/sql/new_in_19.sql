@@ -21,17 +21,15 @@ CREATE PROPERTY GRAPH circle
 CREATE VIEW shown AS SELECT * FROM GRAPH_TABLE (circle MATCH (p IS person) COLUMNS (p.id, p.age, p.ill, p.secret));
 CREATE VIEW wrapped AS SELECT age + 0 AS age, ill FROM (SELECT age, ill FROM shown) s;
 CREATE MATERIALIZED VIEW paired AS SELECT * FROM GRAPH_TABLE (circle MATCH (p IS person)-[IS knows]->(q IS person) COLUMNS (p.id, p.age, q.ill, q.secret));
-CREATE FUNCTION age_of(of int) RETURNS int STABLE BEGIN ATOMIC SELECT age FROM GRAPH_TABLE (circle MATCH (p IS person WHERE p.id = of) COLUMNS (p.age)); END;
-CREATE VIEW called AS SELECT i, age_of(i) AS age, i % 3 = 0 AS ill FROM generate_series(1, 200) i;
 CREATE TABLE visits (id int, ill boolean);
 INSERT INTO visits SELECT i, i % 3 = 0 FROM generate_series(1, 200) i;
 CREATE POLICY seen ON visits USING (id IN (SELECT id FROM GRAPH_TABLE (circle MATCH (p IS person) COLUMNS (p.id))));
 CREATE VIEW visited AS SELECT ill, id FROM visits;
-SELECT outcomes('dp_logreg_train(?, ''ill'', ''{age}'', 1, domains => ''{"age": [0, 100]}'') IS NOT NULL', $$ 'shown' | 'wrapped' | 'paired' | 'called' $$, 'nothing is protected');
+SELECT outcomes('dp_logreg_train(?, ''ill'', ''{age}'', 1, domains => ''{"age": [0, 100]}'') IS NOT NULL', $$ 'shown' | 'wrapped' | 'paired' $$, 'nothing is protected');
 
 CREATE TABLE model AS SELECT dp_logreg_train('people', 'ill', '{age}', 1) AS model;
 SELECT dp_budget_create('rows_19', 10), dp_budget_create('persons_19', 10), dp_protect('people', 'rows_19', columns => '{age,ill}');
-SELECT outcomes('dp_logreg_train(?, ''ill'', ''{age}'', 1, domains => ''{"age": [0, 100]}'') IS NOT NULL', $$ 'shown' | 'wrapped' | 'paired' | 'called' | 'circle' $$, 'training');
+SELECT outcomes('dp_logreg_train(?, ''ill'', ''{age}'', 1, domains => ''{"age": [0, 100]}'') IS NOT NULL', $$ 'shown' | 'wrapped' | 'paired' | 'circle' $$, 'training');
 SELECT outcomes('dp_logreg_train(''visits'', ''ill'', ''{id}'', 1, domains => ''{"id": [0, 200]}'') IS NOT NULL', '', 'a policy');
 ALTER TABLE visits ENABLE ROW LEVEL SECURITY;
 SELECT outcomes('dp_logreg_train(?, ''ill'', ''{id}'', 1, domains => ''{"id": [0, 200]}'') IS NOT NULL', $$ 'visits' | 'visited' $$, 'a policy that is enabled');
@@ -46,9 +44,9 @@ CREATE VIEW looked_up AS SELECT id, id % 100 AS age, ill_of(id) AS ill FROM visi
 SELECT outcomes('dp_protect(?, ''persons_19'', unit => ''id'', domains => ''{"age": [0, 100]}'')', $$ 'looked_up' $$, 'an expression'),
   outcomes('dp_logreg_train(''looked_up'', ''ill'', ''{age}'', 1) IS NOT NULL', '', 'training on it');
 ALTER TABLE visits DISABLE ROW LEVEL SECURITY;
--- a protected view that becomes one over a graph
+-- a view that is offered, and becomes one over a graph
 CREATE VIEW changed AS SELECT id, age, ill, secret FROM people;
-SELECT dp_protect('changed', 'rows_19', columns => '{age,ill}');
+SELECT dp_protect('changed');
 CREATE OR REPLACE VIEW changed AS SELECT * FROM GRAPH_TABLE (circle MATCH (p IS person) COLUMNS (p.id, p.age, p.ill, p.secret));
 SELECT outcomes('dp_logreg_train(?, ''ill'', ''{age}'', 1) IS NOT NULL', $$ 'changed' $$, 'a view that was protected');
 SELECT spent('rows_19') AS rows, spent('persons_19') AS persons;
@@ -65,20 +63,6 @@ ALTER TABLE parted SPLIT PARTITION part_2 INTO (PARTITION part_2 FOR VALUES FROM
 SELECT outcomes('persons_of(?)', $$ 'parted' | 'part_1' | 'part_2' | 'part_3' $$, 'split'), spent('parts_19');
 ALTER TABLE parted MERGE PARTITIONS (part_1, part_3, part_2) INTO part_1;
 SELECT outcomes('persons_of(?)', $$ 'parted' | 'part_1' $$, 'merged'), spent('parts_19');
--- nor can a partition that is protected by itself be replaced unnoticed
-CREATE TABLE mixed (id int, age int CHECK (age BETWEEN 0 AND 100), ill boolean) PARTITION BY RANGE (id);
-CREATE TABLE mixed_1 PARTITION OF mixed FOR VALUES FROM (0) TO (100);
-CREATE TABLE mixed_2 PARTITION OF mixed FOR VALUES FROM (100) TO (200);
-SET client_min_messages = error;
-SELECT dp_protect('mixed_2', 'parts_19', unit => 'id');
-RESET client_min_messages;
-ALTER TABLE mixed SPLIT PARTITION mixed_2 INTO (PARTITION mixed_3 FOR VALUES FROM (100) TO (150), PARTITION mixed_4 FOR VALUES FROM (150) TO (200));
-ALTER TABLE mixed MERGE PARTITIONS (mixed_1, mixed_2) INTO mixed_1;
-CREATE VIEW mixed_ages AS SELECT id, age FROM mixed_2;
-SELECT dp_protect('mixed_ages', 'parts_19', unit => 'id');
-SET client_min_messages = warning;
-ALTER TABLE mixed DROP age CASCADE;
-SELECT relation FROM dp_protected WHERE budget = 'parts_19' ORDER BY relation::text;
 
 -- ---- a table that is rewritten
 REPACK parted;
@@ -99,6 +83,7 @@ SELECT persons_of('stays'), spent('stays_19');
 CREATE ROLE reads_all;
 GRANT pg_read_all_data, pg_write_all_data TO reads_all;
 SET ROLE reads_all;
+\set SHOW_CONTEXT never
 INSERT INTO dperm.dp_budget_accounts (id, budget) SELECT id, budget FROM dperm.dp_budget_accounts ON CONFLICT (id) DO SELECT FOR UPDATE RETURNING budget;
 INSERT INTO dperm.dp_budget_accounts (id, budget) SELECT id, budget FROM dperm.dp_budget_accounts ON CONFLICT (id) DO SELECT RETURNING budget;
 RESET ROLE;
