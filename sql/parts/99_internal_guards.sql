@@ -76,25 +76,27 @@ BEGIN
 	END LOOP;
 END $$;
 
--- GRANT ALL includes the privilege to create triggers, which would run with the
--- rights of the owner of the table.
+-- GRANT ALL includes the privileges to create triggers and foreign keys. Triggers
+-- run with the rights of the owner of the table, and so do those of a table that a
+-- foreign key with ON DELETE or ON UPDATE leads to.
 CREATE FUNCTION dperm.dperm_trigger_guard() RETURNS event_trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() e, pg_trigger t, pg_class c
-			WHERE e.classid = 'pg_trigger'::regclass AND t.oid = e.objid AND c.oid = t.tgrelid
+	IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() e, pg_class c
+			WHERE (e.classid = 'pg_trigger'::regclass AND c.oid IN (SELECT t.tgrelid FROM pg_trigger t WHERE t.oid = e.objid)
+					OR e.classid = 'pg_class'::regclass AND c.oid IN (SELECT f.confrelid FROM pg_constraint f WHERE f.conrelid = e.objid AND f.contype = 'f'))
 				AND c.relnamespace = 'dperm'::regnamespace AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
-		RAISE EXCEPTION 'tables of extension dperm have no triggers but its own'
+		RAISE EXCEPTION 'tables of extension dperm have no triggers or foreign keys but its own'
 			USING ERRCODE = 'insufficient_privilege', HINT = 'A superuser should revoke all privileges on tables of schema dperm.';
 	END IF;
 END $$;
 COMMENT ON FUNCTION dperm.dperm_trigger_guard() IS
-	'internal to budgets: nobody else creates triggers on the tables of the extension';
-CREATE EVENT TRIGGER dperm_trigger_guard ON ddl_command_end WHEN TAG IN ('CREATE TRIGGER') EXECUTE FUNCTION dperm.dperm_trigger_guard();
+	'internal to budgets: nobody else creates triggers on the tables of the extension, or foreign keys to them';
+CREATE EVENT TRIGGER dperm_trigger_guard ON ddl_command_end WHEN TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'ALTER TABLE', 'CREATE SCHEMA') EXECUTE FUNCTION dperm.dperm_trigger_guard();
 ALTER EVENT TRIGGER dperm_trigger_guard ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER dperm_trigger_guard IS
-	'internal to budgets: nobody else creates triggers on the tables of the extension';
+	'internal to budgets: nobody else creates triggers on the tables of the extension, or foreign keys to them';
 
 -- Nobody else has any privilege in schema dperm, whatever default privileges
 -- have granted.
@@ -108,6 +110,8 @@ BEGIN
 				FROM pg_namespace n WHERE n.nspname = 'dperm'
 			UNION ALL SELECT 'TABLE ' || c.oid::regclass, c.relowner, c.relacl
 				FROM pg_class c WHERE c.relnamespace = 'dperm'::regnamespace
+			UNION ALL SELECT 'TYPE ' || t.oid::regtype, t.typowner, coalesce(t.typacl, acldefault('T', t.typowner))
+				FROM pg_type t, pg_class c WHERE c.oid = t.typrelid AND c.relnamespace = 'dperm'::regnamespace
 			UNION ALL SELECT 'ROUTINE ' || p.oid::regprocedure, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner))
 				FROM pg_proc p WHERE p.pronamespace = 'dperm'::regnamespace) o, aclexplode(o.acl) a
 		WHERE a.grantee <> o.owner

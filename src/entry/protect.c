@@ -640,9 +640,11 @@ end_views(DpermTablesScope *scope, const DpermRegistration *table)
 	initStringInfo(&names);
 	foreach(cell, dperm_registry_views(table))
 	{
+		dperm_registry_end(scope, lfirst_oid(cell));
+		if (get_rel_name(lfirst_oid(cell)) == NULL)
+			continue;			/* dropped by a transaction that did not see its registration */
 		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "",
 						 get_rel_name(lfirst_oid(cell)));
-		dperm_registry_end(scope, lfirst_oid(cell));
 		dperm_budget_note(table->budget, "unprotect", scope->user,
 						  dperm_relation_name(lfirst_oid(cell)), NULL);
 	}

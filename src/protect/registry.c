@@ -316,15 +316,19 @@ dperm_registry_charge(const DpermBudget *budget)
 	return found;
 }
 
-/* Does another table charge a budget? */
+/* Does another table charge a budget? One may have been dropped unseen. */
 bool
 dperm_registry_charges(const DpermBudget *budget, Oid except)
 {
 	ListCell   *cell;
 
 	foreach(cell, dperm_registry_charge(budget))
-		if (lfirst_oid(cell) != except && get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
+	{
+		char		kind = get_rel_relkind(lfirst_oid(cell));
+
+		if (lfirst_oid(cell) != except && kind != RELKIND_VIEW && kind != '\0')
 			return true;
+	}
 	return false;
 }
 

@@ -26,6 +26,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -36,6 +37,7 @@
 #include "base/known_tree.h"
 #include "column/domains.h"
 #include "protect/view.h"
+#include "relation/relation.h"
 #include "relation/row_sources.h"
 
 #define OTHERWISE "a stored generated column, a column that a trigger fills, or a materialized " \
@@ -680,6 +682,13 @@ dperm_view_check_table(Oid table, List *children)
 	{
 		Relation	relation = table_open(lfirst_oid(cell), NoLock);
 
+		/* its owner can create an index after this check */
+		if (!has_privs_of_role(relation->rd_rel->relowner, dperm_relation_owner(table)))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("table \"%s\" cannot be protected: its part \"%s\" belongs to "
+							"another role", get_rel_name(table), get_rel_name(lfirst_oid(cell))),
+					 errhint("Use ALTER TABLE ... OWNER TO.")));
 		check_virtual(relation);
 		planned.table = lfirst_oid(cell);
 		/* the functions that a table itself depends on are in its partition key */

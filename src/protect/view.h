@@ -30,8 +30,9 @@ extern AttrNumber dperm_view_column(const DpermView *view, AttrNumber number);
  * Raise an error for a table whose planning or reading would run code of a role
  * that is not a superuser: functions and operators in expressions and
  * predicates of indexes, in extended statistics, in partition keys and in
- * virtual generated columns of the table and of the relations in the list.
- * These are locked.
+ * virtual generated columns of the table and of the relations in the list. All
+ * of these belong to its owner, or to a role with the owner's rights. They are
+ * locked.
  */
 extern void dperm_view_check_table(Oid table, List *children);
 

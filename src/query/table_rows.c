@@ -161,7 +161,13 @@ dperm_table_rows_make(const DpermSource *source)
 	rows->targets = (List *) place_columns((Node *) rows->targets, columns);
 	rows->conditions = (List *) place_columns((Node *) rows->conditions, columns);
 	if (registration->persons)
-		rows->unit = ((const Var *) llast_node(TargetEntry, rows->targets)->expr)->varattno;
+	{
+		const Expr *unit = llast_node(TargetEntry, rows->targets)->expr;
+
+		if (!IsA(unit, Var))
+			elog(ERROR, "the unit of a protected relation is not a stored column");
+		rows->unit = ((const Var *) unit)->varattno;
+	}
 	rows->computed = is_computed(rows);
 	return rows;
 }

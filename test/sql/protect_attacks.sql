@@ -105,6 +105,16 @@ CREATE TABLE vault.y2 PARTITION OF vault.parted FOR VALUES IN (2);
 INSERT INTO vault.parted SELECT i % 100, i % 3 = 0, 2 FROM generate_series(1, 50) i;
 SELECT dp_logreg_train('vault.y2', 'ill', '{age}', 1);
 SELECT dp_logreg_train('vault.parted', 'ill', '{age}', 1)::jsonb ->> 'rows' AS rows;
+-- one that belongs to somebody else is refused: its owner could create an index
+-- of it while a call is planned, which would run their function
+RESET ROLE;
+ALTER TABLE vault.y2 OWNER TO dperm_reader;
+SET ROLE dperm_owner;
+SELECT dp_logreg_train('vault.parted', 'ill', '{age}', 1);
+SELECT dp_protect('vault.parted', 'vault');
+RESET ROLE;
+ALTER TABLE vault.y2 OWNER TO dperm_owner;
+SET ROLE dperm_owner;
 -- nor is a view of a part
 CREATE VIEW vault.of_y1 AS SELECT * FROM vault.y1;
 CREATE VIEW vault.of_parted AS SELECT age, ill FROM vault.parted;

@@ -104,10 +104,19 @@ foreach my $table (@tables)
 	}
 	# a trigger would run with the rights of the owner of the table
 	says('etl', "CREATE FUNCTION etl.spring() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END \$\$", '');
-	fails('etl', "CREATE TRIGGER $_ EXECUTE FUNCTION etl.spring()", qr/^42501: tables of extension dperm have no triggers but its own/, "$table: no trigger of somebody else")
+	fails('etl', "CREATE TRIGGER $_ EXECUTE FUNCTION etl.spring()", qr/^42501: tables of extension dperm have no triggers or foreign keys but its own/, "$table: no trigger of somebody else")
 		foreach "a BEFORE INSERT OR UPDATE OR DELETE ON dperm.$table FOR EACH STATEMENT", "a AFTER INSERT ON dperm.$table FOR EACH ROW";
 	fails('etl', "CREATE TRIGGER a BEFORE INSERT ON dperm.$table FOR EACH ROW EXECUTE FUNCTION dperm.$_()", qr/^42501: permission denied for function (?:dperm\.)?$_/, "$table: nor one of $_")
 		foreach 'dperm_table_guard', 'dperm_ledger_guard', 'dperm_replica_guard', 'dperm_follow_commands';
+	if ($table !~ /entries/)
+	{
+		# so would one of a table that a foreign key leads to
+		fails('etl', $_, qr/^42501: tables of extension dperm have no triggers or foreign keys but its own/, "$table: no foreign key of somebody else")
+			foreach "CREATE TABLE etl.led (id uuid REFERENCES dperm.$table ON DELETE CASCADE)",
+			"BEGIN; CREATE TABLE etl.led (id uuid); ALTER TABLE etl.led ADD FOREIGN KEY (id) REFERENCES dperm.$table ON UPDATE CASCADE; COMMIT";
+	}
+	# a column of its row type would stop its changes
+	fails('etl', "CREATE TABLE etl.holds (held dperm.$table)", qr/^42501: permission denied for type/, "$table: no column of its type");
 	as('superuser', "DROP FUNCTION etl.spring(); REVOKE ALL ON dperm.$table FROM etl");
 }
 fails('writer', "BEGIN; UPDATE dp_protected SET budget = 'ben'; ROLLBACK", qr/^(42501|55000)/, 'nor through the views');
