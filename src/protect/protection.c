@@ -127,13 +127,17 @@ check_shards(Oid relation, List *reached)
 
 	if (others != NIL)
 		others = dperm_registry_among(others);
+	if (list_member_oid(others, relation))
+		raise_closed(relation, "It has become a shard in Citus.",
+					 "call dp_unprotect, and dp_protect for the distributed table");
 	if (others != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" shares rows with protected relation "
 						"\"%s\"", get_rel_name(relation), get_rel_name(linitial_oid(others))),
 				 errdetail("One of them is a shard in Citus."),
-				 errhint("Use the distributed table, and protect that.")));
+				 errhint("Use the distributed table. Its owner has to protect that, after "
+						 "dp_unprotect for a shard.")));
 }
 
 /* Raise an error for a relation that shares rows with a protected one. */

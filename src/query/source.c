@@ -483,7 +483,7 @@ open_protected(DpermSource *source, bool reads)
 	source->once = true;
 	source->run_as = dperm_relation_owner(source->relation);
 
-	if (dperm_location_protected_on_citus(source->relation) && reads)
+	if (dperm_location_protected_on_citus(dperm_protection_table(source->registration)) && reads)
 		dperm_cluster_connect(source->run_as);
 	source->versions = dperm_protection_versions(source->registration);
 }

@@ -8,10 +8,10 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-# CitusCluster->start(workers => 2, conf => "...", tcp => 1): the nodes,
-# coordinator first. Workers get OIDs that the coordinator does not have. With
-# tcp they talk to each other through the loopback interface, which counts
-# bytes.
+# CitusCluster->start(workers => 2, conf => "...", before => "...", tcp => 1):
+# the nodes, coordinator first. before is a command of the session that creates
+# the extension. Workers get OIDs that the coordinator does not have. With tcp
+# they talk to each other through the loopback interface, which counts bytes.
 sub start
 {
 	my ($class, %options) = @_;
@@ -32,7 +32,7 @@ sub start
 	my $coordinator = $nodes[0];
 	$coordinator->safe_psql('postgres', "SELECT citus_set_coordinator_host('" . $host->($coordinator) . "', " . $coordinator->port . ")");
 	$coordinator->safe_psql('postgres', "SELECT citus_add_node('" . $host->($_) . "', " . $_->port . ")") for @nodes[1 .. $#nodes];
-	$coordinator->safe_psql('postgres', 'CREATE EXTENSION dperm');
+	$coordinator->safe_psql('postgres', ($options{before} // 'SELECT') . '; CREATE EXTENSION dperm');
 	return bless { nodes => \@nodes }, $class;
 }
 
