@@ -11,16 +11,20 @@
 #include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
+#include "catalog/pg_attrdef.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_cast.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_depend.h"
 #include "catalog/pg_enum.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -113,18 +117,23 @@ lock_catalogs(void)
 }
 
 /*
- * Lock our tables that are read or written after the charge. Who waits for one
- * of them, such as VACUUM FULL, may wait for the session, which waits for this
- * process: a lock would never be granted.
+ * Lock our tables that are read or written after the charge, and the catalogs
+ * that say whose they are, and what their defaults and triggers are. Who waits
+ * for one of them, such as VACUUM FULL, may wait for the session, which waits
+ * for this process: a lock would never be granted.
  */
 static void
 lock_own_tables(void)
 {
+	static const Oid catalogs[] = {DependRelationId, ExtensionRelationId, AttrDefaultRelationId,
+								   TriggerRelationId};
 	static const char *const tables[] = {"dp_protected_relations", "dp_protected_columns",
 										 "dp_ledger_releases"};
 
 	for (int i = 0; i < lengthof(tables); i++)
 		lock_with_values(dperm_own_tables_find(tables[i]), RowExclusiveLock);
+	for (int i = 0; i < lengthof(catalogs); i++)
+		lock_with_values(catalogs[i], AccessShareLock);
 }
 
 /*
