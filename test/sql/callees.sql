@@ -97,7 +97,7 @@ INSERT INTO callees.cases (expression) VALUES
 	('make_interval(days => 3)'), ($$(birth::timestamp, interval '1 day') OVERLAPS (birth::timestamp, interval '1 day')$$);
 \set ECHO all
 SELECT expression, outcome FROM callees.cases, callees.show(expression) ORDER BY id;
-SELECT DISTINCT hint FROM callees.cases, callees.show(expression) ORDER BY 1;
+SELECT DISTINCT hint COLLATE "C" AS hint FROM callees.cases, callees.show(expression) ORDER BY 1;
 -- in WHERE, too
 SELECT outcome FROM callees.define($$SELECT person, x, y FROM callees.people WHERE callees.sql(word) = 'a'$$);
 -- An operator of PostgreSQL that has no negator may be given one, and the planner
@@ -126,7 +126,7 @@ INSERT INTO callees.forms (query) VALUES
 \set ECHO all
 SELECT query, outcome FROM callees.forms, callees.define(query) ORDER BY id;
 SELECT outcome, hint FROM callees.protect('CREATE VIEW callees.t WITH (security_invoker) AS SELECT person, x, y FROM callees.people', 't');
-SELECT DISTINCT hint FROM callees.forms, callees.define(query);
+SELECT DISTINCT hint COLLATE "C" AS hint FROM callees.forms, callees.define(query) ORDER BY 1;
 
 -- A table, if planning or reading it would run code of a role that is not a
 -- superuser
@@ -141,7 +141,7 @@ INSERT INTO callees.tables (extra, definition) VALUES
 	('', 'ALTER TABLE callees.t ADD CHECK (callees.sql(word) IS NOT NULL), ADD z text GENERATED ALWAYS AS (callees.parsed(word)) STORED, ALTER word SET DEFAULT callees.parsed(NULL)');
 \set ECHO all
 SELECT extra, definition, outcome FROM callees.tables, callees.protect(format('CREATE TABLE callees.t (person int, word text, x float8, y boolean) %s; %s', extra, definition), 't') ORDER BY id;
-SELECT DISTINCT hint FROM callees.tables, callees.protect(format('CREATE TABLE callees.t (person int, word text, x float8, y boolean) %s; %s', extra, definition), 't') WHERE hint IS NOT NULL;
+SELECT DISTINCT hint COLLATE "C" AS hint FROM callees.tables, callees.protect(format('CREATE TABLE callees.t (person int, word text, x float8, y boolean) %s; %s', extra, definition), 't') WHERE hint IS NOT NULL ORDER BY 1;
 -- also in a generated column that is computed when it is read, which PostgreSQL
 -- 18 has
 \set ECHO none
