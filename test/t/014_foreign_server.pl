@@ -75,6 +75,9 @@ $near->safe_psql('postgres', qq{
 	CREATE EXTENSION postgres_fdw;
 });
 
+# Passes run there as a role that can read tables, and has no other privilege
+$far->safe_psql('postgres', 'CREATE ROLE plain LOGIN; GRANT pg_read_all_data TO plain');
+
 # A foreign table of a database of the other server
 sub connect_to
 {
@@ -82,7 +85,7 @@ sub connect_to
 	my ($host, $port) = ($far->host, $far->port);
 	$near->safe_psql('postgres', qq{
 		CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname '$database', extensions 'dperm'$options);
-		CREATE USER MAPPING FOR CURRENT_USER SERVER $name;
+		CREATE USER MAPPING FOR CURRENT_USER SERVER $name OPTIONS (user 'plain');
 		CREATE FOREIGN TABLE ${name}_people ($columns) SERVER $name OPTIONS (table_name 'people');
 	});
 }
@@ -249,6 +252,7 @@ $far->safe_psql('forger', qq{
 	CREATE FUNCTION forged(s dperm.dperm_moments, r dperm.dperm_moments, y boolean, n integer, k integer) RETURNS dperm.dperm_moments LANGUAGE sql STABLE AS \$\$
 	  SELECT dperm.dperm_moments_step(s, translate(encode(overlay(dperm.dperm_moments_send(r) PLACING int8send(0) FROM 8 * 12 + 1), 'base64'), E'\\n', '')::dperm.dperm_moments, y, n, k) \$\$;
 	CREATE AGGREGATE dperm.dperm_moments_agg(dperm.dperm_moments, boolean, integer, integer) (SFUNC = forged, STYPE = dperm.dperm_moments);
+	GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA dperm TO plain;
 });
 connect_to('forger', 'forger', '');
 my $numbers = "'y', '{n,k}', 1, domains => '{\"n\": [0, 100], \"k\": [0, 3]}'";
