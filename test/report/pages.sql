@@ -20,7 +20,7 @@ SELECT i, age, bmi, ward, smoker, date '2020-01-01' + (1825 * random())::int,
 CREATE VIEW visits_train AS SELECT * FROM visits WHERE person_id % 5 > 0;
 CREATE VIEW visits_test AS SELECT * FROM visits WHERE person_id % 5 = 0;
 SELECT dp_budget_create('patients', epsilon => 6);
-SELECT dp_protect(v, budget => 'patients', unit => 'person_id') FROM unnest('{visits,visits_train,visits_test}'::text[]) v;
+SELECT dp_protect('visits', budget => 'patients', unit => 'person_id'), dp_protect('visits_train'), dp_protect('visits_test');
 SELECT dp_grant('patients', 'pages_ana', epsilon => 4);
 SELECT dp_grant('patients', 'pages_ben', epsilon => 1);
 RESET ROLE;
@@ -53,6 +53,6 @@ SELECT dp_report(m, '[{"metric": "</td><script>alert(1)</script>", "value": 1e30
 \o :folder/vector.html
 SELECT dp_report(dp_logreg(i % 2 = 0, array_fill(0.01, ARRAY[300]), 'Infinity')) FROM generate_series(1, 50) i;
 \o
-SELECT dp_unprotect(v) FROM unnest('{visits,visits_train,visits_test}'::text[]) v;
+SELECT dp_unprotect('visits');
 DROP OWNED BY pages_hospital, pages_ana, pages_ben;
 DROP ROLE pages_hospital, pages_ana, pages_ben;
