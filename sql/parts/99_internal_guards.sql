@@ -78,15 +78,15 @@ END $$;
 
 -- GRANT ALL includes the privileges to create triggers and foreign keys. Triggers
 -- run with the rights of the owner of the table, and so do those of a table that a
--- foreign key with ON DELETE or ON UPDATE leads to.
+-- foreign key with ON DELETE or ON UPDATE leads to. What there is counts, not the
+-- command: PostgreSQL does not tell which commands REFRESH MATERIALIZED VIEW runs.
 CREATE FUNCTION dperm.dperm_trigger_guard() RETURNS event_trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF EXISTS (SELECT FROM pg_event_trigger_ddl_commands() e, pg_class c
-			WHERE (e.classid = 'pg_trigger'::regclass AND c.oid IN (SELECT t.tgrelid FROM pg_trigger t WHERE t.oid = e.objid)
-					OR e.classid = 'pg_class'::regclass AND c.oid IN (SELECT f.confrelid FROM pg_constraint f WHERE f.conrelid = e.objid AND f.contype = 'f'))
-				AND c.relnamespace = 'dperm'::regnamespace AND NOT pg_has_role(c.relowner, 'USAGE')) THEN
+	IF EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+			WHERE t.tgrelid = ANY ('{dperm.dp_budget_accounts,dperm.dp_budget_grants,dperm.dp_ledger_entries,dperm.dp_ledger_releases,dperm.dp_protected_relations,dperm.dp_protected_columns}'::regclass[])
+				AND p.pronamespace <> 'dperm'::regnamespace) THEN
 		RAISE EXCEPTION 'tables of extension dperm have no triggers or foreign keys but its own'
 			USING ERRCODE = 'insufficient_privilege', HINT = 'A superuser should revoke all privileges on tables of schema dperm.';
 	END IF;
@@ -110,8 +110,6 @@ BEGIN
 				FROM pg_namespace n WHERE n.nspname = 'dperm'
 			UNION ALL SELECT 'TABLE ' || c.oid::regclass, c.relowner, c.relacl
 				FROM pg_class c WHERE c.relnamespace = 'dperm'::regnamespace
-			UNION ALL SELECT 'TYPE ' || t.oid::regtype, t.typowner, coalesce(t.typacl, acldefault('T', t.typowner))
-				FROM pg_type t, pg_class c WHERE c.oid = t.typrelid AND c.relnamespace = 'dperm'::regnamespace
 			UNION ALL SELECT 'ROUTINE ' || p.oid::regprocedure, p.proowner, coalesce(p.proacl, acldefault('f', p.proowner))
 				FROM pg_proc p WHERE p.pronamespace = 'dperm'::regnamespace) o, aclexplode(o.acl) a
 		WHERE a.grantee <> o.owner

@@ -9,6 +9,7 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lockdefs.h"
@@ -134,6 +135,7 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 	dperm_protection_check_options(registration, options);
 	source->reached = dperm_locks_held() ?
 		dperm_locks_held() : dperm_row_sources_family(dperm_protection_table(registration));
+	source->has_parts = has_subclass(dperm_protection_table(registration));
 	dperm_protection_check_table(dperm_protection_table(registration));
 	dperm_protection_check_family(dperm_protection_table(registration), source->reached);
 }

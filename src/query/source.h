@@ -88,6 +88,7 @@ typedef struct DpermSource
 	 * and must not end a call that has been paid for.
 	 */
 	List	   *reached;
+	bool		has_parts;		/* does its table have partitions or children? */
 
 	/* rows that are divided into portions, see dperm_queries_divide() */
 	int			portions;		/* 0: they are not */

@@ -106,9 +106,12 @@ columns_in(List *expressions)
 	return columns;
 }
 
-/* The query of the columns. */
+/*
+ * The query of the columns. What has become a part of a table without parts
+ * since it was checked is not planned.
+ */
 static char *
-query_of(Oid table, const List *columns)
+query_of(Oid table, bool has_parts, const List *columns)
 {
 	StringInfoData sql;
 	ListCell   *cell;
@@ -119,7 +122,7 @@ query_of(Oid table, const List *columns)
 		appendStringInfo(&sql, "%s t.%s", cell == list_head(columns) ? "" : ",",
 						 quote_identifier(get_attname(table, lfirst_node(Var, cell)->varattno,
 													  false)));
-	appendStringInfo(&sql, " FROM %s AS t", dperm_relation_name(table));
+	appendStringInfo(&sql, " FROM %s%s AS t", has_parts ? "" : "ONLY ", dperm_relation_name(table));
 	return sql.data;
 }
 
@@ -157,7 +160,7 @@ dperm_table_rows_make(const DpermSource *source)
 	rows->targets = expand_generated(rows->targets, table);
 	rows->conditions = expand_generated(rows->conditions, table);
 	columns = columns_in(list_make2(rows->targets, rows->conditions));
-	rows->text = query_of(table, columns);
+	rows->text = query_of(table, source->has_parts, columns);
 	rows->targets = (List *) place_columns((Node *) rows->targets, columns);
 	rows->conditions = (List *) place_columns((Node *) rows->conditions, columns);
 	if (registration->persons)
