@@ -16,6 +16,7 @@
 #include "catalog/pg_cast.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_extension.h"
@@ -118,15 +119,15 @@ lock_catalogs(void)
 
 /*
  * Lock our tables that are read or written after the charge, and the catalogs
- * that say whose they are, and what their defaults and triggers are. Who waits
- * for one of them, such as VACUUM FULL, may wait for the session, which waits
- * for this process: a lock would never be granted.
+ * that say whose they are, and which defaults, constraints and triggers they
+ * have. Who waits for one of them, such as VACUUM FULL, may wait for the session,
+ * which waits for this process: a lock would never be granted.
  */
 static void
 lock_own_tables(void)
 {
 	static const Oid catalogs[] = {DependRelationId, ExtensionRelationId, AttrDefaultRelationId,
-								   TriggerRelationId};
+								   ConstraintRelationId, TriggerRelationId};
 	static const char *const tables[] = {"dp_protected_relations", "dp_protected_columns",
 										 "dp_ledger_releases"};
 

@@ -435,7 +435,7 @@ my @last = say_to($locks, @holders);
 is($last[$_], $first[$_], 'no row adds a lock') foreach 0, 1;
 is($first[1], $first[0], 'both servers have the same locks');
 my $listed = q{(VALUES ('o.people'), ('o.child'), ('o.cases'), ('dperm.dp_protected_relations'), ('dperm.dp_protected_columns'), ('dperm.dp_ledger_releases'),
-	('pg_enum'), ('pg_collation'), ('pg_type'), ('pg_proc'), ('pg_operator'), ('pg_cast'), ('pg_opclass'), ('pg_amop'), ('pg_amproc'), ('pg_namespace'), ('pg_class'), ('pg_attribute'), ('pg_index'), ('pg_am'), ('pg_depend'), ('pg_extension'), ('pg_attrdef'), ('pg_trigger')) AS n (name)};
+	('pg_enum'), ('pg_collation'), ('pg_type'), ('pg_proc'), ('pg_operator'), ('pg_cast'), ('pg_opclass'), ('pg_amop'), ('pg_amproc'), ('pg_namespace'), ('pg_class'), ('pg_attribute'), ('pg_index'), ('pg_am'), ('pg_depend'), ('pg_extension'), ('pg_attrdef'), ('pg_constraint'), ('pg_trigger')) AS n (name)};
 my ($wanted) = say_to(qq{WITH t AS (SELECT name::regclass::oid AS oid FROM $listed), w AS (SELECT oid FROM t UNION SELECT reltoastrelid FROM pg_class JOIN t USING (oid) WHERE reltoastrelid <> 0)
 	SELECT string_agg(DISTINCT r::regclass::text, ' ' ORDER BY r::regclass::text) FROM (SELECT oid AS r FROM w UNION ALL SELECT indexrelid FROM pg_index JOIN w ON indrelid = w.oid) a}, @holders);
 is(join(' ', sort(keys %{ { map { (split /\|/)[0] => 1 } split /\n/, $first[0] } })), join(' ', sort split(/\s+/, $wanted)), 'the locks of a worker');
