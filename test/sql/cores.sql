@@ -122,11 +122,12 @@ RESET max_parallel_workers_per_gather;
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 
--- The aggregate is of no use to anybody else
+-- The aggregate is of no use to anybody else. Whether the leader or a worker says
+-- so first does not matter.
+\set VERBOSITY terse
 SELECT dperm.dperm_load_agg('\x00', NULL::int, y, age) FROM people;
 SELECT dperm.dperm_load_agg(decode(repeat('00', 20), 'hex'), NULL::int, y, age) FROM people;
 SELECT dperm.dperm_load_agg(NULL, NULL::int, y, age) FROM people;
-\set VERBOSITY terse
 SELECT dperm.dperm_load_deserialize('\x00', NULL);
 \set VERBOSITY default
 
