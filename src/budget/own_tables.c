@@ -128,30 +128,22 @@ dperm_own_tables_leave(DpermTablesScope *scope)
 }
 
 /*
- * Run a statement over our tables within a scope; returns the number of rows.
- * All statements come through here.
+ * Run a statement over our tables; returns the number of rows. All statements
+ * come through here.
  */
-uint64
-dperm_own_tables_execute(const char *statement, int count, Oid *types, Datum *values,
-						 const char *nulls, bool read_only)
-{
-	int			result = SPI_execute_with_args(statement, count, types, values, nulls,
-											   read_only, 0);
-
-	if (result < 0)
-		elog(ERROR, "a statement over the tables of dperm "
-					"failed: %s", SPI_result_code_string(result));
-	return SPI_processed;
-}
-
-/* Run a statement that writes, locks or sees our own changes. */
 uint64
 dperm_own_tables_query(DpermTablesScope *scope, const char *query, int count, Oid *types,
 					   Datum *values, const char *nulls)
 {
+	int			result;
+
 	if (GetUserId() != scope->owner)
 		elog(ERROR, "a statement over the tables of dperm outside of its scope");
-	return dperm_own_tables_execute(query, count, types, values, nulls, false);
+	result = SPI_execute_with_args(query, count, types, values, nulls, false, 0);
+	if (result < 0)
+		elog(ERROR, "a statement over the tables of dperm "
+					"failed: %s", SPI_result_code_string(result));
+	return SPI_processed;
 }
 
 /* A column of a row of the last query as text, NULL for NULL. */

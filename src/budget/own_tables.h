@@ -16,8 +16,7 @@
  * 		DpermTablesScope scope;
  *
  * 		dperm_own_tables_enter(&scope);
- * 		... dperm_own_tables_query(), or dperm_own_tables_execute(), with names
- * 		such as dperm.dp_budget_accounts
+ * 		... dperm_own_tables_query(), with names such as dperm.dp_budget_accounts
  * 		dperm_own_tables_leave(&scope);
  *
  * What has to outlive the scope is allocated in the memory context
@@ -45,15 +44,9 @@ extern void dperm_own_tables_follow_commands(void);
 extern Oid	dperm_own_tables_find(const char *name);
 
 /*
- * Run a statement; returns the number of rows, which are in SPI_tuptable. All
- * statements over our tables come through here.
- */
-extern uint64 dperm_own_tables_execute(const char *statement, int count, Oid *types, Datum *values,
-									   const char *nulls, bool read_only);
-
-/*
- * The same for a query that writes, locks, or has to see what this transaction
- * has written.
+ * Run a statement within a scope; returns the number of rows, which are in
+ * SPI_tuptable. It sees what this transaction has written. All statements over
+ * our tables come through here.
  */
 extern uint64 dperm_own_tables_query(DpermTablesScope *scope, const char *query, int count,
 									 Oid *types, Datum *values, const char *nulls);

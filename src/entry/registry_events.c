@@ -119,11 +119,11 @@ concerned_relations(bool drop, bool *orphans, List **awaited)
 	count = dperm_own_tables_query(&scope, "SELECT FROM dperm.dp_protected_relations LIMIT 1",
 								   0, NULL, NULL, NULL);
 	if (count > 0)
-		count = dperm_own_tables_execute(!drop ? RENAMED_SQL :
-										 has_privs_of_role(scope.user, GetUserId()) ?
-											 GONE_SQL LOST_SQL :
-											 GONE_SQL,
-										 0, NULL, NULL, NULL, false);
+		count = dperm_own_tables_query(&scope, !drop ? RENAMED_SQL :
+									   has_privs_of_role(scope.user, GetUserId()) ?
+										   GONE_SQL LOST_SQL :
+										   GONE_SQL,
+									   0, NULL, NULL, NULL);
 	if (count > 0)
 	{
 		Datum	   *relations = palloc(sizeof(Datum) * count);

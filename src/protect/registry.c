@@ -228,9 +228,9 @@ write_reference(DpermTablesScope *scope, bool is_column, Datum row, Datum refere
 	Oid			types[] = {TIDOID, dperm_object_name_type(table, name)};
 	Datum		values[] = {row, reference};
 
-	return dperm_own_tables_execute(psprintf("UPDATE dperm.%s SET %s = $2 WHERE ctid = $1",
-											 table, name),
-									lengthof(types), types, values, NULL, false) > 0;
+	return dperm_own_tables_query(scope, psprintf("UPDATE dperm.%s SET %s = $2 WHERE ctid = $1",
+												  table, name),
+								  lengthof(types), types, values, NULL) > 0;
 }
 
 /*

@@ -585,16 +585,6 @@ dperm_view_column(const DpermView *view, AttrNumber number)
 	return IsA(node, Var) ? ((Var *) node)->varattno : 0;
 }
 
-void
-dperm_view_check_expression(Oid table, Node *expression)
-{
-	Relation	relation = table_open(table, NoLock);
-	Walk		walk = {.relation = table, .owner = relation->rd_rel->relowner, .varno = 1};
-
-	table_close(relation, NoLock);
-	(void) check_expression(expression, &walk);
-}
-
 /* The owner of a function or an operator; InvalidOid for anything else. */
 static Oid
 owner_of(Oid class, Oid object)
@@ -658,15 +648,17 @@ check_virtual(Relation relation)
 {
 #ifdef ATTRIBUTE_GENERATED_VIRTUAL
 	TupleDesc	desc = RelationGetDescr(relation);
+	Walk		walk = {
+		.relation = RelationGetRelid(relation), .owner = relation->rd_rel->relowner, .varno = 1
+	};
 
 	for (int i = 0; desc->constr && i < desc->constr->num_defval; i++)
 	{
 		AttrDefault *def = &desc->constr->defval[i];
-		Oid			oid = RelationGetRelid(relation);
 
 		if (TupleDescAttr(desc, def->adnum - 1)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
-			dperm_view_check_expression(oid, dperm_known_tree_read(def->adbin, RelationRelationId,
-																   oid));
+			(void) check_expression(dperm_known_tree_read(def->adbin, RelationRelationId,
+														  walk.relation), &walk);
 	}
 #endif
 }

@@ -43,10 +43,4 @@ extern void dperm_view_check_table(Oid table, List *children);
  */
 extern void dperm_view_check_type(const char *column, Oid type);
 
-/*
- * Raise an error for an expression over a row of a table that the whitelist
- * does not allow; its Vars have varno 1.
- */
-extern void dperm_view_check_expression(Oid table, Node *expression);
-
 #endif							/* DPERM_VIEW_H */

@@ -148,10 +148,7 @@ take_row(DpermFill *fill, DpermFillSet *set, const Datum *values, const bool *nu
 	check_room(fill, set->cache);
 	caller = MemoryContextSwitchTo(fill->row_context);
 	for (int i = 0; i < set->encoder->block_count; i++)
-		if (values)
-			dperm_reader_read(&set->readers[i], values[i], nulls[i], &set->values[i]);
-		else
-			set->values[i].present = false;
+		dperm_reader_read(&set->readers[i], values[i], nulls[i], &set->values[i]);
 	dperm_cache_add(set->cache, set->values, label, owner);
 	MemoryContextSwitchTo(caller);
 	if (!fill->row_context->isReset || fill->row_context->firstchild)

@@ -64,8 +64,8 @@ extern Size dperm_fill_chunk_bytes(const DpermFill *fill);
 extern void dperm_fill_compact(DpermFill *fill);
 
 /*
- * Add a row to every set of its portion, with one value for each block; without
- * them all are missing. The owner is for rows with weights.
+ * Add a row to every set of its portion, with one value for each block. The
+ * owner is for rows with weights.
  */
 extern void dperm_fill_take(DpermFill *fill, int portion, const Datum *values, const bool *nulls,
 							double label, int64 owner);
