@@ -1,20 +1,21 @@
 --
--- Accounts behind dp_budgets and dp_ledger
+-- Budgets, grants and the ledger: tables of schema dperm
 --
 -- Amounts are exact decimals, so the accounts are exactly the sums of the
 -- ledger.
 
--- A dump contains the names of roles and relations, and is restored table by
--- table. dperm_role_name and dperm_relation_name accept any name, so that a
--- missing one does not prevent other rows from being restored; for the same
--- reason, only what no user can choose is unique. A budget is identified by a
--- random number: one of the same name that is created before a restored one, or
--- in place of it, is a different budget.
+-- A dump has the names of roles. dperm_role_name takes any name, so that a
+-- missing role does not prevent other rows from being restored. A budget is
+-- identified by a random number: another one that is created with the name of
+-- one that was dropped is a different budget.
 --
--- Each table whose rows are updated or deleted has a key, also of random
--- numbers: without one, a publication for all tables would make these commands
--- fail. REPLICA IDENTITY FULL is no alternative: PostgreSQL 18 rejects it for
--- generated columns.
+-- Each table whose rows are updated or deleted has a primary key: without one, a
+-- publication for all tables would make these commands fail. REPLICA IDENTITY
+-- FULL is no alternative: PostgreSQL 18 rejects it for generated columns.
+--
+-- A charge writes its rows without SQL (own_rows.c). No trigger fires for that,
+-- and so no foreign key is checked: what C writes refers to the row of the
+-- budget, which it has locked.
 
 CREATE TYPE dperm.dperm_role_name;
 CREATE FUNCTION dperm.dperm_role_name_in(cstring) RETURNS dperm.dperm_role_name
@@ -25,55 +26,61 @@ CREATE FUNCTION dperm.dperm_role_name_out(dperm.dperm_role_name) RETURNS cstring
 COMMENT ON FUNCTION dperm.dperm_role_name_out(dperm.dperm_role_name) IS 'internal to budgets: I/O of dperm_role_name';
 CREATE TYPE dperm.dperm_role_name (INPUT = dperm.dperm_role_name_in, OUTPUT = dperm.dperm_role_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
 COMMENT ON TYPE dperm.dperm_role_name IS
-	'internal to budgets: a role, like regrole; or a name that no role had when it was restored, which refers to no role';
+	'internal to budgets: a role, like regrole, and its name; a name that no role had when it was restored refers to no role, and a role that was dropped is written as pg_dropped: and its last known name';
 CREATE FUNCTION dperm.dperm_role_of(dperm.dperm_role_name) RETURNS regrole
-	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm.dperm_role_of(dperm.dperm_role_name) IS 'internal to budgets: the role';
 
-CREATE TABLE dperm.dp_budget_accounts (
+CREATE TABLE dperm.budgets (
 	id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-	budget text COLLATE "C" NOT NULL,
+	budget text COLLATE "C" NOT NULL CHECK (budget <> ''),
 	created timestamptz NOT NULL DEFAULT clock_timestamp(),
+	dropped timestamptz,
 	owner_name dperm.dperm_role_name NOT NULL,
 	owner regrole GENERATED ALWAYS AS (dperm.dperm_role_of(owner_name)) STORED,
-	epsilon numeric NOT NULL,
-	delta numeric NOT NULL,
-	renyi_order float8 NOT NULL,
-	neighbours text NOT NULL,
-	unit text,
-	since bigint NOT NULL,
-	spent_epsilon numeric NOT NULL DEFAULT 0,
-	spent_delta numeric NOT NULL DEFAULT 0,
-	spent_divergence numeric NOT NULL DEFAULT 0,
-	spent_direct numeric NOT NULL DEFAULT 0,
-	spent_tail numeric NOT NULL DEFAULT 0
+	epsilon numeric NOT NULL CHECK (epsilon > 0),
+	delta numeric NOT NULL CHECK (delta >= 0 AND delta < 1),
+	renyi_order float8 NOT NULL CHECK (renyi_order >= 0),
+	neighbours text NOT NULL CHECK (neighbours IN ('replace', 'remove')),
+	unit text CHECK (unit IN ('row', 'person')),
+	since bigint NOT NULL CHECK (since > 0),
+	entry bigint NOT NULL CHECK (entry >= since - 1),
+	spent_epsilon numeric NOT NULL DEFAULT 0 CHECK (spent_epsilon >= 0),
+	spent_delta numeric NOT NULL DEFAULT 0 CHECK (spent_delta >= 0),
+	spent_divergence numeric NOT NULL DEFAULT 0 CHECK (spent_divergence >= 0),
+	spent_direct numeric NOT NULL DEFAULT 0 CHECK (spent_direct >= 0),
+	spent_tail numeric NOT NULL DEFAULT 0 CHECK (spent_tail >= 0)
 );
-COMMENT ON TABLE dperm.dp_budget_accounts IS
-	'internal to dp_budgets: a row for each budget; a name refers to the oldest budget of that name; since is the number of the dp_ledger entry that created it';
-CREATE INDEX dp_budget_accounts_budget ON dperm.dp_budget_accounts (budget);
+COMMENT ON TABLE dperm.budgets IS
+	'internal to dp_budgets: a row for each budget, also of those that were dropped; since and entry are the numbers of its first and last line in dp_ledger';
+CREATE UNIQUE INDEX budgets_budget ON dperm.budgets (budget) WHERE dropped IS NULL;
+CREATE INDEX budgets_entry ON dperm.budgets (budget, entry);
+CREATE INDEX budgets_owner ON dperm.budgets (owner);
 
-CREATE TABLE dperm.dp_budget_grants (
+CREATE TABLE dperm.grants (
 	id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-	budget_id uuid NOT NULL,
-	budget text COLLATE "C" NOT NULL,
+	budget_id uuid NOT NULL REFERENCES dperm.budgets ON DELETE CASCADE,
 	grantee_name dperm.dperm_role_name NOT NULL,
 	grantee regrole GENERATED ALWAYS AS (dperm.dperm_role_of(grantee_name)) STORED,
-	epsilon numeric,
-	delta numeric,
-	spent_epsilon numeric NOT NULL DEFAULT 0,
-	spent_delta numeric NOT NULL DEFAULT 0
+	epsilon numeric CHECK (epsilon > 0),
+	delta numeric CHECK (delta >= 0 AND delta < 1),
+	spent_epsilon numeric NOT NULL DEFAULT 0 CHECK (spent_epsilon >= 0),
+	spent_delta numeric NOT NULL DEFAULT 0 CHECK (spent_delta >= 0),
+	kept integer NOT NULL DEFAULT 0 CHECK (kept >= 0)
 );
-COMMENT ON TABLE dperm.dp_budget_grants IS
-	'internal to dp_grant: a row for each role that may spend from a budget; if epsilon or delta is NULL, only the budget is the limit';
-CREATE INDEX dp_budget_grants_budget_id ON dperm.dp_budget_grants (budget_id);
+COMMENT ON TABLE dperm.grants IS
+	'internal to dp_grant: a row for each role that may spend from a budget; if epsilon or delta is NULL, only the budget is the limit; kept is how many releases it has paid for that are kept';
+CREATE INDEX grants_budget_id ON dperm.grants (budget_id);
+CREATE UNIQUE INDEX grants_role ON dperm.grants (budget_id, grantee) WHERE grantee::oid <> 0;
+CREATE INDEX grants_grantee ON dperm.grants (grantee);
 
-CREATE TABLE dperm.dp_ledger_entries (
-	budget_id uuid NOT NULL,
+CREATE TABLE dperm.ledger (
+	budget_id uuid NOT NULL REFERENCES dperm.budgets ON DELETE CASCADE,
 	budget text COLLATE "C" NOT NULL,
-	entry bigint NOT NULL,
+	entry bigint NOT NULL CHECK (entry > 0),
 	at timestamptz NOT NULL DEFAULT clock_timestamp(),
-	act text NOT NULL,
-	actor_name dperm.dperm_role_name,
+	act text NOT NULL CHECK (act IN ('create', 'alter', 'drop', 'grant', 'revoke', 'protect', 'unprotect', 'charge')),
+	actor_name dperm.dperm_role_name NOT NULL,
 	actor regrole GENERATED ALWAYS AS (dperm.dperm_role_of(actor_name)) STORED,
 	role name NOT NULL,
 	function text,
@@ -83,55 +90,41 @@ CREATE TABLE dperm.dp_ledger_entries (
 	learner text,
 	parameters jsonb,
 	purpose text,
-	neighbours text,
-	unit text,
-	epsilon numeric,
-	delta numeric,
-	divergence numeric,
-	direct numeric,
-	tail numeric,
-	epsilon_left numeric,
-	grant_left numeric,
-	details text
+	neighbours text CHECK (neighbours IN ('replace', 'remove')),
+	unit text CHECK (unit IN ('row', 'person')),
+	epsilon numeric CHECK (epsilon > 0),
+	delta numeric CHECK (delta >= 0 AND delta < 1),
+	divergence numeric CHECK (divergence >= 0),
+	direct numeric CHECK (direct >= 0),
+	tail numeric CHECK (tail >= 0),
+	epsilon_left numeric CHECK (epsilon_left >= 0),
+	grant_left numeric CHECK (grant_left >= 0),
+	details text,
+	PRIMARY KEY (budget, entry),
+	UNIQUE (budget_id, entry),
+	CHECK (act <> 'charge' OR epsilon IS NOT NULL AND delta IS NOT NULL AND epsilon_left IS NOT NULL)
 );
-COMMENT ON TABLE dperm.dp_ledger_entries IS
-	'internal to dp_ledger: what was spent from budgets and how they were managed; the entries of a budget are numbered without gaps';
-CREATE INDEX dp_ledger_entries_entry ON dperm.dp_ledger_entries (budget, entry);
+COMMENT ON TABLE dperm.ledger IS
+	'internal to dp_ledger: what was spent from budgets and how they were managed; the entries of a name are numbered without gaps';
+CREATE INDEX ledger_actor ON dperm.ledger (actor);
 
-CREATE TABLE dperm.dp_ledger_releases (
+CREATE TABLE dperm.releases (
 	budget_id uuid NOT NULL,
-	budget text COLLATE "C" NOT NULL,
 	entry bigint NOT NULL,
 	at timestamptz NOT NULL DEFAULT clock_timestamp(),
-	payer_name dperm.dperm_role_name,
+	payer_name dperm.dperm_role_name NOT NULL,
 	payer regrole GENERATED ALWAYS AS (dperm.dperm_role_of(payer_name)) STORED,
+	grant_id uuid,
 	model @extschema@.dp_model,
 	metrics jsonb,
-	failure text
+	failure text,
+	PRIMARY KEY (budget_id, entry),
+	FOREIGN KEY (budget_id, entry) REFERENCES dperm.ledger (budget_id, entry) ON DELETE CASCADE
 );
-COMMENT ON TABLE dperm.dp_ledger_releases IS
-	'internal to dp_ledger: what was released for an entry, or why nothing was; rows are only ever added';
-CREATE INDEX dp_ledger_releases_entry ON dperm.dp_ledger_releases (budget_id, entry);
+COMMENT ON TABLE dperm.releases IS
+	'internal to dp_releases: what was released for an entry of the ledger, or why nothing was; grant_id is the grant that paid, if any';
 
--- Grants of dropped roles are not dumped: in another cluster, their OIDs may be
--- those of other roles.
-SELECT pg_extension_config_dump('dperm.dp_budget_accounts', '');
-SELECT pg_extension_config_dump('dperm.dp_budget_grants', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
-SELECT pg_extension_config_dump('dperm.dp_ledger_entries', '');
-SELECT pg_extension_config_dump('dperm.dp_ledger_releases', '');
-
-CREATE FUNCTION dperm.dperm_owners_sync() RETURNS event_trigger
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dperm.dperm_owners_sync() IS
-	'internal to budgets: budgets of dropped roles are given to the owner of the extension';
-
-CREATE EVENT TRIGGER dperm_owners_drop ON ddl_command_start WHEN TAG IN ('DROP OWNED') EXECUTE FUNCTION dperm.dperm_owners_sync();
-ALTER EVENT TRIGGER dperm_owners_drop DISABLE;
-COMMENT ON EVENT TRIGGER dperm_owners_drop IS
-	'internal to budgets: budgets of dropped roles are given to the owner of the extension';
-
-CREATE FUNCTION dperm.dperm_budget_left(epsilon numeric, delta numeric, renyi_order float8,
-	spent_epsilon numeric, spent_delta numeric, spent_divergence numeric, spent_direct numeric, spent_tail numeric) RETURNS numeric
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION dperm.dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric) IS
-	'internal to dp_budgets: the largest epsilon of a single release without delta that a budget still allows';
+SELECT pg_extension_config_dump('dperm.budgets', '');
+SELECT pg_extension_config_dump('dperm.grants', '');
+SELECT pg_extension_config_dump('dperm.ledger', '');
+SELECT pg_extension_config_dump('dperm.releases', '');

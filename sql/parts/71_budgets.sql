@@ -1,6 +1,8 @@
 --
 -- Budgets
 --
+-- A function of this name in schema dperm does what a user calls here, as the
+-- owner of the extension: its first argument is the role that calls.
 
 CREATE FUNCTION @extschema@.dp_budget_create(
 	budget text,
@@ -8,40 +10,54 @@ CREATE FUNCTION @extschema@.dp_budget_create(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace'
 ) RETURNS void
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_budget_create(text, float8, float8, text) IS
-	'create a privacy budget, which belongs to the current user';
+	'create a privacy budget, which belongs to the current user; a superuser grants EXECUTE on this function to those who own data';
+REVOKE EXECUTE ON FUNCTION @extschema@.dp_budget_create(text, float8, float8, text) FROM PUBLIC;
 
 CREATE FUNCTION @extschema@.dp_budget_alter(
 	budget text,
 	epsilon float8 DEFAULT NULL,
 	delta float8 DEFAULT NULL,
 	owner name DEFAULT NULL,
-	neighbours text DEFAULT NULL
+	neighbours text DEFAULT NULL,
+	add float8 DEFAULT NULL
 ) RETURNS void
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.dp_budget_alter(text, float8, float8, name, text) IS
-	'raise or lower a privacy budget, or change its owner; before it is first charged, change its neighbours';
+	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_budget_alter(text, float8, float8, name, text, float8) IS
+	'raise or lower a privacy budget, add to its epsilon, or change its owner; before it is first charged, change its neighbours';
 
 CREATE FUNCTION @extschema@.dp_budget_drop(budget text) RETURNS void
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_budget_drop(text) IS
 	'drop a privacy budget that no protected relation charges; its ledger is kept';
+
+CREATE FUNCTION @extschema@.dp_budget_prune(before timestamptz DEFAULT NULL) RETURNS bigint
+	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_budget_prune(timestamptz) IS
+	'remove all privacy budgets that were never charged, have no protected relation and were created before a time, 30 days ago by default, with their ledgers; returns how many';
+REVOKE EXECUTE ON FUNCTION @extschema@.dp_budget_prune(timestamptz) FROM PUBLIC;
 
 CREATE FUNCTION @extschema@.dp_grant(
 	budget text,
 	role name,
 	epsilon float8 DEFAULT NULL,
-	delta float8 DEFAULT NULL
+	delta float8 DEFAULT NULL,
+	add float8 DEFAULT NULL
 ) RETURNS void
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION @extschema@.dp_grant(text, name, float8, float8) IS
-	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change these limits; those that are omitted stay';
+	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_grant(text, name, float8, float8, float8) IS
+	'allow a role to spend from a privacy budget, up to an epsilon and a delta; or change these limits, or add to the epsilon; those that are omitted stay';
 
 CREATE FUNCTION @extschema@.dp_revoke(budget text, role name) RETURNS void
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_revoke(text, name) IS
 	'revoke the right of a role to spend from a privacy budget';
+
+CREATE FUNCTION @extschema@.dp_release_drop(budget text, entry bigint) RETURNS void
+	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_release_drop(text, bigint) IS
+	'delete a release that you have paid for from dp_releases; its entry in the ledger stays';
 
 CREATE FUNCTION @extschema@.dp_budget_charge(
 	budget text,
@@ -53,51 +69,97 @@ CREATE FUNCTION @extschema@.dp_budget_charge(
 COMMENT ON FUNCTION @extschema@.dp_budget_charge(text, float8, float8, text) IS
 	'charge a privacy budget for a release made with other tools; it is never refunded, not even by ROLLBACK';
 
--- OFFSET 0 keeps all conditions of a query above the view. A security barrier lets comparisons pass that raise no error, and EXPLAIN ANALYZE then shows what they find in hidden rows.
+--
+-- Views
+--
+-- Each finds what the caller may see by the roles of the caller, by index, before
+-- it reads anything else. OFFSET 0 keeps all conditions of a query above the
+-- view: a security barrier lets comparisons pass that raise no error, and EXPLAIN
+-- ANALYZE then shows what they find in hidden rows.
+
+CREATE FUNCTION dperm.dperm_own_roles() RETURNS regrole[]
+	LANGUAGE sql STABLE PARALLEL SAFE
+	RETURN ARRAY(SELECT r.oid::regrole FROM pg_roles r WHERE pg_has_role(r.oid, 'USAGE'));
+COMMENT ON FUNCTION dperm.dperm_own_roles() IS
+	'internal to dp_budgets: the roles whose rights the current user has';
+
+CREATE VIEW dperm.dperm_seen_budgets AS
+	SELECT s.id, bool_or(s.owns) AS owns, bool_or(s.spends) AS spends, bool_or(s.reads) AS reads
+	FROM (SELECT b.id, true AS owns, false AS spends, false AS reads FROM dperm.budgets b WHERE b.owner = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
+		UNION ALL SELECT g.budget_id, false, true, false FROM dperm.grants g WHERE g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
+		UNION ALL SELECT b.id, (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user), false, true
+			FROM dperm.budgets b WHERE (SELECT pg_has_role('pg_read_all_stats', 'USAGE'))) s
+	GROUP BY s.id;
+COMMENT ON VIEW dperm.dperm_seen_budgets IS
+	'internal to dp_budgets: budgets that the current user owns, may spend from, or sees as one who reads all statistics; superusers own all';
+
+CREATE FUNCTION dperm.dperm_budget_left(epsilon numeric, delta numeric, renyi_order float8,
+	spent_epsilon numeric, spent_delta numeric, spent_divergence numeric, spent_direct numeric, spent_tail numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION dperm.dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric) IS
+	'internal to dp_budgets: the largest epsilon of a single release without delta that a budget still allows';
+
 CREATE VIEW @extschema@.dp_grants WITH (security_barrier) AS
-	SELECT a.budget, g.grantee AS role, g.epsilon AS epsilon_granted, g.delta AS delta_granted, g.spent_epsilon AS epsilon_spent, g.spent_delta AS delta_spent,
+	SELECT b.budget, g.grantee_name::text::name AS role, g.epsilon AS epsilon_granted, g.delta AS delta_granted, g.spent_epsilon AS epsilon_spent, g.spent_delta AS delta_spent,
 		CASE WHEN g.epsilon < g.spent_epsilon THEN 0
-			ELSE least(dperm.dperm_budget_left(a.epsilon, a.delta, a.renyi_order, a.spent_epsilon, a.spent_delta, a.spent_divergence, a.spent_direct, a.spent_tail),
+			ELSE least(dperm.dperm_budget_left(b.epsilon, b.delta, b.renyi_order, b.spent_epsilon, b.spent_delta, b.spent_divergence, b.spent_direct, b.spent_tail),
 				g.epsilon - g.spent_epsilon) END AS epsilon_left,
 		CASE WHEN g.delta < g.spent_delta THEN 0 ELSE g.delta - g.spent_delta END AS delta_left
-	FROM dperm.dp_budget_accounts a, LATERAL (SELECT r.grantee, min(r.epsilon) AS epsilon, min(r.delta) AS delta, sum(r.spent_epsilon) AS spent_epsilon, sum(r.spent_delta) AS spent_delta
-		FROM dperm.dp_budget_grants r WHERE r.budget_id = a.id GROUP BY r.grantee) g
-	WHERE pg_has_role(a.owner, 'USAGE') OR pg_has_role(g.grantee, 'USAGE')
+	FROM dperm.dperm_seen_budgets s
+	JOIN dperm.budgets b ON b.id = s.id
+	JOIN dperm.grants g ON g.budget_id = s.id
+	WHERE b.dropped IS NULL AND (s.owns OR s.reads OR g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[]))
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_grants IS
-	'grants of privacy budgets that you own, and grants that you may spend: what was granted, what was spent and what is left';
+	'grants of privacy budgets that you own, and grants that you may spend: what was granted, what was spent and what is left; all of them for members of pg_read_all_stats';
 
 CREATE VIEW @extschema@.dp_budgets WITH (security_barrier) AS
-	SELECT a.budget, a.owner, g.grantee AS granted_to, a.neighbours, a.unit, a.epsilon, a.delta,
-		a.spent_epsilon AS epsilon_spent, a.spent_delta AS delta_spent,
+	SELECT b.budget, b.owner_name::text::name AS owner, g.grantee_name::text::name AS granted_to, b.neighbours, b.unit, b.epsilon, b.delta,
+		b.spent_epsilon AS epsilon_spent, b.spent_delta AS delta_spent,
 		CASE WHEN g.epsilon < g.spent_epsilon THEN 0
-			ELSE least(dperm.dperm_budget_left(a.epsilon, a.delta, a.renyi_order, a.spent_epsilon, a.spent_delta, a.spent_divergence, a.spent_direct, a.spent_tail),
+			ELSE least(dperm.dperm_budget_left(b.epsilon, b.delta, b.renyi_order, b.spent_epsilon, b.spent_delta, b.spent_divergence, b.spent_direct, b.spent_tail),
 				g.epsilon - g.spent_epsilon) END AS epsilon_left
-	FROM dperm.dp_budget_accounts a
-	LEFT JOIN LATERAL (SELECT r.grantee, min(r.epsilon) AS epsilon, min(r.delta) AS delta, sum(r.spent_epsilon) AS spent_epsilon, sum(r.spent_delta) AS spent_delta
-		FROM dperm.dp_budget_grants r WHERE r.budget_id = a.id GROUP BY r.grantee) g ON NOT pg_has_role(a.owner, 'USAGE') AND pg_has_role(g.grantee, 'USAGE')
-	WHERE pg_has_role(a.owner, 'USAGE') OR g.grantee IS NOT NULL
+	FROM dperm.dperm_seen_budgets s
+	JOIN dperm.budgets b ON b.id = s.id
+	LEFT JOIN dperm.grants g ON g.budget_id = s.id AND NOT s.owns AND g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
+	WHERE b.dropped IS NULL
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_budgets IS
-	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the largest epsilon of a single release without delta';
+	'privacy budgets that you own or may spend from, or all of them for members of pg_read_all_stats: their limits, what was spent, and epsilon_left, the largest epsilon of a single release without delta';
 
--- Who owns a budget, and who reads all statistics, sees every entry; others see their own, and of the charges of others who may spend from the same budget the role, the time and the cost.
+-- Who owns a budget, or owned it when it was dropped, and who reads all
+-- statistics, sees every entry; others see their own, and of the charges of
+-- others who may spend from the same budget the role, the time and the cost.
+CREATE VIEW dperm.dperm_seen_entries AS
+	SELECT s.budget_id, s.entry, bool_or(s.owns) AS owns, bool_or(s.manages) AS manages, bool_or(s.acted) AS acted
+	FROM (SELECT e.budget_id, e.entry, b.owns, b.owns OR b.reads AS manages, false AS acted
+			FROM dperm.dperm_seen_budgets b JOIN dperm.ledger e ON e.budget_id = b.id
+			WHERE b.owns OR b.reads OR e.act = 'charge'
+		UNION ALL SELECT e.budget_id, e.entry, false, false, true FROM dperm.ledger e WHERE e.actor = ANY ((SELECT dperm.dperm_own_roles())::regrole[])) s
+	GROUP BY s.budget_id, s.entry;
+COMMENT ON VIEW dperm.dperm_seen_entries IS
+	'internal to dp_ledger: the entries that the current user sees, all of them or in part';
+
 CREATE VIEW @extschema@.dp_ledger WITH (security_barrier) AS
 	SELECT e.budget, e.entry, e.at, e.act, e.role, w.function, w.relation, w.label, w.features, w.learner, w.parameters, w.purpose, w.neighbours, w.unit, e.epsilon, e.delta,
 		CASE WHEN s.manages THEN e.epsilon_left WHEN s.acted THEN coalesce(e.grant_left, e.epsilon_left) END AS epsilon_left, w.details,
-		CASE WHEN e.act <> 'charge' OR w.relation IS NULL THEN NULL WHEN r.entry IS NULL THEN 'not kept' ELSE coalesce(r.failure, 'kept') END AS release,
-		r.model, r.metrics
-	FROM dperm.dp_ledger_entries e
-	CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM dperm.dp_budget_accounts a WHERE a.id = e.budget_id AND pg_has_role(a.owner, 'USAGE')) AS owns) o
-	CROSS JOIN LATERAL (SELECT o.owns OR pg_has_role('pg_read_all_stats', 'USAGE') AS manages, pg_has_role(e.actor, 'USAGE') AS acted) s
+		CASE WHEN e.act <> 'charge' OR w.relation IS NULL THEN NULL WHEN k.entry IS NULL THEN 'not kept' ELSE coalesce(k.failure, 'kept') END AS release
+	FROM dperm.dperm_seen_entries s
+	JOIN dperm.ledger e ON e.budget_id = s.budget_id AND e.entry = s.entry
 	LEFT JOIN LATERAL (SELECT e.function, e.relation, e.label, e.features, e.learner, e.parameters, e.purpose, e.neighbours, e.unit, e.details WHERE s.manages OR s.acted) w ON true
-	LEFT JOIN LATERAL (SELECT k.entry, k.failure, CASE WHEN p.may_read THEN k.model END AS model, CASE WHEN p.may_read THEN k.metrics END AS metrics
-		FROM dperm.dp_ledger_releases k, LATERAL (SELECT pg_has_role(k.payer, 'USAGE') OR o.owns AS may_read) p
-		WHERE k.budget_id = e.budget_id AND k.entry = e.entry ORDER BY k.at LIMIT 1) r ON true
-	WHERE s.manages OR s.acted
-		OR e.act = 'charge' AND EXISTS (SELECT FROM dperm.dp_budget_grants g WHERE g.budget_id = e.budget_id AND pg_has_role(g.grantee, 'USAGE'))
+	LEFT JOIN dperm.releases k ON k.budget_id = e.budget_id AND k.entry = e.entry
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_ledger IS
 	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, or all for members of pg_read_all_stats; your own entries, and role, time and cost of those of others who may spend from the same budget';
 
-GRANT SELECT ON @extschema@.dp_budgets, @extschema@.dp_grants, @extschema@.dp_ledger TO PUBLIC;
+CREATE VIEW @extschema@.dp_releases WITH (security_barrier) AS
+	SELECT e.budget, e.entry, k.at, k.payer_name::text::name AS role, e.function, e.relation, k.model, k.metrics, k.failure
+	FROM dperm.dperm_seen_entries s
+	JOIN dperm.ledger e ON e.budget_id = s.budget_id AND e.entry = s.entry
+	JOIN dperm.releases k ON k.budget_id = e.budget_id AND k.entry = e.entry
+	WHERE s.owns OR s.acted
+	OFFSET 0;
+COMMENT ON VIEW @extschema@.dp_releases IS
+	'models and metrics that were released for entries of the ledger: those that you paid for, and those of budgets that you own; failure says why there is none';
+
+GRANT SELECT ON @extschema@.dp_budgets, @extschema@.dp_grants, @extschema@.dp_ledger, @extschema@.dp_releases TO PUBLIC;

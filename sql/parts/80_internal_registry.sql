@@ -2,110 +2,184 @@
 -- Registry of protected relations
 --
 -- A relation is registered by its OID and a column by its number, so that they
--- can be renamed. A dump contains their names and that of the owner: a restored
--- registration applies only to a relation of the same name and owner.
--- owner_name is the owner of the relation who called dp_protect. If the
--- relation gets another owner, it cannot be used until that owner protects it.
+-- can be renamed. These are valid in the database that "here" names. A dump has
+-- them as well, but whatever is inserted is bound anew, by the names of schema,
+-- relation and owner; so is what comes with the files of another database: a
+-- template, or pg_upgrade. What cannot be bound refers to nothing, and a relation
+-- that has its name is closed. owner_name is the owner who called dp_protect: a
+-- relation that has another owner by now is closed until that one protects it.
+--
+-- A view has no budget, unit or list of columns of its own, but the registration
+-- of its table. That of a table whose protection has ended stays, because its
+-- budget keeps the unit that it was charged for.
 
-CREATE TYPE dperm.dperm_relation_name;
-CREATE FUNCTION dperm.dperm_relation_name_in(cstring) RETURNS dperm.dperm_relation_name
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_relation_name_in(cstring) IS 'internal to dp_protect: I/O of dperm_relation_name';
-CREATE FUNCTION dperm.dperm_relation_name_out(dperm.dperm_relation_name) RETURNS cstring
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_relation_name_out(dperm.dperm_relation_name) IS 'internal to dp_protect: I/O of dperm_relation_name';
-CREATE TYPE dperm.dperm_relation_name (INPUT = dperm.dperm_relation_name_in, OUTPUT = dperm.dperm_relation_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
-COMMENT ON TYPE dperm.dperm_relation_name IS
-	'internal to dp_protect: a relation, like regclass; or a name that no relation of its owner had when it was restored';
-CREATE FUNCTION dperm.dperm_relation_of(dperm.dperm_relation_name) RETURNS regclass
-	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_relation_of(dperm.dperm_relation_name) IS 'internal to dp_protect: the relation';
-CREATE FUNCTION dperm.dperm_relation_pending(dperm.dperm_relation_name) RETURNS text
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_relation_pending(dperm.dperm_relation_name) IS 'internal to dp_protect: a name without a relation';
-
-CREATE TYPE dperm.dperm_column_name;
-CREATE FUNCTION dperm.dperm_column_name_in(cstring) RETURNS dperm.dperm_column_name
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_column_name_in(cstring) IS 'internal to dp_protect: I/O of dperm_column_name';
-CREATE FUNCTION dperm.dperm_column_name_out(dperm.dperm_column_name) RETURNS cstring
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_column_name_out(dperm.dperm_column_name) IS 'internal to dp_protect: I/O of dperm_column_name';
-CREATE TYPE dperm.dperm_column_name (INPUT = dperm.dperm_column_name_in, OUTPUT = dperm.dperm_column_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
-COMMENT ON TYPE dperm.dperm_column_name IS
-	'internal to dp_protect: a column of a relation, stored as OID and number and dumped by name; or a name whose relation did not exist, or had another owner, when it was restored';
-CREATE FUNCTION dperm.dperm_column_relation(dperm.dperm_column_name) RETURNS regclass
-	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_column_relation(dperm.dperm_column_name) IS 'internal to dp_protect: the relation of a column';
-CREATE FUNCTION dperm.dperm_column_number(dperm.dperm_column_name) RETURNS int2
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_column_number(dperm.dperm_column_name) IS 'internal to dp_protect: the number of a column, 0 if its relation does not have it';
-CREATE FUNCTION dperm.dperm_column_pending(dperm.dperm_column_name) RETURNS text
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_column_pending(dperm.dperm_column_name) IS 'internal to dp_protect: the name of a relation that does not exist';
-
-CREATE TABLE dperm.dp_protected_relations (
+CREATE TABLE dperm.protected (
 	id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-	relation_name dperm.dperm_relation_name NOT NULL,
-	relation regclass GENERATED ALWAYS AS (dperm.dperm_relation_of(relation_name)) STORED,
-	pending text COLLATE "C" GENERATED ALWAYS AS (dperm.dperm_relation_pending(relation_name)) STORED,
+	relation oid NOT NULL DEFAULT 0,
+	here text COLLATE "C" NOT NULL DEFAULT '',
+	schema name NOT NULL,
+	name name NOT NULL,
 	owner_name dperm.dperm_role_name NOT NULL,
-	owner regrole GENERATED ALWAYS AS (dperm.dperm_role_of(owner_name)) STORED,
-	budget text,
-	budget_id uuid,
-	view_of uuid,
-	persons boolean NOT NULL,
+	budget_id uuid REFERENCES dperm.budgets ON DELETE CASCADE,
+	view_of uuid REFERENCES dperm.protected ON DELETE CASCADE,
 	unit name,
+	unit_number int2 NOT NULL DEFAULT 0,
 	all_columns boolean NOT NULL,
 	ended timestamptz,
 	ended_by name,
-	dropped_name text COLLATE "C"
+	CHECK ((budget_id IS NULL) <> (view_of IS NULL)),
+	CHECK (view_of IS NULL OR unit IS NULL AND all_columns AND ended IS NULL),
+	CHECK ((ended IS NULL) = (ended_by IS NULL))
 );
-COMMENT ON TABLE dperm.dp_protected_relations IS
-	'internal to dp_protect: a row for each protected table, and for each view that is offered of one, with the id of its row; without a budget, for one whose protection has ended, when and by whom; pending if it was restored before the relation; owner is the owner of the relation when it was protected; unit is the name of its column, which the budget keeps for a table of this dropped_name';
-CREATE INDEX dp_protected_relations_relation ON dperm.dp_protected_relations (relation);
-CREATE INDEX dp_protected_relations_pending ON dperm.dp_protected_relations (pending) WHERE pending IS NOT NULL;
-CREATE INDEX dp_protected_relations_budget_id ON dperm.dp_protected_relations (budget_id);
+COMMENT ON TABLE dperm.protected IS
+	'internal to dp_protect: a row for each protected table, and for each view that is offered of one; also for a table whose protection has ended, when and by whom; relation and the numbers of columns are valid in the database that here names';
+CREATE INDEX protected_relation ON dperm.protected (relation);
+CREATE UNIQUE INDEX protected_once ON dperm.protected (relation, here) WHERE ended IS NULL AND relation <> 0;
+CREATE INDEX protected_name ON dperm.protected (name);
+CREATE INDEX protected_here ON dperm.protected (here);
+CREATE INDEX protected_budget_id ON dperm.protected (budget_id);
+CREATE INDEX protected_view_of ON dperm.protected (view_of);
 
-CREATE TABLE dperm.dp_protected_columns (
+CREATE TABLE dperm.protected_columns (
 	id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-	column_name dperm.dperm_column_name NOT NULL,
-	relation regclass GENERATED ALWAYS AS (dperm.dperm_column_relation(column_name)) STORED,
-	number int2 GENERATED ALWAYS AS (dperm.dperm_column_number(column_name)) STORED,
-	pending text COLLATE "C" GENERATED ALWAYS AS (dperm.dperm_column_pending(column_name)) STORED,
+	protected uuid NOT NULL REFERENCES dperm.protected ON DELETE CASCADE,
+	name name NOT NULL,
+	number int2 NOT NULL DEFAULT 0,
 	listed boolean NOT NULL,
-	is_unit boolean NOT NULL,
 	domain jsonb,
-	registered_by uuid NOT NULL
+	UNIQUE (protected, name) DEFERRABLE,
+	CHECK (listed OR domain IS NOT NULL)
 );
-COMMENT ON TABLE dperm.dp_protected_columns IS
-	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; registered_by is the id of its registration';
-CREATE INDEX dp_protected_columns_relation ON dperm.dp_protected_columns (relation);
-CREATE INDEX dp_protected_columns_pending ON dperm.dp_protected_columns (pending) WHERE pending IS NOT NULL;
-CREATE INDEX dp_protected_columns_registered_by ON dperm.dp_protected_columns (registered_by);
+COMMENT ON TABLE dperm.protected_columns IS
+	'internal to dp_protect: a row for each column of a protected relation that is listed or has a domain';
+CREATE INDEX protected_columns_protected ON dperm.protected_columns (protected);
 
--- A relation that was dropped by a transaction that did not see its registration
--- has no name.
-SELECT pg_extension_config_dump('dperm.dp_protected_relations',
-	'WHERE pending IS NOT NULL OR budget IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid = relation)');
-SELECT pg_extension_config_dump('dperm.dp_protected_columns',
-	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid = relation)');
+SELECT pg_extension_config_dump('dperm.protected', '');
+SELECT pg_extension_config_dump('dperm.protected_columns', '');
 
-CREATE FUNCTION dperm.dperm_registry_sync() RETURNS event_trigger
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dperm.dperm_registry_sync() IS
-	'internal to dp_protect: track changes of protected relations';
+CREATE FUNCTION dperm.dperm_here() RETURNS text
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	RETURN (SELECT format('%s.%s', s.system_identifier, d.oid) FROM pg_control_system() s, pg_database d WHERE d.datname = current_database());
+COMMENT ON FUNCTION dperm.dperm_here() IS 'internal to dp_protect: names this database';
 
--- Disabled until there is a budget or a protected relation (dperm_follow_commands):
--- before that, no command depends on the library.
-CREATE EVENT TRIGGER dperm_registry_drop ON sql_drop EXECUTE FUNCTION dperm.dperm_registry_sync();
-ALTER EVENT TRIGGER dperm_registry_drop DISABLE;
-COMMENT ON EVENT TRIGGER dperm_registry_drop IS
-	'internal to dp_protect: end the registrations of relations that are dropped';
+CREATE FUNCTION dperm.dperm_column_number(relation oid, name name) RETURNS int2
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	RETURN coalesce((SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = $1 AND a.attname = $2 AND a.attnum > 0 AND NOT a.attisdropped), 0);
+COMMENT ON FUNCTION dperm.dperm_column_number(oid, name) IS 'internal to dp_protect: a column by name; 0 if there is none';
 
-CREATE EVENT TRIGGER dperm_registry_alter ON ddl_command_end
-	WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS', 'SELECT INTO', 'CREATE SCHEMA', 'IMPORT FOREIGN SCHEMA', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'CREATE FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
-	EXECUTE FUNCTION dperm.dperm_registry_sync();
-ALTER EVENT TRIGGER dperm_registry_alter DISABLE;
-COMMENT ON EVENT TRIGGER dperm_registry_alter IS
-	'internal to dp_protect: follow units that are renamed, and resolve registrations that were restored before their relations';
+-- A registration belongs to a relation of the role that owned it. Otherwise,
+-- others could have their relations charged to a budget.
+CREATE FUNCTION dperm.dperm_bind() RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	this text := dperm.dperm_here();
+BEGIN
+	WITH bound AS (UPDATE dperm.protected p SET relation = c.oid, here = this, unit_number = dperm.dperm_column_number(c.oid, p.unit)
+		FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
+		WHERE p.here <> this AND n.nspname = p.schema AND c.relname = p.name AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+			AND c.relowner = dperm.dperm_role_of(p.owner_name)
+			AND (p.ended IS NOT NULL OR NOT EXISTS (SELECT FROM dperm.protected o WHERE o.relation = c.oid AND o.here = this AND o.ended IS NULL))
+		RETURNING p.id, p.relation)
+	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(b.relation, k.name) FROM bound b WHERE k.protected = b.id;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_bind() IS 'internal to dp_protect: bind what has come from a dump or another database to relations, by name and owner';
+
+CREATE FUNCTION dperm.dperm_bind_inserted() RETURNS trigger
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF TG_TABLE_NAME = 'protected' THEN
+		UPDATE dperm.protected p SET relation = 0, here = '' FROM inserted i WHERE p.id = i.id;
+		PERFORM dperm.dperm_bind();
+	ELSE
+		UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(p.relation, k.name)
+		FROM inserted i, dperm.protected p WHERE k.id = i.id AND p.id = k.protected AND p.here <> '';
+	END IF;
+	RETURN NULL;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_bind_inserted() IS 'internal to dp_protect: no OID and no number of a column is taken from a dump';
+
+CREATE TRIGGER dperm_bind_inserted AFTER INSERT ON dperm.protected REFERENCING NEW TABLE AS inserted
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_bind_inserted();
+ALTER TABLE dperm.protected ENABLE ALWAYS TRIGGER dperm_bind_inserted;
+CREATE TRIGGER dperm_bind_inserted AFTER INSERT ON dperm.protected_columns REFERENCING NEW TABLE AS inserted
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_bind_inserted();
+ALTER TABLE dperm.protected_columns ENABLE ALWAYS TRIGGER dperm_bind_inserted;
+
+--
+-- What happens to protected relations
+--
+-- Whoever runs a command need not know of them, so these functions have the
+-- rights of the owner of the extension, look at nothing but the relations of the
+-- command, and need no library.
+
+-- Before names change, what came with the files of another database is bound by
+-- them.
+CREATE FUNCTION dperm.dperm_before_command() RETURNS event_trigger
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	first text := (SELECT min(p.here) FROM dperm.protected p);
+BEGIN
+	IF first IS NOT NULL AND (first, (SELECT max(p.here) FROM dperm.protected p)) <> (dperm.dperm_here(), dperm.dperm_here()) THEN
+		PERFORM dperm.dperm_bind();
+	END IF;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_before_command() IS 'internal to dp_protect: bind registrations before names change';
+CREATE EVENT TRIGGER dperm_before_command ON ddl_command_start
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA',
+		'DROP TABLE', 'DROP VIEW', 'DROP MATERIALIZED VIEW', 'DROP FOREIGN TABLE', 'DROP SCHEMA', 'DROP OWNED')
+	EXECUTE FUNCTION dperm.dperm_before_command();
+COMMENT ON EVENT TRIGGER dperm_before_command IS 'internal to dp_protect: bind registrations before names change';
+
+-- A dropped table keeps its registration, with its name: the budget keeps the
+-- unit for a table of this name.
+CREATE FUNCTION dperm.dperm_after_drop() RETURNS event_trigger
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	gone uuid[] := ARRAY(SELECT p.id FROM pg_event_trigger_dropped_objects() e JOIN dperm.protected p ON p.relation = e.objid
+		WHERE e.classid = 'pg_class'::regclass AND e.objsubid = 0 AND p.here = dperm.dperm_here());
+BEGIN
+	IF gone <> '{}' THEN
+		DELETE FROM dperm.protected p WHERE p.id = ANY (gone) AND p.view_of IS NOT NULL;
+		DELETE FROM dperm.protected_columns k WHERE k.protected = ANY (gone);
+		UPDATE dperm.protected p SET relation = 0, ended = coalesce(p.ended, clock_timestamp()), ended_by = coalesce(p.ended_by, session_user)
+		WHERE p.id = ANY (gone);
+	END IF;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_after_drop() IS 'internal to dp_protect: end the registrations of relations that are dropped';
+CREATE EVENT TRIGGER dperm_after_drop ON sql_drop EXECUTE FUNCTION dperm.dperm_after_drop();
+COMMENT ON EVENT TRIGGER dperm_after_drop IS 'internal to dp_protect: end the registrations of relations that are dropped';
+
+CREATE FUNCTION dperm.dperm_after_rename() RETURNS event_trigger
+	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	altered uuid[] := ARRAY(SELECT p.id FROM pg_event_trigger_ddl_commands() e
+		JOIN dperm.protected p ON p.relation = e.objid
+		WHERE e.classid = 'pg_class'::regclass AND p.here = dperm.dperm_here()
+		UNION ALL SELECT p.id FROM pg_event_trigger_ddl_commands() e
+		JOIN pg_depend d ON d.refclassid = e.classid AND d.refobjid = e.objid AND d.classid = 'pg_class'::regclass
+		JOIN dperm.protected p ON p.relation = d.objid
+		WHERE e.classid = 'pg_namespace'::regclass AND p.here = dperm.dperm_here());
+BEGIN
+	IF altered <> '{}' THEN
+		UPDATE dperm.protected p SET schema = n.nspname, name = c.relname,
+			unit = coalesce((SELECT a.attname FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = p.unit_number AND NOT a.attisdropped), p.unit)
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+		WHERE p.id = ANY (altered) AND c.oid = p.relation AND ((p.schema, p.name) <> (n.nspname, c.relname)
+			OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = p.unit_number AND NOT a.attisdropped AND a.attname <> p.unit));
+		DELETE FROM dperm.protected_columns k USING dperm.protected p
+		WHERE p.id = ANY (altered) AND k.protected = p.id
+			AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = p.relation AND a.attnum = k.number AND NOT a.attisdropped);
+		UPDATE dperm.protected_columns k SET name = a.attname FROM dperm.protected p, pg_attribute a
+		WHERE p.id = ANY (altered) AND k.protected = p.id AND a.attrelid = p.relation AND a.attnum = k.number AND a.attname <> k.name;
+	END IF;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_after_rename() IS 'internal to dp_protect: follow the names of protected relations and their columns, for dumps';
+CREATE EVENT TRIGGER dperm_after_rename ON ddl_command_end
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA')
+	EXECUTE FUNCTION dperm.dperm_after_rename();
+COMMENT ON EVENT TRIGGER dperm_after_rename IS 'internal to dp_protect: follow the names of protected relations and their columns, for dumps';

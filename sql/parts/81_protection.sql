@@ -18,25 +18,20 @@ CREATE FUNCTION @extschema@.dp_unprotect(relation text) RETURNS void
 COMMENT ON FUNCTION @extschema@.dp_unprotect(text) IS
 	'end the protection of a table, and of its views; or the offer of a view';
 
-CREATE FUNCTION dperm.dperm_may_spend(budget text, relation regclass) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dperm.dperm_may_spend(text, regclass) IS
-	'may the current user train on a protected relation that is charged to a budget?';
-
 CREATE VIEW @extschema@.dp_protected WITH (security_barrier) AS
-	SELECT r.relation, r.budget,
-		(SELECT a.attname FROM dperm.dp_protected_columns c, pg_attribute a
-			WHERE c.registered_by = coalesce(r.view_of, r.id) AND c.is_unit
-				AND a.attrelid = c.relation AND a.attnum > 0 AND a.attnum = c.number AND NOT a.attisdropped LIMIT 1) AS unit,
-		CASE WHEN NOT r.all_columns THEN ARRAY(SELECT a.attname FROM dperm.dp_protected_columns c, pg_attribute a
-			WHERE c.registered_by = r.id AND a.attrelid = r.relation AND a.attnum > 0
-				AND c.relation = r.relation AND a.attnum = c.number AND NOT a.attisdropped AND c.listed ORDER BY a.attnum) END AS columns,
-		(SELECT jsonb_object_agg(a.attname, c.domain) FROM dperm.dp_protected_columns c, pg_attribute a
-			WHERE c.registered_by = r.id AND a.attrelid = r.relation AND a.attnum > 0
-				AND c.relation = r.relation AND a.attnum = c.number AND NOT a.attisdropped AND c.domain IS NOT NULL) AS domains
-	FROM dperm.dp_protected_relations r
-	WHERE r.budget IS NOT NULL AND r.pending IS NULL AND dperm.dperm_may_spend(r.budget, r.relation)
+	SELECT format('%I.%I', p.schema, p.name) AS relation, p.owner_name::text::name AS owner, b.budget, t.unit,
+		CASE WHEN NOT p.all_columns THEN ARRAY(SELECT k.name FROM dperm.protected_columns k WHERE k.protected = p.id AND k.listed ORDER BY k.number) END AS columns,
+		(SELECT jsonb_object_agg(k.name, k.domain) FROM dperm.protected_columns k WHERE k.protected = p.id AND k.domain IS NOT NULL) AS domains,
+		CASE WHEN c.oid IS NULL THEN 'there is no relation of this name and owner'
+			WHEN c.relowner <> dperm.dperm_role_of(p.owner_name) THEN 'the relation has another owner' END AS closed
+	FROM (SELECT s.id FROM dperm.dperm_seen_budgets s WHERE s.owns OR s.spends
+		UNION SELECT p.budget_id FROM pg_class c JOIN dperm.protected p ON p.relation = c.oid
+			WHERE c.relowner = ANY ((SELECT dperm.dperm_own_roles())::oid[]) AND p.ended IS NULL AND p.budget_id IS NOT NULL) s
+	JOIN dperm.budgets b ON b.id = s.id
+	JOIN dperm.protected t ON t.budget_id = b.id AND t.ended IS NULL
+	JOIN dperm.protected p ON p.id = t.id OR p.view_of = t.id
+	LEFT JOIN pg_class c ON c.oid = p.relation AND p.here = (SELECT dperm.dperm_here())
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_protected IS
-	'protected tables and offered views that you may train on: the budget they are charged to, the unit (NULL for rows), the columns (NULL for all that are shown) and the registered domains';
+	'protected tables and offered views that you may train on: the budget they are charged to, the unit (NULL for rows), the columns (NULL for all that are shown), the registered domains, and why a relation is closed, if it is';
 GRANT SELECT ON @extschema@.dp_protected TO PUBLIC;

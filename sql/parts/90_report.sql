@@ -35,8 +35,9 @@ CREATE FUNCTION dperm.dperm_report_ledger(model @extschema@.dp_model) RETURNS js
 BEGIN ATOMIC
 	SELECT jsonb_agg(to_jsonb(r) ORDER BY r.at)
 	FROM (SELECT l.entry, l.at, l.act, l.role, l.function, l.relation, l.label, l.features, l.parameters, l.purpose, l.neighbours, l.unit, l.epsilon, l.delta, l.release,
-			l.model::text AS model, l.metrics, l.budget = m.budget AND l.entry = m.entry AS own
+			k.model::text AS model, k.metrics, l.budget = m.budget AND l.entry = m.entry AS own
 		FROM dperm.dperm_report_entry($1) m, @extschema@.dp_ledger l
+			LEFT JOIN @extschema@.dp_releases k ON k.budget = l.budget AND k.entry = l.entry
 		WHERE l.budget = m.budget AND l.entry = m.entry
 			OR l.details = CASE WHEN m.budget IS NOT NULL THEN format('model: entry %s of budget %I', m.entry, m.budget) END) r;
 END;
@@ -46,15 +47,14 @@ COMMENT ON FUNCTION dperm.dperm_report_ledger(@extschema@.dp_model) IS
 -- The largest limits under which anything was charged, or could be now: what all releases of a budget guarantee. Whoever sees the budget sees them. Lines about a dropped owner have no limits.
 CREATE VIEW dperm.dperm_report_limits WITH (security_barrier) AS
 	SELECT a.budget, a.since, l.epsilon, l.delta
-	FROM dperm.dp_budget_accounts a
-	CROSS JOIN LATERAL (SELECT min(e.entry) AS entry FROM dperm.dp_ledger_entries e WHERE e.budget = a.budget AND e.budget_id = a.id AND e.act = 'charge') charge
-	CROSS JOIN LATERAL (SELECT max(e.entry) AS entry FROM dperm.dp_ledger_entries e
+	FROM dperm.budgets a
+	CROSS JOIN LATERAL (SELECT min(e.entry) AS entry FROM dperm.ledger e WHERE e.budget = a.budget AND e.budget_id = a.id AND e.act = 'charge') charge
+	CROSS JOIN LATERAL (SELECT max(e.entry) AS entry FROM dperm.ledger e
 		WHERE e.budget = a.budget AND e.budget_id = a.id AND e.act = ANY ('{create,alter}') AND e.epsilon IS NOT NULL
 			AND (charge.entry IS NULL OR e.entry < charge.entry)) first
-	CROSS JOIN LATERAL (SELECT max(e.epsilon) AS epsilon, max(e.delta) AS delta FROM dperm.dp_ledger_entries e
+	CROSS JOIN LATERAL (SELECT max(e.epsilon) AS epsilon, max(e.delta) AS delta FROM dperm.ledger e
 		WHERE e.budget = a.budget AND e.budget_id = a.id AND e.act = ANY ('{create,alter}') AND e.entry >= coalesce(first.entry, 0)) l
-	WHERE pg_has_role(a.owner, 'USAGE')
-		OR EXISTS (SELECT FROM dperm.dp_budget_grants g WHERE g.budget_id = a.id AND pg_has_role(g.grantee, 'USAGE'))
+	WHERE a.id IN (SELECT s.id FROM dperm.dperm_seen_budgets s)
 	OFFSET 0;
 COMMENT ON VIEW dperm.dperm_report_limits IS
 	'internal to dp_report: the largest limits of budgets that you own or may spend from, since their first charge, and the entry of the ledger that created them';

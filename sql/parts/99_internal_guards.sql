@@ -19,15 +19,22 @@ END $$;
 COMMENT ON FUNCTION dperm.dperm_table_guard() IS
 	'internal to budgets: only the extension writes its tables, whatever privileges other roles have';
 
+-- A budget that was never charged can be removed, with its entries.
 CREATE FUNCTION dperm.dperm_ledger_guard() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+	IF TG_OP = 'DELETE' THEN
+		IF CASE TG_TABLE_NAME WHEN 'budgets' THEN (to_jsonb(OLD) ->> 'spent_epsilon')::numeric = 0
+			ELSE NOT EXISTS (SELECT FROM dperm.budgets b WHERE b.id = (to_jsonb(OLD) ->> 'budget_id')::uuid) END THEN
+			RETURN OLD;
+		END IF;
+	END IF;
 	RAISE EXCEPTION 'entries of the ledger cannot be changed or removed'
 		USING ERRCODE = 'object_not_in_prerequisite_state';
 END $$;
 COMMENT ON FUNCTION dperm.dperm_ledger_guard() IS
-	'internal to dp_ledger: entries are only ever added';
+	'internal to dp_ledger: entries are only ever added, and a budget that was charged stays';
 
 -- Rows of logical replication would reset what is spent here to what is spent
 -- elsewhere; statement triggers do not fire for them. Other sessions with
@@ -49,11 +56,6 @@ END $$;
 COMMENT ON FUNCTION dperm.dperm_replica_guard() IS
 	'internal to budgets: logical replication does not write the tables of the extension';
 
-CREATE FUNCTION dperm.dperm_follow_commands() RETURNS trigger
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dperm.dperm_follow_commands() IS
-	'internal to budgets: from the first row on, event triggers of the extension are enabled';
-
 DO $$
 DECLARE
 	guarded regclass;
@@ -62,19 +64,17 @@ BEGIN
 		EXECUTE format('CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON %s
 				FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_table_guard();
 			ALTER TABLE %1$s ENABLE ALWAYS TRIGGER dperm_table_guard;
-			CREATE TRIGGER dperm_follow_commands AFTER INSERT ON %1$s
-				FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_follow_commands();
-			ALTER TABLE %1$s ENABLE ALWAYS TRIGGER dperm_follow_commands;
 			CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON %1$s
 				FOR EACH ROW EXECUTE FUNCTION dperm.dperm_replica_guard();
 			ALTER TABLE %1$s ENABLE REPLICA TRIGGER dperm_replica_guard', guarded);
-		IF guarded::text LIKE 'dperm.dp_ledger_%' THEN
-			EXECUTE format('CREATE TRIGGER dperm_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON %s
-					FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_ledger_guard();
-				ALTER TABLE %1$s ENABLE ALWAYS TRIGGER dperm_ledger_guard', guarded);
-		END IF;
 	END LOOP;
 END $$;
+CREATE TRIGGER dperm_ledger_guard BEFORE UPDATE OR DELETE ON dperm.ledger FOR EACH ROW EXECUTE FUNCTION dperm.dperm_ledger_guard();
+ALTER TABLE dperm.ledger ENABLE ALWAYS TRIGGER dperm_ledger_guard;
+CREATE TRIGGER dperm_ledger_guard_truncate BEFORE TRUNCATE ON dperm.ledger FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_ledger_guard();
+ALTER TABLE dperm.ledger ENABLE ALWAYS TRIGGER dperm_ledger_guard_truncate;
+CREATE TRIGGER dperm_ledger_guard BEFORE DELETE ON dperm.budgets FOR EACH ROW EXECUTE FUNCTION dperm.dperm_ledger_guard();
+ALTER TABLE dperm.budgets ENABLE ALWAYS TRIGGER dperm_ledger_guard;
 
 -- GRANT ALL includes the privileges to create triggers and foreign keys. Triggers
 -- run with the rights of the owner of the table, and so do those of a table that a
@@ -84,9 +84,9 @@ CREATE FUNCTION dperm.dperm_trigger_guard() RETURNS event_trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
-			WHERE t.tgrelid = ANY ('{dperm.dp_budget_accounts,dperm.dp_budget_grants,dperm.dp_ledger_entries,dperm.dp_ledger_releases,dperm.dp_protected_relations,dperm.dp_protected_columns}'::regclass[])
-				AND p.pronamespace <> 'dperm'::regnamespace) THEN
+	IF EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid LEFT JOIN pg_constraint c ON c.oid = t.tgconstraint
+			WHERE t.tgrelid = ANY ('{dperm.budgets,dperm.grants,dperm.ledger,dperm.releases,dperm.protected,dperm.protected_columns}'::regclass[])
+				AND p.pronamespace <> 'dperm'::regnamespace AND c.connamespace IS DISTINCT FROM 'dperm'::regnamespace) THEN
 		RAISE EXCEPTION 'tables of extension dperm have no triggers or foreign keys but its own'
 			USING ERRCODE = 'insufficient_privilege', HINT = 'A superuser should revoke all privileges on tables of schema dperm.';
 	END IF;
@@ -174,7 +174,10 @@ GRANT EXECUTE ON ROUTINE
 	dperm.dperm_model_to_jsonb(@extschema@.dp_model),
 	dperm.dperm_model_from_jsonb(jsonb),
 	dperm.dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric),
-	dperm.dperm_may_spend(text, regclass),
+	dperm.dperm_own_roles(),
+	dperm.dperm_here(),
+	dperm.dperm_role_name_out(dperm.dperm_role_name),
+	dperm.dperm_role_of(dperm.dperm_role_name),
 	dperm.dperm_report_entry(@extschema@.dp_model),
 	dperm.dperm_report_ledger(@extschema@.dp_model),
 	dperm.dperm_report_model(@extschema@.dp_model, text, text, text, jsonb, jsonb),

@@ -14,11 +14,12 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
-#include "budget/budget.h"
 #include "budget/debit.h"
 #include "budget/grants.h"
 #include "budget/own_rows.h"
+#include "budget/role_name.h"
 #include "core/base/limits.h"
 #include "relation/relation.h"
 
@@ -51,109 +52,6 @@ typedef struct Debit
 	const DpermCharge *charge;
 	DpermFilterSums taken;
 } Debit;
-
-/*
- * The only registration of a relation that has a budget; -1 if there are none
- * or several.
- */
-static int
-only_registration(const DpermOwnRows *rows)
-{
-	int			found = -1;
-
-	for (int i = 0; i < rows->count; i++)
-		if (dperm_own_rows_value(rows, i, "budget"))
-		{
-			if (found >= 0)
-				return -1;
-			found = i;
-		}
-	return found;
-}
-
-/* Why no role can spend on a relation. */
-typedef enum Hindrance
-{
-	NOT_HINDERED,
-	/*
-	 * not the one that the relation is registered with; it may have the same
-	 * name
-	 */
-	HINDERED_BY_BUDGET,
-	HINDERED_BY_OWNER			/* the relation has got another owner */
-} Hindrance;
-
-/* The registrations of a relation. */
-static DpermOwnRows
-registrations_of(Oid relation)
-{
-	return dperm_own_rows_find("dp_protected_relations", "relation", ObjectIdGetDatum(relation));
-}
-
-/* Has the relation the owner who registered it? */
-static bool
-is_owners(const DpermOwnRows *rows, int row, Oid relation)
-{
-	return DatumGetObjectId(dperm_own_rows_value(rows, row, "owner")) ==
-		dperm_relation_owner(relation);
-}
-
-bool
-dperm_debit_is_owners(Oid relation)
-{
-	DpermOwnRows rows = registrations_of(relation);
-	int			row = only_registration(&rows);
-
-	return row >= 0 && is_owners(&rows, row, relation);
-}
-
-/* Find the hindrance. */
-static Hindrance
-find_hindrance(const DpermBudget *budget, Oid relation)
-{
-	DpermOwnRows rows = registrations_of(relation);
-	int			row = only_registration(&rows);
-	char	   *id = row >= 0 ? dperm_own_rows_text(&rows, row, "budget_id") : NULL;
-
-	if (id == NULL || strcmp(id, budget->id) != 0)
-		return HINDERED_BY_BUDGET;
-	return is_owners(&rows, row, relation) ? NOT_HINDERED : HINDERED_BY_OWNER;
-}
-
-/* Are registrations as they were read? */
-bool
-dperm_debit_unchanged(List *versions)
-{
-	ListCell   *cell;
-
-	foreach(cell, versions)
-	{
-		const DpermVersion *before = lfirst(cell);
-		DpermOwnRows rows = registrations_of(before->relation);
-		int			row = only_registration(&rows);
-
-		if (before->version !=
-			(row < 0 ? InvalidTransactionId :
-			 DatumGetTransactionId(dperm_own_rows_value(&rows, row, "xmin"))))
-			return false;
-	}
-	return true;
-}
-
-/*
- * Raise an error unless the relation still has the registrations that were
- * checked, and the owner who made its own.
- */
-static void
-check_registration(const DpermCharge *charge, const DpermBudget *budget)
-{
-	if (find_hindrance(budget, charge->relation) != NOT_HINDERED ||
-		!dperm_debit_unchanged(charge->versions))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the registration of the protected relation has changed"),
-				 errhint("Try again.")));
-}
 
 /* Raise an error unless neighbours and unit are those of the budget. */
 static void
@@ -212,15 +110,22 @@ raise_shortage(const char *whose, int which, const char *cost, const char *left,
 
 /* Find who pays, or raise. */
 static DpermPayer
-find_payer(const DpermBudget *budget, const Debit *debit, bool lock)
+find_payer(const DpermBudget *budget, const Debit *debit)
 {
 	DpermPayer	payer;
 	DpermPayerFault fault =
 		dperm_grants_find(budget, debit->charge->relation, debit->charge->role,
-						  debit->taken.epsilon, debit->taken.delta, lock, &payer);
+						  debit->taken.epsilon, debit->taken.delta, &payer);
 
 	if (fault == DPERM_PAYER_NO_GRANT)
 		dperm_grants_raise(budget);
+	if (payer.kept >= DPERM_GRANTS_KEPT && OidIsValid(debit->charge->relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("%d releases are kept for the grant of budget \"%s\" to \"%s\"",
+						payer.kept, budget->name, GetUserNameFromId(payer.grantee, false)),
+				 errhint("Delete those that are not needed with dp_release_drop; dp_releases "
+						 "lists them.")));
 	if (fault == DPERM_PAYER_NO_ROOM)
 	{
 		int			which =
@@ -309,6 +214,13 @@ left_for(const DpermBudget *budget, const DpermFilterSums *spent, DpermPayer pay
 			   payer.left[DPERM_PAYER_EPSILON];
 }
 
+/* A text of a line, which may be NULL. */
+static Datum
+text_value(const char *text)
+{
+	return text ? CStringGetTextDatum(text) : (Datum) 0;
+}
+
 /* Write what is spent then: to the budget, the grant and the ledger. */
 static DpermLedgerEntry
 write_debit(const DpermBudget *budget, const Debit *debit, const DpermPayer *payer,
@@ -316,30 +228,45 @@ write_debit(const DpermBudget *budget, const Debit *debit, const DpermPayer *pay
 {
 	DpermAmount left = dperm_filter_left(&budget->filter, spent);
 	DpermAmount grant_left = left_for(budget, spent, *payer, debit->taken.epsilon);
-	DpermBudgetLine line = {
-		.budget = budget->name,
-		.id = budget->id,
-		.act = "charge",
-		.role = debit->charge->role,
-		.function = debit->charge->function,
-		.relation = relation_name(debit->charge->relation),
-		.asked = &debit->charge->asked,
-		.neighbours = dperm_claim_neighbours_name(budget->neighbours),
-		.unit = budget->has_unit ? dperm_claim_unit_name(budget->unit) : NULL,
-		.epsilon = &debit->taken.epsilon,
-		.delta = &debit->taken.delta,
-		.charge = &debit->taken,
-		.left = &left,
-		.grant_left = OidIsValid(payer->grantee) ? &grant_left : NULL,
-		.details = debit->charge->details
+	const DpermCharge *charge = debit->charge;
+	const char *role = GetUserNameFromId(charge->role, true);
+	int64		entry = budget->entry + 1;
+	const DpermOwnField fields[] = {
+		{"budget_id", dperm_own_rows_uuid(budget->id)},
+		{"budget", CStringGetTextDatum(budget->name)},
+		{"entry", Int64GetDatum(entry)},
+		{"at", TimestampTzGetDatum(GetCurrentTimestamp())},
+		{"act", CStringGetTextDatum("charge")},
+		{"actor_name", dperm_role_name_make(charge->role)},
+		{"role", DirectFunctionCall1(namein, CStringGetDatum(role ? role : ""))},
+		{"function", text_value(charge->function)},
+		{"relation", text_value(relation_name(charge->relation))},
+		{"label", text_value(charge->asked.label)},
+		{"features", PointerGetDatum(charge->asked.features)},
+		{"learner", text_value(charge->asked.learner)},
+		{"parameters", PointerGetDatum(charge->asked.parameters)},
+		{"purpose", text_value(charge->asked.purpose)},
+		{"neighbours", CStringGetTextDatum(dperm_claim_neighbours_name(budget->neighbours))},
+		{"unit", text_value(budget->has_unit ? dperm_claim_unit_name(budget->unit) : NULL)},
+		{"epsilon", dperm_own_rows_numeric(debit->taken.epsilon)},
+		{"delta", dperm_own_rows_numeric(debit->taken.delta)},
+		{"divergence", dperm_own_rows_numeric(debit->taken.divergence)},
+		{"direct", dperm_own_rows_numeric(debit->taken.direct)},
+		{"tail", dperm_own_rows_numeric(debit->taken.tail)},
+		{"epsilon_left", dperm_own_rows_numeric(left)},
+		{"grant_left", payer->id ? dperm_own_rows_numeric(grant_left) : (Datum) 0},
+		{"details", text_value(charge->details)}
 	};
 
-	dperm_budget_write_spent(budget, spent);
-	dperm_grants_write_spent(budget, payer, debit->taken.epsilon, debit->taken.delta);
+	dperm_budget_write_spent(budget, spent, entry);
+	dperm_grants_write_spent(budget, payer, debit->taken.epsilon, debit->taken.delta,
+							 OidIsValid(charge->relation));
+	dperm_own_rows_insert("ledger", fields, lengthof(fields));
 	return (DpermLedgerEntry) {
 		.budget_id = budget->id,
 		.budget = budget->name,
-		.entry = dperm_budget_append(&line)
+		.entry = entry,
+		.grant_id = payer->id
 	};
 }
 
@@ -351,11 +278,10 @@ write_debit(const DpermBudget *budget, const Debit *debit, const DpermPayer *pay
 static void
 lock_tables(void)
 {
-	static const char *const tables[] = {"dp_budget_accounts", "dp_budget_grants",
-										 "dp_ledger_entries"};
+	static const char *const tables[] = {"budgets", "grants", "ledger"};
 
 	for (int i = 0; i < lengthof(tables) && !RecoveryInProgress(); i++)
-		LockRelationOid(dperm_own_tables_find(tables[i]), RowExclusiveLock);
+		LockRelationOid(dperm_own_rows_table(tables[i]), RowExclusiveLock);
 }
 
 /* Check and spend, all in one transaction. */
@@ -369,20 +295,15 @@ dperm_debit(const DpermCharge *charge)
 
 	check_spend(&charge->spend);
 	lock_tables();
-	dperm_own_tables_follow_commands();
-	budget = dperm_budget_get(charge->budget, false);
-	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
+	debit.taken = dperm_charge_of(&charge->spend, charge->budget->filter.order);
 
 	/* check the grant before taking the lock, which others wait for */
-	(void) find_payer(budget, &debit, false);
-	budget = dperm_budget_hold(budget->id, budget->name);
+	(void) find_payer(charge->budget, &debit);
+	budget = dperm_budget_lock(charge->budget);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	if (OidIsValid(charge->relation))
-	{
-		check_registration(charge, budget);
 		check_claim(budget, &charge->spend);
-	}
-	payer = find_payer(budget, &debit, true);
+	payer = find_payer(budget, &debit);
 	spent = check_filter(budget, &debit);
 	return write_debit(budget, &debit, &payer, &spent);
 }
@@ -421,19 +342,17 @@ DpermQuote
 dperm_debit_preview(const DpermCharge *charge)
 {
 	DpermQuote	quote = {.allowed = false};
-	DpermBudget *budget;
+	const DpermBudget *budget = charge->budget;
 	DpermPayer	payer;
 	DpermPayerFault fault;
 	DpermFilterSums taken;
 	DpermFilterSums spent;
 
 	check_spend(&charge->spend);
-	lock_tables();
-	budget = dperm_budget_get(charge->budget, false);
 	taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	spent = dperm_filter_add(&budget->spent, &taken);
 	fault = dperm_grants_find(budget, charge->relation, charge->role, taken.epsilon, taken.delta,
-							  false, &payer);
+							  &payer);
 	quote.allowed = charge->spend.neighbours == budget->neighbours &&
 					(!budget->has_unit || charge->spend.unit == budget->unit) &&
 					fault == DPERM_PAYER_FOUND && dperm_filter_allows(&budget->filter, &spent);
@@ -452,69 +371,13 @@ dperm_debit_preview(const DpermCharge *charge)
 	return quote;
 }
 
-/* Raise an error for a role that may not spend from a budget. */
-void
-dperm_debit_check_grant(const char *name, Oid role)
-{
-	DpermAmount nothing = {0, 0};
-	DpermBudget *budget = dperm_budget_get(name, false);
-	DpermPayer	payer;
-
-	if (dperm_grants_find(budget, InvalidOid, role, nothing, nothing, false, &payer) ==
-		DPERM_PAYER_NO_GRANT)
-		dperm_grants_raise(budget);
-}
-
 /* May the role spend at all? */
-static bool
-may_spend(const char *name, Oid relation, Oid role, Hindrance *hindrance)
+bool
+dperm_debit_permitted(const DpermBudget *budget, Oid relation, Oid role)
 {
 	DpermAmount nothing = {0, 0};
-	DpermBudget *budget = dperm_budget_find(name, false);
 	DpermPayer	payer;
 
-	*hindrance = budget == NULL ? HINDERED_BY_BUDGET :
-		OidIsValid(relation) ? find_hindrance(budget, relation) : NOT_HINDERED;
-	return *hindrance == NOT_HINDERED &&
-		dperm_grants_find(budget, relation, role, nothing, nothing, false, &payer) !=
+	return dperm_grants_find(budget, relation, role, nothing, nothing, &payer) !=
 		DPERM_PAYER_NO_GRANT;
-}
-
-/*
- * May the role spend from the budget of a relation? Raises an error if no role
- * may.
- */
-bool
-dperm_debit_permitted(const char *budget, Oid relation, Oid role)
-{
-	Hindrance	hindrance;
-	bool		permitted = may_spend(budget, relation, role, &hindrance);
-
-	if (hindrance == HINDERED_BY_BUDGET)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" is protected, and its budget \"%s\" is "
-						"missing", get_rel_name(relation), budget),
-				 errdetail("The budget was not restored with the relation, or it is another budget "
-						   "of this name, or the registration belongs to a relation of this name "
-						   "with another owner, or there are two registrations."),
-				 errhint("The owner of the relation has to protect it again with dp_protect.")));
-	if (hindrance == HINDERED_BY_OWNER)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("protected relation \"%s\" has a different owner than when it was "
-						"protected", get_rel_name(relation)),
-				 errdetail("Its budget is \"%s\", which was chosen by another role.", budget),
-				 errhint("Its owner has to protect it again with dp_protect, or call "
-						 "dp_unprotect.")));
-	return permitted;
-}
-
-/* The same without raising an error. */
-bool
-dperm_debit_may_spend(const char *budget, Oid relation, Oid role)
-{
-	Hindrance	hindrance;
-
-	return may_spend(budget, relation, role, &hindrance);
 }

@@ -4,23 +4,27 @@
 #ifndef DPERM_DEBIT_H
 #define DPERM_DEBIT_H
 
+#include "utils/array.h"
+#include "utils/jsonb.h"
+
 #include "budget/budget.h"
 #include "core/mechanism/charge.h"
 
-/* A registration as it was read. */
-typedef struct DpermVersion
+/* What a call was asked for; what is NULL is NULL in the ledger. */
+typedef struct DpermAsked
 {
-	Oid			relation;
-	TransactionId version;		/* its xmin; InvalidTransactionId: the relation had none */
-} DpermVersion;
+	const char *label;
+	ArrayType  *features;		/* of text */
+	const char *learner;
+	Jsonb	   *parameters;
+	const char *purpose;		/* what the caller says about it */
+} DpermAsked;
 
 typedef struct DpermCharge
 {
-	const char *budget;			/* its name */
+	const DpermBudget *budget;	/* as it was read */
 	/* InvalidOid: a release outside dperm: dp_budget_charge() */
 	Oid			relation;
-	/* DpermVersion: its registration and those that its domains are from */
-	List	   *versions;
 	Oid			role;			/* who spends */
 	const char *function;		/* name of the SQL function, for the ledger */
 	DpermAsked	asked;			/* for the ledger, */
@@ -31,18 +35,11 @@ typedef struct DpermCharge
 /*
  * Spend, or raise an error, in this transaction: that of a worker (worker.h),
  * which commits it before any row is read. The budget is locked until then. The
- * conditions are: exactly one row of dp_protected_relations is about the
- * relation, and it has the id of this budget and the owner of the relation; all
- * registrations that were used are as they were read; neighbours and unit are
- * the budget's; the role may spend (below); the filter allows it.
+ * conditions are: neighbours and unit are the budget's; the role may spend
+ * (below); the filter allows it. That the budget is that of the relation is
+ * known: its registration is locked (registry.h).
  */
 extern DpermLedgerEntry dperm_debit(const DpermCharge *charge);
-
-/* Does a registered relation have the owner who registered it? */
-extern bool dperm_debit_is_owners(Oid relation);
-
-/* Are registrations as they were read? A list of DpermVersion. */
-extern bool dperm_debit_unchanged(List *versions);
 
 /*
  * What a charge would take, as of the caller's snapshot; amounts are numeric as
@@ -65,19 +62,9 @@ extern DpermQuote dperm_debit_preview(const DpermCharge *charge);
 /*
  * May this role spend from a budget at all? It may if it is the budget's owner,
  * the owner of the relation (InvalidOid: none), a member of these, or if it or
- * a role it is a member of has a grant. As of the caller's snapshot: this is
- * for the permission error that comes before any other; the charge checks
- * again. If the budget is not the one that the relation was registered with, or
- * the relation has got another owner since, no role may: then the first
- * function raises an error, the second returns false.
+ * a role it is a member of has a grant. As of the latest state: this is for the
+ * permission error that comes before any other; the charge checks again.
  */
-extern bool dperm_debit_permitted(const char *budget, Oid relation, Oid role);
-extern bool dperm_debit_may_spend(const char *budget, Oid relation, Oid role);
-
-/*
- * Raise an error for a role that may not spend from a budget without a
- * relation, or if there is no such budget.
- */
-extern void dperm_debit_check_grant(const char *budget, Oid role);
+extern bool dperm_debit_permitted(const DpermBudget *budget, Oid relation, Oid role);
 
 #endif							/* DPERM_DEBIT_H */

@@ -20,44 +20,11 @@ dperm_grants_raise(const DpermBudget *budget)
 					 "committed.")));
 }
 
-/*
- * A grant: the sums of its rows, and the lowest of their limits. A restore may
- * have added a second row for the same role.
- */
-typedef struct Grant
-{
-	bool		limited[2];		/* of epsilon, of delta */
-	DpermAmount limit[2];
-	DpermAmount spent[2];
-} Grant;
-
-/* Add a row to a grant. */
-static void
-add_grant_row(Grant *grant, const DpermOwnRows *rows, int row)
-{
-	static const char *const limits[] = {"epsilon", "delta"};
-	static const char *const sums[] = {"spent_epsilon", "spent_delta"};
-
-	for (int i = 0; i < 2; i++)
-	{
-		DpermAmount limit;
-
-		grant->spent[i] =
-			dperm_amount_add(grant->spent[i], dperm_own_rows_amount(rows, row, sums[i]));
-		if (dperm_own_rows_value(rows, row, limits[i]) == 0)
-			continue;			/* no limit */
-		limit = dperm_own_rows_amount(rows, row, limits[i]);
-		if (!grant->limited[i] || dperm_amount_compare(limit, grant->limit[i]) < 0)
-			grant->limit[i] = limit;
-		grant->limited[i] = true;
-	}
-}
-
 /* The grants of a budget, by its id. */
 static DpermOwnRows
 find_grants(const DpermBudget *budget)
 {
-	return dperm_own_rows_find("dp_budget_grants", "budget_id", dperm_own_rows_uuid(budget->id));
+	return dperm_own_rows_find("grants", "budget_id", dperm_own_rows_uuid(budget->id), NULL);
 }
 
 /* The role whose grant a row is. */
@@ -67,47 +34,56 @@ grantee_of(const DpermOwnRows *rows, int row)
 	return DatumGetObjectId(dperm_own_rows_value(rows, row, "grantee"));
 }
 
-/* The roles that have a grant. */
-List *
-dperm_grants_roles(const DpermBudget *budget)
+/* A row as who pays. */
+static DpermPayer
+payer_of(const DpermOwnRows *rows, int row)
 {
-	DpermOwnRows rows = find_grants(budget);
-	List	   *roles = NIL;
+	static const char *const limits[] = {"epsilon", "delta"};
+	static const char *const sums[] = {"spent_epsilon", "spent_delta"};
+	DpermPayer	payer = {
+		.grantee = grantee_of(rows, row),
+		.id = dperm_own_rows_text(rows, row, "id"),
+		.kept = DatumGetInt32(dperm_own_rows_value(rows, row, "kept"))
+	};
 
-	for (int i = 0; i < rows.count; i++)
-		if (OidIsValid(grantee_of(&rows, i)))
-			roles = list_append_unique_oid(roles, grantee_of(&rows, i));
-	list_sort(roles, list_oid_cmp);
-	return roles;
+	for (int i = 0; i < 2; i++)
+	{
+		payer.limited[i] = dperm_own_rows_value(rows, row, limits[i]) != 0;
+		if (payer.limited[i])
+			payer.left[i] = dperm_amount_less(dperm_own_rows_amount(rows, row, limits[i]),
+											  dperm_own_rows_amount(rows, row, sums[i]));
+	}
+	return payer;
 }
 
 /*
- * The roles whose grants a role can spend, in order: its own, then those of
+ * The rows of the grants that a role can spend, in order: its own, then those of
  * roles that it is a member of.
  */
 static List *
-usable_grantees(const DpermOwnRows *rows, Oid role)
+usable_rows(const DpermOwnRows *rows, Oid role)
 {
-	List	   *grantees = NIL;
-	bool		own = false;
+	List	   *roles = NIL;
+	List	   *usable = NIL;
+	ListCell   *cell;
 
 	for (int i = 0; i < rows->count; i++)
-	{
-		Oid			grantee = grantee_of(rows, i);
-
-		if (grantee == role)
-			own = true;
-		else if (OidIsValid(grantee) && has_privs_of_role(role, grantee))
-			grantees = list_append_unique_oid(grantees, grantee);
-	}
-	list_sort(grantees, list_oid_cmp);
-	return own ? lcons_oid(role, grantees) : grantees;
+		if (OidIsValid(grantee_of(rows, i)) && grantee_of(rows, i) != role &&
+			has_privs_of_role(role, grantee_of(rows, i)))
+			roles = lappend_oid(roles, grantee_of(rows, i));
+	list_sort(roles, list_oid_cmp);
+	roles = lcons_oid(role, roles);
+	foreach(cell, roles)
+		for (int i = 0; i < rows->count; i++)
+			if (grantee_of(rows, i) == lfirst_oid(cell))
+				usable = lappend_int(usable, i);
+	return usable;
 }
 
 /* The role's own grant first, then those of roles that it is a member of. */
 DpermPayerFault
 dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon,
-				  DpermAmount delta, bool lock, DpermPayer *payer)
+				  DpermAmount delta, DpermPayer *payer)
 {
 	Oid			owner = OidIsValid(relation) ? dperm_relation_owner(relation) : InvalidOid;
 	DpermPayerFault fault = DPERM_PAYER_NO_GRANT;
@@ -119,22 +95,10 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 		(OidIsValid(owner) && has_privs_of_role(role, owner)))
 		return DPERM_PAYER_FOUND;
 	rows = find_grants(budget);
-	for (int i = rows.count - 1; lock && i >= 0; i--)
-		if (!dperm_own_rows_lock(&rows, i))
-			rows.rows[i] = rows.rows[--rows.count];
-	foreach(cell, usable_grantees(&rows, role))
+	foreach(cell, usable_rows(&rows, role))
 	{
-		Grant		grant = {{false}};
-		DpermPayer	found = {.grantee = lfirst_oid(cell)};
+		DpermPayer	found = payer_of(&rows, lfirst_int(cell));
 
-		for (int i = 0; i < rows.count; i++)
-			if (grantee_of(&rows, i) == found.grantee)
-				add_grant_row(&grant, &rows, i);
-		for (int i = 0; i < 2; i++)
-		{
-			found.limited[i] = grant.limited[i];
-			found.left[i] = dperm_amount_less(grant.limit[i], grant.spent[i]);
-		}
 		if (dperm_grants_suffice(&found, DPERM_PAYER_EPSILON, epsilon) &&
 			dperm_grants_suffice(&found, DPERM_PAYER_DELTA, delta))
 		{
@@ -148,27 +112,23 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 	return fault;
 }
 
-/* Write what a grant has spent. If it has two rows, only the sum matters. */
+/* Write what a grant has spent. */
 void
 dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer, DpermAmount epsilon,
-						 DpermAmount delta)
+						 DpermAmount delta, bool keeps)
 {
 	DpermOwnRows rows;
 
-	if (!OidIsValid(payer->grantee))
+	if (payer->id == NULL)
 		return;
-	rows = find_grants(budget);
-	for (int i = 0; i < rows.count; i++)
-		if (grantee_of(&rows, i) == payer->grantee)
-		{
-			const DpermOwnField fields[] = {
-				{"spent_epsilon", dperm_own_tables_numeric(dperm_amount_add(
-									  dperm_own_rows_amount(&rows, i, "spent_epsilon"), epsilon))},
-				{"spent_delta", dperm_own_tables_numeric(dperm_amount_add(
-									dperm_own_rows_amount(&rows, i, "spent_delta"), delta))}};
-
-			dperm_own_rows_update(&rows, i, fields, lengthof(fields));
-			return;
-		}
-	elog(ERROR, "could not write to the grant of budget \"%s\"", budget->name);
+	rows = dperm_own_rows_find("grants", "id", dperm_own_rows_uuid(payer->id), NULL);
+	if (rows.count != 1)
+		elog(ERROR, "could not write to the grant of budget \"%s\"", budget->name);
+	dperm_own_rows_update(&rows, 0, (DpermOwnField[]) {
+		{"spent_epsilon", dperm_own_rows_numeric(dperm_amount_add(
+							  dperm_own_rows_amount(&rows, 0, "spent_epsilon"), epsilon))},
+		{"spent_delta", dperm_own_rows_numeric(dperm_amount_add(
+							dperm_own_rows_amount(&rows, 0, "spent_delta"), delta))},
+		{"kept", Int32GetDatum(payer->kept + 1)}
+	}, keeps ? 3 : 2);
 }

@@ -10,9 +10,14 @@ typedef struct DpermPayer
 {
 	/* whose grant it is; InvalidOid for the owners of budget and relation */
 	Oid			grantee;
+	char	   *id;				/* of this grant, a uuid as text; NULL: none */
 	bool		limited[2];		/* does the grant have a limit of epsilon, of delta? */
 	DpermAmount left[2];		/* then what it has left before this charge */
+	int			kept;			/* how many releases it has paid for that are kept */
 } DpermPayer;
+
+/* So many at most: releases are in every dump, and a model can have megabytes. */
+#define DPERM_GRANTS_KEPT 1000
 
 /* Of these two. */
 #define DPERM_PAYER_EPSILON 0
@@ -35,22 +40,19 @@ typedef enum DpermPayerFault
 /*
  * Who pays for a charge of epsilon and delta: owners of the budget or of the
  * relation (InvalidOid: none) pay from the budget alone; others need a grant,
- * their own or that of a role they are a member of. Writing a grant requires a
- * lock on the budget.
+ * their own or that of a role they are a member of. Whoever writes a grant has
+ * locked its budget.
  */
 extern DpermPayerFault dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role,
-										 DpermAmount epsilon, DpermAmount delta, bool lock,
-									   DpermPayer *payer);
-
-/* The roles that have a grant of a budget, in order. */
-extern List *dperm_grants_roles(const DpermBudget *budget);
+										 DpermAmount epsilon, DpermAmount delta,
+										 DpermPayer *payer);
 
 /*
- * Write what is charged to the payer's grant, if any. The budget must be
- * locked.
+ * Write what is charged to the payer's grant, if any, and whether its release is
+ * kept. The budget must be locked.
  */
 extern void dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer,
-									 DpermAmount epsilon, DpermAmount delta);
+									 DpermAmount epsilon, DpermAmount delta, bool keeps);
 
 /* Raise the error for DPERM_PAYER_NO_GRANT. */
 extern void dperm_grants_raise(const DpermBudget *budget) __attribute__((noreturn));

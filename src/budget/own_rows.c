@@ -9,7 +9,11 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -22,7 +26,26 @@
 #include "utils/snapmgr.h"
 
 #include "budget/own_rows.h"
-#include "budget/own_tables.h"
+
+/*
+ * Find one of our tables, or raise an error. Nobody but a superuser creates
+ * anything in our schema; but without the extension, it may be anybody's.
+ */
+Oid
+dperm_own_rows_table(const char *name)
+{
+	Oid			schema = get_namespace_oid("dperm", true);
+	Oid			table = OidIsValid(schema) ? get_relname_relid(name, schema) : InvalidOid;
+	Oid			extension = OidIsValid(table) ?
+		getExtensionOfObject(RelationRelationId, table) : InvalidOid;
+
+	if (!OidIsValid(extension) || extension != get_extension_oid("dperm", true))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension dperm is not installed in this database"),
+				 errhint("Run CREATE EXTENSION dperm and commit.")));
+	return table;
+}
 
 /* The number of a column, which may be a system column. */
 static AttrNumber
@@ -74,6 +97,9 @@ equals(TupleDesc desc, const char *column, Datum value)
 		case TEXTOID:
 			ScanKeyInit(&key, number, BTEqualStrategyNumber, F_TEXTEQ, value);
 			break;
+		case NAMEOID:
+			ScanKeyInit(&key, number, BTEqualStrategyNumber, F_NAMEEQ, value);
+			break;
 		default:
 			ScanKeyInit(&key, number, BTEqualStrategyNumber, F_OIDEQ, value);
 			break;
@@ -82,8 +108,8 @@ equals(TupleDesc desc, const char *column, Datum value)
 }
 
 /* A snapshot of the latest state. */
-static Snapshot
-newest(void)
+Snapshot
+dperm_own_rows_newest(void)
 {
 	return RegisterSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
 }
@@ -98,64 +124,29 @@ append_row(DpermOwnRows *rows, HeapTuple tuple)
 		toast_flatten_tuple(tuple, rows->desc) : heap_copytuple(tuple);
 }
 
-/* An empty result for a table. */
-static DpermOwnRows
-none_of(Relation table)
+/* Find rows. */
+DpermOwnRows
+dperm_own_rows_find(const char *name, const char *column, Datum value, Snapshot snapshot)
 {
-	return (DpermOwnRows) {
+	Relation	table = table_open(dperm_own_rows_table(name), AccessShareLock);
+	Relation	index = open_index(table, column);
+	DpermOwnRows found = {
 		.table = RelationGetRelid(table),
 		.desc = CreateTupleDescCopy(RelationGetDescr(table))
 	};
-}
-
-/* Find rows. */
-DpermOwnRows
-dperm_own_rows_find(const char *name, const char *column, Datum value)
-{
-	Relation	table = table_open(dperm_own_tables_find(name), AccessShareLock);
-	Relation	index = open_index(table, column);
-	DpermOwnRows found = none_of(table);
 	ScanKeyData key = equals(found.desc, column, value);
-	Snapshot	snapshot = newest();
+	Snapshot	used = snapshot ? snapshot : dperm_own_rows_newest();
 	SysScanDesc scan = systable_beginscan(table, index ? RelationGetRelid(index) : InvalidOid,
-										  index != NULL, snapshot, 1, &key);
+										  index != NULL, used, 1, &key);
 	HeapTuple	tuple;
 
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 		append_row(&found, tuple);
 	systable_endscan(scan);
-	UnregisterSnapshot(snapshot);
+	if (snapshot == NULL)
+		UnregisterSnapshot(used);
 	if (index)
 		index_close(index, NoLock);
-	table_close(table, NoLock);
-	return found;
-}
-
-/* Find the last row. */
-DpermOwnRows
-dperm_own_rows_last(const char *name, const char *column, Datum value, const char *order)
-{
-	Relation	table = table_open(dperm_own_tables_find(name), AccessShareLock);
-	Relation	index = open_index(table, order);
-	DpermOwnRows found = none_of(table);
-	ScanKeyData key = equals(found.desc, column, value);
-	Snapshot	snapshot = newest();
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	if (index == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("index \"%s_%s\" is missing", name, order),
-				 errhint("A superuser must recreate it on columns %s and %s of \"%s\".",
-						 column, order, name)));
-	scan = systable_beginscan_ordered(table, index, snapshot, 1, &key);
-	tuple = systable_getnext_ordered(scan, BackwardScanDirection);
-	if (HeapTupleIsValid(tuple))
-		append_row(&found, tuple);
-	systable_endscan_ordered(scan);
-	UnregisterSnapshot(snapshot);
-	index_close(index, NoLock);
 	table_close(table, NoLock);
 	return found;
 }
@@ -164,8 +155,8 @@ dperm_own_rows_last(const char *name, const char *column, Datum value, const cha
 bool
 dperm_own_rows_any(const char *name)
 {
-	Relation	table = table_open(dperm_own_tables_find(name), AccessShareLock);
-	Snapshot	snapshot = newest();
+	Relation	table = table_open(dperm_own_rows_table(name), AccessShareLock);
+	Snapshot	snapshot = dperm_own_rows_newest();
 	SysScanDesc scan = systable_beginscan(table, InvalidOid, false, snapshot, 0, NULL);
 	bool		any = HeapTupleIsValid(systable_getnext(scan));
 
@@ -173,14 +164,6 @@ dperm_own_rows_any(const char *name)
 	UnregisterSnapshot(snapshot);
 	table_close(table, NoLock);
 	return any;
-}
-
-/* Add rows. */
-void
-dperm_own_rows_add(DpermOwnRows *rows, const DpermOwnRows *more)
-{
-	for (int i = 0; i < more->count; i++)
-		append_row(rows, more->rows[i]);
 }
 
 /* A column. */
@@ -222,6 +205,24 @@ dperm_own_rows_uuid(const char *text)
 	return DirectFunctionCall1(uuid_in, CStringGetDatum(text));
 }
 
+/* An amount as numeric. */
+Datum
+dperm_own_rows_numeric(DpermAmount amount)
+{
+	char		text[DPERM_AMOUNT_TEXT];
+
+	dperm_amount_print(amount, text);
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
+}
+
+/* Was a row written by this transaction? */
+bool
+dperm_own_rows_is_fresh(const DpermOwnRows *rows, int row)
+{
+	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(rows->rows[row]->t_data));
+}
+
 /* Lock the latest version of a row. */
 bool
 dperm_own_rows_lock(DpermOwnRows *rows, int row)
@@ -235,7 +236,7 @@ dperm_own_rows_lock(DpermOwnRows *rows, int row)
 	PreventCommandIfReadOnly("SELECT FOR UPDATE");
 	table = table_open(rows->table, RowShareLock);
 	slot = table_slot_create(table, NULL);
-	snapshot = newest();
+	snapshot = dperm_own_rows_newest();
 	locked = table_tuple_lock(table, &rows->rows[row]->t_self, snapshot, slot,
 							  GetCurrentCommandId(false), LockTupleExclusive, LockWaitBlock,
 							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure) == TM_Ok;
@@ -274,6 +275,7 @@ begin_writing(Oid table)
 	writer.estate->es_snapshot = GetActiveSnapshot();
 	writer.result = makeNode(ResultRelInfo);
 	InitResultRelInfo(writer.result, writer.table, 0, NULL, 0);
+	writer.result->ri_TrigDesc = NULL;
 	ExecOpenIndices(writer.result, false);
 	writer.slot = table_slot_create(writer.table, &writer.estate->es_tupleTable);
 	return writer;
@@ -310,7 +312,7 @@ set_fields(Writer *writer, const DpermOwnField *fields, int count)
 void
 dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count)
 {
-	Writer		writer = begin_writing(dperm_own_tables_find(table));
+	Writer		writer = begin_writing(dperm_own_rows_table(table));
 
 	for (int i = 0; i < RelationGetDescr(writer.table)->natts; i++)
 		writer.slot->tts_isnull[i] = true;
@@ -327,7 +329,6 @@ dperm_own_rows_update(DpermOwnRows *rows, int row, const DpermOwnField *fields, 
 	TupleTableSlot *old;
 	EPQState	recheck;
 
-	/* a row trigger must see the latest version of the row */
 	if (!dperm_own_rows_lock(rows, row))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),

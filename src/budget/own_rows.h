@@ -2,16 +2,21 @@
  * own_rows.h: read and write rows of the extension's tables without SQL.
  *
  * A statement would have to be parsed and planned by every process that reads a
- * protected relation. Here nothing runs but our own row triggers, and
- * privileges and search path do not matter.
+ * protected relation. Here privileges and search path do not matter, and no
+ * trigger runs, so that no foreign key is checked: CHECK constraints and unique
+ * indexes are.
  */
 #ifndef DPERM_OWN_ROWS_H
 #define DPERM_OWN_ROWS_H
 
 #include "access/htup.h"
 #include "access/tupdesc.h"
+#include "utils/snapshot.h"
 
 #include "core/privacy/amount.h"
+
+/* One of our tables by name; raises an error if it does not exist. */
+extern Oid	dperm_own_rows_table(const char *name);
 
 /* Some rows of a table, in the current memory context. */
 typedef struct DpermOwnRows
@@ -23,22 +28,21 @@ typedef struct DpermOwnRows
 } DpermOwnRows;
 
 /*
- * The rows in which a column has a value: an oid, a uuid, or a text of
- * collation "C". In the latest state, including the changes of this
- * transaction, whatever its snapshot is. A query with parallel workers uses its
- * snapshot.
+ * A snapshot of the latest state, including the changes of this transaction,
+ * whatever its own snapshot is. A query with parallel workers uses that. What is
+ * found with one snapshot fits together. It is to be unregistered.
  */
-extern DpermOwnRows dperm_own_rows_find(const char *table, const char *column, Datum value);
+extern Snapshot dperm_own_rows_newest(void);
 
-/* The last of these rows in the order of a column, or none. */
-extern DpermOwnRows dperm_own_rows_last(const char *table, const char *column, Datum value,
-										const char *order);
+/*
+ * The rows in which a column has a value: an oid, a uuid, a name, or a text of
+ * collation "C". In the latest state, or in that of a snapshot.
+ */
+extern DpermOwnRows dperm_own_rows_find(const char *table, const char *column, Datum value,
+										Snapshot snapshot);
 
 /* Does the table have a row? */
 extern bool dperm_own_rows_any(const char *table);
-
-/* Add the rows of another result, of the same table. */
-extern void dperm_own_rows_add(DpermOwnRows *rows, const DpermOwnRows *more);
 
 /*
  * Columns of a row: 0 or NULL for NULL. Text is the result of the output
@@ -48,8 +52,12 @@ extern Datum dperm_own_rows_value(const DpermOwnRows *rows, int row, const char 
 extern char *dperm_own_rows_text(const DpermOwnRows *rows, int row, const char *column);
 extern DpermAmount dperm_own_rows_amount(const DpermOwnRows *rows, int row, const char *column);
 
-/* A uuid as a search value. */
+/* Was a row written by this transaction? */
+extern bool dperm_own_rows_is_fresh(const DpermOwnRows *rows, int row);
+
+/* A uuid as a value; an amount as one of type numeric. */
 extern Datum dperm_own_rows_uuid(const char *text);
+extern Datum dperm_own_rows_numeric(DpermAmount amount);
 
 /*
  * Lock a row as FOR UPDATE does, and read it again; false if it has been
@@ -66,8 +74,7 @@ typedef struct DpermOwnField
 
 /*
  * Insert a row, whose other columns are NULL or generated; or update some
- * columns of a row. Raises an error if the table has triggers that are not
- * ours.
+ * columns of a row.
  */
 extern void dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count);
 extern void dperm_own_rows_update(DpermOwnRows *rows, int row,

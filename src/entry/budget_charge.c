@@ -7,6 +7,7 @@
 
 #include "base/arguments.h"
 #include "budget/debit.h"
+#include "budget/grants.h"
 #include "protect/protected_call.h"
 #include "protect/worker.h"
 #include "train/call_charge.h"
@@ -21,7 +22,8 @@ Datum
 dp_budget_charge(PG_FUNCTION_ARGS)
 {
 	DpermCharge charge = {
-		.budget = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED),
+		.budget = dperm_budget_get(
+			dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED)),
 		.role = GetUserId(),
 		.function = "dp_budget_charge",
 		.asked = {.purpose = dperm_call_charge_purpose(fcinfo)},
@@ -31,7 +33,8 @@ dp_budget_charge(PG_FUNCTION_ARGS)
 
 	if (!dperm_worker_is_for(fcinfo))
 	{
-		dperm_debit_check_grant(charge.budget, charge.role);
+		if (!dperm_debit_permitted(charge.budget, InvalidOid, charge.role))
+			dperm_grants_raise(charge.budget);
 		(void) dperm_protected_call(fcinfo, InvalidOid);
 		PG_RETURN_VOID();
 	}

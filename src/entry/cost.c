@@ -185,7 +185,7 @@ fill_charge(const Planned *planned, const DpermSource *source, Oid function, Tup
 		return;
 	charge = dperm_call_charge_charge(source, &planned->options, DPERM_CALL_TRAINING, function);
 	quote = dperm_debit_preview(&charge);
-	put_column(desc, "budget", CStringGetTextDatum(charge.budget), false, values, nulls);
+	put_column(desc, "budget", CStringGetTextDatum(charge.budget->name), false, values, nulls);
 	put_column(desc, "epsilon_charged", numeric_of(quote.epsilon), false, values, nulls);
 	put_column(desc, "delta_charged", numeric_of(quote.delta), false, values, nulls);
 	put_column(desc, "epsilon_left", numeric_of(quote.left), false, values, nulls);

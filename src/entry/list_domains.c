@@ -31,8 +31,9 @@ usable_registration(Oid relation)
 		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)) ?
 		dperm_registry_find(relation) : NULL;
 
-	if (registration == NULL || registration->budget == NULL || registration->waiting ||
-		!dperm_debit_may_spend(registration->budget, relation, GetUserId()))
+	if (registration == NULL || registration->ended || registration->budget == NULL ||
+		!dperm_protection_is_owners(registration) ||
+		!dperm_debit_permitted(registration->budget, relation, GetUserId()))
 		return NULL;
 	dperm_protection_resolve(registration);
 	return registration;

@@ -22,11 +22,9 @@
 #include "base/arguments.h"
 #include "base/compat.h"
 #include "base/message.h"
-#include "budget/debit.h"
 #include "column/domain_print.h"
 #include "column/domains.h"
-#include "column/encode.h"
-#include "protect/owner_notes.h"
+#include "entry/administer.h"
 #include "protect/protection.h"
 #include "protect/registered_columns.h"
 #include "query/persons.h"
@@ -38,7 +36,6 @@
 
 PG_FUNCTION_INFO_V1(dp_protect);
 PG_FUNCTION_INFO_V1(dp_unprotect);
-PG_FUNCTION_INFO_V1(dperm_may_spend);
 
 #define is_owner(relation, role) object_ownercheck(RelationRelationId, relation, role)
 
@@ -88,8 +85,9 @@ own_relation(FunctionCallInfo fcinfo)
 						"\"%s\"", relation < FirstNormalObjectId ? "system" : "temporary",
 						get_rel_name(relation))));
 
-	/* one registration at a time */
-	LockRelationOid(relation, ShareUpdateExclusiveLock);
+	/* it stays, and one at a time changes its registration */
+	LockRelationOid(relation, AccessShareLock);
+	dperm_registry_lock(relation, ExclusiveLock, false);
 	return relation;
 }
 
@@ -157,38 +155,19 @@ domains_argument(FunctionCallInfo fcinfo)
 	return domains;
 }
 
-/* A column of an argument, by its exact name. */
-static DpermRegisteredColumn *
-column_named(const char *name, Oid relation, const DpermColumn *columns,
-			 DpermRegisteredColumn *registered, int count)
+/* The place of a column of an argument, by its exact name. */
+static int
+column_named(const char *name, Oid relation, const DpermColumn *columns, int count)
 {
 	for (int i = 0; i < count; i++)
 		if (strcmp(columns[i].name, name) == 0)
-			return &registered[i];
+			return i;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of relation \"%s\" does not "
 					"exist", name, get_rel_name(relation)),
 			 errhint("Names are case-sensitive and are not quoted.")));
-	return NULL;				/* keep compiler quiet */
-}
-
-/* Mark the columns that are listed. */
-static void
-list_columns(char **names, int listed, Oid relation, const DpermColumn *columns,
-			 DpermRegisteredColumn *registered, int count)
-{
-	for (int i = 0; i < listed; i++)
-	{
-		DpermRegisteredColumn *column =
-			column_named(names[i], relation, columns, registered, count);
-
-		if (column->listed)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_COLUMN),
-					 errmsg("column \"%s\" appears twice in columns", names[i])));
-		column->listed = true;
-	}
+	return -1;					/* keep compiler quiet */
 }
 
 /* Raise an error for a column whose type cannot identify persons. */
@@ -224,14 +203,13 @@ check_unit_stored(Oid table, AttrNumber unit)
 /* What dp_protect registers. */
 typedef struct Protecting
 {
-	DpermRegistration registration;
+	Oid			relation;
+	char	   *budget;
 	char	   *unit;
 	char	  **names;			/* of the listed columns, or NULL for all */
 	int			listed;
 	Jsonb	   *domains;
 	bool		domains_kept;	/* are they those of the former registration? */
-	DpermRegisteredColumn *columns; /* those with anything to register */
-	int			count;
 } Protecting;
 
 /* Keep what a former registration has and the arguments omit. */
@@ -240,20 +218,9 @@ keep_omitted(Protecting *protecting, const DpermRegistration *before)
 {
 	ListCell   *cell;
 
-	/* it need not be about this relation */
-	if (before->waiting)
-	{
-		if (!protecting->unit || !protecting->names || !protecting->domains)
-			ereport(WARNING,
-					(errmsg("nothing of the restored registration of relation \"%s\" is kept",
-							get_rel_name(protecting->registration.relation)),
-					 errdetail("The relation had another owner when it was dumped."),
-					 errhint("Specify unit, columns and domains.")));
-		return;
-	}
 	/* those of a view are its table's */
-	if (protecting->registration.budget == NULL && !before->view_of)
-		protecting->registration.budget = before->budget;
+	if (protecting->budget == NULL && !before->view_of)
+		protecting->budget = before->budget->name;
 	if (protecting->unit == NULL && !before->view_of)
 		protecting->unit = dperm_protection_unit(before, NULL);
 	if (protecting->names == NULL && !before->all_columns)
@@ -287,26 +254,13 @@ set_domain(Protecting *protecting, const DpermColumn *column)
 }
 
 /*
- * The domain of a column as it is registered: knots with their range, which
- * might otherwise get lost, and times as they are now, whatever the DateStyle,
- * the TimeZone and the day when they are read.
- */
-static Jsonb *
-registered_domain(Protecting *protecting, const DpermColumn *column)
-{
-	if (column->knotted || column->block.kind == DPERM_BLOCK_TIME || column->base == TIMETZOID)
-		set_domain(protecting, column);
-	return JsonbValueToJsonb(getKeyJsonValueFromContainer(
-		&protecting->domains->root, column->name, strlen(column->name), NULL));
-}
-
-/*
- * The domains, by column. Those that are kept are dropped with columns that are
- * no longer listed.
+ * Check the domains, and write them as they are registered: knots with their
+ * range, which might otherwise get lost, and times as they are now, whatever the
+ * DateStyle, the TimeZone and the day when they are read. Those that are kept are
+ * dropped with columns that are no longer listed.
  */
 static void
-split_domains(Protecting *protecting, const DpermColumn *columns,
-			  DpermRegisteredColumn *registered, int count)
+settle_domains(Protecting *protecting, const DpermColumn *columns, const bool *listed, int count)
 {
 	for (int i = 0; i < count; i++)
 	{
@@ -314,10 +268,12 @@ split_domains(Protecting *protecting, const DpermColumn *columns,
 
 		if (!columns[i].given)
 			continue;
-		if (protecting->names == NULL || registered[i].listed)
+		if (protecting->names == NULL || listed[i])
 		{
-			dperm_protection_check_fit(protecting->registration.relation, &columns[i]);
-			registered[i].domain = registered_domain(protecting, &columns[i]);
+			dperm_protection_check_fit(protecting->relation, &columns[i]);
+			if (columns[i].knotted || columns[i].block.kind == DPERM_BLOCK_TIME ||
+				columns[i].base == TIMETZOID)
+				set_domain(protecting, &columns[i]);
 		}
 		else if (protecting->domains_kept)
 			protecting->domains = DatumGetJsonbP(DirectFunctionCall2(
@@ -330,33 +286,62 @@ split_domains(Protecting *protecting, const DpermColumn *columns,
 	}
 }
 
-/* What is to be registered about the columns of a relation. */
+/* Tell which columns open to training have no domain. */
 static void
-register_columns(Protecting *protecting, const DpermColumn *columns, int count)
+tell_columns(const Protecting *protecting, const DpermColumn *columns, const bool *listed,
+			 int count)
 {
-	Oid			relation = protecting->registration.relation;
-	DpermRegisteredColumn *registered = palloc0(sizeof(*registered) * Max(count, 1));
+	StringInfoData names;
 
+	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
-		registered[i].number = columns[i].number;
-	list_columns(protecting->names, protecting->listed, relation, columns, registered, count);
-	if (protecting->domains)
-		split_domains(protecting, columns, registered, count);
-	if (protecting->unit)
+		if (columns[i].usable && !columns[i].known && !OidIsValid(columns[i].closed_in) &&
+			(protecting->names ? listed[i] :
+			 protecting->unit == NULL || strcmp(columns[i].name, protecting->unit) != 0))
+			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", columns[i].name);
+	if (names.len > 0)
+		ereport(NOTICE,
+				(errmsg("columns without a domain: %s",
+						dperm_message_clip(names.data, COLUMNS_SHOWN)),
+				 errdetail("They cannot be features, and as labels they are not checked."),
+				 errhint("Specify domains or omit these columns; dp_domains shows what to fill "
+						 "in.")));
+}
+
+/*
+ * Check what is to be registered about the columns of a relation; before is its
+ * registration.
+ */
+static void
+check_columns(Protecting *protecting, const DpermRegistration *before)
+{
+	Oid			relation = protecting->relation;
+	int			count;
+	DpermColumn *columns = dperm_registered_columns_replace(
+		before, protecting->domains_kept ? NULL : protecting->domains, &count);
+	bool	   *listed = palloc0(Max(count, 1));
+
+	for (int i = 0; i < protecting->listed; i++)
 	{
-		DpermRegisteredColumn *column =
-			column_named(protecting->unit, relation, columns, registered, count);
+		bool	   *found =
+			&listed[column_named(protecting->names[i], relation, columns, count)];
 
-		column->is_unit = true;
-		protecting->registration.unit = column->number;
-		protecting->registration.unit_name = protecting->unit;
-		check_unit_type(relation, column->number);
-		check_unit_stored(relation, column->number);
+		if (*found)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column \"%s\" appears twice in columns", protecting->names[i])));
+		*found = true;
 	}
-	protecting->columns = registered;
-	for (int i = 0; i < count; i++)
-		if (registered[i].listed || registered[i].is_unit || registered[i].domain)
-			registered[protecting->count++] = registered[i];
+	if (protecting->domains)
+		settle_domains(protecting, columns, listed, count);
+	if (protecting->unit && !before->view)
+	{
+		AttrNumber	unit = columns[column_named(protecting->unit, relation, columns, count)].number;
+
+		check_unit_type(relation, unit);
+		check_unit_stored(relation, unit);
+	}
+	tell_columns(protecting, columns, listed, count);
 }
 
 /* A description of the registration for the ledger. */
@@ -377,67 +362,37 @@ describe_registration(const Protecting *protecting)
 	return text.data;
 }
 
-/*
- * Raise an error if the unit of a table differs from the one that it had when
- * the budget was charged: what has been spent is about other persons.
- * dp_unprotect, or DROP TABLE, in between makes no difference.
- */
-static void
-check_kept_unit(const DpermBudget *budget, const Protecting *protecting)
+/* An argument of a function in SQL, NULL for NULL. */
+static NullableDatum
+text_argument(const char *text)
 {
-	Oid			relation = protecting->registration.relation;
-	char	   *kept;
-
-	if (!dperm_registry_kept_unit(budget->id, relation, &kept) ||
-		(kept && protecting->unit ? strcmp(kept, protecting->unit) == 0 :
-		 kept == protecting->unit))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("relation \"%s\" has another unit in budget \"%s\"",
-					get_rel_name(relation), budget->name),
-			 kept == NULL ? errdetail("Its unit is a row.") :
-			 *kept == '\0' ? errdetail("Its unit is a column that has been dropped.") :
-			 errdetail("Its unit is column \"%s\".", kept),
-			 errhint("Specify that unit, or create another budget.")));
+	return (NullableDatum) {text ? CStringGetTextDatum(text) : (Datum) 0, text == NULL};
 }
 
-/*
- * Write the registration of a table, replacing the former one if there is one.
- * Its views follow. Budgets are locked in the order of their names.
- */
-static void
-write_table(Protecting *protecting, const DpermRegistration *before)
+static NullableDatum
+name_argument(const char *name)
 {
-	DpermRegistration *registration = &protecting->registration;
-	Oid			relation = registration->relation;
-	int			order = before ? strcmp(before->budget, registration->budget) : 0;
-	DpermTablesScope scope;
-	DpermBudget *budget;
-	DpermBudget *old = NULL;
+	return (NullableDatum) {
+		name ? DirectFunctionCall1(namein, CStringGetDatum(name)) : (Datum) 0, name == NULL};
+}
 
-	dperm_own_tables_enter(&scope);
-	if (order < 0)
-		old = dperm_registry_budget(before, true);
-	budget = dperm_budget_get_own(registration->budget, scope.user);
-	if (order > 0)
-		old = dperm_registry_budget(before, true);
-	registration->budget_id = MemoryContextStrdup(scope.caller, budget->id);
-	dperm_budget_settle_unit(&scope, budget,
-							 registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
-							 dperm_registry_charges(budget, relation));
-	if (dperm_budget_is_charged(budget))
-		check_kept_unit(budget, protecting);
-	else
-		dperm_registry_forget(&scope, budget);
-	dperm_registry_write(&scope, registration, protecting->columns, protecting->count);
-	if (before)
-		dperm_registry_move_views(&scope, before->id, registration);
-	if (old)
-		dperm_budget_note(old->name, "unprotect", scope.user, dperm_relation_name(relation), NULL);
-	dperm_budget_note(registration->budget, "protect", scope.user, dperm_relation_name(relation),
-					  describe_registration(protecting));
-	dperm_own_tables_leave(&scope);
+static NullableDatum
+jsonb_argument(Jsonb *json)
+{
+	return (NullableDatum) {PointerGetDatum(json), json == NULL};
+}
+
+/* The listed columns as name[], NULL for all. */
+static NullableDatum
+names_argument(char **names, int count)
+{
+	Datum	   *values = palloc(sizeof(Datum) * Max(count, 1));
+
+	for (int i = 0; i < count; i++)
+		values[i] = name_argument(names[i]).value;
+	return (NullableDatum) {
+		PointerGetDatum(construct_array(values, count, NAMEOID, NAMEDATALEN, false,
+										TYPALIGN_CHAR)), names == NULL};
 }
 
 /*
@@ -447,7 +402,7 @@ write_table(Protecting *protecting, const DpermRegistration *before)
 static void
 check_table(const Protecting *protecting)
 {
-	Oid			relation = protecting->registration.relation;
+	Oid			relation = protecting->relation;
 
 	if (has_superclass(relation))
 		ereport(ERROR,
@@ -465,66 +420,34 @@ check_table(const Protecting *protecting)
 	dperm_protection_check_family(relation, dperm_row_sources_family(relation));
 }
 
-/*
- * Warn that the rows of a materialized view are the owner's word, and of a table
- * behind it that charges another budget.
- */
-static void
-warn_stored(const DpermRegistration *registration)
-{
-	Oid			relation = registration->relation;
-	ListCell   *cell;
-
-	if (get_rel_relkind(relation) != RELKIND_MATVIEW)
-		return;
-	ereport(WARNING,
-			(errmsg("each row of materialized view \"%s\" must be computed from rows of one "
-					"unit", get_rel_name(relation)),
-			 errdetail("dperm does not check how its rows were made.")));
-	foreach(cell, dperm_registry_among(dperm_row_sources_relations(relation)))
-	{
-		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
-
-		if (other && other->relation != relation && other->budget &&
-			!dperm_registry_same_budget(other, registration))
-			ereport(WARNING,
-					(errmsg("materialized view \"%s\" reads \"%s\", which charges another "
-							"budget: \"%s\"", get_rel_name(relation),
-							get_rel_name(other->relation), other->budget),
-					 errdetail("The same people have two budgets, which add up."),
-					 errhint("Protect both with the same budget.")));
-	}
-}
-
 /* Protect a table; before is its registration, or NULL. */
 static void
 protect_table(Protecting *protecting, const DpermRegistration *before)
 {
-	DpermRegistration *registration = &protecting->registration;
-	Oid			relation = registration->relation;
+	static const Oid types[] = {OIDOID, TEXTOID, NAMEOID, NAMEARRAYOID, JSONBOID, TEXTOID};
+	Oid			relation = protecting->relation;
 	const DpermRegistration nothing = {.relation = relation};
-	bool		distributed;
-	DpermColumn *columns;
-	int			count;
+	bool		distributed,
+				isnull;
 
-	if (registration->budget == NULL)
+	if (protecting->budget == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("budget must not be null"),
 				 errhint(REQUIRED_HINT)));
-	registration->persons = protecting->unit != NULL;
-	registration->all_columns = protecting->names == NULL;
 	check_table(protecting);
-	columns = dperm_registered_columns_replace(
-		before ? before : &nothing, protecting->domains_kept ? NULL : protecting->domains, &count);
+	check_columns(protecting, before ? before : &nothing);
 	distributed = dperm_location_protected_on_citus(relation);
 	if (distributed)
 		dperm_cluster_connect(dperm_relation_owner(relation));
-	register_columns(protecting, columns, count);
-	write_table(protecting, before);
-
-	dperm_owner_notes_relation(relation);
-	warn_stored(registration);
+	(void) dperm_administer_call("dperm_protect", lengthof(types), types, (NullableDatum[]) {
+		{ObjectIdGetDatum(relation), false},
+		text_argument(protecting->budget),
+		name_argument(protecting->unit),
+		names_argument(protecting->names, protecting->listed),
+		jsonb_argument(protecting->domains),
+		text_argument(describe_registration(protecting))
+	}, &isnull);
 	if (dperm_location_has_citus())
 		dperm_cluster_warn(relation, distributed);
 }
@@ -533,18 +456,18 @@ protect_table(Protecting *protecting, const DpermRegistration *before)
 static void
 check_offer(const Protecting *protecting, const DpermRegistration *table)
 {
-	const char *budget = protecting->registration.budget;
+	const char *budget = protecting->budget;
 
 	if (protecting->names)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("columns is for tables: a view offers the columns that it shows"),
 				 errhint("Omit columns. A column that is closed in the table stays closed.")));
-	if (budget && strcmp(budget, table->budget) != 0)
+	if (budget && strcmp(budget, table->budget->name) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a view is charged to the budget of its table, which is \"%s\"",
-						table->budget),
+						table->budget->name),
 				 errhint("Omit budget.")));
 	(void) dperm_protection_unit(table, protecting->unit);
 }
@@ -553,55 +476,37 @@ check_offer(const Protecting *protecting, const DpermRegistration *table)
 static void
 offer_view(Protecting *protecting, const DpermRegistration *before)
 {
-	DpermRegistration *registration = &protecting->registration;
-	Oid			relation = registration->relation;
+	static const Oid types[] = {OIDOID, OIDOID, JSONBOID, TEXTOID};
+	Oid			relation = protecting->relation;
 	DpermRegistration former = before ? *before : (DpermRegistration) {.relation = relation};
-	const DpermView *view = dperm_view_read(relation);
-	DpermRegistration *table = dperm_registry_find(view->table);
-	DpermTablesScope scope;
-	DpermColumn *columns;
-	int			count;
+	const DpermRegistration *table;
+	bool		isnull;
 
-	if (dperm_relation_owner(view->table) != dperm_relation_owner(relation))
+	former.view = dperm_view_read(relation);
+	dperm_registry_lock(former.view->table, ShareLock, false);
+	former.table = table = dperm_registry_find(former.view->table);
+	if (dperm_relation_owner(former.view->table) != dperm_relation_owner(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("view \"%s\" and its table \"%s\" have different owners",
-						get_rel_name(relation), get_rel_name(view->table)),
+						get_rel_name(relation), get_rel_name(former.view->table)),
 				 errhint("The owner of the table offers views of it.")));
-	if (table == NULL || table->budget == NULL || table->waiting ||
-		!dperm_debit_is_owners(table->relation))
+	if (table == NULL || table->ended || table->budget == NULL ||
+		!dperm_protection_is_owners(table))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("table \"%s\" of view \"%s\" is not protected",
-						get_rel_name(view->table), get_rel_name(relation)),
+						get_rel_name(former.view->table), get_rel_name(relation)),
 				 errhint(OFFER_HINT)));
 	check_offer(protecting, table);
-	registration->view = former.view = view;
-	registration->table = former.table = table;
-	registration->view_of = table->id;
-	registration->budget = table->budget;
-	registration->budget_id = table->budget_id;
-	registration->persons = table->persons;
-	registration->all_columns = true;
-	protecting->unit = NULL;
-	columns = dperm_registered_columns_replace(
-		&former, protecting->domains_kept ? NULL : protecting->domains, &count);
-	register_columns(protecting, columns, count);
 	protecting->unit = dperm_protection_unit(table, NULL);	/* for the ledger */
-
-	dperm_own_tables_enter(&scope);
-	(void) dperm_budget_get_own(table->budget, scope.user);	/* locked */
-	if (!dperm_debit_unchanged(dperm_protection_versions(table)))
-		ereport(ERROR,
-				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("the registration of table \"%s\" has changed",
-						get_rel_name(table->relation)),
-				 errhint("Try again.")));
-	dperm_registry_write(&scope, registration, protecting->columns, protecting->count);
-	dperm_budget_note(registration->budget, "protect", scope.user, dperm_relation_name(relation),
-					  describe_registration(protecting));
-	dperm_own_tables_leave(&scope);
-	dperm_owner_notes_relation(relation);
+	check_columns(protecting, &former);
+	(void) dperm_administer_call("dperm_offer", lengthof(types), types, (NullableDatum[]) {
+		{ObjectIdGetDatum(relation), false},
+		{ObjectIdGetDatum(table->relation), false},
+		jsonb_argument(protecting->domains),
+		text_argument(describe_registration(protecting))
+	}, &isnull);
 }
 
 /* dp_protect(relation, budget, unit, columns, domains) */
@@ -609,88 +514,49 @@ Datum
 dp_protect(PG_FUNCTION_ARGS)
 {
 	Protecting	protecting = {.unit = dperm_arguments_text(fcinfo, "unit")};
-	DpermRegistration *before;
-	Oid			relation;
+	const DpermRegistration *before;
 
 	protecting.names = columns_argument(fcinfo, &protecting.listed);
-	relation = own_relation(fcinfo);
+	protecting.relation = own_relation(fcinfo);
 	protecting.domains = domains_argument(fcinfo);
-	protecting.registration.relation = relation;
-	protecting.registration.budget = dperm_arguments_text(fcinfo, "budget");
+	protecting.budget = dperm_arguments_text(fcinfo, "budget");
 	dperm_location_check_coordinator();
-	before = dperm_registry_find(relation);
-	if (before && before->budget)
-		keep_omitted(&protecting, before);
-	if (before && (before->budget == NULL || before->waiting))
+	before = dperm_registry_find(protecting.relation);
+	if (before && (before->ended || before->foreign || before->budget == NULL))
 		before = NULL;
-	if (get_rel_relkind(relation) == RELKIND_VIEW)
+	if (before)
+		keep_omitted(&protecting, before);
+	if (get_rel_relkind(protecting.relation) == RELKIND_VIEW)
 		offer_view(&protecting, before);
 	else
 		protect_table(&protecting, before);
 	PG_RETURN_VOID();
 }
 
-/* End the views of a table, and name them. */
-static void
-end_views(DpermTablesScope *scope, const DpermRegistration *table)
-{
-	StringInfoData names;
-	ListCell   *cell;
-
-	initStringInfo(&names);
-	foreach(cell, dperm_registry_views(table))
-	{
-		dperm_registry_end(scope, lfirst_oid(cell));
-		if (get_rel_name(lfirst_oid(cell)) == NULL)
-			continue;			/* dropped by a transaction that did not see its registration */
-		appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "",
-						 get_rel_name(lfirst_oid(cell)));
-		dperm_budget_note(table->budget, "unprotect", scope->user,
-						  dperm_relation_name(lfirst_oid(cell)), NULL);
-	}
-	if (names.len > 0)
-		ereport(NOTICE,
-				(errmsg("views of table \"%s\" are no longer offered: %s",
-						get_rel_name(table->relation),
-						dperm_message_clip(names.data, COLUMNS_SHOWN))));
-}
-
-/* dp_unprotect(relation) */
+/*
+ * dp_unprotect(relation). What was restored for a relation of this name is ended
+ * by a superuser, or a role that has the rights of its owner.
+ */
 Datum
 dp_unprotect(PG_FUNCTION_ARGS)
 {
+	static const Oid types[] = {OIDOID};
 	Oid			relation = own_relation(fcinfo);
-	DpermRegistration *registration = dperm_registry_find(relation);
-	DpermTablesScope scope;
-	DpermBudget *budget;
+	const DpermRegistration *registration = dperm_registry_find(relation);
+	bool		isnull;
 
-	if (registration == NULL || registration->budget == NULL)
+	if (registration == NULL || registration->ended)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("relation \"%s\" is not protected", get_rel_name(relation))));
-	dperm_own_tables_enter(&scope);
-	if (registration->waiting && !dperm_registry_settle(&scope, relation, true))
+	if (registration->foreign && !has_privs_of_role(GetUserId(), registration->owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" has the name of a protected relation of "
 						"another role", get_rel_name(relation)),
 				 errdetail("That relation has not been restored."),
 				 errhint("Rename yours, or protect it with dp_protect.")));
-	budget = dperm_registry_budget(registration, true);
-	if (!registration->view_of)
-		end_views(&scope, registration);
-	dperm_registry_end(&scope, relation);
-	if (budget)
-		dperm_budget_note(budget->name, "unprotect", scope.user, dperm_relation_name(relation),
-						  NULL);
-	dperm_own_tables_leave(&scope);
+	(void) dperm_administer_call("dperm_unprotect", lengthof(types), types,
+								 &(NullableDatum) {ObjectIdGetDatum(relation), false}, &isnull);
 	PG_RETURN_VOID();
-}
-
-/* dperm_may_spend(budget, relation): may the caller spend on it? */
-Datum
-dperm_may_spend(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(dperm_debit_may_spend(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1),
-										 GetUserId()));
 }

@@ -9,8 +9,8 @@
 #include "utils/timestamp.h"
 
 #include "base/json_value.h"
-#include "budget/object_name.h"
 #include "budget/own_rows.h"
+#include "budget/role_name.h"
 #include "protect/kept_release.h"
 
 /* Rows as JSON: an array of objects. */
@@ -52,14 +52,14 @@ dperm_kept_release_write(const DpermKeptRelease *release)
 						(Datum) 0;
 	const DpermOwnField fields[] = {
 		{"budget_id", dperm_own_rows_uuid(release->budget_id)},
-		{"budget", CStringGetTextDatum(release->budget)},
 		{"entry", Int64GetDatum(release->entry)},
 		{"at", TimestampTzGetDatum(GetCurrentTimestamp())},
-		{"payer_name", dperm_object_name_make(release->role)},
+		{"payer_name", dperm_role_name_make(release->role)},
+		{"grant_id", release->grant_id ? dperm_own_rows_uuid(release->grant_id) : (Datum) 0},
 		{"model", release->model},
 		{"metrics", metrics},
 		{"failure", release->failure ? CStringGetTextDatum(release->failure) : (Datum) 0}
 	};
 
-	dperm_own_rows_insert("dp_ledger_releases", fields, lengthof(fields));
+	dperm_own_rows_insert("releases", fields, lengthof(fields));
 }

@@ -18,7 +18,8 @@ typedef struct DpermKeptRelease
 	const char *budget_id;		/* of the entry in the ledger */
 	const char *budget;
 	int64		entry;
-	Oid			role;			/* who paid */
+	Oid			role;			/* who paid, */
+	const char *grant_id;		/* and from which grant, or NULL */
 	Datum		model;			/* dp_model, or 0 */
 	Tuplestorestate *rows;		/* metrics, or NULL */
 	TupleDesc	desc;

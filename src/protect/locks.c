@@ -21,6 +21,7 @@
 #include "catalog/pg_enum.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_operator.h"
@@ -35,8 +36,9 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "budget/own_tables.h"
+#include "budget/own_rows.h"
 #include "protect/locks.h"
+#include "protect/registry.h"
 #include "relation/location.h"
 #include "relation/row_sources.h"
 
@@ -128,11 +130,10 @@ lock_own_tables(void)
 {
 	static const Oid catalogs[] = {DependRelationId, ExtensionRelationId, AttrDefaultRelationId,
 								   ConstraintRelationId, TriggerRelationId};
-	static const char *const tables[] = {"dp_protected_relations", "dp_protected_columns",
-										 "dp_ledger_releases"};
+	static const char *const tables[] = {"protected", "protected_columns", "releases"};
 
 	for (int i = 0; i < lengthof(tables); i++)
-		lock_with_values(dperm_own_tables_find(tables[i]), RowExclusiveLock);
+		lock_with_values(dperm_own_rows_table(tables[i]), RowExclusiveLock);
 	for (int i = 0; i < lengthof(catalogs); i++)
 		lock_with_values(catalogs[i], AccessShareLock);
 }
@@ -170,6 +171,13 @@ dperm_locks_held(void)
 	return held;
 }
 
+/* Does the registration of a relation have to do with one of them: with itself, or its table? */
+static bool
+is_registered(Oid relation, Oid one)
+{
+	return one == relation || (get_rel_relkind(relation) == RELKIND_VIEW && !has_superclass(one));
+}
+
 /* Take the locks. What the relation reads may change until they are held. */
 void
 dperm_locks_hold(Oid relation)
@@ -196,6 +204,20 @@ dperm_locks_hold(Oid relation)
 			}
 		AcceptInvalidationMessages();
 	}
+	foreach(cell, held)
+		if (is_registered(relation, lfirst_oid(cell)))
+			dperm_registry_lock(lfirst_oid(cell), ShareLock, true);
+}
+
+/* Let those go on who wait to change the registration. */
+void
+dperm_locks_let_go(Oid relation)
+{
+	ListCell   *cell;
+
+	foreach(cell, held)
+		if (is_registered(relation, lfirst_oid(cell)))
+			dperm_registry_unlock(lfirst_oid(cell), ShareLock);
 }
 
 /* Begin to look at a relation. */

@@ -19,6 +19,13 @@
  */
 extern void dperm_locks_hold(Oid relation);
 
+/*
+ * The registration of the relation, and that of the table of a view, is locked,
+ * too (registry.h). It is let go when this process has the snapshot that it reads
+ * rows with.
+ */
+extern void dperm_locks_let_go(Oid relation);
+
 /* The relations that are locked: a plan must read no others. */
 extern List *dperm_locks_held(void);
 

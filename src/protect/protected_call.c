@@ -65,7 +65,7 @@ check_nesting(void)
 static void
 check_committed(const DpermRegistration *registration)
 {
-	if (TransactionIdIsCurrentTransactionId(registration->version))
+	if (registration->fresh)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" has been protected by this "

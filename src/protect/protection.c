@@ -31,20 +31,47 @@ dperm_protection_find(Oid relation)
 {
 	DpermRegistration *registration = dperm_registry_find(relation);
 
-	/* rather this error than one about columns, which are unknown as well */
-	if (registration && registration->budget && registration->waiting)
-		(void) dperm_debit_permitted(registration->budget, relation, GetUserId());
-	if (registration == NULL || registration->budget)
-		return registration;
+	if (registration == NULL)
+		return NULL;
 
 	/* a ROLLBACK would undo it, and the training would be charged to nobody */
-	if (TransactionIdIsCurrentTransactionId(registration->version))
+	if (registration->ended)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the protection of relation \"%s\" has been ended by this "
 						"transaction", get_rel_name(relation)),
 				 errhint("Commit first.")));
-	return NULL;
+	if (registration->foreign)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" has the name of a protected relation of another role",
+						get_rel_name(relation)),
+				 errdetail("That registration was restored, and waits for its relation."),
+				 errhint("Rename this one, or protect it with dp_protect.")));
+	if (registration->budget == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the budget of protected relation \"%s\" is missing",
+						get_rel_name(relation)),
+				 errhint("The owner of the relation has to protect it again with dp_protect.")));
+	if (!dperm_protection_is_owners(registration))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("protected relation \"%s\" has a different owner than when it was "
+						"protected", get_rel_name(relation)),
+				 errdetail("Its budget is \"%s\", which was chosen by another role.",
+						   registration->budget->name),
+				 errhint("Its owner has to protect it again with dp_protect, or call "
+						 "dp_unprotect.")));
+	return registration;
+}
+
+/* Does a relation have the owner who protected it? */
+bool
+dperm_protection_is_owners(const DpermRegistration *registration)
+{
+	return !registration->foreign && OidIsValid(registration->owner) &&
+		registration->owner == dperm_relation_owner(registration->relation);
 }
 
 /*
@@ -79,17 +106,15 @@ dperm_protection_resolve(DpermRegistration *registration)
 	}
 	registration->view = dperm_view_read(relation);
 	table = dperm_registry_find(registration->view->table);
-	if (table == NULL || table->budget == NULL || table->waiting ||
-		strcmp(table->id, registration->view_of) != 0 ||
-		!dperm_registry_same_budget(table, registration))
+	if (table == NULL || table->ended || strcmp(table->id, registration->view_of) != 0)
 		raise_closed(relation, "It is a view, and its table is not the one that it is offered of.",
 					 "call dp_protect, or dp_unprotect");
-	if (dperm_relation_owner(table->relation) != owner ||
-		!dperm_debit_is_owners(table->relation))
+	if (table->owner != owner || !dperm_protection_is_owners(table))
 		raise_closed(relation, "It is a view, and its table has another owner.",
 					 "call dp_protect, or dp_unprotect");
 	dperm_protection_resolve(table);
 	registration->table = table;
+	registration->persons = table->persons;
 	registration->unit = table->unit;
 }
 
@@ -98,22 +123,6 @@ Oid
 dperm_protection_table(const DpermRegistration *registration)
 {
 	return registration->table ? registration->table->relation : registration->relation;
-}
-
-/* A registration as it was read, and that of its table. */
-List *
-dperm_protection_versions(const DpermRegistration *registration)
-{
-	List	   *versions = NIL;
-
-	for (; registration; registration = registration->table)
-	{
-		DpermVersion *version = palloc(sizeof(*version));
-
-		*version = (DpermVersion) {registration->relation, registration->version};
-		versions = lappend(versions, version);
-	}
-	return versions;
 }
 
 /*
@@ -220,7 +229,7 @@ dperm_protection_check_family(Oid table, List *reached)
 		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
 
 		/* this transaction may have ended its protection */
-		if (lfirst_oid(cell) != table && other && other->budget &&
+		if (lfirst_oid(cell) != table && other && !other->ended &&
 			get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -240,7 +249,7 @@ dperm_protection_permitted(const DpermRegistration *registration, bool may_read)
 	if (may_read)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for budget \"%s\"", registration->budget),
+				 errmsg("permission denied for budget \"%s\"", registration->budget->name),
 				 errdetail("Relation \"%s\" is protected.", get_rel_name(registration->relation)),
 				 errhint("The owner of the budget can grant you a share with dp_grant.")));
 	return false;
@@ -258,11 +267,12 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 				 errmsg("epsilon must be finite on protected relation "
 						"\"%s\"", get_rel_name(registration->relation)),
 				 errhint("Without noise nothing is protected.")));
-	neighbours = dperm_budget_get(registration->budget, false)->neighbours;
+	neighbours = registration->budget->neighbours;
 	if (options->neighbours != neighbours)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("neighbours of budget \"%s\" are \"%s\", not \"%s\"", registration->budget,
+				 errmsg("neighbours of budget \"%s\" are \"%s\", not \"%s\"",
+						registration->budget->name,
 						dperm_claim_neighbours_name(neighbours),
 						dperm_claim_neighbours_name(options->neighbours)),
 				 errhint("Specify neighbours => '%s'.", dperm_claim_neighbours_name(neighbours))));

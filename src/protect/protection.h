@@ -11,10 +11,13 @@
 
 /*
  * The registration of a relation; NULL if it is not protected. Raises an error
- * if this transaction has ended its protection, or if the registration may
- * belong to another relation.
+ * if this transaction has ended its protection, or if its owner is not the one
+ * who protected it.
  */
 extern DpermRegistration *dperm_protection_find(Oid relation);
+
+/* Does a relation have the owner who protected it? */
+extern bool dperm_protection_is_owners(const DpermRegistration *registration);
 
 /*
  * Find out what a registered view shows, and read the registration of its
@@ -23,12 +26,8 @@ extern DpermRegistration *dperm_protection_find(Oid relation);
  */
 extern void dperm_protection_resolve(DpermRegistration *registration);
 
-/*
- * Of a resolved registration: the table that it is about; and the versions of
- * what was read (debit.h), its own and that of the table behind a view.
- */
+/* Of a resolved registration: the table that it is about. */
 extern Oid	dperm_protection_table(const DpermRegistration *registration);
-extern List *dperm_protection_versions(const DpermRegistration *registration);
 
 /*
  * Raise an error for an unprotected relation that shares rows with a protected

@@ -38,7 +38,6 @@
 
 #include "base/message.h"
 #include "base/settings.h"
-#include "budget/own_tables.h"
 #include "protect/call_message.h"
 #include "protect/kept_release.h"
 #include "protect/locks.h"
@@ -67,6 +66,7 @@ static struct
 	TimestampTz start;
 	int			settings;		/* nest level of the settings of the transaction */
 	bool		charged;
+	bool		kept;			/* is the release kept? */
 	char	   *notice;			/* to be sent, or NULL */
 	char	   *notice_hint;
 } worker;
@@ -137,6 +137,7 @@ dperm_worker_charged(DpermLedgerEntry entry, Oid owner)
 		.budget_id = MemoryContextStrdup(worker.context, entry.budget_id),
 		.budget = MemoryContextStrdup(worker.context, entry.budget),
 		.entry = entry.entry,
+		.grant_id = entry.grant_id ? MemoryContextStrdup(worker.context, entry.grant_id) : NULL,
 		.role = worker.header->role
 	};
 
@@ -152,6 +153,7 @@ dperm_worker_charged(DpermLedgerEntry entry, Oid owner)
 	worker.charged = true;
 	dperm_message_mute();
 	begin_as(OidIsValid(owner) ? owner : worker.header->role, true);
+	dperm_locks_let_go(worker.header->relation);
 	if (dperm_call_timeout > 0)
 		enable_timeout_after(STATEMENT_TIMEOUT, dperm_call_timeout);
 }
@@ -362,7 +364,7 @@ work(void)
 		worker.release.desc = rows.setDesc;
 		if (!rows.setResult && !worker.call->isnull)
 			worker.release.model = result;
-		kept = keep_release();
+		worker.kept = kept = keep_release();
 	}
 	if (dperm_worker_rules_caught())
 		dperm_worker_failure_log(dperm_worker_rules_caught(), worker.header->relation,
@@ -424,7 +426,7 @@ tell_failure(void)
 	whole = worker.charged ? dperm_worker_failure_is_whole(error->sqlerrcode, class) : public;
 	if (!whole)
 		dperm_worker_failure_log(error, worker.header->relation, "a call on");
-	if (worker.charged)
+	if (worker.charged && !worker.kept)
 		keep_failure(class);
 	let_go_of_server();
 	MemoryContextSwitchTo(worker.context);

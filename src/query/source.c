@@ -487,7 +487,6 @@ open_protected(DpermSource *source, bool reads)
 
 	if (dperm_location_protected_on_citus(dperm_protection_table(source->registration)) && reads)
 		dperm_cluster_connect(source->run_as);
-	source->versions = dperm_protection_versions(source->registration);
 }
 
 /* Is a column the label or a feature? */

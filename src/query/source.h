@@ -80,7 +80,6 @@ typedef struct DpermSource
 	bool		once;			/* may its rows be read only once? Always with a unit */
 	Oid			run_as;			/* with whose rights queries run; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
-	List	   *versions;		/* DpermVersion: it, and that of the table of a view */
 
 	/*
 	 * With a registration, the relations that queries may read. This is decided

@@ -82,7 +82,6 @@ dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options,
 	DpermCharge charge = {
 		.budget = registration->budget,
 		.relation = source->relation,
-		.versions = source->versions,
 		.role = GetUserId(),
 		.function = get_func_name(function),
 		.spend = spend_of(source, options, kind)
@@ -130,22 +129,6 @@ asked_of(FunctionCallInfo fcinfo, const DpermSource *source, DpermLearner learne
 						 .purpose = dperm_call_charge_purpose(fcinfo)};
 }
 
-/*
- * Raise an error if what was checked before the charge has changed. dp_protect
- * waits until now (dperm_budget_hold). None of this depends on rows.
- */
-static void
-check_again(const DpermSource *source)
-{
-	if (!dperm_debit_unchanged(source->versions) ||
-		dperm_relation_owner(source->relation) != source->run_as)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the registration of protected relation \"%s\" changed after the call was "
-						"charged", get_rel_name(source->relation))));
-	dperm_protection_check_family(dperm_protection_table(source->registration), source->reached);
-}
-
 /* Which entry of which ledger a model has, for the details of a charge. */
 static char *
 details_of(const char *what, const DpermModel *model)
@@ -184,9 +167,5 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 	else if (options->prior && options->prior->entry > 0)
 		charge.details = details_of("prior", options->prior);
 	dperm_worker_charged(dperm_debit(&charge), source->run_as);
-	dperm_message_public();
-	check_again(source);
-	dperm_budget_let_go();
-	dperm_message_private();
 	dperm_worker_settings_reading();
 }

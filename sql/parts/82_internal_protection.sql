@@ -1,0 +1,211 @@
+--
+-- dp_protect and dp_unprotect: what they write
+--
+-- They hold the lock on the relation's object (registry.h), so its registration
+-- does not change here.
+
+CREATE FUNCTION dperm.dperm_row_sources(relation oid) RETURNS oid[]
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dperm.dperm_row_sources(oid) IS 'internal to dp_grant: the relations that share rows with a relation';
+CREATE FUNCTION dperm.dperm_check_coordinator() RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dperm.dperm_check_coordinator() IS 'internal to dp_budget_create: raise an error on a worker of a Citus cluster';
+
+-- Whoever reads the rows needs no model, and is not charged.
+CREATE FUNCTION dperm.dperm_warn_readers(relations oid[], roles oid[]) RETURNS boolean
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	found record;
+	warned boolean := false;
+BEGIN
+	FOR found IN
+		SELECT r.role, c.relname, w.whole
+		FROM pg_class c, (SELECT 'public'::name AS role, NULL::oid AS id WHERE roles IS NULL
+			UNION ALL SELECT a.rolname, a.oid FROM pg_roles a WHERE a.oid = ANY (roles)) r,
+			LATERAL (SELECT CASE WHEN r.id IS NULL THEN has_table_privilege('public', c.oid, 'SELECT') ELSE has_table_privilege(r.id, c.oid, 'SELECT') END AS whole) w
+		WHERE c.oid = ANY (relations) AND c.oid >= 16384 AND (r.id IS NULL OR NOT pg_has_role(r.id, c.relowner, 'USAGE'))
+			AND (w.whole OR CASE WHEN r.id IS NULL THEN has_any_column_privilege('public', c.oid, 'SELECT') ELSE has_any_column_privilege(r.id, c.oid, 'SELECT') END)
+		ORDER BY r.id, array_position(relations, c.oid)
+	LOOP
+		warned := true;
+		RAISE WARNING '% can read % "%"', CASE WHEN roles IS NULL THEN 'everybody' ELSE format('role "%s"', found.role) END,
+				CASE WHEN found.whole THEN 'relation' ELSE 'columns of relation' END, found.relname
+			USING HINT = 'Revoke SELECT: whoever reads the rows needs no model, and is not charged.';
+	END LOOP;
+	RETURN warned;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_warn_readers(oid[], oid[]) IS
+	'internal to dp_protect and dp_grant: warn if roles without the rights of the owner, or everybody if roles are NULL, can read some of the relations';
+
+-- What has been spent is about the persons of the unit then. dp_unprotect, or
+-- DROP TABLE, in between makes no difference.
+CREATE FUNCTION dperm.dperm_check_unit(account dperm.budgets, relation oid, unit name) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	counts text := CASE WHEN $3 IS NULL THEN 'row' ELSE 'person' END;
+	charged boolean := account.spent_epsilon > 0;
+	named record;
+	former dperm.protected;
+BEGIN
+	IF account.unit <> counts AND (charged OR EXISTS (SELECT FROM dperm.protected p JOIN pg_class c ON c.oid = p.relation
+			WHERE p.budget_id = account.id AND p.ended IS NULL AND p.here = dperm.dperm_here() AND p.relation <> $2)) THEN
+		RAISE EXCEPTION 'budget "%" counts %s, not %s', account.budget, account.unit, counts
+			USING ERRCODE = 'invalid_parameter_value', HINT = format('%s, or %s.',
+				CASE WHEN $3 IS NULL THEN 'Specify unit, the column that identifies persons' ELSE 'Protect the relation without a unit, after dp_unprotect if it has one' END,
+				CASE WHEN charged THEN 'create another budget' ELSE 'call dp_unprotect for the other relations of the budget, as nothing has been charged yet' END);
+	END IF;
+	UPDATE dperm.budgets b SET unit = counts WHERE b.id = account.id AND b.unit IS DISTINCT FROM counts;
+	IF NOT charged THEN
+		DELETE FROM dperm.protected p WHERE p.budget_id = account.id AND p.ended < now();
+		RETURN;
+	END IF;
+	SELECT n.nspname, c.relname INTO named FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $2;
+	SELECT * INTO former FROM dperm.protected p
+	WHERE p.budget_id = account.id AND (p.relation = $2 AND p.here = dperm.dperm_here() OR (p.schema, p.name) = (named.nspname, named.relname))
+	ORDER BY p.relation = $2 AND p.here = dperm.dperm_here() DESC, p.ended DESC LIMIT 1;
+	IF former.unit IS NOT NULL AND former.relation = $2 THEN
+		former.unit := coalesce((SELECT a.attname FROM pg_attribute a WHERE a.attrelid = $2 AND a.attnum = former.unit_number AND NOT a.attisdropped), '');
+	END IF;
+	IF former.id IS NOT NULL AND former.unit IS DISTINCT FROM $3 THEN
+		RAISE EXCEPTION 'relation "%" has another unit in budget "%"', named.relname, account.budget
+			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Specify that unit, or create another budget.',
+			DETAIL = CASE WHEN former.unit IS NULL THEN 'Its unit is a row.' WHEN former.unit = '' THEN 'Its unit is a column that has been dropped.' ELSE format('Its unit is column "%s".', former.unit) END;
+	END IF;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_check_unit(dperm.budgets, oid, name) IS
+	'internal to dp_protect: set the unit of a budget, or raise an error: a budget is an account of rows or of persons, and keeps the unit of each table that it was charged for';
+
+-- An offered view of a table whose registration is another row now is moved to it,
+-- unless it belongs to a former owner.
+CREATE FUNCTION dperm.dperm_register(caller oid, relation oid, budget_id uuid, view_of uuid, unit name, columns name[], domains jsonb) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	this text := dperm.dperm_here();
+	former uuid := (SELECT p.id FROM dperm.protected p WHERE p.relation = $2 AND p.here = this AND p.ended IS NULL);
+	made uuid := (SELECT p.id FROM dperm.protected p WHERE p.relation = $2 AND p.here = this AND (p.budget_id = $3 OR p.view_of IS NOT NULL));
+	owner dperm.dperm_role_name := (SELECT dperm.dperm_role(c.relowner) FROM pg_class c WHERE c.oid = $2);
+BEGIN
+	-- what was restored for a relation of this name, if the caller may decide about it
+	DELETE FROM dperm.protected p USING pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+	WHERE c.oid = $2 AND (p.schema, p.name) = (n.nspname, c.relname) AND p.here <> this AND p.ended IS NULL
+		AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE');
+	UPDATE dperm.protected p SET ended = clock_timestamp(), ended_by = pg_get_userbyid(caller) WHERE p.id = former AND p.id IS DISTINCT FROM made;
+	DELETE FROM dperm.protected_columns k WHERE k.protected IN (former, made);
+	IF made IS NULL THEN
+		INSERT INTO dperm.protected AS p (schema, name, owner_name, budget_id, view_of, unit, all_columns)
+		SELECT n.nspname, c.relname, owner, $3, $4, $5, columns IS NULL
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $2
+		RETURNING p.id INTO made;
+	ELSE
+		UPDATE dperm.protected p SET owner_name = owner, view_of = $4, unit = $5, unit_number = dperm.dperm_column_number($2, $5),
+			all_columns = columns IS NULL, ended = NULL, ended_by = NULL
+		WHERE p.id = made;
+	END IF;
+	INSERT INTO dperm.protected_columns (protected, name, listed, domain)
+	SELECT made, k.name, coalesce(k.name = ANY (columns), false), domains -> k.name::text
+	FROM (SELECT unnest(columns) UNION SELECT d.name::name FROM jsonb_object_keys(domains) d(name)) k(name);
+	UPDATE dperm.protected p SET view_of = made WHERE p.view_of = former AND former <> made AND dperm.dperm_role_of(p.owner_name) = dperm.dperm_role_of(owner);
+END $$;
+COMMENT ON FUNCTION dperm.dperm_register(oid, oid, uuid, uuid, name, name[], jsonb) IS
+	'internal to dp_protect: write the registration of a table or a view; that of a table with another budget ends';
+
+CREATE FUNCTION dperm.dperm_protect(caller oid, relation oid, budget text, unit name, columns name[], domains jsonb, details text) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	old dperm.budgets;
+	account dperm.budgets;
+	shared oid[] := dperm.dperm_row_sources($2);
+	named text := (SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $2);
+	other record;
+BEGIN
+	SELECT b.* INTO old FROM dperm.protected p JOIN dperm.budgets b ON b.id = p.budget_id
+	WHERE p.relation = $2 AND p.here = dperm.dperm_here() AND p.ended IS NULL AND b.budget <> $3;
+	-- two budgets are locked in the order of their names
+	IF old.budget < $3 THEN
+		PERFORM FROM dperm.budgets b WHERE b.id = old.id FOR UPDATE;
+	END IF;
+	account := dperm.dperm_own_budget(caller, $3);
+	PERFORM FROM dperm.budgets b WHERE b.id = old.id FOR UPDATE;
+	PERFORM dperm.dperm_check_unit(account, $2, $4);
+	PERFORM dperm.dperm_register(caller, $2, account.id, NULL, $4, $5, $6);
+	IF old.id IS NOT NULL THEN
+		PERFORM dperm.dperm_note(caller, old, 'unprotect', named);
+		SELECT string_agg(quote_ident(g.grantee_name::text), ', ' ORDER BY g.grantee_name::text COLLATE "C") AS roles INTO other FROM dperm.grants g
+		WHERE g.budget_id = old.id AND NOT EXISTS (SELECT FROM dperm.grants h WHERE h.budget_id = account.id AND h.grantee = g.grantee);
+		IF other.roles IS NOT NULL THEN
+			RAISE NOTICE 'roles that have a grant of budget "%" and none of "%" cannot train on % any more: %', old.budget, account.budget, named, left(other.roles, 1000)
+				USING HINT = 'Grants stay with their budget. Use dp_grant for the other one.';
+		END IF;
+	END IF;
+	PERFORM dperm.dperm_note(caller, account, 'protect', named, $7);
+	IF NOT dperm.dperm_warn_readers(shared, NULL) THEN
+		PERFORM dperm.dperm_warn_readers(shared, ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id));
+	END IF;
+	IF EXISTS (SELECT FROM pg_class c WHERE c.oid = $2 AND c.relkind = 'm') THEN
+		RAISE WARNING 'each row of materialized view % must be computed from rows of one unit', named
+			USING DETAIL = 'dperm does not check how its rows were made.';
+		FOR other IN SELECT c.relname, b.budget FROM dperm.protected p JOIN pg_class c ON c.oid = p.relation JOIN dperm.budgets b ON b.id = p.budget_id
+			WHERE p.relation = ANY (shared) AND p.here = dperm.dperm_here() AND p.ended IS NULL AND b.id <> account.id ORDER BY 1
+		LOOP
+			RAISE WARNING 'materialized view % reads "%", which charges another budget: "%"', named, other.relname, other.budget
+				USING DETAIL = 'The same people have two budgets, which add up.', HINT = 'Protect both with the same budget.';
+		END LOOP;
+	END IF;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_protect(oid, oid, text, name, name[], jsonb, text) IS 'internal to dp_protect: register a table';
+
+CREATE FUNCTION dperm.dperm_offer(caller oid, relation oid, of oid, domains jsonb, details text) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	shown dperm.protected;
+	account dperm.budgets;
+BEGIN
+	SELECT * INTO shown FROM dperm.protected p WHERE p.relation = $3 AND p.here = dperm.dperm_here() AND p.ended IS NULL;
+	account := dperm.dperm_own_budget(caller, (SELECT b.budget FROM dperm.budgets b WHERE b.id = shown.budget_id));
+	PERFORM dperm.dperm_register(caller, $2, NULL, shown.id, NULL, NULL, $4);
+	PERFORM dperm.dperm_note(caller, account, 'protect', format('%I.%I', p.schema, p.name), $5)
+	FROM dperm.protected p WHERE p.relation = $2 AND p.here = dperm.dperm_here();
+	IF NOT dperm.dperm_warn_readers(dperm.dperm_row_sources($2), NULL) THEN
+		PERFORM dperm.dperm_warn_readers(dperm.dperm_row_sources($2), ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id));
+	END IF;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_offer(oid, oid, oid, jsonb, text) IS 'internal to dp_protect: offer a view of a protected table';
+
+-- The registration of a table stays, so that its budget keeps the unit, and so
+-- that this transaction cannot train uncharged.
+CREATE FUNCTION dperm.dperm_unprotect(caller oid, relation oid) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	ended dperm.protected;
+	account dperm.budgets;
+	shown record;
+	views text;
+BEGIN
+	SELECT p.* INTO ended FROM dperm.protected p LEFT JOIN (pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace) ON c.oid = $2
+	WHERE p.ended IS NULL AND (p.relation = $2 AND p.here = dperm.dperm_here()
+		OR (p.schema, p.name) = (n.nspname, c.relname) AND p.here <> dperm.dperm_here() AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE'))
+	ORDER BY p.here = dperm.dperm_here() DESC LIMIT 1;
+	SELECT * INTO account FROM dperm.budgets b
+	WHERE b.id = coalesce(ended.budget_id, (SELECT t.budget_id FROM dperm.protected t WHERE t.id = ended.view_of)) FOR UPDATE;
+	FOR shown IN DELETE FROM dperm.protected p WHERE ended.id IN (p.view_of, CASE WHEN p.view_of IS NOT NULL THEN p.id END)
+		RETURNING p.id, p.name, format('%I.%I', p.schema, p.name) AS named
+	LOOP
+		PERFORM dperm.dperm_note(caller, account, 'unprotect', shown.named);
+		views := concat_ws(', ', views, CASE WHEN shown.id <> ended.id THEN format('"%s"', shown.name) END);
+	END LOOP;
+	IF views <> '' THEN
+		RAISE NOTICE 'views of table "%" are no longer offered: %', ended.name, left(views, 1000);
+	END IF;
+	IF ended.view_of IS NULL THEN
+		UPDATE dperm.protected p SET ended = clock_timestamp(), ended_by = pg_get_userbyid(caller) WHERE p.id = ended.id;
+		DELETE FROM dperm.protected_columns k WHERE k.protected = ended.id;
+		PERFORM dperm.dperm_note(caller, account, 'unprotect', format('%I.%I', ended.schema, ended.name));
+	END IF;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_unprotect(oid, oid) IS 'internal to dp_unprotect';
