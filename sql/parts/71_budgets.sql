@@ -113,16 +113,22 @@ CREATE VIEW @extschema@.dp_grants WITH (security_barrier) AS
 COMMENT ON VIEW @extschema@.dp_grants IS
 	'grants of privacy budgets that you own, and grants that you may spend: what was granted, what was spent and what is left; all of them for members of pg_read_all_stats';
 
-CREATE VIEW @extschema@.dp_budgets WITH (security_barrier) AS
+CREATE VIEW dperm.dperm_seen_accounts WITH (security_barrier) AS
 	SELECT b.budget, b.owner_name::text::name AS owner, g.grantee_name::text::name AS granted_to, b.neighbours, b.unit, b.epsilon, b.delta,
 		b.spent_epsilon AS epsilon_spent, b.spent_delta AS delta_spent,
 		CASE WHEN g.epsilon < g.spent_epsilon THEN 0
 			ELSE least(dperm.dperm_budget_left(b.epsilon, b.delta, b.renyi_order, b.spent_epsilon, b.spent_delta, b.spent_divergence, b.spent_direct, b.spent_tail),
-				g.epsilon - g.spent_epsilon) END AS epsilon_left
+				g.epsilon - g.spent_epsilon) END AS epsilon_left, b.since, b.dropped
 	FROM dperm.dperm_seen_budgets s
 	JOIN dperm.budgets b ON b.id = s.id
 	LEFT JOIN dperm.grants g ON g.budget_id = s.id AND NOT s.owns AND g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
-	WHERE b.dropped IS NULL
+	OFFSET 0;
+COMMENT ON VIEW dperm.dperm_seen_accounts IS
+	'internal to dp_budgets and dp_report: what dp_budgets shows, also of budgets that were dropped';
+CREATE VIEW @extschema@.dp_budgets WITH (security_barrier) AS
+	SELECT a.budget, a.owner, a.granted_to, a.neighbours, a.unit, a.epsilon, a.delta, a.epsilon_spent, a.delta_spent, a.epsilon_left
+	FROM dperm.dperm_seen_accounts a
+	WHERE a.dropped IS NULL
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_budgets IS
 	'privacy budgets that you own or may spend from, or all of them for members of pg_read_all_stats: their limits, what was spent, and epsilon_left, the largest epsilon of a single release without delta';

@@ -63,14 +63,14 @@ CREATE FUNCTION dperm.dperm_report_facts(budget text) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH limits AS MATERIALIZED (
-		SELECT count(*) AS budgets, min(s.since) AS since, max(s.epsilon) AS epsilon, max(s.delta) AS delta FROM dperm.dperm_report_limits s WHERE s.budget = $1),
+		SELECT s.since, s.epsilon, s.delta FROM dperm.dperm_report_limits s WHERE s.budget = $1 ORDER BY s.since DESC LIMIT 1),
 	entries AS MATERIALIZED (
 		SELECT l.entry, l.at, l.act, l.role, l.function, l.relation, l.purpose, l.epsilon, l.delta, l.release
 		FROM @extschema@.dp_ledger l
 		WHERE l.budget = $1 AND l.entry >= coalesce((SELECT m.since FROM limits m), 0)),
 	charges AS (SELECT e.* FROM entries e WHERE e.act = 'charge')
 	SELECT jsonb_build_object(
-		'budgets', (SELECT jsonb_agg(to_jsonb(b) ORDER BY b.epsilon_left DESC) FROM @extschema@.dp_budgets b WHERE b.budget = $1),
+		'budgets', (SELECT jsonb_agg(to_jsonb(b) ORDER BY b.epsilon_left DESC) FROM dperm.dperm_seen_accounts b, limits m WHERE b.budget = $1 AND b.since = m.since),
 		'grants', (SELECT jsonb_agg(to_jsonb(g) ORDER BY g.role::text COLLATE "C") FROM @extschema@.dp_grants g WHERE g.budget = $1),
 		'protected', (SELECT jsonb_agg(to_jsonb(p) ORDER BY p.relation::text COLLATE "C") FROM @extschema@.dp_protected p WHERE p.budget = $1),
 		'spenders', (SELECT jsonb_agg(to_jsonb(s) ORDER BY s.epsilon DESC, s.role)

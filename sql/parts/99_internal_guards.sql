@@ -186,4 +186,4 @@ GRANT EXECUTE ON ROUTINE
 	dperm.dperm_report_budget(text, text, text, text, jsonb),
 	dperm.dperm_report_budget_data(text, text, text, text, jsonb)
 	TO PUBLIC;
-GRANT SELECT ON dperm.dperm_report_limits TO PUBLIC;
+GRANT SELECT ON dperm.dperm_report_limits, dperm.dperm_seen_accounts TO PUBLIC;

@@ -24,22 +24,11 @@ largest_of(const DpermBudgetReport *report)
 	return dperm_facts_member(report->facts, "largest");
 }
 
-/* How many budgets of this name there are: more than one after some restores. */
-static double
-number_of_budgets(const DpermBudgetReport *report)
-{
-	double		number = 1;
-
-	(void) dperm_facts_number(largest_of(report), "budgets", &number);
-	return number;
-}
-
-/* The row of dp_budgets; NULL if there is none, or if there are several budgets. */
+/* The row of dp_budgets, or what it would be of a budget that was dropped; NULL if there is none. */
 static JsonbContainer *
 account_of(const DpermBudgetReport *report)
 {
-	return number_of_budgets(report) > 1 ? NULL :
-		dperm_facts_object(dperm_facts_member(report->facts, "budgets"), 0);
+	return dperm_facts_object(dperm_facts_member(report->facts, "budgets"), 0);
 }
 
 /* A column of that row; NULL if there is none. */
@@ -232,20 +221,13 @@ put_balance(StringInfo page, const DpermBudgetReport *report, const DpermSubject
 				   "largest limits that there were.</p>\n");
 	if (*former)
 		dperm_page_put(page, "<p>%s</p>\n", former);
-	if (number_of_budgets(report) > 1)
-	{
-		dperm_page_put(page, "<p class=\"alarm\">%.0f budgets have this name, because a dump was "
-					   "restored where there was one already. They are shown together, without a "
-					   "balance and a guarantee: what they released adds up.</p>\n",
-					   number_of_budgets(report));
-		return;
-	}
 	if (account_of(report) == NULL)
 	{
-		dperm_page_put(page, "<p>The budget was dropped, or its balance is not visible to this "
-					   "role.</p>\n");
+		dperm_page_put(page, "<p>The balance is not visible to this role.</p>\n");
 		return;
 	}
+	if (account_text(report, "dropped"))
+		dperm_page_put(page, "<p>The budget was dropped: nothing is charged to it any more.</p>\n");
 	dperm_page_put(page, "<dl class=\"tiles\">\n");
 	for (int i = 0; i < (int) lengthof(tiles); i++)
 	{
