@@ -208,10 +208,11 @@ BEGIN ATOMIC
 	WITH pruned AS (DELETE FROM dperm.budgets b
 		WHERE b.spent_epsilon = 0 AND b.created < coalesce($2, now() - interval '30 days')
 			AND NOT EXISTS (SELECT FROM dperm.protected p WHERE p.budget_id = b.id AND p.ended IS NULL)
+			AND NOT EXISTS (SELECT FROM dperm.budgets l WHERE l.budget = b.budget AND l.since > b.since)
 		RETURNING b.id)
 	SELECT count(*) FROM pruned;
 END;
-COMMENT ON FUNCTION dperm.dp_budget_prune(oid, timestamptz) IS 'internal to dp_budget_prune: their ledgers go with them';
+COMMENT ON FUNCTION dperm.dp_budget_prune(oid, timestamptz) IS 'internal to dp_budget_prune: their ledgers go with them, but entries of a name keep their numbers';
 
 CREATE FUNCTION dperm.dperm_existing_role(role name) RETURNS oid
 	LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp

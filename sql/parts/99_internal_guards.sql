@@ -24,9 +24,8 @@ CREATE FUNCTION dperm.dperm_ledger_guard() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF TG_OP = 'DELETE' THEN
-		IF CASE TG_TABLE_NAME WHEN 'budgets' THEN (to_jsonb(OLD) ->> 'spent_epsilon')::numeric = 0
-			ELSE NOT EXISTS (SELECT FROM dperm.budgets b WHERE b.id = (to_jsonb(OLD) ->> 'budget_id')::uuid) END THEN
+	IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'ledger' THEN
+		IF NOT EXISTS (SELECT FROM dperm.budgets b WHERE b.id = OLD.budget_id) THEN
 			RETURN OLD;
 		END IF;
 	END IF;
@@ -73,7 +72,7 @@ CREATE TRIGGER dperm_ledger_guard BEFORE UPDATE OR DELETE ON dperm.ledger FOR EA
 ALTER TABLE dperm.ledger ENABLE ALWAYS TRIGGER dperm_ledger_guard;
 CREATE TRIGGER dperm_ledger_guard_truncate BEFORE TRUNCATE ON dperm.ledger FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_ledger_guard();
 ALTER TABLE dperm.ledger ENABLE ALWAYS TRIGGER dperm_ledger_guard_truncate;
-CREATE TRIGGER dperm_ledger_guard BEFORE DELETE ON dperm.budgets FOR EACH ROW EXECUTE FUNCTION dperm.dperm_ledger_guard();
+CREATE TRIGGER dperm_ledger_guard BEFORE DELETE ON dperm.budgets FOR EACH ROW WHEN (OLD.spent_epsilon > 0) EXECUTE FUNCTION dperm.dperm_ledger_guard();
 ALTER TABLE dperm.budgets ENABLE ALWAYS TRIGGER dperm_ledger_guard;
 
 -- GRANT ALL includes the privileges to create triggers and foreign keys. Triggers
