@@ -17,7 +17,7 @@ typedef struct DpermPayer
 } DpermPayer;
 
 /* So many at most: releases are in every dump, and a model can have megabytes. */
-#define DPERM_GRANTS_KEPT 1000
+#define DPERM_GRANTS_KEPT 10000
 
 /* Of these two. */
 #define DPERM_PAYER_EPSILON 0
