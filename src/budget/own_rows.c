@@ -11,7 +11,7 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_class.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/executor.h"
@@ -29,17 +29,24 @@
 
 /*
  * Find one of our tables, or raise an error. Nobody but a superuser creates
- * anything in our schema; but without the extension, it may be anybody's.
+ * anything in our schema; but without the extension, it may be anybody's. That
+ * this one belongs to the extension is looked up once.
  */
 Oid
 dperm_own_rows_table(const char *name)
 {
+	static Oid	ours;
 	Oid			schema = get_namespace_oid("dperm", true);
 	Oid			table = OidIsValid(schema) ? get_relname_relid(name, schema) : InvalidOid;
-	Oid			extension = OidIsValid(table) ?
-		getExtensionOfObject(RelationRelationId, table) : InvalidOid;
 
-	if (!OidIsValid(extension) || extension != get_extension_oid("dperm", true))
+	if (OidIsValid(table) && schema != ours)
+	{
+		Oid			extension = getExtensionOfObject(NamespaceRelationId, schema);
+
+		if (OidIsValid(extension) && extension == get_extension_oid("dperm", true))
+			ours = schema;
+	}
+	if (!OidIsValid(table) || schema != ours)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension dperm is not installed in this database"),
