@@ -85,7 +85,7 @@ my $numbers = "'{\"n\": [0, 100], \"f\": [-1, 1]}'";
 # sample of them?
 sub fetches
 {
-	return scalar grep { /FROM \S+\.(?:hashed|divided|by_|people|loose|alone)\S*/ && !/worker_partial_agg|dperm_moments_\w+_agg|count\(|LIMIT/ } split /\n/, $_[0];
+	return scalar grep { /FROM (?:ONLY )?\S+\.(?:hashed|divided|by_|people|loose|alone)\S*/ && !/worker_partial_agg|dperm_moments_\w+_agg|count\(|LIMIT/ } split /\n/, $_[0];
 }
 
 # The weights are the local ones, and passes run where they should.
