@@ -120,17 +120,17 @@ CREATE FUNCTION dperm.dperm_before_command() RETURNS event_trigger
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	first text := (SELECT min(p.here) FROM dperm.protected p);
+	places text[] := (SELECT ARRAY[min(p.here), max(p.here)] FROM dperm.protected p);
 BEGIN
-	IF first IS NOT NULL AND (first, (SELECT max(p.here) FROM dperm.protected p)) <> (dperm.dperm_here(), dperm.dperm_here()) THEN
+	IF places[1] <> places[2] OR places[1] <> dperm.dperm_here() THEN
 		PERFORM dperm.dperm_bind();
 	END IF;
 END $$;
 COMMENT ON FUNCTION dperm.dperm_before_command() IS 'internal to dp_protect: bind registrations before names change';
 CREATE EVENT TRIGGER dperm_before_command ON ddl_command_start
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA',
-		'DROP TABLE', 'DROP VIEW', 'DROP MATERIALIZED VIEW', 'DROP FOREIGN TABLE', 'DROP SCHEMA', 'DROP OWNED')
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA')
 	EXECUTE FUNCTION dperm.dperm_before_command();
+ALTER EVENT TRIGGER dperm_before_command ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER dperm_before_command IS 'internal to dp_protect: bind registrations before names change';
 
 -- A dropped table keeps its registration, with its name: the budget keeps the
@@ -151,19 +151,25 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION dperm.dperm_after_drop() IS 'internal to dp_protect: end the registrations of relations that are dropped';
 CREATE EVENT TRIGGER dperm_after_drop ON sql_drop EXECUTE FUNCTION dperm.dperm_after_drop();
+ALTER EVENT TRIGGER dperm_after_drop ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER dperm_after_drop IS 'internal to dp_protect: end the registrations of relations that are dropped';
 
-CREATE FUNCTION dperm.dperm_after_rename() RETURNS event_trigger
+-- Names are followed for dumps. And nobody else creates triggers on our tables, or
+-- foreign keys to them, which GRANT ALL includes the privileges for: triggers run
+-- with the rights of the owner of the table, and so do those of a table that a
+-- foreign key with ON DELETE or ON UPDATE leads to. What there is counts, not the
+-- command: PostgreSQL does not tell which commands REFRESH MATERIALIZED VIEW runs.
+CREATE FUNCTION dperm.dperm_after_command() RETURNS event_trigger
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	altered uuid[] := ARRAY(SELECT p.id FROM pg_event_trigger_ddl_commands() e
-		JOIN dperm.protected p ON p.relation = e.objid
-		WHERE e.classid = 'pg_class'::regclass AND p.here = dperm.dperm_here()
-		UNION ALL SELECT p.id FROM pg_event_trigger_ddl_commands() e
-		JOIN pg_depend d ON d.refclassid = e.classid AND d.refobjid = e.objid AND d.classid = 'pg_class'::regclass
-		JOIN dperm.protected p ON p.relation = d.objid
-		WHERE e.classid = 'pg_namespace'::regclass AND p.here = dperm.dperm_here());
+	altered uuid[] := CASE WHEN TG_TAG LIKE 'CREATE %' THEN '{}'
+		WHEN TG_TAG = 'ALTER SCHEMA' THEN ARRAY(SELECT p.id FROM pg_event_trigger_ddl_commands() e
+			JOIN pg_depend d ON d.refclassid = 'pg_namespace'::regclass AND d.refobjid = e.objid AND d.classid = 'pg_class'::regclass
+			JOIN dperm.protected p ON p.relation = d.objid WHERE p.here = dperm.dperm_here())
+		ELSE ARRAY(SELECT p.id FROM pg_event_trigger_ddl_commands() e
+			JOIN dperm.protected p ON p.relation = e.objid WHERE e.classid = 'pg_class'::regclass AND p.here = dperm.dperm_here()) END;
+	own oid[] := '{dperm.budgets,dperm.grants,dperm.ledger,dperm.releases,dperm.protected,dperm.protected_columns}'::regclass[];
 BEGIN
 	IF altered <> '{}' THEN
 		UPDATE dperm.protected p SET schema = n.nspname, name = c.relname,
@@ -177,9 +183,18 @@ BEGIN
 		UPDATE dperm.protected_columns k SET name = a.attname FROM dperm.protected p, pg_attribute a
 		WHERE p.id = ANY (altered) AND k.protected = p.id AND a.attrelid = p.relation AND a.attnum = k.number AND a.attname <> k.name;
 	END IF;
+	IF TG_TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'ALTER TABLE', 'CREATE SCHEMA') AND EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = ANY (own)
+			AND CASE WHEN t.tgisinternal THEN t.tgconstrrelid <> 0 AND t.tgconstrrelid <> ALL (own)
+				ELSE (SELECT p.pronamespace FROM pg_proc p WHERE p.oid = t.tgfoid) <> 'dperm'::regnamespace END) THEN
+		RAISE EXCEPTION 'tables of extension dperm have no triggers or foreign keys but its own'
+			USING ERRCODE = 'insufficient_privilege', HINT = 'A superuser should revoke all privileges on tables of schema dperm.';
+	END IF;
 END $$;
-COMMENT ON FUNCTION dperm.dperm_after_rename() IS 'internal to dp_protect: follow the names of protected relations and their columns, for dumps';
-CREATE EVENT TRIGGER dperm_after_rename ON ddl_command_end
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA')
-	EXECUTE FUNCTION dperm.dperm_after_rename();
-COMMENT ON EVENT TRIGGER dperm_after_rename IS 'internal to dp_protect: follow the names of protected relations and their columns, for dumps';
+COMMENT ON FUNCTION dperm.dperm_after_command() IS
+	'internal to dp_protect: follow the names of protected relations and their columns; and allow no trigger on the tables of the extension, and no foreign key to them, but its own';
+CREATE EVENT TRIGGER dperm_after_command ON ddl_command_end
+	WHEN TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA')
+	EXECUTE FUNCTION dperm.dperm_after_command();
+ALTER EVENT TRIGGER dperm_after_command ENABLE ALWAYS;
+COMMENT ON EVENT TRIGGER dperm_after_command IS
+	'internal to dp_protect: follow names, and allow no trigger on the tables of the extension but its own';

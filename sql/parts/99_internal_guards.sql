@@ -75,28 +75,6 @@ ALTER TABLE dperm.ledger ENABLE ALWAYS TRIGGER dperm_ledger_guard_truncate;
 CREATE TRIGGER dperm_ledger_guard BEFORE DELETE ON dperm.budgets FOR EACH ROW WHEN (OLD.spent_epsilon > 0) EXECUTE FUNCTION dperm.dperm_ledger_guard();
 ALTER TABLE dperm.budgets ENABLE ALWAYS TRIGGER dperm_ledger_guard;
 
--- GRANT ALL includes the privileges to create triggers and foreign keys. Triggers
--- run with the rights of the owner of the table, and so do those of a table that a
--- foreign key with ON DELETE or ON UPDATE leads to. What there is counts, not the
--- command: PostgreSQL does not tell which commands REFRESH MATERIALIZED VIEW runs.
-CREATE FUNCTION dperm.dperm_trigger_guard() RETURNS event_trigger
-	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-	IF EXISTS (SELECT FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid LEFT JOIN pg_constraint c ON c.oid = t.tgconstraint
-			WHERE t.tgrelid = ANY ('{dperm.budgets,dperm.grants,dperm.ledger,dperm.releases,dperm.protected,dperm.protected_columns}'::regclass[])
-				AND p.pronamespace <> 'dperm'::regnamespace AND c.connamespace IS DISTINCT FROM 'dperm'::regnamespace) THEN
-		RAISE EXCEPTION 'tables of extension dperm have no triggers or foreign keys but its own'
-			USING ERRCODE = 'insufficient_privilege', HINT = 'A superuser should revoke all privileges on tables of schema dperm.';
-	END IF;
-END $$;
-COMMENT ON FUNCTION dperm.dperm_trigger_guard() IS
-	'internal to budgets: nobody else creates triggers on the tables of the extension, or foreign keys to them';
-CREATE EVENT TRIGGER dperm_trigger_guard ON ddl_command_end WHEN TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'ALTER TABLE', 'CREATE SCHEMA') EXECUTE FUNCTION dperm.dperm_trigger_guard();
-ALTER EVENT TRIGGER dperm_trigger_guard ENABLE ALWAYS;
-COMMENT ON EVENT TRIGGER dperm_trigger_guard IS
-	'internal to budgets: nobody else creates triggers on the tables of the extension, or foreign keys to them';
-
 -- Nobody else has any privilege in schema dperm, whatever default privileges
 -- have granted.
 DO $$

@@ -17,6 +17,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
+#include "base/compat.h"
 #include "budget/role_name.h"
 
 PG_FUNCTION_INFO_V1(dperm_role_name_in);
