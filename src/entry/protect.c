@@ -91,62 +91,14 @@ own_relation(FunctionCallInfo fcinfo)
 	return relation;
 }
 
-/* The names in columns; NULL if it is NULL. */
-static char **
-columns_argument(FunctionCallInfo fcinfo, int *count)
-{
-	Datum		value;
-
-	if (dperm_arguments_get(fcinfo, "columns", TEXTARRAYOID, &value))
-	{
-		const ArrayType *array = DatumGetArrayTypeP(value);
-
-		if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) > MaxHeapAttributeNumber)
-			ereport(ERROR,
-					(errcode(ERRCODE_TOO_MANY_COLUMNS),
-					 errmsg("columns must name at most %d columns", MaxHeapAttributeNumber),
-					 errhint("Omit it for all columns.")));
-	}
-	return dperm_arguments_names(fcinfo, "columns", count);
-}
-
-/*
- * Do domains have at most this many bytes as text? A number of a few bytes can
- * have thousands of digits, so lengths are added up before the text is built.
- */
-static bool
-domains_fit(Jsonb *domains, size_t limit)
-{
-	JsonbIterator *it = JsonbIteratorInit(&domains->root);
-	JsonbIteratorToken token;
-	JsonbValue	value;
-	size_t		size = 0;
-
-	while (size <= limit && (token = JsonbIteratorNext(&it, &value, false)) != WJB_DONE)
-	{
-		if (token != WJB_KEY && token != WJB_VALUE && token != WJB_ELEM)
-			continue;
-		if (value.type == jbvNumeric)
-		{
-			char	   *number = DatumGetCString(
-				DirectFunctionCall1(numeric_out, NumericGetDatum(value.val.numeric)));
-
-			size += strlen(number);
-			pfree(number);
-		}
-		else
-			size += value.type == jbvString ? value.val.string.len : 1;
-	}
-	return size <= limit && strlen(JsonbToCString(NULL, &domains->root, VARSIZE(domains))) <= limit;
-}
-
 /* The domains of a relation; NULL if they are NULL. */
 static Jsonb *
 domains_argument(FunctionCallInfo fcinfo)
 {
 	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
 
-	if (domains && !domains_fit(domains, DOMAINS_TEXT))
+	if (domains &&
+		strlen(JsonbToCString(NULL, &domains->root, VARSIZE(domains))) > DOMAINS_TEXT)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("domains must have at most %d bytes as text", DOMAINS_TEXT),
@@ -516,7 +468,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	Protecting	protecting = {.unit = dperm_arguments_text(fcinfo, "unit")};
 	const DpermRegistration *before;
 
-	protecting.names = columns_argument(fcinfo, &protecting.listed);
+	protecting.names = dperm_arguments_names(fcinfo, "columns", &protecting.listed);
 	protecting.relation = own_relation(fcinfo);
 	protecting.domains = domains_argument(fcinfo);
 	protecting.budget = dperm_arguments_text(fcinfo, "budget");

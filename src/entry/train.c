@@ -28,11 +28,8 @@ PG_FUNCTION_INFO_V1(dp_linreg_train);
 
 /* Tell that a call has been charged for nothing; the number of units is public. */
 static void
-tell_empty(Oid relation)
+tell_empty(Oid relation, bool persons)
 {
-	const DpermRegistration *registration = dperm_registry_find(relation);
-	bool		persons = registration && registration->persons;
-
 	dperm_message_public();
 	ereport(NOTICE,
 			(errmsg("relation \"%s\" has no %s, so there is no model", get_rel_name(relation),
@@ -48,16 +45,19 @@ tell_empty(Oid relation)
  * charge; NULL if there are no rows.
  */
 Datum
-dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, Oid relation, DpermModel *model)
+dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermSource *source,
+				   DpermModel *model)
 {
+	Oid			relation = source->relation;
+	bool		persons = source->registration && source->registration->persons;
 	Datum		result = 0;
 
 	if (model)
 	{
 		MemoryContext spi = MemoryContextSwitchTo(caller);
-		char	   *source = dperm_relation_name(relation);
+		char	   *name = dperm_relation_name(relation);
 
-		model->source = (DpermText) {source, (int) strlen(source)};
+		model->source = (DpermText) {name, (int) strlen(name)};
 		if (dperm_worker_is_for(fcinfo))
 		{
 			DpermLedgerEntry paid = dperm_worker_entry();
@@ -70,7 +70,7 @@ dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, Oid relation, 
 	}
 	SPI_finish();
 	if (!model && dperm_worker_is_for(fcinfo))
-		tell_empty(relation);
+		tell_empty(relation, persons);
 	if (!model)
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(result);
@@ -122,7 +122,7 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 	dperm_train_open(fcinfo, learner, true, &options, &source);
 	dperm_call_charge(&source, &options, DPERM_CALL_TRAINING, fcinfo, NULL);
 	SPI_connect();
-	return dperm_train_result(fcinfo, caller, source.relation,
+	return dperm_train_result(fcinfo, caller, &source,
 							  dperm_tasks_train(&options, &source));
 }
 

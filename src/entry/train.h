@@ -23,6 +23,6 @@ extern void dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool
  * the SPI connection.
  */
 extern Datum dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller,
-								Oid relation, DpermModel *model);
+								const DpermSource *source, DpermModel *model);
 
 #endif							/* DPERM_TRAIN_H */

@@ -495,7 +495,7 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	 */
 	dperm_call_charge(&tuning.sources[0], &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
 	SPI_connect();
-	return dperm_train_result(fcinfo, caller, tuning.sources[0].relation, tune_privately(&tuning));
+	return dperm_train_result(fcinfo, caller, &tuning.sources[0], tune_privately(&tuning));
 }
 
 /* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */

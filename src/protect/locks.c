@@ -17,9 +17,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_depend.h"
 #include "catalog/pg_enum.h"
-#include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
@@ -120,20 +118,17 @@ lock_catalogs(void)
 }
 
 /*
- * Lock our tables that are read or written after the charge, and the catalogs
- * that say whose they are, and which defaults, constraints and triggers they
- * have. Who waits for one of them, such as VACUUM FULL, may wait for the session,
- * which waits for this process: a lock would never be granted.
+ * Lock our table that is written after the charge, and the catalogs that say
+ * which defaults, constraints and triggers it has. Who waits for one of them,
+ * such as VACUUM FULL, may wait for the session, which waits for this process: a
+ * lock would never be granted.
  */
 static void
-lock_own_tables(void)
+lock_own_table(void)
 {
-	static const Oid catalogs[] = {DependRelationId, ExtensionRelationId, AttrDefaultRelationId,
-								   ConstraintRelationId, TriggerRelationId};
-	static const char *const tables[] = {"protected", "protected_columns", "releases"};
+	static const Oid catalogs[] = {AttrDefaultRelationId, ConstraintRelationId, TriggerRelationId};
 
-	for (int i = 0; i < lengthof(tables); i++)
-		lock_with_values(dperm_own_rows_table(tables[i]), RowExclusiveLock);
+	lock_with_values(dperm_own_rows_table("releases"), RowExclusiveLock);
 	for (int i = 0; i < lengthof(catalogs); i++)
 		lock_with_values(catalogs[i], AccessShareLock);
 }
@@ -186,7 +181,7 @@ dperm_locks_hold(Oid relation)
 	ListCell   *cell;
 
 	lock_catalogs();
-	lock_own_tables();
+	lock_own_table();
 	lock_with_values(relation, AccessShareLock);
 	AcceptInvalidationMessages();
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
