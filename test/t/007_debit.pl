@@ -52,10 +52,10 @@ sub spent
 	return $node->safe_psql('postgres', qq{
 		SELECT CASE WHEN a.spent_epsilon = l.epsilon AND a.spent_delta = l.delta AND a.spent_divergence = l.divergence
 			AND a.spent_direct = l.direct AND a.spent_tail = l.tail AND l.gaps = 0 THEN a.spent_epsilon::text ELSE 'the ledger does not add up' END
-		FROM dperm.dp_budget_accounts a, LATERAL (SELECT coalesce(sum(e.epsilon) FILTER (WHERE act = 'charge'), 0) AS epsilon,
+		FROM dperm.budgets a, LATERAL (SELECT coalesce(sum(e.epsilon) FILTER (WHERE act = 'charge'), 0) AS epsilon,
 			coalesce(sum(e.delta) FILTER (WHERE act = 'charge'), 0) AS delta, coalesce(sum(divergence), 0) AS divergence, coalesce(sum(tail), 0) AS tail,
 			coalesce(sum(direct), 0) AS direct, max(entry) - count(*) AS gaps
-			FROM dperm.dp_ledger_entries e WHERE e.budget = a.budget AND entry >= a.since) l
+			FROM dperm.ledger e WHERE e.budget = a.budget AND entry >= a.since) l
 		WHERE a.budget = '$budget'});
 }
 
@@ -168,7 +168,7 @@ my $write = 'SET default_transaction_read_only = off;';
 refused('locked by its own transaction', "$write BEGIN; SELECT dp_budget_alter('long', 99); SELECT dp_budget_charge('long', 1)",
 	qr/ERROR:  55P03: could not lock the budget or the protected relation in time\nDETAIL:  Nothing has been charged\.\nHINT:  Commit or roll back the transaction/);
 refused('its grants are locked', "$write BEGIN; SELECT dp_revoke('long', 'analyst'); SELECT dp_budget_charge('long', 1)", qr/55P03: could not lock/);
-refused('the table is locked', "$write BEGIN; LOCK TABLE dperm.dp_ledger_entries; SELECT dp_budget_charge('long', 1)", qr/55P03: could not lock/);
+refused('the table is locked', "$write BEGIN; LOCK TABLE dperm.ledger; SELECT dp_budget_charge('long', 1)", qr/55P03: could not lock/);
 refused('not committed', "$write BEGIN; SELECT dp_budget_create('new', 1); SELECT dp_budget_charge('new', 1)",
 	qr/ERROR:  42704: budget "new" does not exist\nHINT:  .*must be committed/);
 refused('no grant', "$write CREATE ROLE nobody_knows; SET ROLE nobody_knows; SELECT dp_budget_charge('long', 1)",

@@ -48,8 +48,8 @@ fails('owner', "SELECT dp_grant('nothing', 'team')", qr/^42704: budget "nothing"
 fails('owner', "SELECT dp_revoke('patients', 'team')", qr/^42704: role "team" has no grant/);
 fails('owner', "SELECT dp_budget_alter('patients')", qr/^22023: there is nothing to alter/);
 fails('owner', "SELECT dp_budget_alter('patients', owner => 'stranger')", qr/^42501: must be member of role "stranger"/);
-fails($_, 'TABLE dperm.dp_budget_accounts', qr/^42501: permission denied for table/) foreach 'owner', 'officer';
-fails('owner', "$_ dperm.dp_ledger_entries", qr/^42501: permission denied/) foreach 'DELETE FROM', 'TRUNCATE';
+fails($_, 'TABLE dperm.budgets', qr/^42501: permission denied for table/) foreach 'owner', 'officer';
+fails('owner', "$_ dperm.ledger", qr/^42501: permission denied/) foreach 'DELETE FROM', 'TRUNCATE';
 fails('owner', "UPDATE dp_budgets SET epsilon = 9", qr/^(55000: cannot update view|42501)/);
 
 # ---- grants: of one's own, of a role one is a member of, with limits or without
@@ -114,8 +114,8 @@ says('officer', q{SELECT entry, act, role, function, neighbours, unit, epsilon, 
 # ---- the ledger is only ever added to, even by a superuser
 
 fails('postgres', "$_", qr/^55000: entries of the ledger cannot be changed or removed/)
-	foreach 'DELETE FROM dperm.dp_ledger_entries', 'UPDATE dperm.dp_ledger_entries SET epsilon = 0', 'TRUNCATE dperm.dp_ledger_entries',
-	'DELETE FROM dperm.dp_ledger_entries WHERE false', "SET session_replication_role = replica; DELETE FROM dperm.dp_ledger_entries";
+	foreach 'DELETE FROM dperm.ledger', 'UPDATE dperm.ledger SET epsilon = 0', 'TRUNCATE dperm.ledger',
+	'DELETE FROM dperm.ledger WHERE false', "SET session_replication_role = replica; DELETE FROM dperm.ledger";
 
 # After a budget is dropped and created again, entries continue; the new owner
 # does not see the old ones.
@@ -134,8 +134,8 @@ says('stranger', q{CREATE FUNCTION public.never(text, text) RETURNS boolean LANG
 # ---- dumps
 
 $node->safe_psql('postgres', 'DROP ROLE gone');
-my $all = q{SET search_path = privacy; SELECT a::text FROM dperm.dp_budget_accounts a ORDER BY budget; SELECT g::text FROM dperm.dp_budget_grants g WHERE grantee::text !~ '^[0-9]' ORDER BY budget, grantee::text;
-	SELECT e::text FROM dperm.dp_ledger_entries e ORDER BY budget, entry; SELECT count(*) FROM dp_ledger};
+my $all = q{SET search_path = privacy; SELECT a::text FROM dperm.budgets a ORDER BY budget; SELECT g::text FROM dperm.grants g WHERE grantee::text !~ '^[0-9]' ORDER BY budget, grantee::text;
+	SELECT e::text FROM dperm.ledger e ORDER BY budget, entry; SELECT count(*) FROM dp_ledger};
 my $before = $node->safe_psql('origin', $all);
 my $dir = PostgreSQL::Test::Utils::tempdir;
 foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ], [ 'inserts', '--format=plain', '--inserts' ])
@@ -146,7 +146,7 @@ foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ]
 	$node->command_ok($name eq 'custom' ? [ 'pg_restore', '--exit-on-error', '-d', $node->connstr("copy_$name"), "$dir/$name" ]
 		: [ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr("copy_$name"), '-f', "$dir/$name" ], "$name: restored");
 	is($node->safe_psql("copy_$name", $all), $before, "$name: the same budgets, grants and ledger");
-	is($node->safe_psql("copy_$name", "SELECT count(*) FROM dperm.dp_budget_grants WHERE grantee::text ~ '^[0-9]'"), '0', "$name: no grant of a role that is gone");
+	is($node->safe_psql("copy_$name", "SELECT count(*) FROM dperm.grants WHERE grantee::text ~ '^[0-9]'"), '0', "$name: no grant of a role that is gone");
 	my $err = '';
 	$node->psql("copy_$name", "SET SESSION AUTHORIZATION team; SELECT privacy.dp_budget_charge('pure', 0.75); SELECT privacy.dp_budget_charge('pure', 0.1)", stderr => \$err);
 	like($err, qr/is exhausted/, "$name: goes on where it was");

@@ -68,7 +68,7 @@ as('superuser', "ROLLBACK PREPARED 'locked'");
 as('superuser', 'DROP VIEW ben.v; DROP VIEW IF EXISTS ben.w');
 
 # thousands of registrations: only what the relation itself reaches is looked up
-as('superuser', q{INSERT INTO dperm.dp_protected_relations (relation_name, owner_name, budget, persons, all_columns) SELECT ('"nowhere"."' || i || '" "ben"')::dperm.dperm_relation_name, 'ben', 'ben', false, true FROM generate_series(1, 100000) i; ANALYZE dperm.dp_protected_relations});
+as('superuser', q{INSERT INTO dperm.protected (relation_name, owner_name, budget, persons, all_columns) SELECT ('"nowhere"."' || i || '" "ben"')::dperm.dperm_relation_name, 'ben', 'ben', false, true FROM generate_series(1, 100000) i; ANALYZE dperm.protected});
 my $walks = sub {
 	as('analyst', "$train; SELECT pg_stat_force_next_flush()");
 	$node->poll_query_until('origin', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'dperm'") or die 'a worker is left';
@@ -77,14 +77,14 @@ my $walks = sub {
 is($walks->(), $walks->(), 'no call walks all registrations');
 
 # and whoever changes another table neither reads nor locks them
-as('superuser', q{INSERT INTO dperm.dp_protected_columns (column_name, listed, is_unit, registered_by) SELECT ('"nowhere"."' || i || '"."a" "ben"')::dperm.dperm_column_name, true, false, gen_random_uuid() FROM generate_series(1, 100000) i; ANALYZE dperm.dp_protected_columns;
+as('superuser', q{INSERT INTO dperm.protected_columns (column_name, listed, is_unit, registered_by) SELECT ('"nowhere"."' || i || '"."a" "ben"')::dperm.dperm_column_name, true, false, gen_random_uuid() FROM generate_series(1, 100000) i; ANALYZE dperm.protected_columns;
 	CREATE FUNCTION public.walked() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'dp\_protected\_%' $$});
 my $changes = 'CREATE TABLE ben.other (a int); CREATE TABLE ben.child () INHERITS (ben.other); ALTER TABLE ben.other ADD b int; ALTER TABLE ben.other RENAME a TO c; ALTER TABLE ben.other DROP b; DROP TABLE ben.other CASCADE';
 my $walked = as('superuser', 'SELECT public.walked()');
 as('ben', "$changes; SELECT pg_stat_force_next_flush()");
 cmp_ok(as('superuser', 'SELECT public.walked()') - $walked, '<', 1000, 'no change of another table walks all registrations');
 is(as('ben', "BEGIN; $changes; SELECT DISTINCT l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname LIKE 'dp\\_%' AND l.pid = pg_backend_pid(); ROLLBACK"), 'AccessShareLock', 'nor keeps them locked');
-as('superuser', q{DELETE FROM dperm.dp_protected_relations WHERE relation = 0; DELETE FROM dperm.dp_protected_columns WHERE relation = 0; DROP FUNCTION public.walked()});
+as('superuser', q{DELETE FROM dperm.protected WHERE relation = 0; DELETE FROM dperm.protected_columns WHERE relation = 0; DROP FUNCTION public.walked()});
 
 # ---- the tables of the extension are written by the extension alone
 
@@ -156,7 +156,7 @@ SKIP:
 		"OK\nSET\nOK\nSET\nBEGIN\n\n1\nCOMMIT\ngranted", 'an act that has waited for another is the next entry');
 	as('superuser', "SET ROLE owner; SELECT dp_protect('h.second', 'patients'); SELECT dp_revoke('patients', 'ben')");
 }
-says('superuser', "SELECT budget FROM dperm.dp_ledger_entries GROUP BY budget HAVING max(entry) <> count(*)", '', 'no gaps');
+says('superuser', "SELECT budget FROM dperm.ledger GROUP BY budget HAVING max(entry) <> count(*)", '', 'no gaps');
 
 # ---- a row is locked by those alone who may change it
 
@@ -235,7 +235,7 @@ as('superuser', 'REVOKE ALL ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA 
 says('superuser', 'CREATE TABLE h.other (a int); ALTER TABLE h.other ADD b int; ALTER SCHEMA h RENAME TO g; ALTER SCHEMA g RENAME TO h; CREATE TEMP TABLE temporary (a int); DROP TABLE h.other', '', 'the installer cannot use the schema of the functions: commands go on');
 says('analyst', $train, '200', 'an analyst trains');
 says('owner', "SELECT dp_grant('patients', 'analyst', 50)", '', 'and an owner grants');
-says('superuser', 'DROP OWNED BY owner; SELECT count(*) FROM dperm.dp_protected_relations WHERE budget IS NOT NULL', '0', 'DROP OWNED');
+says('superuser', 'DROP OWNED BY owner; SELECT count(*) FROM dperm.protected WHERE budget IS NOT NULL', '0', 'DROP OWNED');
 
 $node->stop;
 done_testing();

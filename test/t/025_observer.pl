@@ -266,7 +266,7 @@ my $look = PostgreSQL::Test::Utils::tempdir . '/look.sql';
 append_to_file($look, "\\set ON_ERROR_ROLLBACK on\nBEGIN;\n" . "SET stats_fetch_consistency = snapshot;\n" . join('', map { "$_;\n" } map { statement($_) } sort { ($b =~ /pg_stat/) <=> ($a =~ /pg_stat/) || $a cmp $b } @sources) . "COMMIT;\n");
 
 # The table of releases, with what belongs to it
-my $releases = join '|', split /\n/, (say_to(q{SELECT c.oid FROM pg_class r, pg_class c WHERE r.oid = 'dperm.dp_ledger_releases'::regclass AND (c.oid IN (r.oid, r.reltoastrelid) OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN (r.oid, r.reltoastrelid)))}, @holders))[0];
+my $releases = join '|', split /\n/, (say_to(q{SELECT c.oid FROM pg_class r, pg_class c WHERE r.oid = 'dperm.releases'::regclass AND (c.oid IN (r.oid, r.reltoastrelid) OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN (r.oid, r.reltoastrelid)))}, @holders))[0];
 
 # Waits in one transaction, each statement of which is run at least once, so
 # that what is counted for it does not depend on time.
@@ -434,7 +434,7 @@ is(join('', say_to("SELECT $there_by_now", @holders)), "t\nt\n", 'no row needs o
 my @last = say_to($locks, @holders);
 is($last[$_], $first[$_], 'no row adds a lock') foreach 0, 1;
 is($first[1], $first[0], 'both servers have the same locks');
-my $listed = q{(VALUES ('o.people'), ('o.child'), ('o.cases'), ('dperm.dp_protected_relations'), ('dperm.dp_protected_columns'), ('dperm.dp_ledger_releases'),
+my $listed = q{(VALUES ('o.people'), ('o.child'), ('o.cases'), ('dperm.protected'), ('dperm.protected_columns'), ('dperm.releases'),
 	('pg_enum'), ('pg_collation'), ('pg_type'), ('pg_proc'), ('pg_operator'), ('pg_cast'), ('pg_opclass'), ('pg_amop'), ('pg_amproc'), ('pg_namespace'), ('pg_class'), ('pg_attribute'), ('pg_index'), ('pg_am'), ('pg_depend'), ('pg_extension'), ('pg_attrdef'), ('pg_constraint'), ('pg_trigger')) AS n (name)};
 my ($wanted) = say_to(qq{WITH t AS (SELECT name::regclass::oid AS oid FROM $listed), w AS (SELECT oid FROM t UNION SELECT reltoastrelid FROM pg_class JOIN t USING (oid) WHERE reltoastrelid <> 0)
 	SELECT string_agg(DISTINCT r::regclass::text, ' ' ORDER BY r::regclass::text) FROM (SELECT oid AS r FROM w UNION ALL SELECT indexrelid FROM pg_index JOIN w ON indrelid = w.oid) a}, @holders);

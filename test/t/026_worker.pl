@@ -210,8 +210,8 @@ is((as('owner', $sees))[0], $all, 'so does the owner of the budget');
 is((as('auditor', $sees))[0], ($all =~ s/\|.*/|0|0/r), 'an auditor sees entries alone');
 is((as($_, $sees))[0], '0|0|0', "$_ sees nothing") foreach 'ben', 'stranger';
 is((as('ana', "SELECT count(*) FROM dp_ledger WHERE model::jsonb ->> 'rows' = '200'"))[0], $all =~ s/.*\|(.*)\|.*/$1/r, 'models are models');
-like((as($_, 'TABLE dperm.dp_ledger_releases'))[1], qr/42501: permission denied/, "$_ cannot read the table behind it") foreach 'owner', 'ana';
-like((as($superuser, $_))[1], qr/ERROR/, "the ledger is append-only: $_") foreach 'DELETE FROM dperm.dp_ledger_releases', 'UPDATE dperm.dp_ledger_releases SET failure = NULL', 'TRUNCATE dperm.dp_ledger_releases';
+like((as($_, 'TABLE dperm.releases'))[1], qr/42501: permission denied/, "$_ cannot read the table behind it") foreach 'owner', 'ana';
+like((as($superuser, $_))[1], qr/ERROR/, "the ledger is append-only: $_") foreach 'DELETE FROM dperm.releases', 'UPDATE dperm.releases SET failure = NULL', 'TRUNCATE dperm.releases';
 
 # ---- errors before the charge are said in full, and nothing is charged
 
@@ -636,11 +636,11 @@ SKIP:
 }
 
 # A superuser changes a grant in the meantime.
-my $changer = start($superuser, 'BEGIN;', "UPDATE dperm.dp_budget_grants SET epsilon = 400 WHERE grantee = 'dora'::regrole;", $until_it_waits, 'COMMIT;');
+my $changer = start($superuser, 'BEGIN;', "UPDATE dperm.grants SET epsilon = 400 WHERE grantee = 'dora'::regrole;", $until_it_waits, 'COMMIT;');
 poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ 'changed' AND pid <> pg_backend_pid()");
 is((as('dora', $open))[0], 200, 'a charge waits for the grant');
 finish($changer);
-is(query("SELECT epsilon, spent_epsilon > 0 FROM dperm.dp_budget_grants WHERE grantee = 'dora'::regrole"), '400|t', 'and takes it as it is then');
+is(query("SELECT epsilon, spent_epsilon > 0 FROM dperm.grants WHERE grantee = 'dora'::regrole"), '400|t', 'and takes it as it is then');
 
 # The session user and the current user have a place each, and nobody waits with
 # one in hand.
@@ -687,7 +687,7 @@ query('ALTER DATABASE postgres RESET client_encoding');
 # lock table of the server while a call reads, or because of a disk. It is tried
 # again, and who paid has it in any case, with a warning that nobody else can
 # turn off.
-my $file = $node->data_dir . '/' . query("SELECT pg_relation_filepath('dperm.dp_ledger_releases')");
+my $file = $node->data_dir . '/' . query("SELECT pg_relation_filepath('dperm.releases')");
 my $tries = "SELECT count(*) = 1 $workers AND wait_event_type = 'Extension'";
 my $unkept = qr/WARNING:  01000: the result of the call could not be kept in the ledger\n/;
 query("ALTER DATABASE postgres SET client_min_messages = 'error'");
