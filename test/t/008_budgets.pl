@@ -15,7 +15,8 @@ $node->safe_psql('postgres', q{
 	CREATE ROLE owner; CREATE ROLE "An ""analyst"; CREATE ROLE team; CREATE ROLE member IN ROLE team; CREATE ROLE stranger;
 	CREATE ROLE officer IN ROLE pg_read_all_stats; CREATE ROLE heir; CREATE ROLE gone;
 	GRANT heir TO owner});
-$node->safe_psql('origin', 'CREATE SCHEMA privacy; CREATE EXTENSION dperm SCHEMA privacy; GRANT USAGE ON SCHEMA privacy TO PUBLIC; GRANT CREATE ON SCHEMA public TO stranger');
+$node->safe_psql('origin', 'CREATE SCHEMA privacy; CREATE EXTENSION dperm SCHEMA privacy; GRANT USAGE ON SCHEMA privacy TO PUBLIC; GRANT CREATE ON SCHEMA public TO stranger;
+	GRANT EXECUTE ON FUNCTION privacy.dp_budget_create TO owner, stranger');
 
 # Runs statements as a role, and returns what they say: rows, or the error.
 my $database = 'origin';
@@ -31,6 +32,7 @@ sub fails { my ($role, $sql, $wanted) = @_; like(as($role, $sql), $wanted, "$rol
 
 # ---- who may do what
 
+fails('heir', "SELECT dp_budget_create('mine', 3)", qr/^42501: permission denied for function dp_budget_create/);
 says('owner', "SELECT dp_budget_create('patients', 3, 1e-6)", '');
 says('owner', "SELECT dp_budget_create('pure', epsilon => 1, neighbours => 'remove')", '');
 fails('stranger', "SELECT dp_budget_create('patients', 3)", qr/^42710: budget "patients" already exists/);
@@ -93,7 +95,8 @@ says('member', 'SELECT budget, role, epsilon_granted, epsilon_spent, epsilon_lef
 	"patients|member|0.1|0.1|0.0\npatients|team|1.5|1.2|0.3\npure|team||0.25|0.75", 'what is left for a member');
 says('member', 'SELECT budget, granted_to, epsilon_left FROM dp_budgets ORDER BY budget, granted_to::text', "patients|member|0.0\npatients|team|0.3\npure|team|0.75", 'and the budgets');
 says('heir', 'SELECT budget, role, delta_left FROM dp_grants ORDER BY role::text', "patients|member|\npatients|team|", 'the owner sees all grants of the budget, and no others');
-says('officer', 'SELECT count(*) FROM dp_grants', '0');
+says('officer', 'SELECT budget, role, epsilon_spent FROM dp_grants ORDER BY budget, role', "patients|member|0.1\npatients|team|1.2\npure|gone|0\npure|team|0.25", 'who reads all statistics sees all grants');
+says('stranger', 'SELECT count(*) FROM dp_grants', '0');
 says('stranger', 'SELECT count(*) FROM dp_budgets', '0');
 says('heir', 'SELECT budget, owner, granted_to, neighbours, epsilon, epsilon_spent, epsilon_left FROM dp_budgets', 'patients|heir||replace|4|2.2|1.8', 'what is left for the owner');
 says('stranger', 'SELECT count(*) FROM dp_ledger', '0');
@@ -103,7 +106,8 @@ says('member', q{SELECT DISTINCT role, act, coalesce(function, relation, purpose
 says('stranger', "SELECT count(*) FROM dp_ledger WHERE budget = 'patients'", '0', 'who may not spend sees nothing of them');
 says('heir', "SELECT count(*) FILTER (WHERE budget = 'patients') > 15, count(*) FILTER (WHERE budget <> 'patients') FROM dp_ledger", 't|0');
 says('officer', 'SELECT DISTINCT budget FROM dp_ledger ORDER BY 1', "patients\npure");
-says('officer', 'SELECT count(*) FROM dp_budgets', '0');
+says('officer', 'SELECT budget, owner, granted_to, epsilon_left FROM dp_budgets ORDER BY 1', "patients|heir||1.8\npure|owner||0.75", 'and all budgets');
+fails('officer', $_, qr/^42501: (must be owner of|permission denied for) budget "patients"/) foreach "SELECT dp_grant('patients', 'officer')", "SELECT dp_budget_charge('patients', 0.1)";
 # a function that looks at rows before the view's condition does
 says('stranger', q{SET client_min_messages = notice; CREATE FUNCTION public.peek(text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 AS $$ BEGIN RAISE 'seen %', $1; END $$;
 	SELECT count(*) FROM dp_ledger WHERE public.peek(budget)}, '0', 'the views are barriers');
@@ -114,27 +118,28 @@ says('officer', q{SELECT entry, act, role, function, neighbours, unit, epsilon, 
 # ---- the ledger is only ever added to, even by a superuser
 
 fails('postgres', "$_", qr/^55000: entries of the ledger cannot be changed or removed/)
-	foreach 'DELETE FROM dperm.ledger', 'UPDATE dperm.ledger SET epsilon = 0', 'TRUNCATE dperm.ledger',
-	'DELETE FROM dperm.ledger WHERE false', "SET session_replication_role = replica; DELETE FROM dperm.ledger";
+	foreach 'DELETE FROM dperm.ledger', 'UPDATE dperm.ledger SET epsilon = 0', 'TRUNCATE dperm.ledger CASCADE', 'TRUNCATE dperm.budgets CASCADE',
+	'DELETE FROM dperm.budgets', "SET session_replication_role = replica; DELETE FROM dperm.ledger";
 
 # After a budget is dropped and created again, entries continue; the new owner
 # does not see the old ones.
 says('owner', "SELECT dp_budget_create('short', 1); SELECT dp_budget_charge('short', 0.5); SELECT dp_budget_drop('short')", "\n\n");
 fails('owner', "SELECT dp_budget_charge('short', 0.1)", qr/^42704: budget "short" does not exist/);
 says('stranger', "SELECT dp_budget_create('short', 1); SELECT dp_budget_charge('short', 0.125); SELECT entry, act, epsilon FROM dp_ledger ORDER BY entry", "\n\n4|create|1\n5|charge|0.125");
+says('owner', "SELECT entry, act, epsilon FROM dp_ledger WHERE budget = 'short' ORDER BY entry", "1|create|1\n2|charge|0.5\n3|drop|", 'who owned it last sees the old ones alone');
 says('officer', "SELECT string_agg(act, ' ' ORDER BY entry) FROM dp_ledger WHERE budget = 'short'", 'create charge drop create charge');
 
 # ---- search_path and objects of the caller
 
 says('stranger', q{CREATE FUNCTION public.never(text, text) RETURNS boolean LANGUAGE sql AS 'SELECT true';
 	CREATE OPERATOR public.= (FUNCTION = public.never, LEFTARG = text, RIGHTARG = text);
-	CREATE TEMP TABLE dp_budget_accounts (budget text); SET search_path = public, pg_temp, pg_catalog, privacy;
+	CREATE TEMP TABLE budgets (budget text); SET search_path = public, pg_temp, pg_catalog, privacy;
 	SELECT privacy.dp_budget_alter('patients', 400)}, '42501: must be owner of budget "patients"', 'operators and tables of the caller are not used');
 
 # ---- dumps
 
 $node->safe_psql('postgres', 'DROP ROLE gone');
-my $all = q{SET search_path = privacy; SELECT a::text FROM dperm.budgets a ORDER BY budget; SELECT g::text FROM dperm.grants g WHERE grantee::text !~ '^[0-9]' ORDER BY budget, grantee::text;
+my $all = q{SET search_path = privacy; SELECT a::text FROM dperm.budgets a ORDER BY budget, since; SELECT to_jsonb(g) - 'grantee' FROM dperm.grants g ORDER BY id;
 	SELECT e::text FROM dperm.ledger e ORDER BY budget, entry; SELECT count(*) FROM dp_ledger};
 my $before = $node->safe_psql('origin', $all);
 my $dir = PostgreSQL::Test::Utils::tempdir;
@@ -146,19 +151,23 @@ foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ]
 	$node->command_ok($name eq 'custom' ? [ 'pg_restore', '--exit-on-error', '-d', $node->connstr("copy_$name"), "$dir/$name" ]
 		: [ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr("copy_$name"), '-f', "$dir/$name" ], "$name: restored");
 	is($node->safe_psql("copy_$name", $all), $before, "$name: the same budgets, grants and ledger");
-	is($node->safe_psql("copy_$name", "SELECT count(*) FROM dperm.grants WHERE grantee::text ~ '^[0-9]'"), '0', "$name: no grant of a role that is gone");
+	is($node->safe_psql("copy_$name", "SELECT role FROM privacy.dp_grants WHERE role::text ~ 'gone'"), 'pg_dropped:gone', "$name: the grant of a role that was dropped says so");
 	my $err = '';
+	$node->psql("copy_$name", "BEGIN; CREATE ROLE gone; SET ROLE gone; SELECT privacy.dp_budget_charge('pure', 0.1)", stderr => \$err);
+	like($err, qr/permission denied for budget "pure"/, "$name: and is not one of another role of its name");
 	$node->psql("copy_$name", "SET SESSION AUTHORIZATION team; SELECT privacy.dp_budget_charge('pure', 0.75); SELECT privacy.dp_budget_charge('pure', 0.1)", stderr => \$err);
 	like($err, qr/is exhausted/, "$name: goes on where it was");
 	is($node->safe_psql("copy_$name", "SELECT max(entry), sum(epsilon) FILTER (WHERE act = 'charge') FROM privacy.dp_ledger WHERE budget = 'pure'"), '7|1.00', "$name: and so does its ledger");
 }
 isnt($before, '', 'there was something to dump');
+says('owner', "SELECT dp_revoke('pure', 'gone'); SELECT role FROM dp_grants WHERE budget = 'pure'", "\nteam", 'the grant of a role that was dropped can be revoked');
 
 # ---- a name that is longer in the encoding that it is restored into is that of its budget alone
 
 my ($long, $short) = map { "'x' || repeat(chr(228), $_)" } 40, 31;	# the long one has 81 bytes in UTF8; the first 63 of them are the short one
 $node->safe_psql('postgres', "CREATE DATABASE latin TEMPLATE template0 ENCODING LATIN1 LC_COLLATE 'C' LC_CTYPE 'C'; CREATE DATABASE wide TEMPLATE template0 ENCODING UTF8 LC_COLLATE 'C' LC_CTYPE 'C'");
 $node->safe_psql('latin', qq{CREATE SCHEMA privacy; CREATE EXTENSION dperm SCHEMA privacy; GRANT USAGE ON SCHEMA privacy TO PUBLIC; CREATE SCHEMA h AUTHORIZATION owner; GRANT USAGE ON SCHEMA h TO PUBLIC;
+	GRANT EXECUTE ON FUNCTION privacy.dp_budget_create TO owner, stranger;
 	SET ROLE owner; SET search_path = privacy; CREATE TABLE h.t (age int CHECK (age BETWEEN 0 AND 120), ill boolean); INSERT INTO h.t SELECT i % 100, i % 3 = 0 FROM generate_series(1, 200) i;
 	SELECT dp_budget_create($long, 10), dp_grant($long, 'stranger', 1), dp_protect('h.t', $long)});
 $node->command_ok([ 'pg_dump', '-d', $node->connstr('latin'), '--format=custom', '-f', "$dir/latin" ], 'another encoding: dumped');
@@ -180,7 +189,9 @@ $database = 'origin';
 
 # ---- and gone
 
-$node->safe_psql('origin', 'DROP EXTENSION dperm');
-is($node->safe_psql('origin', "SELECT count(*) FROM pg_class WHERE relname ~ '^dp_'"), '0', 'DROP EXTENSION leaves nothing behind');
+$node->psql('origin', 'DROP EXTENSION dperm', stderr => \my $kept);
+like($kept, qr/ERROR:  cannot drop extension dperm because other objects depend on it\nDETAIL:  view dperm\.ledger_is_kept depends on schema dperm/, 'DROP EXTENSION keeps the ledger');
+$node->safe_psql('origin', 'DROP VIEW dperm.ledger_is_kept; DROP EXTENSION dperm');
+is($node->safe_psql('origin', "SELECT count(*) FROM pg_class WHERE relname ~ '^dp_' OR relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'dperm')"), '0', 'DROP EXTENSION leaves nothing behind');
 $node->stop;
 done_testing();
