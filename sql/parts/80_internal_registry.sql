@@ -128,7 +128,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION dperm.dperm_before_command() IS 'internal to dp_protect: bind registrations before names change';
 CREATE EVENT TRIGGER dperm_before_command ON ddl_command_start
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA')
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA', 'ALTER TYPE')
 	EXECUTE FUNCTION dperm.dperm_before_command();
 ALTER EVENT TRIGGER dperm_before_command ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER dperm_before_command IS 'internal to dp_protect: bind registrations before names change';
@@ -167,6 +167,10 @@ DECLARE
 		WHEN TG_TAG = 'ALTER SCHEMA' THEN ARRAY(SELECT p.id FROM pg_event_trigger_ddl_commands() e
 			JOIN pg_depend d ON d.refclassid = 'pg_namespace'::regclass AND d.refobjid = e.objid AND d.classid = 'pg_class'::regclass
 			JOIN dperm.protected p ON p.relation = d.objid WHERE p.here = dperm.dperm_here())
+		WHEN TG_TAG = 'ALTER TYPE' THEN ARRAY(SELECT p.id FROM pg_event_trigger_ddl_commands() e
+			JOIN pg_class c ON c.oid = e.objid AND e.classid = 'pg_class'::regclass
+			JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = c.reltype AND d.classid = 'pg_class'::regclass
+			JOIN dperm.protected p ON p.relation = d.objid WHERE p.here = dperm.dperm_here())
 		ELSE ARRAY(SELECT p.id FROM pg_event_trigger_ddl_commands() e
 			JOIN dperm.protected p ON p.relation = e.objid WHERE e.classid = 'pg_class'::regclass AND p.here = dperm.dperm_here()) END;
 	own oid[] := '{dperm.budgets,dperm.grants,dperm.ledger,dperm.releases,dperm.protected,dperm.protected_columns}'::regclass[];
@@ -193,7 +197,7 @@ END $$;
 COMMENT ON FUNCTION dperm.dperm_after_command() IS
 	'internal to dp_protect: follow the names of protected relations and their columns; and allow no trigger on the tables of the extension, and no foreign key to them, but its own';
 CREATE EVENT TRIGGER dperm_after_command ON ddl_command_end
-	WHEN TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA')
+	WHEN TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA', 'ALTER TYPE')
 	EXECUTE FUNCTION dperm.dperm_after_command();
 ALTER EVENT TRIGGER dperm_after_command ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER dperm_after_command IS
