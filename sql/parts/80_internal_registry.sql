@@ -115,7 +115,7 @@ ALTER TABLE dperm.protected_columns ENABLE ALWAYS TRIGGER dperm_bind_inserted;
 -- command, and need no library.
 
 -- Before names change, what came with the files of another database is bound by
--- them.
+-- them. That needs the library; without it, nobody trains.
 CREATE FUNCTION dperm.dperm_before_command() RETURNS event_trigger
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -123,7 +123,11 @@ DECLARE
 	places text[] := (SELECT ARRAY[min(p.here), max(p.here)] FROM dperm.protected p);
 BEGIN
 	IF places[1] <> places[2] OR places[1] <> dperm.dperm_here() THEN
-		PERFORM dperm.dperm_bind();
+		BEGIN
+			PERFORM dperm.dperm_bind();
+		EXCEPTION
+			WHEN undefined_file THEN NULL;
+		END;
 	END IF;
 END $$;
 COMMENT ON FUNCTION dperm.dperm_before_command() IS 'internal to dp_protect: bind registrations before names change';
