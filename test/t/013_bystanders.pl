@@ -241,5 +241,35 @@ says('analyst', $train, '200', 'an analyst trains');
 says('owner', "SELECT dp_grant('patients', 'analyst', 50)", '', 'and an owner grants');
 says('superuser', 'DROP OWNED BY owner; SELECT count(*) FROM dperm.protected WHERE ended IS NULL', '0', 'DROP OWNED');
 
+# ---- somebody removes the library, and then the extension
+
+$node->safe_psql('postgres', 'CREATE DATABASE bare');
+$node->safe_psql('bare', q{CREATE EXTENSION dperm; GRANT EXECUTE ON FUNCTION dp_budget_create TO owner;
+	CREATE SCHEMA h AUTHORIZATION owner; GRANT USAGE ON SCHEMA h TO PUBLIC; CREATE SCHEMA ben AUTHORIZATION ben;
+	SET ROLE owner; CREATE TABLE h.visits (person int, age int CHECK (age BETWEEN 0 AND 120), bmi float8, ill boolean); CREATE TABLE h.calls (LIKE h.visits); CREATE TABLE h.others (LIKE h.visits);
+	CREATE VIEW h.adults AS SELECT age, ill FROM h.visits WHERE age >= 18; CREATE VIEW h.children AS SELECT age, ill FROM h.visits WHERE age < 18;
+	SELECT dp_budget_create('patients', 100), dp_grant('patients', 'analyst');
+	SELECT dp_protect('h.' || t, 'patients', unit => 'person', columns => '{age,bmi,ill}', domains => '{"bmi": [0, 60]}') FROM unnest('{visits,calls,others}'::text[]) t;
+	SELECT dp_protect('h.adults'), dp_protect('h.children')});
+# as if the files were gone
+$node->safe_psql('bare', q{UPDATE pg_proc SET probin = '$libdir/removed' WHERE probin LIKE '%dperm'});
+$node->safe_psql('postgres', 'CREATE DATABASE bare_copy TEMPLATE bare; GRANT CREATE ON DATABASE bare TO ben; GRANT CREATE ON DATABASE bare_copy TO ben');
+foreach my $bare ('bare', 'bare_copy')
+{
+	$database = $bare;
+	fails('owner', "SELECT dp_logreg_train('h.visits', 'ill', 'age', 0.01)", qr/^58P01: could not access file/, "$bare: there is no library");
+	says('ben', "$changes; CREATE SCHEMA more CREATE TABLE t (a int) CREATE VIEW v AS SELECT a FROM t; ALTER SCHEMA more RENAME TO less; DROP SCHEMA less CASCADE; CREATE MATERIALIZED VIEW ben.m AS SELECT 1 AS a;
+		ALTER MATERIALIZED VIEW ben.m RENAME TO n; REFRESH MATERIALIZED VIEW ben.n; CREATE TYPE ben.pair AS (a int, b int); CREATE TABLE ben.typed OF ben.pair; ALTER TYPE ben.pair RENAME ATTRIBUTE a TO c CASCADE; DROP OWNED BY ben", '', "$bare: a bystander's commands");
+	says('owner', 'ALTER TABLE h.visits ADD more int; ALTER TABLE h.visits RENAME bmi TO mass; ALTER TABLE h.visits RENAME person TO id; ALTER TABLE h.visits DROP age CASCADE; ALTER TABLE h.visits RENAME TO seen; ALTER TABLE h.calls OWNER TO owner; CREATE TABLE h.visits (a int)', '', "$bare: those on a protected table");
+	says('superuser', 'ALTER SCHEMA h RENAME TO g; ALTER TABLE g.others SET SCHEMA public', '', "$bare: and on its schema");
+	# names are followed as ever, but in a copy, where nothing is bound any more
+	is(as('superuser', q{SELECT p.schema, p.name, p.unit, (SELECT string_agg(k.name, ' ' ORDER BY k.number) FROM dperm.protected_columns k WHERE k.protected = p.id) FROM dperm.protected p ORDER BY 2}),
+		"g|calls|person|age bmi ill\npublic|others|person|age bmi ill\ng|seen|id|mass ill", "$bare: names are followed, and views that are dropped with a column are gone") if $bare eq 'bare';
+	says('owner', 'DROP TABLE g.seen CASCADE; DROP TABLE IF EXISTS g.visits, g.calls', '', "$bare: protected tables are dropped");
+	is(as('superuser', "SELECT p.name FROM dperm.protected p WHERE p.ended IS NULL"), 'others', "$bare: and known as dropped") if $bare eq 'bare';
+	fails('superuser', 'DROP EXTENSION dperm', qr/^2BP01: cannot drop extension dperm because other objects depend on it/, "$bare: the ledger is kept");
+	says('superuser', 'DROP VIEW dperm.ledger_is_kept; DROP EXTENSION dperm; CREATE TABLE after (a int); DROP TABLE after, public.others', '', "$bare: DROP EXTENSION");
+}
+
 $node->stop;
 done_testing();
