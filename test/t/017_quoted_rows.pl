@@ -21,6 +21,7 @@ $node->safe_psql('postgres', q{
 	CREATE EXTENSION dperm;
 	CREATE ROLE owner; CREATE ROLE ana LOGIN;
 	GRANT CREATE, USAGE ON SCHEMA public TO owner;
+	GRANT EXECUTE ON FUNCTION dp_budget_create TO owner;
 	SET ROLE owner;
 	SELECT dp_budget_create('patients', 100, 1e-6), dp_grant('patients', 'ana');
 	CREATE TABLE codes AS SELECT i AS age, i % 3 = 0 AS ill, CASE i WHEN 7 THEN 'secret ' || 'words' ELSE i::text END AS code FROM generate_series(1, 100) i;

@@ -38,7 +38,7 @@ sub squat
 				END LOOP;
 			END LOOP;
 			FOR f IN SELECT DISTINCT p.proname AS name, x AS argument FROM pg_proc p, unnest(types) x WHERE p.pronamespace = 'pg_catalog'::regnamespace AND p.pronargs = 1
-				AND p.proname = ANY ('{min,max,sum,count,to_jsonb,jsonb_agg,quote_ident,pg_get_userbyid,aclexplode,to_regnamespace,unnest}')
+				AND p.proname = ANY ('{min,max,sum,count,to_jsonb,jsonb_agg,quote_ident,pg_get_userbyid,aclexplode,to_regnamespace,to_regclass,unnest,bool_or,array_agg,octet_length,trim_scale}')
 			LOOP
 				EXECUTE format('CREATE FUNCTION %1$s.%%I(%%s) RETURNS %%2$s LANGUAGE plpgsql AS $$ BEGIN RAISE LOG ''squatter: %%1$s(%%2$s)''; RETURN $1; END $$', f.name, f.argument);
 			END LOOP;
@@ -46,8 +46,11 @@ sub squat
 				CONTINUE WHEN '%1$s' = 'ext';
 				EXECUTE format('CREATE DOMAIN %1$s.%%s AS pg_catalog.%%1$s CHECK (%1$s.compares(1::int8, 1::int8))', a);
 			END LOOP;
-			CREATE FUNCTION %1$s.dperm_may_spend(text, regclass) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE LOG 'squatter: dperm_may_spend'; RETURN true; END $$;
-			CREATE FUNCTION %1$s.pg_has_role(regrole, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE LOG 'squatter: pg_has_role'; RETURN true; END $$;
+			CREATE FUNCTION %1$s.dperm_own_roles() RETURNS regrole[] LANGUAGE plpgsql AS $$ BEGIN RAISE LOG 'squatter: dperm_own_roles'; RETURN ARRAY(SELECT oid FROM pg_roles); END $$;
+			FOREACH a IN ARRAY ARRAY['regrole', 'regrole, text', 'oid, regrole', 'oid, regrole, text', 'name, text'] LOOP
+				EXECUTE format('CREATE FUNCTION %1$s.pg_has_role(%%s) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE LOG ''squatter: pg_has_role''; RETURN true; END $$', a);
+			END LOOP;
+			CREATE FUNCTION %1$s.format(text, name, name) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE LOG 'squatter: format'; RETURN $1; END $$;
 		END $do$}, $schema));
 }
 
@@ -76,7 +79,7 @@ sub as
 
 squat('ext');
 squat('first');
-$node->safe_psql('postgres', 'CREATE EXTENSION dperm SCHEMA ext');
+$node->safe_psql('postgres', 'CREATE EXTENSION dperm SCHEMA ext; GRANT EXECUTE ON FUNCTION ext.dp_budget_create TO hospital');
 untouched('installed');
 $node->safe_psql('postgres', q{CREATE SCHEMA private AUTHORIZATION hospital; GRANT USAGE ON SCHEMA private TO PUBLIC;
 	SET SESSION AUTHORIZATION hospital; SET search_path = pg_catalog;
@@ -85,7 +88,7 @@ $node->safe_psql('postgres', q{CREATE SCHEMA private AUTHORIZATION hospital; GRA
 
 foreach my $path ('ext', 'first, pg_catalog, ext')
 {
-	my @views = map { "TABLE ext.$_" } 'dp_budgets', 'dp_grants', 'dp_ledger', 'dp_protected';
+	my @views = map { "TABLE ext.$_" } 'dp_budgets', 'dp_grants', 'dp_ledger', 'dp_releases', 'dp_protected';
 	as('hospital', $path, "SELECT ext.dp_budget_create('b', 100, 1e-6)", "SELECT ext.dp_budget_alter('b', epsilon => 90)", "SELECT ext.dp_grant('b', 'ana', 20)", "SELECT ext.dp_budget_charge('b', 0.1)",
 		"SELECT ext.dp_protect('private.visits', 'b', unit => 'person', columns => '{person,age,ward,sick}')", @views, "SELECT ext.dp_report('b') IS NOT NULL",
 		'ALTER TABLE private.visits RENAME COLUMN ward TO station', 'ALTER TABLE private.visits RENAME COLUMN station TO ward');
@@ -95,7 +98,7 @@ foreach my $path ('ext', 'first, pg_catalog, ext')
 		"SELECT ext.dp_svm_train('private.visits', 'sick', '{age}'::pg_catalog.text[], 1) IS NOT NULL");
 	untouched("search_path $path");
 }
-as('postgres', 'first, pg_catalog, ext', 'DROP OWNED BY hospital', 'DROP EXTENSION dperm');
+as('postgres', 'first, pg_catalog, ext', 'DROP OWNED BY hospital', 'DROP VIEW dperm.ledger_is_kept', 'DROP EXTENSION dperm');
 untouched('to the end');
 
 # They would have run.

@@ -18,6 +18,7 @@ $node->safe_psql('postgres', q{
 	CREATE EXTENSION dperm;
 	CREATE ROLE owner; CREATE ROLE analyst;
 	CREATE SCHEMA h AUTHORIZATION owner; GRANT USAGE ON SCHEMA h TO analyst;
+	GRANT EXECUTE ON FUNCTION dp_budget_create TO owner;
 	SET ROLE owner;
 	CREATE TABLE h.visits (person int, age float8, ill boolean);
 	INSERT INTO h.visits SELECT i / 2, i % 100, i % 3 = 0 FROM generate_series(1, 200) i;
@@ -30,7 +31,7 @@ foreach my $watcher (@watchers)
 	$node->restart;
 	foreach my $relation (qw(visits halves))
 	{
-		my $made = "SELECT model FROM dp_ledger WHERE relation::text LIKE '%$relation' AND model IS NOT NULL LIMIT 1";
+		my $made = "SELECT model FROM dp_releases WHERE relation LIKE '%$relation' AND model IS NOT NULL LIMIT 1";
 		is($node->safe_psql('postgres', "SET ROLE analyst; SELECT dp_logreg_train('h.$relation', 'ill', '{age}', 1)::jsonb ->> 'rows'"), '200', "$watcher, $relation: a model is trained");
 		is($node->safe_psql('postgres', "SET ROLE analyst; SELECT count(*) > 0 FROM dp_evaluate(($made), 'h.$relation', epsilon => 1)"), 't', "$watcher, $relation: it is evaluated");
 	}
