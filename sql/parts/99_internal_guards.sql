@@ -19,12 +19,13 @@ END $$;
 COMMENT ON FUNCTION dperm.dperm_table_guard() IS
 	'internal to budgets: only the extension writes its tables, whatever privileges other roles have';
 
--- A budget that was never charged can be removed, with its entries.
+-- A budget that was never charged can be removed, with its entries. What a
+-- release is replaced by says that it was deleted.
 CREATE FUNCTION dperm.dperm_ledger_guard() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'ledger' THEN
+	IF TG_OP = 'DELETE' AND TG_TABLE_NAME <> 'budgets' THEN
 		IF NOT EXISTS (SELECT FROM dperm.budgets b WHERE b.id = OLD.budget_id) THEN
 			RETURN OLD;
 		END IF;
@@ -72,6 +73,13 @@ CREATE TRIGGER dperm_ledger_guard BEFORE UPDATE OR DELETE ON dperm.ledger FOR EA
 ALTER TABLE dperm.ledger ENABLE ALWAYS TRIGGER dperm_ledger_guard;
 CREATE TRIGGER dperm_ledger_guard_truncate BEFORE TRUNCATE ON dperm.ledger FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_ledger_guard();
 ALTER TABLE dperm.ledger ENABLE ALWAYS TRIGGER dperm_ledger_guard_truncate;
+CREATE TRIGGER dperm_ledger_guard BEFORE DELETE ON dperm.releases FOR EACH ROW EXECUTE FUNCTION dperm.dperm_ledger_guard();
+ALTER TABLE dperm.releases ENABLE ALWAYS TRIGGER dperm_ledger_guard;
+CREATE TRIGGER dperm_ledger_guard_update BEFORE UPDATE ON dperm.releases FOR EACH ROW
+	WHEN (OLD.failure IS NOT NULL OR NEW.failure IS DISTINCT FROM 'deleted') EXECUTE FUNCTION dperm.dperm_ledger_guard();
+ALTER TABLE dperm.releases ENABLE ALWAYS TRIGGER dperm_ledger_guard_update;
+CREATE TRIGGER dperm_ledger_guard_truncate BEFORE TRUNCATE ON dperm.releases FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_ledger_guard();
+ALTER TABLE dperm.releases ENABLE ALWAYS TRIGGER dperm_ledger_guard_truncate;
 CREATE TRIGGER dperm_ledger_guard BEFORE DELETE ON dperm.budgets FOR EACH ROW WHEN (OLD.spent_epsilon > 0) EXECUTE FUNCTION dperm.dperm_ledger_guard();
 ALTER TABLE dperm.budgets ENABLE ALWAYS TRIGGER dperm_ledger_guard;
 
