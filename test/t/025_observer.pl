@@ -39,7 +39,7 @@ my $times = join '|', 'timestamp with time zone', 'interval', 'pg_lsn', 'xid', '
 # server or a process
 my $unsteady = join '|', qw(virtualxid virtualtransaction redo_wal_file next_xid next_oid \w*_time
 	pg_backend_pid pg_stat_get_backend_pid pg_stat_get_backend_idset txid_current_if_assigned);
-my $released = 'model|metrics';    # of dp_ledger
+my $released = 'model|metrics';    # of dp_releases
 my $settings = join '|', qw(port unix_socket_directories cluster_name);
 
 # ---- two servers
@@ -110,6 +110,7 @@ $calm->safe_psql('postgres', qq{
 	CREATE EXTENSION dperm;
 	CREATE ROLE owner; CREATE ROLE analyst LOGIN; } . ($statements ? 'ALTER ROLE analyst SET pg_stat_statements.track = none;' : '') . qq{
 	CREATE SCHEMA o AUTHORIZATION owner; GRANT USAGE ON SCHEMA o TO analyst;
+	GRANT EXECUTE ON FUNCTION dp_budget_create TO owner;
 	SET ROLE owner;
 	CREATE TYPE o.kind AS ENUM ('common', 'other', 'rare');
 	CREATE TYPE o.grade AS ENUM ('a', 'c');
@@ -245,7 +246,7 @@ sub statement
 	{
 		my ($column, $of) = split /~/;
 		next if $column =~ /^"?(?:$unsteady)"?$/ || $name eq 'pg_stat_statements' && $column =~ /_blks_|^wal_/;
-		my $value = $of =~ /^(?:$times)$/ || $name eq 'dp_ledger' && $column =~ /^(?:$released)$/ ? "CASE WHEN v.$column IS NULL THEN 'NULL' ELSE 'set' END" : "coalesce(v.$column\::text, 'NULL')";
+		my $value = $of =~ /^(?:$times)$/ || $name eq 'dp_releases' && $column =~ /^(?:$released)$/ ? "CASE WHEN v.$column IS NULL THEN 'NULL' ELSE 'set' END" : "coalesce(v.$column\::text, 'NULL')";
 		push @values, "'$column=' || $value";
 	}
 	return () unless @values;
@@ -428,14 +429,14 @@ my $there_by_now = at_row(100);
 say_to("DO \$\$ BEGIN FOR i IN 1 .. 1500 LOOP PERFORM pg_sleep(0.02), pg_stat_clear_snapshot(); EXIT WHEN $there_by_now; END LOOP; END \$\$", @holders);
 is(join('', say_to("SELECT $there_by_now", @holders)), "t\nt\n", 'no row needs one of them');
 
-# The locks are those of the table, its child, their TOAST tables, our own tables
+# The locks are those of the table, its child, their TOAST tables, our own table
 # and the catalogs that a row, or what is kept, can make a process look at, with
 # their indexes; and no row adds one.
 my @last = say_to($locks, @holders);
 is($last[$_], $first[$_], 'no row adds a lock') foreach 0, 1;
 is($first[1], $first[0], 'both servers have the same locks');
-my $listed = q{(VALUES ('o.people'), ('o.child'), ('o.cases'), ('dperm.protected'), ('dperm.protected_columns'), ('dperm.releases'),
-	('pg_enum'), ('pg_collation'), ('pg_type'), ('pg_proc'), ('pg_operator'), ('pg_cast'), ('pg_opclass'), ('pg_amop'), ('pg_amproc'), ('pg_namespace'), ('pg_class'), ('pg_attribute'), ('pg_index'), ('pg_am'), ('pg_depend'), ('pg_extension'), ('pg_attrdef'), ('pg_constraint'), ('pg_trigger')) AS n (name)};
+my $listed = q{(VALUES ('o.people'), ('o.child'), ('o.cases'), ('dperm.releases'),
+	('pg_enum'), ('pg_collation'), ('pg_type'), ('pg_proc'), ('pg_operator'), ('pg_cast'), ('pg_opclass'), ('pg_amop'), ('pg_amproc'), ('pg_namespace'), ('pg_class'), ('pg_attribute'), ('pg_index'), ('pg_am'), ('pg_attrdef'), ('pg_constraint'), ('pg_trigger')) AS n (name)};
 my ($wanted) = say_to(qq{WITH t AS (SELECT name::regclass::oid AS oid FROM $listed), w AS (SELECT oid FROM t UNION SELECT reltoastrelid FROM pg_class JOIN t USING (oid) WHERE reltoastrelid <> 0)
 	SELECT string_agg(DISTINCT r::regclass::text, ' ' ORDER BY r::regclass::text) FROM (SELECT oid AS r FROM w UNION ALL SELECT indexrelid FROM pg_index JOIN w ON indrelid = w.oid) a}, @holders);
 is(join(' ', sort(keys %{ { map { (split /\|/)[0] => 1 } split /\n/, $first[0] } })), join(' ', sort split(/\s+/, $wanted)), 'the locks of a worker');

@@ -164,6 +164,7 @@ query(q{
 	CREATE EXTENSION dperm;
 	CREATE ROLE owner LOGIN;
 	GRANT CREATE ON SCHEMA public TO owner;
+	GRANT EXECUTE ON FUNCTION dp_budget_create TO owner;
 	CREATE DOMAIN share AS float8 CHECK (VALUE <= 1);
 	SET ROLE owner;
 	SET client_min_messages = error;
