@@ -128,7 +128,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION dperm.dperm_before_command() IS 'internal to dp_protect: bind registrations before names change';
 CREATE EVENT TRIGGER dperm_before_command ON ddl_command_start
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA',
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA', 'ALTER TYPE',
 		'DROP TABLE', 'DROP VIEW', 'DROP MATERIALIZED VIEW', 'DROP FOREIGN TABLE', 'DROP SCHEMA', 'DROP OWNED')
 	EXECUTE FUNCTION dperm.dperm_before_command();
 COMMENT ON EVENT TRIGGER dperm_before_command IS 'internal to dp_protect: bind registrations before names change';
@@ -145,7 +145,7 @@ BEGIN
 	IF gone <> '{}' THEN
 		DELETE FROM dperm.protected p WHERE p.id = ANY (gone) AND p.view_of IS NOT NULL;
 		DELETE FROM dperm.protected_columns k WHERE k.protected = ANY (gone);
-		UPDATE dperm.protected p SET relation = 0, ended = coalesce(p.ended, clock_timestamp()), ended_by = coalesce(p.ended_by, session_user)
+		UPDATE dperm.protected p SET relation = 0, ended = coalesce(p.ended, clock_timestamp()), ended_by = coalesce(p.ended_by, nullif(current_setting('role'), 'none')::name, session_user)
 		WHERE p.id = ANY (gone);
 	END IF;
 END $$;
@@ -163,7 +163,12 @@ DECLARE
 		UNION ALL SELECT p.id FROM pg_event_trigger_ddl_commands() e
 		JOIN pg_depend d ON d.refclassid = e.classid AND d.refobjid = e.objid AND d.classid = 'pg_class'::regclass
 		JOIN dperm.protected p ON p.relation = d.objid
-		WHERE e.classid = 'pg_namespace'::regclass AND p.here = dperm.dperm_here());
+		WHERE e.classid = 'pg_namespace'::regclass AND p.here = dperm.dperm_here()
+		UNION ALL SELECT p.id FROM pg_event_trigger_ddl_commands() e -- tables OF a type
+		JOIN pg_class t ON t.oid = e.objid AND t.relkind = 'c'
+		JOIN pg_depend d ON d.refclassid = 'pg_type'::regclass AND d.refobjid = t.reltype AND d.classid = 'pg_class'::regclass
+		JOIN dperm.protected p ON p.relation = d.objid
+		WHERE e.classid = 'pg_class'::regclass AND p.here = dperm.dperm_here());
 BEGIN
 	IF altered <> '{}' THEN
 		UPDATE dperm.protected p SET schema = n.nspname, name = c.relname,
@@ -180,6 +185,6 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION dperm.dperm_after_rename() IS 'internal to dp_protect: follow the names of protected relations and their columns, for dumps';
 CREATE EVENT TRIGGER dperm_after_rename ON ddl_command_end
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA')
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA', 'ALTER TYPE')
 	EXECUTE FUNCTION dperm.dperm_after_rename();
 COMMENT ON EVENT TRIGGER dperm_after_rename IS 'internal to dp_protect: follow the names of protected relations and their columns, for dumps';
