@@ -149,7 +149,7 @@ BEGIN
 	IF gone <> '{}' THEN
 		DELETE FROM dperm.protected p WHERE p.id = ANY (gone) AND p.view_of IS NOT NULL;
 		DELETE FROM dperm.protected_columns k WHERE k.protected = ANY (gone);
-		UPDATE dperm.protected p SET relation = 0, ended = coalesce(p.ended, clock_timestamp()), ended_by = coalesce(p.ended_by, session_user)
+		UPDATE dperm.protected p SET relation = 0, ended = coalesce(p.ended, clock_timestamp()), ended_by = coalesce(p.ended_by, nullif(current_setting('role'), 'none')::name, session_user)
 		WHERE p.id = ANY (gone);
 	END IF;
 END $$;

@@ -23,7 +23,9 @@ CREATE VIEW @extschema@.dp_protected WITH (security_barrier) AS
 		CASE WHEN NOT p.all_columns THEN ARRAY(SELECT k.name FROM dperm.protected_columns k WHERE k.protected = p.id AND k.listed ORDER BY k.number) END AS columns,
 		(SELECT jsonb_object_agg(k.name, k.domain) FROM dperm.protected_columns k WHERE k.protected = p.id AND k.domain IS NOT NULL) AS domains,
 		CASE WHEN c.oid IS NULL THEN 'there is no relation of this name and owner'
-			WHEN c.relowner <> dperm.dperm_role_of(p.owner_name) THEN 'the relation has another owner' END AS closed
+			WHEN c.relowner <> dperm.dperm_role_of(p.owner_name) THEN 'the relation has another owner'
+			WHEN t.unit IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.relation AND a.attnum = t.unit_number AND NOT a.attisdropped)
+				THEN 'the unit has been dropped' END AS closed
 	FROM (SELECT s.id FROM dperm.dperm_seen_budgets s WHERE s.owns OR s.spends
 		UNION SELECT p.budget_id FROM pg_class c JOIN dperm.protected p ON p.relation = c.oid
 			WHERE c.relowner = ANY ((SELECT dperm.dperm_own_roles())::oid[]) AND p.ended IS NULL AND p.budget_id IS NOT NULL) s

@@ -120,6 +120,7 @@ DECLARE
 	account dperm.budgets;
 	shared oid[] := dperm.dperm_row_sources($2);
 	named text := (SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $2);
+	materialized name;
 	other record;
 BEGIN
 	SELECT b.* INTO old FROM dperm.protected p JOIN dperm.budgets b ON b.id = p.budget_id
@@ -135,7 +136,7 @@ BEGIN
 	IF old.id IS NOT NULL THEN
 		PERFORM dperm.dperm_note(caller, old, 'unprotect', named);
 		SELECT string_agg(quote_ident(g.grantee_name::text), ', ' ORDER BY g.grantee_name::text COLLATE "C") AS roles INTO other FROM dperm.grants g
-		WHERE g.budget_id = old.id AND NOT EXISTS (SELECT FROM dperm.grants h WHERE h.budget_id = account.id AND h.grantee = g.grantee);
+		WHERE g.budget_id = old.id AND pg_has_role(caller, old.owner, 'USAGE') AND NOT EXISTS (SELECT FROM dperm.grants h WHERE h.budget_id = account.id AND h.grantee = g.grantee);
 		IF other.roles IS NOT NULL THEN
 			RAISE NOTICE 'roles that have a grant of budget "%" and none of "%" cannot train on % any more: %', old.budget, account.budget, named, left(other.roles, 1000)
 				USING HINT = 'Grants stay with their budget. Use dp_grant for the other one.';
@@ -145,13 +146,14 @@ BEGIN
 	IF NOT dperm.dperm_warn_readers(shared, NULL) THEN
 		PERFORM dperm.dperm_warn_readers(shared, ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id));
 	END IF;
-	IF EXISTS (SELECT FROM pg_class c WHERE c.oid = $2 AND c.relkind = 'm') THEN
-		RAISE WARNING 'each row of materialized view % must be computed from rows of one unit', named
+	SELECT c.relname INTO materialized FROM pg_class c WHERE c.oid = $2 AND c.relkind = 'm';
+	IF FOUND THEN
+		RAISE WARNING 'each row of materialized view "%" must be computed from rows of one unit', materialized
 			USING DETAIL = 'dperm does not check how its rows were made.';
 		FOR other IN SELECT c.relname, b.budget FROM dperm.protected p JOIN pg_class c ON c.oid = p.relation JOIN dperm.budgets b ON b.id = p.budget_id
 			WHERE p.relation = ANY (shared) AND p.here = dperm.dperm_here() AND p.ended IS NULL AND b.id <> account.id ORDER BY 1
 		LOOP
-			RAISE WARNING 'materialized view % reads "%", which charges another budget: "%"', named, other.relname, other.budget
+			RAISE WARNING 'materialized view "%" reads "%", which charges another budget: "%"', materialized, other.relname, other.budget
 				USING DETAIL = 'The same people have two budgets, which add up.', HINT = 'Protect both with the same budget.';
 		END LOOP;
 	END IF;
@@ -193,8 +195,8 @@ BEGIN
 	ORDER BY p.here = dperm.dperm_here() DESC LIMIT 1;
 	SELECT * INTO account FROM dperm.budgets b
 	WHERE b.id = coalesce(ended.budget_id, (SELECT t.budget_id FROM dperm.protected t WHERE t.id = ended.view_of)) FOR UPDATE;
-	FOR shown IN DELETE FROM dperm.protected p WHERE ended.id IN (p.view_of, CASE WHEN p.view_of IS NOT NULL THEN p.id END)
-		RETURNING p.id, p.name, format('%I.%I', p.schema, p.name) AS named
+	FOR shown IN WITH gone AS (DELETE FROM dperm.protected p WHERE ended.id IN (p.view_of, CASE WHEN p.view_of IS NOT NULL THEN p.id END)
+		RETURNING p.id, p.name, format('%I.%I', p.schema, p.name) AS named) SELECT * FROM gone ORDER BY gone.named
 	LOOP
 		PERFORM dperm.dperm_note(caller, account, 'unprotect', shown.named);
 		views := concat_ws(', ', views, CASE WHEN shown.id <> ended.id THEN format('"%s"', shown.name) END);

@@ -69,8 +69,8 @@ dperm_administer_call(const char *function, int count, const Oid *types,
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
-		error->context = NULL;
-		ReThrowError(error);
+		error->context = NULL;	/* but for that of who calls us */
+		ThrowErrorData(error);
 	}
 	PG_END_TRY();
 	SetUserIdAndSecContext(user, security);

@@ -238,18 +238,21 @@ settle_domains(Protecting *protecting, const DpermColumn *columns, const bool *l
 	}
 }
 
-/* Tell which columns open to training have no domain. */
+/* Tell which columns open to training have no domain, now that it is registered. */
 static void
-tell_columns(const Protecting *protecting, const DpermColumn *columns, const bool *listed,
-			 int count)
+tell_columns(Oid relation)
 {
+	DpermRegistration *registration = dperm_registry_find(relation);
+	DpermColumn *columns;
 	StringInfoData names;
+	int			count;
 
+	dperm_protection_resolve(registration);
+	columns = dperm_registered_columns_read(registration, NULL, &count);
 	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
-		if (columns[i].usable && !columns[i].known && !OidIsValid(columns[i].closed_in) &&
-			(protecting->names ? listed[i] :
-			 protecting->unit == NULL || strcmp(columns[i].name, protecting->unit) != 0))
+		if (columns[i].usable && !columns[i].known &&
+			dperm_protection_lists(registration, &columns[i]))
 			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", columns[i].name);
 	if (names.len > 0)
 		ereport(NOTICE,
@@ -293,7 +296,6 @@ check_columns(Protecting *protecting, const DpermRegistration *before)
 		check_unit_type(relation, unit);
 		check_unit_stored(relation, unit);
 	}
-	tell_columns(protecting, columns, listed, count);
 }
 
 /* A description of the registration for the ledger. */
@@ -400,6 +402,7 @@ protect_table(Protecting *protecting, const DpermRegistration *before)
 		jsonb_argument(protecting->domains),
 		text_argument(describe_registration(protecting))
 	}, &isnull);
+	tell_columns(relation);
 	if (dperm_location_has_citus())
 		dperm_cluster_warn(relation, distributed);
 }
@@ -459,6 +462,7 @@ offer_view(Protecting *protecting, const DpermRegistration *before)
 		jsonb_argument(protecting->domains),
 		text_argument(describe_registration(protecting))
 	}, &isnull);
+	tell_columns(relation);
 }
 
 /* dp_protect(relation, budget, unit, columns, domains) */

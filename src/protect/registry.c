@@ -105,7 +105,7 @@ number_of(const DpermOwnRows *rows, int row, const char *number, const char *nam
 	return found > 0 && present_name(relation, found) ? found : 0;
 }
 
-/* Fill in the columns of a registration. */
+/* Fill in the columns of a registration, in the order of the table. */
 static void
 find_columns(DpermRegistration *registration, bool bound, Snapshot snapshot)
 {
@@ -139,6 +139,7 @@ find_columns(DpermRegistration *registration, bool bound, Snapshot snapshot)
 			any = true;
 		}
 	}
+	list_sort(registration->columns, list_int_cmp);
 	pushJsonbValue(&state, WJB_END_OBJECT, NULL);
 	if (any)
 		registration->domains = JsonbValueToJsonb(state.result);

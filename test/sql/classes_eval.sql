@@ -138,7 +138,7 @@ SELECT dp_grant('judged', 'dperm_judge');
 SET ROLE dperm_judge;
 SELECT count(*) AS metrics, bool_and(private) AS private, sum(value) FILTER (WHERE metric = 'count') BETWEEN 1000 AND 1600 AS counted FROM models, dp_evaluate(m, 'visits', epsilon => 2) WHERE name = 'columns';
 SELECT count(*) AS points, max(auc) > 0.5 AS useful FROM models, dp_roc(m, 'visits', epsilon => 2, class => 'icu', bins => 10) WHERE name = 'columns';
-SELECT function, epsilon, jsonb_array_length(metrics) AS rows, metrics->0->>'metric' AS first, metrics->0->>'class' AS class FROM dp_ledger WHERE act = 'charge' ORDER BY entry;
+SELECT l.function, l.epsilon, jsonb_array_length(metrics) AS rows, metrics->0->>'metric' AS first, metrics->0->>'class' AS class FROM dp_ledger l JOIN dp_releases USING (budget, entry) WHERE act = 'charge' ORDER BY entry;
 RESET ROLE;
 -- In a report: labels in rows, predictions in columns
 SELECT page ~ 'home</th><td>5</td><td>12</td></tr>\s*<tr><th scope="row">ward</th><td>34</td><td>6</td></tr>' AS matrix

@@ -53,7 +53,7 @@ SELECT dp_protect('t', 'closed', columns => '{a,y}', domains => '{"a": [0, 9]}')
 --
 CREATE VIEW v AS SELECT y, s, a, s + 1 AS sum, a AS b FROM t WHERE a < 8;
 SELECT dp_protect('v', domains => '{"sum": [1, 10]}');
-SELECT columns FROM dp_protected WHERE relation = 'v'::regclass;
+SELECT columns FROM dp_protected WHERE relation = 'closed.v';
 SET ROLE dperm_closed_analyst;
 SELECT tried($$dp_logreg_train('v', 'y', '{s}', 1)$$);
 SELECT tried($$dp_logreg_train('v', 's', '{a}', 1)$$);
@@ -110,7 +110,7 @@ SELECT (dp_logreg_train('d2', 'y', '{v}', 1, domains => '{"v": {"knots": 3}}')::
 SELECT tried($$dp_logreg_train('d2', 'y', '{v}', 1, domains => '{"v": {"dimension": 3, "knots": 3}}')$$);
 SET ROLE dperm_closed_owner;
 SELECT dp_protect('d2', domains => '{"v": {"knots": 4}}');
-SELECT domains FROM dp_protected WHERE relation = 'd2'::regclass;
+SELECT domains FROM dp_protected WHERE relation = 'closed.d2';
 
 --
 -- A call is not told about columns that it may not use, nor fails because of

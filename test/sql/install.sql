@@ -99,7 +99,9 @@ DROP ROLE dperm_install_guest;
 SELECT relname, relkind FROM pg_class WHERE pg_table_is_visible(oid) AND relnamespace::regnamespace::text !~ '^pg_' ORDER BY 1;
 SELECT p.oid::regprocedure AS internal FROM pg_depend d JOIN pg_proc p ON p.oid = objid WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND classid = 'pg_proc'::regclass AND deptype = 'e'
   AND pronamespace <> 'dperm'::regnamespace AND proname !~ '^dp_';
-SELECT p.oid::regprocedure AS misplaced FROM pg_proc p WHERE pronamespace = 'dperm'::regnamespace AND proname ~ '^dp_';
+-- those in schema dperm of the same name as one of users are what it calls
+SELECT p.oid::regprocedure AS misplaced FROM pg_proc p WHERE pronamespace = 'dperm'::regnamespace AND proname ~ '^dp_'
+  AND NOT EXISTS (SELECT FROM pg_proc u WHERE u.proname = p.proname AND u.pronamespace <> p.pronamespace AND u.prosrc = 'dperm_administer' AND p.proargtypes::oid[] = 'oid'::regtype::oid || u.proargtypes::oid[]);
 
 -- The rest
 SELECT extname, extversion, extrelocatable, nspname FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'dperm';
@@ -142,33 +144,43 @@ SET dperm.cache_memory = -1;
 \set VERBOSITY default
 RESET dperm.cache_memory;
 
--- A missing library stops nobody who has no budget: event triggers are disabled
--- until there is one
+-- A missing library stops no command but those of dperm, also of the owner of a
+-- protected table, and not its own removal
 DROP EXTENSION IF EXISTS dperm CASCADE;
 CREATE EXTENSION dperm;
 SELECT evtname, evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_' ORDER BY 1;
 BEGIN;
-UPDATE pg_proc SET probin = '$libdir/dperm_that_is_gone' WHERE probin ~ 'dperm$';
-\set VERBOSITY sqlstate
+CREATE TABLE guarded (a int, b int);
 SELECT dp_budget_create('b', 1);
-\set VERBOSITY default
-ROLLBACK;
-BEGIN;
+SELECT dp_protect('guarded', 'b', domains => '{"a": [0, 1], "b": [0, 1]}');
 UPDATE pg_proc SET probin = '$libdir/dperm_that_is_gone' WHERE probin ~ 'dperm$';
+SAVEPOINT s;
+\set VERBOSITY sqlstate
+SELECT dp_budget_create('c', 1);
+\set VERBOSITY default
+ROLLBACK TO s;
 CREATE TABLE bystander (a int);
 ALTER TABLE bystander ADD b int;
 ALTER TABLE bystander RENAME TO still;
 CREATE VIEW over AS SELECT a FROM still;
 DROP TABLE still CASCADE;
+ALTER TABLE guarded RENAME TO kept;
+ALTER TABLE kept RENAME a TO c;
+ALTER TABLE kept DROP b;
+SELECT p.name, k.name AS "column" FROM dperm.protected p JOIN dperm.protected_columns k ON k.protected = p.id;
+DROP TABLE kept;
+SELECT name, relation, ended IS NOT NULL AS ended FROM dperm.protected;
+-- the first budget has made it certain that nobody removes the ledger by mistake
+SAVEPOINT s;
 DROP EXTENSION dperm;
+ROLLBACK TO s;
+DROP VIEW dperm.ledger_is_kept;
+DROP EXTENSION dperm;
+SELECT to_regnamespace('dperm') AS left_behind;
 ROLLBACK;
-BEGIN;
-SELECT dp_budget_create('b', 1);
-SELECT evtname, evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_' ORDER BY 1;
-ROLLBACK;
-SELECT DISTINCT evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_';
 
--- For the other tests
+-- For the other tests, whose owners of data have no superuser beside them
+GRANT EXECUTE ON FUNCTION dp_budget_create TO PUBLIC;
 \set ECHO none
 -- What the slack of objective perturbation leaves of epsilon for the noise, as the guarantee document has it: the least over all
 -- slopes, for a row; flat is n Lambda, c the bound on the curvature

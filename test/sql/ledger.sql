@@ -72,13 +72,13 @@ SELECT count(*) AS points FROM models, dp_roc(model, 'visits', epsilon => 0.125,
 SELECT dp_svm_tune('seniors', 'ill', 'obese', epsilon => 0.25, delta => 1e-7, candidates => '[{"lambda": 0.1}, {"lambda": 0.01, "h": 0.25}]', purpose => 'choose') IS NOT NULL AS tuned;
 SELECT dp_budget_charge('visits', 0.03125, purpose => 'a table in the annual report');
 \x on
-SELECT entry - min(entry) OVER () AS entry, role, at <= now() AS is_past, function, relation, label, features, learner, parameters, left(purpose, 30) AS purpose, neighbours, unit, epsilon, delta, epsilon_left, details, release,
-  model IS NOT NULL AS model, jsonb_array_length(metrics) AS metrics FROM dp_ledger WHERE act = 'charge' ORDER BY entry;
+SELECT entry - min(entry) OVER () AS entry, l.role, l.at <= now() AS is_past, l.function, l.relation, label, features, learner, parameters, left(purpose, 30) AS purpose, neighbours, unit, epsilon, delta, epsilon_left, details, release,
+  k.model IS NOT NULL AS model, jsonb_array_length(k.metrics) AS metrics FROM dp_ledger l LEFT JOIN dp_releases k USING (budget, entry) WHERE act = 'charge' ORDER BY entry;
 \x off
 -- a model names its entry, in all forms
 SELECT m.model::jsonb -> 'ledger' ->> 'budget' AS budget, (m.model::jsonb -> 'ledger' ->> 'entry')::bigint = l.entry AS same_entry, l.model::text = m.model::text AS same_model, m.model::text::dp_model::text = m.model::text AS as_text
-  FROM models m, LATERAL (SELECT entry, model FROM dp_ledger WHERE function = 'dp_logreg_train') l;
-SELECT bool_and(model::jsonb -> 'ledger' ->> 'entry' = entry::text) AS each_its_own, count(*) FROM dp_ledger WHERE model IS NOT NULL;
+  FROM models m, LATERAL (SELECT entry, model FROM dp_releases WHERE function = 'dp_logreg_train') l;
+SELECT bool_and(model::jsonb -> 'ledger' ->> 'entry' = entry::text) AS each_its_own, count(*) FROM dp_releases WHERE model IS NOT NULL;
 CREATE TEMP TABLE open_rows AS SELECT i % 10 AS x, i % 10 > 5 AS y FROM generate_series(1, 1000) i;
 SELECT dp_logreg_train('open_rows', 'y', 'x', 1, domains => '{"x": [0, 9]}', purpose => 'none is charged')::jsonb -> 'ledger' AS ledger;
 -- a purpose that is too long is refused, a parameter is cut
@@ -93,25 +93,28 @@ SELECT function, parameters - 'domains' AS parameters, length(parameters ->> 'do
 RESET ROLE;
 SET ROLE dperm_ben;
 SELECT dp_logreg_train('visits', 'ill', '{age,bmi}', epsilon => 0.5, purpose => 'of ben') IS NOT NULL AS trained;
-SELECT role, act, at IS NOT NULL AS at, epsilon, delta, epsilon_left, function, relation, label, features, learner, parameters, purpose, neighbours, unit, details, release, model IS NOT NULL AS model, metrics IS NOT NULL AS metrics
+SELECT role, act, at IS NOT NULL AS at, epsilon, delta, epsilon_left, function, relation, label, features, learner, parameters, purpose, neighbours, unit, details, release
   FROM dp_ledger WHERE role <> 'dperm_ben' ORDER BY entry;
-SELECT role, epsilon, epsilon_left, label, purpose, model IS NOT NULL AS model FROM dp_ledger WHERE role = 'dperm_ben' ORDER BY entry;
+SELECT l.role, l.epsilon, l.epsilon_left, l.label, l.purpose, k.model IS NOT NULL AS model FROM dp_ledger l LEFT JOIN dp_releases k USING (budget, entry) WHERE l.role = 'dperm_ben' ORDER BY entry;
+SELECT role, count(*) AS releases FROM dp_releases GROUP BY role;
 RESET ROLE;
 SET ROLE dperm_passer_by;
 SELECT count(*) FROM dp_ledger;
+SELECT count(*) FROM dp_releases;
 -- the owner sees all, with what the budget has left, and an officer all but
 -- what was released
 RESET ROLE;
 SET ROLE dperm_curator;
-SELECT role, function, label, left(purpose, 21) AS purpose, epsilon, delta, epsilon_left, model IS NOT NULL AS model, metrics IS NOT NULL AS metrics FROM dp_ledger WHERE budget = 'visits' AND act = 'charge' ORDER BY entry;
+SELECT l.role, l.function, l.label, left(l.purpose, 21) AS purpose, l.epsilon, l.delta, l.epsilon_left, k.model IS NOT NULL AS model, k.metrics IS NOT NULL AS metrics FROM dp_ledger l LEFT JOIN dp_releases k USING (budget, entry) WHERE budget = 'visits' AND act = 'charge' ORDER BY entry;
 SELECT * FROM dp_grants ORDER BY role::text;
 SELECT epsilon_spent, delta_spent, epsilon_left FROM dp_budgets;
 RESET ROLE;
 SET ROLE dperm_officer;
-SELECT role, function, label, left(purpose, 21) AS purpose, epsilon_left, model IS NOT NULL AS model, metrics IS NOT NULL AS metrics FROM dp_ledger WHERE budget = 'visits' AND act = 'charge' ORDER BY entry;
+SELECT role, function, label, left(purpose, 21) AS purpose, epsilon_left FROM dp_ledger WHERE budget = 'visits' AND act = 'charge' ORDER BY entry;
+SELECT count(*) AS releases FROM dp_releases;
 RESET ROLE;
 -- the tail of the noise is counted all the same
-SELECT spent_tail / 0.000000000000000000054211 AS tails, spent_delta, (SELECT sum(tail) FROM dperm.dp_ledger_entries e WHERE e.budget_id = a.id) = spent_tail AS adds_up FROM dperm.dp_budget_accounts a WHERE budget = 'visits';
+SELECT spent_tail / 0.000000000000000000054211 AS tails, spent_delta, (SELECT sum(tail) FROM dperm.ledger e WHERE e.budget_id = a.id) = spent_tail AS adds_up FROM dperm.budgets a WHERE budget = 'visits' AND dropped IS NULL;
 
 -- After the first charge: columns and domains change, unit and neighbours do
 -- not
@@ -174,7 +177,7 @@ BEGIN
 	RETURN plan[1] || plan[2];
 END $$;
 SET ROLE dperm_ben;
-SELECT pg_temp.top_of_plan(format('SELECT FROM %s WHERE %s', v, c)) FROM (VALUES ('dp_ledger', $$purpose = 'x'$$), ('dp_ledger', $$role = 'x'$$), ('dp_grants', $$role = 1$$), ('dp_budgets', $$budget = 'x'$$), ('dp_protected', $$relation = 1$$)) q (v, c);
+SELECT pg_temp.top_of_plan(format('SELECT FROM %s WHERE %s', v, c)) FROM (VALUES ('dp_ledger', $$purpose = 'x'$$), ('dp_ledger', $$role = 'x'$$), ('dp_grants', $$role = 'x'$$), ('dp_budgets', $$budget = 'x'$$), ('dp_protected', $$relation = 'x'$$), ('dp_releases', $$role = 'x'$$)) q (v, c);
 RESET ROLE;
 
 SET client_min_messages = warning;

@@ -84,7 +84,7 @@ CREATE ROLE reads_all;
 GRANT pg_read_all_data, pg_write_all_data TO reads_all;
 SET ROLE reads_all;
 \set SHOW_CONTEXT never
-INSERT INTO dperm.dp_budget_accounts (id, budget) SELECT id, budget FROM dperm.dp_budget_accounts ON CONFLICT (id) DO SELECT FOR UPDATE RETURNING budget;
-INSERT INTO dperm.dp_budget_accounts (id, budget) SELECT id, budget FROM dperm.dp_budget_accounts ON CONFLICT (id) DO SELECT RETURNING budget;
+INSERT INTO dperm.budgets (id, budget) SELECT id, budget FROM dperm.budgets ON CONFLICT (id) DO SELECT FOR UPDATE RETURNING budget;
+INSERT INTO dperm.budgets (id, budget) SELECT id, budget FROM dperm.budgets ON CONFLICT (id) DO SELECT RETURNING budget;
 RESET ROLE;
 DROP ROLE reads_all;

@@ -27,16 +27,16 @@ RESET ROLE;
 -- The tables behind it are closed, for everybody but the extension
 SET ROLE dperm_analyst;
 \set VERBOSITY terse
-SELECT * FROM dperm.dp_protected_relations;
-SELECT * FROM dperm.dp_protected_columns;
-DELETE FROM dperm.dp_protected_relations;
+SELECT * FROM dperm.protected;
+SELECT * FROM dperm.protected_columns;
+DELETE FROM dperm.protected;
 DELETE FROM dp_protected;
 SELECT dp_unprotect('vault.people');
 SELECT dp_protect('vault.people', 'vault');
 SELECT dp_budget_alter('vault', 400);
 SELECT dp_grant('vault', 'dperm_reader');
-SELECT dperm.dperm_registry_sync();
-DROP EVENT TRIGGER dperm_registry_drop;
+SELECT dperm.dperm_bind();
+DROP EVENT TRIGGER dperm_after_drop;
 \set VERBOSITY default
 RESET ROLE;
 
@@ -196,9 +196,9 @@ SET ROLE dperm_owner;
 SELECT dp_protect('vault.people', 'vault', columns => '{age,bmi,note,ill}', domains => '{"bmi": [0, 60], "note": ["n0", "n1"]}');
 ALTER TABLE vault.people RENAME TO persons;
 ALTER TABLE vault.persons RENAME bmi TO weight;
-SELECT relation, columns, domains FROM dp_protected WHERE relation = 'vault.persons'::regclass;
+SELECT relation, columns, domains FROM dp_protected WHERE relation = 'vault.persons';
 ALTER TABLE vault.persons RENAME note TO bmi;
-SELECT relation, columns, domains FROM dp_protected WHERE relation = 'vault.persons'::regclass;
+SELECT relation, columns, domains FROM dp_protected WHERE relation = 'vault.persons';
 RESET ROLE;
 SET ROLE dperm_analyst;
 SELECT dp_logreg_train('vault.persons', 'ill', '{weight,bmi}', 1)::jsonb #>> '{features,0,high}' AS weight;
@@ -218,7 +218,7 @@ ALTER TABLE vault.people RENAME weight TO bmi;
 -- a column that is dropped is lost, also if another one gets its name
 ALTER TABLE vault.people DROP bmi;
 ALTER TABLE vault.people ADD bmi float8;
-SELECT columns, domains FROM dp_protected WHERE relation = 'vault.people'::regclass;
+SELECT columns, domains FROM dp_protected WHERE relation = 'vault.people';
 RESET ROLE;
 SET ROLE dperm_analyst;
 SELECT dp_logreg_train('vault.people', 'ill', '{age,bmi}', 1);
@@ -258,7 +258,7 @@ SELECT dp_budget_create('persons', 100);
 CREATE TABLE vault.visits AS SELECT i % 20 AS person, i % 3 = 0 AS ill, i % 50 AS age FROM generate_series(1, 100) i;
 SELECT dp_protect('vault.visits', 'persons', unit => 'person', domains => '{"age": [0, 120]}');
 ALTER TABLE vault.visits DROP person;
-SELECT relation, unit FROM dp_protected WHERE relation = 'vault.visits'::regclass;
+SELECT relation, unit, closed FROM dp_protected WHERE relation = 'vault.visits';
 SELECT dp_logreg_train('vault.visits', 'ill', 'age', 1);
 ALTER TABLE vault.visits ADD person int;
 SELECT dp_logreg_train('vault.visits', 'ill', 'age', 1, unit => 'person');
@@ -308,10 +308,10 @@ CREATE FUNCTION pg_temp.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMM
 CREATE TEMP TABLE people (age int, ill boolean);
 CREATE TEMP TABLE pg_class AS SELECT 1 AS oid;
 CREATE TEMP VIEW pg_attribute AS SELECT lab.sprung();
-CREATE TEMP TABLE dp_protected_relations (relation oid, budget text);
+CREATE TEMP TABLE protected (relation oid, budget_id uuid);
 SELECT public.dp_logreg_train('vault.people', 'note', '{age}', 1::pg_catalog.float8, positive => 'n1')::jsonb ->> 'rows' AS pg_temp;
 RESET search_path;
-DROP TABLE people, pg_temp.pg_class, pg_temp.dp_protected_relations;
+DROP TABLE people, pg_temp.pg_class, pg_temp.protected;
 DROP VIEW pg_temp.pg_attribute;
 DROP FUNCTION pg_temp.dperm_label;
 RESET ROLE;
@@ -423,8 +423,8 @@ RESET bytea_output;
 RESET ROLE;
 
 -- Names that change: in a schema of the analyst, who puts another table in
--- place of the protected one. What their transaction has not committed, the
--- call does not see
+-- place of the protected one. A call does not see what their transaction has
+-- not committed; then it is the table that counts, not its name
 SELECT format('GRANT CREATE ON DATABASE %I TO dperm_analyst', current_database()) \gexec
 SET ROLE dperm_analyst;
 \set ECHO none
@@ -446,9 +446,16 @@ SET ROLE dperm_analyst;
 BEGIN;
 ALTER SCHEMA shared RENAME TO away;
 ALTER SCHEMA other RENAME TO shared;
+SELECT outcomes('dp_logreg_train(?, ''y'', ''x'', 1) IS NOT NULL', $$ 'away.t' | 'vault.over' $$);
+ROLLBACK;
+ALTER SCHEMA shared RENAME TO away;
+ALTER SCHEMA other RENAME TO shared;
+SELECT vault.charged() AS before \gset
 SELECT dp_logreg_train('away.t', 'y', 'x', 1) IS NOT NULL AS swapped;
 SELECT dp_logreg_train('vault.over', 'y', 'x', 1) IS NOT NULL AS swapped_behind;
-ROLLBACK;
+SELECT vault.charged() - :before AS charged;
+ALTER SCHEMA shared RENAME TO other;
+ALTER SCHEMA away RENAME TO shared;
 DROP SCHEMA other CASCADE;
 RESET ROLE;
 DROP SCHEMA shared CASCADE;
@@ -520,8 +527,8 @@ SET ROLE dperm_owner;
 SELECT count(*) AS protected FROM dp_protected;
 RESET ROLE;
 DROP OWNED BY dperm_owner CASCADE;
-SELECT count(*) AS protected FROM dperm.dp_protected_relations WHERE budget = 'vault';
-SELECT count(*) AS columns_left FROM dperm.dp_protected_columns c WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = c.relation);
+SELECT count(*) AS protected FROM dperm.protected p JOIN dperm.budgets b ON b.id = p.budget_id WHERE b.budget = 'vault' AND p.ended IS NULL;
+SELECT count(*) AS columns_left FROM dperm.protected_columns k JOIN dperm.protected p ON p.id = k.protected WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = p.relation);
 SELECT count(*) > 10 AS ledger FROM dp_ledger WHERE budget = 'vault' AND act = 'charge';
 SELECT dp_budget_drop('vault');
 

@@ -72,7 +72,7 @@ SET ROLE dperm_second_owner;
 -- the owner corrects it, or closes the column
 SELECT dp_protect('visits', 'clinic', columns => '{age,bmi,code,ill}');
 SELECT dp_protect('visits', 'clinic', columns => '{age,bmi,ill}');
-SELECT columns, domains FROM dp_protected WHERE relation = 'visits'::regclass;
+SELECT columns, domains FROM dp_protected WHERE relation = 'clinic.visits';
 ALTER TABLE visits ALTER code TYPE int;
 SELECT dp_protect('visits', 'clinic', columns => '{age,bmi,mood,code,ill}', domains => '{"bmi": [10, 60], "mood": ["good", "awful"], "code": {"categories": [0, 1, 2, 3]}}');
 
@@ -80,11 +80,11 @@ SELECT dp_protect('visits', 'clinic', columns => '{age,bmi,mood,code,ill}', doma
 -- Knots without a range are for the one that is registered, also behind a view
 --
 SELECT dp_protect('grown', domains => '{"mass": {"knots": 4}}');
-SELECT domains FROM dp_protected WHERE relation = 'grown'::regclass;
+SELECT domains FROM dp_protected WHERE relation = 'clinic.grown';
 BEGIN;
 SELECT dp_protect('visits', 'clinic', domains => '{"bmi": {"knots": 3}, "age": {"knots": 2}}');
 ALTER TABLE visits DROP CONSTRAINT visits_age_check;
-SELECT domains FROM dp_protected WHERE relation = 'visits'::regclass;
+SELECT domains FROM dp_protected WHERE relation = 'clinic.visits';
 SELECT column_name, domain FROM dp_domains('visits') WHERE column_name IN ('age', 'bmi');
 ROLLBACK;
 SET ROLE dperm_second_analyst;
@@ -96,7 +96,7 @@ INSERT INTO stays SELECT '2020-12-01'::date + i % 5, '2020-12-01'::date + i % 5,
 SET datestyle = 'SQL, DMY';
 SET timezone = 'Asia/Tokyo';
 SELECT dp_protect('stays', 'clinic', domains => '{"came": ["01/12/2020", "05/12/2020"], "seen": ["31/12/2019", "05/12/2020 10:00:00.25"], "woke": ["8:00 AM", "6:00 PM"]}');
-SELECT domains FROM dp_protected WHERE relation = 'stays'::regclass;
+SELECT domains FROM dp_protected WHERE relation = 'clinic.stays';
 SET ROLE dperm_second_analyst;
 SET datestyle = 'ISO, MDY';
 SET timezone = 'America/New_York';
@@ -104,7 +104,7 @@ SELECT column_name, domain FROM dp_domains('stays');
 SELECT dp_logreg_train('stays', 'y', '{came,seen,woke}', 1, knots => 1)::jsonb -> 'features';
 SET ROLE dperm_second_owner;
 SELECT dp_protect('stays', 'clinic', domains => '{"came": ["2020-01-01", "today"]}');
-SELECT domains -> 'came' ->> 1 = current_date::text AS "today" FROM dp_protected WHERE relation = 'stays'::regclass;
+SELECT domains -> 'came' ->> 1 = current_date::text AS "today" FROM dp_protected WHERE relation = 'clinic.stays';
 -- times with a zone are categories, in the owner's zone
 CREATE TABLE alarms (rings timetz, y boolean);
 INSERT INTO alarms SELECT '08:00+00', i % 2 = 0 FROM generate_series(1, 100) i;
