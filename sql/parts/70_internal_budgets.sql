@@ -26,7 +26,7 @@ CREATE FUNCTION dperm.dperm_role_name_out(dperm.dperm_role_name) RETURNS cstring
 COMMENT ON FUNCTION dperm.dperm_role_name_out(dperm.dperm_role_name) IS 'internal to budgets: I/O of dperm_role_name';
 CREATE TYPE dperm.dperm_role_name (INPUT = dperm.dperm_role_name_in, OUTPUT = dperm.dperm_role_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
 COMMENT ON TYPE dperm.dperm_role_name IS
-	'internal to budgets: a role, like regrole, and its name; a name that no role had when it was restored refers to no role, and a role that was dropped is written as pg_dropped: and its last known name';
+	'internal to budgets: a role, like regrole, and its name; a name that no role had when it was restored refers to no role, and is written, like that of a role that was dropped, with pg_dropped: before it';
 CREATE FUNCTION dperm.dperm_role_of(dperm.dperm_role_name) RETURNS regrole
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm.dperm_role_of(dperm.dperm_role_name) IS 'internal to budgets: the role';
@@ -69,7 +69,7 @@ CREATE TABLE dperm.grants (
 	kept integer NOT NULL DEFAULT 0 CHECK (kept >= 0)
 );
 COMMENT ON TABLE dperm.grants IS
-	'internal to dp_grant: a row for each role that may spend from a budget; if epsilon or delta is NULL, only the budget is the limit; kept is how many releases it has paid for that are kept';
+	'internal to dp_grant: a row for each role that may spend from a budget; if epsilon or delta is NULL, only the budget is the limit; kept is how many releases it has paid for that are kept, or more';
 CREATE INDEX grants_budget_id ON dperm.grants (budget_id);
 CREATE UNIQUE INDEX grants_role ON dperm.grants (budget_id, grantee) WHERE grantee::oid <> 0;
 CREATE INDEX grants_grantee ON dperm.grants (grantee);
@@ -121,6 +121,7 @@ CREATE TABLE dperm.releases (
 	PRIMARY KEY (budget_id, entry),
 	FOREIGN KEY (budget_id, entry) REFERENCES dperm.ledger (budget_id, entry) ON DELETE CASCADE
 );
+CREATE INDEX releases_grant_id ON dperm.releases (grant_id);
 COMMENT ON TABLE dperm.releases IS
 	'internal to dp_releases: what was released for an entry of the ledger, or why nothing was; grant_id is the grant that paid, if any';
 

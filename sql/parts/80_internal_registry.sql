@@ -75,15 +75,19 @@ AS $$
 DECLARE
 	this text := dperm.dperm_here();
 BEGIN
-	WITH bound AS (UPDATE dperm.protected p SET relation = c.oid, here = this, unit_number = dperm.dperm_column_number(c.oid, p.unit)
-		FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
-		WHERE p.here <> this AND n.nspname = p.schema AND c.relname = p.name AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-			AND c.relowner = dperm.dperm_role_of(p.owner_name)
-			AND (p.ended IS NOT NULL OR NOT EXISTS (SELECT FROM dperm.protected o WHERE o.relation = c.oid AND o.here = this AND o.ended IS NULL))
+	WITH unbound AS MATERIALIZED (SELECT p.* FROM dperm.protected p WHERE p.here <> this FOR UPDATE SKIP LOCKED),
+	found AS (SELECT DISTINCT ON (c.oid, u.ended) u.id, c.oid AS relation
+		FROM unbound u JOIN pg_namespace n ON n.nspname = u.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = u.name
+		WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relowner = dperm.dperm_role_of(u.owner_name)
+			AND (u.ended IS NOT NULL OR NOT EXISTS (SELECT FROM dperm.protected o WHERE o.relation = c.oid AND o.here = this AND o.ended IS NULL))
+		ORDER BY c.oid, u.ended, u.id),
+	bound AS (UPDATE dperm.protected p SET relation = f.relation, here = this, unit_number = dperm.dperm_column_number(f.relation, p.unit)
+		FROM found f WHERE p.id = f.id
 		RETURNING p.id, p.relation)
 	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(b.relation, k.name) FROM bound b WHERE k.protected = b.id;
 END $$;
-COMMENT ON FUNCTION dperm.dperm_bind() IS 'internal to dp_protect: bind what has come from a dump or another database to relations, by name and owner';
+COMMENT ON FUNCTION dperm.dperm_bind() IS
+	'internal to dp_protect: bind what has come from a dump or another database to relations, by name and owner; one that is not ended to each, and none that another session is binding';
 
 CREATE FUNCTION dperm.dperm_bind_inserted() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -115,7 +119,7 @@ ALTER TABLE dperm.protected_columns ENABLE ALWAYS TRIGGER dperm_bind_inserted;
 -- command, and need no library.
 
 -- Before names change, what came with the files of another database is bound by
--- them. That needs the library; without it, nobody trains.
+-- them. That needs the library, and a snapshot that is not too old.
 CREATE FUNCTION dperm.dperm_before_command() RETURNS event_trigger
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -126,13 +130,13 @@ BEGIN
 		BEGIN
 			PERFORM dperm.dperm_bind();
 		EXCEPTION
-			WHEN undefined_file THEN NULL;
+			WHEN undefined_file OR serialization_failure THEN NULL; -- what is not followed is closed
 		END;
 	END IF;
 END $$;
 COMMENT ON FUNCTION dperm.dperm_before_command() IS 'internal to dp_protect: bind registrations before names change';
 CREATE EVENT TRIGGER dperm_before_command ON ddl_command_start
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA', 'ALTER TYPE')
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER SCHEMA', 'ALTER TYPE')
 	EXECUTE FUNCTION dperm.dperm_before_command();
 ALTER EVENT TRIGGER dperm_before_command ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER dperm_before_command IS 'internal to dp_protect: bind registrations before names change';
@@ -158,7 +162,9 @@ CREATE EVENT TRIGGER dperm_after_drop ON sql_drop EXECUTE FUNCTION dperm.dperm_a
 ALTER EVENT TRIGGER dperm_after_drop ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER dperm_after_drop IS 'internal to dp_protect: end the registrations of relations that are dropped';
 
--- Names are followed for dumps. And nobody else creates triggers on our tables, or
+-- Names are followed for dumps; a unit that was dropped has none, so that a column
+-- that gets its name is not taken for it. A relation whose names were not followed
+-- is closed (registry.c). And nobody else creates triggers on our tables, or
 -- foreign keys to them, which GRANT ALL includes the privileges for: triggers run
 -- with the rights of the owner of the table, and so do those of a table that a
 -- foreign key with ON DELETE or ON UPDATE leads to. What there is counts, not the
@@ -180,11 +186,11 @@ DECLARE
 	own oid[] := '{dperm.budgets,dperm.grants,dperm.ledger,dperm.releases,dperm.protected,dperm.protected_columns}'::regclass[];
 BEGIN
 	IF altered <> '{}' THEN
-		UPDATE dperm.protected p SET schema = n.nspname, name = c.relname,
-			unit = coalesce((SELECT a.attname FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = p.unit_number AND NOT a.attisdropped), p.unit)
-		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE p.id = ANY (altered) AND c.oid = p.relation AND ((p.schema, p.name) <> (n.nspname, c.relname)
-			OR EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum = p.unit_number AND NOT a.attisdropped AND a.attname <> p.unit));
+		UPDATE dperm.protected p SET schema = n.nspname, name = c.relname, unit = CASE WHEN p.unit IS NOT NULL THEN coalesce(a.attname, '') END
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, dperm.protected q
+			LEFT JOIN pg_attribute a ON a.attrelid = q.relation AND a.attnum = q.unit_number AND NOT a.attisdropped
+		WHERE p.id = ANY (altered) AND q.id = p.id AND c.oid = p.relation
+			AND ((p.schema, p.name) <> (n.nspname, c.relname) OR p.unit <> coalesce(a.attname, ''));
 		DELETE FROM dperm.protected_columns k USING dperm.protected p
 		WHERE p.id = ANY (altered) AND k.protected = p.id
 			AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = p.relation AND a.attnum = k.number AND NOT a.attisdropped);
@@ -201,7 +207,7 @@ END $$;
 COMMENT ON FUNCTION dperm.dperm_after_command() IS
 	'internal to dp_protect: follow the names of protected relations and their columns; and allow no trigger on the tables of the extension, and no foreign key to them, but its own';
 CREATE EVENT TRIGGER dperm_after_command ON ddl_command_end
-	WHEN TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER SCHEMA', 'ALTER TYPE')
+	WHEN TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER SCHEMA', 'ALTER TYPE')
 	EXECUTE FUNCTION dperm.dperm_after_command();
 ALTER EVENT TRIGGER dperm_after_command ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER dperm_after_command IS

@@ -24,15 +24,18 @@ CREATE VIEW @extschema@.dp_protected WITH (security_barrier) AS
 		(SELECT jsonb_object_agg(k.name, k.domain) FROM dperm.protected_columns k WHERE k.protected = p.id AND k.domain IS NOT NULL) AS domains,
 		CASE WHEN c.oid IS NULL THEN 'there is no relation of this name and owner'
 			WHEN c.relowner <> dperm.dperm_role_of(p.owner_name) THEN 'the relation has another owner'
-			WHEN t.unit IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.relation AND a.attnum = t.unit_number AND NOT a.attisdropped)
-				THEN 'the unit has been dropped' END AS closed
-	FROM (SELECT s.id FROM dperm.dperm_seen_budgets s WHERE s.owns OR s.spends
-		UNION SELECT p.budget_id FROM pg_class c JOIN dperm.protected p ON p.relation = c.oid
-			WHERE c.relowner = ANY ((SELECT dperm.dperm_own_roles())::oid[]) AND p.ended IS NULL AND p.budget_id IS NOT NULL) s
-	JOIN dperm.budgets b ON b.id = s.id
-	JOIN dperm.protected t ON t.budget_id = b.id AND t.ended IS NULL
-	JOIN dperm.protected p ON p.id = t.id OR p.view_of = t.id
-	LEFT JOIN pg_class c ON c.oid = p.relation AND p.here = (SELECT dperm.dperm_here())
+			WHEN t.unit = '' THEN 'the unit has been dropped'
+			WHEN (p.schema, p.name) <> (SELECT n.nspname, c.relname FROM pg_namespace n WHERE n.oid = c.relnamespace) THEN 'the relation was renamed unseen' END AS closed
+	FROM (SELECT p.id FROM dperm.dperm_seen_budgets s JOIN dperm.protected t ON t.budget_id = s.id JOIN dperm.protected p ON p.id = t.id OR p.view_of = t.id
+			WHERE s.owns OR s.spends
+		UNION SELECT p.id FROM pg_class c JOIN dperm.protected p ON p.relation = c.oid
+			WHERE c.relowner = ANY ((SELECT dperm.dperm_own_roles())::oid[]) AND p.here = (SELECT dperm.dperm_here())) s
+	JOIN dperm.protected p ON p.id = s.id
+	JOIN dperm.protected t ON t.id = coalesce(p.view_of, p.id) AND t.ended IS NULL
+	JOIN dperm.budgets b ON b.id = t.budget_id
+	LEFT JOIN pg_class c ON c.oid = CASE WHEN p.here = (SELECT dperm.dperm_here()) THEN p.relation
+		ELSE (SELECT r.oid FROM pg_namespace n JOIN pg_class r ON r.relnamespace = n.oid
+			WHERE n.nspname = p.schema AND r.relname = p.name AND r.relowner = dperm.dperm_role_of(p.owner_name)) END
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_protected IS
 	'protected tables and offered views that you may train on: the budget they are charged to, the unit (NULL for rows), the columns (NULL for all that are shown), the registered domains, and why a relation is closed, if it is';

@@ -85,12 +85,14 @@ AS $$
 DECLARE
 	this text := dperm.dperm_here();
 	former uuid := (SELECT p.id FROM dperm.protected p WHERE p.relation = $2 AND p.here = this AND p.ended IS NULL);
-	made uuid := (SELECT p.id FROM dperm.protected p WHERE p.relation = $2 AND p.here = this AND (p.budget_id = $3 OR p.view_of IS NOT NULL));
+	made uuid := (SELECT p.id FROM dperm.protected p WHERE p.relation = $2 AND p.here = this AND (p.budget_id = $3 OR p.view_of IS NOT NULL)
+		ORDER BY p.ended DESC LIMIT 1);
 	owner dperm.dperm_role_name := (SELECT dperm.dperm_role(c.relowner) FROM pg_class c WHERE c.oid = $2);
 BEGIN
 	-- what was restored for a relation of this name, if the caller may decide about it
 	DELETE FROM dperm.protected p USING pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-	WHERE c.oid = $2 AND (p.schema, p.name) = (n.nspname, c.relname) AND p.here <> this AND p.ended IS NULL
+	WHERE c.oid = $2 AND (p.schema, p.name) = (n.nspname, c.relname) AND p.ended IS NULL
+		AND (p.here <> this OR NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = p.relation))
 		AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE');
 	UPDATE dperm.protected p SET ended = clock_timestamp(), ended_by = pg_get_userbyid(caller) WHERE p.id = former AND p.id IS DISTINCT FROM made;
 	DELETE FROM dperm.protected_columns k WHERE k.protected IN (former, made);
@@ -100,9 +102,9 @@ BEGIN
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $2
 		RETURNING p.id INTO made;
 	ELSE
-		UPDATE dperm.protected p SET owner_name = owner, view_of = $4, unit = $5, unit_number = dperm.dperm_column_number($2, $5),
-			all_columns = columns IS NULL, ended = NULL, ended_by = NULL
-		WHERE p.id = made;
+		UPDATE dperm.protected p SET schema = n.nspname, name = c.relname, owner_name = owner, view_of = $4, unit = $5,
+			unit_number = dperm.dperm_column_number($2, $5), all_columns = columns IS NULL, ended = NULL, ended_by = NULL
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $2 AND p.id = made;
 	END IF;
 	INSERT INTO dperm.protected_columns (protected, name, listed, domain)
 	SELECT made, k.name, coalesce(k.name = ANY (columns), false), domains -> k.name::text
@@ -191,8 +193,9 @@ DECLARE
 BEGIN
 	SELECT p.* INTO ended FROM dperm.protected p LEFT JOIN (pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace) ON c.oid = $2
 	WHERE p.ended IS NULL AND (p.relation = $2 AND p.here = dperm.dperm_here()
-		OR (p.schema, p.name) = (n.nspname, c.relname) AND p.here <> dperm.dperm_here() AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE'))
-	ORDER BY p.here = dperm.dperm_here() DESC LIMIT 1;
+		OR (p.schema, p.name) = (n.nspname, c.relname) AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE')
+			AND (p.here <> dperm.dperm_here() OR NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = p.relation)))
+	ORDER BY p.relation = $2 AND p.here = dperm.dperm_here() DESC LIMIT 1;
 	SELECT * INTO account FROM dperm.budgets b
 	WHERE b.id = coalesce(ended.budget_id, (SELECT t.budget_id FROM dperm.protected t WHERE t.id = ended.view_of)) FOR UPDATE;
 	FOR shown IN WITH gone AS (DELETE FROM dperm.protected p WHERE ended.id IN (p.view_of, CASE WHEN p.view_of IS NOT NULL THEN p.id END)

@@ -125,7 +125,7 @@ EXCEPTION
 		RAISE EXCEPTION 'budget "%" already exists', $2
 			USING ERRCODE = 'duplicate_object', HINT = 'Use dp_budget_alter to raise or lower it.';
 	WHEN lock_not_available THEN
-		RAISE EXCEPTION 'budget "%" is being created by a transaction that has not ended', $2
+		RAISE EXCEPTION 'a transaction that has not ended is creating budget "%", or the first one', $2
 			USING ERRCODE = 'lock_not_available', HINT = 'Try again, or use another name.';
 END $$;
 COMMENT ON FUNCTION dperm.dp_budget_create(oid, text, float8, float8, text) IS 'internal to dp_budget_create';
@@ -197,21 +197,27 @@ BEGIN
 	END IF;
 	PERFORM dperm.dperm_note(caller, dropped, 'drop');
 	DELETE FROM dperm.grants g WHERE g.budget_id = dropped.id;
-	DELETE FROM dperm.protected p WHERE p.budget_id = dropped.id;
+	-- what this transaction has ended stays, so that it cannot train uncharged
+	DELETE FROM dperm.protected p WHERE p.budget_id = dropped.id AND (p.ended IS NULL OR p.ended < now());
 	UPDATE dperm.budgets b SET dropped = clock_timestamp() WHERE b.id = dropped.id;
 END $$;
 COMMENT ON FUNCTION dperm.dp_budget_drop(oid, text) IS 'internal to dp_budget_drop';
 
+-- What is protected while this waits counts: so the rows are locked first, but not
+-- those that are in use.
 CREATE FUNCTION dperm.dp_budget_prune(caller oid, before timestamptz) RETURNS bigint
-	LANGUAGE sql SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-	WITH pruned AS (DELETE FROM dperm.budgets b
-		WHERE b.spent_epsilon = 0 AND b.created < coalesce($2, now() - interval '30 days')
-			AND NOT EXISTS (SELECT FROM dperm.protected p WHERE p.budget_id = b.id AND p.ended IS NULL)
-			AND NOT EXISTS (SELECT FROM dperm.budgets l WHERE l.budget = b.budget AND l.since > b.since)
-		RETURNING b.id)
-	SELECT count(*) FROM pruned;
-END;
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	unused uuid[] := ARRAY(SELECT b.id FROM dperm.budgets b WHERE b.spent_epsilon = 0 AND b.created < coalesce($2, now() - interval '30 days') FOR UPDATE SKIP LOCKED);
+	pruned bigint;
+BEGIN
+	DELETE FROM dperm.budgets b WHERE b.id = ANY (unused)
+		AND NOT EXISTS (SELECT FROM dperm.protected p WHERE p.budget_id = b.id AND p.ended IS NULL)
+		AND NOT EXISTS (SELECT FROM dperm.budgets l WHERE l.budget = b.budget AND l.since > b.since);
+	GET DIAGNOSTICS pruned = ROW_COUNT;
+	RETURN pruned;
+END $$;
 COMMENT ON FUNCTION dperm.dp_budget_prune(oid, timestamptz) IS 'internal to dp_budget_prune: their ledgers go with them, but entries of a name keep their numbers';
 
 CREATE FUNCTION dperm.dperm_existing_role(role name) RETURNS oid
@@ -256,6 +262,7 @@ BEGIN
 	after.epsilon := coalesce(limits[1], dperm.dperm_budget_limit((before.epsilon + limits[3])::float8, false), before.epsilon);
 	after.delta := coalesce(limits[2], before.delta);
 	IF before.id IS NULL THEN
+		DELETE FROM dperm.grants g WHERE g.budget_id = granted.id AND g.grantee_name::text = 'pg_dropped:' || $3;
 		INSERT INTO dperm.grants (budget_id, grantee_name, epsilon, delta) VALUES (granted.id, dperm.dperm_role(receiver), after.epsilon, after.delta);
 	ELSIF (after.epsilon, after.delta) IS NOT DISTINCT FROM (before.epsilon, before.delta) THEN
 		RAISE NOTICE 'nothing of the grant of budget "%" to "%" has changed', $2, $3
@@ -299,20 +306,13 @@ COMMENT ON FUNCTION dperm.dp_revoke(oid, text, name) IS 'internal to dp_revoke';
 CREATE FUNCTION dperm.dp_release_drop(caller oid, budget text, entry bigint) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-	line dperm.ledger;
-	kept dperm.releases;
 BEGIN
-	SELECT * INTO line FROM dperm.ledger e WHERE e.budget = $2 AND e.entry = $3;
-	SELECT * INTO kept FROM dperm.releases k WHERE k.budget_id = line.budget_id AND k.entry = line.entry AND k.failure IS NULL AND pg_has_role(caller, k.payer, 'USAGE');
+	-- no lock but that on the release: who has paid need not own the budget
+	UPDATE dperm.releases k SET model = NULL, metrics = NULL, failure = 'deleted' FROM dperm.ledger e
+	WHERE e.budget = $2 AND e.entry = $3 AND k.budget_id = e.budget_id AND k.entry = e.entry AND k.failure IS NULL AND pg_has_role(caller, k.payer, 'USAGE');
 	IF NOT FOUND THEN
 		RAISE EXCEPTION 'entry % of budget "%" has no release that you have paid for', $3, $2
 			USING ERRCODE = 'undefined_object', HINT = 'dp_releases lists them.';
-	END IF;
-	PERFORM FROM dperm.budgets b WHERE b.id = line.budget_id FOR UPDATE;
-	UPDATE dperm.releases k SET model = NULL, metrics = NULL, failure = 'deleted' WHERE k.budget_id = line.budget_id AND k.entry = line.entry AND k.failure IS NULL;
-	IF FOUND THEN
-		UPDATE dperm.grants g SET kept = greatest(g.kept - 1, 0) WHERE g.id = kept.grant_id;
 	END IF;
 END $$;
 COMMENT ON FUNCTION dperm.dp_release_drop(oid, text, bigint) IS 'internal to dp_release_drop';

@@ -46,7 +46,7 @@ COMMENT ON FUNCTION dperm.dperm_report_ledger(@extschema@.dp_model) IS
 
 -- The largest limits under which anything was charged, or could be now: what all releases of a budget guarantee. Whoever sees the budget sees them. Lines about a dropped owner have no limits.
 CREATE VIEW dperm.dperm_report_limits WITH (security_barrier) AS
-	SELECT a.budget, a.since, l.epsilon, l.delta
+	SELECT a.budget, a.since, a.entry AS last, l.epsilon, l.delta
 	FROM dperm.budgets a
 	CROSS JOIN LATERAL (SELECT min(e.entry) AS entry FROM dperm.ledger e WHERE e.budget = a.budget AND e.budget_id = a.id AND e.act = 'charge') charge
 	CROSS JOIN LATERAL (SELECT max(e.entry) AS entry FROM dperm.ledger e
@@ -63,11 +63,11 @@ CREATE FUNCTION dperm.dperm_report_facts(budget text) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
 	WITH limits AS MATERIALIZED (
-		SELECT s.since, s.epsilon, s.delta FROM dperm.dperm_report_limits s WHERE s.budget = $1 ORDER BY s.since DESC LIMIT 1),
+		SELECT s.since, s.last, s.epsilon, s.delta FROM dperm.dperm_report_limits s WHERE s.budget = $1 ORDER BY s.since DESC LIMIT 1),
 	entries AS MATERIALIZED (
 		SELECT l.entry, l.at, l.act, l.role, l.function, l.relation, l.purpose, l.epsilon, l.delta, l.release
 		FROM @extschema@.dp_ledger l
-		WHERE l.budget = $1 AND l.entry >= coalesce((SELECT m.since FROM limits m), 0)),
+		WHERE l.budget = $1 AND l.entry >= coalesce((SELECT m.since FROM limits m), 0) AND l.entry <= (SELECT m.last FROM limits m)),
 	charges AS (SELECT e.* FROM entries e WHERE e.act = 'charge')
 	SELECT jsonb_build_object(
 		'budgets', (SELECT jsonb_agg(to_jsonb(b) ORDER BY b.epsilon_left DESC) FROM dperm.dperm_seen_accounts b, limits m WHERE b.budget = $1 AND b.since = m.since),

@@ -119,7 +119,7 @@ find_payer(const DpermBudget *budget, const Debit *debit)
 
 	if (fault == DPERM_PAYER_NO_GRANT)
 		dperm_grants_raise(budget);
-	if (payer.kept >= DPERM_GRANTS_KEPT && OidIsValid(debit->charge->relation))
+	if (fault == DPERM_PAYER_NO_ROOM && payer.kept >= DPERM_GRANTS_KEPT)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("%d releases are kept for the grant of budget \"%s\" to \"%s\"",

@@ -46,6 +46,10 @@ payer_of(const DpermOwnRows *rows, int row)
 		.kept = DatumGetInt32(dperm_own_rows_value(rows, row, "kept"))
 	};
 
+	/* those that have failed, or were deleted, are not kept */
+	if (payer.kept >= DPERM_GRANTS_KEPT)
+		payer.kept = dperm_own_rows_count("releases", "grant_id", dperm_own_rows_uuid(payer.id),
+										  "failure");
 	for (int i = 0; i < 2; i++)
 	{
 		payer.limited[i] = dperm_own_rows_value(rows, row, limits[i]) != 0;
@@ -99,7 +103,8 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 	{
 		DpermPayer	found = payer_of(&rows, lfirst_int(cell));
 
-		if (dperm_grants_suffice(&found, DPERM_PAYER_EPSILON, epsilon) &&
+		if (found.kept < DPERM_GRANTS_KEPT &&
+			dperm_grants_suffice(&found, DPERM_PAYER_EPSILON, epsilon) &&
 			dperm_grants_suffice(&found, DPERM_PAYER_DELTA, delta))
 		{
 			*payer = found;

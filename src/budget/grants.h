@@ -13,7 +13,7 @@ typedef struct DpermPayer
 	char	   *id;				/* of this grant, a uuid as text; NULL: none */
 	bool		limited[2];		/* does the grant have a limit of epsilon, of delta? */
 	DpermAmount left[2];		/* then what it has left before this charge */
-	int			kept;			/* how many releases it has paid for that are kept */
+	int			kept;			/* how many releases it has paid for that are kept, or more */
 } DpermPayer;
 
 /* So many at most: releases are in every dump, and a model can have megabytes. */
@@ -34,7 +34,8 @@ typedef enum DpermPayerFault
 {
 	DPERM_PAYER_FOUND,
 	DPERM_PAYER_NO_GRANT,		/* no grant, and not an owner */
-	DPERM_PAYER_NO_ROOM			/* too little left of the grant, which is in the payer */
+	/* too little left of the grant, which is in the payer, or too many releases kept */
+	DPERM_PAYER_NO_ROOM
 } DpermPayerFault;
 
 /*

@@ -131,9 +131,12 @@ append_row(DpermOwnRows *rows, HeapTuple tuple)
 		toast_flatten_tuple(tuple, rows->desc) : heap_copytuple(tuple);
 }
 
-/* Find rows. */
-DpermOwnRows
-dperm_own_rows_find(const char *name, const char *column, Datum value, Snapshot snapshot)
+/*
+ * Visit the rows in which a column has a value: add them to those found, or only
+ * count those in which another column is NULL.
+ */
+static DpermOwnRows
+visit_rows(const char *name, const char *column, Datum value, Snapshot snapshot, const char *null)
 {
 	Relation	table = table_open(dperm_own_rows_table(name), AccessShareLock);
 	Relation	index = open_index(table, column);
@@ -148,7 +151,10 @@ dperm_own_rows_find(const char *name, const char *column, Datum value, Snapshot 
 	HeapTuple	tuple;
 
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		append_row(&found, tuple);
+		if (null == NULL)
+			append_row(&found, tuple);
+		else
+			found.count += heap_attisnull(tuple, column_number(found.desc, null), found.desc);
 	systable_endscan(scan);
 	if (snapshot == NULL)
 		UnregisterSnapshot(used);
@@ -156,6 +162,20 @@ dperm_own_rows_find(const char *name, const char *column, Datum value, Snapshot 
 		index_close(index, NoLock);
 	table_close(table, NoLock);
 	return found;
+}
+
+/* Find rows. */
+DpermOwnRows
+dperm_own_rows_find(const char *table, const char *column, Datum value, Snapshot snapshot)
+{
+	return visit_rows(table, column, value, snapshot, NULL);
+}
+
+/* Count rows. */
+int
+dperm_own_rows_count(const char *table, const char *column, Datum value, const char *null)
+{
+	return visit_rows(table, column, value, NULL, null).count;
 }
 
 /* Does the table have a row? */

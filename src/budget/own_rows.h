@@ -44,6 +44,10 @@ extern DpermOwnRows dperm_own_rows_find(const char *table, const char *column, D
 /* Does the table have a row? */
 extern bool dperm_own_rows_any(const char *table);
 
+/* The number of such rows in which another column is NULL. */
+extern int	dperm_own_rows_count(const char *table, const char *column, Datum value,
+								 const char *null);
+
 /*
  * Columns of a row: 0 or NULL for NULL. Text is the result of the output
  * function.

@@ -6,9 +6,10 @@
  * each of our tables has rows of many roles: a name that does not exist must not
  * prevent the other rows from being restored. Such a name is kept as a name, and
  * refers to nobody. No OID is ever dumped: in another cluster it would be that
- * of another role. For the same reason a role that was dropped is not dumped
- * under its name alone, which may belong to another role by then: no role can
- * have a name that begins with "pg_" but those that PostgreSQL comes with.
+ * of another role. For the same reason a role that was dropped, or was missing,
+ * is not dumped under its name alone, which may belong to another role by then:
+ * no role can have a name that begins with "pg_" but those that PostgreSQL comes
+ * with.
  */
 #include "postgres.h"
 
@@ -24,7 +25,7 @@ PG_FUNCTION_INFO_V1(dperm_role_name_in);
 PG_FUNCTION_INFO_V1(dperm_role_name_out);
 PG_FUNCTION_INFO_V1(dperm_role_of);
 
-/* What precedes the name of a dropped role. */
+/* What precedes the name of a role that was dropped, or was missing. */
 #define DROPPED "pg_dropped:"
 
 typedef struct RoleName
@@ -68,9 +69,11 @@ Datum
 dperm_role_name_in(PG_FUNCTION_ARGS)
 {
 	char	   *name = PG_GETARG_CSTRING(0);
-	Oid			role = strlen(name) < NAMEDATALEN ? get_role_oid(name, true) : InvalidOid;
 
-	PG_RETURN_DATUM(make_value(role, name));
+	if (strncmp(name, DROPPED, strlen(DROPPED)) == 0)
+		PG_RETURN_DATUM(make_value(InvalidOid, name + strlen(DROPPED)));
+	PG_RETURN_DATUM(
+		make_value(strlen(name) < NAMEDATALEN ? get_role_oid(name, true) : InvalidOid, name));
 }
 
 /* Output: the name that the role has now. */
@@ -78,7 +81,7 @@ Datum
 dperm_role_name_out(PG_FUNCTION_ARGS)
 {
 	RoleName   *value = (RoleName *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
-	char	   *name = OidIsValid(value->role) ? GetUserNameFromId(value->role, true) : value->name;
+	char	   *name = OidIsValid(value->role) ? GetUserNameFromId(value->role, true) : NULL;
 
 	PG_RETURN_CSTRING(name ? pstrdup(name) : psprintf(DROPPED "%s", value->name));
 }

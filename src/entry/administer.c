@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "access/xact.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
@@ -50,6 +51,13 @@ dperm_administer_call(const char *function, int count, const Oid *types,
 	int			security;
 	Datum		result = 0;
 
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("budgets and protected relations cannot be changed in isolation level %s",
+						XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
+				 errdetail("Its snapshot does not see what others have changed since."),
+				 errhint("Use READ COMMITTED.")));
 	memcpy(inner_types + 1, types, sizeof(Oid) * count);
 	fmgr_info(LookupFuncName(list_make2(makeString("dperm"), makeString(pstrdup(function))),
 							 count + 1, inner_types, false), &found);

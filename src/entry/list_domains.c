@@ -31,7 +31,8 @@ usable_registration(Oid relation)
 		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)) ?
 		dperm_registry_find(relation) : NULL;
 
-	if (registration == NULL || registration->ended || registration->budget == NULL ||
+	if (registration == NULL || registration->ended || registration->stale ||
+		registration->budget == NULL ||
 		!dperm_protection_is_owners(registration) ||
 		!dperm_debit_permitted(registration->budget, relation, GetUserId()))
 		return NULL;

@@ -25,6 +25,21 @@
 #include "relation/relation.h"
 #include "relation/row_sources.h"
 
+/*
+ * Raise an error for a relation that is closed: its owner has to decide. reason
+ * is a sentence, and way what the owner has to do.
+ */
+static void
+raise_closed(Oid relation, const char *reason, const char *way)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("protected relation \"%s\" has been changed, and is closed",
+					get_rel_name(relation)),
+			 errdetail_internal("%s", reason),
+			 errhint("Its owner has to %s.", way)));
+}
+
 /* The registration of a relation; NULL if it is not protected. */
 DpermRegistration *
 dperm_protection_find(Oid relation)
@@ -63,6 +78,10 @@ dperm_protection_find(Oid relation)
 						   registration->budget->name),
 				 errhint("Its owner has to protect it again with dp_protect, or call "
 						 "dp_unprotect.")));
+	if (registration->stale)
+		raise_closed(relation, "It, or one of its columns, was renamed while no event trigger "
+					 "followed it: they were disabled, or the transaction was older than the "
+					 "registration.", "call dp_protect");
 	return registration;
 }
 
@@ -72,21 +91,6 @@ dperm_protection_is_owners(const DpermRegistration *registration)
 {
 	return !registration->foreign && OidIsValid(registration->owner) &&
 		registration->owner == dperm_relation_owner(registration->relation);
-}
-
-/*
- * Raise an error for a relation that is closed: its owner has to decide. reason
- * is a sentence, and way what the owner has to do.
- */
-static void
-raise_closed(Oid relation, const char *reason, const char *way)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("protected relation \"%s\" has been changed, and is closed",
-					get_rel_name(relation)),
-			 errdetail_internal("%s", reason),
-			 errhint("Its owner has to %s.", way)));
 }
 
 /* Resolve a registration. */
@@ -106,8 +110,10 @@ dperm_protection_resolve(DpermRegistration *registration)
 	}
 	registration->view = dperm_view_read(relation);
 	table = dperm_registry_find(registration->view->table);
-	if (table == NULL || table->ended || strcmp(table->id, registration->view_of) != 0)
-		raise_closed(relation, "It is a view, and its table is not the one that it is offered of.",
+	if (table == NULL || table->ended || table->stale ||
+		strcmp(table->id, registration->view_of) != 0)
+		raise_closed(relation, "It is a view, and its table is not the one that it is offered of, "
+					 "or is closed.",
 					 "call dp_protect, or dp_unprotect");
 	if (table->owner != owner || !dperm_protection_is_owners(table))
 		raise_closed(relation, "It is a view, and its table has another owner.",

@@ -5,7 +5,8 @@
  * columns, if it was written in this database. One that has come from a dump, or
  * with the files of another database, has names that count until it is bound:
  * it belongs to a relation of this name whose owner is the role that is named. A
- * relation of this name that belongs to somebody else is closed.
+ * relation of this name that belongs to somebody else is closed. Event triggers
+ * follow names, for dumps; where they have not, a relation is closed, too.
  */
 #include "postgres.h"
 
@@ -28,14 +29,18 @@
 
 #define PROTECTED "protected"
 
-/* Is the OID of a row valid? This is the same name as that of dperm_here(). */
+/*
+ * Is a row bound to a relation that exists? This is the same name as that of
+ * dperm_here().
+ */
 static bool
-is_here(const DpermOwnRows *rows, int row)
+is_bound(const DpermOwnRows *rows, int row)
 {
 	char		here[64];
 
 	snprintf(here, sizeof(here), INT64_FORMAT ".%u", (int64) GetSystemIdentifier(), MyDatabaseId);
-	return strcmp(dperm_own_rows_text(rows, row, "here"), here) == 0;
+	return strcmp(dperm_own_rows_text(rows, row, "here"), here) == 0 &&
+		SearchSysCacheExists1(RELOID, dperm_own_rows_value(rows, row, "relation"));
 }
 
 /* Has a registration ended before this transaction? */
@@ -43,6 +48,17 @@ static bool
 is_over(const DpermOwnRows *rows, int row)
 {
 	return dperm_own_rows_value(rows, row, "ended") && !dperm_own_rows_is_fresh(rows, row);
+}
+
+/* Does a relation have the name that a row has? */
+static bool
+has_name(const DpermOwnRows *rows, int row, Oid relation)
+{
+	char	   *name = get_rel_name(relation);
+	char	   *schema = name ? get_namespace_name(get_rel_namespace(relation)) : NULL;
+
+	return schema && strcmp(name, dperm_own_rows_text(rows, row, "name")) == 0 &&
+		strcmp(schema, dperm_own_rows_text(rows, row, "schema")) == 0;
 }
 
 /*
@@ -58,18 +74,16 @@ find_row(Oid relation, Snapshot snapshot)
 	int			best = -1;
 
 	for (int i = 0; i < rows.count; i++)
-		if (is_here(&rows, i) && !is_over(&rows, i) &&
+		if (is_bound(&rows, i) && !is_over(&rows, i) &&
 			(best < 0 || !dperm_own_rows_value(&rows, i, "ended")))
 			best = i;
 	if (best < 0 && name)
 	{
-		char	   *schema = get_namespace_name(get_rel_namespace(relation));
-
 		rows = dperm_own_rows_find(PROTECTED, "name", DirectFunctionCall1(namein, CStringGetDatum(name)),
 								   snapshot);
-		for (int i = 0; schema && i < rows.count; i++)
-			if (!is_here(&rows, i) && !dperm_own_rows_value(&rows, i, "ended") &&
-				strcmp(schema, dperm_own_rows_text(&rows, i, "schema")) == 0)
+		for (int i = 0; i < rows.count; i++)
+			if (!is_bound(&rows, i) && !dperm_own_rows_value(&rows, i, "ended") &&
+				has_name(&rows, i, relation))
 				best = i;
 	}
 	rows.count = best >= 0 ? 1 : 0;
@@ -93,16 +107,22 @@ present_name(Oid relation, AttrNumber number)
 	return name;
 }
 
-/* The number of a column in a row: as it is there, or by name if that is not bound. */
+/*
+ * The number of a column in a row: as it is there, or by name if that is not
+ * bound; 0 if the column has been dropped.
+ */
 static AttrNumber
-number_of(const DpermOwnRows *rows, int row, const char *number, const char *name, Oid relation,
-		  bool bound)
+number_of(const DpermOwnRows *rows, int row, const char *number, const char *name, bool bound,
+		  DpermRegistration *registration)
 {
-	char	   *column = bound ? NULL : dperm_own_rows_text(rows, row, name);
+	char	   *column = dperm_own_rows_text(rows, row, name);
 	AttrNumber	found = bound ? DatumGetInt16(dperm_own_rows_value(rows, row, number)) :
-		column ? get_attnum(relation, column) : 0;
+		get_attnum(registration->relation, column);
+	char	   *present = found > 0 ? present_name(registration->relation, found) : NULL;
 
-	return found > 0 && present_name(relation, found) ? found : 0;
+	if (present && strcmp(present, column) != 0)
+		registration->stale = true;
+	return present ? found : 0;
 }
 
 /* Fill in the columns of a registration, in the order of the table. */
@@ -117,8 +137,7 @@ find_columns(DpermRegistration *registration, bool bound, Snapshot snapshot)
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int i = 0; i < rows.count; i++)
 	{
-		AttrNumber	number =
-			number_of(&rows, i, "number", "name", registration->relation, bound);
+		AttrNumber	number = number_of(&rows, i, "number", "name", bound, registration);
 		Datum		domain = dperm_own_rows_value(&rows, i, "domain");
 
 		if (number == 0)
@@ -174,7 +193,7 @@ dperm_registry_find(Oid relation)
 
 	if (rows.count > 0)
 	{
-		bool		bound = is_here(&rows, 0);
+		bool		bound = is_bound(&rows, 0);
 
 		found = palloc0(sizeof(*found));
 		found->relation = relation;
@@ -184,9 +203,10 @@ dperm_registry_find(Oid relation)
 		found->ended = dperm_own_rows_value(&rows, 0, "ended") != 0;
 		found->fresh = dperm_own_rows_is_fresh(&rows, 0);
 		found->foreign = !bound && found->owner != dperm_relation_owner(relation);
+		found->stale = !has_name(&rows, 0, relation);
 		found->persons = dperm_own_rows_value(&rows, 0, "unit") != 0;
 		if (found->persons)
-			found->unit = number_of(&rows, 0, "unit_number", "unit", relation, bound);
+			found->unit = number_of(&rows, 0, "unit_number", "unit", bound, found);
 		found->all_columns = DatumGetBool(dperm_own_rows_value(&rows, 0, "all_columns"));
 		find_columns(found, bound, snapshot);
 		find_budget(found, rows, snapshot);
