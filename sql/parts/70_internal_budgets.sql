@@ -13,9 +13,11 @@
 -- publication for all tables would make these commands fail. REPLICA IDENTITY
 -- FULL is no alternative: PostgreSQL 18 rejects it for generated columns.
 --
--- A charge writes its rows without SQL (own_rows.c). No trigger fires for that,
--- and so no foreign key is checked: what C writes refers to the row of the
--- budget, which it has locked.
+-- There are no foreign keys: pg_restore -j restores the tables of an extension at
+-- the same time, in any order, and foreign keys of an extension are there before
+-- the data. A charge writes its rows without SQL (own_rows.c), for which no
+-- trigger fires: what C writes refers to the row of the budget, which it has
+-- locked. Triggers delete what belongs to a deleted row (dperm_cascade).
 
 CREATE TYPE dperm.dperm_role_name;
 CREATE FUNCTION dperm.dperm_role_name_in(cstring) RETURNS dperm.dperm_role_name
@@ -59,7 +61,7 @@ CREATE INDEX budgets_owner ON dperm.budgets (owner);
 
 CREATE TABLE dperm.grants (
 	id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-	budget_id uuid NOT NULL REFERENCES dperm.budgets ON DELETE CASCADE,
+	budget_id uuid NOT NULL,
 	grantee_name dperm.dperm_role_name NOT NULL,
 	grantee regrole GENERATED ALWAYS AS (dperm.dperm_role_of(grantee_name)) STORED,
 	epsilon numeric CHECK (epsilon > 0),
@@ -75,7 +77,7 @@ CREATE UNIQUE INDEX grants_role ON dperm.grants (budget_id, grantee) WHERE grant
 CREATE INDEX grants_grantee ON dperm.grants (grantee);
 
 CREATE TABLE dperm.ledger (
-	budget_id uuid NOT NULL REFERENCES dperm.budgets ON DELETE CASCADE,
+	budget_id uuid NOT NULL,
 	budget text COLLATE "C" NOT NULL,
 	entry bigint NOT NULL CHECK (entry > 0),
 	at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -118,8 +120,7 @@ CREATE TABLE dperm.releases (
 	model @extschema@.dp_model,
 	metrics jsonb,
 	failure text,
-	PRIMARY KEY (budget_id, entry),
-	FOREIGN KEY (budget_id, entry) REFERENCES dperm.ledger (budget_id, entry) ON DELETE CASCADE
+	PRIMARY KEY (budget_id, entry)
 );
 CREATE INDEX releases_grant_id ON dperm.releases (grant_id);
 COMMENT ON TABLE dperm.releases IS

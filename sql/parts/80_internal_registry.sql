@@ -20,8 +20,8 @@ CREATE TABLE dperm.protected (
 	schema name NOT NULL,
 	name name NOT NULL,
 	owner_name dperm.dperm_role_name NOT NULL,
-	budget_id uuid REFERENCES dperm.budgets ON DELETE CASCADE,
-	view_of uuid REFERENCES dperm.protected ON DELETE CASCADE,
+	budget_id uuid,
+	view_of uuid,
 	unit name,
 	unit_number int2 NOT NULL DEFAULT 0,
 	all_columns boolean NOT NULL,
@@ -42,7 +42,7 @@ CREATE INDEX protected_view_of ON dperm.protected (view_of);
 
 CREATE TABLE dperm.protected_columns (
 	id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-	protected uuid NOT NULL REFERENCES dperm.protected ON DELETE CASCADE,
+	protected uuid NOT NULL,
 	name name NOT NULL,
 	number int2 NOT NULL DEFAULT 0,
 	listed boolean NOT NULL,
@@ -51,8 +51,9 @@ CREATE TABLE dperm.protected_columns (
 	CHECK (listed OR domain IS NOT NULL)
 );
 COMMENT ON TABLE dperm.protected_columns IS
-	'internal to dp_protect: a row for each column of a protected relation that is listed or has a domain';
+	'internal to dp_protect: a row for each column of a protected relation that is listed or has a domain; number is 0 until it is bound';
 CREATE INDEX protected_columns_protected ON dperm.protected_columns (protected);
+CREATE INDEX protected_columns_number ON dperm.protected_columns (number) WHERE number = 0;
 
 SELECT pg_extension_config_dump('dperm.protected', '');
 SELECT pg_extension_config_dump('dperm.protected_columns', '');
@@ -75,7 +76,7 @@ AS $$
 DECLARE
 	this text := dperm.dperm_here();
 BEGIN
-	WITH unbound AS MATERIALIZED (SELECT p.* FROM dperm.protected p WHERE p.here <> this FOR UPDATE SKIP LOCKED),
+	WITH unbound AS MATERIALIZED (SELECT p.* FROM dperm.protected p WHERE p.here < this OR p.here > this FOR UPDATE SKIP LOCKED),
 	found AS (SELECT DISTINCT ON (c.oid, u.ended) u.id, c.oid AS relation
 		FROM unbound u JOIN pg_namespace n ON n.nspname = u.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = u.name
 		WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relowner = dperm.dperm_role_of(u.owner_name)
@@ -85,6 +86,8 @@ BEGIN
 		FROM found f WHERE p.id = f.id
 		RETURNING p.id, p.relation)
 	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(b.relation, k.name) FROM bound b WHERE k.protected = b.id;
+	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(p.relation, k.name) FROM dperm.protected p
+	WHERE k.number = 0 AND p.id = k.protected AND p.here = this;
 END $$;
 COMMENT ON FUNCTION dperm.dperm_bind() IS
 	'internal to dp_protect: bind what has come from a dump or another database to relations, by name and owner; one that is not ended to each, and none that another session is binding';
@@ -95,11 +98,10 @@ AS $$
 BEGIN
 	IF TG_TABLE_NAME = 'protected' THEN
 		UPDATE dperm.protected p SET relation = 0, here = '' FROM inserted i WHERE p.id = i.id;
-		PERFORM dperm.dperm_bind();
 	ELSE
-		UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(p.relation, k.name)
-		FROM inserted i, dperm.protected p WHERE k.id = i.id AND p.id = k.protected AND p.here <> '';
+		UPDATE dperm.protected_columns k SET number = 0 FROM inserted i WHERE k.id = i.id;
 	END IF;
+	PERFORM dperm.dperm_bind();
 	RETURN NULL;
 END $$;
 COMMENT ON FUNCTION dperm.dperm_bind_inserted() IS 'internal to dp_protect: no OID and no number of a column is taken from a dump';
@@ -110,6 +112,29 @@ ALTER TABLE dperm.protected ENABLE ALWAYS TRIGGER dperm_bind_inserted;
 CREATE TRIGGER dperm_bind_inserted AFTER INSERT ON dperm.protected_columns REFERENCING NEW TABLE AS inserted
 	FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_bind_inserted();
 ALTER TABLE dperm.protected_columns ENABLE ALWAYS TRIGGER dperm_bind_inserted;
+
+CREATE FUNCTION dperm.dperm_cascade() RETURNS trigger
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF TG_TABLE_NAME = 'budgets' THEN
+		DELETE FROM dperm.grants g USING deleted d WHERE g.budget_id = d.id;
+		DELETE FROM dperm.releases k USING deleted d WHERE k.budget_id = d.id;
+		DELETE FROM dperm.ledger e USING deleted d WHERE e.budget_id = d.id;
+		DELETE FROM dperm.protected p USING deleted d WHERE p.budget_id = d.id;
+	ELSIF EXISTS (SELECT FROM deleted) THEN
+		DELETE FROM dperm.protected_columns k USING deleted d WHERE k.protected = d.id;
+		DELETE FROM dperm.protected v USING deleted d WHERE v.view_of = d.id;
+	END IF;
+	RETURN NULL;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_cascade() IS 'internal to budgets: delete what belongs to a budget, a protected table or a view';
+CREATE TRIGGER dperm_cascade AFTER DELETE ON dperm.budgets REFERENCING OLD TABLE AS deleted
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_cascade();
+ALTER TABLE dperm.budgets ENABLE ALWAYS TRIGGER dperm_cascade;
+CREATE TRIGGER dperm_cascade AFTER DELETE ON dperm.protected REFERENCING OLD TABLE AS deleted
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_cascade();
+ALTER TABLE dperm.protected ENABLE ALWAYS TRIGGER dperm_cascade;
 
 --
 -- What happens to protected relations
@@ -198,7 +223,7 @@ BEGIN
 		WHERE p.id = ANY (altered) AND k.protected = p.id AND a.attrelid = p.relation AND a.attnum = k.number AND a.attname <> k.name;
 	END IF;
 	IF TG_TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'ALTER TABLE', 'CREATE SCHEMA') AND EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = ANY (own)
-			AND CASE WHEN t.tgisinternal THEN t.tgconstrrelid <> 0 AND t.tgconstrrelid <> ALL (own)
+			AND CASE WHEN t.tgisinternal THEN t.tgconstrrelid <> 0
 				ELSE (SELECT p.pronamespace FROM pg_proc p WHERE p.oid = t.tgfoid) <> 'dperm'::regnamespace END) THEN
 		RAISE EXCEPTION 'tables of extension dperm have no triggers or foreign keys but its own'
 			USING ERRCODE = 'insufficient_privilege', HINT = 'A superuser should revoke all privileges on tables of schema dperm.';

@@ -22,7 +22,7 @@ CREATE VIEW @extschema@.dp_protected WITH (security_barrier) AS
 	SELECT format('%I.%I', p.schema, p.name) AS relation, p.owner_name::text::name AS owner, b.budget, t.unit,
 		CASE WHEN NOT p.all_columns THEN ARRAY(SELECT k.name FROM dperm.protected_columns k WHERE k.protected = p.id AND k.listed ORDER BY k.number) END AS columns,
 		(SELECT jsonb_object_agg(k.name, k.domain) FROM dperm.protected_columns k WHERE k.protected = p.id AND k.domain IS NOT NULL) AS domains,
-		CASE WHEN c.oid IS NULL THEN 'there is no relation of this name and owner'
+		CASE WHEN c.oid IS NULL THEN 'there is no relation of this name'
 			WHEN c.relowner <> dperm.dperm_role_of(p.owner_name) THEN 'the relation has another owner'
 			WHEN t.unit = '' THEN 'the unit has been dropped'
 			WHEN (p.schema, p.name) <> (SELECT n.nspname, c.relname FROM pg_namespace n WHERE n.oid = c.relnamespace) THEN 'the relation was renamed unseen' END AS closed
@@ -34,8 +34,7 @@ CREATE VIEW @extschema@.dp_protected WITH (security_barrier) AS
 	JOIN dperm.protected t ON t.id = coalesce(p.view_of, p.id) AND t.ended IS NULL
 	JOIN dperm.budgets b ON b.id = t.budget_id
 	LEFT JOIN pg_class c ON c.oid = CASE WHEN p.here = (SELECT dperm.dperm_here()) THEN p.relation
-		ELSE (SELECT r.oid FROM pg_namespace n JOIN pg_class r ON r.relnamespace = n.oid
-			WHERE n.nspname = p.schema AND r.relname = p.name AND r.relowner = dperm.dperm_role_of(p.owner_name)) END
+		ELSE (SELECT r.oid FROM pg_namespace n JOIN pg_class r ON r.relnamespace = n.oid WHERE n.nspname = p.schema AND r.relname = p.name) END
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_protected IS
 	'protected tables and offered views that you may train on: the budget they are charged to, the unit (NULL for rows), the columns (NULL for all that are shown), the registered domains, and why a relation is closed, if it is';

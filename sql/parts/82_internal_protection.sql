@@ -86,7 +86,7 @@ DECLARE
 	this text := dperm.dperm_here();
 	former uuid := (SELECT p.id FROM dperm.protected p WHERE p.relation = $2 AND p.here = this AND p.ended IS NULL);
 	made uuid := (SELECT p.id FROM dperm.protected p WHERE p.relation = $2 AND p.here = this AND (p.budget_id = $3 OR p.view_of IS NOT NULL)
-		ORDER BY p.ended DESC LIMIT 1);
+		ORDER BY p.ended DESC NULLS FIRST LIMIT 1);
 	owner dperm.dperm_role_name := (SELECT dperm.dperm_role(c.relowner) FROM pg_class c WHERE c.oid = $2);
 BEGIN
 	-- what was restored for a relation of this name, if the caller may decide about it
@@ -125,6 +125,7 @@ DECLARE
 	materialized name;
 	other record;
 BEGIN
+	PERFORM dperm.dperm_bind();
 	SELECT b.* INTO old FROM dperm.protected p JOIN dperm.budgets b ON b.id = p.budget_id
 	WHERE p.relation = $2 AND p.here = dperm.dperm_here() AND p.ended IS NULL AND b.budget <> $3;
 	-- two budgets are locked in the order of their names
@@ -169,6 +170,7 @@ DECLARE
 	shown dperm.protected;
 	account dperm.budgets;
 BEGIN
+	PERFORM dperm.dperm_bind();
 	SELECT * INTO shown FROM dperm.protected p WHERE p.relation = $3 AND p.here = dperm.dperm_here() AND p.ended IS NULL;
 	account := dperm.dperm_own_budget(caller, (SELECT b.budget FROM dperm.budgets b WHERE b.id = shown.budget_id));
 	PERFORM dperm.dperm_register(caller, $2, NULL, shown.id, NULL, NULL, $4);
@@ -191,6 +193,7 @@ DECLARE
 	shown record;
 	views text;
 BEGIN
+	PERFORM dperm.dperm_bind();
 	SELECT p.* INTO ended FROM dperm.protected p LEFT JOIN (pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace) ON c.oid = $2
 	WHERE p.ended IS NULL AND (p.relation = $2 AND p.here = dperm.dperm_here()
 		OR (p.schema, p.name) = (n.nspname, c.relname) AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE')

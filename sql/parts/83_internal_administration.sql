@@ -188,6 +188,7 @@ DECLARE
 	dropped dperm.budgets := dperm.dperm_own_budget(caller, $2);
 	charging text;
 BEGIN
+	PERFORM dperm.dperm_bind();
 	SELECT format('%I.%I', p.schema, p.name) INTO charging FROM dperm.protected p JOIN pg_class c ON c.oid = p.relation
 	WHERE p.budget_id = dropped.id AND p.ended IS NULL AND p.here = dperm.dperm_here() ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
@@ -276,6 +277,7 @@ BEGIN
 		RAISE NOTICE 'the grant is larger than budget "%", which has epsilon % and delta %', $2, trim_scale(granted.epsilon), trim_scale(granted.delta)
 			USING HINT = 'The budget is the limit of all of its grants together.';
 	END IF;
+	PERFORM dperm.dperm_bind();
 	PERFORM dperm.dperm_warn_readers(r.relations, ARRAY[receiver]) FROM (SELECT array_agg(DISTINCT s.relation) AS relations
 		FROM dperm.protected p, unnest(dperm.dperm_row_sources(p.relation)) s(relation)
 		WHERE p.budget_id = granted.id AND p.ended IS NULL AND p.here = dperm.dperm_here()) r;

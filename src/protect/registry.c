@@ -79,8 +79,8 @@ find_row(Oid relation, Snapshot snapshot)
 			best = i;
 	if (best < 0 && name)
 	{
-		rows = dperm_own_rows_find(PROTECTED, "name", DirectFunctionCall1(namein, CStringGetDatum(name)),
-								   snapshot);
+		rows = dperm_own_rows_find(PROTECTED, "name",
+								   DirectFunctionCall1(namein, CStringGetDatum(name)), snapshot);
 		for (int i = 0; i < rows.count; i++)
 			if (!is_bound(&rows, i) && !dperm_own_rows_value(&rows, i, "ended") &&
 				has_name(&rows, i, relation))
@@ -116,10 +116,12 @@ number_of(const DpermOwnRows *rows, int row, const char *number, const char *nam
 		  DpermRegistration *registration)
 {
 	char	   *column = dperm_own_rows_text(rows, row, name);
-	AttrNumber	found = bound ? DatumGetInt16(dperm_own_rows_value(rows, row, number)) :
-		get_attnum(registration->relation, column);
-	char	   *present = found > 0 ? present_name(registration->relation, found) : NULL;
+	AttrNumber	found = bound ? DatumGetInt16(dperm_own_rows_value(rows, row, number)) : 0;
+	char	   *present;
 
+	if (found == 0)
+		found = get_attnum(registration->relation, column);
+	present = found > 0 ? present_name(registration->relation, found) : NULL;
 	if (present && strcmp(present, column) != 0)
 		registration->stale = true;
 	return present ? found : 0;

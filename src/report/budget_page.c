@@ -24,7 +24,7 @@ largest_of(const DpermBudgetReport *report)
 	return dperm_facts_member(report->facts, "largest");
 }
 
-/* The row of dp_budgets, or what it would be of a budget that was dropped; NULL if there is none. */
+/* The row of dp_budgets, or of a budget that was dropped; NULL if there is none. */
 static JsonbContainer *
 account_of(const DpermBudgetReport *report)
 {
