@@ -24,15 +24,18 @@ CREATE VIEW @extschema@.dp_protected WITH (security_barrier) AS
 		(SELECT jsonb_object_agg(k.name, k.domain) FROM dperm.protected_columns k WHERE k.protected = p.id AND k.domain IS NOT NULL) AS domains,
 		CASE WHEN c.oid IS NULL THEN 'there is no relation of this name and owner'
 			WHEN c.relowner <> dperm.dperm_role_of(p.owner_name) THEN 'the relation has another owner'
-			WHEN t.unit IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = t.relation AND a.attnum = t.unit_number AND NOT a.attisdropped)
+			WHEN t.unit IS NOT NULL AND t.here = (SELECT dperm.dperm_here()) AND (SELECT a.attnum FROM pg_attribute a WHERE a.attrelid = t.relation AND a.attnum = t.unit_number AND NOT a.attisdropped) IS NULL
 				THEN 'the unit has been dropped' END AS closed
 	FROM (SELECT s.id FROM dperm.dperm_seen_budgets s WHERE s.owns OR s.spends
-		UNION SELECT p.budget_id FROM pg_class c JOIN dperm.protected p ON p.relation = c.oid
-			WHERE c.relowner = ANY ((SELECT dperm.dperm_own_roles())::oid[]) AND p.ended IS NULL AND p.budget_id IS NOT NULL) s
-	JOIN dperm.budgets b ON b.id = s.id
-	JOIN dperm.protected t ON t.budget_id = b.id AND t.ended IS NULL
-	JOIN dperm.protected p ON p.id = t.id OR p.view_of = t.id
-	LEFT JOIN pg_class c ON c.oid = p.relation AND p.here = (SELECT dperm.dperm_here())
+		UNION SELECT p.budget_id FROM pg_shdepend d CROSS JOIN LATERAL (SELECT * FROM dperm.protected p WHERE p.relation = d.objid OFFSET 0) p
+			WHERE d.refclassid = 'pg_authid'::regclass AND d.refobjid = ANY ((SELECT dperm.dperm_own_roles())::oid[]) AND d.deptype = 'o' AND d.classid = 'pg_class'::regclass
+				AND d.dbid = (SELECT b.oid FROM pg_database b WHERE b.datname = current_database()) AND p.ended IS NULL AND p.budget_id IS NOT NULL) s
+	CROSS JOIN LATERAL (SELECT * FROM dperm.budgets b WHERE b.id = s.id OFFSET 0) b
+	CROSS JOIN LATERAL (SELECT * FROM dperm.protected t WHERE t.budget_id = s.id AND t.ended IS NULL OFFSET 0) t
+	CROSS JOIN LATERAL (SELECT * FROM dperm.protected p WHERE p.id = t.id OR p.view_of = t.id OFFSET 0) p
+	LEFT JOIN LATERAL (SELECT c.oid, c.relowner FROM pg_class c WHERE c.oid = p.relation AND p.here = (SELECT dperm.dperm_here())
+		UNION ALL SELECT c.oid, c.relowner FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = p.name
+			WHERE n.nspname = p.schema AND p.here <> (SELECT dperm.dperm_here()) AND c.relowner = dperm.dperm_role_of(p.owner_name) OFFSET 0) c ON true
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_protected IS
 	'protected tables and offered views that you may train on: the budget they are charged to, the unit (NULL for rows), the columns (NULL for all that are shown), the registered domains, and why a relation is closed, if it is';
