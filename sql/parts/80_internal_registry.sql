@@ -68,7 +68,8 @@ CREATE FUNCTION dperm.dperm_column_number(relation oid, name name) RETURNS int2
 COMMENT ON FUNCTION dperm.dperm_column_number(oid, name) IS 'internal to dp_protect: a column by name; 0 if there is none';
 
 -- A registration belongs to a relation of the role that owned it. Otherwise,
--- others could have their relations charged to a budget.
+-- others could have their relations charged to a budget. One of several that have
+-- not ended is bound.
 CREATE FUNCTION dperm.dperm_bind() RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
@@ -77,9 +78,11 @@ DECLARE
 BEGIN
 	WITH bound AS (UPDATE dperm.protected p SET relation = c.oid, here = this, unit_number = dperm.dperm_column_number(c.oid, p.unit)
 		FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
-		WHERE p.here <> this AND n.nspname = p.schema AND c.relname = p.name AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+		WHERE (p.here < this OR p.here > this) AND n.nspname = p.schema AND c.relname = p.name AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 			AND c.relowner = dperm.dperm_role_of(p.owner_name)
-			AND (p.ended IS NOT NULL OR NOT EXISTS (SELECT FROM dperm.protected o WHERE o.relation = c.oid AND o.here = this AND o.ended IS NULL))
+			AND (p.ended IS NOT NULL OR NOT EXISTS (SELECT FROM dperm.protected o WHERE o.relation = c.oid AND o.here = this AND o.ended IS NULL)
+				AND NOT EXISTS (SELECT FROM dperm.protected o WHERE (o.schema, o.name) = (p.schema, p.name) AND o.here <> this AND o.ended IS NULL AND o.id > p.id
+					AND dperm.dperm_role_of(o.owner_name) = dperm.dperm_role_of(p.owner_name)))
 		RETURNING p.id, p.relation)
 	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(b.relation, k.name) FROM bound b WHERE k.protected = b.id;
 END $$;

@@ -85,7 +85,7 @@ AS $$
 DECLARE
 	this text := dperm.dperm_here();
 	former uuid := (SELECT p.id FROM dperm.protected p WHERE p.relation = $2 AND p.here = this AND p.ended IS NULL);
-	made uuid := (SELECT p.id FROM dperm.protected p WHERE p.relation = $2 AND p.here = this AND (p.budget_id = $3 OR p.view_of IS NOT NULL));
+	made uuid := (SELECT p.id FROM dperm.protected p WHERE p.relation = $2 AND p.here = this AND (p.budget_id = $3 OR p.view_of IS NOT NULL) ORDER BY p.ended DESC LIMIT 1);
 	owner dperm.dperm_role_name := (SELECT dperm.dperm_role(c.relowner) FROM pg_class c WHERE c.oid = $2);
 BEGIN
 	-- what was restored for a relation of this name, if the caller may decide about it
@@ -189,13 +189,14 @@ DECLARE
 	shown record;
 	views text;
 BEGIN
-	SELECT p.* INTO ended FROM dperm.protected p LEFT JOIN (pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace) ON c.oid = $2
-	WHERE p.ended IS NULL AND (p.relation = $2 AND p.here = dperm.dperm_here()
-		OR (p.schema, p.name) = (n.nspname, c.relname) AND p.here <> dperm.dperm_here() AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE'))
-	ORDER BY p.here = dperm.dperm_here() DESC LIMIT 1;
+	SELECT * INTO ended FROM dperm.protected p WHERE p.relation = $2 AND p.here = dperm.dperm_here() AND p.ended IS NULL;
+	IF NOT FOUND THEN
+		SELECT p.* INTO ended FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN dperm.protected p ON (p.schema, p.name) = (n.nspname, c.relname)
+		WHERE c.oid = $2 AND p.here <> dperm.dperm_here() AND p.ended IS NULL AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE') LIMIT 1;
+	END IF;
 	SELECT * INTO account FROM dperm.budgets b
 	WHERE b.id = coalesce(ended.budget_id, (SELECT t.budget_id FROM dperm.protected t WHERE t.id = ended.view_of)) FOR UPDATE;
-	FOR shown IN WITH gone AS (DELETE FROM dperm.protected p WHERE ended.id IN (p.view_of, CASE WHEN p.view_of IS NOT NULL THEN p.id END)
+	FOR shown IN WITH gone AS (DELETE FROM dperm.protected p WHERE p.view_of = ended.id OR p.id = ended.id AND p.view_of IS NOT NULL
 		RETURNING p.id, p.name, format('%I.%I', p.schema, p.name) AS named) SELECT * FROM gone ORDER BY gone.named
 	LOOP
 		PERFORM dperm.dperm_note(caller, account, 'unprotect', shown.named);
