@@ -303,6 +303,10 @@ DECLARE
 	line dperm.ledger;
 	kept dperm.releases;
 BEGIN
+	IF num_nulls($2, $3) > 0 THEN
+		RAISE EXCEPTION '% must not be null', CASE WHEN $2 IS NULL THEN 'budget' ELSE 'entry' END
+			USING ERRCODE = 'null_value_not_allowed', HINT = 'They are those of a release, as in dp_releases.';
+	END IF;
 	SELECT * INTO line FROM dperm.ledger e WHERE e.budget = $2 AND e.entry = $3;
 	SELECT * INTO kept FROM dperm.releases k WHERE k.budget_id = line.budget_id AND k.entry = line.entry AND k.failure IS NULL AND pg_has_role(caller, k.payer, 'USAGE');
 	IF NOT FOUND THEN
