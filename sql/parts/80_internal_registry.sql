@@ -69,7 +69,8 @@ CREATE FUNCTION dperm.dperm_column_number(relation oid, name name) RETURNS int2
 COMMENT ON FUNCTION dperm.dperm_column_number(oid, name) IS 'internal to dp_protect: a column by name; 0 if there is none';
 
 -- A registration belongs to a relation of the role that owned it. Otherwise,
--- others could have their relations charged to a budget.
+-- others could have their relations charged to a budget. One of several that have
+-- not ended is bound.
 CREATE FUNCTION dperm.dperm_bind() RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$

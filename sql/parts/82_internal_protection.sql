@@ -201,7 +201,7 @@ BEGIN
 	ORDER BY p.relation = $2 AND p.here = dperm.dperm_here() DESC LIMIT 1;
 	SELECT * INTO account FROM dperm.budgets b
 	WHERE b.id = coalesce(ended.budget_id, (SELECT t.budget_id FROM dperm.protected t WHERE t.id = ended.view_of)) FOR UPDATE;
-	FOR shown IN WITH gone AS (DELETE FROM dperm.protected p WHERE ended.id IN (p.view_of, CASE WHEN p.view_of IS NOT NULL THEN p.id END)
+	FOR shown IN WITH gone AS (DELETE FROM dperm.protected p WHERE p.view_of = ended.id OR p.id = ended.id AND p.view_of IS NOT NULL
 		RETURNING p.id, p.name, format('%I.%I', p.schema, p.name) AS named) SELECT * FROM gone ORDER BY gone.named
 	LOOP
 		PERFORM dperm.dperm_note(caller, account, 'unprotect', shown.named);

@@ -309,6 +309,10 @@ CREATE FUNCTION dperm.dp_release_drop(caller oid, budget text, entry bigint) RET
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
+	IF num_nulls($2, $3) > 0 THEN
+		RAISE EXCEPTION '% must not be null', CASE WHEN $2 IS NULL THEN 'budget' ELSE 'entry' END
+			USING ERRCODE = 'null_value_not_allowed', HINT = 'They are those of a release, as in dp_releases.';
+	END IF;
 	-- no lock but that on the release: who has paid need not own the budget
 	UPDATE dperm.releases k SET model = NULL, metrics = NULL, failure = 'deleted' FROM dperm.ledger e
 	WHERE e.budget = $2 AND e.entry = $3 AND k.budget_id = e.budget_id AND k.entry = e.entry AND k.failure IS NULL AND pg_has_role(caller, k.payer, 'USAGE');

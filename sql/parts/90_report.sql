@@ -47,14 +47,14 @@ COMMENT ON FUNCTION dperm.dperm_report_ledger(@extschema@.dp_model) IS
 -- The largest limits under which anything was charged, or could be now: what all releases of a budget guarantee. Whoever sees the budget sees them. Lines about a dropped owner have no limits.
 CREATE VIEW dperm.dperm_report_limits WITH (security_barrier) AS
 	SELECT a.budget, a.since, a.entry AS last, l.epsilon, l.delta
-	FROM dperm.budgets a
+	FROM dperm.dperm_seen_budgets s
+	CROSS JOIN LATERAL (SELECT * FROM dperm.budgets a WHERE a.id = s.id OFFSET 0) a
 	CROSS JOIN LATERAL (SELECT min(e.entry) AS entry FROM dperm.ledger e WHERE e.budget = a.budget AND e.budget_id = a.id AND e.act = 'charge') charge
 	CROSS JOIN LATERAL (SELECT max(e.entry) AS entry FROM dperm.ledger e
 		WHERE e.budget = a.budget AND e.budget_id = a.id AND e.act = ANY ('{create,alter}') AND e.epsilon IS NOT NULL
 			AND (charge.entry IS NULL OR e.entry < charge.entry)) first
 	CROSS JOIN LATERAL (SELECT max(e.epsilon) AS epsilon, max(e.delta) AS delta FROM dperm.ledger e
 		WHERE e.budget = a.budget AND e.budget_id = a.id AND e.act = ANY ('{create,alter}') AND e.entry >= coalesce(first.entry, 0)) l
-	WHERE a.id IN (SELECT s.id FROM dperm.dperm_seen_budgets s)
 	OFFSET 0;
 COMMENT ON VIEW dperm.dperm_report_limits IS
 	'internal to dp_report: the largest limits of budgets that you own or may spend from, since their first charge, and the entry of the ledger that created them';

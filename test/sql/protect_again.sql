@@ -218,6 +218,26 @@ ALTER EVENT TRIGGER dperm_after_drop ENABLE ALWAYS;
 SELECT relation, closed FROM dp_protected WHERE budget = 'unseen';
 DROP TABLE plain;
 SELECT dp_budget_drop('unseen');
+-- what comes with the files of another database is bound by names, beside what
+-- the budget keeps of an earlier table; of two for one table, one is bound
+SET ROLE dperm_keeper;
+CREATE TABLE copied (person int, x int CHECK (x BETWEEN 0 AND 9), y boolean);
+SELECT dp_protect('copied', 'again', unit => 'person');
+DROP TABLE copied;
+CREATE TABLE copied (person int, x int CHECK (x BETWEEN 0 AND 9), y boolean);
+SELECT dp_protect('copied', 'again', unit => 'person');
+RESET ROLE;
+UPDATE dperm.protected SET here = 'elsewhere' WHERE name = 'copied';
+SELECT DISTINCT closed FROM dp_protected WHERE relation = 'again.copied';
+ALTER TABLE copied ADD z int;
+SELECT ended IS NOT NULL AS ended, count(*) FROM dperm.protected WHERE relation = 'copied'::regclass AND here = dperm.dperm_here() GROUP BY 1 ORDER BY 1;
+SET ROLE dperm_keeper;
+SELECT dp_protect('copied', columns => '{x,y}');
+RESET ROLE;
+INSERT INTO dperm.protected (schema, name, owner_name, budget_id, unit, all_columns) SELECT schema, name, owner_name, budget_id, unit, all_columns FROM dperm.protected WHERE name = 'copied' AND ended IS NULL;
+UPDATE dperm.protected SET here = 'elsewhere' WHERE name = 'copied';
+ALTER TABLE copied DROP z;
+SELECT ended IS NOT NULL AS ended, count(*) FROM dperm.protected WHERE relation = 'copied'::regclass AND here = dperm.dperm_here() GROUP BY 1 ORDER BY 1;
 -- a budget goes with all that it kept
 SELECT dp_budget_drop('first');
 SELECT count(*) FROM dperm.protected p JOIN dperm.budgets b ON b.id = p.budget_id WHERE b.budget = 'first';
