@@ -194,11 +194,12 @@ DECLARE
 	views text;
 BEGIN
 	PERFORM dperm.dperm_bind();
-	SELECT p.* INTO ended FROM dperm.protected p LEFT JOIN (pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace) ON c.oid = $2
-	WHERE p.ended IS NULL AND (p.relation = $2 AND p.here = dperm.dperm_here()
-		OR (p.schema, p.name) = (n.nspname, c.relname) AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE')
-			AND (p.here <> dperm.dperm_here() OR NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = p.relation)))
-	ORDER BY p.relation = $2 AND p.here = dperm.dperm_here() DESC LIMIT 1;
+	SELECT * INTO ended FROM dperm.protected p WHERE p.relation = $2 AND p.here = dperm.dperm_here() AND p.ended IS NULL;
+	IF NOT FOUND THEN
+		SELECT p.* INTO ended FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN dperm.protected p ON (p.schema, p.name) = (n.nspname, c.relname)
+		WHERE c.oid = $2 AND (p.here <> dperm.dperm_here() OR NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = p.relation))
+			AND p.ended IS NULL AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE') LIMIT 1;
+	END IF;
 	SELECT * INTO account FROM dperm.budgets b
 	WHERE b.id = coalesce(ended.budget_id, (SELECT t.budget_id FROM dperm.protected t WHERE t.id = ended.view_of)) FOR UPDATE;
 	FOR shown IN WITH gone AS (DELETE FROM dperm.protected p WHERE p.view_of = ended.id OR p.id = ended.id AND p.view_of IS NOT NULL

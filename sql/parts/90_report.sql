@@ -67,7 +67,7 @@ BEGIN ATOMIC
 	entries AS MATERIALIZED (
 		SELECT l.entry, l.at, l.act, l.role, l.function, l.relation, l.purpose, l.epsilon, l.delta, l.release
 		FROM @extschema@.dp_ledger l
-		WHERE l.budget = $1 AND l.entry >= coalesce((SELECT m.since FROM limits m), 0) AND l.entry <= (SELECT m.last FROM limits m)),
+		WHERE l.budget = $1 AND l.entry >= coalesce((SELECT m.since FROM limits m), 0) AND l.entry <= coalesce((SELECT m.last FROM limits m), l.entry)),
 	charges AS (SELECT e.* FROM entries e WHERE e.act = 'charge')
 	SELECT jsonb_build_object(
 		'budgets', (SELECT jsonb_agg(to_jsonb(b) ORDER BY b.epsilon_left DESC) FROM dperm.dperm_seen_accounts b, limits m WHERE b.budget = $1 AND b.since = m.since),

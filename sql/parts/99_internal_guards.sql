@@ -10,7 +10,10 @@ CREATE FUNCTION dperm.dperm_table_guard() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-	IF NOT (SELECT pg_has_role(current_user, c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = TG_RELID) THEN
+	IF TG_OP = 'TRUNCATE' THEN
+		RAISE EXCEPTION 'entries of the ledger cannot be changed or removed'
+			USING ERRCODE = 'object_not_in_prerequisite_state';
+	ELSIF NOT (SELECT pg_has_role(current_user, c.relowner, 'USAGE') FROM pg_class c WHERE c.oid = TG_RELID) THEN
 		RAISE EXCEPTION 'table "%" can only be changed by extension dperm', TG_TABLE_NAME
 			USING ERRCODE = 'insufficient_privilege', HINT = 'Use its functions.';
 	END IF;
@@ -71,15 +74,11 @@ BEGIN
 END $$;
 CREATE TRIGGER dperm_ledger_guard BEFORE UPDATE OR DELETE ON dperm.ledger FOR EACH ROW EXECUTE FUNCTION dperm.dperm_ledger_guard();
 ALTER TABLE dperm.ledger ENABLE ALWAYS TRIGGER dperm_ledger_guard;
-CREATE TRIGGER dperm_ledger_guard_truncate BEFORE TRUNCATE ON dperm.ledger FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_ledger_guard();
-ALTER TABLE dperm.ledger ENABLE ALWAYS TRIGGER dperm_ledger_guard_truncate;
 CREATE TRIGGER dperm_ledger_guard BEFORE DELETE ON dperm.releases FOR EACH ROW EXECUTE FUNCTION dperm.dperm_ledger_guard();
 ALTER TABLE dperm.releases ENABLE ALWAYS TRIGGER dperm_ledger_guard;
 CREATE TRIGGER dperm_ledger_guard_update BEFORE UPDATE ON dperm.releases FOR EACH ROW
 	WHEN (OLD.failure IS NOT NULL OR NEW.failure IS DISTINCT FROM 'deleted') EXECUTE FUNCTION dperm.dperm_ledger_guard();
 ALTER TABLE dperm.releases ENABLE ALWAYS TRIGGER dperm_ledger_guard_update;
-CREATE TRIGGER dperm_ledger_guard_truncate BEFORE TRUNCATE ON dperm.releases FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_ledger_guard();
-ALTER TABLE dperm.releases ENABLE ALWAYS TRIGGER dperm_ledger_guard_truncate;
 CREATE TRIGGER dperm_ledger_guard BEFORE DELETE ON dperm.budgets FOR EACH ROW WHEN (OLD.spent_epsilon > 0) EXECUTE FUNCTION dperm.dperm_ledger_guard();
 ALTER TABLE dperm.budgets ENABLE ALWAYS TRIGGER dperm_ledger_guard;
 

@@ -119,7 +119,8 @@ find_payer(const DpermBudget *budget, const Debit *debit)
 
 	if (fault == DPERM_PAYER_NO_GRANT)
 		dperm_grants_raise(budget);
-	if (fault == DPERM_PAYER_NO_ROOM && payer.kept >= DPERM_GRANTS_KEPT)
+	if (fault == DPERM_PAYER_NO_ROOM && payer.kept >= DPERM_GRANTS_KEPT &&
+		OidIsValid(debit->charge->relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("%d releases are kept for the grant of budget \"%s\" to \"%s\"",

@@ -103,7 +103,7 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 	{
 		DpermPayer	found = payer_of(&rows, lfirst_int(cell));
 
-		if (found.kept < DPERM_GRANTS_KEPT &&
+		if ((found.kept < DPERM_GRANTS_KEPT || !OidIsValid(relation)) &&
 			dperm_grants_suffice(&found, DPERM_PAYER_EPSILON, epsilon) &&
 			dperm_grants_suffice(&found, DPERM_PAYER_DELTA, delta))
 		{

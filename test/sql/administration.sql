@@ -253,7 +253,7 @@ CREATE FUNCTION rules(data text) RETURNS TABLE (rule text, query text) LANGUAGE 
 		('ledger: not more than the budget', 'SELECT count(*) FROM %I.budgets b JOIN %1$I.ledger e ON e.budget_id = b.id AND e.entry = b.entry WHERE e.act = ''charge'' AND e.epsilon_left > b.epsilon'),
 		('releases: of charges', 'SELECT count(*) FROM %I.releases k JOIN %1$I.ledger e USING (budget_id, entry) WHERE e.act <> ''charge'' OR e.relation IS NULL OR e.actor <> k.payer'),
 		('releases: something or a reason', 'SELECT count(*) FROM %I.releases k WHERE num_nonnulls(k.model, k.metrics, k.failure) <> 1'),
-		('grants: kept is how many there are', 'SELECT count(*) FROM %I.grants g WHERE g.kept <> (SELECT count(*) FROM %1$I.releases k WHERE k.grant_id = g.id AND k.failure IS DISTINCT FROM ''deleted'')'),
+		('grants: kept is at least how many there are', 'SELECT count(*) FROM %I.grants g WHERE g.kept < (SELECT count(*) FROM %1$I.releases k WHERE k.grant_id = g.id AND k.failure IS NULL)'),
 		('grants: spent by those who have it', 'SELECT count(*) FROM %I.budgets b WHERE (SELECT sum(g.spent_epsilon) FROM %1$I.grants g WHERE g.budget_id = b.id) > b.spent_epsilon')) v(rule, query)
 $$;
 CREATE FUNCTION broken(data text) RETURNS TABLE (rule text, rows bigint) LANGUAGE plpgsql AS $$
@@ -294,7 +294,7 @@ CREATE VIEW faults AS
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 WHERE c.relnamespace = 'copies'::regnamespace AND c.relkind = 'r'
 	UNION ALL SELECT format('UPDATE copies.%s SET %s', v.relation, f.fault) FROM (VALUES
 		('budgets', $$budget = ''|epsilon = 0|delta = -1|delta = 1|renyi_order = -1|neighbours = 'none'|unit = 'none'|since = 0|entry = since - 2|spent_epsilon = -1|spent_delta = -1|spent_divergence = -1|spent_direct = -1|spent_tail = -1|owner = 0::oid::regrole$$),
-		('grants', $$epsilon = 0|delta = -1|delta = 1|spent_epsilon = -1|spent_epsilon = 1000|spent_delta = -1|kept = -1|kept = kept + 1|budget_id = gen_random_uuid()|grantee = 0::oid::regrole$$),
+		('grants', $$epsilon = 0|delta = -1|delta = 1|spent_epsilon = -1|spent_epsilon = 1000|spent_delta = -1|kept = -1|kept = 0|budget_id = gen_random_uuid()|grantee = 0::oid::regrole$$),
 		('ledger', $$entry = -1|entry = entry + 1|act = 'none'|neighbours = 'none'|unit = 'none'|epsilon = 0|delta = -1|delta = 1|divergence = -1|direct = -1|tail = -1|epsilon_left = -1|epsilon_left = 1000|grant_left = -1|epsilon = NULL|epsilon_left = NULL|budget_id = gen_random_uuid()|actor = 0::oid::regrole|budget = concat(budget, 'x')$$),
 		('releases', $$budget_id = gen_random_uuid()|entry = entry + 100|payer = 0::oid::regrole|failure = 'none'$$),
 		('protected', $$view_of = id|budget_id = NULL|unit = 'none'|ended = now()|ended_by = 'none'|budget_id = gen_random_uuid()|view_of = gen_random_uuid()$$),
@@ -486,6 +486,7 @@ ROLLBACK;
 SELECT * FROM broken('dperm') WHERE rows > 0;
 -- beyond so many, a call is refused before it is charged
 UPDATE dperm.grants SET kept = 10000 WHERE grantee = 'dperm_adm_ana'::regrole AND budget_id = (SELECT id FROM dperm.budgets WHERE budget = 'adm' AND dropped IS NULL);
+INSERT INTO dperm.releases (budget_id, entry, payer_name, grant_id) SELECT g.budget_id, 1000000 + i, g.grantee_name, g.id FROM dperm.grants g, generate_series(1, 10000 - (SELECT count(*) FROM dperm.releases k WHERE k.grant_id = g.id AND k.failure IS NULL)) i WHERE g.kept = 10000;
 SET ROLE dperm_adm_ana;
 SET client_min_messages = error;
 SELECT epsilon_spent AS before FROM dp_grants WHERE budget = 'adm' \gset
@@ -503,7 +504,9 @@ SELECT dp_logreg_train('t', 'y', 'x', 0.03125) IS NOT NULL AS trained;
 SELECT result ~ '^54000' AS refused FROM outcome($$SELECT dp_logreg_train('t', 'y', 'x', 0.03125)$$);
 RESET client_min_messages;
 RESET ROLE;
-UPDATE dperm.grants SET kept = (SELECT count(*) FROM dperm.releases k WHERE k.grant_id = grants.id AND k.failure IS DISTINCT FROM 'deleted') WHERE grantee = 'dperm_adm_ana'::regrole;
+ALTER TABLE dperm.releases DISABLE TRIGGER dperm_ledger_guard;
+DELETE FROM dperm.releases WHERE entry > 1000000;
+ALTER TABLE dperm.releases ENABLE ALWAYS TRIGGER dperm_ledger_guard;
 
 --
 -- Budgets that were never charged can be removed, if they are old
