@@ -58,7 +58,7 @@ sub start
 	my ($role, @sql) = @_;
 	my %s = (in => join('', map { "$_\n" } "\\set VERBOSITY verbose", 'SET client_min_messages = error;', @sql), out => '', err => '');
 	local $ENV{PGAPPNAME} = "session of $role";
-	$s{handle} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . " user=$role" ], '<', \$s{in}, '>', \$s{out}, '2>', \$s{err});
+	$s{handle} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . " user=$role" ], '<', \$s{in}, '>', \$s{out}, '2>', \$s{err}, IPC::Run::timeout(180));
 	$s{handle}->pump while length $s{in};
 	return \%s;
 }
@@ -229,6 +229,22 @@ foreach my $relation ('h.visits', 'h.seen', 'h.stored', 'h.parts')
 		SELECT 'locks: ' || string_agg(DISTINCT l.mode, ' '), count(DISTINCT c.oid) > 0 FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE l.pid = pg_backend_pid() AND (c.relnamespace = 'h'::regnamespace OR c.relnamespace = 'pg_toast'::regnamespace AND c.oid NOT IN (SELECT t.reltoastrelid FROM pg_class t WHERE t.relnamespace <> 'h'::regnamespace)); ROLLBACK");
 	like($modes, qr/^locks: AccessShareLock\|t$/m, "$relation: who registers it takes no lock that writers wait for");
 }
+
+# ---- two tables change places: both wait for the same budget first
+
+query("SET ROLE owner; SET client_min_messages = error; SELECT dp_protect('h.visits', 'first'), dp_protect('h.parts', 'second')");
+my @budgets = map { start($superuser, 'BEGIN;', "SELECT 'locked' FROM dperm.budgets WHERE budget = '$_' FOR UPDATE;") } 'first', 'second';
+foreach my $s (@budgets) { $s->{handle}->pump until $s->{out} =~ /locked/ }
+my @movers = map { start('owner', "$_;", q{SELECT 'moved';}) } "SELECT dp_protect('h.visits', 'second')", "SELECT dp_protect('h.parts', 'first')";
+my $both_wait = "SELECT count(*) = 2 FROM pg_stat_activity WHERE application_name = 'session of owner' AND wait_event_type = 'Lock'";
+poll($both_wait);
+finish($budgets[1]);
+# it is not what they wait for: there is nothing to be seen
+sleep(0.5);
+is(query($both_wait), 't', 'who changes two budgets waits for the same one first');
+finish($budgets[0]);
+is(finish($_), "\nmoved\n", 'tables change places') foreach @movers;
+is(query("SELECT relation, budget FROM dp_protected WHERE relation IN ('h.parts', 'h.visits') ORDER BY 1"), "h.parts|first\nh.visits|second", 'and have done so');
 
 # ---- calls and registrations at the same time, for some seconds
 
