@@ -45,15 +45,16 @@ CREATE TABLE dperm.protected_columns (
 	protected uuid NOT NULL,
 	name name NOT NULL,
 	number int2 NOT NULL DEFAULT 0,
+	here text COLLATE "C" NOT NULL DEFAULT '',
 	listed boolean NOT NULL,
 	domain jsonb,
 	UNIQUE (protected, name) DEFERRABLE,
 	CHECK (listed OR domain IS NOT NULL)
 );
 COMMENT ON TABLE dperm.protected_columns IS
-	'internal to dp_protect: a row for each column of a protected relation that is listed or has a domain; number is 0 until it is bound';
+	'internal to dp_protect: a row for each column of a protected relation that is listed or has a domain';
 CREATE INDEX protected_columns_protected ON dperm.protected_columns (protected);
-CREATE INDEX protected_columns_number ON dperm.protected_columns (number) WHERE number = 0;
+CREATE INDEX protected_columns_here ON dperm.protected_columns (here);
 
 SELECT pg_extension_config_dump('dperm.protected', '');
 SELECT pg_extension_config_dump('dperm.protected_columns', '');
@@ -86,9 +87,9 @@ BEGIN
 	bound AS (UPDATE dperm.protected p SET relation = f.relation, here = this, unit_number = dperm.dperm_column_number(f.relation, p.unit)
 		FROM found f WHERE p.id = f.id
 		RETURNING p.id, p.relation)
-	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(b.relation, k.name) FROM bound b WHERE k.protected = b.id;
-	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(p.relation, k.name) FROM dperm.protected p
-	WHERE k.number = 0 AND p.id = k.protected AND p.here = this;
+	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(b.relation, k.name), here = this FROM bound b WHERE k.protected = b.id;
+	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(p.relation, k.name), here = this FROM dperm.protected p
+	WHERE (k.here < this OR k.here > this) AND p.id = k.protected AND p.here = this;
 END $$;
 COMMENT ON FUNCTION dperm.dperm_bind() IS
 	'internal to dp_protect: bind what has come from a dump or another database to relations, by name and owner; one that is not ended to each, and none that another session is binding';
@@ -100,7 +101,7 @@ BEGIN
 	IF TG_TABLE_NAME = 'protected' THEN
 		UPDATE dperm.protected p SET relation = 0, here = '' FROM inserted i WHERE p.id = i.id;
 	ELSE
-		UPDATE dperm.protected_columns k SET number = 0 FROM inserted i WHERE k.id = i.id;
+		UPDATE dperm.protected_columns k SET here = '' FROM inserted i WHERE k.id = i.id;
 	END IF;
 	PERFORM dperm.dperm_bind();
 	RETURN NULL;
@@ -150,9 +151,10 @@ CREATE FUNCTION dperm.dperm_before_command() RETURNS event_trigger
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	places text[] := (SELECT ARRAY[min(p.here), max(p.here)] FROM dperm.protected p);
+	first text := least((SELECT min(p.here) FROM dperm.protected p), (SELECT min(k.here) FROM dperm.protected_columns k));
+	last text := greatest((SELECT max(p.here) FROM dperm.protected p), (SELECT max(k.here) FROM dperm.protected_columns k));
 BEGIN
-	IF places[1] <> places[2] OR places[1] <> dperm.dperm_here() THEN
+	IF first <> last OR first <> dperm.dperm_here() THEN
 		BEGIN
 			PERFORM dperm.dperm_bind();
 		EXCEPTION
@@ -218,10 +220,10 @@ BEGIN
 		WHERE p.id = ANY (altered) AND q.id = p.id AND c.oid = p.relation
 			AND ((p.schema, p.name) <> (n.nspname, c.relname) OR p.unit <> coalesce(a.attname, ''));
 		DELETE FROM dperm.protected_columns k USING dperm.protected p
-		WHERE p.id = ANY (altered) AND k.protected = p.id
+		WHERE p.id = ANY (altered) AND k.protected = p.id AND k.here = p.here
 			AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = p.relation AND a.attnum = k.number AND NOT a.attisdropped);
 		UPDATE dperm.protected_columns k SET name = a.attname FROM dperm.protected p, pg_attribute a
-		WHERE p.id = ANY (altered) AND k.protected = p.id AND a.attrelid = p.relation AND a.attnum = k.number AND a.attname <> k.name;
+		WHERE p.id = ANY (altered) AND k.protected = p.id AND k.here = p.here AND a.attrelid = p.relation AND a.attnum = k.number AND a.attname <> k.name;
 	END IF;
 	IF TG_TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'ALTER TABLE', 'CREATE SCHEMA') AND EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = ANY (own)
 			AND CASE WHEN t.tgisinternal THEN t.tgconstrrelid <> 0

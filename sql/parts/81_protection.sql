@@ -36,8 +36,8 @@ CREATE VIEW @extschema@.dp_protected WITH (security_barrier) AS
 	CROSS JOIN LATERAL (SELECT * FROM dperm.protected p WHERE p.id = s.id OFFSET 0) p
 	CROSS JOIN LATERAL (SELECT * FROM dperm.protected t WHERE t.id = coalesce(p.view_of, p.id) AND t.ended IS NULL OFFSET 0) t
 	CROSS JOIN LATERAL (SELECT * FROM dperm.budgets b WHERE b.id = t.budget_id OFFSET 0) b
-	LEFT JOIN pg_class c ON c.oid = CASE WHEN p.here = (SELECT dperm.dperm_here()) THEN p.relation
-		ELSE (SELECT r.oid FROM pg_namespace n JOIN pg_class r ON r.relnamespace = n.oid WHERE n.nspname = p.schema AND r.relname = p.name) END
+	LEFT JOIN pg_class c ON c.oid = coalesce((SELECT r.oid FROM pg_class r WHERE r.oid = p.relation AND p.here = (SELECT dperm.dperm_here())),
+		(SELECT r.oid FROM pg_namespace n JOIN pg_class r ON r.relnamespace = n.oid WHERE n.nspname = p.schema AND r.relname = p.name))
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_protected IS
 	'protected tables and offered views that you may train on: the budget they are charged to, the unit (NULL for rows), the columns (NULL for all that are shown), the registered domains, and why a relation is closed, if it is';

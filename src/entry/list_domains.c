@@ -32,6 +32,7 @@ usable_registration(Oid relation)
 		dperm_registry_find(relation) : NULL;
 
 	if (registration == NULL || registration->ended || registration->stale ||
+		registration->mixed ||
 		registration->budget == NULL ||
 		!dperm_protection_is_owners(registration) ||
 		!dperm_debit_permitted(registration->budget, relation, GetUserId()))

@@ -480,6 +480,13 @@ dp_protect(PG_FUNCTION_ARGS)
 	before = dperm_registry_find(protecting.relation);
 	if (before && (before->ended || before->foreign || before->budget == NULL))
 		before = NULL;
+	if (before && before->mixed)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("it is not known which columns of relation \"%s\" are registered",
+						get_rel_name(protecting.relation)),
+				 errdetail("One was renamed while no event trigger followed it."),
+				 errhint("Call dp_unprotect, and then dp_protect with all arguments.")));
 	if (before)
 		keep_omitted(&protecting, before);
 	if (get_rel_relkind(protecting.relation) == RELKIND_VIEW)

@@ -78,10 +78,12 @@ dperm_protection_find(Oid relation)
 						   registration->budget->name),
 				 errhint("Its owner has to protect it again with dp_protect, or call "
 						 "dp_unprotect.")));
-	if (registration->stale)
+	if (registration->stale || registration->mixed)
 		raise_closed(relation, "It, or one of its columns, was renamed while no event trigger "
 					 "followed it: they were disabled, or the transaction was older than the "
-					 "registration.", "call dp_protect");
+					 "registration.", registration->mixed ?
+					 "call dp_unprotect, and then dp_protect with all arguments" :
+					 "call dp_protect");
 	return registration;
 }
 
@@ -110,7 +112,7 @@ dperm_protection_resolve(DpermRegistration *registration)
 	}
 	registration->view = dperm_view_read(relation);
 	table = dperm_registry_find(registration->view->table);
-	if (table == NULL || table->ended || table->stale ||
+	if (table == NULL || table->ended || table->stale || table->mixed ||
 		strcmp(table->id, registration->view_of) != 0)
 		raise_closed(relation, "It is a view, and its table is not the one that it is offered of, "
 					 "or is closed.",

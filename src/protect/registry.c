@@ -29,17 +29,21 @@
 
 #define PROTECTED "protected"
 
-/*
- * Is a row bound to a relation that exists? This is the same name as that of
- * dperm_here().
- */
+/* Was a row bound in this database? This is the same name as that of dperm_here(). */
 static bool
-is_bound(const DpermOwnRows *rows, int row)
+is_here(const DpermOwnRows *rows, int row)
 {
 	char		here[64];
 
 	snprintf(here, sizeof(here), INT64_FORMAT ".%u", (int64) GetSystemIdentifier(), MyDatabaseId);
-	return strcmp(dperm_own_rows_text(rows, row, "here"), here) == 0 &&
+	return strcmp(dperm_own_rows_text(rows, row, "here"), here) == 0;
+}
+
+/* Is a row bound to a relation that exists? */
+static bool
+is_bound(const DpermOwnRows *rows, int row)
+{
+	return is_here(rows, row) &&
 		SearchSysCacheExists1(RELOID, dperm_own_rows_value(rows, row, "relation"));
 }
 
@@ -122,8 +126,8 @@ number_of(const DpermOwnRows *rows, int row, const char *number, const char *nam
 	if (found == 0)
 		found = get_attnum(registration->relation, column);
 	present = found > 0 ? present_name(registration->relation, found) : NULL;
-	if (present && strcmp(present, column) != 0)
-		registration->stale = true;
+	if (found > 0 && *column && (present == NULL || strcmp(present, column) != 0))
+		registration->mixed = true;
 	return present ? found : 0;
 }
 
@@ -139,7 +143,8 @@ find_columns(DpermRegistration *registration, bool bound, Snapshot snapshot)
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int i = 0; i < rows.count; i++)
 	{
-		AttrNumber	number = number_of(&rows, i, "number", "name", bound, registration);
+		AttrNumber	number = number_of(&rows, i, "number", "name",
+										   bound && is_here(&rows, i), registration);
 		Datum		domain = dperm_own_rows_value(&rows, i, "domain");
 
 		if (number == 0)

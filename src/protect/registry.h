@@ -33,8 +33,8 @@ typedef struct DpermRegistration
 	bool		fresh;			/* this transaction has written it, or that of its table */
 	/* it was restored for a relation of this name, whose owner was another role */
 	bool		foreign;
-	/* it, or one of its columns, has another name than when that was last followed */
-	bool		stale;
+	bool		stale;			/* it has another name than when that was last followed */
+	bool		mixed;			/* so has one of its columns: it may be another one */
 	bool		persons;		/* does it have a unit? */
 	/* its column of the table; 0 if it has been dropped */
 	AttrNumber	unit;
