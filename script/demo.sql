@@ -57,10 +57,14 @@ UPDATE patients SET days = least(30, 1 + age / 15 + 2 * admissions + 6 * (ward =
 \echo
 SELECT * FROM patients ORDER BY id LIMIT 3;
 
-\echo '2. Its owner protects the table with a budget, offers two views of it, and grants a part to Ana.'
-\echo '   The possible values of a column come from the declarations above, never from the rows'
+\echo '2. A superuser lets the hospital create budgets. The hospital protects its table with one, offers two'
+\echo '   views of it, and grants a part to Ana. The possible values of a column come from the declarations'
+\echo '   above, never from the rows'
 \echo
+RESET ROLE;
 \set ECHO queries
+GRANT EXECUTE ON FUNCTION dp_budget_create TO hospital;
+SET ROLE hospital;
 SELECT dp_budget_create('patients', epsilon => 3) \g /dev/null
 SELECT dp_protect('patients', budget => 'patients', unit => 'id') \g /dev/null
 CREATE VIEW patients_train AS SELECT * FROM patients WHERE id % 5 > 0;
