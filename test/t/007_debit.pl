@@ -164,7 +164,7 @@ sub refused
 	like($err, $wanted, "$what: refused");
 	is(spent($budget // 'long'), $before, "$what: nothing is spent");
 }
-my $write = 'SET default_transaction_read_only = off;';
+my $write = 'SET default_transaction_read_only = off; SET default_transaction_isolation = "read committed";';
 refused('locked by its own transaction', "$write BEGIN; SELECT dp_budget_alter('long', 99); SELECT dp_budget_charge('long', 1)",
 	qr/ERROR:  55P03: could not lock the budget or the protected relation in time\nDETAIL:  Nothing has been charged\.\nHINT:  Commit or roll back the transaction/);
 refused('its grants are locked', "$write BEGIN; SELECT dp_revoke('long', 'analyst'); SELECT dp_budget_charge('long', 1)", qr/55P03: could not lock/);
@@ -202,7 +202,7 @@ is(spent('long'), $expected, 'nothing of that is spent');
 
 # In any encoding, and any schema.
 $node->safe_psql('postgres', "$write CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
-$node->safe_psql('latin', q{SET client_encoding = 'UTF8'; CREATE SCHEMA "Äußerst odd"; CREATE EXTENSION dperm SCHEMA "Äußerst odd";
+$node->safe_psql('latin', $write . q{SET client_encoding = 'UTF8'; CREATE SCHEMA "Äußerst odd"; CREATE EXTENSION dperm SCHEMA "Äußerst odd";
 	SELECT "Äußerst odd".dp_budget_create('Größe', 0.5);});
 like(charge(qq{SET client_encoding = 'UTF8'; SELECT "Äußerst odd".dp_budget_charge('Größe', 0.4, purpose => 'für Öffentlichkeit');
 	SELECT "Äußerst odd".dp_budget_charge('Größe', 0.4)}, database => 'latin'), qr/budget "Größe" has too little epsilon left/, 'names and messages in LATIN1');

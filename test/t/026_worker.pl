@@ -351,8 +351,8 @@ foreach my $case (
 	[ "SELECT public.definer('ALTER SYSTEM SET work_mem = 64')", 'cannot run inside|cannot be executed|read-only' ],
 	[ 'LISTEN x', "background process|$restricted" ],
 	[ "UPDATE pg_settings SET setting = 'ana' WHERE name = 'role'", "read-only transaction|$restricted" ],
-	[ "SELECT public.dp_unprotect('public.people')", 'read-only transaction|cannot execute' ],
-	[ "SELECT public.dp_grant('b', 'stranger')", 'read-only transaction|cannot execute' ],
+	[ "SELECT public.dp_unprotect('public.people')", 'read-only transaction|cannot execute|cannot be changed in isolation level' ],
+	[ "SELECT public.dp_grant('b', 'stranger')", 'read-only transaction|cannot execute|cannot be changed in isolation level' ],
 	[ "SELECT public.dp_logreg_train('public.people', 'ill', '{age}', 1)", 'while another one is read' ],
 	[ "SELECT public.dp_logreg_tune('public.people', 'ill', '{age}', 1)", 'while another one is read' ],
 	[ "SELECT * FROM public.dp_evaluate((SELECT model FROM ana.made), 'public.people', epsilon => 1)", 'while another one is read|permission denied' ])
