@@ -140,34 +140,32 @@ COMMENT ON VIEW @extschema@.dp_budgets IS
 -- statistics, sees every entry; others see their own, and of the charges of
 -- others who may spend from the same budget the role, the time and the cost.
 CREATE VIEW dperm.dperm_seen_entries AS
-	SELECT u.budget_id, u.entry, u.owns, u.manages, u.acted
-	FROM unnest(ARRAY(SELECT ROW (s.budget_id, s.entry, bool_or(s.owns), bool_or(s.manages), bool_or(s.acted))
-		FROM (SELECT e.budget_id, e.entry, b.owns, b.owns OR b.reads AS manages, false AS acted
-				FROM dperm.dperm_seen_budgets b JOIN dperm.ledger e ON e.budget_id = b.id
-				WHERE b.owns OR b.reads OR e.act = 'charge'
-			UNION ALL SELECT e.budget_id, e.entry, false, false, true FROM dperm.ledger e WHERE e.actor = ANY ((SELECT dperm.dperm_own_roles())::regrole[])) s
-		GROUP BY s.budget_id, s.entry)) u(budget_id uuid, entry bigint, owns boolean, manages boolean, acted boolean);
+	SELECT e.*, b.owns, b.owns OR b.reads AS manages, e.actor = ANY ((SELECT dperm.dperm_own_roles())::regrole[]) AS acted
+	FROM dperm.dperm_seen_budgets b JOIN dperm.ledger e ON e.budget_id = b.id
+	WHERE b.owns OR b.reads OR e.act = 'charge' OR e.actor = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
+	UNION ALL SELECT e.*, false, false, true
+	FROM unnest(ARRAY(SELECT ROW (e.budget_id, e.entry) FROM dperm.ledger e
+		WHERE e.actor = ANY ((SELECT dperm.dperm_own_roles())::regrole[]) AND e.budget_id NOT IN (SELECT b.id FROM dperm.dperm_seen_budgets b))) u(budget_id uuid, entry bigint)
+	JOIN dperm.ledger e ON e.budget_id = u.budget_id AND e.entry = u.entry;
 COMMENT ON VIEW dperm.dperm_seen_entries IS
 	'internal to dp_ledger: the entries that the current user sees, all of them or in part';
 
 CREATE VIEW @extschema@.dp_ledger WITH (security_barrier) AS
 	SELECT e.budget, e.entry, e.at, e.act, e.role, w.function, w.relation, w.label, w.features, w.learner, w.parameters, w.purpose, w.neighbours, w.unit, e.epsilon, e.delta,
-		CASE WHEN s.manages THEN e.epsilon_left WHEN s.acted THEN coalesce(e.grant_left, e.epsilon_left) END AS epsilon_left, w.details,
+		CASE WHEN e.manages THEN e.epsilon_left WHEN e.acted THEN coalesce(e.grant_left, e.epsilon_left) END AS epsilon_left, w.details,
 		CASE WHEN e.act <> 'charge' OR w.relation IS NULL THEN NULL WHEN k.entry IS NULL THEN 'not kept' ELSE coalesce(k.failure, 'kept') END AS release
-	FROM dperm.dperm_seen_entries s
-	JOIN dperm.ledger e ON e.budget_id = s.budget_id AND e.entry = s.entry
-	LEFT JOIN LATERAL (SELECT e.function, e.relation, e.label, e.features, e.learner, e.parameters, e.purpose, e.neighbours, e.unit, e.details WHERE s.manages OR s.acted) w ON true
-	LEFT JOIN dperm.releases k ON k.budget_id = s.budget_id AND k.entry = s.entry
+	FROM dperm.dperm_seen_entries e
+	LEFT JOIN LATERAL (SELECT e.function, e.relation, e.label, e.features, e.learner, e.parameters, e.purpose, e.neighbours, e.unit, e.details WHERE e.manages OR e.acted) w ON true
+	LEFT JOIN dperm.releases k ON k.budget_id = e.budget_id AND k.entry = e.entry
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_ledger IS
 	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, or all for members of pg_read_all_stats; your own entries, and role, time and cost of those of others who may spend from the same budget';
 
 CREATE VIEW @extschema@.dp_releases WITH (security_barrier) AS
 	SELECT e.budget, e.entry, k.at, k.payer_name::text::name AS role, e.function, e.relation, k.model, k.metrics, k.failure
-	FROM dperm.dperm_seen_entries s
-	JOIN dperm.ledger e ON e.budget_id = s.budget_id AND e.entry = s.entry
-	JOIN dperm.releases k ON k.budget_id = s.budget_id AND k.entry = s.entry
-	WHERE s.owns OR s.acted
+	FROM dperm.dperm_seen_entries e
+	JOIN dperm.releases k ON k.budget_id = e.budget_id AND k.entry = e.entry
+	WHERE e.owns OR e.acted
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_releases IS
 	'models and metrics that were released for entries of the ledger: those that you paid for, and those of budgets that you own; failure says why there is none';
