@@ -73,11 +73,11 @@ COMMENT ON FUNCTION @extschema@.dp_budget_charge(text, float8, float8, text) IS
 -- Views
 --
 -- Each finds what the caller may see by the roles of the caller, by index, before
--- it reads anything else: LATERAL with OFFSET 0 looks up one budget after the
--- other. How many they are the planner does not know, and would read all budgets.
--- OFFSET 0 at the end keeps all conditions of a query above the view: a security
--- barrier lets comparisons pass that raise no error, and EXPLAIN ANALYZE then
--- shows what they find in hidden rows.
+-- it reads anything else. How many budgets and entries that are the planner cannot
+-- know; it expects ten elements in an array, and looks each up by index. OFFSET 0
+-- keeps all conditions of a query above the view: a security barrier lets
+-- comparisons pass that raise no error, and EXPLAIN ANALYZE then shows what they
+-- find in hidden rows.
 
 CREATE FUNCTION dperm.dperm_own_roles() RETURNS regrole[]
 	LANGUAGE sql STABLE PARALLEL SAFE
@@ -86,12 +86,13 @@ COMMENT ON FUNCTION dperm.dperm_own_roles() IS
 	'internal to dp_budgets: the roles whose rights the current user has';
 
 CREATE VIEW dperm.dperm_seen_budgets AS
-	SELECT s.id, bool_or(s.owns) AS owns, bool_or(s.spends) AS spends, bool_or(s.reads) AS reads
-	FROM (SELECT b.id, true AS owns, false AS spends, false AS reads FROM dperm.budgets b WHERE b.owner = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
-		UNION ALL SELECT g.budget_id, false, true, false FROM dperm.grants g WHERE g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
-		UNION ALL SELECT b.id, (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user), false, true
-			FROM dperm.budgets b WHERE (SELECT pg_has_role('pg_read_all_stats', 'USAGE'))) s
-	GROUP BY s.id;
+	SELECT u.id, u.owns, u.spends, u.reads
+	FROM unnest(ARRAY(SELECT ROW (s.id, bool_or(s.owns), bool_or(s.spends), bool_or(s.reads))
+		FROM (SELECT b.id, true AS owns, false AS spends, false AS reads FROM dperm.budgets b WHERE b.owner = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
+			UNION ALL SELECT g.budget_id, false, true, false FROM dperm.grants g WHERE g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
+			UNION ALL SELECT b.id, (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user), false, true
+				FROM dperm.budgets b WHERE (SELECT pg_has_role('pg_read_all_stats', 'USAGE'))) s
+		GROUP BY s.id)) u(id uuid, owns boolean, spends boolean, reads boolean);
 COMMENT ON VIEW dperm.dperm_seen_budgets IS
 	'internal to dp_budgets: budgets that the current user owns, may spend from, or sees as one who reads all statistics; superusers own all';
 
@@ -108,8 +109,8 @@ CREATE VIEW @extschema@.dp_grants WITH (security_barrier) AS
 				g.epsilon - g.spent_epsilon) END AS epsilon_left,
 		CASE WHEN g.delta < g.spent_delta THEN 0 ELSE g.delta - g.spent_delta END AS delta_left
 	FROM dperm.dperm_seen_budgets s
-	CROSS JOIN LATERAL (SELECT * FROM dperm.budgets b WHERE b.id = s.id OFFSET 0) b
-	CROSS JOIN LATERAL (SELECT * FROM dperm.grants g WHERE g.budget_id = s.id OFFSET 0) g
+	JOIN dperm.budgets b ON b.id = s.id
+	JOIN dperm.grants g ON g.budget_id = s.id
 	WHERE b.dropped IS NULL AND (s.owns OR s.reads OR g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[]))
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_grants IS
@@ -122,8 +123,8 @@ CREATE VIEW dperm.dperm_seen_accounts WITH (security_barrier) AS
 			ELSE least(dperm.dperm_budget_left(b.epsilon, b.delta, b.renyi_order, b.spent_epsilon, b.spent_delta, b.spent_divergence, b.spent_direct, b.spent_tail),
 				g.epsilon - g.spent_epsilon) END AS epsilon_left, b.since, b.dropped
 	FROM dperm.dperm_seen_budgets s
-	CROSS JOIN LATERAL (SELECT * FROM dperm.budgets b WHERE b.id = s.id OFFSET 0) b
-	LEFT JOIN LATERAL (SELECT * FROM dperm.grants g WHERE g.budget_id = s.id AND g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[]) OFFSET 0) g ON NOT s.owns
+	JOIN dperm.budgets b ON b.id = s.id
+	LEFT JOIN dperm.grants g ON g.budget_id = s.id AND NOT s.owns AND g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
 	OFFSET 0;
 COMMENT ON VIEW dperm.dperm_seen_accounts IS
 	'internal to dp_budgets and dp_report: what dp_budgets shows, also of budgets that were dropped';
@@ -139,33 +140,32 @@ COMMENT ON VIEW @extschema@.dp_budgets IS
 -- statistics, sees every entry; others see their own, and of the charges of
 -- others who may spend from the same budget the role, the time and the cost.
 CREATE VIEW dperm.dperm_seen_entries AS
-	SELECT s.budget_id, s.entry, bool_or(s.owns) AS owns, bool_or(s.manages) AS manages, bool_or(s.acted) AS acted
-	FROM (SELECT e.budget_id, e.entry, b.owns, b.owns OR b.reads AS manages, false AS acted
-			FROM dperm.dperm_seen_budgets b CROSS JOIN LATERAL (SELECT e.budget_id, e.entry, e.act FROM dperm.ledger e WHERE e.budget_id = b.id OFFSET 0) e
-			WHERE b.owns OR b.reads OR e.act = 'charge'
-		UNION ALL SELECT e.budget_id, e.entry, false, false, true FROM dperm.ledger e WHERE e.actor = ANY ((SELECT dperm.dperm_own_roles())::regrole[])) s
-	GROUP BY s.budget_id, s.entry;
+	SELECT e.*, b.owns, b.owns OR b.reads AS manages, e.actor = ANY ((SELECT dperm.dperm_own_roles())::regrole[]) AS acted
+	FROM dperm.dperm_seen_budgets b JOIN dperm.ledger e ON e.budget_id = b.id
+	WHERE b.owns OR b.reads OR e.act = 'charge' OR e.actor = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
+	UNION ALL SELECT e.*, false, false, true
+	FROM unnest(ARRAY(SELECT ROW (e.budget_id, e.entry) FROM dperm.ledger e
+		WHERE e.actor = ANY ((SELECT dperm.dperm_own_roles())::regrole[]) AND e.budget_id NOT IN (SELECT b.id FROM dperm.dperm_seen_budgets b))) u(budget_id uuid, entry bigint)
+	JOIN dperm.ledger e ON e.budget_id = u.budget_id AND e.entry = u.entry;
 COMMENT ON VIEW dperm.dperm_seen_entries IS
 	'internal to dp_ledger: the entries that the current user sees, all of them or in part';
 
 CREATE VIEW @extschema@.dp_ledger WITH (security_barrier) AS
 	SELECT e.budget, e.entry, e.at, e.act, e.role, w.function, w.relation, w.label, w.features, w.learner, w.parameters, w.purpose, w.neighbours, w.unit, e.epsilon, e.delta,
-		CASE WHEN s.manages THEN e.epsilon_left WHEN s.acted THEN coalesce(e.grant_left, e.epsilon_left) END AS epsilon_left, w.details,
+		CASE WHEN e.manages THEN e.epsilon_left WHEN e.acted THEN coalesce(e.grant_left, e.epsilon_left) END AS epsilon_left, w.details,
 		CASE WHEN e.act <> 'charge' OR w.relation IS NULL THEN NULL WHEN k.entry IS NULL THEN 'not kept' ELSE coalesce(k.failure, 'kept') END AS release
-	FROM dperm.dperm_seen_entries s
-	CROSS JOIN LATERAL (SELECT * FROM dperm.ledger e WHERE e.budget_id = s.budget_id AND e.entry = s.entry OFFSET 0) e
-	LEFT JOIN LATERAL (SELECT e.function, e.relation, e.label, e.features, e.learner, e.parameters, e.purpose, e.neighbours, e.unit, e.details WHERE s.manages OR s.acted) w ON true
-	LEFT JOIN LATERAL (SELECT k.entry, k.failure FROM dperm.releases k WHERE k.budget_id = s.budget_id AND k.entry = s.entry OFFSET 0) k ON e.act = 'charge'
+	FROM dperm.dperm_seen_entries e
+	LEFT JOIN LATERAL (SELECT e.function, e.relation, e.label, e.features, e.learner, e.parameters, e.purpose, e.neighbours, e.unit, e.details WHERE e.manages OR e.acted) w ON true
+	LEFT JOIN dperm.releases k ON k.budget_id = e.budget_id AND k.entry = e.entry
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_ledger IS
 	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, or all for members of pg_read_all_stats; your own entries, and role, time and cost of those of others who may spend from the same budget';
 
 CREATE VIEW @extschema@.dp_releases WITH (security_barrier) AS
 	SELECT e.budget, e.entry, k.at, k.payer_name::text::name AS role, e.function, e.relation, k.model, k.metrics, k.failure
-	FROM dperm.dperm_seen_entries s
-	CROSS JOIN LATERAL (SELECT * FROM dperm.releases k WHERE k.budget_id = s.budget_id AND k.entry = s.entry OFFSET 0) k
-	CROSS JOIN LATERAL (SELECT * FROM dperm.ledger e WHERE e.budget_id = s.budget_id AND e.entry = s.entry OFFSET 0) e
-	WHERE s.owns OR s.acted
+	FROM dperm.dperm_seen_entries e
+	JOIN dperm.releases k ON k.budget_id = e.budget_id AND k.entry = e.entry
+	WHERE e.owns OR e.acted
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_releases IS
 	'models and metrics that were released for entries of the ledger: those that you paid for, and those of budgets that you own; failure says why there is none';

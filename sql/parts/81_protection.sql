@@ -26,16 +26,15 @@ CREATE VIEW @extschema@.dp_protected WITH (security_barrier) AS
 			WHEN c.relowner <> dperm.dperm_role_of(p.owner_name) THEN 'the relation has another owner'
 			WHEN t.unit = '' THEN 'the unit has been dropped'
 			WHEN (p.schema, p.name) <> (SELECT n.nspname, c.relname FROM pg_namespace n WHERE n.oid = c.relnamespace) THEN 'the relation was renamed unseen' END AS closed
-	FROM (SELECT p.id FROM dperm.dperm_seen_budgets s
-			CROSS JOIN LATERAL (SELECT t.id FROM dperm.protected t WHERE t.budget_id = s.id OFFSET 0) t
-			CROSS JOIN LATERAL (SELECT p.id FROM dperm.protected p WHERE p.id = t.id OR p.view_of = t.id OFFSET 0) p
+	FROM unnest(ARRAY(SELECT p.id FROM dperm.dperm_seen_budgets s JOIN dperm.protected t ON t.budget_id = s.id, LATERAL (SELECT t.id UNION ALL SELECT v.id FROM dperm.protected v WHERE v.view_of = t.id) p
 			WHERE s.owns OR s.spends
-		UNION SELECT p.id FROM pg_shdepend d CROSS JOIN LATERAL (SELECT * FROM dperm.protected p WHERE p.relation = d.objid OFFSET 0) p
-			WHERE d.refclassid = 'pg_authid'::regclass AND d.refobjid = ANY ((SELECT dperm.dperm_own_roles())::oid[]) AND d.deptype = 'o' AND d.classid = 'pg_class'::regclass
-				AND d.dbid = (SELECT b.oid FROM pg_database b WHERE b.datname = current_database()) AND p.here = (SELECT dperm.dperm_here())) s
-	CROSS JOIN LATERAL (SELECT * FROM dperm.protected p WHERE p.id = s.id OFFSET 0) p
-	CROSS JOIN LATERAL (SELECT * FROM dperm.protected t WHERE t.id = coalesce(p.view_of, p.id) AND t.ended IS NULL OFFSET 0) t
-	CROSS JOIN LATERAL (SELECT * FROM dperm.budgets b WHERE b.id = t.budget_id OFFSET 0) b
+		UNION SELECT p.id FROM unnest(ARRAY(SELECT d.objid FROM pg_shdepend d
+				WHERE d.refclassid = 'pg_authid'::regclass AND d.refobjid = ANY ((SELECT dperm.dperm_own_roles())::oid[]) AND d.deptype = 'o' AND d.classid = 'pg_class'::regclass
+					AND d.dbid = (SELECT b.oid FROM pg_database b WHERE b.datname = current_database()))) d(objid)
+			JOIN dperm.protected p ON p.relation = d.objid WHERE p.here = (SELECT dperm.dperm_here()))) s(id)
+	JOIN dperm.protected p ON p.id = s.id
+	JOIN dperm.protected t ON t.id = coalesce(p.view_of, p.id) AND t.ended IS NULL
+	JOIN dperm.budgets b ON b.id = t.budget_id
 	LEFT JOIN pg_class c ON c.oid = coalesce((SELECT r.oid FROM pg_class r WHERE r.oid = p.relation AND p.here = (SELECT dperm.dperm_here())),
 		(SELECT r.oid FROM pg_namespace n JOIN pg_class r ON r.relnamespace = n.oid WHERE n.nspname = p.schema AND r.relname = p.name))
 	OFFSET 0;

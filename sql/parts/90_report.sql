@@ -48,7 +48,7 @@ COMMENT ON FUNCTION dperm.dperm_report_ledger(@extschema@.dp_model) IS
 CREATE VIEW dperm.dperm_report_limits WITH (security_barrier) AS
 	SELECT a.budget, a.since, a.entry AS last, l.epsilon, l.delta
 	FROM dperm.dperm_seen_budgets s
-	CROSS JOIN LATERAL (SELECT * FROM dperm.budgets a WHERE a.id = s.id OFFSET 0) a
+	JOIN dperm.budgets a ON a.id = s.id
 	CROSS JOIN LATERAL (SELECT min(e.entry) AS entry FROM dperm.ledger e WHERE e.budget = a.budget AND e.budget_id = a.id AND e.act = 'charge') charge
 	CROSS JOIN LATERAL (SELECT max(e.entry) AS entry FROM dperm.ledger e
 		WHERE e.budget = a.budget AND e.budget_id = a.id AND e.act = ANY ('{create,alter}') AND e.epsilon IS NOT NULL
