@@ -175,7 +175,7 @@ foreach my $case ([ 'h.visits', 'h.visits', 'h.visits ShareLock' ], [ 'h.seen', 
 	$protects->{handle}->pump until $protects->{out} =~ /protected/ || $protects->{err} =~ /ERROR/;
 	is(finish($protects), "\nprotected\n", "$what: it is protected");
 	is(charges(), $charges + 1, "$what: when the call has been charged");
-	is(query($waiting), 't', "$what: which reads");
+	ok($node->poll_query_until('postgres', $waiting), "$what: which goes on");
 	finish($holders[1]);
 	like(finish($call), qr/^\d+\n$/, "$what: and is answered");
 	is(last_charge($relation), 'first|kept', "$what: and kept");
