@@ -56,7 +56,7 @@ CREATE TABLE dperm.budgets (
 COMMENT ON TABLE dperm.budgets IS
 	'internal to dp_budgets: a row for each budget, also of those that were dropped; since and entry are the numbers of its first and last line in dp_ledger';
 CREATE UNIQUE INDEX budgets_budget ON dperm.budgets (budget) WHERE dropped IS NULL;
-CREATE INDEX budgets_entry ON dperm.budgets (budget, entry);
+CREATE INDEX budgets_since ON dperm.budgets (budget, since);
 CREATE INDEX budgets_owner ON dperm.budgets (owner);
 
 CREATE TABLE dperm.grants (

@@ -2,12 +2,13 @@
 -- Registry of protected relations
 --
 -- A relation is registered by its OID and a column by its number, so that they
--- can be renamed. These are valid in the database that "here" names. A dump has
--- them as well, but whatever is inserted is bound anew, by the names of schema,
--- relation and owner; so is what comes with the files of another database: a
--- template, or pg_upgrade. What cannot be bound refers to nothing, and a relation
--- that has its name is closed. owner_name is the owner who called dp_protect: a
--- relation that has another owner by now is closed until that one protects it.
+-- can be renamed. Files take them along: a template, pg_upgrade, a standby. A dump
+-- has them as well, but there they are not valid: "here" is the key of the
+-- database that they belong to, which no dump contains. What is inserted is bound
+-- anew, by the names of schema, relation and owner. What cannot be bound refers to
+-- nothing, and a relation that has its name is closed. owner_name is the owner who
+-- called dp_protect: a relation that has another owner by now is closed until that
+-- one protects it.
 --
 -- A view has no budget, unit or list of columns of its own, but the registration
 -- of its table. That of a table whose protection has ended stays, because its
@@ -59,10 +60,13 @@ CREATE INDEX protected_columns_here ON dperm.protected_columns (here);
 SELECT pg_extension_config_dump('dperm.protected', '');
 SELECT pg_extension_config_dump('dperm.protected_columns', '');
 
+CREATE TABLE dperm.origin (id oid PRIMARY KEY, key text NOT NULL);
+COMMENT ON TABLE dperm.origin IS 'internal to dp_protect: the key of this database, which is not dumped';
+INSERT INTO dperm.origin VALUES (1, gen_random_uuid());
 CREATE FUNCTION dperm.dperm_here() RETURNS text
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-	RETURN (SELECT format('%s.%s', s.system_identifier, d.oid) FROM pg_control_system() s, pg_database d WHERE d.datname = current_database());
-COMMENT ON FUNCTION dperm.dperm_here() IS 'internal to dp_protect: names this database';
+	LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+	RETURN (SELECT o.key FROM dperm.origin o WHERE o.id = 1);
+COMMENT ON FUNCTION dperm.dperm_here() IS 'internal to dp_protect: the key of this database';
 
 CREATE FUNCTION dperm.dperm_column_number(relation oid, name name) RETURNS int2
 	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
@@ -78,21 +82,22 @@ AS $$
 DECLARE
 	this text := dperm.dperm_here();
 BEGIN
-	WITH unbound AS MATERIALIZED (SELECT p.* FROM dperm.protected p WHERE p.here < this OR p.here > this FOR UPDATE SKIP LOCKED),
-	found AS (SELECT DISTINCT ON (c.oid, u.ended) u.id, c.oid AS relation
-		FROM unbound u JOIN pg_namespace n ON n.nspname = u.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = u.name
-		WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND c.relowner = dperm.dperm_role_of(u.owner_name)
-			AND (u.ended IS NOT NULL OR NOT EXISTS (SELECT FROM dperm.protected o WHERE o.relation = c.oid AND o.here = this AND o.ended IS NULL))
-		ORDER BY c.oid, u.ended, u.id),
+	WITH found AS MATERIALIZED (SELECT p.id, p.ended, c.oid AS relation
+		FROM dperm.protected p JOIN pg_namespace n ON n.nspname = p.schema JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = p.name
+		WHERE (p.here < this OR p.here > this) AND c.relowner = dperm.dperm_role_of(p.owner_name)
+			AND CASE WHEN p.view_of IS NULL THEN c.relkind IN ('r', 'p', 'm', 'f') ELSE c.relkind = 'v' END
+			AND (p.ended IS NOT NULL OR NOT EXISTS (SELECT FROM dperm.protected o WHERE o.relation = c.oid AND o.here = this AND o.ended IS NULL))
+		FOR UPDATE OF p SKIP LOCKED),
 	bound AS (UPDATE dperm.protected p SET relation = f.relation, here = this, unit_number = dperm.dperm_column_number(f.relation, p.unit)
-		FROM found f WHERE p.id = f.id
+		FROM (SELECT DISTINCT ON (f.relation, f.ended) f.* FROM found f ORDER BY f.relation, f.ended, f.id) f WHERE p.id = f.id
 		RETURNING p.id, p.relation)
 	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(b.relation, k.name), here = this FROM bound b WHERE k.protected = b.id;
 	UPDATE dperm.protected_columns k SET number = dperm.dperm_column_number(p.relation, k.name), here = this FROM dperm.protected p
-	WHERE (k.here < this OR k.here > this) AND p.id = k.protected AND p.here = this;
+	WHERE p.id = k.protected AND p.here = this
+		AND k.id IN (SELECT c.id FROM dperm.protected_columns c WHERE c.here < this OR c.here > this FOR UPDATE SKIP LOCKED);
 END $$;
 COMMENT ON FUNCTION dperm.dperm_bind() IS
-	'internal to dp_protect: bind what has come from a dump or another database to relations, by name and owner; one that is not ended to each, and none that another session is binding';
+	'internal to dp_protect: bind what has come from a dump to relations, by name and owner; one that is not ended to each, and none that another session is binding';
 
 CREATE FUNCTION dperm.dperm_bind_inserted() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -145,30 +150,6 @@ ALTER TABLE dperm.protected ENABLE ALWAYS TRIGGER dperm_cascade;
 -- rights of the owner of the extension, look at nothing but the relations of the
 -- command, and need no library.
 
--- Before names change, what came with the files of another database is bound by
--- them. That needs the library, and a snapshot that is not too old.
-CREATE FUNCTION dperm.dperm_before_command() RETURNS event_trigger
-	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-	first text := least((SELECT min(p.here) FROM dperm.protected p), (SELECT min(k.here) FROM dperm.protected_columns k));
-	last text := greatest((SELECT max(p.here) FROM dperm.protected p), (SELECT max(k.here) FROM dperm.protected_columns k));
-BEGIN
-	IF first <> last OR first <> dperm.dperm_here() THEN
-		BEGIN
-			PERFORM dperm.dperm_bind();
-		EXCEPTION
-			WHEN undefined_file OR serialization_failure THEN NULL; -- what is not followed is closed
-		END;
-	END IF;
-END $$;
-COMMENT ON FUNCTION dperm.dperm_before_command() IS 'internal to dp_protect: bind registrations before names change';
-CREATE EVENT TRIGGER dperm_before_command ON ddl_command_start
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER SCHEMA', 'ALTER TYPE')
-	EXECUTE FUNCTION dperm.dperm_before_command();
-ALTER EVENT TRIGGER dperm_before_command ENABLE ALWAYS;
-COMMENT ON EVENT TRIGGER dperm_before_command IS 'internal to dp_protect: bind registrations before names change';
-
 -- A dropped table keeps its registration, with its name: the budget keeps the
 -- unit for a table of this name.
 CREATE FUNCTION dperm.dperm_after_drop() RETURNS event_trigger
@@ -178,6 +159,10 @@ DECLARE
 	gone uuid[] := ARRAY(SELECT p.id FROM pg_event_trigger_dropped_objects() e JOIN dperm.protected p ON p.relation = e.objid
 		WHERE e.classid = 'pg_class'::regclass AND e.objsubid = 0 AND p.here = dperm.dperm_here());
 BEGIN
+	DELETE FROM dperm.protected_columns k USING pg_event_trigger_dropped_objects() e, dperm.protected p
+	WHERE e.classid = 'pg_class'::regclass AND e.objsubid > 0 AND p.relation = e.objid AND k.protected = p.id AND k.number = e.objsubid AND k.here = dperm.dperm_here();
+	UPDATE dperm.protected p SET unit = '' FROM pg_event_trigger_dropped_objects() e
+	WHERE e.classid = 'pg_class'::regclass AND e.objsubid > 0 AND p.relation = e.objid AND p.unit_number = e.objsubid AND p.unit <> '' AND p.here = dperm.dperm_here();
 	IF gone <> '{}' THEN
 		DELETE FROM dperm.protected p WHERE p.id = ANY (gone) AND p.view_of IS NOT NULL;
 		DELETE FROM dperm.protected_columns k WHERE k.protected = ANY (gone);
@@ -211,8 +196,18 @@ DECLARE
 			JOIN dperm.protected p ON p.relation = d.objid WHERE p.here = dperm.dperm_here())
 		ELSE ARRAY(SELECT p.id FROM pg_event_trigger_ddl_commands() e
 			JOIN dperm.protected p ON p.relation = e.objid WHERE e.classid = 'pg_class'::regclass AND p.here = dperm.dperm_here()) END;
-	own oid[] := '{dperm.budgets,dperm.grants,dperm.ledger,dperm.releases,dperm.protected,dperm.protected_columns}'::regclass[];
+	own oid[] := '{dperm.budgets,dperm.grants,dperm.ledger,dperm.releases,dperm.protected,dperm.protected_columns,dperm.origin}'::regclass[];
+	places text[] := (SELECT ARRAY[least(min(p.here), (SELECT min(k.here) FROM dperm.protected_columns k)), greatest(max(p.here), (SELECT max(k.here) FROM dperm.protected_columns k))]
+		FROM dperm.protected p);
 BEGIN
+	-- a relation may have come after its registration, or its columns at the same time
+	IF places[1] <> places[2] OR places[1] <> dperm.dperm_here() THEN
+		BEGIN
+			PERFORM dperm.dperm_bind();
+		EXCEPTION
+			WHEN undefined_file OR serialization_failure OR unique_violation THEN NULL;
+		END;
+	END IF;
 	IF altered <> '{}' THEN
 		UPDATE dperm.protected p SET schema = n.nspname, name = c.relname, unit = CASE WHEN p.unit IS NOT NULL THEN coalesce(a.attname, '') END
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, dperm.protected q
@@ -235,7 +230,7 @@ END $$;
 COMMENT ON FUNCTION dperm.dperm_after_command() IS
 	'internal to dp_protect: follow the names of protected relations and their columns; and allow no trigger on the tables of the extension, and no foreign key to them, but its own';
 CREATE EVENT TRIGGER dperm_after_command ON ddl_command_end
-	WHEN TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'CREATE SCHEMA', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER SCHEMA', 'ALTER TYPE')
+	WHEN TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'CREATE SCHEMA', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER SCHEMA', 'ALTER TYPE')
 	EXECUTE FUNCTION dperm.dperm_after_command();
 ALTER EVENT TRIGGER dperm_after_command ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER dperm_after_command IS

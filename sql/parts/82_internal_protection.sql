@@ -101,6 +101,9 @@ BEGIN
 		SELECT n.nspname, c.relname, owner, $3, $4, $5, columns IS NULL
 		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $2
 		RETURNING p.id INTO made;
+		IF NOT EXISTS (SELECT FROM dperm.protected p WHERE p.id = made AND p.relation = $2) THEN
+			RAISE EXCEPTION 'the registration of relation "%" has changed', $2::regclass USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
+		END IF;
 	ELSE
 		UPDATE dperm.protected p SET schema = n.nspname, name = c.relname, owner_name = owner, view_of = $4, unit = $5,
 			unit_number = dperm.dperm_column_number($2, $5), all_columns = columns IS NULL, ended = NULL, ended_by = NULL

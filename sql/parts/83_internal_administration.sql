@@ -14,9 +14,8 @@ CREATE FUNCTION dperm.dperm_budget_order(epsilon numeric, delta numeric) RETURNS
 COMMENT ON FUNCTION dperm.dperm_budget_order(numeric, numeric) IS
 	'internal to dp_budget_create: the order of the divergence that a budget counts';
 
-CREATE FUNCTION dperm.dperm_role(caller oid) RETURNS dperm.dperm_role_name
-	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-	RETURN pg_get_userbyid($1)::text::dperm.dperm_role_name;
+CREATE FUNCTION dperm.dperm_role(role oid) RETURNS dperm.dperm_role_name
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm.dperm_role(oid) IS 'internal to budgets: a role as our tables have it';
 
 -- Whoever does not own a budget must not lock it.
@@ -116,8 +115,8 @@ BEGIN
 	END IF;
 	PERFORM dperm.dperm_keep_ledger();
 	INSERT INTO dperm.budgets (budget, owner_name, epsilon, delta, renyi_order, neighbours, since, entry)
-	SELECT $2, dperm.dperm_role(caller), limits[1], limits[2], dperm.dperm_budget_order(limits[1], limits[2]), $5, coalesce(max(b.entry), 0) + 1, coalesce(max(b.entry), 0)
-	FROM dperm.budgets b WHERE b.budget = $2
+	SELECT $2, dperm.dperm_role(caller), limits[1], limits[2], dperm.dperm_budget_order(limits[1], limits[2]), $5, coalesce(max(e.entry), 0) + 1, coalesce(max(e.entry), 0)
+	FROM dperm.ledger e WHERE e.budget = $2
 	RETURNING * INTO made;
 	PERFORM dperm.dperm_note(caller, made, 'create', epsilon => limits[1], delta => limits[2], neighbours => $5);
 EXCEPTION
@@ -137,7 +136,7 @@ DECLARE
 	limits numeric[] := ARRAY[dperm.dperm_budget_limit(epsilon, false), dperm.dperm_budget_limit(delta, true), dperm.dperm_budget_limit(add, false)];
 	before dperm.budgets;
 	after dperm.budgets;
-	heir oid;
+	heir oid := CASE WHEN $5 IS NOT NULL THEN dperm.dperm_existing_role($5) END;
 BEGIN
 	IF num_nonnulls(epsilon, delta, $5, $6, add) = 0 THEN
 		RAISE EXCEPTION 'there is nothing to alter'
@@ -148,9 +147,6 @@ BEGIN
 	END IF;
 	IF $6 IS NOT NULL THEN
 		PERFORM dperm.dperm_check_neighbours($6);
-	END IF;
-	IF $5 IS NOT NULL THEN
-		heir := dperm.dperm_existing_role($5);
 	END IF;
 	before := dperm.dperm_own_budget(caller, $2);
 	after := before;
@@ -189,8 +185,10 @@ DECLARE
 	charging text;
 BEGIN
 	PERFORM dperm.dperm_bind();
-	SELECT format('%I.%I', p.schema, p.name) INTO charging FROM dperm.protected p JOIN pg_class c ON c.oid = p.relation
-	WHERE p.budget_id = dropped.id AND p.ended IS NULL AND p.here = dperm.dperm_here() ORDER BY 1 LIMIT 1;
+	SELECT format('%I.%I', p.schema, p.name) INTO charging FROM dperm.protected p
+	WHERE p.budget_id = dropped.id AND p.ended IS NULL AND (EXISTS (SELECT FROM pg_class c WHERE c.oid = p.relation AND p.here = dperm.dperm_here())
+		OR EXISTS (SELECT FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid WHERE n.nspname = p.schema AND c.relname = p.name AND c.relowner = dperm.dperm_role_of(p.owner_name)))
+	ORDER BY 1 LIMIT 1;
 	IF FOUND THEN
 		RAISE EXCEPTION 'cannot drop budget "%" because protected relations charge it', $2
 			USING ERRCODE = 'dependent_objects_still_exist', DETAIL = format('One of them is %s.', charging),
@@ -214,7 +212,7 @@ DECLARE
 	pruned bigint;
 BEGIN
 	DELETE FROM dperm.budgets b WHERE b.id = ANY (unused)
-		AND NOT EXISTS (SELECT FROM dperm.protected p WHERE p.budget_id = b.id AND p.ended IS NULL)
+		AND NOT EXISTS (SELECT FROM dperm.protected p WHERE p.budget_id = b.id AND (p.ended IS NULL OR p.ended >= now()))
 		AND NOT EXISTS (SELECT FROM dperm.budgets l WHERE l.budget = b.budget AND l.since > b.since);
 	GET DIAGNOSTICS pruned = ROW_COUNT;
 	RETURN pruned;

@@ -2,17 +2,16 @@
  * registry.c: the registrations of protected relations.
  *
  * A row of dperm.protected has the OID of its relation, and the numbers of its
- * columns, if it was written in this database. One that has come from a dump, or
- * with the files of another database, has names that count until it is bound:
- * it belongs to a relation of this name whose owner is the role that is named. A
+ * columns. In one that has come from a dump names count until it is bound: it
+ * belongs to a relation of this name whose owner is the role that is named. A
  * relation of this name that belongs to somebody else is closed. Event triggers
  * follow names, for dumps; where they have not, a relation is closed, too.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/xlog.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "storage/lock.h"
 #include "utils/builtins.h"
@@ -29,14 +28,26 @@
 
 #define PROTECTED "protected"
 
-/* Was a row bound in this database? This is the same name as that of dperm_here(). */
+/*
+ * Was a row bound in this database, or has it come with its files? The key is
+ * looked up once: it is as old as its table.
+ */
 static bool
 is_here(const DpermOwnRows *rows, int row)
 {
-	char		here[64];
+	static char key[NAMEDATALEN];
+	static Oid	table;
 
-	snprintf(here, sizeof(here), INT64_FORMAT ".%u", (int64) GetSystemIdentifier(), MyDatabaseId);
-	return strcmp(dperm_own_rows_text(rows, row, "here"), here) == 0;
+	if (table != dperm_own_rows_table("origin"))
+	{
+		DpermOwnRows origin = dperm_own_rows_find("origin", "id", ObjectIdGetDatum(1), NULL);
+
+		if (origin.count != 1)
+			elog(ERROR, "this database has no key");
+		strlcpy(key, dperm_own_rows_text(&origin, 0, "key"), sizeof(key));
+		table = origin.table;
+	}
+	return strcmp(dperm_own_rows_text(rows, row, "here"), key) == 0;
 }
 
 /* Is a row bound to a relation that exists? */
@@ -67,7 +78,8 @@ has_name(const DpermOwnRows *rows, int row, Oid relation)
 
 /*
  * The row of a relation, alone in the result: that of its OID, of which at most
- * one has not ended; or one that is not bound, and has its name.
+ * one has not ended; or one that is not bound, and has its name, that of its
+ * owner first.
  */
 static DpermOwnRows
 find_row(Oid relation, Snapshot snapshot)
@@ -87,7 +99,9 @@ find_row(Oid relation, Snapshot snapshot)
 								   DirectFunctionCall1(namein, CStringGetDatum(name)), snapshot);
 		for (int i = 0; i < rows.count; i++)
 			if (!is_bound(&rows, i) && !dperm_own_rows_value(&rows, i, "ended") &&
-				has_name(&rows, i, relation))
+				has_name(&rows, i, relation) &&
+				(best < 0 || dperm_role_name_role(dperm_own_rows_value(&rows, i, "owner_name")) ==
+				 dperm_relation_owner(relation)))
 				best = i;
 	}
 	rows.count = best >= 0 ? 1 : 0;
@@ -209,7 +223,9 @@ dperm_registry_find(Oid relation)
 		found->view_of = dperm_own_rows_text(&rows, 0, "view_of");
 		found->ended = dperm_own_rows_value(&rows, 0, "ended") != 0;
 		found->fresh = dperm_own_rows_is_fresh(&rows, 0);
-		found->foreign = !bound && found->owner != dperm_relation_owner(relation);
+		found->foreign = !bound &&
+			(found->owner != dperm_relation_owner(relation) ||
+			 (get_rel_relkind(relation) == RELKIND_VIEW) != (found->view_of != NULL));
 		found->stale = !has_name(&rows, 0, relation);
 		found->persons = dperm_own_rows_value(&rows, 0, "unit") != 0;
 		if (found->persons)

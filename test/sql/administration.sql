@@ -156,7 +156,7 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN SQLSTATE;
 END $$;
 SET ROLE dperm_adm_stranger;
-SELECT called(oid, (SELECT string_agg(format('NULL::%s', t::regtype), ', ') FROM unnest(proargtypes) t)) AS outcome, count(*) > 20 AS many
+SELECT called(oid, (SELECT string_agg(format('NULL::%s', t::regtype), ', ') FROM unnest(proargtypes) t)) AS outcome, count(*) > 15 AS many
 	FROM inner_functions WHERE prokind = 'f' AND NOT has_function_privilege(oid, 'EXECUTE') AND prorettype <> ALL ('{trigger,event_trigger}'::regtype[]) GROUP BY 1;
 SELECT dperm.dp_budget_drop('dperm_adm_owner'::regrole, 'adm');
 RESET ROLE;
@@ -222,7 +222,7 @@ SELECT release, count(*) FROM dp_ledger WHERE budget LIKE 'adm%' AND act = 'char
 -- The rules that the tables of schema dperm declare, and those that they cannot,
 -- each as a query for the rows that break it, in the tables of any schema
 CREATE FUNCTION rules(data text) RETURNS TABLE (rule text, query text) LANGUAGE sql AS $$
-	WITH ours AS (SELECT c.oid, c.relname, format('%I.%I', data, c.relname) AS rows FROM pg_class c WHERE c.relnamespace = 'dperm'::regnamespace AND c.relkind = 'r')
+	WITH ours AS (SELECT c.oid, c.relname, format('%I.%I', data, c.relname) AS rows FROM pg_class c WHERE c.relnamespace = 'dperm'::regnamespace AND c.relkind = 'r' AND c.relname <> 'origin')
 	SELECT format('%s: %s', o.relname, pg_get_constraintdef(k.oid)), format('SELECT count(*) FROM %s WHERE NOT %s', o.rows, pg_get_expr(k.conbin, k.conrelid))
 	FROM ours o JOIN pg_constraint k ON k.conrelid = o.oid WHERE k.contype = 'c'
 	UNION ALL
