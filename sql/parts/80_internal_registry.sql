@@ -150,6 +150,28 @@ ALTER TABLE dperm.protected ENABLE ALWAYS TRIGGER dperm_cascade;
 -- rights of the owner of the extension, look at nothing but the relations of the
 -- command, and need no library.
 
+-- Names are followed for dumps; a unit that was dropped has none, so that a column
+-- that gets its name is not taken for it. A relation whose names were not followed
+-- is closed (registry.c).
+CREATE FUNCTION dperm.dperm_follow(registrations uuid[]) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF $1 <> '{}' THEN
+		UPDATE dperm.protected p SET schema = n.nspname, name = c.relname, unit = CASE WHEN p.unit IS NOT NULL THEN coalesce(a.attname, '') END
+		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, dperm.protected q
+			LEFT JOIN pg_attribute a ON a.attrelid = q.relation AND a.attnum = q.unit_number AND NOT a.attisdropped
+		WHERE p.id = ANY ($1) AND q.id = p.id AND c.oid = p.relation
+			AND ((p.schema, p.name) <> (n.nspname, c.relname) OR p.unit <> coalesce(a.attname, ''));
+		DELETE FROM dperm.protected_columns k USING dperm.protected p
+		WHERE p.id = ANY ($1) AND k.protected = p.id AND k.here = p.here
+			AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = p.relation AND a.attnum = k.number AND NOT a.attisdropped);
+		UPDATE dperm.protected_columns k SET name = a.attname FROM dperm.protected p, pg_attribute a
+		WHERE p.id = ANY ($1) AND k.protected = p.id AND k.here = p.here AND a.attrelid = p.relation AND a.attnum = k.number AND a.attname <> k.name;
+	END IF;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_follow(uuid[]) IS 'internal to dp_protect: write down what protected relations and their columns are called now';
+
 -- A dropped table keeps its registration, with its name: the budget keeps the
 -- unit for a table of this name.
 CREATE FUNCTION dperm.dperm_after_drop() RETURNS event_trigger
@@ -159,10 +181,8 @@ DECLARE
 	gone uuid[] := ARRAY(SELECT p.id FROM pg_event_trigger_dropped_objects() e JOIN dperm.protected p ON p.relation = e.objid
 		WHERE e.classid = 'pg_class'::regclass AND e.objsubid = 0 AND p.here = dperm.dperm_here());
 BEGIN
-	DELETE FROM dperm.protected_columns k USING pg_event_trigger_dropped_objects() e, dperm.protected p
-	WHERE e.classid = 'pg_class'::regclass AND e.objsubid > 0 AND p.relation = e.objid AND k.protected = p.id AND k.number = e.objsubid AND k.here = dperm.dperm_here();
-	UPDATE dperm.protected p SET unit = '' FROM pg_event_trigger_dropped_objects() e
-	WHERE e.classid = 'pg_class'::regclass AND e.objsubid > 0 AND p.relation = e.objid AND p.unit_number = e.objsubid AND p.unit <> '' AND p.here = dperm.dperm_here();
+	PERFORM dperm.dperm_follow(ARRAY(SELECT p.id FROM pg_event_trigger_dropped_objects() e JOIN dperm.protected p ON p.relation = e.objid
+		WHERE e.classid = 'pg_class'::regclass AND e.objsubid > 0 AND p.here = dperm.dperm_here()));
 	IF gone <> '{}' THEN
 		DELETE FROM dperm.protected p WHERE p.id = ANY (gone) AND p.view_of IS NOT NULL;
 		DELETE FROM dperm.protected_columns k WHERE k.protected = ANY (gone);
@@ -175,13 +195,11 @@ CREATE EVENT TRIGGER dperm_after_drop ON sql_drop EXECUTE FUNCTION dperm.dperm_a
 ALTER EVENT TRIGGER dperm_after_drop ENABLE ALWAYS;
 COMMENT ON EVENT TRIGGER dperm_after_drop IS 'internal to dp_protect: end the registrations of relations that are dropped';
 
--- Names are followed for dumps; a unit that was dropped has none, so that a column
--- that gets its name is not taken for it. A relation whose names were not followed
--- is closed (registry.c). And nobody else creates triggers on our tables, or
--- foreign keys to them, which GRANT ALL includes the privileges for: triggers run
--- with the rights of the owner of the table, and so do those of a table that a
--- foreign key with ON DELETE or ON UPDATE leads to. What there is counts, not the
--- command: PostgreSQL does not tell which commands REFRESH MATERIALIZED VIEW runs.
+-- Nobody else creates triggers on our tables, or foreign keys to them, which GRANT
+-- ALL includes the privileges for: triggers run with the rights of the owner of the
+-- table, and so do those of a table that a foreign key with ON DELETE or ON UPDATE
+-- leads to. What there is counts, not the command: PostgreSQL does not tell which
+-- commands REFRESH MATERIALIZED VIEW runs.
 CREATE FUNCTION dperm.dperm_after_command() RETURNS event_trigger
 	LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -208,18 +226,7 @@ BEGIN
 			WHEN undefined_file OR serialization_failure OR unique_violation THEN NULL;
 		END;
 	END IF;
-	IF altered <> '{}' THEN
-		UPDATE dperm.protected p SET schema = n.nspname, name = c.relname, unit = CASE WHEN p.unit IS NOT NULL THEN coalesce(a.attname, '') END
-		FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, dperm.protected q
-			LEFT JOIN pg_attribute a ON a.attrelid = q.relation AND a.attnum = q.unit_number AND NOT a.attisdropped
-		WHERE p.id = ANY (altered) AND q.id = p.id AND c.oid = p.relation
-			AND ((p.schema, p.name) <> (n.nspname, c.relname) OR p.unit <> coalesce(a.attname, ''));
-		DELETE FROM dperm.protected_columns k USING dperm.protected p
-		WHERE p.id = ANY (altered) AND k.protected = p.id AND k.here = p.here
-			AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = p.relation AND a.attnum = k.number AND NOT a.attisdropped);
-		UPDATE dperm.protected_columns k SET name = a.attname FROM dperm.protected p, pg_attribute a
-		WHERE p.id = ANY (altered) AND k.protected = p.id AND k.here = p.here AND a.attrelid = p.relation AND a.attnum = k.number AND a.attname <> k.name;
-	END IF;
+	PERFORM dperm.dperm_follow(altered);
 	IF TG_TAG IN ('CREATE TRIGGER', 'CREATE TABLE', 'ALTER TABLE', 'CREATE SCHEMA') AND EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = ANY (own)
 			AND CASE WHEN t.tgisinternal THEN t.tgconstrrelid <> 0
 				ELSE (SELECT p.pronamespace FROM pg_proc p WHERE p.oid = t.tgfoid) <> 'dperm'::regnamespace END) THEN

@@ -7,9 +7,6 @@
 CREATE FUNCTION dperm.dperm_row_sources(relation oid) RETURNS oid[]
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dperm.dperm_row_sources(oid) IS 'internal to dp_grant: the relations that share rows with a relation';
-CREATE FUNCTION dperm.dperm_check_coordinator() RETURNS void
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION dperm.dperm_check_coordinator() IS 'internal to dp_budget_create: raise an error on a worker of a Citus cluster';
 
 -- Whoever reads the rows needs no model, and is not charged.
 CREATE FUNCTION dperm.dperm_warn_readers(relations oid[], roles oid[]) RETURNS boolean

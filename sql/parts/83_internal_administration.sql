@@ -109,7 +109,6 @@ BEGIN
 		RAISE EXCEPTION 'epsilon must not be null'
 			USING ERRCODE = 'null_value_not_allowed', HINT = 'Call dp_budget_create(''patients'', epsilon => 3).';
 	END IF;
-	PERFORM dperm.dperm_check_coordinator();
 	IF EXISTS (SELECT FROM dperm.budgets b WHERE b.budget = $2 AND b.dropped IS NULL) THEN
 		RAISE unique_violation;
 	END IF;

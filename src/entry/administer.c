@@ -35,7 +35,6 @@ PG_FUNCTION_INFO_V1(dperm_budget_limit);
 PG_FUNCTION_INFO_V1(dperm_budget_order);
 PG_FUNCTION_INFO_V1(dperm_budget_left);
 PG_FUNCTION_INFO_V1(dperm_row_sources);
-PG_FUNCTION_INFO_V1(dperm_check_coordinator);
 
 /* Call a function, with the current user as its first argument. */
 Datum
@@ -51,6 +50,7 @@ dperm_administer_call(const char *function, int count, const Oid *types,
 	int			security;
 	Datum		result = 0;
 
+	dperm_location_check_coordinator();
 	if (IsolationUsesXactSnapshot())
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
@@ -176,12 +176,4 @@ dperm_row_sources(PG_FUNCTION_ARGS)
 		values[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
 	PG_RETURN_ARRAYTYPE_P(construct_array(values, list_length(relations), OIDOID, sizeof(Oid),
 										  true, TYPALIGN_INT));
-}
-
-/* dperm_check_coordinator(): raise an error on a worker of a Citus cluster */
-Datum
-dperm_check_coordinator(PG_FUNCTION_ARGS)
-{
-	dperm_location_check_coordinator();
-	PG_RETURN_VOID();
 }
