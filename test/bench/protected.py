@@ -93,7 +93,7 @@ def protected(bench):
               "charge": fastest(cursor, "SELECT dp_budget_charge('calls', 0.001)", count=count)}
     connection.close()
     bench.check("protected call%s: (protected - open) / start of a parallel worker" % (", preloaded" if preloaded else ""),
-                (result["protected"] - result["open"]) / result["worker"], 1.2 if preloaded else 1.5)
+                (result["protected"] - result["open"]) / result["worker"], 1.2 if preloaded else 1.4)
     with flushed(bench.session):
         result["rates"] = [rate(sessions, 1 if bench.options.quick else 10) for sessions in SESSIONS]
     exact = bench.session.value("SELECT sum(e.epsilon) = max(b.epsilon_spent) FROM dp_ledger e JOIN dp_budgets b USING (budget) "

@@ -38,7 +38,7 @@ RESET SESSION AUTHORIZATION;
 \pset tuples_only on
 SET ROLE pages_hospital;
 \o :folder/model.html
-SELECT dp_report(model, title => 'Readmission within 30 days', curator => 'Example Hospital') FROM dp_ledger WHERE model IS NOT NULL;
+SELECT dp_report(model, title => 'Readmission within 30 days', curator => 'Example Hospital') FROM dp_releases WHERE model IS NOT NULL;
 \o :folder/budget.html
 SELECT dp_report('patients', purpose => 'Research and planning');
 SET ROLE pages_ben;
