@@ -8,6 +8,7 @@ CREATE ROLE pages_hospital;
 CREATE ROLE pages_ana;
 CREATE ROLE pages_ben;
 GRANT CREATE ON SCHEMA public TO pages_hospital;
+GRANT EXECUTE ON FUNCTION dp_budget_create TO pages_hospital;
 SET ROLE pages_hospital;
 CREATE TABLE visits (person_id int, age int CHECK (age BETWEEN 18 AND 100), bmi numeric CHECK (bmi BETWEEN 15 AND 45),
     ward text CHECK (ward IN ('surgery', 'cardiology', 'oncology', 'geriatrics', 'neurology')), smoker boolean,
