@@ -476,6 +476,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	protecting.relation = own_relation(fcinfo);
 	protecting.domains = domains_argument(fcinfo);
 	protecting.budget = dperm_arguments_text(fcinfo, "budget");
+	dperm_location_check_coordinator();
 	before = dperm_registry_find(protecting.relation);
 	if (before && (before->ended || before->foreign || before->budget == NULL))
 		before = NULL;

@@ -33,6 +33,7 @@ sub start
 	$coordinator->safe_psql('postgres', "SELECT citus_set_coordinator_host('" . $host->($coordinator) . "', " . $coordinator->port . ")");
 	$coordinator->safe_psql('postgres', "SELECT citus_add_node('" . $host->($_) . "', " . $_->port . ")") for @nodes[1 .. $#nodes];
 	$coordinator->safe_psql('postgres', ($options{before} // 'SELECT') . '; CREATE EXTENSION dperm');
+	$_->safe_psql('postgres', 'SET citus.enable_ddl_propagation = off; GRANT EXECUTE ON FUNCTION dp_budget_create TO PUBLIC') for @nodes;
 	return bless { nodes => \@nodes }, $class;
 }
 
