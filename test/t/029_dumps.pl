@@ -227,6 +227,7 @@ fails('heir', train('c.rows', 0.1), $foreign->('rows'));
 fails('heir', "SELECT dp_unprotect('c.rows')", qr/^55000: relation "rows" has the name of a protected relation of another role/);
 says('heir', "SELECT dp_budget_create('of heir', 1); SELECT dp_protect('c.rows', 'of heir'); " . train('c.rows', 0.1) =~ s/persons/rows/r, "\n\n60", 'its owner protects it with a budget of theirs');
 says('superuser', "SELECT count(*) FROM dp_ledger WHERE budget = 'clinic' AND role = 'heir'", 0, 'and has nothing to do with that of clinic');
+says('superuser', "SELECT owner, budget, closed FROM dp_protected WHERE relation = 'c.rows' ORDER BY owner", "clinic|clinic|the relation has another owner\nheir|of heir|", 'whose registration still waits');
 fails($_, train('c.rows', 0.1), qr/^42501: permission denied/, "nor with its grants: $_") foreach 'ben', 'clinic';
 does('superuser', "UPDATE dperm.protected SET unit = unit WHERE here = ''");
 $node->safe_psql('postgres', 'CREATE DATABASE owned_twin TEMPLATE owned');
