@@ -78,7 +78,7 @@ says('publisher', 'superuser', q{SELECT c.relname, c.relreplident, string_agg(a.
 	JOIN pg_class c ON c.oid = d.objid AND d.classid = 'pg_class'::regclass AND relkind = 'r'
 	LEFT JOIN pg_index i ON i.indrelid = c.oid AND indisprimary LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
 	GROUP BY 1, 2 ORDER BY relname COLLATE "C"},
-	join("\n", 'budgets|d|id', 'grants|d|id', 'ledger|d|budget entry', 'protected|d|id', 'protected_columns|d|id', 'releases|d|budget_id entry'), 'keys of our tables');
+	join("\n", 'budgets|d|id', 'grants|d|id', 'ledger|d|budget entry', 'origin|d|id', 'protected|d|id', 'protected_columns|d|id', 'releases|d|budget_id entry'), 'keys of our tables');
 
 foreach my $name ('subscriber', 'copy')
 {
