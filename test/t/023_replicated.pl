@@ -46,6 +46,7 @@ sub caught_up
 }
 
 says('subscriber', 'superuser', "SELECT string_agg(budget, ' ') FROM dperm.budgets; SELECT string_agg(DISTINCT budget, ' ') FROM dperm.ledger; SELECT count(*) FROM dperm.grants; SELECT count(*) FROM dperm.protected", "subscriber\nsubscriber\n1\n1", 'it has its own budgets');
+isnt(as('subscriber', 'superuser', 'SELECT key FROM dperm.origin'), as('publisher', 'superuser', 'SELECT key FROM dperm.origin'), 'subscriber: and its own key');
 says('subscriber', 'ana', train(6), 200, 'ana trains');
 says('publisher', 'ana', train(0.5), 200, 'ana trains there, too: a publication for all tables stops nobody');
 says('publisher', 'hospital', "SELECT dp_grant('publisher', 'ana', 1); SELECT dp_unprotect('visits'); SELECT dp_protect('visits', 'publisher')", "\n\n", 'nor their owner');
