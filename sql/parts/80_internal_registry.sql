@@ -232,6 +232,10 @@ BEGIN
 				ELSE (SELECT p.pronamespace FROM pg_proc p WHERE p.oid = t.tgfoid) <> 'dperm'::regnamespace END) THEN
 		RAISE EXCEPTION 'tables of extension dperm have no triggers or foreign keys but its own'
 			USING ERRCODE = 'insufficient_privilege', HINT = 'A superuser should revoke all privileges on tables of schema dperm.';
+	ELSIF TG_TAG = 'ALTER TABLE' AND EXISTS (SELECT FROM pg_event_trigger_ddl_commands() e JOIN pg_trigger t ON t.tgrelid = e.objid
+			WHERE e.objid = ANY (own) AND NOT t.tgisinternal AND t.tgenabled IN ('O', 'D')) THEN -- ENABLE TRIGGER makes ordinary ones of them
+		RAISE EXCEPTION 'triggers of extension dperm cannot be disabled'
+			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Restore without --disable-triggers, which tables of the extension do not need.';
 	END IF;
 END $$;
 COMMENT ON FUNCTION dperm.dperm_after_command() IS

@@ -66,10 +66,9 @@ BEGIN
 	FOR guarded IN SELECT c.oid FROM pg_class c WHERE c.relnamespace = 'dperm'::regnamespace AND c.relkind = 'r' LOOP
 		EXECUTE format('CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON %s
 				FOR EACH STATEMENT EXECUTE FUNCTION dperm.dperm_table_guard();
-			ALTER TABLE %1$s ENABLE ALWAYS TRIGGER dperm_table_guard;
 			CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON %1$s
 				FOR EACH ROW EXECUTE FUNCTION dperm.dperm_replica_guard();
-			ALTER TABLE %1$s ENABLE REPLICA TRIGGER dperm_replica_guard', guarded);
+			ALTER TABLE %1$s ENABLE ALWAYS TRIGGER dperm_table_guard, ENABLE REPLICA TRIGGER dperm_replica_guard', guarded);
 	END LOOP;
 END $$;
 CREATE TRIGGER dperm_ledger_guard BEFORE UPDATE OR DELETE ON dperm.ledger FOR EACH ROW EXECUTE FUNCTION dperm.dperm_ledger_guard();

@@ -504,9 +504,11 @@ SELECT dp_logreg_train('t', 'y', 'x', 0.03125) IS NOT NULL AS trained;
 SELECT result ~ '^54000' AS refused FROM outcome($$SELECT dp_logreg_train('t', 'y', 'x', 0.03125)$$);
 RESET client_min_messages;
 RESET ROLE;
+ALTER EVENT TRIGGER dperm_after_command DISABLE;
 ALTER TABLE dperm.releases DISABLE TRIGGER dperm_ledger_guard;
 DELETE FROM dperm.releases WHERE entry > 1000000;
 ALTER TABLE dperm.releases ENABLE ALWAYS TRIGGER dperm_ledger_guard;
+ALTER EVENT TRIGGER dperm_after_command ENABLE ALWAYS;
 
 --
 -- Budgets that were never charged can be removed, if they are old
