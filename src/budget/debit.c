@@ -6,14 +6,10 @@
 #include <math.h>
 
 #include "access/xlog.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
 #include "budget/debit.h"
@@ -21,7 +17,6 @@
 #include "budget/own_rows.h"
 #include "budget/role_name.h"
 #include "core/base/limits.h"
-#include "relation/relation.h"
 
 /* Up to 2^40 calls: more than a budget has of the least epsilon. */
 #define CALLS_BITS 40

@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -17,7 +16,6 @@
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
 
 #include "base/arguments.h"
 #include "base/compat.h"

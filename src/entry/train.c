@@ -15,7 +15,6 @@
 #include "entry/train.h"
 #include "protect/locks.h"
 #include "protect/protected_call.h"
-#include "protect/registry.h"
 #include "protect/worker.h"
 #include "query/queries.h"
 #include "relation/relation.h"

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "access/relation.h"
-#include "access/xact.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"

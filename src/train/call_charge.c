@@ -11,14 +11,12 @@
 #include "utils/lsyscache.h"
 
 #include "base/arguments.h"
-#include "base/message.h"
 #include "core/base/blas.h"
 #include "core/loss/loss.h"
 #include "protect/protection.h"
 #include "protect/worker.h"
 #include "protect/worker_settings.h"
 #include "query/source_notes.h"
-#include "relation/relation.h"
 #include "train/call_charge.h"
 
 /* Bytes of a text that a caller can put into the ledger. */
