@@ -169,6 +169,7 @@ AS $$
 DECLARE
 	shown dperm.protected;
 	account dperm.budgets;
+	shared oid[] := dperm.dperm_row_sources($2);
 BEGIN
 	PERFORM dperm.dperm_bind();
 	SELECT * INTO shown FROM dperm.protected p WHERE p.relation = $3 AND p.here = dperm.dperm_here() AND p.ended IS NULL;
@@ -176,8 +177,8 @@ BEGIN
 	PERFORM dperm.dperm_register(caller, $2, NULL, shown.id, NULL, NULL, $4);
 	PERFORM dperm.dperm_note(caller, account, 'protect', format('%I.%I', p.schema, p.name), $5)
 	FROM dperm.protected p WHERE p.relation = $2 AND p.here = dperm.dperm_here();
-	IF NOT dperm.dperm_warn_readers(dperm.dperm_row_sources($2), NULL) THEN
-		PERFORM dperm.dperm_warn_readers(dperm.dperm_row_sources($2), ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id));
+	IF NOT dperm.dperm_warn_readers(shared, NULL) THEN
+		PERFORM dperm.dperm_warn_readers(shared, ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id));
 	END IF;
 END $$;
 COMMENT ON FUNCTION dperm.dperm_offer(oid, oid, oid, jsonb, text) IS 'internal to dp_protect: offer a view of a protected table';
