@@ -56,15 +56,16 @@ dperm_host_calibrate(const DpermSetup *setup)
 	DpermCalibration calibration;
 	const char *why;
 
-	/* depends only on arguments and the number of units */
-	dperm_message_public();
 	if (dperm_calibrate(setup, &calibration, &why) != DPERM_OK)
+	{
+		/* depends only on arguments and the number of units */
+		dperm_message_public();
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot train with these parameters: %s", why),
 				 strcmp(why, DPERM_LAMBDA_TOO_SMALL) == 0 ? errhint("Omit lambda to use the "
 				 	"default for this number of rows.") : 0));
-	dperm_message_private();
+	}
 	return calibration;
 }
 

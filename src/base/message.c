@@ -3,74 +3,98 @@
  */
 #include "postgres.h"
 
-#include "access/xact.h"
 #include "mb/pg_wchar.h"
+#include "nodes/pg_list.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
+#include "utils/memutils.h"
 
 #include "base/message.h"
 
-static bool muted;
-static bool silent;				/* right now */
-static bool sealed;				/* while a row is evaluated */
+static DpermMessages allowed = DPERM_MESSAGES_ALL;
+static bool public = true;		/* may the next error be passed on? */
 
-/*
- * A subtransaction is rolled back: an error that was raised in a public section
- * has been caught, and what follows is not public.
- */
-static void
-error_caught(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *arg)
+/* A notice that waits, or is about to be sent. */
+typedef struct Notice
 {
-	if (event == SUBXACT_EVENT_ABORT_SUB)
-		dperm_message_private();
-}
+	int			level;
+	char	   *message;
+	char	   *detail;
+	char	   *hint;
+} Notice;
 
-void
-dperm_message_mute(void)
-{
-	muted = true;
-	RegisterSubXactCallback(error_caught, NULL);
-	dperm_message_private();
-}
+static List *waiting;
 
 void
-dperm_message_unmute(void)
+dperm_message_allow(DpermMessages messages)
 {
-	dperm_message_public();
-	muted = false;
-	UnregisterSubXactCallback(error_caught, NULL);
-}
-
-void
-dperm_message_seal(bool now)
-{
-	sealed = now;
+	allowed = messages;
+	public = messages == DPERM_MESSAGES_ALL;
+	whereToSendOutput = public ? DestRemote : DestNone;
 }
 
 void
 dperm_message_public(void)
 {
-	if (muted && !sealed)
-	{
-		silent = false;
-		whereToSendOutput = DestRemote;
-	}
+	public = allowed != DPERM_MESSAGES_NONE;
 }
 
 void
 dperm_message_private(void)
 {
-	if (muted)
-	{
-		silent = true;
-		whereToSendOutput = DestNone;
-	}
+	public = allowed == DPERM_MESSAGES_ALL;
 }
 
 bool
 dperm_message_is_public(void)
 {
-	return !silent;
+	return public;
+}
+
+/* Send a notice. */
+static void
+send_notice(const Notice *notice)
+{
+	ereport(notice->level,
+			(errmsg("%s", notice->message),
+			 notice->detail ? errdetail("%s", notice->detail) : 0,
+			 notice->hint ? errhint("%s", notice->hint) : 0));
+}
+
+/* A copy of a text that may be NULL. */
+static char *
+copy_of(const char *text)
+{
+	return text ? pstrdup(text) : NULL;
+}
+
+void
+dperm_message_tell(int level, const char *message, const char *detail, const char *hint)
+{
+	Notice		notice = {level, (char *) message, (char *) detail, (char *) hint};
+	MemoryContext before;
+	Notice	   *copy;
+
+	if (allowed == DPERM_MESSAGES_ALL)
+	{
+		send_notice(&notice);
+		return;
+	}
+	before = MemoryContextSwitchTo(TopMemoryContext);
+	copy = palloc(sizeof(*copy));
+	*copy = (Notice) {level, copy_of(message), copy_of(detail), copy_of(hint)};
+	waiting = lappend(waiting, copy);
+	MemoryContextSwitchTo(before);
+}
+
+void
+dperm_message_tell_waiting(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, waiting)
+		send_notice(lfirst(cell));
+	waiting = NIL;
 }
 
 /* The message of an error that a value has caused. */

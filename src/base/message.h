@@ -1,36 +1,38 @@
 /*
  * message.h: which messages a process that reads protected rows may send.
  *
- * It is mute while it plans, and from its charge on, since any message may
- * contain data of a row. Only messages that depend on nothing but arguments,
- * the catalog and the number of units are sent, between dperm_message_public()
- * and dperm_message_private(). In other processes these functions do nothing.
+ * Any message may contain data of a row. So such a process sends nothing but
+ * what is said here to depend on arguments, the catalog and the number of units
+ * alone. In other processes everything is sent.
  */
 #ifndef DPERM_MESSAGE_H
 #define DPERM_MESSAGE_H
 
-/*
- * Send nothing to the client from now on; or everything again, when no message
- * can contain data of a row.
- */
-extern void dperm_message_mute(void);
-extern void dperm_message_unmute(void);
+/* What goes to the client. */
+typedef enum DpermMessages
+{
+	DPERM_MESSAGES_ALL,
+	DPERM_MESSAGES_MARKED,		/* errors after dperm_message_public(), and notices from here */
+	DPERM_MESSAGES_NONE
+} DpermMessages;
 
-/*
- * Begin and end a section whose messages go to the client. If an error is
- * raised in it, the end is not reached.
- */
+extern void dperm_message_allow(DpermMessages messages);
+
+/* The next error may be passed on as it is; or not, as before. */
 extern void dperm_message_public(void);
 extern void dperm_message_private(void);
 
-/*
- * While a row is evaluated no such section begins: its functions may call ours,
- * with values of the row as arguments.
- */
-extern void dperm_message_seal(bool now);
-
-/* May messages go to the client? */
+/* May an error that was raised now be passed on as it is? */
 extern bool dperm_message_is_public(void);
+
+/*
+ * Send a notice or a warning that depends only on arguments, the catalog and the
+ * number of units. detail and hint may be NULL. Unless all messages are sent, it
+ * waits for the second function.
+ */
+extern void
+dperm_message_tell(int level, const char *message, const char *detail, const char *hint);
+extern void dperm_message_tell_waiting(void);
 
 /* A text in at most so many bytes, of which the last ones are "..." if it is cut. */
 extern char *dperm_message_clip(const char *text, int bytes);

@@ -526,13 +526,12 @@ dperm_options_advise(const DpermSetup *setup, int64 rows)
 {
 	bool		persons = setup->unit == DPERM_UNIT_PERSON;
 
-	dperm_message_public();
 	if (setup->delta > 0 && setup->delta >= 1.0 / rows)
-		ereport(WARNING,
-				(errmsg("delta is not smaller than 1 divided by the number "
-						"of %s, " INT64_FORMAT, persons ? "persons" : "rows", rows),
-				 errhint("A method that publishes one %s at random would satisfy such a delta; "
-						 "choose a much smaller one.",
-						 persons ? "person" : "row")));
-	dperm_message_private();
+		dperm_message_tell(WARNING,
+						   psprintf("delta is not smaller than 1 divided by the number "
+									"of %s, " INT64_FORMAT, persons ? "persons" : "rows", rows),
+						   NULL,
+						   psprintf("A method that publishes one %s at random would satisfy such a "
+									"delta; choose a much smaller one.",
+									persons ? "person" : "row"));
 }

@@ -7,10 +7,11 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
-#include "postmaster/bgworker.h"
-#include "utils/guc.h"
 
 #include "base/result_set.h"
+
+/* More than any function of ours returns. */
+#define ROWS_MEMORY_KB (64 * 1024)
 
 /* An empty result set of the function's row type, materialised. */
 Tuplestorestate *
@@ -31,12 +32,11 @@ dperm_result_set_begin(FunctionCallInfo fcinfo, TupleDesc *desc)
 	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 
 	/*
-	 * a worker has all rows in memory, some 30 MB at most: it reads them again
-	 * in another transaction, and temp_file_limit must not cost what was paid
-	 * for
+	 * all rows are in memory, some 30 MB at most: a worker reads them again in
+	 * another transaction, and temp_file_limit must not cost what was paid for
 	 */
 	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false,
-								  MyBgworkerEntry ? MAX_KILOBYTES : work_mem);
+								  ROWS_MEMORY_KB);
 	result->returnMode = SFRM_Materialize;
 	result->setResult = store;
 	result->setDesc = *desc = CreateTupleDescCopy(*desc);

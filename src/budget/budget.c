@@ -3,7 +3,6 @@
  */
 #include "postgres.h"
 
-#include "postmaster/bgworker.h"
 #include "utils/builtins.h"
 
 #include "budget/budget.h"
@@ -11,20 +10,15 @@
 
 #define BUDGETS "budgets"
 
-/*
- * Raise the error for a missing budget. The worker does not see what the
- * session has not committed.
- */
+/* Raise the error for a missing budget. A worker does not see one that is not committed. */
 static void
 raise_no_budget(const char *name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("budget \"%s\" does not exist", name),
-			 errhint(MyBgworkerEntry ? "A budget that this transaction has created must be "
-									   "committed before it is charged." :
-					 "dp_budgets lists budgets; dp_budget_create creates one, for roles that a "
-					 "superuser has granted EXECUTE on it.")));
+			 errhint("dp_budgets lists budgets; dp_budget_create creates one, for roles that a "
+					 "superuser has granted EXECUTE on it; commit it before it is charged.")));
 }
 
 /* Parse a word in a column of the table. */

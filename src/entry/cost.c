@@ -25,6 +25,8 @@
 #include "core/mechanism/mechanism.h"
 #include "core/mechanism/noise_share.h"
 #include "entry/train.h"
+#include "protect/locks.h"
+#include "protect/protection.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
@@ -175,15 +177,15 @@ fill_training(Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
  * for other relations.
  */
 static void
-fill_charge(const Planned *planned, const DpermSource *source, Oid function, TupleDesc desc,
-			Datum *values, bool *nulls)
+fill_charge(const Planned *planned, const DpermSource *source, TupleDesc desc, Datum *values,
+			bool *nulls)
 {
 	DpermCharge charge;
 	DpermQuote	quote;
 
 	if (source->registration == NULL)
 		return;
-	charge = dperm_call_charge_charge(source, &planned->options, DPERM_CALL_TRAINING, function);
+	charge = dperm_call_charge_charge(source, &planned->options, DPERM_CALL_TRAINING, NULL);
 	quote = dperm_debit_preview(&charge);
 	put_column(desc, "budget", CStringGetTextDatum(charge.budget->name), false, values, nulls);
 	put_column(desc, "epsilon_charged", numeric_of(quote.epsilon), false, values, nulls);
@@ -260,6 +262,23 @@ expected_rows(FunctionCallInfo fcinfo, const DpermSource *source)
 }
 
 /*
+ * Open the source. Locks on a protected relation are released, so that a role
+ * without rights on it cannot block its owner for the rest of a transaction.
+ */
+static void
+open_source(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options,
+			DpermSource *source)
+{
+	ResourceOwner look = dperm_locks_look();
+	const DpermRegistration *registration = dperm_protection_open(
+		dperm_source_find(
+			dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED)), NIL);
+
+	dperm_train_open(fcinfo, learner, registration, false, options, source);
+	dperm_locks_look_away(look, registration == NULL);
+}
+
+/*
  * dp_cost(source, label, features, epsilon, rows, ...): for a training with
  * these arguments
  */
@@ -276,7 +295,7 @@ dp_cost(PG_FUNCTION_ARGS)
 
 	if (dperm_arguments_get(fcinfo, "classes", TEXTARRAYOID, &classes))
 		refuse_classes_of(learner);
-	dperm_train_open(fcinfo, learner, false, &planned.options, &source);
+	open_source(fcinfo, learner, &planned.options, &source);
 	planned.rows = expected_rows(fcinfo, &source);
 	planned.encoder = source.spec.encoder;
 	planned.knots_noise = dperm_options_knots_noise(&planned.options, &planned.encoder);
@@ -288,6 +307,6 @@ dp_cost(PG_FUNCTION_ARGS)
 	nulls = palloc(sizeof(bool) * desc->natts);
 	memset(nulls, true, sizeof(bool) * desc->natts);
 	fill_training(&planned, desc, values, nulls);
-	fill_charge(&planned, &source, fcinfo->flinfo->fn_oid, desc, values, nulls);
+	fill_charge(&planned, &source, desc, values, nulls);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

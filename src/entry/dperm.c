@@ -10,14 +10,27 @@
 #include "fmgr.h"
 
 #include "base/settings.h"
+#include "entry/budget_charge.h"
+#include "entry/measure.h"
+#include "entry/train.h"
+#include "protect/worker.h"
 
 PG_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init(void);
+
+/* The functions that a worker may be asked to run. */
+static const DpermFunction *const functions[] = {
+	&dperm_train_functions[0], &dperm_train_functions[1], &dperm_train_functions[2],
+	&dperm_tune_functions[0], &dperm_tune_functions[1], &dperm_tune_functions[2],
+	&dperm_measure_functions[0], &dperm_measure_functions[1],
+	&dperm_budget_charge_function
+};
 
 /* Called once per backend, when the library is loaded. */
 void
 _PG_init(void)
 {
 	dperm_settings_init();
+	dperm_worker_knows(functions, lengthof(functions));
 }

@@ -16,7 +16,6 @@
 #include "core/privacy/curve.h"
 #include "core/privacy/errors.h"
 #include "entry/measure.h"
-#include "protect/protected_call.h"
 
 PG_FUNCTION_INFO_V1(dp_evaluate);
 PG_FUNCTION_INFO_V1(dp_roc);
@@ -114,27 +113,25 @@ put_errors(const Report *report)
 					 0, 0);
 }
 
-/*
- * dp_evaluate(model, source, label, epsilon, positive, features, neighbours,
- * unit, purpose)
- */
-Datum
-dp_evaluate(PG_FUNCTION_ARGS)
+/* Open an evaluation. */
+static void
+open_evaluation(DpermCall *call)
 {
-	DpermMeasure	measure = {.bins = 0};
-	Report		report = {.measure = &measure};
-	Oid			protected = dperm_protected_call_relation(fcinfo);
+	dperm_measure_open(call, palloc0(sizeof(DpermMeasure)));
+}
 
-	if (OidIsValid(protected))
-		return dperm_protected_call(fcinfo, protected);
-	dperm_measure_open(fcinfo, &measure);
-	dperm_measure_count(fcinfo, &measure);
+/* Evaluate. */
+static Datum
+run_evaluation(DpermCall *call)
+{
+	DpermMeasure *measure = call->opened;
+	Report		report = {.measure = measure};
 
-	/* not before: a charge ends the transaction, and the result set with it */
-	report.store = dperm_result_set_begin(fcinfo, &report.desc);
-	if (dperm_measure_sums_errors(&measure))
+	dperm_measure_count(measure);
+	report.store = dperm_result_set_begin(call->fcinfo, &report.desc);
+	if (dperm_measure_sums_errors(measure))
 		put_errors(&report);
-	else if (dperm_measure_classes(&measure) > 0)
+	else if (dperm_measure_classes(measure) > 0)
 		put_several(&report);
 	else
 		put_two(&report);
@@ -188,6 +185,51 @@ put_curve(Tuplestorestate *store, TupleDesc desc, const DpermMeasure *measure)
 	}
 }
 
+/* Open a curve. */
+static void
+open_curve(DpermCall *call)
+{
+	DpermMeasure *measure = palloc0(sizeof(*measure));
+	Datum		value;
+
+	measure->choose_bins = !dperm_arguments_get(call->fcinfo, "bins", INT4OID, &value);
+	measure->bins = measure->choose_bins ? DPERM_CURVE_FINE : DatumGetInt32(value);
+	if (measure->bins < 2 || measure->bins > DPERM_BINS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bins must be between 2 and %d", DPERM_BINS_MAX),
+				 errhint("More bins show the curve in more detail but add more noise.")));
+	dperm_measure_open(call, measure);
+}
+
+/* Make the curve. */
+static Datum
+run_curve(DpermCall *call)
+{
+	TupleDesc	desc;
+	Tuplestorestate *store;
+
+	dperm_measure_count(call->opened);
+	store = dperm_result_set_begin(call->fcinfo, &desc);
+	put_curve(store, desc, call->opened);
+	return (Datum) 0;
+}
+
+const DpermFunction dperm_measure_functions[] = {
+	{"dp_evaluate", 0, open_evaluation, run_evaluation},
+	{"dp_roc", 0, open_curve, run_curve}
+};
+
+/*
+ * dp_evaluate(model, source, label, epsilon, positive, features, neighbours,
+ * unit, purpose)
+ */
+Datum
+dp_evaluate(PG_FUNCTION_ARGS)
+{
+	return dperm_call(fcinfo, &dperm_measure_functions[0]);
+}
+
 /*
  * dp_roc(model, source, label, epsilon, positive, features, bins, neighbours,
  * unit, purpose, class)
@@ -195,28 +237,5 @@ put_curve(Tuplestorestate *store, TupleDesc desc, const DpermMeasure *measure)
 Datum
 dp_roc(PG_FUNCTION_ARGS)
 {
-	DpermMeasure	measure = {.bins = DPERM_CURVE_FINE, .choose_bins = true};
-	Oid			protected;
-	Datum		value;
-	TupleDesc	desc;
-	Tuplestorestate *store;
-
-	if (dperm_arguments_get(fcinfo, "bins", INT4OID, &value))
-	{
-		measure.bins = DatumGetInt32(value);
-		measure.choose_bins = false;
-	}
-	if (measure.bins < 2 || measure.bins > DPERM_BINS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bins must be between 2 and %d", DPERM_BINS_MAX),
-				 errhint("More bins show the curve in more detail but add more noise.")));
-	protected = dperm_protected_call_relation(fcinfo);
-	if (OidIsValid(protected))
-		return dperm_protected_call(fcinfo, protected);
-	dperm_measure_open(fcinfo, &measure);
-	dperm_measure_count(fcinfo, &measure);
-	store = dperm_result_set_begin(fcinfo, &desc);
-	put_curve(store, desc, &measure);
-	return (Datum) 0;
+	return dperm_call(fcinfo, &dperm_measure_functions[1]);
 }

@@ -20,7 +20,6 @@
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "entry/measure.h"
-#include "protect/worker.h"
 #include "query/pass_query.h"
 #include "query/queries.h"
 #include "query/source_notes.h"
@@ -193,12 +192,12 @@ check_model(FunctionCallInfo fcinfo, DpermMeasure *measure)
 
 /* Check the arguments and open the source, before any row is read. */
 void
-dperm_measure_open(FunctionCallInfo fcinfo, DpermMeasure *measure)
+dperm_measure_open(DpermCall *call, DpermMeasure *measure)
 {
+	FunctionCallInfo fcinfo = call->fcinfo;
 	DpermOptions options;
 	DpermModel *model;
-	DpermSourceNames names = {.protected = dperm_worker_relation(fcinfo),
-							  .reads = true};
+	DpermSourceNames names = {.registration = call->registration, .reads = true};
 	List	   *tried = NIL;
 	Datum		value,
 				epsilon;
@@ -235,7 +234,8 @@ dperm_measure_open(FunctionCallInfo fcinfo, DpermMeasure *measure)
 	dperm_source_notes_training(&measure->source, &model->source);
 	measure->parts =
 		dperm_person_parts(measure->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
-	measure->options = options;
+	dperm_call_charge_fill(call, &measure->source, &options, DPERM_CALL_EVALUATION, model);
+	call->opened = measure;
 }
 
 /* Add the noise. */
@@ -301,12 +301,10 @@ count_rows(const DpermMeasure *measure)
 
 /* Count, and add the noise. */
 void
-dperm_measure_count(FunctionCallInfo fcinfo, DpermMeasure *measure)
+dperm_measure_count(DpermMeasure *measure)
 {
 	int64		units;
 
-	dperm_call_charge(&measure->source, &measure->options, DPERM_CALL_EVALUATION,
-					  fcinfo, measure->model);
 	measure->counts = palloc(sizeof(int64) * cells_of(measure));
 	SPI_connect();
 	units = count_rows(measure);

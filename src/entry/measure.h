@@ -8,6 +8,7 @@
 
 #include "base/options.h"
 #include "core/model/model.h"
+#include "protect/call.h"
 #include "query/source.h"
 
 /* A model, the rows to evaluate it on, and what that may cost. */
@@ -17,7 +18,6 @@ typedef struct DpermMeasure
 	DpermModel *model;
 	uint64		budget;
 	uint64		parts;			/* of a unit, in which counts are measured */
-	DpermOptions options;
 	/* of a histogram; 0: the cells of the confusion matrix are counted */
 	int			bins;
 	bool		choose_bins;	/* is their number to be chosen? Then these are fine-grained */
@@ -43,12 +43,15 @@ dperm_measure_sums_errors(const DpermMeasure *measure)
  * row is read. bins are set. Of several classes, the one that dp_roc is about
  * becomes the first.
  */
-extern void dperm_measure_open(FunctionCallInfo fcinfo, DpermMeasure *measure);
+extern void dperm_measure_open(DpermCall *call, DpermMeasure *measure);
 
 /*
- * Charge for it, read and count the rows, and add the noise. If the number of
- * bins is to be chosen, it is.
+ * Read and count the rows, and add the noise. If the number of bins is to be
+ * chosen, it is.
  */
-extern void dperm_measure_count(FunctionCallInfo fcinfo, DpermMeasure *measure);
+extern void dperm_measure_count(DpermMeasure *measure);
+
+/* dp_evaluate and dp_roc. */
+extern const DpermFunction dperm_measure_functions[2];
 
 #endif							/* DPERM_MEASURE_H */

@@ -13,9 +13,6 @@
 #include "column/model_type.h"
 #include "column/prior_argument.h"
 #include "entry/train.h"
-#include "protect/locks.h"
-#include "protect/protected_call.h"
-#include "protect/worker.h"
 #include "query/queries.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
@@ -25,18 +22,26 @@ PG_FUNCTION_INFO_V1(dp_logreg_train);
 PG_FUNCTION_INFO_V1(dp_svm_train);
 PG_FUNCTION_INFO_V1(dp_linreg_train);
 
+/* A training that is open. */
+typedef struct Training
+{
+	DpermOptions options;
+	DpermSource source;
+} Training;
+
 /* Tell that a call has been charged for nothing; the number of units is public. */
 static void
-tell_empty(Oid relation, bool persons)
+tell_empty(const DpermRegistration *registration)
 {
-	dperm_message_public();
-	ereport(NOTICE,
-			(errmsg("relation \"%s\" has no %s, so there is no model", get_rel_name(relation),
-					persons ? "rows of persons" : "rows"),
-			 persons ? errdetail("The call has been charged, as any other. Rows whose unit is NULL "
-								 "do not count.") :
-			 errdetail("The call has been charged, as any other.")));
-	dperm_message_private();
+	dperm_message_tell(NOTICE,
+					   psprintf("relation \"%s\" has no %s, so there is no model",
+								get_rel_name(registration->relation),
+								registration->persons ? "rows of persons" : "rows"),
+					   registration->persons ?
+					   "The call has been charged, as any other. Rows whose unit is NULL do not "
+					   "count." :
+					   "The call has been charged, as any other.",
+					   NULL);
 }
 
 /*
@@ -44,50 +49,45 @@ tell_empty(Oid relation, bool persons)
  * charge; NULL if there are no rows.
  */
 Datum
-dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermSource *source,
+dperm_train_result(DpermCall *call, MemoryContext caller, const DpermSource *source,
 				   DpermModel *model)
 {
-	Oid			relation = source->relation;
-	bool		persons = source->registration && source->registration->persons;
 	Datum		result = 0;
 
 	if (model)
 	{
 		MemoryContext spi = MemoryContextSwitchTo(caller);
-		char	   *name = dperm_relation_name(relation);
+		char	   *name = dperm_relation_name(source->relation);
 
 		model->source = (DpermText) {name, (int) strlen(name)};
-		if (dperm_worker_is_for(fcinfo))
+		if (call->registration)
 		{
-			DpermLedgerEntry paid = dperm_worker_entry();
-
-			model->budget = (DpermText) {paid.budget, (int) strlen(paid.budget)};
-			model->entry = paid.entry;
+			model->budget = (DpermText) {call->paid.budget, (int) strlen(call->paid.budget)};
+			model->entry = call->paid.entry;
 		}
 		result = dperm_model_type_make(model);
 		MemoryContextSwitchTo(spi);
 	}
+	else if (call->registration)
+		tell_empty(call->registration);
 	SPI_finish();
-	if (!model && dperm_worker_is_for(fcinfo))
-		tell_empty(relation, persons);
-	if (!model)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(result);
+	call->fcinfo->isnull = model == NULL;
+	return result;
 }
 
 /* Read the arguments of a training, and open its source. */
 void
-dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, DpermOptions *options,
+dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
+				 const DpermRegistration *registration, bool reads, DpermOptions *options,
 				 DpermSource *source)
 {
 	DpermSourceNames names = {
 		.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED),
-		.protected = dperm_worker_relation(fcinfo),
+		.registration = registration,
 		.reads = reads,
 		.label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED)
 	};
 	List	   *tried = NIL;
-	ResourceOwner look;
 
 	names.features = dperm_arguments_names(fcinfo, "features", &names.feature_count);
 	names.domains = dperm_arguments_jsonb(fcinfo, "domains");
@@ -96,10 +96,7 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 	dperm_option_table_arguments(options, DPERM_PLACE_TRAIN, fcinfo);
 	dperm_prior_argument_read(fcinfo, options);
 	dperm_options_settle(options);
-	look = reads ? NULL : dperm_locks_look();
 	dperm_queries_open(source, &names, options, &tried);
-	if (look)
-		dperm_locks_look_away(look, source->registration == NULL);
 	dperm_options_set_unit(options, source->unit != NULL);
 	dperm_options_set_labels(options, &source->spec.labels);
 	dperm_call_charge_settle(options, source);
@@ -107,29 +104,41 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 						dperm_options_noise(options, &source->spec.encoder, false));
 }
 
-/* Train as the arguments say. */
+/* Open a training. */
+static void
+open_training(DpermCall *call)
+{
+	Training   *training = palloc0(sizeof(*training));
+
+	dperm_train_open(call->fcinfo, (DpermLearner) call->function->variant, call->registration,
+					 true, &training->options, &training->source);
+	dperm_call_charge_fill(call, &training->source, &training->options, DPERM_CALL_TRAINING, NULL);
+	call->opened = training;
+}
+
+/* Train. */
 static Datum
-train(FunctionCallInfo fcinfo, DpermLearner learner)
+run_training(DpermCall *call)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Oid			protected = dperm_protected_call_relation(fcinfo);
-	DpermOptions options;
-	DpermSource source;
+	const Training *training = call->opened;
 
-	if (OidIsValid(protected))
-		return dperm_protected_call(fcinfo, protected);
-	dperm_train_open(fcinfo, learner, true, &options, &source);
-	dperm_call_charge(&source, &options, DPERM_CALL_TRAINING, fcinfo, NULL);
 	SPI_connect();
-	return dperm_train_result(fcinfo, caller, &source,
-							  dperm_tasks_train(&options, &source));
+	return dperm_train_result(call, caller, &training->source,
+							  dperm_tasks_train(&training->options, &training->source));
 }
+
+const DpermFunction dperm_train_functions[] = {
+	{"dp_logreg_train", DPERM_LEARNER_LOGREG, open_training, run_training},
+	{"dp_svm_train", DPERM_LEARNER_SVM, open_training, run_training},
+	{"dp_linreg_train", DPERM_LEARNER_LINREG, open_training, run_training}
+};
 
 /* dp_logreg_train(source, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_logreg_train(PG_FUNCTION_ARGS)
 {
-	return train(fcinfo, DPERM_LEARNER_LOGREG);
+	return dperm_call(fcinfo, &dperm_train_functions[0]);
 }
 
 /*
@@ -138,7 +147,7 @@ dp_logreg_train(PG_FUNCTION_ARGS)
 Datum
 dp_svm_train(PG_FUNCTION_ARGS)
 {
-	return train(fcinfo, DPERM_LEARNER_SVM);
+	return dperm_call(fcinfo, &dperm_train_functions[1]);
 }
 
 /*
@@ -148,5 +157,5 @@ dp_svm_train(PG_FUNCTION_ARGS)
 Datum
 dp_linreg_train(PG_FUNCTION_ARGS)
 {
-	return train(fcinfo, DPERM_LEARNER_LINREG);
+	return dperm_call(fcinfo, &dperm_train_functions[2]);
 }

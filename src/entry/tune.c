@@ -28,8 +28,6 @@
 #include "core/privacy/selection.h"
 #include "entry/candidates.h"
 #include "entry/train.h"
-#include "protect/protected_call.h"
-#include "protect/worker.h"
 #include "query/queries.h"
 #include "train/call_charge.h"
 #include "train/count_errors.h"
@@ -44,6 +42,7 @@ PG_FUNCTION_INFO_V1(dp_linreg_tune);
 typedef struct Tuning
 {
 	FunctionCallInfo fcinfo;
+	const DpermRegistration *registration;	/* or NULL */
 	DpermOptions base;
 	DpermSourceNames names;
 	DpermSelection selection;
@@ -75,7 +74,7 @@ read_arguments(Tuning *tuning, DpermLearner learner)
 	int			count;
 
 	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
-	names->protected = dperm_worker_relation(fcinfo);
+	names->registration = tuning->registration;
 	names->reads = true;
 	dperm_options_init(&tuning->base, learner);
 	selection = dperm_arguments_text(fcinfo, "selection");
@@ -477,44 +476,54 @@ open_relation(Tuning *tuning)
 	divide_sources(tuning);
 }
 
-/* Tune as the arguments say. */
+/* Open a tuning. */
+static void
+open_tuning(DpermCall *call)
+{
+	Tuning	   *tuning = palloc0(sizeof(*tuning));
+
+	tuning->fcinfo = call->fcinfo;
+	tuning->registration = call->registration;
+	read_arguments(tuning, (DpermLearner) call->function->variant);
+	open_relation(tuning);
+	dperm_call_charge_fill(call, &tuning->sources[0], &tuning->base, DPERM_CALL_TUNING, NULL);
+	call->opened = tuning;
+}
+
+/* Tune. */
 static Datum
-tune(FunctionCallInfo fcinfo, DpermLearner learner)
+run_tuning(DpermCall *call)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Oid			protected = dperm_protected_call_relation(fcinfo);
-	Tuning		tuning = {.fcinfo = fcinfo};
+	Tuning	   *tuning = call->opened;
 
-	if (OidIsValid(protected))
-		return dperm_protected_call(fcinfo, protected);
-	read_arguments(&tuning, learner);
-	open_relation(&tuning);
-
-	/*
-	 * all errors in the arguments have been found: here the first row is read
-	 */
-	dperm_call_charge(&tuning.sources[0], &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
 	SPI_connect();
-	return dperm_train_result(fcinfo, caller, &tuning.sources[0], tune_privately(&tuning));
+	return dperm_train_result(call, caller, &tuning->sources[0], tune_privately(tuning));
 }
+
+const DpermFunction dperm_tune_functions[] = {
+	{"dp_logreg_tune", DPERM_LEARNER_LOGREG, open_tuning, run_tuning},
+	{"dp_svm_tune", DPERM_LEARNER_SVM, open_tuning, run_tuning},
+	{"dp_linreg_tune", DPERM_LEARNER_LINREG, open_tuning, run_tuning}
+};
 
 /* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_logreg_tune(PG_FUNCTION_ARGS)
 {
-	return tune(fcinfo, DPERM_LEARNER_LOGREG);
+	return dperm_call(fcinfo, &dperm_tune_functions[0]);
 }
 
 /* dp_svm_tune(source, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_svm_tune(PG_FUNCTION_ARGS)
 {
-	return tune(fcinfo, DPERM_LEARNER_SVM);
+	return dperm_call(fcinfo, &dperm_tune_functions[1]);
 }
 
 /* dp_linreg_tune(source, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_linreg_tune(PG_FUNCTION_ARGS)
 {
-	return tune(fcinfo, DPERM_LEARNER_LINREG);
+	return dperm_call(fcinfo, &dperm_tune_functions[2]);
 }

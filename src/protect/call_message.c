@@ -34,6 +34,23 @@ dperm_call_message_queue(DpermCallHeader *header)
 	return (shm_mq *) (dperm_call_message_arguments(header) + MAXALIGN(header->arguments));
 }
 
+DpermCallState
+dperm_call_message_state(DpermCallHeader *header)
+{
+	DpermCallState state = (DpermCallState) pg_atomic_read_u32(&header->state);
+
+	pg_read_barrier();			/* what it says is read after it */
+	return state;
+}
+
+bool
+dperm_call_message_advance(DpermCallHeader *header, DpermCallState from, DpermCallState to)
+{
+	uint32		expected = from;
+
+	return pg_atomic_compare_exchange_u32(&header->state, &expected, to);
+}
+
 /*
  * Does an argument take names as a string of any type, or as an array of them?
  */

@@ -26,7 +26,19 @@
 #define DPERM_QUEUE 65536
 
 /* Changes with the struct below and with the format of the arguments. */
-#define DPERM_CALL_VERSION 0x64700003
+#define DPERM_CALL_VERSION 0x64700004
+
+/*
+ * Who decides what: until the worker is about to commit its charge, the session
+ * can abandon the call, and nothing is charged. From then on it cannot.
+ */
+typedef enum DpermCallState
+{
+	DPERM_CALL_OPEN,
+	DPERM_CALL_ABANDONED,		/* by the session */
+	DPERM_CALL_COMMITTING,		/* the charge is being committed */
+	DPERM_CALL_CHARGED
+} DpermCallState;
 
 /*
  * It does not conflict with itself, but with the ExclusiveLock of a session
@@ -45,6 +57,7 @@ typedef struct DpermCallHeader
 	uint32		version;		/* the library may be updated between session and worker */
 	Oid			database;
 	Oid			function;
+	char		name[NAMEDATALEN];	/* of the function, in C */
 	Oid			relation;		/* to be read; InvalidOid: none */
 	/*
 	 * one of the places of the session user, and one of the current user if
@@ -53,17 +66,17 @@ typedef struct DpermCallHeader
 	int			places;
 	LOCKTAG		place[2];		/* session and worker hold DPERM_PLACE_LOCK on them */
 	Oid			role;			/* the current user of the call */
+	int			session;		/* PID of the session */
 	Oid			collation;
 	int			cache_memory;	/* dperm.cache_memory of the session */
 	char		date_style[DPERM_SETTING_MAX];	/* how the arguments are read */
 	char		time_zone[DPERM_SETTING_MAX];
 	Size		arguments;		/* bytes of the arguments */
 
-	/*
-	 * the entry of the ledger, written by the worker when its charge is
-	 * committed
-	 */
-	pg_atomic_uint64 entry;
+	/* a DpermCallState; the worker writes the entry of the ledger before it commits */
+	pg_atomic_uint32 state;
+	int64		entry;
+	char		budget[NAMEDATALEN];
 } DpermCallHeader;
 
 /*
@@ -73,6 +86,11 @@ typedef struct DpermCallHeader
 extern Size dperm_call_message_size(Size arguments);
 extern char *dperm_call_message_arguments(DpermCallHeader *header);
 extern shm_mq *dperm_call_message_queue(DpermCallHeader *header);
+
+/* The state; and to go from one to another, which fails if it is not the first one. */
+extern DpermCallState dperm_call_message_state(DpermCallHeader *header);
+extern bool dperm_call_message_advance(DpermCallHeader *header, DpermCallState from,
+									   DpermCallState to);
 
 /*
  * The arguments of a call as bytes. Names of columns become an array of text,

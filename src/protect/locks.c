@@ -149,23 +149,6 @@ related(Oid relation)
 /* The relations that this process has locked. */
 static List *held;
 
-/* Lock one of them. */
-static void
-hold(Oid relation)
-{
-	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
-
-	held = lappend_oid(held, relation);
-	MemoryContextSwitchTo(before);
-	lock_with_values(relation, AccessShareLock);
-}
-
-List *
-dperm_locks_held(void)
-{
-	return held;
-}
-
 /* Does the registration of a relation have to do with one of them: with itself, or its table? */
 static bool
 is_registered(Oid relation, Oid one)
@@ -174,9 +157,10 @@ is_registered(Oid relation, Oid one)
 }
 
 /* Take the locks. What the relation reads may change until they are held. */
-void
+List *
 dperm_locks_hold(Oid relation)
 {
+	MemoryContext context = CurrentMemoryContext;
 	bool		all = false;
 	ListCell   *cell;
 
@@ -194,7 +178,10 @@ dperm_locks_hold(Oid relation)
 		foreach(cell, related(relation))
 			if (!list_member_oid(held, lfirst_oid(cell)))
 			{
-				hold(lfirst_oid(cell));
+				MemoryContextSwitchTo(TopMemoryContext);
+				held = lappend_oid(held, lfirst_oid(cell));
+				MemoryContextSwitchTo(context);
+				lock_with_values(lfirst_oid(cell), AccessShareLock);
 				all = false;
 			}
 		AcceptInvalidationMessages();
@@ -202,6 +189,7 @@ dperm_locks_hold(Oid relation)
 	foreach(cell, held)
 		if (is_registered(relation, lfirst_oid(cell)))
 			dperm_registry_lock(lfirst_oid(cell), ShareLock, true);
+	return held;
 }
 
 /* Let those go on who wait to change the registration. */

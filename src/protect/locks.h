@@ -15,9 +15,10 @@
  * Lock a relation, all relations that it shares rows with, their TOAST tables,
  * some system catalogs and our tables for this process, until it ends or a
  * transaction of it fails. From then on the definition of what it reads does
- * not change, except that partitions may be attached.
+ * not change, except that partitions may be attached. Returns the relation and
+ * those it shares rows with: a plan must read no others.
  */
-extern void dperm_locks_hold(Oid relation);
+extern List *dperm_locks_hold(Oid relation);
 
 /*
  * The registration of the relation, and that of the table of a view, is locked,
@@ -25,9 +26,6 @@ extern void dperm_locks_hold(Oid relation);
  * rows with.
  */
 extern void dperm_locks_let_go(Oid relation);
-
-/* The relations that are locked: a plan must read no others. */
-extern List *dperm_locks_held(void);
 
 /*
  * In a session: locks that are taken between these two are released, so that a

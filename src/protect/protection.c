@@ -39,14 +39,22 @@ raise_closed(Oid relation, const char *reason, const char *way)
 			 errhint("Its owner has to %s.", way)));
 }
 
-/* The registration of a relation; NULL if it is not protected. */
-DpermRegistration *
-dperm_protection_find(Oid relation)
+/* Raise an error for a relation that has become protected, or is no longer. */
+void
+dperm_protection_raise_changed(Oid relation)
 {
-	DpermRegistration *registration = dperm_registry_find(relation);
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("relation \"%s\" was changed while it was used", get_rel_name(relation)),
+			 errdetail("It has become protected, or is no longer protected."),
+			 errhint("Try again.")));
+}
 
-	if (registration == NULL)
-		return NULL;
+/* Raise an error for a registration by which nothing can be charged. */
+void
+dperm_protection_check_usable(const DpermRegistration *registration)
+{
+	Oid			relation = registration->relation;
 
 	/* a ROLLBACK would undo it, and the training would be charged to nobody */
 	if (registration->ended)
@@ -83,7 +91,6 @@ dperm_protection_find(Oid relation)
 					 "registration.", registration->mixed ?
 					 "call dp_unprotect, and then dp_protect with all arguments" :
 					 "call dp_protect");
-	return registration;
 }
 
 /* Does a relation have the owner who protected it? */
@@ -125,6 +132,26 @@ dperm_protection_resolve(DpermRegistration *registration)
 	registration->unit = table->unit;
 }
 
+/* The registration of a relation that is to be read. */
+DpermRegistration *
+dperm_protection_open(Oid relation, List *reached)
+{
+	DpermRegistration *registration = dperm_registry_find(relation);
+	Oid			table;
+
+	if (registration == NULL)
+		return NULL;
+	dperm_protection_check_usable(registration);
+	dperm_protection_resolve(registration);
+	table = dperm_protection_table(registration);
+	registration->reached = reached ? reached : dperm_row_sources_family(table);
+	registration->has_parts = has_subclass(table);
+	registration->on_cluster = dperm_location_protected_on_citus(table);
+	dperm_protection_check_table(table);
+	dperm_protection_check_family(table, registration->reached);
+	return registration;
+}
+
 /* The table that a registration is about. */
 Oid
 dperm_protection_table(const DpermRegistration *registration)
@@ -156,7 +183,10 @@ check_shards(Oid relation, List *reached)
 						 "dp_unprotect for a shard.")));
 }
 
-/* Raise an error for a relation that shares rows with a protected one. */
+/*
+ * Raise an error for a relation that shares rows with a protected one, or has
+ * become one since it was decided which process reads it.
+ */
 void
 dperm_protection_check_reach(Oid relation)
 {
@@ -168,14 +198,17 @@ dperm_protection_check_reach(Oid relation)
 	reached = dperm_row_sources_relations(relation);
 	check_shards(relation, reached);
 	foreach(cell, dperm_registry_among(reached))
-		if (lfirst_oid(cell) != relation)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("relation \"%s\" reads protected relation \"%s\" and is not protected "
-							"itself",
-							get_rel_name(relation), get_rel_name(lfirst_oid(cell))),
-					 errhint("Train on \"%s\", or on a view that its owner offers of it with "
-							 "dp_protect.", get_rel_name(lfirst_oid(cell)))));
+	{
+		if (lfirst_oid(cell) == relation)
+			dperm_protection_raise_changed(relation);
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("relation \"%s\" reads protected relation \"%s\" and is not protected "
+						"itself",
+						get_rel_name(relation), get_rel_name(lfirst_oid(cell))),
+				 errhint("Train on \"%s\", or on a view that its owner offers of it with "
+						 "dp_protect.", get_rel_name(lfirst_oid(cell)))));
+	}
 }
 
 /*
@@ -231,13 +264,12 @@ dperm_protection_check_family(Oid table, List *reached)
 	ListCell   *cell;
 
 	check_shards(table, reached);
-	foreach(cell, dperm_registry_among(reached))
+	foreach(cell, dperm_registry_among(list_difference_oid(reached, list_make1_oid(table))))
 	{
-		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
+		const DpermRegistration *other = dperm_registry_look(lfirst_oid(cell));
 
 		/* this transaction may have ended its protection */
-		if (lfirst_oid(cell) != table && other && !other->ended &&
-			get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
+		if (other && !other->ended && get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("table \"%s\" shares rows with protected table \"%s\"",

@@ -10,11 +10,22 @@
 #include "protect/registry.h"
 
 /*
- * The registration of a relation; NULL if it is not protected. Raises an error
- * if this transaction has ended its protection, or if its owner is not the one
- * who protected it.
+ * The registration of a relation that is to be read, or whose reading is to be
+ * priced, resolved; NULL if it is not protected. Raises an error if it is closed,
+ * if this transaction has ended its protection, or if its table cannot be read
+ * for others. reached are the relations that it shares rows with, if they are
+ * known.
  */
-extern DpermRegistration *dperm_protection_find(Oid relation);
+extern DpermRegistration *dperm_protection_open(Oid relation, List *reached);
+
+/*
+ * Raise an error for a registration by which nothing can be charged, as far as
+ * that is known without the columns and without the table of a view.
+ */
+extern void dperm_protection_check_usable(const DpermRegistration *registration);
+
+/* Raise the error for a relation that has become protected, or is no longer. */
+extern void dperm_protection_raise_changed(Oid relation) __attribute__((noreturn));
 
 /* Does a relation have the owner who protected it? */
 extern bool dperm_protection_is_owners(const DpermRegistration *registration);

@@ -205,8 +205,8 @@ find_budget(DpermRegistration *registration, DpermOwnRows rows, Snapshot snapsho
 }
 
 /* The registration of a relation, all of it from one snapshot; NULL if there is none. */
-DpermRegistration *
-dperm_registry_find(Oid relation)
+static DpermRegistration *
+find(Oid relation, bool with_columns)
 {
 	Snapshot	snapshot = dperm_own_rows_newest();
 	DpermOwnRows rows = find_row(relation, snapshot);
@@ -231,11 +231,24 @@ dperm_registry_find(Oid relation)
 		if (found->persons)
 			found->unit = number_of(&rows, 0, "unit_number", "unit", bound, found);
 		found->all_columns = DatumGetBool(dperm_own_rows_value(&rows, 0, "all_columns"));
-		find_columns(found, bound, snapshot);
+		if (with_columns)
+			find_columns(found, bound, snapshot);
 		find_budget(found, rows, snapshot);
 	}
 	UnregisterSnapshot(snapshot);
 	return found;
+}
+
+DpermRegistration *
+dperm_registry_find(Oid relation)
+{
+	return find(relation, true);
+}
+
+DpermRegistration *
+dperm_registry_look(Oid relation)
+{
+	return find(relation, false);
 }
 
 /* Is anything registered? Most databases protect nothing. */

@@ -41,13 +41,20 @@ typedef struct DpermRegistration
 	bool		all_columns;
 	List	   *columns;		/* numbers of the listed columns, unless all are */
 	Jsonb	   *domains;		/* by the current names of columns, or NULL */
+
+	/* what queries over it may read: dperm_protection_open() */
+	List	   *reached;
+	bool		has_parts;		/* does the table have partitions or children? */
+	bool		on_cluster;		/* is it a table of Citus? */
 } DpermRegistration;
 
 /*
  * The registration of a relation, in the current memory context; NULL if it has
- * none. One that has ended is found if this transaction has ended it.
+ * none. One that has ended is found if this transaction has ended it. The second
+ * function leaves out the columns and their domains.
  */
 extern DpermRegistration *dperm_registry_find(Oid relation);
+extern DpermRegistration *dperm_registry_look(Oid relation);
 
 /* Is anything registered? */
 extern bool dperm_registry_any(void);

@@ -5,13 +5,13 @@
  * keep traces of everything done in it. This process ends with the call. It
  * sees what is committed, and nothing of the transaction that waits for it.
  * That transaction may hold locks that the worker needs, so the worker never
- * waits for long.
+ * waits for long before the charge.
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_collation.h"
 #include "executor/tuptable.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -24,232 +24,306 @@
 #include "storage/latch.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
-#include "tcop/dest.h"
 #include "tcop/tcopprot.h"
-#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
-#include "utils/timeout.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
 
+#include "base/json_value.h"
 #include "base/message.h"
 #include "base/settings.h"
+#include "budget/own_rows.h"
+#include "budget/role_name.h"
 #include "protect/call_message.h"
-#include "protect/kept_release.h"
 #include "protect/locks.h"
+#include "protect/phase.h"
+#include "protect/protection.h"
 #include "protect/worker.h"
-#include "protect/worker_failure.h"
 #include "protect/worker_rules.h"
-#include "protect/worker_settings.h"
+#include "relation/cluster.h"
 #include "relation/relation.h"
-
-/* How long everything before the charge may take. */
-#define CHECK_TIMEOUT_MS 15000
 
 /* How often to try to keep a release, and how long to wait in between. */
 #define KEEP_ATTEMPTS 4
 #define KEEP_PAUSE_MS 1000
 
-/* What this process is doing, if it is a worker. */
+/* Why a call that was charged has released nothing, in dp_releases. */
+#define FAILED_TO_READ "the relation could not be read"
+#define FAILED_RESOURCES "too few resources"
+#define FAILED_CANCELLED "cancelled"
+#define FAILED_ARGUMENTS "the arguments do not fit the number of rows"
+
+/*
+ * The lock on an entry of the ledger whose call is running is an advisory one,
+ * of a class that no SQL function uses (sql/parts/71_budgets.sql).
+ */
+#define RUNNING_CLASS 0x6471
+
+/* What this process is doing. */
 static struct
 {
-	FunctionCallInfo call;
 	DpermCallHeader *header;
-	dsm_segment *segment;
 	shm_mq_handle *to_session;
 	MemoryContext context;		/* of the call, across transactions */
-	DpermKeptRelease release;	/* to be kept, for the entry of the ledger */
-	TimestampTz start;
-	int			settings;		/* nest level of the settings of the transaction */
-	bool		charged;
-	bool		kept;			/* is the release kept? */
-	char	   *notice;			/* to be sent, or NULL */
-	char	   *notice_hint;
+	DpermCall	call;
+	ReturnSetInfo rows;			/* of a function that returns rows */
+	Datum		model;			/* of any other; 0: none */
+	bool		kept;
 } worker;
 
-bool
-dperm_worker_is_this(void)
+static const DpermFunction *const *known;
+static int	known_count;
+
+void
+dperm_worker_knows(const DpermFunction *const *functions, int count)
 {
-	return worker.call != NULL;
+	known = functions;
+	known_count = count;
 }
 
-bool
-dperm_worker_is_for(FunctionCallInfo fcinfo)
-{
-	return worker.call != NULL && worker.call == fcinfo;
-}
+/* -------------------------------------------------------- transactions */
 
-Oid
-dperm_worker_relation(FunctionCallInfo fcinfo)
-{
-	return dperm_worker_is_for(fcinfo) ? worker.header->relation : InvalidOid;
-}
-
-/* Become a role, also as the session user; no function can change it back. */
+/* Begin a transaction, and with it a phase. */
 static void
-become(Oid role)
-{
-	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
-	SetSessionAuthorization(role, superuser_arg(role));
-	SetUserIdAndSecContext(role, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-}
-
-/* Begin a transaction as a role. */
-static void
-begin_as(Oid role, bool read_only)
+begin(DpermPhase phase)
 {
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
-	become(role);
-	if (read_only)
-	{
-		XactIsoLevel = XACT_REPEATABLE_READ;
-		XactReadOnly = true;
-	}
-	worker.settings = NewGUCNestLevel();
+	dperm_phase_enter(phase, true);
 	PushActiveSnapshot(GetTransactionSnapshot());
 	MemoryContextSwitchTo(worker.context);
 }
 
-/* End a transaction. */
+/* End it. */
 static void
 commit(void)
 {
 	PopActiveSnapshot();
-
-	AtEOXact_GUC(false, worker.settings);
 	CommitTransactionCommand();
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
 	MemoryContextSwitchTo(worker.context);
 }
 
-/* From the check to the read. */
-void
-dperm_worker_charged(DpermLedgerEntry entry, Oid owner)
+/* Has the charge been committed? */
+static bool
+is_charged(void)
 {
-	if (!dperm_worker_is_this())
-		elog(ERROR, "a budget is charged in a session");
-	worker.release = (DpermKeptRelease) {
-		.budget_id = MemoryContextStrdup(worker.context, entry.budget_id),
-		.budget = MemoryContextStrdup(worker.context, entry.budget),
-		.entry = entry.entry,
-		.grant_id = entry.grant_id ? MemoryContextStrdup(worker.context, entry.grant_id) : NULL,
-		.role = worker.header->role
-	};
-
-	/* the commit may wait for a standby, for as long as the session waits */
-	disable_timeout(STATEMENT_TIMEOUT, false);
-
-	/*
-	 * a timeout that has just expired ends the call here, not after the charge
-	 */
-	CHECK_FOR_INTERRUPTS();
-	commit();
-	pg_atomic_write_u64(&worker.header->entry, entry.entry);
-	worker.charged = true;
-	dperm_message_mute();
-	begin_as(OidIsValid(owner) ? owner : worker.header->role, true);
-	dperm_locks_let_go(worker.header->relation);
-	if (dperm_call_timeout > 0)
-		enable_timeout_after(STATEMENT_TIMEOUT, dperm_call_timeout);
+	return dperm_call_message_state(worker.header) == DPERM_CALL_CHARGED;
 }
 
-DpermLedgerEntry
-dperm_worker_entry(void)
+/* ---------------------------------------------------------------- open */
+
+/* The function of the call. */
+static const DpermFunction *
+find_function(void)
 {
-	return (DpermLedgerEntry) {
-		.budget_id = worker.release.budget_id,
-		.budget = worker.release.budget,
-		.entry = worker.release.entry
-	};
+	for (int i = 0; i < known_count; i++)
+		if (strcmp(known[i]->name, worker.header->name) == 0)
+			return known[i];
+	elog(ERROR, "unknown function \"%s\"", worker.header->name);
 }
 
-/* Send a message. If the session is gone, this process ends. */
+/* Dates and times in arguments mean what they mean to the caller; those in rows do not. */
 static void
-tell(char kind, const void *bytes, Size size)
+set_style(const char *name, const char *value)
 {
-	shm_mq_iovec parts[2] = {{&kind, 1}, {bytes, size}};
-	shm_mq_result result = shm_mq_sendv(worker.to_session, parts, lengthof(parts), false, true);
-
-	if (result != SHM_MQ_SUCCESS)
-		proc_exit(0);
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0,
+							 false);
 }
 
-/*
- * Planning must not depend on the settings of the caller, nor on who that is.
- */
-void
-dperm_worker_plans(Oid owner)
+/* The call, with its arguments. */
+static void
+read_call(void)
 {
-	dperm_worker_settings_planning();
-	become(owner);
-	dperm_message_mute();
-	XactReadOnly = true;
-}
-
-/* Back to the check. */
-void
-dperm_worker_planned(Oid owner)
-{
-	XactReadOnly = false;
-	dperm_message_unmute();
-	become(worker.header->role);
-	SetUserIdAndSecContext(owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-}
-
-void
-dperm_worker_notice(const char *message, const char *hint)
-{
-	if (!worker.charged)
-		ereport(NOTICE, (errmsg("%s", message), errhint("%s", hint)));
-	else
-	{
-		worker.notice = MemoryContextStrdup(worker.context, message);
-		worker.notice_hint = MemoryContextStrdup(worker.context, hint);
-	}
-}
-
-/* Call the function, in the first two transactions. */
-static Datum
-call_function(ReturnSetInfo *rows)
-{
+	DpermCallHeader *header = worker.header;
 	ExprContext *context = makeNode(ExprContext);
-	Datum		result;
 
-	worker.start = GetCurrentTimestamp();
-	enable_timeout_after(STATEMENT_TIMEOUT, CHECK_TIMEOUT_MS);
-	begin_as(worker.header->role, false);
-	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(worker.header->role)))
+	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(header->role)))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("role with OID %u has been dropped", worker.header->role)));
-	dperm_worker_settings_style(worker.header->date_style, worker.header->time_zone);
-	worker.call =
-		dperm_call_message_read(worker.header, dperm_call_message_arguments(worker.header));
+				 errmsg("role with OID %u has been dropped", header->role)));
+	set_style("DateStyle", header->date_style);
+	set_style("TimeZone", header->time_zone);
+	worker.call.function = find_function();
+	worker.call.fcinfo = dperm_call_message_read(header, dperm_call_message_arguments(header));
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
-	*rows = (ReturnSetInfo) {
+	worker.rows = (ReturnSetInfo) {
 		.type = T_ReturnSetInfo,
 		.econtext = context,
 		.allowedModes = SFRM_Materialize
 	};
-	if (worker.call->flinfo->fn_retset)
-		worker.call->resultinfo = (Node *) rows;
-	if (OidIsValid(worker.header->relation))
-	{
-		/* from here on its owner cannot change */
-		dperm_locks_hold(worker.header->relation);
-		dperm_worker_rules_begin();
-	}
-	result = FunctionCallInvoke(worker.call);
-	if (!worker.charged)
-		elog(ERROR, "function %u did not charge a budget", worker.header->function);
-	disable_timeout(STATEMENT_TIMEOUT, false);
+	if (worker.call.fcinfo->flinfo->fn_retset)
+		worker.call.fcinfo->resultinfo = (Node *) &worker.rows;
+}
+
+/* Say in pg_stat_activity, to those who may read all of it, what is running for whom. */
+static void
+report_activity(void)
+{
+	const DpermCallHeader *header = worker.header;
+	char	   *name = get_rel_name(header->relation);
+	char	   *schema = name ? get_namespace_name(get_rel_namespace(header->relation)) : NULL;
+
+	pgstat_report_activity(STATE_RUNNING,
+						   psprintf("%s%s%s for %s, PID %d", header->name, schema ? " on " : "",
+									schema ? quote_qualified_identifier(schema, name) : "",
+									quote_identifier(GetUserNameFromId(header->role, false)),
+									header->session));
+}
+
+/* Lock the relation, and find out how it is protected. */
+static void
+find_relation(void)
+{
+	Oid			relation = worker.header->relation;
+	List	   *reached;
+
+	if (!OidIsValid(relation))
+		return;
+	reached = dperm_locks_hold(relation);
+
+	/* from here on its owner cannot change */
+	dperm_phase_set_owner(dperm_relation_owner(relation));
+	dperm_worker_rules_begin();
+	worker.call.registration = dperm_protection_open(relation, reached);
+	if (worker.call.registration == NULL)
+		dperm_protection_raise_changed(relation);
+	if (worker.call.registration->on_cluster)
+		dperm_cluster_connect(dperm_relation_owner(relation));
+}
+
+/* -------------------------------------------------------------- charge */
+
+/* Others see by this lock that the call of an entry is running. */
+static void
+lock_entry(const DpermLedgerEntry *entry)
+{
+	char	   *name = psprintf("%s " INT64_FORMAT, entry->budget_id, entry->entry);
+	uint64		key =
+		DatumGetUInt64(DirectFunctionCall2Coll(hashtextextended, C_COLLATION_OID,
+											   CStringGetTextDatum(name), Int64GetDatum(0)));
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, (uint32) (key >> 32), (uint32) key, RUNNING_CLASS);
+	(void) LockAcquire(&tag, ExclusiveLock, true, false);
+}
+
+/* Charge the budget: from here on the session cannot abandon the call. */
+static void
+charge_budget(void)
+{
+	DpermCallHeader *header = worker.header;
+	DpermLedgerEntry entry = dperm_debit(&worker.call.charge);
+
+	worker.call.paid = (DpermLedgerEntry) {
+		.budget_id = pstrdup(entry.budget_id),
+		.budget = pstrdup(entry.budget),
+		.entry = entry.entry,
+		.grant_id = entry.grant_id ? pstrdup(entry.grant_id) : NULL
+	};
+	lock_entry(&entry);
+	header->entry = entry.entry;
+	strlcpy(header->budget, entry.budget, sizeof(header->budget));
+	dperm_phase_enter(DPERM_PHASE_CHARGED, false);
+	if (!dperm_call_message_advance(header, DPERM_CALL_OPEN, DPERM_CALL_COMMITTING))
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("the session has abandoned the call")));
 	commit();
-	return result;
+	(void) dperm_call_message_advance(header, DPERM_CALL_COMMITTING, DPERM_CALL_CHARGED);
+}
+
+/* ---------------------------------------------------------------- keep */
+
+/* Rows as JSON: an array of objects. */
+static char *
+rows_as_json(Tuplestorestate *rows, TupleDesc desc)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	StringInfoData json;
+
+	initStringInfo(&json);
+	tuplestore_rescan(rows);
+	while (tuplestore_gettupleslot(rows, true, false, slot))
+	{
+		slot_getallattrs(slot);
+		appendStringInfoString(&json, json.len == 0 ? "[{" : ", {");
+		for (int i = 0; i < desc->natts; i++)
+		{
+			if (i > 0)
+				appendStringInfoString(&json, ", ");
+			escape_json(&json, NameStr(TupleDescAttr(desc, i)->attname));
+			appendStringInfoString(&json, ": ");
+			dperm_json_value_append(&json, slot->tts_values[i], slot->tts_isnull[i],
+									TupleDescAttr(desc, i)->atttypid, 0);
+		}
+		appendStringInfoChar(&json, '}');
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	appendStringInfoString(&json, json.len == 0 ? "[]" : "]");
+	return json.data;
+}
+
+/* Write what was released, or why nothing was. */
+static void
+write_release(const char *failure)
+{
+	const DpermLedgerEntry *paid = &worker.call.paid;
+	Datum		metrics = 0;
+
+	if (failure == NULL && worker.rows.setResult)
+		metrics = DirectFunctionCall1(
+			jsonb_in, CStringGetDatum(rows_as_json(worker.rows.setResult, worker.rows.setDesc)));
+	dperm_own_rows_insert("releases", (DpermOwnField[]) {
+		{"budget_id", dperm_own_rows_uuid(paid->budget_id)},
+		{"entry", Int64GetDatum(paid->entry)},
+		{"at", TimestampTzGetDatum(GetCurrentTimestamp())},
+		{"payer_name", dperm_role_name_make(worker.header->role)},
+		{"grant_id", paid->grant_id ? dperm_own_rows_uuid(paid->grant_id) : (Datum) 0},
+		{"model", failure ? (Datum) 0 : worker.model},
+		{"metrics", metrics},
+		{"failure", failure ? CStringGetTextDatum(failure) : (Datum) 0}
+	}, 8);
+}
+
+/*
+ * Log where an error was raised, without anything that a row may have
+ * contributed.
+ */
+static void
+log_error(const ErrorData *error, const char *what)
+{
+	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
+	ereport(LOG, (errmsg("%s protected relation %u failed: SQLSTATE %s, raised by %s in "
+						 "%s, line %d",
+						 what, worker.header->relation, unpack_sql_state(error->sqlerrcode),
+						 error->funcname ? error->funcname : "?",
+						 error->filename ? error->filename : "?", error->lineno)));
+	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+/* In PG_CATCH: the error, after the end of its transaction. */
+static ErrorData *
+end_error(void)
+{
+	ErrorData  *error;
+
+	/* an error resumes cancels, and what is logged would be interrupted */
+	HOLD_CANCEL_INTERRUPTS();
+	MemoryContextSwitchTo(worker.context);
+	error = CopyErrorData();
+	FlushErrorState();
+	AbortOutOfAnyTransaction();
+	MemoryContextSwitchTo(worker.context);
+	return error;
 }
 
 /*
@@ -258,33 +332,23 @@ call_function(ReturnSetInfo *rows)
  * before and afterwards; without locks not in between, as a lock timeout is one.
  */
 static bool
-keep(bool locked)
+keep(const char *failure, bool locked)
 {
 	volatile bool kept = false;
 
+	SetConfigOption("lock_timeout", locked ? "0" : DPERM_LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
 	if (!locked)
 		RESUME_CANCEL_INTERRUPTS();
 	PG_TRY();
 	{
-		begin_as(BOOTSTRAP_SUPERUSERID, false);
-		if (locked)
-			dperm_worker_settings_keeping();
-		dperm_kept_release_write(&worker.release);
+		begin(DPERM_PHASE_KEEP);
+		write_release(failure);
 		commit();
 		kept = true;
 	}
 	PG_CATCH();
 	{
-		ErrorData  *error;
-
-		/* an error resumes cancels, and what is logged would be interrupted */
-		HOLD_CANCEL_INTERRUPTS();
-		MemoryContextSwitchTo(worker.context);
-		error = CopyErrorData();
-		FlushErrorState();
-		AbortOutOfAnyTransaction();
-		MemoryContextSwitchTo(worker.context);
-		dperm_worker_failure_log(error, worker.header->relation, "keeping the result of a call on");
+		log_error(end_error(), "keeping the result of a call on");
 	}
 	PG_END_TRY();
 	if (kept && !locked)
@@ -298,25 +362,47 @@ keep(bool locked)
  * the released locks have left. The session, which gets the result anyway, does
  * not wait for long.
  */
-static bool
+static void
 keep_release(void)
 {
-	bool		kept = keep(true);
-
-	for (int i = 1; !kept && i < KEEP_ATTEMPTS; i++)
+	worker.kept = keep(NULL, true);
+	for (int i = 1; !worker.kept && i < KEEP_ATTEMPTS; i++)
 	{
 		if (i > 1)
 			(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, KEEP_PAUSE_MS,
 							 PG_WAIT_EXTENSION);
 		CHECK_FOR_INTERRUPTS();
-		kept = keep(false);
+		worker.kept = keep(NULL, false);
 	}
-	return kept;
+}
+
+/* ---------------------------------------------------------------- tell */
+
+/*
+ * Everything is done: release the locks, including the place of the role, and
+ * report statistics, before the session continues.
+ */
+static void
+let_go_of_server(void)
+{
+	LockReleaseSession(DEFAULT_LOCKMETHOD);
+	LockReleaseSession(USER_LOCKMETHOD);
+	(void) pgstat_report_stat(true);
+}
+
+/* Send a message. If the session is gone, this process ends. */
+static void
+tell(char kind, const void *bytes, Size size)
+{
+	shm_mq_iovec parts[2] = {{&kind, 1}, {bytes, size}};
+
+	if (shm_mq_sendv(worker.to_session, parts, lengthof(parts), false, true) != SHM_MQ_SUCCESS)
+		proc_exit(0);
 }
 
 /* Send rows. */
 static void
-send_rows(Tuplestorestate *store, TupleDesc desc)
+tell_rows(Tuplestorestate *store, TupleDesc desc)
 {
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 
@@ -333,135 +419,148 @@ send_rows(Tuplestorestate *store, TupleDesc desc)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-/*
- * Everything is done: release the locks, including the place of the role, and
- * report statistics, before the session continues.
- */
+/* Send what was released. */
 static void
-let_go_of_server(void)
+tell_result(void)
 {
-	LockReleaseSession(DEFAULT_LOCKMETHOD);
-	LockReleaseSession(USER_LOCKMETHOD);
-	(void) pgstat_report_stat(true);
-}
-
-/* Run the call, and send what is released. */
-static void
-work(void)
-{
-	ReturnSetInfo rows;
-	Datum		result = call_function(&rows);
-	bool		kept = true;
-
-	/*
-	 * the session can still end this process; a cancel would only lose what has
-	 * been paid for
-	 */
-	HOLD_CANCEL_INTERRUPTS();
-	if (OidIsValid(worker.header->relation))
-	{
-		worker.release.rows = rows.setResult;
-		worker.release.desc = rows.setDesc;
-		if (!rows.setResult && !worker.call->isnull)
-			worker.release.model = result;
-		worker.kept = kept = keep_release();
-	}
-	if (dperm_worker_rules_caught())
-		dperm_worker_failure_log(dperm_worker_rules_caught(), worker.header->relation,
-								 "an expression of");
-	let_go_of_server();
-	dperm_message_public();
-	if (!kept)
+	dperm_message_allow(DPERM_MESSAGES_ALL);
+	if (worker.call.function->run && !worker.kept)
 		ereport(WARNING,
 				(errmsg("the result of the call could not be kept in the ledger"),
 				 errhint("Store it. See the server log for the cause.")));
-	if (worker.notice)
-		ereport(NOTICE, (errmsg("%s", worker.notice), errhint("%s", worker.notice_hint)));
-	if (rows.setResult)
-		send_rows(rows.setResult, rows.setDesc);
-	else if (worker.release.model)
-		tell(DPERM_MESSAGE_VALUE, DatumGetPointer(result), VARSIZE(DatumGetPointer(result)));
+	dperm_message_tell_waiting();
+	if (worker.rows.setResult)
+		tell_rows(worker.rows.setResult, worker.rows.setDesc);
+	else if (worker.model)
+		tell(DPERM_MESSAGE_VALUE, DatumGetPointer(worker.model),
+			 VARSIZE(DatumGetPointer(worker.model)));
 	tell(DPERM_MESSAGE_END, "", 0);
 }
 
-/* Keep why nothing was released, if possible. */
+/* ---------------------------------------------------------------- work */
+
+/*
+ * The call. No row is read before the charge: open() reads none, and run() is
+ * only called after it.
+ */
 static void
-keep_failure(const char *failure)
+work(void)
 {
-	worker.release.model = 0;
-	worker.release.rows = NULL;
-	worker.release.failure = failure;
-	(void) keep(false);
+	DpermCall  *call = &worker.call;
+
+	begin(DPERM_PHASE_CHECK);
+	read_call();
+	report_activity();
+	find_relation();
+	call->function->open(call);
+	charge_budget();			/* commits */
+	if (call->function->run)
+	{
+		begin(DPERM_PHASE_READ);
+		dperm_locks_let_go(worker.header->relation);
+		worker.model = call->function->run(call);
+		if (worker.rows.setResult || call->fcinfo->isnull)
+			worker.model = 0;
+		commit();
+
+		/* a cancel would only lose what has been paid for */
+		HOLD_CANCEL_INTERRUPTS();
+		keep_release();
+	}
+	if (dperm_phase_row_error())
+		log_error(dperm_phase_row_error(), "an expression of");
+	let_go_of_server();
+	tell_result();
 }
 
-/* The seconds that the check may take, if they have passed; else 0. */
-static int
-check_timeout_passed(void)
+/* ------------------------------------------------------------- failure */
+
+/* The class of an error, in words that reveal nothing about rows. */
+static const char *
+class_of(const ErrorData *error, bool public)
 {
-	return TimestampDifferenceExceeds(worker.start, GetCurrentTimestamp(), CHECK_TIMEOUT_MS) ?
-			   CHECK_TIMEOUT_MS / 1000 :
-			   0;
+	int			category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+
+	if (category == ERRCODE_OPERATOR_INTERVENTION)
+		return FAILED_CANCELLED;
+	if (category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_SYSTEM_ERROR)
+		return FAILED_RESOURCES;
+	return public ? FAILED_ARGUMENTS : FAILED_TO_READ;
+}
+
+/* Raise the error of a class. After the charge, the session adds that it has been charged. */
+static void
+raise_class(const char *class, bool charged)
+{
+	if (strcmp(class, FAILED_CANCELLED) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 !dperm_phase_took_too_long() ? errmsg("the call was cancelled") :
+				 charged ? errmsg("the call took longer than dperm.call_timeout") :
+				 errmsg("could not check the call within %d seconds", DPERM_CHECK_SECONDS),
+				 charged ? 0 : errdetail("Nothing has been charged.")));
+	ereport(ERROR,
+			(errcode(strcmp(class, FAILED_RESOURCES) == 0 ? ERRCODE_INSUFFICIENT_RESOURCES :
+					 ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
+			 strcmp(class, FAILED_RESOURCES) == 0 ?
+			 errmsg("the server had too few resources to read the protected relation") :
+			 errmsg("the protected relation could not be read"),
+			 charged ? 0 : errdetail("Nothing has been charged."),
+			 errhint("See the server log for the cause.")));
 }
 
 /*
- * After an error: tell the session, in full before the charge and where the
- * error contains only public facts.
+ * Raise an error again, as the caller may see it: as it is if it is public, else
+ * by its class. A lock that was not available says what to do.
  */
 static void
-tell_failure(void)
+raise_again(ErrorData *error, const char *class, bool public)
+{
+	bool		charged = is_charged();
+
+	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE && !charged)
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("could not lock the budget or the protected relation in time"),
+				 errdetail("Nothing has been charged."),
+				 errhint("Commit or roll back the transaction that has changed the budget, its "
+						 "grants or the relation, which may be this one, and try again.")));
+	if (!public || strcmp(class, FAILED_CANCELLED) == 0 ||
+		(charged && strcmp(class, FAILED_ARGUMENTS) != 0))
+		raise_class(class, charged);
+	ReThrowError(error);
+}
+
+/* After an error: keep why nothing was released, if it was paid for, and tell the session. */
+static void
+fail(void)
 {
 	bool		public = dperm_message_is_public();
-	bool		whole;
-	ErrorData  *error;
-	const char *class;
+	ErrorData  *error = end_error();
+	const char *class = class_of(error, public);
 
-	disable_timeout(STATEMENT_TIMEOUT, false);
-	HOLD_CANCEL_INTERRUPTS();
-	whereToSendOutput = DestNone;
-	MemoryContextSwitchTo(worker.context);
-	error = CopyErrorData();
-	FlushErrorState();
-	AbortOutOfAnyTransaction();
-	class = dperm_worker_failure_class(error->sqlerrcode, public);
-	whole = worker.charged ? dperm_worker_failure_is_whole(error->sqlerrcode, class) : public;
-	if (!whole)
-		dperm_worker_failure_log(error, worker.header->relation, "a call on");
-	if (worker.charged && !worker.kept)
-		keep_failure(class);
+	dperm_message_allow(DPERM_MESSAGES_NONE);
+	if (!public)
+		log_error(error, "a call on");
+	if (is_charged() && worker.call.function->run && !worker.kept)
+		(void) keep(class, false);
 	let_go_of_server();
-	MemoryContextSwitchTo(worker.context);
-	whereToSendOutput = DestRemote;
+	dperm_message_allow(DPERM_MESSAGES_ALL);
 	PG_TRY();
 	{
-		if (!whole)
-			dperm_worker_failure_raise_class(class, worker.charged);
-		if (!worker.charged)
-			dperm_worker_failure_raise_uncharged(error, check_timeout_passed());
-		ReThrowError(error);
+		raise_again(error, class, public);
 	}
 	PG_CATCH();
 	{
 		HOLD_CANCEL_INTERRUPTS();
+		MemoryContextSwitchTo(worker.context);
 		EmitErrorReport();
 		FlushErrorState();
 	}
 	PG_END_TRY();
 }
 
-/* Work, and tell the session of an error. */
-static void
-work_and_tell(void)
-{
-	PG_TRY();
-	{
-		work();
-	}
-	PG_CATCH();
-	{
-		tell_failure();
-	}
-	PG_END_TRY();
-}
+/* ------------------------------------------------------------- process */
 
 /* Session locks are not released at the end of a transaction. */
 static void
@@ -476,7 +575,6 @@ attach(dsm_segment *segment)
 {
 	shm_mq	   *queue;
 
-	worker.segment = segment;
 	worker.header = dsm_segment_address(segment);
 	queue = dperm_call_message_queue(worker.header);
 	shm_mq_set_sender(queue, MyProc);
@@ -491,7 +589,7 @@ dperm_worker_main(Datum handle)
 	dsm_segment *segment;
 
 	pqsignal(SIGTERM, die);
-	pqsignal(SIGINT, dperm_worker_rules_stop);
+	dperm_phase_catch_signals();
 	BackgroundWorkerUnblockSignals();
 
 	/* if the session has given up, its shared memory is gone */
@@ -505,11 +603,18 @@ dperm_worker_main(Datum handle)
 	before_shmem_exit(release_locks, 0);
 	for (int i = 0; i < worker.header->places; i++)
 		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);
-	dperm_worker_settings_always();
+	dperm_phase_init(worker.header->role);
 	dperm_cache_memory = worker.header->cache_memory;
 	worker.context = AllocSetContextCreate(TopMemoryContext, "dperm call", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(worker.context);
-	pgstat_report_activity(STATE_RUNNING, "a call on a protected relation");
-	work_and_tell();
+	PG_TRY();
+	{
+		work();
+	}
+	PG_CATCH();
+	{
+		fail();
+	}
+	PG_END_TRY();
 	dsm_detach(segment);
 }

@@ -1,15 +1,10 @@
 /* worker_rules.c: what a process that reads protected rows may do. */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
-#include "storage/ipc.h"
-#include "storage/latch.h"
-#include "utils/memutils.h"
 #include "utils/selfuncs.h"
-#include "utils/timeout.h"
 
 #include "protect/worker_rules.h"
 
@@ -31,67 +26,6 @@
 /* The hooks of other extensions. */
 static planner_hook_type next_planner;
 static get_relation_info_hook_type next_relation_info;
-
-/* The first error of a row. */
-static ErrorData *caught;
-
-/* Has this process been told to stop? */
-static volatile sig_atomic_t told_to_stop;
-
-void
-dperm_worker_rules_stop(SIGNAL_ARGS)
-{
-	int			before = errno;
-
-	/* a wait for a lock that took too long is an error of the row */
-	if (!get_timeout_indicator(LOCK_TIMEOUT, false))
-		told_to_stop = true;
-	/* as StatementCancelHandler() does, whose arguments depend on the version */
-	if (!proc_exit_inprogress)
-	{
-		InterruptPending = true;
-		QueryCancelPending = true;
-	}
-	SetLatch(MyLatch);
-	errno = before;
-}
-
-void
-dperm_worker_rules_interrupt(void)
-{
-	bool		stop = told_to_stop;
-
-	/*
-	 * not the error of the row, whose class would reveal something about it
-	 */
-	told_to_stop = false;
-	if (stop)
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("the signal to stop came while a row was evaluated")));
-}
-
-void
-dperm_worker_rules_keep(ErrorData *error)
-{
-	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
-
-	if (caught == NULL)
-	{
-		caught = palloc0(sizeof(*caught));
-		caught->sqlerrcode = error->sqlerrcode;
-		caught->lineno = error->lineno;
-		caught->funcname = error->funcname ? pstrdup(error->funcname) : NULL;
-		caught->filename = error->filename ? pstrdup(error->filename) : NULL;
-	}
-	MemoryContextSwitchTo(before);
-}
-
-const ErrorData *
-dperm_worker_rules_caught(void)
-{
-	return caught;
-}
 
 /* A query is planned: parallel workers, which would be seen, are not used. */
 static PlannedStmt *

@@ -21,7 +21,7 @@
 #include "parser/analyze.h"
 #include "rewrite/rewriteHandler.h"
 #include "tcop/tcopprot.h"
-#include "utils/acl.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -29,9 +29,8 @@
 #include "base/compat.h"
 #include "base/known_tree.h"
 #include "base/message.h"
-#include "budget/budget.h"
-#include "protect/as_owner.h"
-#include "protect/worker.h"
+#include "protect/phase.h"
+#include "protect/protection.h"
 #include "query/checked_query.h"
 #include "query/query_rules.h"
 #include "query/view_rows.h"
@@ -120,22 +119,20 @@ names_other(Node *node, void *arg)
 
 /*
  * Raise an error unless a query, with views not yet expanded, reads its
- * relation, and that still has the same owner.
+ * relation.
  */
 static void
 check_relation(const DpermChecked *query, Query *tree)
 {
-	const DpermSource *source = query->source;
 	Names		names = {query, NIL};
 
 	if (names_other((Node *) tree, &names) ||
-		(list_length(names.found) > 1 && list_member_oid(names.found, query->relation)) ||
-		(OidIsValid(source->run_as) && dperm_relation_owner(source->relation) != source->run_as))
+		(list_length(names.found) > 1 && list_member_oid(names.found, query->relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was changed while it "
-						"was used", get_rel_name(source->relation)),
-				 errdetail("Another relation has its name now, or it has another owner."),
+						"was used", get_rel_name(query->source->relation)),
+				 errdetail("Another relation has its name now."),
 				 errhint("Try again.")));
 }
 
@@ -178,22 +175,23 @@ analyse(const DpermChecked *query)
  * charged to another budget, and no lock on the parent prevents that.
  */
 static void
-check_plan(const DpermSource *source, const PlannedStmt *planned)
+check_plan(const DpermRegistration *registration, const PlannedStmt *planned)
 {
 	ListCell   *cell;
 
-	foreach(cell, source->registration ? planned->rtable : NIL)
+	foreach(cell, planned->rtable)
 	{
 		const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
 
-		if (entry->rtekind == RTE_RELATION && !list_member_oid(source->reached, entry->relid))
+		if (entry->rtekind == RTE_RELATION &&
+			!list_member_oid(registration->reached, entry->relid))
 		{
 			/* this depends only on the catalog */
 			dperm_message_public();
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("relation \"%s\" was changed while it "
-							"was used", get_rel_name(source->relation)),
+							"was used", get_rel_name(registration->relation)),
 					 errdetail("It reads another table now."),
 					 errhint("Try again.")));
 		}
@@ -210,16 +208,15 @@ plan(const DpermChecked *query, Query *tree)
 	PlannedStmt *planned = pg_plan_query(tree, query->text, query->options, query->params, NULL);
 
 	planned->jitFlags = PGJIT_NONE;
-	check_plan(query->source, planned);
 	return planned;
 }
 
 /* Start the executor. */
 static QueryDesc *
-start(const DpermChecked *query, PlannedStmt *planned, DestReceiver *receiver)
+start(const char *text, ParamListInfo params, PlannedStmt *planned, DestReceiver *receiver)
 {
-	QueryDesc *running = CreateQueryDesc(planned, query->text, GetActiveSnapshot(), InvalidSnapshot,
-										 receiver, query->params, NULL, 0);
+	QueryDesc *running = CreateQueryDesc(planned, text, GetActiveSnapshot(), InvalidSnapshot,
+										 receiver, params, NULL, 0);
 
 	ExecutorStart(running, 0);
 	return running;
@@ -276,85 +273,64 @@ is_wanted(const DpermChecked *query, QueryDesc *running)
 }
 
 /*
- * A plan that this process, which reads a protected relation, made before the
- * charge.
- */
-typedef struct KeptPlan
-{
-	char	   *text;
-	DpermTableRows rows;
-	PlannedStmt *planned;
-} KeptPlan;
-
-static List *kept_plans;
-
-/* Plan a query, and keep the plan for as long as this process lives. */
-static KeptPlan *
-keep_plan(const DpermChecked *query, Query *tree)
-{
-	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
-	KeptPlan   *kept = palloc0(sizeof(*kept));
-
-	kept->text = pstrdup(query->text);
-	kept->rows = *query->rows;
-	kept->rows.targets = copyObject(kept->rows.targets);
-	kept->rows.conditions = copyObject(kept->rows.conditions);
-	dperm_table_rows_plan(&kept->rows);
-	kept_plans = lappend(kept_plans, kept);
-	MemoryContextSwitchTo(before);
-	kept->planned = plan(query, tree);
-	before = MemoryContextSwitchTo(TopMemoryContext);
-	kept->planned = copyObject(kept->planned);
-	MemoryContextSwitchTo(before);
-	return kept;
-}
-
-/* Find the plan of a query. */
-static KeptPlan *
-find_plan(const DpermChecked *query)
-{
-	ListCell   *cell;
-
-	foreach(cell, kept_plans)
-		if (strcmp(((KeptPlan *) lfirst(cell))->text, query->text) == 0)
-			return lfirst(cell);
-	elog(ERROR, "a query over a protected relation has not been planned before the charge");
-}
-
-/*
  * Before the charge: analyse, plan and start a query over a protected relation,
  * so that errors that come from the catalog cost nothing. Messages of
  * expressions that the planner simplifies only go to the log. Nothing can be
  * written.
  */
-static void
-try_protected(const DpermChecked *query)
+DpermKeptQuery *
+dperm_checked_query_keep(const DpermSource *source, DpermTableRows *rows)
 {
-	Query	   *tree = analyse(query);
-	const KeptPlan *kept;
+	DpermChecked query = {.source = source,
+						  .relation = dperm_protection_table(source->registration),
+						  .text = rows->text,
+						  .params = makeParamList(0)};
+	DpermKeptQuery *kept = palloc0(sizeof(*kept));
+	Query	   *tree;
 
-	if (!dperm_worker_is_this())
-		return;					/* dp_cost() reads nothing */
-	dperm_worker_plans(query->source->run_as);
-	kept = keep_plan(query, tree);
-	end(start(query, copyObject(kept->planned), None_Receiver));
-	if (kept->rows.computed)
-		dperm_view_rows_start(&kept->rows);
-	dperm_worker_planned(query->source->run_as);
+	dperm_phase_expect(DPERM_PHASE_CHECK);
+	dperm_phase_enter(DPERM_PHASE_PLAN, false);
+	dperm_message_public();
+	tree = analyse(&query);
+	dperm_message_private();
+	kept->rows = rows;
+	dperm_table_rows_plan(kept->rows);
+	kept->planned = plan(&query, tree);
+	check_plan(source->registration, kept->planned);
+	end(start(rows->text, NULL, copyObject(kept->planned), None_Receiver));
+	if (rows->computed)
+		dperm_view_rows_start(rows);
+	dperm_phase_enter(DPERM_PHASE_CHECK, false);
+	return kept;
+}
+
+/* After the charge: everything that it reads is locked. */
+void
+dperm_checked_query_run_kept(DpermKeptQuery *kept, DestReceiver *receiver)
+{
+	dperm_phase_expect(DPERM_PHASE_READ);
+	if (kept->rows->computed)
+		receiver = dperm_view_rows_receiver(kept->rows, receiver);
+	run(start(kept->rows->text, NULL, kept->planned, receiver));
 }
 
 /*
- * After the charge: run what was planned before. No name is looked up any more,
- * and everything that it reads is locked.
+ * Until the nest level of settings ends, keep from the client what settings that
+ * anybody may change would send: plans, which contain the weights of a pass as a
+ * constant, and statistics of sorts.
  */
 static void
-run_protected(const DpermChecked *query, DestReceiver *receiver)
+send_no_plans(void)
 {
-	KeptPlan   *kept = find_plan(query);
+	static const char *const printing[] = {"debug_print_parse", "debug_print_rewritten",
+										   "debug_print_plan", "trace_sort"};
 
-	if (kept->rows.computed)
-		receiver = dperm_view_rows_receiver(&kept->rows, receiver);
-	run(start(query, copyObject(kept->planned), receiver));
+	for (int i = 0; i < lengthof(printing); i++)
+		if (GetConfigOption(printing[i], true, false))
+			(void) set_config_option(printing[i], "off", PGC_SUSET, PGC_S_SESSION,
+									 GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("client_min_messages", "error", PGC_SUSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 }
 
 /* Run a query; without a receiver, do everything up to the first row. */
@@ -366,30 +342,22 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	ErrorContextCallback errors = {
 		.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
-	DpermRunAs	before;
+	int			settings = NewGUCNestLevel();
+	Query	   *tree;
+	QueryDesc  *running;
 
-	dperm_as_owner_begin(&before, query->source->run_as);
-	if (query->source->registration)
-	{
-		if (receiver)
-			run_protected(query, receiver);
-		else
-			try_protected(query);
-	}
+	dperm_phase_expect(DPERM_PHASE_SESSION);
+	send_no_plans();
+	tree = analyse(query);
+	error_context_stack = &errors;
+	running = start(query->text, query->params, plan(query, tree),
+					receiver ? receiver : None_Receiver);
+	if (receiver && is_wanted(query, running))
+		run(running);
 	else
-	{
-		Query	   *tree = analyse(query);
-		QueryDesc  *running;
-
-		error_context_stack = &errors;
-		running = start(query, plan(query, tree), receiver ? receiver : None_Receiver);
-		if (receiver && is_wanted(query, running))
-			run(running);
-		else
-			end(running);
-		error_context_stack = errors.previous;
-	}
-	dperm_as_owner_end(&before);
+		end(running);
+	error_context_stack = errors.previous;
+	AtEOXact_GUC(true, settings);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 }

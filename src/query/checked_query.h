@@ -10,6 +10,7 @@
 
 #include "access/htup.h"
 #include "nodes/params.h"
+#include "nodes/plannodes.h"
 #include "tcop/dest.h"
 
 #include "query/table_rows.h"
@@ -23,8 +24,6 @@ typedef struct DpermChecked
 	 */
 	Oid			relation;
 	const char *text;
-	/* of a protected relation: what a row is, over the columns that the text reads */
-	const DpermTableRows *rows;
 	ParamListInfo params;
 	int			options;		/* for the planner: CURSOR_OPT_... */
 	bool		any_rows;		/* may it return different rows each time? */
@@ -35,6 +34,16 @@ typedef struct DpermChecked
 	bool		(*prepare) (void *arg, int workers);
 	void	   *prepare_arg;
 } DpermChecked;
+
+/*
+ * The query over a protected relation, analysed, checked and planned before the
+ * charge, to be run after it: no name is looked up any more then.
+ */
+typedef struct DpermKeptQuery
+{
+	DpermTableRows *rows;
+	PlannedStmt *planned;
+} DpermKeptQuery;
 
 /* Rows of an answer, in memory of their own. */
 typedef struct DpermAnswer
@@ -60,9 +69,16 @@ extern void dperm_checked_query_free(DpermAnswer *answer);
 
 /*
  * Do everything up to the first row: check a query, plan it, and have the
- * executor check privileges. For a protected relation, this plan is run later.
+ * executor check privileges.
  */
 extern void dperm_checked_query_try(const DpermChecked *query);
+
+/*
+ * The same in a worker, for the query that reads the rows of a protected
+ * relation; and run what was planned, once.
+ */
+extern DpermKeptQuery *dperm_checked_query_keep(const DpermSource *source, DpermTableRows *rows);
+extern void dperm_checked_query_run_kept(DpermKeptQuery *kept, DestReceiver *receiver);
 
 /*
  * Is a query that aggregates a foreign table run as a whole by the server that

@@ -21,7 +21,6 @@
 #include "base/host.h"
 #include "core/base/limits.h"
 #include "core/privacy/portion.h"
-#include "protect/protection.h"
 #include "query/checked_query.h"
 #include "query/identity.h"
 #include "query/moments_flat.h"
@@ -103,18 +102,9 @@ read_query(const DpermSource *source, bool once)
 static DpermChecked
 make_read(const DpermSource *source)
 {
-	DpermChecked checked = {.source = source, .relation = source->relation,
-							.params = make_params(source, InvalidOid, NULL, 0)};
-
-	if (source->registration)
-	{
-		checked.relation = dperm_protection_table(source->registration);
-		checked.rows = dperm_table_rows_make(source);
-		checked.text = checked.rows->text;
-	}
-	else
-		checked.text = read_query(source, source->once);
-	return checked;
+	return (DpermChecked) {.source = source, .relation = source->relation,
+						   .text = read_query(source, source->once),
+						   .params = make_params(source, InvalidOid, NULL, 0)};
 }
 
 /* Read a sample of rows. */
@@ -221,8 +211,14 @@ dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
 void
 dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 {
-	DpermChecked checked = make_read(source);
+	DpermChecked checked;
 
+	if (source->registration)
+	{
+		dperm_checked_query_run_kept(source->kept, receiver);
+		return;
+	}
+	checked = make_read(source);
 	dperm_checked_query_run(&checked, receiver);
 }
 
@@ -392,13 +388,35 @@ check_queries(DpermSource *source, List **tried)
 	try_read(source, tried);
 }
 
+/*
+ * Plan the query over a protected relation. Sources that differ only in what is
+ * done with the rows share it.
+ */
+static void
+keep_query(DpermSource *source, List **kept)
+{
+	DpermTableRows *rows = dperm_table_rows_make(source);
+	ListCell   *cell;
+
+	foreach(cell, *kept)
+		if (strcmp(((DpermKeptQuery *) lfirst(cell))->rows->text, rows->text) == 0)
+			source->kept = lfirst(cell);
+	if (source->kept)
+		return;
+	source->kept = dperm_checked_query_keep(source, rows);
+	*kept = lappend(*kept, source->kept);
+}
+
 /* Open a source, and check the queries over it. */
 void
 dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options,
 				   List **tried)
 {
 	dperm_source_open(source, names, options);
-	check_queries(source, tried);
+	if (!source->registration)
+		check_queries(source, tried);
+	else if (names->reads)
+		keep_query(source, tried);
 }
 
 /* Run one pass. */

@@ -9,7 +9,6 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lockdefs.h"
@@ -25,14 +24,11 @@
 #include "column/label_domain.h"
 #include "column/prior_argument.h"
 #include "column/reader.h"
-#include "protect/locks.h"
 #include "protect/protection.h"
 #include "protect/registered_columns.h"
 #include "query/persons.h"
 #include "query/source.h"
-#include "relation/cluster.h"
 #include "relation/relation.h"
-#include "relation/row_sources.h"
 
 /* The relation with a name as in FROM, locked. */
 Oid
@@ -91,13 +87,13 @@ may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features,
  * again. Any other relation must not share rows with a protected one.
  */
 static void
-check_privileges(const DpermSource *source, bool in_worker, const DpermColumn *label,
+check_privileges(const DpermSource *source, bool reads, const DpermColumn *label,
 				 DpermColumn **features, int count)
 {
 	Oid			relation = source->relation;
 	bool		allowed;
 
-	if (in_worker)
+	if (source->registration && reads)
 		return;
 	allowed = may_read_columns(relation, label, features, count);
 	if (source->registration)
@@ -113,7 +109,7 @@ check_privileges(const DpermSource *source, bool in_worker, const DpermColumn *l
 
 /* What a protected relation allows. */
 static void
-check_protection(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options,
+check_protection(const DpermSource *source, const DpermSourceNames *names, const DpermOptions *options,
 				 const DpermColumn *label, DpermColumn **features, int count)
 {
 	const DpermRegistration *registration = source->registration;
@@ -133,11 +129,6 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
 	}
 	dperm_protection_check_options(registration, options);
-	source->reached = dperm_locks_held() ?
-		dperm_locks_held() : dperm_row_sources_family(dperm_protection_table(registration));
-	source->has_parts = has_subclass(dperm_protection_table(registration));
-	dperm_protection_check_table(dperm_protection_table(registration));
-	dperm_protection_check_family(dperm_protection_table(registration), source->reached);
 }
 
 /* All columns that have a domain; the others are left out. */
@@ -475,20 +466,6 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	source->spec.label_type = dperm_reader_common_type(reader.type);
 }
 
-/*
- * How the rows of a protected relation are read: once, with the rights of its
- * owner, and with the registered unit.
- */
-static void
-open_protected(DpermSource *source, bool reads)
-{
-	source->once = true;
-	source->run_as = dperm_relation_owner(source->relation);
-
-	if (dperm_location_protected_on_citus(dperm_protection_table(source->registration)) && reads)
-		dperm_cluster_connect(source->run_as);
-}
-
 /* Is a column the label or a feature? */
 static bool
 is_used(const DpermSource *source, const char *column)
@@ -552,7 +529,7 @@ set_unit(DpermSource *source, const char *column)
 				 errmsg("unit cannot be of type %s", format_type_be(source->unit_type)),
 				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, "
 						 "date or timestamp.")));
-	if (!OidIsValid(source->run_as) &&
+	if (!source->registration &&
 		pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck(source->relation, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		ereport(ERROR,
@@ -564,22 +541,6 @@ set_unit(DpermSource *source, const char *column)
 	set_weights(source, number);
 }
 
-/*
- * Raise an error if a relation has become protected, or unprotected, since it
- * was decided which process reads it.
- */
-static void
-check_process(const DpermSource *source, const DpermSourceNames *names)
-{
-	if (names->reads && (source->registration != NULL) != OidIsValid(names->protected))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" was changed while it "
-						"was used", get_rel_name(source->relation)),
-				 errdetail("It has become protected, or is no longer protected."),
-				 errhint("Try again.")));
-}
-
 /* Find relation and columns and check types, domains and privileges. */
 void
 dperm_source_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
@@ -588,7 +549,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	int			feature_count = names->feature_count;
 	char	  **feature_names = names->features;
 	const char *unit = names->unit;
-	DpermRegistration *registration;
+	const DpermRegistration *registration = names->registration;
 	DpermColumn *columns,
 			   *label,
 			  **features;
@@ -599,15 +560,12 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("dperm_moments"),
 						ObjectIdGetDatum(get_namespace_oid("dperm", false)));
 	source->relation =
-		OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
+		registration ? registration->relation : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);
-	source->registration = registration = dperm_protection_find(source->relation);
-	check_process(source, names);
+	source->registration = registration;
+	source->once = registration != NULL;
 	if (registration)
-	{
-		dperm_protection_resolve(registration);
 		unit = dperm_protection_unit(registration, unit);
-	}
 	columns = registration ?
 		dperm_registered_columns_read(registration, names->domains, &column_count) :
 		dperm_domains_read(source->relation, names->domains, dperm_encode_dimension, &column_count);
@@ -629,7 +587,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	features = choose_features(source, columns, column_count, label,
 							   registration && registration->view ? NULL : unit, feature_names,
 							   &feature_count);
-	check_privileges(source, OidIsValid(names->protected), label, features, feature_count);
+	check_privileges(source, names->reads, label, features, feature_count);
 	if (source->registration)
 		check_protection(source, names, options, label, features, feature_count);
 	if (names->blocks)
@@ -638,8 +596,6 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		take_prior(source, features, options);
 	else
 		make_blocks(source, features, feature_count, options);
-	if (source->registration)
-		open_protected(source, names->reads);
 	source->columns = make_readers(source, features);
 	set_label(source, label, options, names->blocks != NULL);
 	if (unit)

@@ -20,7 +20,8 @@
 typedef struct DpermSourceNames
 {
 	const char *relation;		/* as in FROM */
-	Oid			protected;		/* in a worker, the relation that it reads; else InvalidOid */
+	/* of a protected relation, whose name is not looked up again; or NULL */
+	const DpermRegistration *registration;
 	bool		reads;			/* are its rows to be read, and not only the catalog? */
 	const char *label;
 	const char *unit;			/* column that identifies persons; NULL: rows are the units */
@@ -78,16 +79,9 @@ typedef struct DpermSource
 	Oid			unit_type;
 	Oid			unit_collation;
 	bool		once;			/* may its rows be read only once? Always with a unit */
-	Oid			run_as;			/* with whose rights queries run; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
-
-	/*
-	 * With a registration, the relations that queries may read. This is decided
-	 * before the charge. What becomes a part of the relation later is not read,
-	 * and must not end a call that has been paid for.
-	 */
-	List	   *reached;
-	bool		has_parts;		/* does its table have partitions or children? */
+	/* how its rows are read then, unless they are not to be read */
+	struct DpermKeptQuery *kept;
 
 	/* rows that are divided into portions, see dperm_queries_divide() */
 	int			portions;		/* 0: they are not */

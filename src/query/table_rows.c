@@ -160,7 +160,7 @@ dperm_table_rows_make(const DpermSource *source)
 	rows->targets = expand_generated(rows->targets, table);
 	rows->conditions = expand_generated(rows->conditions, table);
 	columns = columns_in(list_make2(rows->targets, rows->conditions));
-	rows->text = query_of(table, source->has_parts, columns);
+	rows->text = query_of(table, registration->has_parts, columns);
 	rows->targets = (List *) place_columns((Node *) rows->targets, columns);
 	rows->conditions = (List *) place_columns((Node *) rows->conditions, columns);
 	if (registration->persons)

@@ -8,8 +8,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "base/message.h"
-#include "protect/worker_rules.h"
+#include "protect/phase.h"
 #include "query/view_rows.h"
 
 /* A receiver of columns. */
@@ -133,7 +132,7 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns)
 	PG_TRY();
 	{
 		CurrentResourceOwner = evaluation->guard;
-		dperm_message_seal(true);
+		dperm_phase_enter(DPERM_PHASE_ROW, false);
 		shown = evaluate(evaluation, columns);
 	}
 	PG_CATCH();
@@ -142,11 +141,8 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns)
 		error = clean_up(evaluation);
 	}
 	PG_END_TRY();
-	dperm_message_seal(false);
 	CurrentResourceOwner = owner;
-	dperm_worker_rules_interrupt();
-	if (error)
-		dperm_worker_rules_keep(error);
+	dperm_phase_end_row(error);
 	return shown && error == NULL;
 }
 

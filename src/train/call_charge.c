@@ -8,14 +8,10 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "base/arguments.h"
 #include "core/base/blas.h"
 #include "core/loss/loss.h"
-#include "protect/protection.h"
-#include "protect/worker.h"
-#include "protect/worker_settings.h"
 #include "query/source_notes.h"
 #include "train/call_charge.h"
 
@@ -74,14 +70,14 @@ spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind k
 /* The charge of a call. */
 DpermCharge
 dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind,
-						 Oid function)
+						 const char *function)
 {
 	const DpermRegistration *registration = source->registration;
 	DpermCharge charge = {
 		.budget = registration->budget,
 		.relation = source->relation,
 		.role = GetUserId(),
-		.function = get_func_name(function),
+		.function = function,
 		.spend = spend_of(source, options, kind)
 	};
 
@@ -135,17 +131,16 @@ details_of(const char *what, const DpermModel *model)
 					quote_identifier(pnstrdup(model->budget.bytes, model->budget.len)));
 }
 
-/* Charge a call. */
+/* Fill in what a call is to be charged. */
 void
-dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind,
-				  FunctionCallInfo fcinfo, const DpermModel *model)
+dperm_call_charge_fill(DpermCall *call, const DpermSource *source, const DpermOptions *options,
+					   DpermCallKind kind, const DpermModel *model)
 {
 	DpermLearner learner =
 		model ? dperm_loss_entry((int) model->loss.kind)->learner : options->learner;
 	DpermEncoder most;
-	DpermCharge charge;
 
-	(void) dperm_call_charge_purpose(fcinfo);
+	(void) dperm_call_charge_purpose(call->fcinfo);
 	dperm_source_notes_tell(source);
 	if (source->registration == NULL)
 		return;
@@ -158,12 +153,10 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 	if (dperm_encoder_dim(&most) * dperm_loss_blocks(source->spec.loss) >= DPERM_BLAS_SMALL ||
 		most.kernel.kind != DPERM_KERNEL_LINEAR || kind == DPERM_CALL_TUNING)
 		(void) dperm_blas();
-	charge = dperm_call_charge_charge(source, options, kind, fcinfo->flinfo->fn_oid);
-	charge.asked = asked_of(fcinfo, source, learner);
+	call->charge = dperm_call_charge_charge(source, options, kind, call->function->name);
+	call->charge.asked = asked_of(call->fcinfo, source, learner);
 	if (model && model->entry > 0)
-		charge.details = details_of("model", model);
+		call->charge.details = details_of("model", model);
 	else if (options->prior && options->prior->entry > 0)
-		charge.details = details_of("prior", options->prior);
-	dperm_worker_charged(dperm_debit(&charge), source->run_as);
-	dperm_worker_settings_reading();
+		call->charge.details = details_of("prior", options->prior);
 }

@@ -6,8 +6,8 @@
 #define DPERM_CALL_CHARGE_H
 
 #include "base/options.h"
-#include "budget/debit.h"
 #include "core/model/model.h"
+#include "protect/call.h"
 #include "query/source.h"
 
 /* What a call releases. */
@@ -26,18 +26,19 @@ typedef enum DpermCallKind
 extern void dperm_call_charge_settle(DpermOptions *options, const DpermSource *source);
 
 /*
- * Charge a call, or raise. model is the one that is evaluated, or NULL. Does
- * nothing for a source that is not protected.
+ * The last part of opening a call: tell the caller what there is to know about
+ * its source, and fill in what it is to be charged. model is the one that is
+ * evaluated, or NULL.
  */
-extern void dperm_call_charge(const DpermSource *source, const DpermOptions *options,
-							  DpermCallKind kind, FunctionCallInfo fcinfo,
-							  const DpermModel *model);
+extern void dperm_call_charge_fill(DpermCall *call, const DpermSource *source,
+								   const DpermOptions *options, DpermCallKind kind,
+								   const DpermModel *model);
 
 /*
- * The charge of a training, for dperm_debit_preview(). The source is protected.
+ * The charge of a call, for dperm_debit_preview(). The source is protected.
  */
 extern DpermCharge dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options,
-											DpermCallKind kind, Oid function);
+											DpermCallKind kind, const char *function);
 
 /*
  * What the caller says about a release, NULL if nothing; raises for more than

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
+#include "base/message.h"
 #include "core/mechanism/noise_share.h"
-#include "protect/worker.h"
 #include "train/noise_notice.h"
 
 /* Noise of this share of what weights can be leaves nothing of them. */
@@ -34,11 +34,13 @@ dperm_noise_notice(const DpermOptions *candidates, const DpermSource *sources, i
 	for (int i = 0; i < count; i++)
 		least = Min(least, share_of(&candidates[i], &sources[i], rows / portions));
 	if (least > TOO_NOISY)
-		dperm_worker_notice(psprintf("the noise is larger than the weights can be: noise_share is "
-									 "%.3g with " INT64_FORMAT " %s%s",
-									 least, rows / portions,
-									 candidates[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows",
-									 portions > 1 ? " for each candidate" : ""),
-							"Use a larger epsilon, more rows or fewer features. dp_cost shows how "
-							"many rows are needed.");
+		dperm_message_tell(NOTICE,
+						   psprintf("the noise is larger than the weights can be: noise_share is "
+									"%.3g with " INT64_FORMAT " %s%s",
+									least, rows / portions,
+									candidates[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows",
+									portions > 1 ? " for each candidate" : ""),
+						   NULL,
+						   "Use a larger epsilon, more rows or fewer features. dp_cost shows how "
+						   "many rows are needed.");
 }

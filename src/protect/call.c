@@ -1,12 +1,10 @@
 /*
- * protected_call.c: a call on a protected relation, in the session of the
- * caller.
+ * call.c: a call of a function that reads rows, in the session of the caller.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/namespace.h"
 #include "executor/tuptable.h"
 #include "libpq/pqmq.h"
 #include "miscadmin.h"
@@ -28,10 +26,10 @@
 #include "base/arguments.h"
 #include "base/result_set.h"
 #include "base/settings.h"
+#include "protect/call.h"
 #include "protect/call_message.h"
-#include "protect/protected_call.h"
+#include "protect/phase.h"
 #include "protect/protection.h"
-#include "protect/worker.h"
 #include "relation/relation.h"
 
 /*
@@ -54,7 +52,7 @@
 static void
 check_nesting(void)
 {
-	if (dperm_worker_is_this())
+	if (dperm_phase() != DPERM_PHASE_SESSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a protected relation cannot be used while another one is read"),
@@ -91,24 +89,39 @@ check_grant(const DpermRegistration *registration)
 						 "grant of its budget if it is protected.")));
 }
 
-/* The protected relation of a call. */
-Oid
-dperm_protected_call_relation(FunctionCallInfo fcinfo)
+/*
+ * The protected relation of a call; InvalidOid if it is not protected. All that
+ * is decided here is which process opens the call, and whether it may be started.
+ */
+static Oid
+protected_relation(FunctionCallInfo fcinfo)
 {
 	char	   *name = dperm_arguments_text(fcinfo, "source");
-	DpermRegistration *registration;
-	Oid			relation;
+	Oid			relation = name ? dperm_relation_look_up(name, NoLock, true) : InvalidOid;
+	DpermRegistration *registration =
+		OidIsValid(relation) ? dperm_registry_look(relation) : NULL;
 
-	if (name == NULL || dperm_worker_is_for(fcinfo))
-		return InvalidOid;
-	check_nesting();
-	relation = dperm_relation_look_up(name, NoLock, true);
-	registration = OidIsValid(relation) ? dperm_protection_find(relation) : NULL;
 	if (registration == NULL)
 		return InvalidOid;
+	dperm_protection_check_usable(registration);
 	check_committed(registration);
 	check_grant(registration);
 	return relation;
+}
+
+/* Run a call. */
+Datum
+dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function)
+{
+	DpermCall	call = {.function = function, .fcinfo = fcinfo};
+	Oid			protected;
+
+	check_nesting();
+	protected = protected_relation(fcinfo);
+	if (OidIsValid(protected))
+		return dperm_call_hand_over(fcinfo, function, protected);
+	function->open(&call);
+	return function->run(&call);
 }
 
 /* Wait until the latch is set, or for some time. */
@@ -194,25 +207,21 @@ take_places(LOCKTAG *places)
 }
 
 /*
- * Nobody waits for the worker any more; what it has committed stays. Called
+ * Nobody waits for the worker any more: before its charge it gives up. Called
  * when its shared memory is detached: at the end of the (sub)transaction of the
  * call, or of the session.
  */
 static void
-stop_worker(dsm_segment *segment, Datum handle)
+abandon(dsm_segment *segment, Datum arg)
 {
-	TerminateBackgroundWorker((BackgroundWorkerHandle *) DatumGetPointer(handle));
-	pfree(DatumGetPointer(handle));
+	(void) dperm_call_message_advance(dsm_segment_address(segment), DPERM_CALL_OPEN,
+									  DPERM_CALL_ABANDONED);
 }
 
-/*
- * Start the worker as soon as there is a slot for it, and have it stopped when
- * its shared memory is detached, which may be at the end of the session.
- */
+/* Start the worker as soon as there is a slot for it. */
 static BackgroundWorkerHandle *
 start_worker(dsm_segment *segment)
 {
-	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
 	BackgroundWorker worker = {
 		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
 		.bgw_start_time = BgWorkerStart_RecoveryFinished,
@@ -230,21 +239,18 @@ start_worker(dsm_segment *segment)
 	snprintf(worker.bgw_name, BGW_MAXLEN, "dperm worker for PID %d", MyProcPid);
 	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
-		MemoryContextSwitchTo(before);
 		say_waiting(start, &said, "no background worker is free", "Increase max_worker_processes, "
 			"which should be more than max_parallel_workers.");
 		wait_a_while();
-		MemoryContextSwitchTo(TopMemoryContext);
 	}
-	on_dsm_detach(segment, stop_worker, PointerGetDatum(handle));
-	MemoryContextSwitchTo(before);
 	return handle;
 }
 
-/* A call in progress. */
+/* A call that has been handed over. */
 typedef struct Call
 {
 	FunctionCallInfo fcinfo;
+	const DpermFunction *function;
 	DpermCallHeader *header;
 	BackgroundWorkerHandle *handle;
 	shm_mq_handle *from_worker;
@@ -288,17 +294,26 @@ write_call(Call *call, Oid relation)
 		.relation = relation,
 		.role = GetUserId(),
 		.collation = call->fcinfo->fncollation,
+		.session = MyProcPid,
 		.cache_memory = dperm_cache_memory,
 		.arguments = arguments.len
 	};
+	strlcpy(header->name, call->function->name, sizeof(header->name));
 	copy_setting(header->date_style, "DateStyle");
 	copy_setting(header->time_zone, "TimeZone");
-	pg_atomic_init_u64(&header->entry, 0);
+	pg_atomic_init_u32(&header->state, DPERM_CALL_OPEN);
 	memcpy(dperm_call_message_arguments(header), arguments.data, arguments.len);
 	pfree(arguments.data);
 	shm_mq_set_receiver(
 		shm_mq_create(dperm_call_message_queue(header), DPERM_QUEUE), MyProc);
 	return segment;
+}
+
+/* Which entry of the ledger a charge is. */
+static char *
+entry_of(const DpermCallHeader *header)
+{
+	return psprintf("entry " INT64_FORMAT " of budget \"%s\"", header->entry, header->budget);
 }
 
 /*
@@ -307,17 +322,16 @@ write_call(Call *call, Oid relation)
 static void
 relay_message(const Call *call, const char *bytes, Size size)
 {
-	uint64		entry = pg_atomic_read_u64(&call->header->entry);
 	StringInfoData message;
 	ErrorData	error;
 
 	initStringInfo(&message);
 	appendBinaryStringInfo(&message, bytes, size);
 	pq_parse_errornotice(&message, &error);
-	if (error.elevel >= ERROR && entry > 0)
-		error.detail = psprintf("%s%sThe call has been charged, by "
-								"entry " UINT64_FORMAT " of the ledger.",
-								error.detail ? error.detail : "", error.detail ? " " : "", entry);
+	if (error.elevel >= ERROR && dperm_call_message_state(call->header) == DPERM_CALL_CHARGED)
+		error.detail = psprintf("%s%sThe call has been charged, as %s.",
+								error.detail ? error.detail : "", error.detail ? " " : "",
+								entry_of(call->header));
 
 	/* a fatal error of the worker must not end this session */
 	error.elevel = Min(error.elevel, ERROR);
@@ -364,29 +378,62 @@ receive(Call *call, const char *bytes, Size size)
 static void
 worker_is_gone(const Call *call)
 {
-	uint64		entry = pg_atomic_read_u64(&call->header->entry);
+	DpermCallState state = dperm_call_message_state(call->header);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
 			 errmsg("the background worker of the call ended without an answer"),
-			 entry > 0 ? errdetail("The call has been charged, by "
-								   "entry " UINT64_FORMAT " of the ledger.", entry) :
+			 state == DPERM_CALL_CHARGED ?
+			 errdetail("The call has been charged, as %s.", entry_of(call->header)) :
 			 errdetail("The call may or may not have been charged."),
 			 errhint("See dp_ledger and the server log.")));
+}
+
+/*
+ * An error ends the wait for the worker, such as a cancel. It says what becomes
+ * of the call, unless nothing has been charged.
+ */
+static void
+tell_abandoned(void *arg)
+{
+	const Call *call = arg;
+	DpermCallHeader *header = call->header;
+	const char *what = call->fcinfo->flinfo->fn_retset ? "metrics" : "model";
+
+	if (dperm_call_message_advance(header, DPERM_CALL_OPEN, DPERM_CALL_ABANDONED))
+		return;
+	if (dperm_call_message_state(header) != DPERM_CALL_CHARGED)
+		errdetail("The call may have been charged, as %s: see dp_ledger.", entry_of(header));
+	else if (call->function->run == NULL)
+		errdetail("The call has been charged, as %s.", entry_of(header));
+	else
+	{
+		errdetail("The call has been charged, as %s; the %s will be in dp_releases.",
+				  entry_of(header), what);
+		errhint("dp_cancel(%s, " INT64_FORMAT ") stops it; what was charged stays charged.",
+				quote_literal_cstr(header->budget), header->entry);
+	}
 }
 
 /* Handle messages up to the last one. */
 static void
 await_result(Call *call, dsm_segment *segment)
 {
+	ErrorContextCallback waiting = {
+		.previous = error_context_stack, .callback = tell_abandoned, .arg = call};
+
 	call->from_worker =
 		shm_mq_attach(dperm_call_message_queue(call->header), segment, call->handle);
 	while (!call->ended)
 	{
 		Size		size;
 		void	   *bytes;
+		shm_mq_result result;
 
-		if (shm_mq_receive(call->from_worker, &size, &bytes, false) != SHM_MQ_SUCCESS || size == 0)
+		error_context_stack = &waiting;
+		result = shm_mq_receive(call->from_worker, &size, &bytes, false);
+		error_context_stack = waiting.previous;
+		if (result != SHM_MQ_SUCCESS || size == 0)
 			worker_is_gone(call);
 		receive(call, bytes, size);
 	}
@@ -394,14 +441,12 @@ await_result(Call *call, dsm_segment *segment)
 
 /* Run a call in another process. */
 Datum
-dperm_protected_call(FunctionCallInfo fcinfo, Oid relation)
+dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid relation)
 {
-	Call		call = {.fcinfo = fcinfo};
+	Call		call = {.fcinfo = fcinfo, .function = function};
 	dsm_segment *segment;
 	LOCKTAG		place[2];
 	int			places;
-
-	check_nesting();
 
 	/* parallel workers share locks, so they would share a place */
 	if (IsInParallelMode())
@@ -431,9 +476,9 @@ dperm_protected_call(FunctionCallInfo fcinfo, Oid relation)
 	segment = write_call(&call, relation);
 	call.header->places = places;
 	memcpy(call.header->place, place, sizeof(LOCKTAG) * places);
+	on_dsm_detach(segment, abandon, (Datum) 0);
 	call.handle = start_worker(segment);
 	await_result(&call, segment);
-	cancel_on_dsm_detach(segment, stop_worker, PointerGetDatum(call.handle));
 	pfree(call.handle);
 	dsm_detach(segment);
 	release_places(place, places);

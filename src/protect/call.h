@@ -1,0 +1,57 @@
+/*
+ * call.h: a call of a function that reads rows.
+ *
+ * It is opened, and then it runs. On a relation that is not protected both
+ * happen in the session, as the caller. On a protected one both happen in
+ * another process, which charges the budget in between (worker.c), and the
+ * session gets what is released.
+ */
+#ifndef DPERM_CALL_H
+#define DPERM_CALL_H
+
+#include "fmgr.h"
+
+#include "budget/debit.h"
+#include "protect/registry.h"
+
+struct DpermFunction;
+
+/* A call. */
+typedef struct DpermCall
+{
+	const struct DpermFunction *function;
+	FunctionCallInfo fcinfo;
+	const DpermRegistration *registration;	/* of its relation; NULL: it is not protected */
+	void	   *opened;			/* what open() has made for run() */
+	DpermCharge charge;			/* that open() asks for, with a registration */
+	DpermLedgerEntry paid;		/* for run(), then */
+} DpermCall;
+
+/* A function. */
+typedef struct DpermFunction
+{
+	const char *name;
+	int			variant;		/* which one of those that share open() and run() */
+
+	/*
+	 * Raise an error for every mistake, and read no row. What is made for run() is
+	 * plain data, which does not end with a transaction.
+	 */
+	void		(*open) (DpermCall *call);
+
+	/* Read rows, compute, and return what is released. NULL: there is nothing to do. */
+	Datum		(*run) (DpermCall *call);
+} DpermFunction;
+
+/* Run a call on the relation that argument source names. */
+extern Datum dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function);
+
+/*
+ * Run a call in another process: one on a protected relation, or with InvalidOid
+ * one that reads none. A cancel, or the end of this session, ends it before its
+ * charge, and not afterwards.
+ */
+extern Datum
+dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid relation);
+
+#endif							/* DPERM_CALL_H */

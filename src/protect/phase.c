@@ -1,0 +1,291 @@
+/*
+ * phase.c: what a process that runs a call on a protected relation is doing, and
+ * what it may do.
+ */
+#include "postgres.h"
+
+#include <signal.h>
+
+#include "access/xact.h"
+#include "catalog/pg_authid.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timeout.h"
+
+#include "base/message.h"
+#include "base/settings.h"
+#include "protect/phase.h"
+
+/* Whose rights a phase has. */
+typedef enum Role
+{
+	OF_CALLER,
+	OF_OWNER,
+	OF_SERVER
+} Role;
+
+/* How long phases may take. */
+typedef enum Limit
+{
+	UNLIMITED,
+	CHECK_LIMIT,
+	CALL_LIMIT
+} Limit;
+
+/* The rules of a phase. */
+typedef struct Rules
+{
+	const char *name;
+	Role		role;
+	bool		read_only;
+	DpermMessages messages;
+	Limit		limit;
+	int			from;			/* the phases before it, as bits */
+} Rules;
+
+#define FROM(phase) (1 << DPERM_PHASE_##phase)
+
+static const Rules rules[] = {
+	[DPERM_PHASE_SESSION] = {"session", OF_SERVER, false, DPERM_MESSAGES_ALL, UNLIMITED, 0},
+	[DPERM_PHASE_CHECK] = {"check", OF_CALLER, false, DPERM_MESSAGES_ALL, CHECK_LIMIT,
+	FROM(SESSION) | FROM(PLAN)},
+	[DPERM_PHASE_PLAN] = {"plan", OF_OWNER, true, DPERM_MESSAGES_MARKED, CHECK_LIMIT,
+	FROM(CHECK)},
+	[DPERM_PHASE_CHARGED] = {"charged", OF_CALLER, false, DPERM_MESSAGES_ALL, UNLIMITED,
+	FROM(CHECK)},
+	[DPERM_PHASE_READ] = {"read", OF_OWNER, true, DPERM_MESSAGES_MARKED, CALL_LIMIT,
+	FROM(CHARGED) | FROM(ROW)},
+	[DPERM_PHASE_ROW] = {"row", OF_OWNER, true, DPERM_MESSAGES_NONE, CALL_LIMIT,
+	FROM(READ)},
+	[DPERM_PHASE_KEEP] = {"keep", OF_SERVER, false, DPERM_MESSAGES_MARKED, UNLIMITED,
+	FROM(CHARGED) | FROM(READ) | FROM(ROW) | FROM(KEEP)}
+};
+
+/* This process. */
+static DpermPhase now = DPERM_PHASE_SESSION;
+static Oid	caller;
+static Oid	owner;
+static TimeoutId limit;
+static volatile sig_atomic_t limit_passed;
+static volatile sig_atomic_t told_to_stop;
+static ErrorData *row_error;	/* the first one */
+
+/* A setting and its value. */
+typedef struct Setting
+{
+	const char *name;
+	const char *value;
+} Setting;
+
+/*
+ * For the whole process, whatever a database or a role has set. There is only
+ * one way to read a table. The session reports errors; only what ends the
+ * process is logged here. The last setting keeps connections to the servers of
+ * a cluster open across transactions.
+ */
+static const Setting always[] = {
+	{"application_name", "dperm"},
+	{"search_path", "pg_catalog, pg_temp"},
+	{"row_security", "off"},	/* a policy that would hide rows raises an error */
+	{"synchronous_commit", "on"},
+	{"lock_timeout", DPERM_LOCK_TIMEOUT},
+	{"transaction_timeout", "0"},
+	{"default_transaction_isolation", "read committed"},
+	{"default_transaction_read_only", "off"},
+	{"default_transaction_deferrable", "off"},
+	{"session_replication_role", "origin"},
+	{"exit_on_error", "off"},
+	{"quote_all_identifiers", "off"},
+	{"client_min_messages", "notice"},	/* the session has its own */
+	{"log_min_messages", "fatal"},
+	{"log_error_verbosity", "terse"},	/* a context can quote a row */
+	{"debug_print_parse", "off"},
+	{"debug_print_rewritten", "off"},
+	{"debug_print_plan", "off"},
+	{"trace_sort", "off"},
+	{"extra_float_digits", "1"},
+	{"jit", "off"},
+	{"plan_cache_mode", "force_generic_plan"},	/* the others depend on values */
+	{"enable_seqscan", "on"},
+	{"enable_indexscan", "off"},
+	{"enable_indexonlyscan", "off"},
+	{"enable_bitmapscan", "off"},
+	{"enable_partition_pruning", "on"},
+	{"constraint_exclusion", "off"},
+	{"synchronize_seqscans", "off"},
+	{"track_functions", "none"},
+	{"log_temp_files", "-1"},
+	{"pg_stat_statements.track", "none"},
+	{"auto_explain.log_min_duration", "-1"},
+	{"citus.max_cached_conns_per_worker", "1"}
+};
+
+/* Until the end of the transaction. */
+static void
+set_local(const char *name, const char *value)
+{
+	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0,
+							 false);
+}
+
+/* The signal of a cancel, and of the time limits. */
+static void
+stop(SIGNAL_ARGS)
+{
+	int			before = errno;
+
+	/* a wait for a lock that took too long is an error of the row */
+	if (!get_timeout_indicator(LOCK_TIMEOUT, false))
+		told_to_stop = true;
+	/* as StatementCancelHandler() does, whose arguments depend on the version */
+	if (!proc_exit_inprogress)
+	{
+		InterruptPending = true;
+		QueryCancelPending = true;
+	}
+	SetLatch(MyLatch);
+	errno = before;
+}
+
+/* The time limit has passed. */
+static void
+pass_limit(void)
+{
+	limit_passed = true;
+	(void) kill(MyProcPid, SIGINT);
+}
+
+void
+dperm_phase_catch_signals(void)
+{
+	pqsignal(SIGINT, stop);
+}
+
+void
+dperm_phase_init(Oid role)
+{
+	caller = role;
+	limit = RegisterTimeout(USER_TIMEOUT, pass_limit);
+	for (int i = 0; i < lengthof(always); i++)
+		if (GetConfigOption(always[i].name, true, false))
+			SetConfigOption(always[i].name, always[i].value, PGC_SUSET, PGC_S_OVERRIDE);
+	/* the session takes messages as they are */
+	SetConfigOption("client_encoding", GetDatabaseEncodingName(), PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+void
+dperm_phase_set_owner(Oid role)
+{
+	owner = role;
+}
+
+/* Become a role, also as the session user; no function can change it back. */
+static void
+become(Role role)
+{
+	Oid			user = role == OF_CALLER ? caller : role == OF_OWNER ? owner : BOOTSTRAP_SUPERUSERID;
+
+	if (!OidIsValid(user))
+		elog(ERROR, "the owner of a protected relation is not known");
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
+	SetSessionAuthorization(user, superuser_arg(user));
+	SetUserIdAndSecContext(user, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+}
+
+/* Limit the time from now on. */
+static void
+set_limit(Limit which)
+{
+	int			milliseconds = which == CHECK_LIMIT ? DPERM_CHECK_SECONDS * 1000 :
+		which == CALL_LIMIT ? dperm_call_timeout : 0;
+
+	disable_timeout(limit, false);
+
+	/* one that has just passed ends the call here */
+	CHECK_FOR_INTERRUPTS();
+	if (milliseconds > 0)
+		enable_timeout_after(limit, milliseconds);
+}
+
+void
+dperm_phase_enter(DpermPhase phase, bool begins)
+{
+	const Rules *old = &rules[now];
+	const Rules *new = &rules[phase];
+
+	if (!(new->from & (1 << now)))
+		elog(ERROR, "phase \"%s\" cannot follow \"%s\"", new->name, old->name);
+	now = phase;
+	if (begins && phase == DPERM_PHASE_READ)
+	{
+		XactIsoLevel = XACT_REPEATABLE_READ;
+		/* everybody may read statistics */
+		set_local("track_counts", "off");
+	}
+	if (begins || new->role != old->role)
+		become(new->role);
+	if (begins || new->read_only != old->read_only)
+		XactReadOnly = new->read_only;
+	if (new->messages != old->messages)
+		dperm_message_allow(new->messages);
+	if (new->limit != old->limit)
+		set_limit(new->limit);
+}
+
+DpermPhase
+dperm_phase(void)
+{
+	return now;
+}
+
+void
+dperm_phase_expect(DpermPhase phase)
+{
+	if (now != phase)
+		elog(ERROR, "phase \"%s\" in place of \"%s\"", rules[now].name, rules[phase].name);
+}
+
+bool
+dperm_phase_took_too_long(void)
+{
+	return limit_passed;
+}
+
+/* End the evaluation of a row. */
+void
+dperm_phase_end_row(const ErrorData *error)
+{
+	bool		stopped = told_to_stop;
+
+	dperm_phase_enter(DPERM_PHASE_READ, false);
+
+	/*
+	 * not the error of the row, whose class would reveal something about it
+	 */
+	told_to_stop = false;
+	if (stopped)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("the signal to stop came while a row was evaluated")));
+	if (error && row_error == NULL)
+	{
+		MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+
+		row_error = palloc0(sizeof(*row_error));
+		row_error->sqlerrcode = error->sqlerrcode;
+		row_error->lineno = error->lineno;
+		row_error->funcname = error->funcname ? pstrdup(error->funcname) : NULL;
+		row_error->filename = error->filename ? pstrdup(error->filename) : NULL;
+		MemoryContextSwitchTo(before);
+	}
+}
+
+const ErrorData *
+dperm_phase_row_error(void)
+{
+	return row_error;
+}
