@@ -18,7 +18,8 @@ raise_no_budget(const char *name)
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("budget \"%s\" does not exist", name),
 			 errhint("dp_budgets lists budgets; dp_budget_create creates one, for roles that a "
-					 "superuser has granted EXECUTE on it; commit it before it is charged.")));
+					 "superuser has granted EXECUTE on it. A new one must be committed before it "
+					 "is charged.")));
 }
 
 /* Parse a word in a column of the table. */

@@ -10,10 +10,13 @@
 #include "catalog/pg_authid.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/plancat.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/selfuncs.h"
 #include "utils/timeout.h"
 
 #include "base/message.h"
@@ -64,6 +67,47 @@ static const Rules rules[] = {
 	[DPERM_PHASE_KEEP] = {"keep", OF_SERVER, false, DPERM_MESSAGES_MARKED, UNLIMITED,
 	FROM(CHARGED) | FROM(READ) | FROM(ROW) | FROM(KEEP)}
 };
+
+/* What a hook is called and given, which depends on the version. */
+#if PG_VERSION_NUM >= 190000
+#define get_relation_info_hook build_simple_rel_hook
+#define get_relation_info_hook_type build_simple_rel_hook_type
+#define RELATION_INFO PlannerInfo *root, RelOptInfo *info, RangeTblEntry *entry
+#define INFO_OF_RELATION root, info, entry
+#else
+#define RELATION_INFO PlannerInfo *root, Oid relation, bool parent, RelOptInfo *info
+#define INFO_OF_RELATION root, relation, parent, info
+#endif
+
+/* The hook of another extension. */
+static get_relation_info_hook_type next_relation_info;
+
+/*
+ * The planner asks for statistics: there are none, since they are computed from
+ * rows. So plans do not depend on what rows contain.
+ */
+static bool
+no_column_statistics(PlannerInfo *root, RangeTblEntry *entry, AttrNumber column,
+					 VariableStatData *data)
+{
+	data->statsTuple = NULL;
+	return true;
+}
+
+static bool
+no_index_statistics(PlannerInfo *root, Oid index, AttrNumber column, VariableStatData *data)
+{
+	data->statsTuple = NULL;
+	return true;
+}
+
+static void
+no_extended_statistics(RELATION_INFO)
+{
+	if (next_relation_info)
+		next_relation_info(INFO_OF_RELATION);
+	info->statlist = NIL;
+}
 
 /* This process. */
 static DpermPhase now = DPERM_PHASE_SESSION;
@@ -117,6 +161,9 @@ static const Setting always[] = {
 	{"enable_partition_pruning", "on"},
 	{"constraint_exclusion", "off"},
 	{"synchronize_seqscans", "off"},
+	{"parallel_setup_cost", "1e300"},	/* parallel workers would be seen */
+	{"debug_parallel_query", "off"},
+	{"force_parallel_mode", "off"},
 	{"track_functions", "none"},
 	{"log_temp_files", "-1"},
 	{"pg_stat_statements.track", "none"},
@@ -169,6 +216,10 @@ void
 dperm_phase_init(Oid role)
 {
 	caller = role;
+	next_relation_info = get_relation_info_hook;
+	get_relation_info_hook = no_extended_statistics;
+	get_relation_stats_hook = no_column_statistics;
+	get_index_stats_hook = no_index_statistics;
 	limit = RegisterTimeout(USER_TIMEOUT, pass_limit);
 	for (int i = 0; i < lengthof(always); i++)
 		if (GetConfigOption(always[i].name, true, false))
@@ -187,7 +238,8 @@ dperm_phase_set_owner(Oid role)
 static void
 become(Role role)
 {
-	Oid			user = role == OF_CALLER ? caller : role == OF_OWNER ? owner : BOOTSTRAP_SUPERUSERID;
+	Oid			user = role == OF_CALLER ? caller :
+		role == OF_OWNER ? owner : BOOTSTRAP_SUPERUSERID;
 
 	if (!OidIsValid(user))
 		elog(ERROR, "the owner of a protected relation is not known");

@@ -4,7 +4,7 @@
  *
  *	phase	transaction	user	READ ONLY	messages	time limit
  *	check	first		caller	no			all			15 s, with plan
- *	plan	first		owner	yes			marked		
+ *	plan	first		owner	yes			marked
  *	charged	first		caller	no			all			none
  *	read	second		owner	yes			marked		dperm.call_timeout, with row
  *	row		second		owner	yes			none
@@ -42,7 +42,10 @@ typedef enum DpermPhase
 /* Have a cancel end the call. */
 extern void dperm_phase_catch_signals(void);
 
-/* Set up a process that has just connected to its database. */
+/*
+ * Set up a process that has just connected to its database. From now on it plans
+ * without statistics, which are computed from rows.
+ */
 extern void dperm_phase_init(Oid caller);
 
 /*

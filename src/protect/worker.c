@@ -47,7 +47,6 @@
 #include "protect/phase.h"
 #include "protect/protection.h"
 #include "protect/worker.h"
-#include "protect/worker_rules.h"
 #include "relation/cluster.h"
 #include "relation/relation.h"
 
@@ -192,7 +191,6 @@ find_relation(void)
 
 	/* from here on its owner cannot change */
 	dperm_phase_set_owner(dperm_relation_owner(relation));
-	dperm_worker_rules_begin();
 	worker.call.registration = dperm_protection_open(relation, reached);
 	if (worker.call.registration == NULL)
 		dperm_protection_raise_changed(relation);
@@ -528,6 +526,7 @@ raise_again(ErrorData *error, const char *class, bool public)
 	if (!public || strcmp(class, FAILED_CANCELLED) == 0 ||
 		(charged && strcmp(class, FAILED_ARGUMENTS) != 0))
 		raise_class(class, charged);
+	error->output_to_client = true; /* nothing could be sent when it was raised */
 	ReThrowError(error);
 }
 

@@ -109,8 +109,9 @@ check_privileges(const DpermSource *source, bool reads, const DpermColumn *label
 
 /* What a protected relation allows. */
 static void
-check_protection(const DpermSource *source, const DpermSourceNames *names, const DpermOptions *options,
-				 const DpermColumn *label, DpermColumn **features, int count)
+check_protection(const DpermSource *source, const DpermSourceNames *names,
+				 const DpermOptions *options, const DpermColumn *label, DpermColumn **features,
+				 int count)
 {
 	const DpermRegistration *registration = source->registration;
 
