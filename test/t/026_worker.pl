@@ -125,7 +125,7 @@ sub nothing_left
 
 # ---- whatever ends a session whose call reads: that was charged before its first row, and what was paid for is kept
 
-my $told = qr/DETAIL:  The call has been charged as entry \d+ of budget "b"; the (?:model|metrics|result) will be in dp_releases\.\nHINT:  dp_cancel\('b', \d+\) stops it; what was charged stays charged\./;
+my $told = qr/DETAIL:  The call has been charged, as entry \d+ of budget "b"; the (?:model|metrics|result) will be in dp_releases\.\nHINT:  dp_cancel\('b', \d+\) stops it; what was charged stays charged\./;
 
 my $session = "FROM pg_stat_activity WHERE application_name = 'session of ana'";
 my %calls = (
@@ -142,9 +142,9 @@ foreach my $case (
 	[ 'a savepoint', [ 'BEGIN;', 'SAVEPOINT s;', "$train;", 'ROLLBACK TO s;', 'SELECT 1/0;' ], $cancel, qr/57014.*$told.*22012/s, 'kept' ],
 	[ 'pg_terminate_backend of the session', [ "$train;" ], "SELECT pg_terminate_backend(pid) $session", qr/57P01: terminating connection due to administrator command\n$told/, 'kept' ],
 	[ 'pg_terminate_backend of the worker', [ "$train;" ], "SELECT pg_terminate_backend(pid) $workers",
-		qr/ERROR:  XX000: the background worker of the call ended without an answer\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:/, 'lost' ],
+		qr/ERROR:  XX000: the background worker of the call ended without an answer\nDETAIL:  The call has been charged, as entry \d+ of budget "b"\.\nHINT:/, 'lost' ],
 	[ 'pg_cancel_backend of the worker', [ "$train;" ], "SELECT pg_cancel_backend(pid) $workers",
-		qr/ERROR:  57014: the call was cancelled\nDETAIL:  The call has been charged, by entry \d+ of the ledger\./, 'cancelled' ],
+		qr/ERROR:  57014: the call was cancelled\nDETAIL:  The call has been charged, as entry \d+ of budget "b"\./, 'cancelled' ],
 	[ 'a client that is gone', [ "SET client_connection_check_interval = '100ms';", "$train;" ], sub { $_[0]->{handle}->kill_kill }, qr/^$/, 'kept' ])
 {
 	my ($what, $sql, $end, $error, $release) = @$case;
@@ -307,7 +307,7 @@ SKIP:
 }
 
 # What depends on the number of rows alone is said in full.
-like((as('ana', "SELECT dp_logreg_tune('little', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  22023: a portion of the rows is empty\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:  There are too few rows for this many candidates/, 'too few rows');
+like((as('ana', "SELECT dp_logreg_tune('little', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  22023: a portion of the rows is empty\nDETAIL:  The call has been charged, as entry \d+ of budget "b"\.\nHINT:  There are too few rows for this many candidates/, 'too few rows');
 charged('too few rows', 'failed');
 is(failure(), 'the arguments do not fit the number of rows', 'too few rows: why');
 
