@@ -528,6 +528,7 @@ raise_again(ErrorData *error, const char *class, bool public)
 	if (!public || strcmp(class, FAILED_CANCELLED) == 0 ||
 		(charged && strcmp(class, FAILED_ARGUMENTS) != 0))
 		raise_class(class, charged);
+	error->output_to_client = true; /* nothing could be sent when it was raised */
 	ReThrowError(error);
 }
 
