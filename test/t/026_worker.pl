@@ -216,11 +216,11 @@ charged('dp_evaluate', 'kept');
 query('ALTER DATABASE postgres RESET work_mem');
 my $sees = "SELECT count(*), count(r.model), count(r.metrics) FROM dp_ledger l LEFT JOIN dp_releases r USING (budget, entry) WHERE budget = 'b' AND l.role = 'ana' AND l.release = 'kept'";
 my $all = (as('ana', $sees))[0];
-like($all, qr/^\d\d\|\d\d\|3$/, 'who paid sees it');
+like($all, qr/^\d\d\|\d\d\|5$/, 'who paid sees it');
 is((as('owner', $sees))[0], $all, 'so does the owner of the budget');
 is((as('auditor', $sees))[0], ($all =~ s/\|.*/|0|0/r), 'an auditor sees entries alone');
 is((as($_, $sees))[0], '0|0|0', "$_ sees nothing") foreach 'ben', 'stranger';
-is((as('ana', "SELECT count(*) FROM dp_releases WHERE model::jsonb ->> 'rows' = '200'"))[0], $all =~ s/.*\|(.*)\|.*/$1/r, 'models are models');
+is((as('ana', "SELECT count(*) FROM dp_releases WHERE coalesce(model::jsonb #>> '{tuning,rows}', model::jsonb ->> 'rows') = '200'"))[0], $all =~ s/.*\|(.*)\|.*/$1/r, 'models are models');
 like((as($_, 'TABLE dperm.releases'))[1], qr/42501: permission denied/, "$_ cannot read the table behind it") foreach 'owner', 'ana';
 like((as($superuser, $_))[1], qr/ERROR/, "the ledger is append-only: $_") foreach 'DELETE FROM dperm.releases', 'UPDATE dperm.releases SET failure = NULL', 'TRUNCATE dperm.releases';
 
