@@ -54,6 +54,11 @@ CREATE FUNCTION @extschema@.dp_revoke(budget text, role name) RETURNS void
 COMMENT ON FUNCTION @extschema@.dp_revoke(text, name) IS
 	'revoke the right of a role to spend from a privacy budget';
 
+CREATE FUNCTION @extschema@.dp_cancel(budget text, entry bigint) RETURNS void
+	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION @extschema@.dp_cancel(text, bigint) IS
+	'cancel a call on a protected relation by its entry in the ledger: for who paid, the owner of the budget and that of the relation; what was charged stays charged';
+
 CREATE FUNCTION @extschema@.dp_release_drop(budget text, entry bigint) RETURNS void
 	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_release_drop(text, bigint) IS
@@ -150,16 +155,42 @@ CREATE VIEW dperm.dperm_seen_entries AS
 COMMENT ON VIEW dperm.dperm_seen_entries IS
 	'internal to dp_ledger: the entries that the current user sees, all of them or in part';
 
+-- Whoever runs a call holds a lock of its entry, from before the charge is
+-- committed until its release is. No SQL function takes locks of this kind.
+CREATE VIEW dperm.dperm_running AS
+	SELECT l.classid::bigint << 32 | l.objid::bigint AS key, l.pid
+	FROM pg_locks l
+	WHERE l.locktype = 'advisory' AND l.objsubid = 25713 AND l.granted AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database());
+COMMENT ON VIEW dperm.dperm_running IS
+	'internal to dp_ledger and dp_cancel: the calls on protected relations that have been charged and still run, each as a hash of budget and entry, and its process';
+CREATE FUNCTION dperm.dperm_running_key(budget_id uuid, entry bigint) RETURNS bigint
+	LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+	RETURN hashtextextended((budget_id::text || ' ' || entry::text) COLLATE "C", 0);
+COMMENT ON FUNCTION dperm.dperm_running_key(uuid, bigint) IS 'internal to dp_ledger and dp_cancel: the key of the lock of an entry';
+CREATE FUNCTION dperm.dperm_released(budget_id uuid, entry bigint) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dperm.dperm_released(uuid, bigint) IS
+	'internal to dp_ledger: is there a release of an entry, or a reason for having none, by now?';
+
+-- A call that is neither released nor running is lost. Both may change while a
+-- query runs, whose snapshot does not see it. So the locks are read after the
+-- snapshot was taken, once and only if there is such an entry; and what has been
+-- released before that, but not before the snapshot, was running. A standby does
+-- not know the locks.
 CREATE VIEW @extschema@.dp_ledger WITH (security_barrier) AS
 	SELECT e.budget, e.entry, e.at, e.act, e.role, w.function, w.relation, w.label, w.features, w.learner, w.parameters, w.purpose, w.neighbours, w.unit, e.epsilon, e.delta,
 		CASE WHEN e.manages THEN e.epsilon_left WHEN e.acted THEN coalesce(e.grant_left, e.epsilon_left) END AS epsilon_left, w.details,
-		CASE WHEN e.act <> 'charge' OR w.relation IS NULL THEN NULL WHEN k.entry IS NULL THEN 'not kept' ELSE coalesce(k.failure, 'kept') END AS release
+		CASE WHEN e.act <> 'charge' OR w.relation IS NULL THEN NULL
+			WHEN k.entry IS NOT NULL THEN CASE WHEN k.failure IS NULL THEN 'kept' WHEN k.failure IN ('cancelled', 'deleted') THEN k.failure ELSE 'failed' END
+			WHEN pg_is_in_recovery() THEN NULL
+			WHEN dperm.dperm_running_key(e.budget_id, e.entry) = ANY (ARRAY(SELECT r.key FROM dperm.dperm_running r)) OR dperm.dperm_released(e.budget_id, e.entry) THEN 'running'
+			ELSE 'lost' END AS release
 	FROM dperm.dperm_seen_entries e
 	LEFT JOIN LATERAL (SELECT e.function, e.relation, e.label, e.features, e.learner, e.parameters, e.purpose, e.neighbours, e.unit, e.details WHERE e.manages OR e.acted) w ON true
 	LEFT JOIN dperm.releases k ON k.budget_id = e.budget_id AND k.entry = e.entry
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_ledger IS
-	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, or all for members of pg_read_all_stats; your own entries, and role, time and cost of those of others who may spend from the same budget';
+	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, or all for members of pg_read_all_stats; your own entries, and role, time and cost of those of others who may spend from the same budget; release says what became of a call: running, kept, deleted, failed, cancelled or lost';
 
 CREATE VIEW @extschema@.dp_releases WITH (security_barrier) AS
 	SELECT e.budget, e.entry, k.at, k.payer_name::text::name AS role, e.function, e.relation, k.model, k.metrics, k.failure

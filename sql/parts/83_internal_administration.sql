@@ -302,6 +302,41 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION dperm.dp_revoke(oid, text, name) IS 'internal to dp_revoke';
 
+-- Whoever may not cancel it does not learn whether there is such an entry. The
+-- budget is not locked: who paid need not own it, and nobody waits for an
+-- administrator here.
+CREATE FUNCTION dperm.dp_cancel(caller oid, budget text, entry bigint) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	cancelled dperm.ledger;
+	process integer;
+BEGIN
+	IF num_nulls($2, $3) > 0 THEN
+		RAISE EXCEPTION '% must not be null', CASE WHEN $2 IS NULL THEN 'budget' ELSE 'entry' END
+			USING ERRCODE = 'null_value_not_allowed', HINT = 'They are those of a call, as in dp_ledger.';
+	ELSIF pg_is_in_recovery() THEN
+		RAISE EXCEPTION 'calls cannot be cancelled during recovery'
+			USING ERRCODE = 'read_only_sql_transaction', HINT = 'Connect to the primary server.';
+	END IF;
+	-- the owner of a relation that was renamed since, or that is charged to another budget by now, is not found
+	SELECT e.* INTO cancelled FROM dperm.ledger e JOIN dperm.budgets b ON b.id = e.budget_id
+	WHERE e.budget = $2 AND e.entry = $3 AND e.act = 'charge' AND e.relation IS NOT NULL
+		AND (pg_has_role(caller, e.actor, 'USAGE') OR pg_has_role(caller, b.owner, 'USAGE')
+			OR EXISTS (SELECT FROM dperm.protected p JOIN dperm.protected t ON t.id = coalesce(p.view_of, p.id) JOIN pg_class c ON c.oid = p.relation
+				WHERE format('%I.%I', p.schema, p.name) = e.relation AND t.budget_id = b.id AND t.ended IS NULL AND p.here = dperm.dperm_here() AND pg_has_role(caller, c.relowner, 'USAGE')));
+	IF NOT FOUND THEN
+		RAISE EXCEPTION 'entry % of budget "%" is not a call that you may cancel', $3, $2
+			USING ERRCODE = 'undefined_object', HINT = 'dp_ledger lists calls. Whoever has paid for one may cancel it, and so may the owners of the budget and of the relation.';
+	END IF;
+	SELECT r.pid INTO process FROM dperm.dperm_running r WHERE r.key = dperm.dperm_running_key(cancelled.budget_id, cancelled.entry);
+	IF NOT FOUND OR NOT pg_cancel_backend(process) THEN
+		RAISE EXCEPTION 'entry % of budget "%" is not running', $3, $2
+			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'dp_ledger shows its release.';
+	END IF;
+END $$;
+COMMENT ON FUNCTION dperm.dp_cancel(oid, text, bigint) IS 'internal to dp_cancel';
+
 CREATE FUNCTION dperm.dp_release_drop(caller oid, budget text, entry bigint) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$

@@ -31,7 +31,7 @@ COMMENT ON FUNCTION dperm.dperm_report_budget_data(text, text, text, text, jsonb
 	'internal to dp_report_data: the record of a budget';
 
 CREATE FUNCTION dperm.dperm_report_ledger(model @extschema@.dp_model) RETURNS jsonb
-	LANGUAGE sql STABLE PARALLEL RESTRICTED
+	LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
 	SELECT jsonb_agg(to_jsonb(r) ORDER BY r.at)
 	FROM (SELECT l.entry, l.at, l.act, l.role, l.function, l.relation, l.label, l.features, l.parameters, l.purpose, l.neighbours, l.unit, l.epsilon, l.delta, l.release,
@@ -89,7 +89,7 @@ COMMENT ON FUNCTION dperm.dperm_report_facts(text) IS
 	'internal to dp_report: what dp_budgets, dp_grants, dp_protected and dp_ledger show the caller of a budget, and its largest limits';
 
 CREATE FUNCTION @extschema@.dp_report(model @extschema@.dp_model, evaluation jsonb DEFAULT NULL, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS text
-	LANGUAGE sql STABLE PARALLEL RESTRICTED
+	LANGUAGE sql STABLE PARALLEL UNSAFE
 	RETURN dperm.dperm_report_model($1, $3, $4, $5, dperm.dperm_report_ledger($1), $2);
 COMMENT ON FUNCTION @extschema@.dp_report(@extschema@.dp_model, jsonb, text, text, text) IS
 	'a report on a model as one HTML page: what was released, the guarantee, pictures of its columns, an evaluation, and its ledger entry';
@@ -101,7 +101,7 @@ COMMENT ON FUNCTION @extschema@.dp_report(text, text, text, text) IS
 	'a report on a privacy budget as one HTML page: its balance, who spent what and when, and grants, as far as you may see them';
 
 CREATE FUNCTION @extschema@.dp_report_data(model @extschema@.dp_model, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS jsonb
-	LANGUAGE sql STABLE PARALLEL RESTRICTED
+	LANGUAGE sql STABLE PARALLEL UNSAFE
 	RETURN dperm.dperm_report_model_data($1, $2, $3, $4, dperm.dperm_report_ledger($1));
 COMMENT ON FUNCTION @extschema@.dp_report_data(@extschema@.dp_model, text, text, text) IS
 	'a record of a model with the fields of the OpenDP Deployments Registry';

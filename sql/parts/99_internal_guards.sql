@@ -158,6 +158,8 @@ GRANT EXECUTE ON ROUTINE
 	dperm.dperm_model_from_jsonb(jsonb),
 	dperm.dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric),
 	dperm.dperm_own_roles(),
+	dperm.dperm_running_key(uuid, bigint),
+	dperm.dperm_released(uuid, bigint),
 	dperm.dperm_here(),
 	dperm.dperm_role_name_out(dperm.dperm_role_name),
 	dperm.dperm_role_of(dperm.dperm_role_name),

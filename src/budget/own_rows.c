@@ -16,6 +16,7 @@
 #include "commands/extension.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
@@ -26,6 +27,8 @@
 #include "utils/snapmgr.h"
 
 #include "budget/own_rows.h"
+
+PG_FUNCTION_INFO_V1(dperm_released);
 
 /*
  * Find one of our tables, or raise an error. Nobody but a superuser creates
@@ -191,6 +194,34 @@ dperm_own_rows_any(const char *name)
 	UnregisterSnapshot(snapshot);
 	table_close(table, NoLock);
 	return any;
+}
+
+/*
+ * dperm_released(budget_id, entry): does the latest state have a release of an
+ * entry, whatever the snapshot of the query has?
+ */
+Datum
+dperm_released(PG_FUNCTION_ARGS)
+{
+	Relation	table = table_open(dperm_own_rows_table("releases"), AccessShareLock);
+	Relation	index = open_index(table, "id");	/* the primary key */
+	TupleDesc	desc = RelationGetDescr(table);
+	Snapshot	snapshot = dperm_own_rows_newest();
+	ScanKeyData keys[2] = {equals(desc, "budget_id", PG_GETARG_DATUM(0))};
+	SysScanDesc scan;
+	bool		found;
+
+	ScanKeyInit(&keys[1], column_number(desc, "entry"), BTEqualStrategyNumber, F_INT8EQ,
+				PG_GETARG_DATUM(1));
+	scan = systable_beginscan(table, index ? RelationGetRelid(index) : InvalidOid, index != NULL,
+							  snapshot, lengthof(keys), keys);
+	found = HeapTupleIsValid(systable_getnext(scan));
+	systable_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	if (index)
+		index_close(index, NoLock);
+	table_close(table, NoLock);
+	PG_RETURN_BOOL(found);
 }
 
 /* A column. */

@@ -76,7 +76,8 @@ payment_of(JsonbContainer *entry, const char *model)
 
 	/* it is no charge, its call has failed, or it released something else */
 	if (!dperm_facts_is(entry, "act", "charge") ||
-		(release && strcmp(release, "kept") != 0 && strcmp(release, "not kept") != 0) ||
+		(release && strcmp(release, "kept") != 0 && strcmp(release, "running") != 0 &&
+		 strcmp(release, "lost") != 0) ||
 		dperm_facts_member(entry, "metrics") ||
 		dperm_facts_is(entry, "function", "dp_evaluate") ||
 		dperm_facts_is(entry, "function", "dp_roc") ||

@@ -52,6 +52,7 @@ SELECT outcomes('dp_grant(?)', $$
 SELECT outcomes('dp_revoke(?)', $$ NULL, 'dperm_adm_ana' | 'adm', NULL | NULL, NULL | 'adm', 'nobody here' | 'adm', 'dperm_adm_ana' | 'none', 'dperm_adm_ana' $$);
 SELECT outcomes('dp_budget_drop(?)', $$ NULL | 'none' $$);
 SELECT outcomes('dp_release_drop(?)', $$ NULL, NULL | NULL, 1 | 'adm', NULL | 'adm', 1 | 'adm', -1 | 'none', 1 $$);
+SELECT outcomes('dp_cancel(?)', $$ NULL, NULL | NULL, 1 | 'adm', NULL | 'adm', 1 | 'adm', -1 | 'none', 1 $$);
 SELECT outcomes('dp_budget_prune(?)', $$ NULL | now() $$);
 -- what is NULL or omitted is the default, or stays
 SELECT dp_budget_create(budget => 'adm plain', epsilon => 1);
@@ -442,7 +443,7 @@ SELECT budget, owner, granted_to, epsilon, epsilon_spent, epsilon_left FROM dp_b
 SELECT role, epsilon_granted, epsilon_spent FROM dp_grants WHERE budget = 'adm' ORDER BY role;
 SELECT act, count(*) FROM dp_ledger WHERE budget = 'adm' GROUP BY act ORDER BY act;
 SELECT (SELECT count(*) FROM dp_releases) AS releases, (SELECT count(*) FROM dp_protected) AS protected;
-SELECT result FROM unnest(ARRAY['dp_budget_alter(''adm'', 2)', 'dp_budget_charge(''adm'', 0.1)', 'dp_release_drop(''adm'', 7)']) call, outcome('SELECT ' || call);
+SELECT result FROM unnest(ARRAY['dp_budget_alter(''adm'', 2)', 'dp_budget_charge(''adm'', 0.1)', 'dp_release_drop(''adm'', 7)', 'dp_cancel(''adm'', 7)']) call, outcome('SELECT ' || call);
 SET ROLE dperm_adm_owner;
 CREATE TABLE "select" AS TABLE t;
 SELECT dp_protect('"select"', 'adm', domains => '{"x": [0, 9]}');
@@ -457,6 +458,84 @@ SELECT relation, closed FROM dp_protected WHERE to_regclass(relation) IS NOT NUL
 SET ROLE dperm_adm_owner;
 SELECT b.budget, count(DISTINCT g.role) AS roles, count(DISTINCT p.relation) AS relations FROM dp_budgets b LEFT JOIN dp_grants g USING (budget) LEFT JOIN dp_protected p USING (budget, owner) WHERE owner = current_user GROUP BY 1 ORDER BY 1;
 SELECT dp_unprotect('"select"');
+
+--
+-- Calls: who may cancel one is told that it does not run; for others there is none
+--
+RESET ROLE;
+BEGIN;
+GRANT dperm_adm_owner TO dperm_adm_second;
+SET LOCAL ROLE dperm_adm_second;
+CREATE TABLE seconds AS TABLE t;
+CREATE VIEW "seconds' view" AS SELECT * FROM seconds;
+SELECT dp_protect('seconds', 'adm', domains => '{"x": [0, 9]}'), dp_protect('"seconds'' view"');
+RESET ROLE;
+REVOKE dperm_adm_owner FROM dperm_adm_second;
+COMMIT;
+SET ROLE dperm_adm_team;
+SET client_min_messages = error;
+SELECT count(dp_logreg_train(r, 'y', 'x', 0.03125)) AS trained FROM unnest('{t,seconds,"\"seconds'' view\""}'::text[]) r;
+SELECT dp_budget_charge('adm', 0.03125);
+RESET client_min_messages;
+RESET ROLE;
+CREATE FUNCTION who_cancels() RETURNS TABLE (relation text, roles text) LANGUAGE plpgsql AS $$
+DECLARE
+	r name;
+	l record;
+	told text;
+BEGIN
+	FOR l IN SELECT e.entry, e.relation FROM dp_ledger e WHERE e.budget = 'adm' AND e.act = 'charge' ORDER BY e.entry DESC LIMIT 4 LOOP
+		relation := l.relation;
+		roles := '';
+		FOREACH r IN ARRAY '{dperm_adm_owner,dperm_adm_second,dperm_adm_ana,dperm_adm_ben,dperm_adm_team,dperm_adm_member,dperm_adm_monitor,dperm_adm_stranger,superuser}'::name[] LOOP
+			EXECUTE format('SET LOCAL ROLE %I', CASE WHEN r = 'superuser' THEN session_user ELSE r END);
+			SELECT o.result INTO told FROM outcome(format('SELECT dp_cancel(%L, %s)', 'adm', l.entry)) o;
+			IF told = format('55000: entry %s of budget "adm" is not running', l.entry) THEN
+				roles := concat_ws(' ', nullif(roles, ''), replace(r, 'dperm_adm_', ''));
+			ELSIF told <> format('42704: entry %s of budget "adm" is not a call that you may cancel', l.entry) THEN
+				roles := told;
+			END IF;
+		END LOOP;
+		RESET ROLE;
+		RETURN NEXT;
+	END LOOP;
+END $$;
+SELECT * FROM who_cancels();
+-- members of these roles, too; but not the owner of a relation that has another name by now, or is no longer protected
+BEGIN;
+GRANT dperm_adm_owner TO dperm_adm_stranger;
+GRANT dperm_adm_second TO dperm_adm_monitor;
+SELECT * FROM who_cancels();
+ROLLBACK;
+BEGIN;
+ALTER TABLE seconds RENAME TO other;
+CREATE TABLE seconds ();
+SELECT * FROM who_cancels();
+SELECT count(dp_unprotect('other')) AS unprotected;
+SELECT * FROM who_cancels();
+ROLLBACK;
+-- an old snapshot could miss the entry
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT dp_cancel('adm', 1);
+ROLLBACK;
+-- What has neither a release nor a process is lost, for those who see what became of it
+CREATE VIEW ends AS SELECT CASE WHEN pg_has_role(current_user, 'dperm_adm_second', 'USAGE') THEN 'superuser' ELSE current_user END AS role, count(*) FILTER (WHERE release = 'kept') > 0 AS kept, string_agg(release, ', ' ORDER BY entry) FILTER (WHERE release <> 'kept') AS not_kept FROM dp_ledger WHERE budget = 'adm';
+SELECT * FROM ends;
+BEGIN;
+ALTER EVENT TRIGGER dperm_after_command DISABLE;
+ALTER TABLE dperm.releases DISABLE TRIGGER dperm_ledger_guard;
+DELETE FROM dperm.releases k USING dperm.ledger e WHERE e.budget_id = k.budget_id AND e.entry = k.entry AND e.relation = 'adm.seconds';
+GRANT SELECT ON ends TO PUBLIC;
+SELECT * FROM ends;
+SET LOCAL ROLE dperm_adm_monitor;
+SELECT * FROM ends;
+SET LOCAL ROLE dperm_adm_member;
+SELECT * FROM ends;
+SET LOCAL ROLE dperm_adm_ben;
+SELECT * FROM ends;
+ROLLBACK;
+SET ROLE dperm_adm_second;
+SELECT dp_unprotect('seconds');
 
 --
 -- Releases that are kept: who paid can delete them, and a grant keeps so many

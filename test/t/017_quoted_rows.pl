@@ -60,8 +60,8 @@ foreach my $call (@calls)
 	my ($out, $err) = as($call->[0], "SET client_min_messages = debug5;\nSELECT $call->[1] IS NOT NULL");
 	if ($call->[1] =~ /wrong/)
 	{
-		like($err, qr/ERROR:  39000: the protected relation could not be read\nDETAIL:  The call has been charged, by entry \d+ of the ledger\./, 'a file: what has happened');
-		is($node->safe_psql('postgres', 'SELECT release FROM dp_ledger ORDER BY entry DESC LIMIT 1'), 'the relation could not be read', 'a file: the ledger has it');
+		like($err, qr/ERROR:  39000: the protected relation could not be read\nDETAIL:  The call has been charged, as entry \d+ of budget "patients"\./, 'a file: what has happened');
+		is($node->safe_psql('postgres', 'SELECT release, failure FROM dp_ledger JOIN dp_releases USING (budget, entry) ORDER BY entry DESC LIMIT 1'), 'failed|the relation could not be read', 'a file: the ledger has it');
 	}
 	else { is($out, 't', "$call->[0], $call->[1]: the row is left out") }
 	unlike($err, qr/secret|wrong, line|in\w*put syntax/, "$call->[0], $call->[1]: no row");
