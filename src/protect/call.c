@@ -72,24 +72,6 @@ check_committed(const DpermRegistration *registration)
 }
 
 /*
- * Raise an error for a role that may not spend: it must not even start a
- * worker, of which there are few.
- */
-static void
-check_grant(const DpermRegistration *registration)
-{
-	bool		may_read =
-		pg_class_aclcheck(registration->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
-
-	if (!dperm_protection_permitted(registration, may_read))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for relation %s", get_rel_name(registration->relation)),
-				 errhint("Training requires SELECT on the label and the feature columns, or a "
-						 "grant of its budget if it is protected.")));
-}
-
-/*
  * The protected relation of a call; InvalidOid if it is not protected. All that
  * is decided here is which process opens the call, and whether it may be started.
  */
@@ -105,7 +87,10 @@ protected_relation(FunctionCallInfo fcinfo)
 		return InvalidOid;
 	dperm_protection_check_usable(registration);
 	check_committed(registration);
-	check_grant(registration);
+
+	/* who may not spend must not even start a worker, of which there are few */
+	dperm_protection_check_permitted(
+		registration, pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
 	return relation;
 }
 
@@ -274,18 +259,18 @@ copy_setting(char *to, const char *name)
 static dsm_segment *
 write_call(Call *call, Oid relation)
 {
-	StringInfoData arguments;
+	ParamListInfo arguments = dperm_call_message_params(call->fcinfo);
+	Size		size = EstimateParamListSpace(arguments);
 	dsm_segment *segment;
 	DpermCallHeader *header;
+	char	   *to;
 
-	initStringInfo(&arguments);
-	dperm_call_message_write(&arguments, call->fcinfo);
-	if (arguments.len > ARGUMENTS_MAX)
+	if (size > ARGUMENTS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the arguments of a call on a protected relation must take less than %d MB",
 						ARGUMENTS_MAX / 1024 / 1024)));
-	segment = dsm_create(dperm_call_message_size(arguments.len), 0);
+	segment = dsm_create(dperm_call_message_size(size), 0);
 	header = call->header = dsm_segment_address(segment);
 	*header = (DpermCallHeader) {
 		.version = DPERM_CALL_VERSION,
@@ -296,14 +281,14 @@ write_call(Call *call, Oid relation)
 		.collation = call->fcinfo->fncollation,
 		.session = MyProcPid,
 		.cache_memory = dperm_cache_memory,
-		.arguments = arguments.len
+		.arguments = size
 	};
 	strlcpy(header->name, call->function->name, sizeof(header->name));
 	copy_setting(header->date_style, "DateStyle");
 	copy_setting(header->time_zone, "TimeZone");
 	pg_atomic_init_u32(&header->state, DPERM_CALL_OPEN);
-	memcpy(dperm_call_message_arguments(header), arguments.data, arguments.len);
-	pfree(arguments.data);
+	to = dperm_call_message_arguments(header);
+	SerializeParamList(arguments, &to);
 	shm_mq_set_receiver(
 		shm_mq_create(dperm_call_message_queue(header), DPERM_QUEUE), MyProc);
 	return segment;
@@ -399,7 +384,11 @@ tell_abandoned(void *arg)
 	const Call *call = arg;
 	DpermCallHeader *header = call->header;
 	const char *what = call->fcinfo->flinfo->fn_retset ? "metrics" : "model";
+	int			category = ERRCODE_TO_CATEGORY(geterrcode());
 
+	/* something that is only logged does not end it */
+	if (category == ERRCODE_SUCCESSFUL_COMPLETION || category == ERRCODE_WARNING)
+		return;
 	if (dperm_call_message_advance(header, DPERM_CALL_OPEN, DPERM_CALL_ABANDONED))
 		return;
 	if (dperm_call_message_state(header) != DPERM_CALL_CHARGED)
@@ -447,6 +436,8 @@ dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid
 	dsm_segment *segment;
 	LOCKTAG		place[2];
 	int			places;
+
+	check_nesting();
 
 	/* parallel workers share locks, so they would share a place */
 	if (IsInParallelMode())

@@ -7,7 +7,6 @@
 #include "nodes/makefuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
 #include "utils/lsyscache.h"
 
 #include "base/arguments.h"
@@ -73,77 +72,59 @@ names_array(FunctionCallInfo fcinfo, int at)
 	return PointerGetDatum(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-/* Append an argument. */
-static void
-write_argument(StringInfo bytes, FunctionCallInfo fcinfo, int at, Oid declared)
-{
-	bool		isnull = PG_ARGISNULL(at);
-	Datum		value = isnull ? (Datum) 0 : PG_GETARG_DATUM(at);
-	Oid			type = declared;
-	int16		length;
-	bool		byval;
-	char	   *end;
-
-	if (takes_names(declared))
-	{
-		type = TEXTARRAYOID;
-		if (!isnull)
-			value = names_array(fcinfo, at);
-	}
-	get_typlenbyval(type, &length, &byval);
-	if (!isnull && length == -1)
-		value = PointerGetDatum(PG_DETOAST_DATUM(value));
-	appendBinaryStringInfo(bytes, (char *) &type, sizeof(type));
-	enlargeStringInfo(bytes, (int) datumEstimateSpace(value, isnull, byval, length));
-	end = bytes->data + bytes->len;
-	datumSerialize(value, isnull, byval, length, &end);
-	bytes->len = end - bytes->data;
-}
-
 /* The arguments of a call. */
-void
-dperm_call_message_write(StringInfo bytes, FunctionCallInfo fcinfo)
+ParamListInfo
+dperm_call_message_params(FunctionCallInfo fcinfo)
 {
 	Oid		   *types;
 	int			count;
+	ParamListInfo params;
 
 	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
 	if (count != PG_NARGS())
 		elog(ERROR, "function %u is called with %d arguments", fcinfo->flinfo->fn_oid, PG_NARGS());
+	params = makeParamList(count);
 	for (int i = 0; i < count; i++)
-		write_argument(bytes, fcinfo, i, types[i]);
+	{
+		ParamExternData *param = &params->params[i];
+
+		param->ptype = takes_names(types[i]) ? TEXTARRAYOID : types[i];
+		param->isnull = PG_ARGISNULL(i);
+		if (!param->isnull)
+			param->value = takes_names(types[i]) ? names_array(fcinfo, i) :
+				get_typlen(types[i]) == -1 ?
+				PointerGetDatum(PG_DETOAST_DATUM(PG_GETARG_DATUM(i))) : PG_GETARG_DATUM(i);
+	}
+	return params;
 }
 
 /* A call. Its expression tells the types of its arguments. */
 FunctionCallInfo
-dperm_call_message_read(const DpermCallHeader *header, const char *bytes)
+dperm_call_message_read(DpermCallHeader *header)
 {
-	Oid		   *types;
-	int			count;
-	Oid			result = get_func_signature(header->function, &types, &count);
-	FunctionCallInfo fcinfo = palloc0(SizeForFunctionCallInfo(count));
+	char	   *bytes = dperm_call_message_arguments(header);
+	ParamListInfo params = RestoreParamList(&bytes);
+	FunctionCallInfo fcinfo = palloc0(SizeForFunctionCallInfo(params->numParams));
 	FmgrInfo   *function = palloc0(sizeof(*function));
-	char	   *at = (char *) bytes;
 	List	   *arguments = NIL;
 
 	fmgr_info(header->function, function);
-	InitFunctionCallInfoData(*fcinfo, function, count, header->collation, NULL, NULL);
-	for (int i = 0; i < count; i++)
+	InitFunctionCallInfoData(*fcinfo, function, params->numParams, header->collation, NULL, NULL);
+	for (int i = 0; i < params->numParams; i++)
 	{
-		Oid			type;
+		const ParamExternData *param = &params->params[i];
 		int16		length;
 		bool		byval;
 
-		memcpy(&type, at, sizeof(type));
-		at += sizeof(type);
-		get_typlenbyval(type, &length, &byval);
-		fcinfo->args[i].value = datumRestore(&at, &fcinfo->args[i].isnull);
-		arguments =
-			lappend(arguments, makeConst(type, -1, InvalidOid, length, fcinfo->args[i].value,
-										 fcinfo->args[i].isnull, byval));
+		get_typlenbyval(param->ptype, &length, &byval);
+		fcinfo->args[i].value = param->value;
+		fcinfo->args[i].isnull = param->isnull;
+		arguments = lappend(arguments, makeConst(param->ptype, -1, InvalidOid, length,
+												 param->value, param->isnull, byval));
 	}
-	fmgr_info_set_expr((Node *) makeFuncExpr(header->function, result, arguments, InvalidOid,
-											 header->collation, COERCE_EXPLICIT_CALL),
+	fmgr_info_set_expr((Node *) makeFuncExpr(header->function, get_func_rettype(header->function),
+											 arguments, InvalidOid, header->collation,
+											 COERCE_EXPLICIT_CALL),
 					   function);
 	return fcinfo;
 }

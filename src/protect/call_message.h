@@ -10,7 +10,7 @@
 #define DPERM_CALL_MESSAGE_H
 
 #include "fmgr.h"
-#include "lib/stringinfo.h"
+#include "nodes/params.h"
 #include "port/atomics.h"
 #include "storage/lock.h"
 #include "storage/shm_mq.h"
@@ -93,15 +93,15 @@ extern bool dperm_call_message_advance(DpermCallHeader *header, DpermCallState f
 									   DpermCallState to);
 
 /*
- * The arguments of a call as bytes. Names of columns become an array of text,
- * whatever type the caller has passed.
+ * The arguments of a call, which SerializeParamList() writes to shared memory.
+ * Names of columns become an array of text, whatever type the caller has passed.
  */
-extern void dperm_call_message_write(StringInfo bytes, FunctionCallInfo fcinfo);
+extern ParamListInfo dperm_call_message_params(FunctionCallInfo fcinfo);
 
 /*
- * A call from these bytes, allocated in the current memory context: the same
- * function with the same arguments.
+ * A call from there, allocated in the current memory context: the same function
+ * with the same arguments.
  */
-extern FunctionCallInfo dperm_call_message_read(const DpermCallHeader *header, const char *bytes);
+extern FunctionCallInfo dperm_call_message_read(DpermCallHeader *header);
 
 #endif							/* DPERM_CALL_MESSAGE_H */

@@ -279,19 +279,28 @@ dperm_protection_check_family(Oid table, List *reached)
 	}
 }
 
-/* May the caller spend? */
-bool
-dperm_protection_permitted(const DpermRegistration *registration, bool may_read)
+/*
+ * Raise an error for a caller who may not spend. Who may not even read the
+ * relation does not learn from it that it is protected.
+ */
+void
+dperm_protection_check_permitted(const DpermRegistration *registration, bool may_read)
 {
+	char	   *name = get_rel_name(registration->relation);
+
 	if (dperm_debit_permitted(registration->budget, registration->relation, GetUserId()))
-		return true;
+		return;
 	if (may_read)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for budget \"%s\"", registration->budget->name),
-				 errdetail("Relation \"%s\" is protected.", get_rel_name(registration->relation)),
+				 errdetail("Relation \"%s\" is protected.", name),
 				 errhint("The owner of the budget can grant you a share with dp_grant.")));
-	return false;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for relation %s", name),
+			 errhint("Training requires SELECT on the label and the feature columns, or a grant "
+					 "of its budget if it is protected.")));
 }
 
 /* Raise an error for options that a protected relation does not allow. */

@@ -65,10 +65,11 @@ extern void dperm_protection_check_table(Oid table);
 extern void dperm_protection_check_family(Oid table, List *reached);
 
 /*
- * May the caller spend from the budget of the relation? If not, raises an
- * error, or returns false if they may not even read it.
+ * Raise an error if the caller may not spend from the budget of the relation: the
+ * one for a relation that they may not read, unless they may.
  */
-extern bool dperm_protection_permitted(const DpermRegistration *registration, bool may_read);
+extern void
+dperm_protection_check_permitted(const DpermRegistration *registration, bool may_read);
 
 /*
  * Raise an error for options that a protected relation does not allow: no

@@ -28,7 +28,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
-#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -37,7 +36,6 @@
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
 
-#include "base/json_value.h"
 #include "base/message.h"
 #include "base/settings.h"
 #include "budget/own_rows.h"
@@ -152,7 +150,7 @@ read_call(void)
 	set_style("DateStyle", header->date_style);
 	set_style("TimeZone", header->time_zone);
 	worker.call.function = find_function();
-	worker.call.fcinfo = dperm_call_message_read(header, dperm_call_message_arguments(header));
+	worker.call.fcinfo = dperm_call_message_read(header);
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
 	worker.rows = (ReturnSetInfo) {
 		.type = T_ReturnSetInfo,
@@ -242,32 +240,20 @@ charge_budget(void)
 /* ---------------------------------------------------------------- keep */
 
 /* Rows as JSON: an array of objects. */
-static char *
+static Datum
 rows_as_json(Tuplestorestate *rows, TupleDesc desc)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(BlessTupleDesc(desc), &TTSOpsMinimalTuple);
 	StringInfoData json;
 
 	initStringInfo(&json);
 	tuplestore_rescan(rows);
 	while (tuplestore_gettupleslot(rows, true, false, slot))
-	{
-		slot_getallattrs(slot);
-		appendStringInfoString(&json, json.len == 0 ? "[{" : ", {");
-		for (int i = 0; i < desc->natts; i++)
-		{
-			if (i > 0)
-				appendStringInfoString(&json, ", ");
-			escape_json(&json, NameStr(TupleDescAttr(desc, i)->attname));
-			appendStringInfoString(&json, ": ");
-			dperm_json_value_append(&json, slot->tts_values[i], slot->tts_isnull[i],
-									TupleDescAttr(desc, i)->atttypid, 0);
-		}
-		appendStringInfoChar(&json, '}');
-	}
+		appendStringInfo(&json, "%s%s", json.len == 0 ? "" : ", ",
+						 TextDatumGetCString(DirectFunctionCall1(
+							 row_to_json, ExecFetchSlotHeapTupleDatum(slot))));
 	ExecDropSingleTupleTableSlot(slot);
-	appendStringInfoString(&json, json.len == 0 ? "[]" : "]");
-	return json.data;
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(psprintf("[%s]", json.data)));
 }
 
 /* Write what was released, or why nothing was. */
@@ -278,8 +264,7 @@ write_release(const char *failure)
 	Datum		metrics = 0;
 
 	if (failure == NULL && worker.rows.setResult)
-		metrics = DirectFunctionCall1(
-			jsonb_in, CStringGetDatum(rows_as_json(worker.rows.setResult, worker.rows.setDesc)));
+		metrics = rows_as_json(worker.rows.setResult, worker.rows.setDesc);
 	dperm_own_rows_insert("releases", (DpermOwnField[]) {
 		{"budget_id", dperm_own_rows_uuid(paid->budget_id)},
 		{"entry", Int64GetDatum(paid->entry)},
@@ -355,22 +340,22 @@ keep(const char *failure, bool locked)
 }
 
 /*
- * Keep what has been paid for. This can fail: everybody can fill the lock table
+ * Keep what has been paid for, or why it failed. This can fail: everybody can fill the lock table
  * of the server, or its disk. So it is tried again, at first with the room that
  * the released locks have left. The session, which gets the result anyway, does
  * not wait for long.
  */
 static void
-keep_release(void)
+keep_release(const char *failure, bool locked)
 {
-	worker.kept = keep(NULL, true);
+	worker.kept = keep(failure, locked);
 	for (int i = 1; !worker.kept && i < KEEP_ATTEMPTS; i++)
 	{
 		if (i > 1)
 			(void) WaitLatch(NULL, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, KEEP_PAUSE_MS,
 							 PG_WAIT_EXTENSION);
 		CHECK_FOR_INTERRUPTS();
-		worker.kept = keep(NULL, false);
+		worker.kept = keep(failure, false);
 	}
 }
 
@@ -463,7 +448,7 @@ work(void)
 
 		/* a cancel would only lose what has been paid for */
 		HOLD_CANCEL_INTERRUPTS();
-		keep_release();
+		keep_release(NULL, true);
 	}
 	if (dperm_phase_row_error())
 		log_error(dperm_phase_row_error(), "an expression of");
@@ -542,7 +527,7 @@ fail(void)
 	if (!public)
 		log_error(error, "a call on");
 	if (is_charged() && worker.call.function->run && !worker.kept)
-		(void) keep(class, false);
+		keep_release(class, false);
 	let_go_of_server();
 	dperm_message_allow(DPERM_MESSAGES_ALL);
 	PG_TRY();

@@ -97,8 +97,8 @@ check_privileges(const DpermSource *source, bool reads, const DpermColumn *label
 		return;
 	allowed = may_read_columns(relation, label, features, count);
 	if (source->registration)
-		allowed = dperm_protection_permitted(source->registration, allowed);
-	if (!allowed)
+		dperm_protection_check_permitted(source->registration, allowed);
+	else if (!allowed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for relation %s", get_rel_name(relation)),
