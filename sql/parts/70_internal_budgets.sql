@@ -64,14 +64,21 @@ CREATE TABLE dperm.grants (
 	budget_id uuid NOT NULL,
 	grantee_name dperm.dperm_role_name NOT NULL,
 	grantee regrole GENERATED ALWAYS AS (dperm.dperm_role_of(grantee_name)) STORED,
+	revoked timestamptz,
 	epsilon numeric CHECK (epsilon > 0),
 	delta numeric CHECK (delta >= 0 AND delta < 1),
+	renyi_order float8 CHECK (renyi_order > 1 AND renyi_order < 'Infinity'),
 	spent_epsilon numeric NOT NULL DEFAULT 0 CHECK (spent_epsilon >= 0),
 	spent_delta numeric NOT NULL DEFAULT 0 CHECK (spent_delta >= 0),
-	kept integer NOT NULL DEFAULT 0 CHECK (kept >= 0)
+	spent_divergence numeric NOT NULL DEFAULT 0 CHECK (spent_divergence >= 0),
+	spent_direct numeric NOT NULL DEFAULT 0 CHECK (spent_direct >= 0),
+	spent_tail numeric NOT NULL DEFAULT 0 CHECK (spent_tail >= 0),
+	kept integer NOT NULL DEFAULT 0 CHECK (kept >= 0),
+	CHECK (CASE WHEN spent_epsilon > 0 THEN delta IS NOT NULL AND (delta > 0) = (renyi_order IS NOT NULL)
+		ELSE renyi_order IS NULL AND (delta IS NULL OR epsilon IS NOT NULL) AND spent_delta + spent_divergence + spent_direct + spent_tail + kept = 0 END)
 );
 COMMENT ON TABLE dperm.grants IS
-	'internal to dp_grant: a row for each role that may spend from a budget; if epsilon or delta is NULL, only the budget is the limit; kept is how many releases it has paid for that are kept, or more';
+	'internal to dp_grant: a row for each role that may spend from a budget, or has spent from it until that was revoked; without epsilon, only the budget is the limit; the first charge fixes delta, if it is NULL as that of the budget, and renyi_order, NULL for sums alone; kept is how many releases it has paid for that are kept, or more';
 CREATE INDEX grants_budget_id ON dperm.grants (budget_id);
 CREATE UNIQUE INDEX grants_role ON dperm.grants (budget_id, grantee) WHERE grantee::oid <> 0;
 CREATE INDEX grants_grantee ON dperm.grants (grantee);

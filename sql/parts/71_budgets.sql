@@ -52,7 +52,7 @@ COMMENT ON FUNCTION @extschema@.dp_grant(text, name, float8, float8, float8) IS
 CREATE FUNCTION @extschema@.dp_revoke(budget text, role name) RETURNS void
 	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_revoke(text, name) IS
-	'revoke the right of a role to spend from a privacy budget';
+	'revoke the right of a role to spend from a privacy budget; if it is granted again, what was spent counts';
 
 CREATE FUNCTION @extschema@.dp_cancel(budget text, entry bigint) RETURNS void
 	AS 'MODULE_PATHNAME', 'dperm_administer' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -94,7 +94,7 @@ CREATE VIEW dperm.dperm_seen_budgets AS
 	SELECT u.id, u.owns, u.spends, u.reads
 	FROM unnest(ARRAY(SELECT ROW (s.id, bool_or(s.owns), bool_or(s.spends), bool_or(s.reads))
 		FROM (SELECT b.id, true AS owns, false AS spends, false AS reads FROM dperm.budgets b WHERE b.owner = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
-			UNION ALL SELECT g.budget_id, false, true, false FROM dperm.grants g WHERE g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
+			UNION ALL SELECT g.budget_id, false, true, false FROM dperm.grants g WHERE g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[]) AND g.revoked IS NULL
 			UNION ALL SELECT b.id, (SELECT r.rolsuper FROM pg_roles r WHERE r.rolname = current_user), false, true
 				FROM dperm.budgets b WHERE (SELECT pg_has_role('pg_read_all_stats', 'USAGE'))) s
 		GROUP BY s.id)) u(id uuid, owns boolean, spends boolean, reads boolean);
@@ -102,21 +102,31 @@ COMMENT ON VIEW dperm.dperm_seen_budgets IS
 	'internal to dp_budgets: budgets that the current user owns, may spend from, or sees as one who reads all statistics; superusers own all';
 
 CREATE FUNCTION dperm.dperm_budget_left(epsilon numeric, delta numeric, renyi_order float8,
-	spent_epsilon numeric, spent_delta numeric, spent_divergence numeric, spent_direct numeric, spent_tail numeric) RETURNS numeric
+	spent_epsilon numeric, spent_delta numeric, spent_divergence numeric, spent_direct numeric, spent_tail numeric, is_delta boolean) RETURNS numeric
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION dperm.dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric) IS
-	'internal to dp_budgets: the largest epsilon of a single release without delta that a budget still allows';
+COMMENT ON FUNCTION dperm.dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric, boolean) IS
+	'internal to dp_budgets: the largest epsilon of a single release without delta that a budget or a grant still allows; or the largest delta of one of which only epsilon and delta are known';
+CREATE FUNCTION dperm.dperm_budget_order(epsilon numeric, delta numeric) RETURNS float8
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION dperm.dperm_budget_order(numeric, numeric) IS
+	'internal to dp_budget_create: the order of the divergence that a budget or a grant counts';
+
+CREATE FUNCTION dperm.dperm_left(b dperm.budgets, g dperm.grants, is_delta boolean) RETURNS numeric
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE
+	RETURN least(dperm.dperm_budget_left(($1).epsilon, ($1).delta, ($1).renyi_order, ($1).spent_epsilon, ($1).spent_delta, ($1).spent_divergence, ($1).spent_direct, ($1).spent_tail, $3),
+		dperm.dperm_budget_left(($2).epsilon, coalesce(($2).delta, ($1).delta),
+			CASE WHEN ($2).spent_epsilon > 0 THEN coalesce(($2).renyi_order, 0) ELSE dperm.dperm_budget_order(($2).epsilon, coalesce(($2).delta, ($1).delta)) END,
+			($2).spent_epsilon, ($2).spent_delta, ($2).spent_divergence, ($2).spent_direct, ($2).spent_tail, $3));
+COMMENT ON FUNCTION dperm.dperm_left(dperm.budgets, dperm.grants, boolean) IS
+	'internal to dp_budgets: what is left of a budget to those who have a grant of it, or to its owner';
 
 CREATE VIEW @extschema@.dp_grants WITH (security_barrier) AS
-	SELECT b.budget, g.grantee_name::text::name AS role, g.epsilon AS epsilon_granted, g.delta AS delta_granted, g.spent_epsilon AS epsilon_spent, g.spent_delta AS delta_spent,
-		CASE WHEN g.epsilon < g.spent_epsilon THEN 0
-			ELSE least(dperm.dperm_budget_left(b.epsilon, b.delta, b.renyi_order, b.spent_epsilon, b.spent_delta, b.spent_divergence, b.spent_direct, b.spent_tail),
-				g.epsilon - g.spent_epsilon) END AS epsilon_left,
-		CASE WHEN g.delta < g.spent_delta THEN 0 ELSE g.delta - g.spent_delta END AS delta_left
+	SELECT b.budget, g.grantee_name::text::name AS role, g.epsilon AS epsilon_granted, CASE WHEN g.epsilon IS NOT NULL THEN g.delta END AS delta_granted,
+		g.spent_epsilon AS epsilon_spent, g.spent_delta AS delta_spent, dperm.dperm_left(b, g, false) AS epsilon_left, dperm.dperm_left(b, g, true) AS delta_left
 	FROM dperm.dperm_seen_budgets s
 	JOIN dperm.budgets b ON b.id = s.id
 	JOIN dperm.grants g ON g.budget_id = s.id
-	WHERE b.dropped IS NULL AND (s.owns OR s.reads OR g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[]))
+	WHERE b.dropped IS NULL AND g.revoked IS NULL AND (s.owns OR s.reads OR g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[]))
 	OFFSET 0;
 COMMENT ON VIEW @extschema@.dp_grants IS
 	'grants of privacy budgets that you own, and grants that you may spend: what was granted, what was spent and what is left; all of them for members of pg_read_all_stats';
@@ -124,12 +134,10 @@ COMMENT ON VIEW @extschema@.dp_grants IS
 CREATE VIEW dperm.dperm_seen_accounts WITH (security_barrier) AS
 	SELECT b.budget, b.owner_name::text::name AS owner, g.grantee_name::text::name AS granted_to, b.neighbours, b.unit, b.epsilon, b.delta,
 		b.spent_epsilon AS epsilon_spent, b.spent_delta AS delta_spent,
-		CASE WHEN g.epsilon < g.spent_epsilon THEN 0
-			ELSE least(dperm.dperm_budget_left(b.epsilon, b.delta, b.renyi_order, b.spent_epsilon, b.spent_delta, b.spent_divergence, b.spent_direct, b.spent_tail),
-				g.epsilon - g.spent_epsilon) END AS epsilon_left, b.since, b.dropped
+		dperm.dperm_left(b, g, false) AS epsilon_left, b.since, b.dropped
 	FROM dperm.dperm_seen_budgets s
 	JOIN dperm.budgets b ON b.id = s.id
-	LEFT JOIN dperm.grants g ON g.budget_id = s.id AND NOT s.owns AND g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
+	LEFT JOIN dperm.grants g ON g.budget_id = s.id AND g.revoked IS NULL AND NOT s.owns AND g.grantee = ANY ((SELECT dperm.dperm_own_roles())::regrole[])
 	OFFSET 0;
 COMMENT ON VIEW dperm.dperm_seen_accounts IS
 	'internal to dp_budgets and dp_report: what dp_budgets shows, also of budgets that were dropped';

@@ -139,7 +139,8 @@ BEGIN
 	IF old.id IS NOT NULL THEN
 		PERFORM dperm.dperm_note(caller, old, 'unprotect', named);
 		SELECT string_agg(quote_ident(g.grantee_name::text), ', ' ORDER BY g.grantee_name::text COLLATE "C") AS roles INTO other FROM dperm.grants g
-		WHERE g.budget_id = old.id AND pg_has_role(caller, old.owner, 'USAGE') AND NOT EXISTS (SELECT FROM dperm.grants h WHERE h.budget_id = account.id AND h.grantee = g.grantee);
+		WHERE g.budget_id = old.id AND g.revoked IS NULL AND pg_has_role(caller, old.owner, 'USAGE')
+			AND NOT EXISTS (SELECT FROM dperm.grants h WHERE h.budget_id = account.id AND h.grantee = g.grantee AND h.revoked IS NULL);
 		IF other.roles IS NOT NULL THEN
 			RAISE NOTICE 'roles that have a grant of budget "%" and none of "%" cannot train on % any more: %', old.budget, account.budget, named, left(other.roles, 1000)
 				USING HINT = 'Grants stay with their budget. Use dp_grant for the other one.';
@@ -147,7 +148,7 @@ BEGIN
 	END IF;
 	PERFORM dperm.dperm_note(caller, account, 'protect', named, $7);
 	IF NOT dperm.dperm_warn_readers(shared, NULL) THEN
-		PERFORM dperm.dperm_warn_readers(shared, ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id));
+		PERFORM dperm.dperm_warn_readers(shared, ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id AND g.revoked IS NULL));
 	END IF;
 	SELECT c.relname INTO materialized FROM pg_class c WHERE c.oid = $2 AND c.relkind = 'm';
 	IF FOUND THEN
@@ -178,7 +179,7 @@ BEGIN
 	PERFORM dperm.dperm_note(caller, account, 'protect', format('%I.%I', p.schema, p.name), $5)
 	FROM dperm.protected p WHERE p.relation = $2 AND p.here = dperm.dperm_here();
 	IF NOT dperm.dperm_warn_readers(shared, NULL) THEN
-		PERFORM dperm.dperm_warn_readers(shared, ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id));
+		PERFORM dperm.dperm_warn_readers(shared, ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id AND g.revoked IS NULL));
 	END IF;
 END $$;
 COMMENT ON FUNCTION dperm.dperm_offer(oid, oid, oid, jsonb, text) IS 'internal to dp_protect: offer a view of a protected table';

@@ -9,10 +9,6 @@ CREATE FUNCTION dperm.dperm_budget_limit(value float8, is_delta boolean) RETURNS
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm.dperm_budget_limit(float8, boolean) IS
 	'internal to dp_budget_create: a limit as an exact amount, not above what the user wrote; or an error';
-CREATE FUNCTION dperm.dperm_budget_order(epsilon numeric, delta numeric) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_budget_order(numeric, numeric) IS
-	'internal to dp_budget_create: the order of the divergence that a budget counts';
 
 CREATE FUNCTION dperm.dperm_role(role oid) RETURNS dperm.dperm_role_name
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -259,16 +255,28 @@ BEGIN
 	END IF;
 	after.epsilon := coalesce(limits[1], dperm.dperm_budget_limit((before.epsilon + limits[3])::float8, false), before.epsilon);
 	after.delta := coalesce(limits[2], before.delta);
+	IF limits[2] IS NOT NULL AND after.epsilon IS NULL THEN
+		RAISE EXCEPTION 'a grant with a delta needs an epsilon'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Specify epsilon, or omit delta.';
+	ELSIF before.spent_epsilon > 0 AND after.delta <> before.delta THEN
+		RAISE EXCEPTION 'the delta of the grant of budget "%" to "%" is %, as it was when the grant was first charged', $2, $3, trim_scale(before.delta)
+			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Omit delta. A larger epsilon allows more releases with a delta, too.';
+	END IF;
 	IF before.id IS NULL THEN
 		DELETE FROM dperm.grants g WHERE g.budget_id = granted.id AND g.grantee_name::text = 'pg_dropped:' || $3;
 		INSERT INTO dperm.grants (budget_id, grantee_name, epsilon, delta) VALUES (granted.id, dperm.dperm_role(receiver), after.epsilon, after.delta);
-	ELSIF (after.epsilon, after.delta) IS NOT DISTINCT FROM (before.epsilon, before.delta) THEN
+	ELSIF before.revoked IS NULL AND (after.epsilon, after.delta) IS NOT DISTINCT FROM (before.epsilon, before.delta) THEN
 		RAISE NOTICE 'nothing of the grant of budget "%" to "%" has changed', $2, $3
 			USING HINT = 'What was spent is not reset. add => 1 adds to the limit of epsilon.';
 		RETURN;
 	ELSE
-		UPDATE dperm.grants g SET epsilon = after.epsilon, delta = after.delta WHERE g.id = before.id;
+		UPDATE dperm.grants g SET epsilon = after.epsilon, delta = after.delta, revoked = NULL WHERE g.id = before.id;
 	END IF;
+	IF before.revoked IS NOT NULL THEN
+		RAISE NOTICE 'role "%" has spent epsilon % of the grant of budget "%" that was revoked', $3, trim_scale(before.spent_epsilon), $2
+			USING HINT = 'The grant goes on from there. Limits that are omitted stay, too.';
+	END IF;
+	after.delta := CASE WHEN after.epsilon IS NOT NULL THEN after.delta END;
 	PERFORM dperm.dperm_note(caller, granted, 'grant', details => 'to ' || quote_ident($3), epsilon => after.epsilon, delta => after.delta);
 	IF after.epsilon > granted.epsilon OR after.delta > granted.delta THEN
 		RAISE NOTICE 'the grant is larger than budget "%", which has epsilon % and delta %', $2, trim_scale(granted.epsilon), trim_scale(granted.delta)
@@ -281,7 +289,9 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION dperm.dp_grant(oid, text, name, float8, float8, float8) IS 'internal to dp_grant';
 
--- A role that was dropped has kept its grant, by the name that it had.
+-- A role that was dropped has kept its grant, by the name that it had. A grant
+-- that was charged is kept, so that the role does not start from 0 if it gets one
+-- again.
 CREATE FUNCTION dperm.dp_revoke(caller oid, budget text, role name) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
@@ -292,12 +302,13 @@ BEGIN
 		RAISE EXCEPTION 'role must not be null' USING ERRCODE = 'null_value_not_allowed';
 	END IF;
 	granted := dperm.dperm_own_budget(caller, $2);
-	DELETE FROM dperm.grants g WHERE g.budget_id = granted.id AND g.grantee_name::text IN ($3::text, 'pg_dropped:' || $3);
+	UPDATE dperm.grants g SET revoked = clock_timestamp() WHERE g.budget_id = granted.id AND g.revoked IS NULL AND g.grantee_name::text IN ($3::text, 'pg_dropped:' || $3);
 	IF NOT FOUND THEN
 		PERFORM dperm.dperm_existing_role($3);
 		RAISE EXCEPTION 'role "%" has no grant of budget "%"', $3, $2
 			USING ERRCODE = 'undefined_object', HINT = 'A role that this one is a member of may have one; the owners of the budget and of its relations need none.';
 	END IF;
+	DELETE FROM dperm.grants g WHERE g.budget_id = granted.id AND g.revoked IS NOT NULL AND g.spent_epsilon = 0;
 	PERFORM dperm.dperm_note(caller, granted, 'revoke', details => 'from ' || quote_ident($3));
 END $$;
 COMMENT ON FUNCTION dperm.dp_revoke(oid, text, name) IS 'internal to dp_revoke';

@@ -6,7 +6,6 @@
 #include "utils/builtins.h"
 
 #include "budget/budget.h"
-#include "budget/own_rows.h"
 
 #define BUDGETS "budgets"
 
@@ -35,6 +34,48 @@ parse_word(const char *word, int (*parse) (const char *name))
 	return found;
 }
 
+/* Add what a charge takes, and ask the filter. */
+bool
+dperm_budget_allows(const DpermAccount *account, const DpermFilterSums *taken)
+{
+	DpermFilterSums spent = dperm_filter_add(&account->spent, taken);
+
+	return !account->limited || dperm_filter_allows(&account->filter, &spent);
+}
+
+/* Read the sums of a row. */
+DpermFilterSums
+dperm_budget_sums(const DpermOwnRows *rows, int row)
+{
+	return (DpermFilterSums) {
+		.epsilon = dperm_own_rows_amount(rows, row, "spent_epsilon"),
+		.delta = dperm_own_rows_amount(rows, row, "spent_delta"),
+		.divergence = dperm_own_rows_amount(rows, row, "spent_divergence"),
+		.direct = dperm_own_rows_amount(rows, row, "spent_direct"),
+		.tail = dperm_own_rows_amount(rows, row, "spent_tail")
+	};
+}
+
+/* Write the sums of a row. */
+void
+dperm_budget_write_sums(const char *table, const char *id, const DpermFilterSums *sums,
+						const DpermOwnField *more, int count)
+{
+	DpermOwnRows rows = dperm_own_rows_find(table, "id", dperm_own_rows_uuid(id), NULL);
+	DpermOwnField fields[5 + DPERM_BUDGET_MORE] = {
+		{"spent_epsilon", dperm_own_rows_numeric(sums->epsilon)},
+		{"spent_delta", dperm_own_rows_numeric(sums->delta)},
+		{"spent_divergence", dperm_own_rows_numeric(sums->divergence)},
+		{"spent_direct", dperm_own_rows_numeric(sums->direct)},
+		{"spent_tail", dperm_own_rows_numeric(sums->tail)}
+	};
+
+	if (rows.count != 1)
+		elog(ERROR, "could not write to table \"%s\"", table);
+	memcpy(fields + 5, more, sizeof(DpermOwnField) * count);
+	dperm_own_rows_update(&rows, 0, fields, 5 + count);
+}
+
 /* Make a budget from its row. */
 static DpermBudget *
 make_budget(const DpermOwnRows *rows, int row)
@@ -45,19 +86,18 @@ make_budget(const DpermOwnRows *rows, int row)
 	budget->name = dperm_own_rows_text(rows, row, "budget");
 	budget->id = dperm_own_rows_text(rows, row, "id");
 	budget->owner = DatumGetObjectId(dperm_own_rows_value(rows, row, "owner"));
-	budget->filter.epsilon = dperm_own_rows_amount(rows, row, "epsilon");
-	budget->filter.delta = dperm_own_rows_amount(rows, row, "delta");
-	budget->filter.order = DatumGetFloat8(dperm_own_rows_value(rows, row, "renyi_order"));
+	budget->account = (DpermAccount) {
+		.limited = true,
+		.filter.epsilon = dperm_own_rows_amount(rows, row, "epsilon"),
+		.filter.delta = dperm_own_rows_amount(rows, row, "delta"),
+		.filter.order = DatumGetFloat8(dperm_own_rows_value(rows, row, "renyi_order")),
+		.spent = dperm_budget_sums(rows, row)
+	};
 	budget->neighbours = (DpermNeighbours) parse_word(dperm_own_rows_text(rows, row, "neighbours"),
 													  dperm_claim_neighbours_parse);
 	budget->has_unit = unit != NULL;
 	if (unit)
 		budget->unit = (DpermUnit) parse_word(unit, dperm_claim_unit_parse);
-	budget->spent.epsilon = dperm_own_rows_amount(rows, row, "spent_epsilon");
-	budget->spent.delta = dperm_own_rows_amount(rows, row, "spent_delta");
-	budget->spent.divergence = dperm_own_rows_amount(rows, row, "spent_divergence");
-	budget->spent.direct = dperm_own_rows_amount(rows, row, "spent_direct");
-	budget->spent.tail = dperm_own_rows_amount(rows, row, "spent_tail");
 	budget->entry = DatumGetInt64(dperm_own_rows_value(rows, row, "entry"));
 	return budget;
 }
@@ -102,23 +142,4 @@ dperm_budget_lock(const DpermBudget *budget)
 	if (locked == NULL)
 		raise_no_budget(budget->name);
 	return locked;
-}
-
-/* Write what has been spent. */
-void
-dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent, int64 entry)
-{
-	DpermOwnRows rows = dperm_own_rows_find(BUDGETS, "id", dperm_own_rows_uuid(budget->id), NULL);
-	const DpermOwnField fields[] = {
-		{"entry", Int64GetDatum(entry)},
-		{"spent_epsilon", dperm_own_rows_numeric(spent->epsilon)},
-		{"spent_delta", dperm_own_rows_numeric(spent->delta)},
-		{"spent_divergence", dperm_own_rows_numeric(spent->divergence)},
-		{"spent_direct", dperm_own_rows_numeric(spent->direct)},
-		{"spent_tail", dperm_own_rows_numeric(spent->tail)}
-	};
-
-	if (rows.count != 1)
-		elog(ERROR, "could not write to budget \"%s\"", budget->name);
-	dperm_own_rows_update(&rows, 0, fields, lengthof(fields));
 }

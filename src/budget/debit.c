@@ -14,7 +14,6 @@
 
 #include "budget/debit.h"
 #include "budget/grants.h"
-#include "budget/own_rows.h"
 #include "budget/role_name.h"
 #include "core/base/limits.h"
 
@@ -41,13 +40,6 @@ check_spend(const DpermSpend *spend)
 				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN)));
 }
 
-/* What is being charged, in the units of the budget's filter. */
-typedef struct Debit
-{
-	const DpermCharge *charge;
-	DpermFilterSums taken;
-} Debit;
-
 /* Raise an error unless neighbours and unit are those of the budget. */
 static void
 check_claim(const DpermBudget *budget, const DpermSpend *spend)
@@ -69,11 +61,11 @@ check_claim(const DpermBudget *budget, const DpermSpend *spend)
 
 /* An amount of epsilon or delta, for a message. */
 static char *
-amount_text(int which, DpermAmount amount)
+amount_text(bool is_delta, DpermAmount amount)
 {
 	char	   *text;
 
-	if (which == DPERM_PAYER_DELTA)
+	if (is_delta)
 		return psprintf("%.15g", dperm_amount_double(amount));
 	text = palloc(DPERM_AMOUNT_TEXT);
 	dperm_amount_print(amount, text);
@@ -81,41 +73,54 @@ amount_text(int which, DpermAmount amount)
 }
 
 /*
- * Raise for a budget, or a grant of it, that has too little left of epsilon or
- * delta: what it is called, and how its owner can give more.
+ * Raise for a budget, or a grant of it, that has too little left of epsilon; or
+ * of delta, if it would allow the call without one: what it is called, and how
+ * its owner can give more.
  */
 static void
-raise_shortage(const char *whose, int which, const char *cost, const char *left, const char *more)
+refuse(const char *whose, const DpermAccount *account, const DpermFilterSums *taken,
+	   double epsilon, const char *more)
 {
-	bool		epsilon = which == DPERM_PAYER_EPSILON;
+	DpermFilterSums pure = dperm_filter_pure(epsilon, account->filter.order);
+	bool		is_delta = dperm_budget_allows(account, &pure);
+	const char *what = is_delta ? "delta" : "epsilon";
+	char	   *left = amount_text(is_delta, is_delta ?
+		dperm_filter_delta_left(&account->filter, &account->spent, epsilon) :
+		dperm_filter_left(&account->filter, &account->spent));
 	bool		nothing = strcmp(left, "0") == 0;
-	const char *what = epsilon ? "epsilon" : "delta";
 
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 !nothing ? errmsg("%s has too little %s left", whose, what) :
-			 epsilon  ? errmsg("%s is exhausted", whose) :
-						errmsg("%s has no delta left", whose),
-			 errdetail("The call costs %s %s; a single call can still have %s %s.", what, cost,
-					   what, left),
-			 nothing && epsilon ? errhint("Ask the owner of the budget %s.", more) :
-								  errhint("Use a smaller %s%s, or ask the owner of the budget %s.",
-										  what, epsilon ? "" : " or none", more)));
+			 is_delta ? errmsg("%s has no delta left", whose) :
+						errmsg("%s is exhausted", whose),
+			 errdetail("The call costs %s %s; a single call can still have %s %s.", what,
+					   amount_text(is_delta, is_delta ? taken->delta : taken->epsilon), what, left),
+			 nothing && !is_delta ? errhint("Ask the owner of the budget %s.", more) :
+									errhint("Use a smaller %s%s, or ask the owner of the budget "
+											"%s.", what, is_delta ? " or none" : "", more)));
 }
 
-/* Find who pays, or raise. */
+/* Find who pays, or raise an error unless the grant and the budget allow it. */
 static DpermPayer
-find_payer(const DpermBudget *budget, const Debit *debit)
+find_payer(const DpermBudget *budget, const DpermCharge *charge, const DpermFilterSums *taken)
 {
+	const DpermSpend *spend = &charge->spend;
 	DpermPayer	payer;
 	DpermPayerFault fault =
-		dperm_grants_find(budget, debit->charge->relation, debit->charge->role,
-						  debit->taken.epsilon, debit->taken.delta, &payer);
+		dperm_grants_find(budget, charge->relation, charge->role, spend, &payer);
 
 	if (fault == DPERM_PAYER_NO_GRANT)
 		dperm_grants_raise(budget);
+	if (OidIsValid(charge->relation))
+		check_claim(budget, spend);
+	if (!(budget->account.filter.order > 1) && spend->delta > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("budget \"%s\" has no delta", budget->name),
+				 errhint("Omit delta, or ask the owner of the budget for one with a delta.")));
 	if (fault == DPERM_PAYER_NO_ROOM && payer.kept >= DPERM_GRANTS_KEPT &&
-		OidIsValid(debit->charge->relation))
+		OidIsValid(charge->relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("%d releases are kept for the grant of budget \"%s\" to \"%s\"",
@@ -123,19 +128,12 @@ find_payer(const DpermBudget *budget, const Debit *debit)
 				 errhint("Delete those that are not needed with dp_release_drop; dp_releases "
 						 "lists them.")));
 	if (fault == DPERM_PAYER_NO_ROOM)
-	{
-		int			which =
-			dperm_grants_suffice(&payer, DPERM_PAYER_EPSILON, debit->taken.epsilon) ?
-				DPERM_PAYER_DELTA :
-				DPERM_PAYER_EPSILON;
-
-		raise_shortage(psprintf("the grant of budget \"%s\" to \"%s\"", budget->name,
-								GetUserNameFromId(payer.grantee, false)),
-					   which,
-					   amount_text(which, which == DPERM_PAYER_EPSILON ? debit->taken.epsilon :
-																		 debit->taken.delta),
-					   amount_text(which, payer.left[which]), "for a larger grant: dp_grant");
-	}
+		refuse(psprintf("the grant of budget \"%s\" to \"%s\"", budget->name,
+						GetUserNameFromId(payer.grantee, false)),
+			   &payer.account, taken, spend->epsilon, "for a larger grant: dp_grant");
+	if (!dperm_budget_allows(&budget->account, taken))
+		refuse(psprintf("budget \"%s\"", budget->name), &budget->account, taken, spend->epsilon,
+			   "to raise it: dp_budget_alter");
 	return payer;
 }
 
@@ -150,64 +148,22 @@ relation_name(Oid relation)
 			   NULL;
 }
 
-/* Does the budget allow a call, after all that was spent? */
-static bool
-allows(const DpermBudget *budget, const DpermSpend *spend)
+/* An account after a charge. */
+static DpermAccount
+charged(DpermAccount account, const DpermFilterSums *taken)
 {
-	DpermFilterSums taken = dperm_charge_of(spend, budget->filter.order);
-	DpermFilterSums spent = dperm_filter_add(&budget->spent, &taken);
-
-	return dperm_filter_allows(&budget->filter, &spent);
+	account.spent = dperm_filter_add(&account.spent, taken);
+	return account;
 }
 
-/*
- * Raise if the budget does not allow it; else what it has spent then. If it
- * would be allowed without its delta, that is the cause.
- */
-static DpermFilterSums
-check_filter(const DpermBudget *budget, const Debit *debit)
-{
-	DpermFilterSums spent = dperm_filter_add(&budget->spent, &debit->taken);
-	DpermSpend	pure = {.epsilon = debit->charge->spend.epsilon};
-	char	   *whose = psprintf("budget \"%s\"", budget->name);
-
-	if (!(budget->filter.order > 1) && debit->charge->spend.delta > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("budget \"%s\" has no delta", budget->name),
-				 errhint("Omit delta, or ask the owner of the budget for one with a delta.")));
-	if (dperm_filter_allows(&budget->filter, &spent))
-		return spent;
-	if (allows(budget, &pure))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("%s has too little delta left", whose),
-				 errdetail("The call costs delta %s.",
-						   amount_text(DPERM_PAYER_DELTA, debit->taken.delta)),
-				 errhint("Use a smaller delta or none, or ask the owner of the budget to raise it: "
-						 "dp_budget_alter.")));
-	raise_shortage(whose, DPERM_PAYER_EPSILON,
-				   amount_text(DPERM_PAYER_EPSILON, debit->taken.epsilon),
-				   amount_text(DPERM_PAYER_EPSILON,
-							   dperm_filter_left(&budget->filter, &budget->spent)),
-				   "to raise it: dp_budget_alter");
-	return spent;				/* keep compiler quiet */
-}
-
-/*
- * What a payer, who has just spent some epsilon, can still spend of a budget in
- * a single pure release.
- */
+/* The largest epsilon of a pure release that a budget and a grant of it allow. */
 static DpermAmount
-left_for(const DpermBudget *budget, const DpermFilterSums *spent, DpermPayer payer,
-		 DpermAmount epsilon)
+left_of(const DpermAccount *budget, const DpermAccount *grant)
 {
-	DpermAmount left = dperm_filter_left(&budget->filter, spent);
+	DpermAmount left = dperm_filter_left(&budget->filter, &budget->spent);
+	DpermAmount granted = grant->limited ? dperm_filter_left(&grant->filter, &grant->spent) : left;
 
-	payer.left[DPERM_PAYER_EPSILON] = dperm_amount_less(payer.left[DPERM_PAYER_EPSILON], epsilon);
-	return dperm_grants_suffice(&payer, DPERM_PAYER_EPSILON, left) ?
-			   left :
-			   payer.left[DPERM_PAYER_EPSILON];
+	return dperm_amount_compare(granted, left) < 0 ? granted : left;
 }
 
 /* A text of a line, which may be NULL. */
@@ -219,12 +175,11 @@ text_value(const char *text)
 
 /* Write what is spent then: to the budget, the grant and the ledger. */
 static DpermLedgerEntry
-write_debit(const DpermBudget *budget, const Debit *debit, const DpermPayer *payer,
-			const DpermFilterSums *spent)
+write_debit(const DpermBudget *budget, const DpermCharge *charge, const DpermFilterSums *taken,
+			const DpermPayer *payer)
 {
-	DpermAmount left = dperm_filter_left(&budget->filter, spent);
-	DpermAmount grant_left = left_for(budget, spent, *payer, debit->taken.epsilon);
-	const DpermCharge *charge = debit->charge;
+	DpermAccount after = charged(budget->account, taken);
+	DpermAccount grant = charged(payer->account, &payer->taken);
 	const char *role = GetUserNameFromId(charge->role, true);
 	int64		entry = budget->entry + 1;
 	const DpermOwnField fields[] = {
@@ -244,19 +199,19 @@ write_debit(const DpermBudget *budget, const Debit *debit, const DpermPayer *pay
 		{"purpose", text_value(charge->asked.purpose)},
 		{"neighbours", CStringGetTextDatum(dperm_claim_neighbours_name(budget->neighbours))},
 		{"unit", text_value(budget->has_unit ? dperm_claim_unit_name(budget->unit) : NULL)},
-		{"epsilon", dperm_own_rows_numeric(debit->taken.epsilon)},
-		{"delta", dperm_own_rows_numeric(debit->taken.delta)},
-		{"divergence", dperm_own_rows_numeric(debit->taken.divergence)},
-		{"direct", dperm_own_rows_numeric(debit->taken.direct)},
-		{"tail", dperm_own_rows_numeric(debit->taken.tail)},
-		{"epsilon_left", dperm_own_rows_numeric(left)},
-		{"grant_left", payer->id ? dperm_own_rows_numeric(grant_left) : (Datum) 0},
+		{"epsilon", dperm_own_rows_numeric(taken->epsilon)},
+		{"delta", dperm_own_rows_numeric(taken->delta)},
+		{"divergence", dperm_own_rows_numeric(taken->divergence)},
+		{"direct", dperm_own_rows_numeric(taken->direct)},
+		{"tail", dperm_own_rows_numeric(taken->tail)},
+		{"epsilon_left", dperm_own_rows_numeric(dperm_filter_left(&after.filter, &after.spent))},
+		{"grant_left", payer->id ? dperm_own_rows_numeric(left_of(&after, &grant)) : (Datum) 0},
 		{"details", text_value(charge->details)}
 	};
 
-	dperm_budget_write_spent(budget, spent, entry);
-	dperm_grants_write_spent(budget, payer, debit->taken.epsilon, debit->taken.delta,
-							 OidIsValid(charge->relation));
+	dperm_budget_write_sums("budgets", budget->id, &after.spent,
+							&(DpermOwnField) {"entry", Int64GetDatum(entry)}, 1);
+	dperm_grants_write(payer, OidIsValid(charge->relation));
 	dperm_own_rows_insert("ledger", fields, lengthof(fields));
 	return (DpermLedgerEntry) {
 		.budget_id = budget->id,
@@ -284,32 +239,24 @@ lock_tables(void)
 DpermLedgerEntry
 dperm_debit(const DpermCharge *charge)
 {
-	Debit		debit = {.charge = charge};
 	DpermBudget *budget;
+	DpermFilterSums taken;
 	DpermPayer	payer;
-	DpermFilterSums spent;
 
 	check_spend(&charge->spend);
 	lock_tables();
-	debit.taken = dperm_charge_of(&charge->spend, charge->budget->filter.order);
-
-	/* check the grant before taking the lock, which others wait for */
-	(void) find_payer(charge->budget, &debit);
 	budget = dperm_budget_lock(charge->budget);
-	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
-	if (OidIsValid(charge->relation))
-		check_claim(budget, &charge->spend);
-	payer = find_payer(budget, &debit);
-	spent = check_filter(budget, &debit);
-	return write_debit(budget, &debit, &payer, &spent);
+	taken = dperm_charge_of(&charge->spend, budget->account.filter.order);
+	payer = find_payer(budget, charge, &taken);
+	return write_debit(budget, charge, &taken, &payer);
 }
 
 /*
- * How many such charges the budget and the grant that pays allow, one after the
- * other: as many as a sum of powers of two allows.
+ * How many such charges an account allows, one after the other: as many as a sum
+ * of powers of two allows.
  */
 static int64
-count_calls(const DpermBudget *budget, const DpermFilterSums *taken, const DpermPayer *payer)
+count_calls(const DpermAccount *account, const DpermFilterSums *taken)
 {
 	DpermFilterSums powers[CALLS_BITS] = {*taken};
 	DpermFilterSums sum = {.epsilon = {0, 0}};
@@ -320,11 +267,8 @@ count_calls(const DpermBudget *budget, const DpermFilterSums *taken, const Dperm
 	for (int i = CALLS_BITS - 1; i >= 0; i--)
 	{
 		DpermFilterSums more = dperm_filter_add(&sum, &powers[i]);
-		DpermFilterSums spent = dperm_filter_add(&budget->spent, &more);
 
-		if (dperm_filter_allows(&budget->filter, &spent) &&
-			dperm_grants_suffice(payer, DPERM_PAYER_EPSILON, more.epsilon) &&
-			dperm_grants_suffice(payer, DPERM_PAYER_DELTA, more.delta))
+		if (dperm_budget_allows(account, &more))
 		{
 			sum = more;
 			calls += INT64CONST(1) << i;
@@ -337,32 +281,30 @@ count_calls(const DpermBudget *budget, const DpermFilterSums *taken, const Dperm
 DpermQuote
 dperm_debit_preview(const DpermCharge *charge)
 {
-	DpermQuote	quote = {.allowed = false};
+	DpermQuote	quote = {.left = "0", .left_after = "0"};
 	const DpermBudget *budget = charge->budget;
 	DpermPayer	payer;
 	DpermPayerFault fault;
 	DpermFilterSums taken;
-	DpermFilterSums spent;
 
 	check_spend(&charge->spend);
-	taken = dperm_charge_of(&charge->spend, budget->filter.order);
-	spent = dperm_filter_add(&budget->spent, &taken);
-	fault = dperm_grants_find(budget, charge->relation, charge->role, taken.epsilon, taken.delta,
-							  &payer);
+	taken = dperm_charge_of(&charge->spend, budget->account.filter.order);
+	fault = dperm_grants_find(budget, charge->relation, charge->role, &charge->spend, &payer);
 	quote.allowed = charge->spend.neighbours == budget->neighbours &&
 					(!budget->has_unit || charge->spend.unit == budget->unit) &&
-					fault == DPERM_PAYER_FOUND && dperm_filter_allows(&budget->filter, &spent);
+					fault == DPERM_PAYER_FOUND && dperm_budget_allows(&budget->account, &taken);
 	dperm_amount_print(taken.epsilon, quote.epsilon);
 	dperm_amount_print(taken.delta, quote.delta);
-	strlcpy(quote.left, "0", sizeof(quote.left));
-	strlcpy(quote.left_after, "0", sizeof(quote.left_after));
 	if (fault != DPERM_PAYER_NO_GRANT)
-		dperm_amount_print(left_for(budget, &budget->spent, payer, (DpermAmount) {0, 0}),
-						   quote.left);
+		dperm_amount_print(left_of(&budget->account, &payer.account), quote.left);
 	if (quote.allowed)
 	{
-		dperm_amount_print(left_for(budget, &spent, payer, taken.epsilon), quote.left_after);
-		quote.calls = count_calls(budget, &taken, &payer);
+		DpermAccount after = charged(budget->account, &taken);
+		DpermAccount grant = charged(payer.account, &payer.taken);
+
+		dperm_amount_print(left_of(&after, &grant), quote.left_after);
+		quote.calls = Min(count_calls(&budget->account, &taken),
+						  count_calls(&payer.account, &payer.taken));
 	}
 	return quote;
 }
@@ -371,9 +313,7 @@ dperm_debit_preview(const DpermCharge *charge)
 bool
 dperm_debit_permitted(const DpermBudget *budget, Oid relation, Oid role)
 {
-	DpermAmount nothing = {0, 0};
 	DpermPayer	payer;
 
-	return dperm_grants_find(budget, relation, role, nothing, nothing, &payer) !=
-		DPERM_PAYER_NO_GRANT;
+	return dperm_grants_find(budget, relation, role, NULL, &payer) != DPERM_PAYER_NO_GRANT;
 }

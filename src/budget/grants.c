@@ -6,7 +6,6 @@
 #include "utils/acl.h"
 
 #include "budget/grants.h"
-#include "budget/own_rows.h"
 #include "relation/relation.h"
 
 /* Raise the error for a missing grant. */
@@ -20,43 +19,46 @@ dperm_grants_raise(const DpermBudget *budget)
 					 "committed.")));
 }
 
-/* The grants of a budget, by its id. */
-static DpermOwnRows
-find_grants(const DpermBudget *budget)
-{
-	return dperm_own_rows_find("grants", "budget_id", dperm_own_rows_uuid(budget->id), NULL);
-}
-
-/* The role whose grant a row is. */
+/* The role whose grant a row is; InvalidOid: none any more, or it is revoked. */
 static Oid
 grantee_of(const DpermOwnRows *rows, int row)
 {
-	return DatumGetObjectId(dperm_own_rows_value(rows, row, "grantee"));
+	return dperm_own_rows_value(rows, row, "revoked") ?
+		InvalidOid :
+		DatumGetObjectId(dperm_own_rows_value(rows, row, "grantee"));
 }
 
-/* A row as who pays. */
+/*
+ * A row as who pays. A grant without a limit counts as the budget does, so that
+ * its sums are known if it gets one.
+ */
 static DpermPayer
-payer_of(const DpermOwnRows *rows, int row)
+payer_of(const DpermBudget *budget, const DpermOwnRows *rows, int row)
 {
-	static const char *const limits[] = {"epsilon", "delta"};
-	static const char *const sums[] = {"spent_epsilon", "spent_delta"};
+	Datum		order = dperm_own_rows_value(rows, row, "renyi_order");
 	DpermPayer	payer = {
 		.grantee = grantee_of(rows, row),
 		.id = dperm_own_rows_text(rows, row, "id"),
+		.account.limited = dperm_own_rows_value(rows, row, "epsilon") != 0,
+		.account.filter = budget->account.filter,
+		.account.spent = dperm_budget_sums(rows, row),
 		.kept = DatumGetInt32(dperm_own_rows_value(rows, row, "kept"))
 	};
+	DpermFilter *filter = &payer.account.filter;
 
 	/* those that have failed, or were deleted, are not kept */
 	if (payer.kept >= DPERM_GRANTS_KEPT)
 		payer.kept = dperm_own_rows_count("releases", "grant_id", dperm_own_rows_uuid(payer.id),
 										  "failure");
-	for (int i = 0; i < 2; i++)
-	{
-		payer.limited[i] = dperm_own_rows_value(rows, row, limits[i]) != 0;
-		if (payer.limited[i])
-			payer.left[i] = dperm_amount_less(dperm_own_rows_amount(rows, row, limits[i]),
-											  dperm_own_rows_amount(rows, row, sums[i]));
-	}
+	if (payer.account.limited)
+		filter->epsilon = dperm_own_rows_amount(rows, row, "epsilon");
+	if (dperm_own_rows_value(rows, row, "delta"))
+		filter->delta = dperm_own_rows_amount(rows, row, "delta");
+	if (dperm_amount_compare(payer.account.spent.epsilon, (DpermAmount) {0, 0}) > 0)
+		filter->order = order ? DatumGetFloat8(order) : 0;
+	else if (payer.account.limited)
+		filter->order = dperm_filter_order(dperm_amount_double(filter->epsilon),
+										   dperm_amount_double(filter->delta));
 	return payer;
 }
 
@@ -86,8 +88,8 @@ usable_rows(const DpermOwnRows *rows, Oid role)
 
 /* The role's own grant first, then those of roles that it is a member of. */
 DpermPayerFault
-dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon,
-				  DpermAmount delta, DpermPayer *payer)
+dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, const DpermSpend *spend,
+				  DpermPayer *payer)
 {
 	Oid			owner = OidIsValid(relation) ? dperm_relation_owner(relation) : InvalidOid;
 	DpermPayerFault fault = DPERM_PAYER_NO_GRANT;
@@ -98,14 +100,15 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 	if (has_privs_of_role(role, budget->owner) ||
 		(OidIsValid(owner) && has_privs_of_role(role, owner)))
 		return DPERM_PAYER_FOUND;
-	rows = find_grants(budget);
+	rows = dperm_own_rows_find("grants", "budget_id", dperm_own_rows_uuid(budget->id), NULL);
 	foreach(cell, usable_rows(&rows, role))
 	{
-		DpermPayer	found = payer_of(&rows, lfirst_int(cell));
+		DpermPayer	found = payer_of(budget, &rows, lfirst_int(cell));
 
+		if (spend)
+			found.taken = dperm_charge_of(spend, found.account.filter.order);
 		if ((found.kept < DPERM_GRANTS_KEPT || !OidIsValid(relation)) &&
-			dperm_grants_suffice(&found, DPERM_PAYER_EPSILON, epsilon) &&
-			dperm_grants_suffice(&found, DPERM_PAYER_DELTA, delta))
+			dperm_budget_allows(&found.account, &found.taken))
 		{
 			*payer = found;
 			return DPERM_PAYER_FOUND;
@@ -117,23 +120,18 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 	return fault;
 }
 
-/* Write what a grant has spent. */
+/* Write what a grant has spent. The first time, this fixes its order and delta. */
 void
-dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer, DpermAmount epsilon,
-						 DpermAmount delta, bool keeps)
+dperm_grants_write(const DpermPayer *payer, bool keeps)
 {
-	DpermOwnRows rows;
-
-	if (payer->id == NULL)
-		return;
-	rows = dperm_own_rows_find("grants", "id", dperm_own_rows_uuid(payer->id), NULL);
-	if (rows.count != 1)
-		elog(ERROR, "could not write to the grant of budget \"%s\"", budget->name);
-	dperm_own_rows_update(&rows, 0, (DpermOwnField[]) {
-		{"spent_epsilon", dperm_own_rows_numeric(dperm_amount_add(
-							  dperm_own_rows_amount(&rows, 0, "spent_epsilon"), epsilon))},
-		{"spent_delta", dperm_own_rows_numeric(dperm_amount_add(
-							dperm_own_rows_amount(&rows, 0, "spent_delta"), delta))},
+	const DpermFilter *filter = &payer->account.filter;
+	DpermFilterSums spent = dperm_filter_add(&payer->account.spent, &payer->taken);
+	const DpermOwnField fields[] = {
+		{"renyi_order", filter->order > 1 ? Float8GetDatum(filter->order) : (Datum) 0},
+		{"delta", dperm_own_rows_numeric(filter->delta)},
 		{"kept", Int32GetDatum(payer->kept + 1)}
-	}, keeps ? 3 : 2);
+	};
+
+	if (payer->id)
+		dperm_budget_write_sums("grants", payer->id, &spent, fields, keeps ? 3 : 2);
 }

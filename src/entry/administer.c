@@ -145,7 +145,7 @@ dperm_budget_order(PG_FUNCTION_ARGS)
 
 /*
  * dperm_budget_left(epsilon, delta, renyi_order, spent_epsilon, spent_delta,
- * spent_divergence, spent_direct, spent_tail)
+ * spent_divergence, spent_direct, spent_tail, is_delta)
  */
 Datum
 dperm_budget_left(PG_FUNCTION_ARGS)
@@ -160,7 +160,9 @@ dperm_budget_left(PG_FUNCTION_ARGS)
 		!amount_argument(fcinfo, 6, &spent.direct) || !amount_argument(fcinfo, 7, &spent.tail) ||
 		!isfinite(filter.order))
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(dperm_own_rows_numeric(dperm_filter_left(&filter, &spent)));
+	PG_RETURN_DATUM(dperm_own_rows_numeric(PG_GETARG_BOOL(8) ?
+		dperm_filter_delta_left(&filter, &spent, DPERM_EPSILON_MIN) :
+		dperm_filter_left(&filter, &spent)));
 }
 
 /* dperm_row_sources(relation): the relations that share rows with it */

@@ -295,7 +295,7 @@ CREATE VIEW faults AS
 		FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 WHERE c.relnamespace = 'copies'::regnamespace AND c.relkind = 'r'
 	UNION ALL SELECT format('UPDATE copies.%s SET %s', v.relation, f.fault) FROM (VALUES
 		('budgets', $$budget = ''|epsilon = 0|delta = -1|delta = 1|renyi_order = -1|neighbours = 'none'|unit = 'none'|since = 0|entry = since - 2|spent_epsilon = -1|spent_delta = -1|spent_divergence = -1|spent_direct = -1|spent_tail = -1|owner = 0::oid::regrole$$),
-		('grants', $$epsilon = 0|delta = -1|delta = 1|spent_epsilon = -1|spent_epsilon = 1000|spent_delta = -1|kept = -1|kept = 0|budget_id = gen_random_uuid()|grantee = 0::oid::regrole$$),
+		('grants', $$epsilon = 0|delta = -1|delta = 1|renyi_order = 1|spent_divergence = -1|spent_direct = -1|spent_tail = -1|spent_epsilon = -1|spent_epsilon = 1000|spent_delta = -1|kept = -1|kept = 0|budget_id = gen_random_uuid()|grantee = 0::oid::regrole$$),
 		('ledger', $$entry = -1|entry = entry + 1|act = 'none'|neighbours = 'none'|unit = 'none'|epsilon = 0|delta = -1|delta = 1|divergence = -1|direct = -1|tail = -1|epsilon_left = -1|epsilon_left = 1000|grant_left = -1|epsilon = NULL|epsilon_left = NULL|budget_id = gen_random_uuid()|actor = 0::oid::regrole|budget = concat(budget, 'x')$$),
 		('releases', $$budget_id = gen_random_uuid()|entry = entry + 100|payer = 0::oid::regrole|failure = 'none'$$),
 		('protected', $$view_of = id|budget_id = NULL|unit = 'none'|ended = now()|ended_by = 'none'|budget_id = gen_random_uuid()|view_of = gen_random_uuid()$$),

@@ -49,7 +49,7 @@ SELECT budget, unit, neighbours, epsilon, delta FROM dp_budgets;
 SELECT act, neighbours, epsilon, delta FROM dp_ledger WHERE budget = 'visits' AND act <> 'protect' AND act <> 'unprotect' ORDER BY entry;
 
 -- Grants: the owner sees all, others their own, by membership
-SELECT dp_grant('visits', 'dperm_ana', epsilon => 1, delta => 1e-7);
+SELECT dp_grant('visits', 'dperm_ana', epsilon => 1, delta => 5e-7);
 SELECT dp_grant('visits', 'dperm_ben');
 SELECT dp_grant('visits', 'dperm_team', epsilon => 0.5);
 SELECT * FROM dp_grants ORDER BY role::text;
@@ -131,7 +131,7 @@ RESET ROLE;
 SET ROLE dperm_ana;
 \set VERBOSITY default
 SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 2);
-SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.01, delta => 1e-7);
+SELECT dp_budget_charge('visits', 0.01, delta => 1e-7);
 SELECT epsilon_left::text AS mine FROM dp_grants \gset
 SELECT dp_budget_charge('visits', :mine);
 SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.01);

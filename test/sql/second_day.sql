@@ -39,12 +39,13 @@ SELECT dp_budget_charge('clinic', 0.25, 1e-9);
 SET ROLE dperm_second_owner;
 SELECT dp_grant('clinic', 'dperm_second_analyst', epsilon => 2);
 SELECT epsilon_granted, delta_granted, epsilon_spent, delta_spent FROM dp_grants WHERE budget = 'clinic';
+-- its delta is that of the first charge
 SELECT dp_grant('clinic', 'dperm_second_analyst', delta => 1e-7);
 SELECT epsilon_granted, delta_granted, epsilon_spent, delta_spent FROM dp_grants WHERE budget = 'clinic';
 SELECT dp_grant('clinic', 'dperm_second_analyst');
 SELECT epsilon_granted, delta_granted, epsilon_spent, delta_spent FROM dp_grants WHERE budget = 'clinic';
 -- a limit above that of the budget is none
-SELECT dp_grant('clinic', 'dperm_second_analyst', epsilon => 500, delta => 1e-5);
+SELECT dp_grant('clinic', 'dperm_second_analyst', epsilon => 500);
 SELECT epsilon_granted, delta_granted, epsilon_spent, delta_spent, epsilon_left FROM dp_grants WHERE budget = 'clinic';
 SELECT epsilon, delta, details FROM dp_ledger WHERE budget = 'clinic' AND act = 'grant' ORDER BY entry;
 

@@ -89,12 +89,15 @@ does('superuser', q{
 	CREATE TABLE models (name text PRIMARY KEY, model dp_model); GRANT ALL ON models TO ana; CREATE TYPE h.pair AS (age int, bmi float8)});
 does('ana', q{INSERT INTO models SELECT 'ana', dp_logreg_train('h.visits', 'ill', '{age,bmi}', 0.25)});
 does('ben', "SELECT dp_logreg_train('c.rows', 'ill', '{age}', 0.5)");
+does('hospital', "SELECT dp_grant('former', 'ben', 1)");
+does('ben', "SELECT dp_budget_charge('former', 0.5)");
+does('hospital', "SELECT dp_revoke('former', 'ben')");
 does('hospital', q{SELECT dp_unprotect('h.past'); DROP TABLE h."Gone ""1"; DROP TABLE h.again; CREATE TABLE h.again (LIKE h.past INCLUDING ALL); SELECT dp_protect('h.again', 'patients', unit => 'person')});
 
 # all of it, but for OIDs and numbers of columns
 my $state = q{
 	SELECT id, budget, created, dropped, owner_name, epsilon, delta, unit, since, entry, spent_epsilon, spent_delta, spent_direct FROM dperm.budgets ORDER BY budget;
-	SELECT id, budget_id, grantee_name, epsilon, delta, spent_epsilon, kept FROM dperm.grants ORDER BY id;
+	SELECT id, budget_id, grantee_name, revoked, epsilon, delta, renyi_order, spent_epsilon, spent_delta, spent_divergence, spent_direct, spent_tail, kept FROM dperm.grants ORDER BY id;
 	SELECT budget_id, budget, entry, at, act, actor_name, role, function, relation, features, unit, epsilon, epsilon_left, grant_left, details FROM dperm.ledger ORDER BY budget, entry;
 	SELECT budget_id, entry, at, payer_name, grant_id, md5(model::text), metrics, failure FROM dperm.releases ORDER BY 1, 2;
 	SELECT * FROM dp_protected ORDER BY relation COLLATE "C";
@@ -107,6 +110,8 @@ my $before = as('superuser', $state);
 $node->safe_psql('origin', "SELECT pg_create_restore_point('before')");
 like($before, qr/^h\.visits\|hospital\|patients\|person\|\{age,bmi,ill\}\|\{"bmi": \[0, 60\]\}\|$/m, 'a registration has followed names');
 like($before, qr/^h\.$_\|hospital\|patients\|[^|]*\|\|\|(?:the relation has another owner)?$/m, "registered: $_") foreach 'parts', 'later', 'child', 'given';
+like($before, qr/^[^|]+\|[^|]+\|ana\|\|1\|0\.000001\|[0-9.]+\|0\.25\|0\|0\.[0-9]+\|/m, 'a grant has its order and its sums');
+like($before, qr/^[^|]+\|[^|]+\|ben\|2[^|]+\|1\|0\|\|0\.5\|0\|0\|0\|0\|0$/m, 'one that was revoked, too');
 like($before, qr/^h\.lost\|hospital\|patients\|\|\|\|the unit has been dropped$/m, 'a unit that was dropped');
 like($before, qr/^[^|]+\|h\|$_\|hospital\|[^|]+\|\|person\|t\|2[^|]*\|hospital$/m, "a protection that has ended: $_") foreach 'past', 'Gone "1', 'again';
 
@@ -120,6 +125,9 @@ sub holds
 	says('superuser', $kept, 'dperm.ledger_is_kept', 'the ledger is kept');
 	fails('ana', train('h.visits', 0.8), qr/^54000: the grant of budget "patients" to "ana" has too little epsilon left/, 'a grant goes on where it was');
 	says('ana', train('h.visits', 0.25, 'age,bmi'), 50, 'and is good for the rest');
+	fails('ben', "SELECT dp_budget_charge('former', 0.1)", qr/^42501: permission denied for budget "former"/, 'one that was revoked is not one again');
+	does('hospital', "SELECT dp_grant('former', 'ben')");
+	fails('ben', "SELECT dp_budget_charge('former', 0.6)", qr/^54000: the grant of budget "former" to "ben" has too little epsilon left/, 'and if it is granted again, it goes on, too');
 	says('dora', train('h.visits', 0.25), 50, 'so is that of a renamed role');
 	says('ana', train('h.parts', 0.25), 50, 'also on partitions');
 	says('ana', train('h.old', 0.125, 'age,twice'), 50, 'a view is offered');
@@ -245,7 +253,7 @@ fails($_, train('h.visits', 0.1), $foreign->('visits'), "$_ trains on nothing th
 fails('superuser', train($_, 0.1), $foreign->(s/.*\.//r), "nor do others: $_") foreach 'c.rows', 'h.parts', 'h.late', 'h.old', 'h.child', 'h.lost', 'h.given', 'h.shown';
 fails('superuser', "SELECT * FROM dp_cost('h.visits', 'ill', 'age'::text, 0.1, 50)", $foreign->('visits'));
 fails('superuser', train('h.part_1', 0.1), qr/^42501: relation "part_1" reads protected relation "parts"/);
-says('superuser', "SELECT DISTINCT closed FROM dp_protected; SELECT string_agg(budget || ' ' || trim_scale(epsilon_spent), ', ' ORDER BY budget) FROM dp_budgets", "the relation has another owner\nclinic 0.5, former 1, of gone 0, patients 0.25", 'they are listed as closed, and what was spent is known');
+says('superuser', "SELECT DISTINCT closed FROM dp_protected; SELECT string_agg(budget || ' ' || trim_scale(epsilon_spent), ', ' ORDER BY budget) FROM dp_budgets", "the relation has another owner\nclinic 0.5, former 1.5, of gone 0, patients 0.25", 'they are listed as closed, and what was spent is known');
 does('superuser', 'ALTER TABLE c.rows OWNER TO heir; GRANT USAGE ON SCHEMA c TO heir; GRANT USAGE, CREATE ON SCHEMA h TO hospital');
 fails('heir', train('c.rows', 0.1), $foreign->('rows'));
 fails('heir', "SELECT dp_unprotect('c.rows')", qr/^55000: relation "rows" has the name of a protected relation of another role/);

@@ -270,6 +270,46 @@ TEST(left_is_the_largest)
 	}
 }
 
+/* The same of delta, beside an epsilon. */
+TEST(delta_left_is_the_largest)
+{
+	int			some = 0;
+
+	srand(6);
+	for (int round = 0; round < 300; round++)
+	{
+		DpermFilter filter = filter_of(exp(-3 + 6.0 * rand() / RAND_MAX), exp(-25 + 24.0 * rand() / RAND_MAX));
+		double		epsilon = dperm_amount_double(filter.epsilon) * exp(-6.0 * rand() / RAND_MAX);
+		DpermFilterSums spent = {.epsilon = {0, 0}};
+		DpermFilterSums next;
+		DpermAmount left;
+
+		/* a few, or so many small ones that sums do not allow any more */
+		for (int i = 0; i < (round % 2 ? 6 : 300); i++)
+		{
+			double		part = round % 2 ? epsilon * rand() / RAND_MAX : dperm_amount_double(filter.epsilon) / 200;
+			DpermFilterSums cost = i % 20 ? dperm_filter_pure(part, filter.order) : bound_cost(part, dperm_amount_double(filter.delta) * 0.1 * rand() / RAND_MAX, filter.order);
+
+			next = dperm_filter_add(&spent, &cost);
+			if (dperm_filter_allows(&filter, &next))
+				spent = next;
+		}
+		left = dperm_filter_delta_left(&filter, &spent, epsilon);
+		next = bound_cost(epsilon, 0, filter.order);
+		next.delta = next.direct = left;
+		next = dperm_filter_add(&spent, &next);
+		if (left.units > 0 || left.parts > 0)
+		{
+			CHECK(dperm_filter_allows(&filter, &next));
+			some++;
+		}
+		next.delta = dperm_amount_add(next.delta, (DpermAmount) {0, 1});
+		next.direct = dperm_amount_add(next.direct, (DpermAmount) {0, 1});
+		CHECK(!dperm_filter_allows(&filter, &next));
+	}
+	CHECK(some > 50 && some < 300);
+}
+
 /* ---- adversaries ---- */
 
 /* The wrong rule: the best of all orders for what was released. */
@@ -404,12 +444,14 @@ best_of(const DpermFilter *filter, const DpermFilterSums *spent, double loss, do
 
 /*
  * Random pools of first releases, and the best that can follow. They come close
- * to delta, and not beyond.
+ * to delta, and not beyond. The same with the order of another epsilon, as a
+ * grant has it whose epsilon was changed after its first charge.
  */
 TEST(adversaries_stay_within_delta)
 {
 	const double epsilons[] = {1, 0.3, 3};
 	const double deltas[] = {1e-5, 1e-3, 1e-6};
+	const double before[] = {1, 0.25, 4, 1};
 	double		closest = 0;
 
 	srand(7);
@@ -422,6 +464,7 @@ TEST(adversaries_stay_within_delta)
 		Law			pool[3];
 		double		reached;
 
+		filter.order = dperm_filter_order(before[i / 9] * epsilon, delta);
 		for (int k = 0; k < 3; k++)
 		{
 			double		loss = epsilon * exp(-5.0 * rand() / RAND_MAX);

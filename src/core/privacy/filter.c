@@ -180,3 +180,21 @@ dperm_filter_left(const DpermFilter *filter, const DpermFilterSums *spent)
 	}
 	return (DpermAmount) {low, 0};
 }
+
+DpermAmount
+dperm_filter_delta_left(const DpermFilter *filter, const DpermFilterSums *spent, double epsilon)
+{
+	DpermFilterSums all = dperm_filter_pure(epsilon, filter->order);
+	DpermAmount sums = {0, 0};
+	DpermAmount direct = {0, 0};
+
+	all.tail = all.direct = (DpermAmount) {0, 0};	/* it is in the delta */
+	all = dperm_filter_add(spent, &all);
+	if (sums_allow(filter, &all))
+		sums = dperm_amount_less(dperm_amount_share(filter->delta, SUM_PARTS, PARTS),
+								 dperm_amount_add(spent->delta, spent->tail));
+	if (divergences_allow(filter, dperm_filter_limit(filter), &all))
+		direct = dperm_amount_less(dperm_amount_share(filter->delta, DIRECT_PARTS, PARTS),
+								   spent->direct);
+	return dperm_amount_compare(sums, direct) < 0 ? direct : sums;
+}

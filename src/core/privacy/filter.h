@@ -75,4 +75,11 @@ extern DpermFilterSums dperm_filter_pure(double epsilon, double order);
  */
 extern DpermAmount dperm_filter_left(const DpermFilter *filter, const DpermFilterSums *spent);
 
+/*
+ * The largest delta of a release with this epsilon, of which nothing else is
+ * known, that would still be allowed.
+ */
+extern DpermAmount dperm_filter_delta_left(const DpermFilter *filter, const DpermFilterSums *spent,
+										   double epsilon);
+
 #endif							/* DPERM_FILTER_H */
