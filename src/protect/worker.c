@@ -48,7 +48,6 @@
 #include "protect/protection.h"
 #include "protect/worker.h"
 #include "protect/worker_rules.h"
-#include "relation/cluster.h"
 #include "relation/relation.h"
 
 /* How often to try to keep a release, and how long to wait in between. */
@@ -197,7 +196,7 @@ find_relation(void)
 	if (worker.call.registration == NULL)
 		dperm_protection_raise_changed(relation);
 	if (worker.call.registration->on_cluster)
-		dperm_cluster_connect(dperm_relation_owner(relation));
+		dperm_location_connect(dperm_relation_owner(relation));
 }
 
 /* -------------------------------------------------------------- charge */
