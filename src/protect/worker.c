@@ -41,7 +41,6 @@
 #include "base/message.h"
 #include "base/settings.h"
 #include "budget/own_rows.h"
-#include "budget/role_name.h"
 #include "protect/call_message.h"
 #include "protect/locks.h"
 #include "protect/phase.h"
