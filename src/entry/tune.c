@@ -22,6 +22,7 @@
 #include "base/option_table.h"
 #include "column/prior_argument.h"
 #include "core/base/classes.h"
+#include "core/base/json.h"
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
 #include "core/model/tuning.h"
@@ -69,9 +70,6 @@ typedef struct Tuning
 
 /* The default grid: these multiples of the default lambda. */
 static const double default_scales[] = {0.01, 0.1, 1, 10, 100};
-
-/* Maximum size of a candidate: the list becomes part of the model. */
-#define CANDIDATE_MAX 512
 
 /* A candidate from the argument, an object whose keys are argument names. */
 static Jsonb *
@@ -124,7 +122,8 @@ check_storable(const Tuning *tuning)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("candidates cannot be stored in a model"),
-				 errhint("A candidate is an object with a few plain values.")));
+				 errhint("A candidate is an object with a few plain values, and numbers of up to "
+						 "%d characters.", DPERM_JSON_NUMBER_MAX)));
 }
 
 /*
@@ -175,11 +174,6 @@ read_candidates(Tuning *tuning)
 		DpermOptions *options = &tuning->candidates[i];
 
 		*options = tuning->base;
-		if (given && VARSIZE(given_candidate(tuning, i)) > CANDIDATE_MAX)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("a candidate is too long"),
-					 errhint("A candidate should contain only a few arguments and their values.")));
 		if (given)
 			dperm_option_table_jsonb(options, DPERM_PLACE_CANDIDATE, given_candidate(tuning, i));
 		else
