@@ -101,21 +101,6 @@ read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *
 }
 
 /*
- * What the features argument says about its vectors: never what rows contain,
- * since the number of weights would reveal it.
- */
-static void
-look_at_features(const AggState *node, const Aggref *call, Call *known)
-{
-	Node	   *features =
-		(Node *) list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1)->expr;
-	ParamListInfo params = node->ss.ps.state->es_param_list_info;
-
-	known->encoded = dperm_encode_encoder(features, params, &known->made_by);
-	known->dimension = dperm_encode_dimension(features, params);
-}
-
-/*
  * The number of grouping sets that the node computes, in all of its phases; 0
  * or 1 if they do not overlap.
  */
@@ -281,21 +266,29 @@ init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
 	state->raw = palloc(sizeof(double) * dimension);
 }
 
-/* Check a call when it has its first row; what is known about it. */
+/*
+ * Check a call when it has its first row. What is known about its vectors is what
+ * the features argument says, never what rows contain: the number of weights
+ * would reveal it.
+ */
 static Call *
 look_at_call(FunctionCallInfo fcinfo)
 {
 	const AggState *node = castNode(AggState, fcinfo->context);
 	const Aggref *call = AggGetAggref(fcinfo);
+	ParamListInfo params = node->ss.ps.state->es_param_list_info;
 	Call	   *known = fcinfo->flinfo->fn_extra;
 
 	if (known == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		Node	   *features =
+			(Node *) list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1)->expr;
 
 		check_call(node, call);
 		known = palloc0(sizeof(Call));
-		look_at_features(node, call, known);
+		known->encoded = dperm_encode_encoder(features, params, &known->made_by);
+		known->dimension = dperm_encode_dimension(features, params);
 		fcinfo->flinfo->fn_extra = known;
 		MemoryContextSwitchTo(caller);
 	}
@@ -333,25 +326,6 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	return state;
 }
 
-/* Encode and keep one row, with a zero block if there is no vector. */
-static void
-keep_row(FitState *state, double label, const double *raw)
-{
-	DpermValue	value = {.present = raw != NULL, .vector = raw};
-	Size		needs = dperm_cache_needs(&state->cache);
-	Size		limit = Max(dperm_cache_memory * (Size) 1024, DPERM_FILL_SAMPLE);
-
-	if (needs > 0 && state->cache.keep.used > 0 &&
-		dperm_cache_size(&state->cache) + needs > limit)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a group needs more than %zu kB of memory", limit / 1024),
-				 errhint("Raise dperm.cache_memory, or train this group from a view with "
-						 "dp_logreg_train(), dp_svm_train() or dp_linreg_train(), which read rows "
-						 "in passes.")));
-	dperm_cache_add(&state->cache, &value, label, 0);
-}
-
 /*
  * Is the vector where dp_encode puts it? It always is, but privacy depends on
  * it, so it is checked.
@@ -365,16 +339,29 @@ in_shape(const FitState *state)
 	return true;
 }
 
-/* Add one row, with its vector or NULL. */
+/*
+ * Encode and keep one row, with a zero block if there is no vector, or none that
+ * can be read.
+ */
 static void
 add_group_row(FitState *state, double label, ArrayType *array)
 {
-	const double *raw = NULL;
+	bool		present = array && dperm_datum_values_read_array(array, state->element,
+															  state->block.count, state->raw) &&
+		in_shape(state);
+	DpermValue	value = {.present = present, .vector = present ? state->raw : NULL};
+	Size		needs = dperm_cache_needs(&state->cache);
+	Size		limit = Max(dperm_cache_memory * (Size) 1024, DPERM_FILL_SAMPLE);
 
-	if (array && dperm_datum_values_read_array(array, state->element, state->block.count,
-									   state->raw) && in_shape(state))
-		raw = state->raw;
-	keep_row(state, label, raw);
+	if (needs > 0 && state->cache.keep.used > 0 &&
+		dperm_cache_size(&state->cache) + needs > limit)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a group needs more than %zu kB of memory", limit / 1024),
+				 errhint("Raise dperm.cache_memory, or train this group from a view with "
+						 "dp_logreg_train(), dp_svm_train() or dp_linreg_train(), which read rows "
+						 "in passes.")));
+	dperm_cache_add(&state->cache, &value, label, 0);
 }
 
 /* Transition: (internal, label "any", features "any", epsilon [, options]) */
