@@ -14,7 +14,7 @@
 
 #include "budget/debit.h"
 #include "budget/grants.h"
-#include "budget/role_name.h"
+#include "budget/own_rows.h"
 #include "core/base/limits.h"
 
 /* Up to 2^40 calls: more than a budget has of the least epsilon. */

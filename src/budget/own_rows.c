@@ -12,7 +12,6 @@
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
-#include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
@@ -20,11 +19,11 @@
 #include "miscadmin.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
+#include "utils/typcache.h"
 
 #include "budget/own_rows.h"
 
@@ -69,27 +68,17 @@ column_number(TupleDesc desc, const char *column)
 }
 
 /*
- * The index named after the table and the column, if it is valid: one that is
- * being built need not contain all rows.
+ * The index named after the table and the column; InvalidOid if it is not valid,
+ * since it need not contain all rows then.
  */
-static Relation
-open_index(Relation table, const char *column)
+static Oid
+find_index(Relation table, const char *column)
 {
 	char	   *name = psprintf("%s_%s", RelationGetRelationName(table),
 								strcmp(column, "id") == 0 ? "pkey" : column);
 	Oid			index = get_relname_relid(name, RelationGetNamespace(table));
-	Relation	opened = NULL;
 
-	if (list_member_oid(RelationGetIndexList(table), index))
-	{
-		opened = index_open(index, AccessShareLock);
-		if (!opened->rd_index->indisvalid || opened->rd_index->indcheckxmin)
-		{
-			index_close(opened, NoLock);
-			opened = NULL;
-		}
-	}
-	return opened;
+	return OidIsValid(index) && get_index_isvalid(index) ? index : InvalidOid;
 }
 
 /* The condition that a column has a value. */
@@ -97,23 +86,11 @@ static ScanKeyData
 equals(TupleDesc desc, const char *column, Datum value)
 {
 	AttrNumber	number = column_number(desc, column);
+	TypeCacheEntry *type =
+		lookup_type_cache(TupleDescAttr(desc, number - 1)->atttypid, TYPECACHE_EQ_OPR);
 	ScanKeyData key;
 
-	switch (TupleDescAttr(desc, number - 1)->atttypid)
-	{
-		case UUIDOID:
-			ScanKeyInit(&key, number, BTEqualStrategyNumber, F_UUID_EQ, value);
-			break;
-		case TEXTOID:
-			ScanKeyInit(&key, number, BTEqualStrategyNumber, F_TEXTEQ, value);
-			break;
-		case NAMEOID:
-			ScanKeyInit(&key, number, BTEqualStrategyNumber, F_NAMEEQ, value);
-			break;
-		default:
-			ScanKeyInit(&key, number, BTEqualStrategyNumber, F_OIDEQ, value);
-			break;
-	}
+	ScanKeyInit(&key, number, BTEqualStrategyNumber, get_opcode(type->eq_opr), value);
 	return key;
 }
 
@@ -142,15 +119,14 @@ static DpermOwnRows
 visit_rows(const char *name, const char *column, Datum value, Snapshot snapshot, const char *null)
 {
 	Relation	table = table_open(dperm_own_rows_table(name), AccessShareLock);
-	Relation	index = open_index(table, column);
+	Oid			index = find_index(table, column);
 	DpermOwnRows found = {
 		.table = RelationGetRelid(table),
 		.desc = CreateTupleDescCopy(RelationGetDescr(table))
 	};
 	ScanKeyData key = equals(found.desc, column, value);
 	Snapshot	used = snapshot ? snapshot : dperm_own_rows_newest();
-	SysScanDesc scan = systable_beginscan(table, index ? RelationGetRelid(index) : InvalidOid,
-										  index != NULL, used, 1, &key);
+	SysScanDesc scan = systable_beginscan(table, index, OidIsValid(index), used, 1, &key);
 	HeapTuple	tuple;
 
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
@@ -161,8 +137,6 @@ visit_rows(const char *name, const char *column, Datum value, Snapshot snapshot,
 	systable_endscan(scan);
 	if (snapshot == NULL)
 		UnregisterSnapshot(used);
-	if (index)
-		index_close(index, NoLock);
 	table_close(table, NoLock);
 	return found;
 }
@@ -385,7 +359,6 @@ dperm_own_rows_update(DpermOwnRows *rows, int row, const DpermOwnField *fields, 
 {
 	Writer		writer;
 	TupleTableSlot *old;
-	EPQState	recheck;
 
 	if (!dperm_own_rows_lock(rows, row))
 		ereport(ERROR,
@@ -394,18 +367,12 @@ dperm_own_rows_update(DpermOwnRows *rows, int row, const DpermOwnField *fields, 
 				 errhint("Try again.")));
 	writer = begin_writing(rows->table);
 	old = table_slot_create(writer.table, &writer.estate->es_tupleTable);
-
-#if PG_VERSION_NUM >= 160000
-	EvalPlanQualInit(&recheck, writer.estate, NULL, NIL, -1, NIL);
-#else
-	EvalPlanQualInit(&recheck, writer.estate, NULL, NIL, -1);
-#endif
 	ExecForceStoreHeapTuple(rows->rows[row], old, false);
 	old->tts_tid = rows->rows[row]->t_self;
 	heap_deform_tuple(rows->rows[row], rows->desc, writer.slot->tts_values,
 					  writer.slot->tts_isnull);
 	set_fields(&writer, fields, count);
-	ExecSimpleRelationUpdate(writer.result, writer.estate, &recheck, old, writer.slot);
-	EvalPlanQualEnd(&recheck);
+	/* only a trigger would need to check conditions again */
+	ExecSimpleRelationUpdate(writer.result, writer.estate, NULL, old, writer.slot);
 	end_writing(&writer);
 }

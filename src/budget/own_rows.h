@@ -84,4 +84,11 @@ extern void dperm_own_rows_insert(const char *table, const DpermOwnField *fields
 extern void dperm_own_rows_update(DpermOwnRows *rows, int row,
 								  const DpermOwnField *fields, int count);
 
+/*
+ * A role as a value of dperm_role_name, and the role of such a value
+ * (role_name.c).
+ */
+extern Datum dperm_role_name_make(Oid role);
+extern Oid	dperm_role_name_role(Datum value);
+
 #endif							/* DPERM_OWN_ROWS_H */

@@ -19,7 +19,7 @@
 #include "utils/builtins.h"
 
 #include "base/compat.h"
-#include "budget/role_name.h"
+#include "budget/own_rows.h"
 
 PG_FUNCTION_INFO_V1(dperm_role_name_in);
 PG_FUNCTION_INFO_V1(dperm_role_name_out);

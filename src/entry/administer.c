@@ -24,9 +24,7 @@
 #include "core/base/limits.h"
 #include "core/privacy/filter.h"
 #include "entry/administer.h"
-#include "relation/location.h"
 #include "relation/relation.h"
-#include "relation/row_sources.h"
 
 PG_FUNCTION_INFO_V1(dperm_administer);
 PG_FUNCTION_INFO_V1(dperm_budget_limit);

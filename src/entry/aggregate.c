@@ -17,6 +17,7 @@
 #include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
+#include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -53,9 +54,8 @@ typedef struct Call
 /* The state of one group. */
 typedef struct FitState
 {
-	/* parameters, as the first row gave them; they may not change */
+	/* parameters, as the first row gave them */
 	DpermOptions options;
-	Jsonb	   *options_arg;	/* NULL: none */
 
 	/* how to read a row */
 	DpermLabel	label;
@@ -87,67 +87,17 @@ enum
 	ARG_OPTIONS
 };
 
-/* Has the caller passed this argument? */
-static inline bool
-has_arg(FunctionCallInfo fcinfo, int n)
-{
-	return PG_NARGS() > n && !PG_ARGISNULL(n);
-}
-
 /* Read the options from the first row. */
 static void
-read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, FitState *state)
+read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options)
 {
-	DpermOptions *options = &state->options;
-
 	dperm_options_init(options, learner);
 	dperm_option_table_set(options, "epsilon", PG_GETARG_DATUM(ARG_EPSILON),
 						   PG_ARGISNULL(ARG_EPSILON));
-	if (has_arg(fcinfo, ARG_OPTIONS))
-	{
-		state->options_arg = PG_GETARG_JSONB_P_COPY(ARG_OPTIONS);
-		dperm_option_table_jsonb(options, DPERM_PLACE_AGGREGATE, state->options_arg);
-	}
+	if (PG_NARGS() > ARG_OPTIONS && !PG_ARGISNULL(ARG_OPTIONS))
+		dperm_option_table_jsonb(options, DPERM_PLACE_AGGREGATE,
+								 PG_GETARG_JSONB_P_COPY(ARG_OPTIONS));
 	dperm_options_settle(options);
-}
-
-/* Parameters belong to the group, not to rows. */
-static void
-check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
-{
-	bool		same = has_arg(fcinfo, ARG_EPSILON) &&
-		PG_GETARG_FLOAT8(ARG_EPSILON) == state->options.epsilon &&
-		has_arg(fcinfo, ARG_OPTIONS) == (state->options_arg != NULL);
-
-	if (same && state->options_arg)
-	{
-		Jsonb	   *now = PG_GETARG_JSONB_P(ARG_OPTIONS);
-
-		same = VARSIZE(now) == VARSIZE(state->options_arg) &&
-			memcmp(now, state->options_arg, VARSIZE(now)) == 0;
-		PG_FREE_IF_COPY(now, ARG_OPTIONS);
-	}
-	if (!same)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon and options must be the same for all rows of a group"),
-				 errhint("They are parameters of the model; if they depend on a column, group by "
-						 "that column.")));
-}
-
-/*
- * What the features argument says about its vectors: never what rows contain,
- * since the number of weights would reveal it.
- */
-static void
-look_at_features(const AggState *node, const Aggref *call, Call *known)
-{
-	Node	   *features =
-		(Node *) list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1)->expr;
-	ParamListInfo params = node->ss.ps.state->es_param_list_info;
-
-	known->encoded = dperm_encode_encoder(features, params, &known->made_by);
-	known->dimension = dperm_encode_dimension(features, params);
 }
 
 /*
@@ -201,7 +151,8 @@ check_parameters(Agg *agg, const Aggref *call)
 
 		/* what rows are sorted by is not an argument */
 		if (!argument->resjunk && foreach_current_index(cell) >= ARG_EPSILON - 1 &&
-			has_ungrouped_column((Node *) argument->expr, agg))
+			(has_ungrouped_column((Node *) argument->expr, agg) ||
+			 contain_volatile_functions((Node *) argument->expr)))
 			ereport(ERROR,
 					(errcode(ERRCODE_GROUPING_ERROR),
 					 errmsg("epsilon and options of dp_logreg, dp_svm and dp_linreg must be "
@@ -315,21 +266,29 @@ init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
 	state->raw = palloc(sizeof(double) * dimension);
 }
 
-/* Check a call when it has its first row; what is known about it. */
+/*
+ * Check a call when it has its first row. What is known about its vectors is what
+ * the features argument says, never what rows contain: the number of weights
+ * would reveal it.
+ */
 static Call *
 look_at_call(FunctionCallInfo fcinfo)
 {
 	const AggState *node = castNode(AggState, fcinfo->context);
 	const Aggref *call = AggGetAggref(fcinfo);
+	ParamListInfo params = node->ss.ps.state->es_param_list_info;
 	Call	   *known = fcinfo->flinfo->fn_extra;
 
 	if (known == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		Node	   *features =
+			(Node *) list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1)->expr;
 
 		check_call(node, call);
 		known = palloc0(sizeof(Call));
-		look_at_features(node, call, known);
+		known->encoded = dperm_encode_encoder(features, params, &known->made_by);
+		known->dimension = dperm_encode_dimension(features, params);
 		fcinfo->flinfo->fn_extra = known;
 		MemoryContextSwitchTo(caller);
 	}
@@ -348,7 +307,7 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	int			dimension;
 
 	state->known = known;
-	read_group_options(fcinfo, learner, state);
+	read_group_options(fcinfo, learner, &state->options);
 	state->element = dperm_datum_values_element_type(features_type);
 	if (!OidIsValid(state->element))
 		ereport(ERROR,
@@ -367,25 +326,6 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	return state;
 }
 
-/* Encode and keep one row, with a zero block if there is no vector. */
-static void
-keep_row(FitState *state, double label, const double *raw)
-{
-	DpermValue	value = {.present = raw != NULL, .vector = raw};
-	Size		needs = dperm_cache_needs(&state->cache);
-	Size		limit = Max(dperm_cache_memory * (Size) 1024, DPERM_FILL_SAMPLE);
-
-	if (needs > 0 && state->cache.keep.used > 0 &&
-		dperm_cache_size(&state->cache) + needs > limit)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a group needs more than %zu kB of memory", limit / 1024),
-				 errhint("Raise dperm.cache_memory, or train this group from a view with "
-						 "dp_logreg_train(), dp_svm_train() or dp_linreg_train(), which read rows "
-						 "in passes.")));
-	dperm_cache_add(&state->cache, &value, label, 0);
-}
-
 /*
  * Is the vector where dp_encode puts it? It always is, but privacy depends on
  * it, so it is checked.
@@ -399,16 +339,29 @@ in_shape(const FitState *state)
 	return true;
 }
 
-/* Add one row, with its vector or NULL. */
+/*
+ * Encode and keep one row, with a zero block if there is no vector, or none that
+ * can be read.
+ */
 static void
 add_group_row(FitState *state, double label, ArrayType *array)
 {
-	const double *raw = NULL;
+	bool		present = array && dperm_datum_values_read_array(array, state->element,
+															  state->block.count, state->raw) &&
+		in_shape(state);
+	DpermValue	value = {.present = present, .vector = present ? state->raw : NULL};
+	Size		needs = dperm_cache_needs(&state->cache);
+	Size		limit = Max(dperm_cache_memory * (Size) 1024, DPERM_FILL_SAMPLE);
 
-	if (array && dperm_datum_values_read_array(array, state->element, state->block.count,
-									   state->raw) && in_shape(state))
-		raw = state->raw;
-	keep_row(state, label, raw);
+	if (needs > 0 && state->cache.keep.used > 0 &&
+		dperm_cache_size(&state->cache) + needs > limit)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a group needs more than %zu kB of memory", limit / 1024),
+				 errhint("Raise dperm.cache_memory, or train this group from a view with "
+						 "dp_logreg_train(), dp_svm_train() or dp_linreg_train(), which read rows "
+						 "in passes.")));
+	dperm_cache_add(&state->cache, &value, label, 0);
 }
 
 /* Transition: (internal, label "any", features "any", epsilon [, options]) */
@@ -430,14 +383,9 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 	if (where != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate transition function called in non-aggregate context");
 
-	if (PG_ARGISNULL(0))
-		state = make_state(fcinfo, context, learner, look_at_call(fcinfo));
-	else
-	{
-		state = (FitState *) PG_GETARG_POINTER(0);
-		check_unchanged(fcinfo, state);
-	}
-
+	state = PG_ARGISNULL(0) ?
+		make_state(fcinfo, context, learner, look_at_call(fcinfo)) :
+		(FitState *) PG_GETARG_POINTER(0);
 	label = dperm_label_read(&state->label, PG_GETARG_DATUM(ARG_LABEL), PG_ARGISNULL(ARG_LABEL));
 	if (!PG_ARGISNULL(ARG_FEATURES))
 		array = dperm_datum_values_get_array(PG_GETARG_DATUM(ARG_FEATURES));

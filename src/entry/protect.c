@@ -27,10 +27,7 @@
 #include "protect/registered_columns.h"
 #include "query/persons.h"
 #include "query/source.h"
-#include "relation/cluster.h"
-#include "relation/location.h"
 #include "relation/relation.h"
-#include "relation/row_sources.h"
 
 PG_FUNCTION_INFO_V1(dp_protect);
 PG_FUNCTION_INFO_V1(dp_unprotect);
@@ -379,8 +376,7 @@ protect_table(Protecting *protecting, const DpermRegistration *before)
 	static const Oid types[] = {OIDOID, TEXTOID, NAMEOID, NAMEARRAYOID, JSONBOID, TEXTOID};
 	Oid			relation = protecting->relation;
 	const DpermRegistration nothing = {.relation = relation};
-	bool		distributed,
-				isnull;
+	bool		isnull;
 
 	if (protecting->budget == NULL)
 		ereport(ERROR,
@@ -389,9 +385,8 @@ protect_table(Protecting *protecting, const DpermRegistration *before)
 				 errhint(REQUIRED_HINT)));
 	check_table(protecting);
 	check_columns(protecting, before ? before : &nothing);
-	distributed = dperm_location_protected_on_citus(relation);
-	if (distributed)
-		dperm_cluster_connect(dperm_relation_owner(relation));
+	if (dperm_location_protected_on_citus(relation))
+		dperm_location_connect(dperm_relation_owner(relation));
 	(void) dperm_administer_call("dperm_protect", lengthof(types), types, (NullableDatum[]) {
 		{ObjectIdGetDatum(relation), false},
 		text_argument(protecting->budget),
@@ -401,8 +396,7 @@ protect_table(Protecting *protecting, const DpermRegistration *before)
 		text_argument(describe_registration(protecting))
 	}, &isnull);
 	tell_columns(relation);
-	if (dperm_location_has_citus())
-		dperm_cluster_warn(relation, distributed);
+	dperm_location_warn(relation);
 }
 
 /* Raise an error for arguments of a view that differ from its table. */

@@ -9,9 +9,11 @@
  */
 #include "postgres.h"
 
+#include "common/shortest_dec.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
 #include "base/arguments.h"
@@ -20,13 +22,14 @@
 #include "base/option_table.h"
 #include "column/prior_argument.h"
 #include "core/base/classes.h"
+#include "core/base/json.h"
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
+#include "core/model/tuning.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
-#include "entry/candidates.h"
 #include "entry/train.h"
 #include "query/queries.h"
 #include "train/call_charge.h"
@@ -47,7 +50,9 @@ typedef struct Tuning
 	DpermSourceNames names;
 	DpermSelection selection;
 	List	   *identity;		/* names of columns */
-	DpermCandidates candidates;
+	int			count;			/* of candidates */
+	DpermOptions *candidates;	/* base, with changes */
+	Jsonb	   *given;			/* the argument; NULL: they are the default grid */
 	DpermSource *sources;		/* of each candidate */
 	/*
 	 * loaded rows: the portion of each candidate; then the last one, each set
@@ -62,6 +67,122 @@ typedef struct Tuning
 	DpermRows **tested_on;
 	List	   *tried;			/* queries that have been checked */
 } Tuning;
+
+/* The default grid: these multiples of the default lambda. */
+static const double default_scales[] = {0.01, 0.1, 1, 10, 100};
+
+/* A candidate from the argument, an object whose keys are argument names. */
+static Jsonb *
+given_candidate(const Tuning *tuning, int i)
+{
+	return JsonbValueToJsonb(getIthJsonbValueFromContainer(&tuning->given->root, i));
+}
+
+/* A candidate as JSON: as specified, or a multiple of the default lambda. */
+static char *
+candidate_json(const Tuning *tuning, int i)
+{
+	if (tuning->given)
+		return JsonbToCString(NULL, &given_candidate(tuning, i)->root, -1);
+	return psprintf("{\"scale\": %s}", double_to_shortest_decimal(tuning->candidates[i].scale));
+}
+
+/* What the units are called. */
+static const char *
+units_name(const Tuning *tuning)
+{
+	return tuning->candidates[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows";
+}
+
+/* How a model was chosen, as it becomes part of it (core/model/tuning.h). */
+static DpermText
+describe_choice(const Tuning *tuning, int64 units, int chosen)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
+					 ", \"portions\": %d, \"chosen\": %s, \"candidates\": [",
+					 dperm_selection_name(tuning->selection), units_name(tuning), units,
+					 tuning->count + 1, candidate_json(tuning, chosen));
+	for (int i = 0; i < tuning->count; i++)
+		appendStringInfo(&text, "%s%s", i == 0 ? "" : ", ", candidate_json(tuning, i));
+	appendStringInfoString(&text, "]}");
+	return (DpermText) {text.data, text.len};
+}
+
+/* Raise an error for candidates that the model could not say. */
+static void
+check_storable(const Tuning *tuning)
+{
+	DpermText	text = describe_choice(tuning, 1, 0);
+	DpermTuning read;
+
+	if (dperm_tuning_read(&text, &read) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("candidates cannot be stored in a model"),
+				 errhint("A candidate is an object with a few plain values, and numbers of up to "
+						 "%d characters.", DPERM_JSON_NUMBER_MAX)));
+}
+
+/*
+ * Raise an error for candidates that are the same: each takes rows from the
+ * others.
+ */
+static void
+check_different(const Tuning *tuning)
+{
+	for (int i = 0; i < tuning->count; i++)
+		for (int j = 0; j < i; j++)
+			if (memcmp(&tuning->candidates[i], &tuning->candidates[j], sizeof(DpermOptions)) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("candidate %s appears twice", candidate_json(tuning, i)),
+						 errhint("Specify each candidate once: each is trained on its own portion "
+								 "of the rows.")));
+}
+
+/* Read the candidates from the arguments. */
+static void
+read_candidates(Tuning *tuning)
+{
+	Jsonb	   *given = dperm_arguments_jsonb(tuning->fcinfo, "candidates");
+
+	if (tuning->base.lambda >= 0 && !given)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify lambda when tuning it"),
+				 errhint("Specify candidates, as in '[{\"lambda\": 0.01}, {\"lambda\": "
+						 "0.001}]'.")));
+	if (given && (!JB_ROOT_IS_ARRAY(given) || JB_ROOT_IS_SCALAR(given)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("candidates must be a JSON array of objects"),
+				 errhint("For example '[{\"lambda\": 0.01}, {\"lambda\": 0.001}]'.")));
+	tuning->given = given;
+	tuning->count = given ? JB_ROOT_COUNT(given) : lengthof(default_scales);
+	if (tuning->count < 1 || tuning->count > DPERM_CANDIDATES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there must be between 1 and %d candidates", DPERM_CANDIDATES_MAX),
+				 errhint("Each candidate is trained on its own portion of the rows, so specify "
+						 "only a few.")));
+	tuning->candidates = palloc0(sizeof(DpermOptions) * tuning->count);
+	for (int i = 0; i < tuning->count; i++)
+	{
+		DpermOptions *options = &tuning->candidates[i];
+
+		*options = tuning->base;
+		if (given)
+			dperm_option_table_jsonb(options, DPERM_PLACE_CANDIDATE, given_candidate(tuning, i));
+		else
+			options->scale = default_scales[i];
+		dperm_options_settle(options);
+	}
+	check_different(tuning);
+	check_storable(tuning);
+}
 
 /* The arguments of a tuning, and the options of each candidate. */
 static void
@@ -88,9 +209,9 @@ read_arguments(Tuning *tuning, DpermLearner learner)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown selection \"%s\"", selection),
 				 errhint("Use 'permute_and_flip' or 'exponential'.")));
-	dperm_candidates_read(&tuning->candidates, fcinfo, &tuning->base);
-	tuning->sources = palloc0(sizeof(DpermSource) * tuning->candidates.count);
-	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
+	read_candidates(tuning);
+	tuning->sources = palloc0(sizeof(DpermSource) * tuning->count);
+	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->count);
 	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED);
 	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
 	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
@@ -135,10 +256,10 @@ check_unaltered(const DpermSource *first, const DpermSource *other)
 static void
 open_sources(Tuning *tuning)
 {
-	for (int i = 0; i < tuning->candidates.count; i++)
+	for (int i = 0; i < tuning->count; i++)
 	{
 		DpermSource *source = &tuning->sources[i];
-		DpermOptions *options = &tuning->candidates.each[i];
+		DpermOptions *options = &tuning->candidates[i];
 
 		dperm_queries_open(source, &tuning->names, options, &tuning->tried);
 		check_unaltered(&tuning->sources[0], source);
@@ -159,17 +280,17 @@ open_sources(Tuning *tuning)
 static void
 divide_sources(Tuning *tuning)
 {
-	int			portions = tuning->candidates.count + 1;
+	int			portions = tuning->count + 1;
 	Datum		key;
 
 	if (dperm_source_only_once(&tuning->sources[0]))
 	{
-		for (int i = 0; i < tuning->candidates.count; i++)
+		for (int i = 0; i < tuning->count; i++)
 			tuning->sources[i].portions = portions;
 		return;
 	}
 	key = dperm_queries_key();
-	for (int i = 0; i < tuning->candidates.count; i++)
+	for (int i = 0; i < tuning->count; i++)
 		dperm_queries_divide(&tuning->sources[i], portions, tuning->identity, key,
 							 &tuning->tried);
 }
@@ -181,24 +302,13 @@ divide_sources(Tuning *tuning)
 static void
 settle_knots(Tuning *tuning, int64 rows)
 {
-	for (int i = 0; i < tuning->candidates.count; i++)
+	for (int i = 0; i < tuning->count; i++)
 	{
 		DpermEncoder *encoder = &tuning->sources[i].spec.encoder;
 
-		*encoder = dperm_options_bend_for(&tuning->candidates.each[i], *encoder, rows);
+		*encoder = dperm_options_bend_for(&tuning->candidates[i], *encoder, rows);
 	}
 	dperm_load_bend(tuning->sets, tuning->set_count);
-}
-
-/* The setup of a candidate that is trained on this many rows. */
-static DpermSetup
-setup_of_candidate(const Tuning *tuning, int candidate, int64 rows)
-{
-	const DpermOptions *options = &tuning->candidates.each[candidate];
-	const DpermEncoder *encoder = &tuning->sources[candidate].spec.encoder;
-
-	return dperm_options_setup(options, dperm_encoder_dim(encoder),
-							   dperm_options_noise(options, encoder, false), rows);
 }
 
 /*
@@ -211,26 +321,23 @@ settle_delta(Tuning *tuning, const int64 *rows, int64 total)
 {
 	DpermSetup	spends = {.delta = 0};
 
-	for (int i = 0; i < tuning->candidates.count; i++)
+	for (int i = 0; i < tuning->count; i++)
 	{
-		DpermSetup	setup = setup_of_candidate(tuning, i, rows[i]);
+		const DpermOptions *options = &tuning->candidates[i];
+		const DpermEncoder *encoder = &tuning->sources[i].spec.encoder;
+		DpermSetup	setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
+											   dperm_options_noise(options, encoder, false),
+											   rows[i]);
 
 		if (setup.delta > 0)
 			spends = setup;
 	}
-	for (int i = 0; i < tuning->candidates.count; i++)
+	for (int i = 0; i < tuning->count; i++)
 	{
-		tuning->candidates.each[i].gaussian_only = spends.delta > 0;
-		tuning->candidates.each[i].delta = spends.delta;
+		tuning->candidates[i].gaussian_only = spends.delta > 0;
+		tuning->candidates[i].delta = spends.delta;
 	}
 	dperm_options_advise(&spends, total);
-}
-
-/* What the units are called. */
-static const char *
-units_name(const Tuning *tuning)
-{
-	return tuning->candidates.each[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows";
 }
 
 /*
@@ -247,18 +354,19 @@ too_few_units(const Tuning *tuning)
 			 errhint("There are too few %s for this many candidates.", units_name(tuning))));
 }
 
-/* Will two candidates have the same encoder, whatever the number of rows? */
+/* Will two candidates encode rows in the same way, whatever their number? */
 static bool
-same_encoder(const Tuning *tuning, const DpermSource *a, const DpermSource *b)
+same_rows(const Tuning *tuning, const DpermSource *a, const DpermSource *b)
 {
 	const DpermEncoder *one = &a->spec.encoder;
 	const DpermEncoder *other = &b->spec.encoder;
-	const DpermOptions *each = tuning->candidates.each;
+	const DpermOptions *each = tuning->candidates;
 	size_t		size = dperm_encoder_form_size(one);
 	unsigned char *forms[2];
 	DpermKnotsNoise noise[2];
 
-	if (dperm_encoder_form_size(other) != size ||
+	if (a->spec.loss.kind != b->spec.loss.kind || a->spec.loss.h != b->spec.loss.h ||
+		dperm_encoder_form_size(other) != size ||
 		dperm_bend_is_open(one) != dperm_bend_is_open(other))
 		return false;
 	forms[0] = palloc(size);
@@ -269,14 +377,6 @@ same_encoder(const Tuning *tuning, const DpermSource *a, const DpermSource *b)
 	noise[1] = dperm_options_knots_noise(&each[b - tuning->sources], other);
 	return memcmp(forms[0], forms[1], size) == 0 &&
 		memcmp(&noise[0], &noise[1], sizeof(DpermKnotsNoise)) == 0;
-}
-
-/* Do two candidates encode rows in the same way? */
-static bool
-same_rows(const Tuning *tuning, const DpermSource *a, const DpermSource *b)
-{
-	return a->spec.loss.kind == b->spec.loss.kind && a->spec.loss.h == b->spec.loss.h &&
-		same_encoder(tuning, a, b);
 }
 
 /*
@@ -304,7 +404,7 @@ find_set(Tuning *tuning, const DpermSource *source, int first)
 static void
 load_candidates(Tuning *tuning, int64 *portions)
 {
-	int			count = tuning->candidates.count;
+	int			count = tuning->count;
 
 	tuning->sets = palloc0(sizeof(DpermRows) * 2 * count);
 	for (int i = 0; i < count; i++)
@@ -353,17 +453,23 @@ mistakes_of(const Tuning *tuning, Datum result, int64 rows)
 }
 
 /*
- * Count the mistakes of the models of all candidates on the last portion, which
- * has this many rows, where the rows are.
+ * The mistakes of the models of all candidates on the last portion, which has
+ * this many units: counted here if rows are read once, else where they are.
  */
 static void
-count_mistakes(const Tuning *tuning, const DpermTask *tasks, int64 rows, int64 *mistakes)
+test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mistakes)
 {
-	int			count = tuning->candidates.count;
+	int			count = tuning->count;
 	Datum	   *requests = palloc(sizeof(Datum) * count);
 	Datum	   *results = palloc(sizeof(Datum) * count);
 	int		   *portions = palloc(sizeof(int) * count);
 
+	if (tuning->sources[0].once && !tuning->tested_on[0]->elsewhere)
+	{
+		for (int i = 0; i < count; i++)
+			mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
+		return;
+	}
 	for (int i = 0; i < count; i++)
 	{
 		requests[i] =
@@ -372,38 +478,21 @@ count_mistakes(const Tuning *tuning, const DpermTask *tasks, int64 rows, int64 *
 	}
 	dperm_queries_pass(&tuning->sources[0], count, requests, portions, results);
 	for (int i = 0; i < count; i++)
-		mistakes[i] = mistakes_of(tuning, results[i], rows);
-}
-
-/*
- * The mistakes of the models of all candidates on the last portion, which has
- * this many units.
- */
-static void
-test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mistakes)
-{
-	int			count = tuning->candidates.count;
-
-	if (tuning->sources[0].once && !tuning->tested_on[0]->elsewhere)
-		for (int i = 0; i < count; i++)
-			mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
-	else
-		count_mistakes(tuning, tasks, units, mistakes);
+		mistakes[i] = mistakes_of(tuning, results[i], units);
 }
 
 /* Algorithm 4: the chosen model, or NULL if there are no rows. */
 static DpermModel *
 tune_privately(Tuning *tuning)
 {
-	int			portions = tuning->candidates.count + 1;
-	DpermTask  *tasks = palloc0(sizeof(DpermTask) * tuning->candidates.count);
+	int			portions = tuning->count + 1;
+	DpermTask  *tasks = palloc0(sizeof(DpermTask) * tuning->count);
 	int64	   *rows = palloc(sizeof(int64) * portions);
-	int64	   *mistakes = palloc(sizeof(int64) * tuning->candidates.count);
-	int		   *order = palloc(sizeof(int) * tuning->candidates.count);
+	int64	   *mistakes = palloc(sizeof(int64) * tuning->count);
+	int		   *order = palloc(sizeof(int) * tuning->count);
 	int64		total = 0;
 	DpermEntropy entropy;
 	int			chosen;
-	char	   *how;
 
 	load_candidates(tuning, rows);
 	for (int i = 0; i < portions; i++)
@@ -418,29 +507,25 @@ tune_privately(Tuning *tuning)
 			too_few_units(tuning);
 	settle_knots(tuning, total / portions);
 	settle_delta(tuning, rows, total);
-	dperm_noise_notice(tuning->candidates.each, tuning->sources, tuning->candidates.count, portions,
+	dperm_noise_notice(tuning->candidates, tuning->sources, tuning->count, portions,
 					   total);
-	for (int i = 0; i < tuning->candidates.count; i++)
+	for (int i = 0; i < tuning->count; i++)
 		tasks[i] =
-			(DpermTask) {.options = &tuning->candidates.each[i], .rows = &tuning->sets[i]};
-	dperm_tasks_run(tasks, tuning->candidates.count);
-	test_candidates(tuning, tasks, rows[tuning->candidates.count], mistakes);
+			(DpermTask) {.options = &tuning->candidates[i], .rows = &tuning->sets[i]};
+	dperm_tasks_run(tasks, tuning->count);
+	test_candidates(tuning, tasks, rows[tuning->count], mistakes);
 	dperm_load_close(tuning->sets, tuning->set_count);
 
 	dperm_entropy_init(&entropy, dperm_host_random, NULL);
 	chosen = dperm_selection_choose(&entropy, tuning->selection,
 						  dperm_selection_budget_for(tuning->base.epsilon, tuning->base.neighbours),
 						  is_regression(tuning) ? DPERM_ERRORS_PARTS :
-						  dperm_person_parts(tuning->candidates.each[0].unit), mistakes,
-						  tuning->candidates.count, order);
+						  dperm_person_parts(tuning->candidates[0].unit), mistakes,
+						  tuning->count, order);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_host_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&entropy);
-	how = psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
-				   ", \"portions\": %d, %s}",
-				   dperm_selection_name(tuning->selection), units_name(tuning), total, portions,
-				   dperm_candidates_json(&tuning->candidates, chosen));
-	tasks[chosen].model->tuning = (DpermText) {how, (int) strlen(how)};
+	tasks[chosen].model->tuning = describe_choice(tuning, total, chosen);
 	return tasks[chosen].model;
 }
 

@@ -37,8 +37,7 @@
 #include "budget/own_rows.h"
 #include "protect/locks.h"
 #include "protect/registry.h"
-#include "relation/location.h"
-#include "relation/row_sources.h"
+#include "relation/relation.h"
 
 /*
  * Lock a relation for this process. PostgreSQL processes invalidation messages

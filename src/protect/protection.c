@@ -20,9 +20,7 @@
 #include "column/domain_narrow.h"
 #include "core/privacy/claim.h"
 #include "protect/protection.h"
-#include "relation/location.h"
 #include "relation/relation.h"
-#include "relation/row_sources.h"
 
 /*
  * Raise an error for a relation that is closed: its owner has to decide. reason

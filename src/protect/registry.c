@@ -22,7 +22,6 @@
 
 #include "base/compat.h"
 #include "budget/own_rows.h"
-#include "budget/role_name.h"
 #include "protect/registry.h"
 #include "relation/relation.h"
 

@@ -38,7 +38,6 @@
 #include "column/domains.h"
 #include "protect/view.h"
 #include "relation/relation.h"
-#include "relation/row_sources.h"
 
 #define OTHERWISE "a stored generated column, a column that a trigger fills, or a materialized " \
 	"view with the unit"

@@ -39,13 +39,11 @@
 #include "base/message.h"
 #include "base/settings.h"
 #include "budget/own_rows.h"
-#include "budget/role_name.h"
 #include "protect/call_message.h"
 #include "protect/locks.h"
 #include "protect/phase.h"
 #include "protect/protection.h"
 #include "protect/worker.h"
-#include "relation/cluster.h"
 #include "relation/relation.h"
 
 /* How often to try to keep a release, and how long to wait in between. */
@@ -193,7 +191,7 @@ find_relation(void)
 	if (worker.call.registration == NULL)
 		dperm_protection_raise_changed(relation);
 	if (worker.call.registration->on_cluster)
-		dperm_cluster_connect(dperm_relation_owner(relation));
+		dperm_location_connect(dperm_relation_owner(relation));
 }
 
 /* -------------------------------------------------------------- charge */

@@ -34,7 +34,6 @@
 #include "query/checked_query.h"
 #include "query/query_rules.h"
 #include "query/view_rows.h"
-#include "relation/location.h"
 #include "relation/relation.h"
 
 /* Is this an error that a server without our functions and types raises? */

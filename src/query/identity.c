@@ -12,6 +12,8 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
+#include "access/xact.h"
+#include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
 #include "catalog/pg_index.h"
@@ -25,12 +27,12 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "column/domains.h"
 #include "query/identity.h"
 #include "query/persons.h"
-#include "relation/constraint_age.h"
 
 /* Columns that identify rows together. */
 typedef struct Key
@@ -52,6 +54,47 @@ quoted_list(List *names)
 	return list.data;
 }
 
+/*
+ * Does the active snapshot see a row of the catalog? The catalog is read in its
+ * current state, but rows as of the snapshot: in between, another session may
+ * have deleted duplicates and created a unique index. A row that has changed
+ * for any other reason also counts as new: the call succeeds in a new
+ * transaction.
+ */
+static bool
+is_settled(HeapTuple tuple)
+{
+	Snapshot	snapshot = GetActiveSnapshot();
+	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
+
+	/* a cursor's snapshot may be older than changes of its own transaction */
+	if (TransactionIdIsCurrentTransactionId(xmin))
+		return HeapTupleHeaderGetCmin(tuple->t_data) < snapshot->curcid;
+	return !XidInMVCCSnapshot(xmin, snapshot);
+}
+
+/*
+ * Does the snapshot see that the partitions of a table are attached? Attaching
+ * one changes its row in pg_class.
+ */
+static bool
+parts_are_settled(Oid table)
+{
+	bool		result = true;
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
+	{
+		HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(lfirst_oid(cell)));
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for relation %u", lfirst_oid(cell));
+		result = result && (lfirst_oid(cell) == table || is_settled(tuple));
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
 /* Is a column not null, by a constraint that holds for all rows? */
 static bool
 is_not_null(Relation relation, AttrNumber number)
@@ -60,7 +103,7 @@ is_not_null(Relation relation, AttrNumber number)
 	/* it may have been marked not null long before it was validated */
 	HeapTuple	tuple = findNotNullConstraintAttnum(RelationGetRelid(relation), number);
 
-	return HeapTupleIsValid(tuple) && dperm_constraint_age_tuple(tuple) &&
+	return HeapTupleIsValid(tuple) && is_settled(tuple) &&
 		TupleDescCompactAttr(RelationGetDescr(relation), number - 1)->attnullability ==
 		ATTNULLABLE_VALID;
 #else
@@ -71,8 +114,7 @@ is_not_null(Relation relation, AttrNumber number)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for attribute %d of relation %u", number,
 			 RelationGetRelid(relation));
-	result =
-		((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull && dperm_constraint_age_tuple(tuple);
+	result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull && is_settled(tuple);
 	ReleaseSysCache(tuple);
 	return result;
 #endif
@@ -103,7 +145,7 @@ unique_columns(Oid index)
 		elog(ERROR, "cache lookup failed for index %u", index);
 	form = (Form_pg_index) GETSTRUCT(tuple);
 	if (form->indisunique && form->indisvalid && form->indimmediate &&
-		heap_attisnull(tuple, Anum_pg_index_indpred, NULL) && dperm_constraint_age_tuple(tuple))
+		heap_attisnull(tuple, Anum_pg_index_indpred, NULL) && is_settled(tuple))
 	{
 		key.count = form->indnkeyatts;
 		for (int i = 0; i < key.count; i++)
@@ -113,6 +155,15 @@ unique_columns(Oid index)
 
 	/* an expression has no number */
 	return is_part(&key, InvalidAttrNumber) ? (Key) {0} : key;
+}
+
+/* Does a primary key hold for the rows of the snapshot? */
+bool
+dperm_identity_key_holds(Oid constraint)
+{
+	Oid			index = get_constraint_index(constraint);
+
+	return unique_columns(index).count > 0 && parts_are_settled(IndexGetRelation(index, false));
 }
 
 /* Are all columns of a key among those of another? */
@@ -206,7 +257,7 @@ is_key(Oid oid, Key key, bool with_children)
 	{
 		/* an index does not cover the tables that inherit from its table */
 		result = all_not_null(relation, &key) && has_unique_index(relation, &key) &&
-			(kind == RELKIND_PARTITIONED_TABLE ? dperm_constraint_age_partitions(oid) :
+			(kind == RELKIND_PARTITIONED_TABLE ? parts_are_settled(oid) :
 			 !with_children || find_inheritance_children(oid, AccessShareLock) == NIL);
 	}
 	relation_close(relation, AccessShareLock);

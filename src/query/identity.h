@@ -16,4 +16,10 @@
  */
 extern char *dperm_identity_sql(const DpermSource *source, List *identity);
 
+/*
+ * Does a primary key, in a table and all of its partitions, hold for all rows
+ * that the active snapshot sees?
+ */
+extern bool dperm_identity_key_holds(Oid constraint);
+
 #endif							/* DPERM_IDENTITY_H */

@@ -11,6 +11,7 @@
 #include "access/sysattr.h"
 #include "access/transam.h"
 #include "catalog/dependency.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -25,14 +26,6 @@
 #include "base/known_tree.h"
 #include "query/query_rules.h"
 #include "query/row_order.h"
-#include "relation/row_sources.h"
-
-/* Is a function volatile? */
-static bool
-is_volatile(Oid function, void *context)
-{
-	return func_volatile(function) == PROVOLATILE_VOLATILE;
-}
 
 /*
  * Is one of the functions behind an aggregate volatile? The aggregate itself is
@@ -41,7 +34,24 @@ is_volatile(Oid function, void *context)
 static bool
 is_volatile_aggregate(Oid aggregate)
 {
-	return dperm_row_sources_aggregate(aggregate, is_volatile, NULL);
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	bool		result = false;
+	Form_pg_aggregate form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	{
+		Oid			functions[] = {form->aggtransfn, form->aggfinalfn, form->aggcombinefn,
+			form->aggserialfn, form->aggdeserialfn, form->aggmtransfn, form->aggminvtransfn,
+			form->aggmfinalfn};
+
+		for (int i = 0; i < lengthof(functions); i++)
+			result = result || (OidIsValid(functions[i]) &&
+								func_volatile(functions[i]) == PROVOLATILE_VOLATILE);
+	}
+	ReleaseSysCache(tuple);
+	return result;
 }
 
 /*

@@ -22,8 +22,8 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "query/identity.h"
 #include "query/row_order.h"
-#include "relation/constraint_age.h"
 
 /* Is each of the clauses "some" also in the other list? */
 static bool
@@ -106,7 +106,7 @@ are_settled(List *constraints)
 	ListCell   *cell;
 
 	foreach(cell, constraints)
-		if (!dperm_constraint_age_key(lfirst_oid(cell)))
+		if (!dperm_identity_key_holds(lfirst_oid(cell)))
 			return false;
 	return true;
 }

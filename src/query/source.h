@@ -14,7 +14,7 @@
 #include "core/encode/block.h"
 #include "protect/registry.h"
 #include "query/moments_flat.h"
-#include "relation/location.h"
+#include "relation/relation.h"
 
 /* Relation and columns, as the caller names them. */
 typedef struct DpermSourceNames

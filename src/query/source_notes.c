@@ -10,7 +10,7 @@
 
 #include "base/message.h"
 #include "query/source_notes.h"
-#include "relation/row_sources.h"
+#include "relation/relation.h"
 
 /* Bytes of a list of columns in a message. */
 #define COLUMNS_SHOWN 1000

@@ -1,21 +1,23 @@
 /*
- * location.c: where the rows of a relation are.
+ * location.c: where the rows of a relation are, and what roles can do on the
+ * servers of a Citus cluster.
  */
 #include "postgres.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "commands/defrem.h"
 #include "common/hashfn.h"
-#include "fmgr.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
 #include "foreign/foreign.h"
-#include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
@@ -24,132 +26,76 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
-#include "utils/guc_tables.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/rls.h"
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "base/compat.h"
-#include "relation/cluster.h"
-#include "relation/location.h"
 #include "relation/relation.h"
-#include "relation/row_sources.h"
 
 /*
- * The catalog of Citus that lists its tables, and the column with their OIDs.
+ * A catalog of Citus, in a schema that only superusers can write to, and the
+ * indexed column by which its rows are found.
  */
-#define CITUS_TABLES "pg_dist_partition"
-#define CITUS_RELATION "logicalrelid"
-
-/* How a table is distributed, and by which column: the text of a Var. */
-#define CITUS_METHOD "partmethod"
-#define CITUS_METHOD_HASH 'h'
-#define CITUS_METHOD_NONE 'n'	/* all rows on one server, or on each server */
-#define CITUS_KEY "partkey"
-
-/* The shards of a table, by their numbers. */
-#define CITUS_SHARDS "pg_dist_shard"
-#define CITUS_SHARD "shardid"
-
-/* Which server of the cluster this is. */
-#define CITUS_GROUP_TABLE "pg_dist_local_group"
-#define CITUS_GROUP "groupid"
-
-/* Called for a row of a Citus catalog; returns false to stop. */
-typedef bool (*CitusVisitor) (Relation table, HeapTuple tuple, void *arg);
-
-/*
- * Visit the rows of a Citus catalog, or only those whose column is a given OID;
- * none if there is no such catalog. It is in a schema that only superusers can
- * write to.
- */
-static void
-visit_citus(const char *name, const char *column, Oid oid, CitusVisitor visitor, void *arg)
+typedef struct CitusCatalog
 {
-	Oid			relation = get_relname_relid(name, PG_CATALOG_NAMESPACE);
-	AttrNumber	number =
-		OidIsValid(relation) && column ? get_attnum(relation, column) : InvalidAttrNumber;
+	const char *name,
+			   *column,
+			   *index;
+	RegProcedure equals;
+} CitusCatalog;
+
+static const CitusCatalog citus_tables = {
+	"pg_dist_partition", "logicalrelid", "pg_dist_partition_logical_relid_index", F_OIDEQ
+};
+static const CitusCatalog shards_of_table = {
+	"pg_dist_shard", "logicalrelid", "pg_dist_shard_logicalrelid_index", F_OIDEQ
+};
+static const CitusCatalog shards_by_number = {
+	"pg_dist_shard", "shardid", "pg_dist_shard_shardid_index", F_INT8EQ
+};
+
+/* which server of the cluster this is: one row */
+static const CitusCatalog citus_server = {"pg_dist_local_group"};
+
+/*
+ * The rows of a catalog in which its column has a value, or all rows if it has
+ * none; NIL if there is no such catalog.
+ */
+static List *
+citus_rows(const CitusCatalog *catalog, Datum value)
+{
+	Oid			relation = get_relname_relid(catalog->name, PG_CATALOG_NAMESPACE);
+	Oid			index;
+	List	   *rows = NIL;
 	Relation	table;
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	if (!OidIsValid(relation) || (column && number == InvalidAttrNumber))
-		return;
+	if (!OidIsValid(relation))
+		return NIL;
 	table = table_open(relation, AccessShareLock);
-	if (column)
-		ScanKeyInit(&key, number, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(oid));
-	scan = systable_beginscan(table, InvalidOid, false, NULL, column ? 1 : 0, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)) && visitor(table, tuple, arg))
-		;
+	if (catalog->column)
+		ScanKeyInit(&key, get_attnum(relation, catalog->column), BTEqualStrategyNumber,
+					catalog->equals, value);
+	index = catalog->index ? get_relname_relid(catalog->index, PG_CATALOG_NAMESPACE) : InvalidOid;
+	scan = systable_beginscan(table, index, OidIsValid(index), NULL, catalog->column ? 1 : 0, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		rows = lappend(rows, DatumGetHeapTupleHeader(
+						   heap_copy_tuple_as_datum(tuple, RelationGetDescr(table))));
 	systable_endscan(scan);
 	table_close(table, AccessShareLock);
-}
-
-/* A column of such a row by name; NULL if there is none. */
-static Datum
-citus_value(Relation table, HeapTuple tuple, const char *column, bool *isnull)
-{
-	AttrNumber	number = get_attnum(RelationGetRelid(table), column);
-
-	*isnull = true;
-	return number == InvalidAttrNumber ?
-			   (Datum) 0 :
-			   heap_getattr(tuple, number, RelationGetDescr(table), isnull);
-}
-
-/* Note that there is a row. */
-static bool
-note_row(Relation table, HeapTuple tuple, void *found)
-{
-	*(bool *) found = true;
-	return false;
+	return rows;
 }
 
 /* Does this database have Citus? */
-bool
-dperm_location_has_citus(void)
-{
-	return OidIsValid(get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE));
-}
-
-/*
- * Some relations, sorted; the numbers at the end of their names, sorted; and
- * the shards that Citus reports.
- */
-typedef struct Shards
-{
-	Oid		   *relations;
-	int64	   *numbers;
-	int			count,
-				numbered;
-	List	   *found;
-} Shards;
-
-/* Comparison function for sorting numbers. */
-static int
-compare_numbers(const void *a, const void *b)
-{
-	int64		first = *(const int64 *) a;
-	int64		second = *(const int64 *) b;
-
-	return first < second ? -1 : first > second;
-}
-
-/* Does the name of a relation look like that of a shard? */
 static bool
-ends_with_number(Oid relation, int64 *number)
+has_citus(void)
 {
-	const char *name = get_rel_name(relation);
-	const char *separator = name ? strrchr(name, '_') : NULL;
-	char	   *end;
-
-	if (separator == NULL || separator[1] < '0' || separator[1] > '9')
-		return false;
-	errno = 0;
-	*number = strtoll(separator + 1, &end, 10);
-	return *end == '\0' && errno == 0;
+	return OidIsValid(get_relname_relid(citus_tables.name, PG_CATALOG_NAMESPACE));
 }
 
 /* The name of a shard; a long one ends with a hash. */
@@ -166,51 +112,24 @@ shard_name(const char *table, int64 shard)
 					DatumGetUInt32(hash_any((const unsigned char *) table, length)), number);
 }
 
-/* Is a relation one of these? */
+/*
+ * The shard of a row of Citus and the table that it belongs to; false if it is
+ * not on this server. Anyone can give a table the name of a shard: a real one
+ * has the owner of its table.
+ */
 static bool
-is_among(const Shards *shards, Oid relation)
+find_shard(HeapTupleHeader row, Oid *shard, Oid *table)
 {
-	return bsearch(&relation, shards->relations, shards->count, sizeof(Oid), oid_cmp) != NULL;
-}
-
-/* Note a shard that is one of the relations, or a shard of one of them. */
-static bool
-note_shard(Relation table, HeapTuple tuple, void *arg)
-{
-	Shards	   *shards = arg;
-	bool		no_relation,
-				no_number;
-	Oid			relation = DatumGetObjectId(citus_value(table, tuple, CITUS_RELATION,
-														&no_relation));
-	Datum		value = citus_value(table, tuple, CITUS_SHARD, &no_number);
-	int64		number = no_number ? 0 : DatumGetInt64(value);
-	bool		ours;
+	bool		isnull;
+	int64		number = DatumGetInt64(GetAttributeByName(row, "shardid", &isnull));
 	char	   *name;
-	Oid			shard;
 
-	if (no_relation || no_number)
-		return true;
-	ours = is_among(shards, relation);
-
-	/* most belong to other tables */
-	if (!ours &&
-		bsearch(&number, shards->numbers, shards->numbered, sizeof(int64), compare_numbers) == NULL)
-		return true;
-	name = get_rel_name(relation);
-	shard = name ? get_relname_relid(shard_name(name, number), get_rel_namespace(relation)) :
-				   InvalidOid;
-
-	/*
-	 * anyone can give a table such a name; a real shard has the owner of its
-	 * table
-	 */
-	if (OidIsValid(shard) && dperm_relation_owner(shard) != dperm_relation_owner(relation))
-		return true;
-	if (OidIsValid(shard) && ours)
-		shards->found = lappend_oid(shards->found, shard);
-	else if (OidIsValid(shard) && is_among(shards, shard))
-		shards->found = lappend_oid(shards->found, relation);
-	return true;
+	*table = DatumGetObjectId(GetAttributeByName(row, "logicalrelid", &isnull));
+	name = get_rel_name(*table);
+	if (name == NULL)
+		return false;
+	*shard = get_relname_relid(shard_name(name, number), get_rel_namespace(*table));
+	return OidIsValid(*shard) && dperm_relation_owner(*shard) == dperm_relation_owner(*table);
 }
 
 /*
@@ -220,70 +139,51 @@ note_shard(Relation table, HeapTuple tuple, void *arg)
 List *
 dperm_location_shards(List *relations)
 {
-	int			count = Max(list_length(relations), 1);
-	Shards		shards = {.relations = palloc(sizeof(Oid) * count),
-					 .numbers = palloc(sizeof(int64) * count)};
-	ListCell   *cell;
+	List	   *found = NIL;
+	ListCell   *cell,
+			   *row;
 
-	if (!dperm_location_has_citus())
+	if (!has_citus())
 		return NIL;
 	foreach(cell, relations)
 	{
-		shards.relations[shards.count++] = lfirst_oid(cell);
-		shards.numbered += ends_with_number(lfirst_oid(cell), &shards.numbers[shards.numbered]);
+		Oid			relation = lfirst_oid(cell);
+		char	   *name = get_rel_name(relation);
+		char	   *end = name ? strrchr(name, '_') : NULL;
+		Oid			shard,
+					table;
+
+		foreach(row, citus_rows(&shards_of_table, ObjectIdGetDatum(relation)))
+			if (find_shard(lfirst(row), &shard, &table))
+				found = lappend_oid(found, shard);
+
+		/* the name of a shard ends with its number */
+		if (end)
+			foreach(row, citus_rows(&shards_by_number, Int64GetDatum(strtoll(end + 1, NULL, 10))))
+				if (find_shard(lfirst(row), &shard, &table) && shard == relation &&
+					!list_member_oid(relations, table))
+					found = lappend_oid(found, table);
 	}
-	qsort(shards.relations, shards.count, sizeof(Oid), oid_cmp);
-	qsort(shards.numbers, shards.numbered, sizeof(int64), compare_numbers);
-	visit_citus(CITUS_SHARDS, NULL, InvalidOid, note_shard, &shards);
-	return shards.found;
-}
-
-/*
- * Does a relation read a Citus table? The rows of a materialized view are
- * local, whatever they were computed from.
- */
-static bool
-is_on_citus(Oid relation)
-{
-	bool		found = false;
-	ListCell   *cell;
-
-	if (!dperm_location_has_citus() || get_rel_relkind(relation) == RELKIND_MATVIEW)
-		return false;
-	foreach(cell, dperm_row_sources_relations(relation))
-		if (!found)
-			visit_citus(CITUS_TABLES, CITUS_RELATION, lfirst_oid(cell), note_row, &found);
 	return found;
 }
 
 /*
- * A column, and whether rows that share a value of it are on the same server.
+ * The relations that a relation reads, if a Citus table is among them, else NIL.
+ * The rows of a materialized view are local, whatever they were computed from.
  */
-typedef struct Together
+static List *
+read_on_citus(Oid relation)
 {
-	AttrNumber	column;
-	bool		kept;
-} Together;
+	List	   *relations;
+	ListCell   *cell;
 
-/* Note whether the distribution of a table keeps such rows together. */
-static bool
-note_together(Relation table, HeapTuple tuple, void *arg)
-{
-	Together   *together = arg;
-	bool		no_method,
-				no_key;
-	Datum		method = citus_value(table, tuple, CITUS_METHOD, &no_method);
-	Datum		key = citus_value(table, tuple, CITUS_KEY, &no_key);
-
-	if (!no_method && DatumGetChar(method) == CITUS_METHOD_NONE)
-		together->kept = true;
-	else if (!no_method && DatumGetChar(method) == CITUS_METHOD_HASH && !no_key)
-	{
-		Node	   *var = stringToNode(TextDatumGetCString(key));
-
-		together->kept = IsA(var, Var) && ((Var *) var)->varattno == together->column;
-	}
-	return false;
+	if (!has_citus() || get_rel_relkind(relation) == RELKIND_MATVIEW)
+		return NIL;
+	relations = dperm_row_sources_relations(relation);
+	foreach(cell, relations)
+		if (citus_rows(&citus_tables, ObjectIdGetDatum(lfirst_oid(cell))) != NIL)
+			return relations;
+	return NIL;
 }
 
 /*
@@ -293,33 +193,33 @@ note_together(Relation table, HeapTuple tuple, void *arg)
 bool
 dperm_location_keeps_together(Oid relation, AttrNumber column)
 {
-	char		kind = get_rel_relkind(relation);
-	Together	together = {.column = column};
-
-	if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
-		visit_citus(CITUS_TABLES, CITUS_RELATION, relation, note_together, &together);
-	return together.kept;
-}
-
-/* Note which server of the cluster this is. */
-static bool
-note_group(Relation table, HeapTuple tuple, void *group)
-{
+	List	   *rows = get_rel_relkind(relation) == RELKIND_FOREIGN_TABLE ? NIL :
+		citus_rows(&citus_tables, ObjectIdGetDatum(relation));
 	bool		isnull;
-	Datum		value = citus_value(table, tuple, CITUS_GROUP, &isnull);
+	char		method;
+	Datum		key;
+	Node	   *var;
 
-	*(int32 *) group = isnull ? 0 : DatumGetInt32(value);
-	return false;
+	if (rows == NIL)
+		return false;
+
+	/* h: by the hash of a column; n: all rows on one server, or on each server */
+	method = DatumGetChar(GetAttributeByName(linitial(rows), "partmethod", &isnull));
+	if (isnull || method != 'h')
+		return !isnull && method == 'n';
+	key = GetAttributeByName(linitial(rows), "partkey", &isnull);
+	var = isnull ? NULL : stringToNode(TextDatumGetCString(key));
+	return var && IsA(var, Var) && ((Var *) var)->varattno == column;
 }
 
 /* Raise an error on a worker. */
 void
 dperm_location_check_coordinator(void)
 {
-	int32		group = 0;			/* the coordinator, or no cluster */
+	List	   *rows = citus_rows(&citus_server, (Datum) 0);
+	bool		isnull;
 
-	visit_citus(CITUS_GROUP_TABLE, NULL, InvalidOid, note_group, &group);
-	if (group != 0)
+	if (rows != NIL && DatumGetInt32(GetAttributeByName(linitial(rows), "groupid", &isnull)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("this server is a worker of a Citus cluster"),
@@ -327,17 +227,150 @@ dperm_location_check_coordinator(void)
 						 "budgets.")));
 }
 
+/*
+ * The owner of a schema; pg_database_owner stands for the owner of the
+ * database.
+ */
+static Oid
+schema_owner(Oid schema)
+{
+	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for schema %u", schema);
+	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
+	ReleaseSysCache(tuple);
+	if (owner != ROLE_PG_DATABASE_OWNER)
+		return owner;
+	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
+	owner = ((Form_pg_database) GETSTRUCT(tuple))->datdba;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/*
+ * Raise an error if a role without the owner's rights can replace shards of a
+ * table: whoever owns the table or its schema can drop shards on a worker and
+ * create views of the same names. CREATE on the schema is not enough for that:
+ * the names of shards are taken.
+ */
+static void
+check_holders(Oid table, Oid owner)
+{
+	Oid			holder = dperm_relation_owner(table);
+	Oid			schema = get_rel_namespace(table);
+	bool		by_schema = has_privs_of_role(holder, owner);
+
+	if (by_schema)
+		holder = schema_owner(schema);
+	if (has_privs_of_role(holder, owner))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 by_schema ? errmsg("schema \"%s\" of protected table \"%s\" belongs to role "
+								"\"%s\"",
+								get_namespace_name(schema), get_rel_name(table),
+								GetUserNameFromId(holder, false)) :
+						 errmsg("partition \"%s\" of a protected table belongs to role "
+								"\"%s\"",
+								get_rel_name(table), GetUserNameFromId(holder, false)),
+			 errdetail("On the servers of a Citus cluster, that role can replace shards, and the "
+					   "replacement would be read with the rights of the table's owner."),
+			 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a role "
+					 "with the owner's rights.",
+					 GetUserNameFromId(owner, false))));
+}
+
 /* Is a protected relation on a cluster? */
 bool
 dperm_location_protected_on_citus(Oid relation)
 {
+	List	   *relations = read_on_citus(relation);
 	ListCell   *cell;
 
-	if (!is_on_citus(relation))
-		return false;
-	foreach(cell, dperm_row_sources_relations(relation))
-		dperm_cluster_check_holders(lfirst_oid(cell), dperm_relation_owner(relation));
-	return true;
+	foreach(cell, relations)
+		check_holders(lfirst_oid(cell), dperm_relation_owner(relation));
+	return relations != NIL;
+}
+
+/* Warn about what a protected relation is exposed to. */
+void
+dperm_location_warn(Oid relation)
+{
+	if (!has_citus())
+		return;
+	ereport(WARNING,
+			(errmsg("roles that can create objects can have Citus run commands as a superuser on "
+					"the workers"),
+			 errdetail("Roles that can log in to the workers see which locks sessions of the "
+					   "table's owner hold there."),
+			 errhint("Analysts must not have CREATE on any schema or on the database, and must not "
+					 "be able to log in to the workers.")));
+	if (read_on_citus(relation) != NIL)
+		ereport(WARNING,
+				(errmsg("statistics on the workers show how many long values a call on \"%s\" "
+						"reads, unless track_counts is off for its owner",
+						get_rel_name(relation)),
+				 errdetail("Workers read shards in sessions of the table's owner."),
+				 errhint("A superuser should run: ALTER ROLE %s SET track_counts = off",
+						 quote_identifier(GetUserNameFromId(dperm_relation_owner(relation),
+															false)))));
+}
+
+/*
+ * The connection timeout. It must be shorter than that of everything before a
+ * charge, or a server that does not respond would look like a lock that is not
+ * granted.
+ */
+#define CONNECT_TIMEOUT_MS "5000"
+
+/*
+ * Raise an error unless an owner can connect to every server that may have
+ * shards. Citus keeps the connections for later use.
+ */
+void
+dperm_location_connect(Oid owner)
+{
+	char	   *server = NULL;
+	MemoryContext context = CurrentMemoryContext;
+	int			settings = NewGUCNestLevel();
+	Oid			user;
+	int			security;
+
+	GetUserIdAndSecContext(&user, &security);
+	SetUserIdAndSecContext(owner,
+						   security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	(void) set_config_option("citus.node_connection_timeout", CONNECT_TIMEOUT_MS, PGC_SUSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	SPI_connect();
+
+	/* CASE makes sure that no other connection is tried */
+	if (SPI_execute("SELECT pg_catalog.concat(n.nodename, ':', n.nodeport) FROM "
+					"pg_catalog.pg_dist_node AS n"
+					" WHERE CASE WHEN n.isactive AND n.groupid OPERATOR(pg_catalog.<>) 0 AND "
+					"n.noderole::pg_catalog.text OPERATOR(pg_catalog.=) 'primary'"
+					" THEN NOT pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) "
+					"ELSE false END LIMIT 1",
+					false, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read the servers of the cluster");
+	if (SPI_processed > 0)
+		server = MemoryContextStrdup(context,
+									 SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
+	SPI_finish();
+	AtEOXact_GUC(false, settings);
+	SetUserIdAndSecContext(user, security);
+	if (server)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("could not connect to server %s of the cluster as role "
+						"\"%s\"", server, GetUserNameFromId(owner, false)),
+				 errdetail("Protected tables are read with the login of their owner. Nothing has "
+						   "been charged."),
+				 errhint("The server must be running, and the role needs LOGIN and an entry in its "
+						 "pg_hba.conf.")));
 }
 
 /* Does a list of names, as in a server option, contain one? */
@@ -428,7 +461,8 @@ foreign_parts(Oid relation)
 	{
 		Oid			part = lfirst_oid(cell);
 
-		if (dperm_row_sources_has_policies(part) || has_computed_columns(part) || !may_name(part))
+		if (check_enable_rls(part, InvalidOid, true) != RLS_NONE || has_computed_columns(part) ||
+			!may_name(part))
 			return NIL;
 		if (get_rel_relkind(part) == RELKIND_PARTITIONED_TABLE)
 			continue;
@@ -448,5 +482,5 @@ dperm_location_find(Oid relation, List **parts)
 	*parts = foreign_parts(relation);
 	if (*parts != NIL)
 		return DPERM_LOCATION_PARTS;
-	return is_on_citus(relation) ? DPERM_LOCATION_CITUS : DPERM_LOCATION_HERE;
+	return read_on_citus(relation) != NIL ? DPERM_LOCATION_CITUS : DPERM_LOCATION_HERE;
 }

@@ -57,30 +57,18 @@ dperm_relation_look_up(const char *name, LOCKMODE lock, bool missing_ok)
 	return relation;
 }
 
-/* The name of a schema; raises an error if it has been dropped. */
-static char *
-schema_name(Oid schema)
-{
-	char	   *name = get_namespace_name(schema);
-
-	if (name == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_SCHEMA),
-				 errmsg("a schema has been dropped while it was used")));
-	return name;
-}
-
 /* The name of a relation, quoted; raises an error if it has been dropped. */
 char *
 dperm_relation_name(Oid relation)
 {
 	char	   *name = get_rel_name(relation);
+	char	   *schema = get_namespace_name(get_rel_namespace(relation));
 
-	if (name == NULL)
+	if (name == NULL || schema == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("a relation has been dropped while it was used")));
-	return quote_qualified_identifier(schema_name(get_rel_namespace(relation)), name);
+	return quote_qualified_identifier(schema, name);
 }
 
 /* The owner of a relation, InvalidOid if it has been dropped. */

@@ -12,21 +12,19 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/indexing.h"
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_policy.h"
 #include "catalog/pg_rewrite.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
+#include "utils/rls.h"
 
 #include "base/known_tree.h"
-#include "relation/row_sources.h"
+#include "relation/relation.h"
 
 /* Everything that an object depends on. */
 void
@@ -51,43 +49,6 @@ dperm_row_sources_dependencies(Oid class, Oid object,
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
-}
-
-/* Does a condition hold for one of the functions of an aggregate? */
-bool
-dperm_row_sources_aggregate(Oid aggregate, check_function_callback is_such, void *arg)
-{
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
-	bool		result = false;
-	Form_pg_aggregate form;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
-	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	{
-		Oid			functions[] = {form->aggtransfn, form->aggfinalfn, form->aggcombinefn,
-			form->aggserialfn, form->aggdeserialfn, form->aggmtransfn, form->aggminvtransfn,
-			form->aggmfinalfn};
-
-		for (int i = 0; i < lengthof(functions); i++)
-			result = result || (OidIsValid(functions[i]) && is_such(functions[i], arg));
-	}
-	ReleaseSysCache(tuple);
-	return result;
-}
-
-/* Does a relation have policies? */
-bool
-dperm_row_sources_has_policies(Oid relation)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", relation);
-	result = ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
-	ReleaseSysCache(tuple);
-	return result;
 }
 
 /* Add the parents of a table, and their parents: its rows are also theirs. */
@@ -168,15 +129,6 @@ read_by_view(Oid view)
 							Anum_pg_rewrite_ev_class, Anum_pg_rewrite_oid);
 }
 
-/* The relations that decide which rows of a table can be seen. */
-static List *
-read_by_policies(Oid table)
-{
-	return dperm_row_sources_has_policies(table) ?
-		read_by_attached(table, PolicyRelationId, PolicyPolrelidPolnameIndexId,
-						 Anum_pg_policy_polrelid, Anum_pg_policy_oid) : NIL;
-}
-
 /* What a query over a relation reads. */
 List *
 dperm_row_sources_read(Oid relation)
@@ -196,6 +148,7 @@ static List *
 read_by(Oid relation)
 {
 	char		kind = get_rel_relkind(relation);
+	List	   *relations = NIL;
 
 	switch (kind)
 	{
@@ -205,7 +158,15 @@ read_by(Oid relation)
 		case RELKIND_RELATION:
 		case RELKIND_PARTITIONED_TABLE:
 		case RELKIND_FOREIGN_TABLE:
-			return list_concat(dperm_row_sources_family(relation), read_by_policies(relation));
+			relations = dperm_row_sources_family(relation);
+			/* policies decide which of its rows can be seen */
+			if (check_enable_rls(relation, InvalidOid, true) != RLS_NONE)
+				relations = list_concat(relations,
+										read_by_attached(relation, PolicyRelationId,
+														 PolicyPolrelidPolnameIndexId,
+														 Anum_pg_policy_polrelid,
+														 Anum_pg_policy_oid));
+			return relations;
 		default:
 			/* one that has just been dropped has no kind */
 			if (kind != '\0' && !dperm_known_tree_relation(kind))
@@ -215,7 +176,7 @@ read_by(Oid relation)
 								get_rel_name(relation)),
 						 errhint("Property graphs are not supported, for example. Store the rows "
 								 "in a table.")));
-			return NIL;
+			return relations;
 	}
 }
 

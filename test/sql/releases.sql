@@ -119,6 +119,8 @@ SELECT dp_logreg(ill, x, 1 + (id = 1 AND ill)::int, '{"lambda": 0.1, "dimension"
 SELECT dp_logreg(ill, x, 1, jsonb_build_object('lambda', id, 'dimension', 2)) FROM visits;
 SELECT dp_logreg(ill, x, 1, jsonb_build_object('lambda', 0.1, 'dimension', cardinality(x))) FROM visits;
 SELECT dp_svm(ill, x, (SELECT 1.0 + v.id)) FROM visits v;
+-- nor by a function that returns something else for each row
+SELECT dp_svm(ill, x, 1 + random(), '{"dimension": 2}') FROM visits;
 -- but from what rows are grouped by
 SELECT region, dp_logreg(ill, x, 1 + region, jsonb_build_object('lambda', 0.1, 'dimension', 2 + 0 * region))::jsonb -> 'epsilon' AS epsilon FROM visits GROUP BY region ORDER BY region;
 SELECT r, dp_logreg(ill, x, 1 + r, '{"lambda": 0.1, "dimension": 2}')::jsonb -> 'epsilon' AS epsilon FROM (SELECT region * 2 AS r, ill, x FROM visits) s GROUP BY r ORDER BY r;
