@@ -178,22 +178,19 @@ Datum
 dperm_released(PG_FUNCTION_ARGS)
 {
 	Relation	table = table_open(dperm_own_rows_table("releases"), AccessShareLock);
-	Relation	index = open_index(table, "id");	/* the primary key */
-	TupleDesc	desc = RelationGetDescr(table);
+	Oid			index = find_index(table, "id");	/* the primary key */
 	Snapshot	snapshot = dperm_own_rows_newest();
-	ScanKeyData keys[2] = {equals(desc, "budget_id", PG_GETARG_DATUM(0))};
-	SysScanDesc scan;
+	ScanKeyData keys[2] = {
+		equals(RelationGetDescr(table), "budget_id", PG_GETARG_DATUM(0)),
+		equals(RelationGetDescr(table), "entry", PG_GETARG_DATUM(1))
+	};
+	SysScanDesc scan =
+		systable_beginscan(table, index, OidIsValid(index), snapshot, lengthof(keys), keys);
 	bool		found;
 
-	ScanKeyInit(&keys[1], column_number(desc, "entry"), BTEqualStrategyNumber, F_INT8EQ,
-				PG_GETARG_DATUM(1));
-	scan = systable_beginscan(table, index ? RelationGetRelid(index) : InvalidOid, index != NULL,
-							  snapshot, lengthof(keys), keys);
 	found = HeapTupleIsValid(systable_getnext(scan));
 	systable_endscan(scan);
 	UnregisterSnapshot(snapshot);
-	if (index)
-		index_close(index, NoLock);
 	table_close(table, NoLock);
 	PG_RETURN_BOOL(found);
 }
