@@ -102,7 +102,8 @@ check_privileges(const DpermSource *source, bool reads, const DpermColumn *label
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for relation %s", get_rel_name(relation)),
-				 errhint("Training requires SELECT on the label and the feature columns.")));
+				 errhint("Training requires SELECT on the label and the feature columns, or a "
+						 "grant of its budget if it is protected.")));
 	if (!source->registration)
 		dperm_protection_check_reach(relation);
 }
