@@ -4,8 +4,8 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/heapam.h"
 #include "access/heaptoast.h"
+#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -17,9 +17,7 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "tcop/utility.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -277,99 +275,79 @@ dperm_own_rows_lock(DpermOwnRows *rows, int row)
 	return locked;
 }
 
-/* State for writing to a table as its owner. */
-typedef struct Writer
+/*
+ * Insert a row, or update one, as the owner of the table, and make the change
+ * visible to what follows.
+ */
+static void
+write_row(Oid relation, HeapTuple old, const DpermOwnField *fields, int count)
 {
 	Relation	table;
-	EState	   *estate;
-	ResultRelInfo *result;
-	TupleTableSlot *slot;		/* the new row */
+	EState	   *estate = CreateExecutorState();
+	ResultRelInfo *result = makeNode(ResultRelInfo);
+	TupleTableSlot *slot;
 	Oid			user;
 	int			security;
-} Writer;
-
-/* Begin writing. */
-static Writer
-begin_writing(Oid table)
-{
-	Writer		writer;
 
 	PreventCommandIfReadOnly("UPDATE");
-	writer.table = table_open(table, RowExclusiveLock);
-	GetUserIdAndSecContext(&writer.user, &writer.security);
-	SetUserIdAndSecContext(writer.table->rd_rel->relowner,
-						   writer.security | SECURITY_LOCAL_USERID_CHANGE);
-	writer.estate = CreateExecutorState();
-	writer.estate->es_output_cid = GetCurrentCommandId(true);
-	writer.estate->es_snapshot = GetActiveSnapshot();
-	writer.result = makeNode(ResultRelInfo);
-	InitResultRelInfo(writer.result, writer.table, 0, NULL, 0);
-	writer.result->ri_TrigDesc = NULL;
-	ExecOpenIndices(writer.result, false);
-	writer.slot = table_slot_create(writer.table, &writer.estate->es_tupleTable);
-	return writer;
-}
+	table = table_open(relation, RowExclusiveLock);
+	GetUserIdAndSecContext(&user, &security);
+	SetUserIdAndSecContext(table->rd_rel->relowner, security | SECURITY_LOCAL_USERID_CHANGE);
+	estate->es_output_cid = GetCurrentCommandId(true);
+	estate->es_snapshot = GetActiveSnapshot();
+	InitResultRelInfo(result, table, 0, NULL, 0);
+	result->ri_TrigDesc = NULL;
+	ExecOpenIndices(result, false);
 
-/* End writing, and make the change visible to what follows. */
-static void
-end_writing(Writer *writer)
-{
-	ExecCloseIndices(writer->result);
-	ExecResetTupleTable(writer->estate->es_tupleTable, false);
-	FreeExecutorState(writer->estate);
-	table_close(writer->table, NoLock);
-	SetUserIdAndSecContext(writer->user, writer->security);
+	slot = table_slot_create(table, &estate->es_tupleTable);
+	if (old)
+		heap_deform_tuple(old, RelationGetDescr(table), slot->tts_values, slot->tts_isnull);
+	else
+		memset(slot->tts_isnull, true, RelationGetDescr(table)->natts);
+	for (int i = 0; i < count; i++)
+	{
+		int			at = column_number(RelationGetDescr(table), fields[i].column) - 1;
+
+		slot->tts_values[at] = fields[i].value;
+		slot->tts_isnull[at] = fields[i].value == 0;
+	}
+	ExecStoreVirtualTuple(slot);
+	ExecMaterializeSlot(slot);
+	if (old)
+	{
+		TupleTableSlot *before = table_slot_create(table, &estate->es_tupleTable);
+
+		ExecForceStoreHeapTuple(old, before, false);
+		before->tts_tid = old->t_self;
+		/* only a trigger would need to check conditions again */
+		ExecSimpleRelationUpdate(result, estate, NULL, before, slot);
+	}
+	else
+		ExecSimpleRelationInsert(result, estate, slot);
+
+	ExecCloseIndices(result);
+	ExecResetTupleTable(estate->es_tupleTable, false);
+	FreeExecutorState(estate);
+	table_close(table, NoLock);
+	SetUserIdAndSecContext(user, security);
 	CommandCounterIncrement();
 }
 
-/* Set columns of the new row. */
-static void
-set_fields(Writer *writer, const DpermOwnField *fields, int count)
-{
-	for (int i = 0; i < count; i++)
-	{
-		int			at = column_number(RelationGetDescr(writer->table), fields[i].column) - 1;
-
-		writer->slot->tts_values[at] = fields[i].value;
-		writer->slot->tts_isnull[at] = fields[i].value == 0;
-	}
-	ExecStoreVirtualTuple(writer->slot);
-	ExecMaterializeSlot(writer->slot);
-}
-
-/* Add a row. */
+/* Insert a row. */
 void
 dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count)
 {
-	Writer		writer = begin_writing(dperm_own_rows_table(table));
-
-	for (int i = 0; i < RelationGetDescr(writer.table)->natts; i++)
-		writer.slot->tts_isnull[i] = true;
-	set_fields(&writer, fields, count);
-	ExecSimpleRelationInsert(writer.result, writer.estate, writer.slot);
-	end_writing(&writer);
+	write_row(dperm_own_rows_table(table), NULL, fields, count);
 }
 
-/* Change a row. */
+/* Update a row. */
 void
 dperm_own_rows_update(DpermOwnRows *rows, int row, const DpermOwnField *fields, int count)
 {
-	Writer		writer;
-	TupleTableSlot *old;
-
 	if (!dperm_own_rows_lock(rows, row))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("a row of table \"%s\" has just been deleted", get_rel_name(rows->table)),
 				 errhint("Try again.")));
-	writer = begin_writing(rows->table);
-	old = table_slot_create(writer.table, &writer.estate->es_tupleTable);
-	ExecForceStoreHeapTuple(rows->rows[row], old, false);
-	old->tts_tid = rows->rows[row]->t_self;
-	heap_deform_tuple(rows->rows[row], rows->desc, writer.slot->tts_values,
-					  writer.slot->tts_isnull);
-	set_fields(&writer, fields, count);
-	/* only a trigger would need to check conditions again */
-	ExecSimpleRelationUpdate(writer.result, writer.estate, NULL, old, writer.slot);
-	end_writing(&writer);
+	write_row(rows->table, rows->rows[row], fields, count);
 }

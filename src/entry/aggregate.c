@@ -9,9 +9,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
@@ -21,7 +18,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
-#include "utils/memutils.h"
 
 #include "base/host.h"
 #include "base/option_table.h"
@@ -98,21 +94,6 @@ read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *
 		dperm_option_table_jsonb(options, DPERM_PLACE_AGGREGATE,
 								 PG_GETARG_JSONB_P_COPY(ARG_OPTIONS));
 	dperm_options_settle(options);
-}
-
-/*
- * The number of grouping sets that the node computes, in all of its phases; 0
- * or 1 if they do not overlap.
- */
-static int
-grouping_sets(const Agg *agg)
-{
-	int			count = list_length(agg->groupingSets);
-	ListCell   *cell;
-
-	foreach(cell, agg->chain)
-		count += list_length(lfirst_node(Agg, cell)->groupingSets);
-	return count;
 }
 
 /*
@@ -207,7 +188,7 @@ check_call(const AggState *node, const Aggref *call)
 				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with DISTINCT"),
 				 errhint("The number of rows is public, but the number of distinct rows depends on "
 						 "private values.")));
-	if (grouping_sets(agg) > 1)
+	if (list_length(agg->groupingSets) > 1 || agg->chain != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with ROLLUP, CUBE or "

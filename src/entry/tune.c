@@ -23,7 +23,6 @@
 #include "column/prior_argument.h"
 #include "core/base/classes.h"
 #include "core/base/json.h"
-#include "core/base/limits.h"
 #include "core/encode/bend.h"
 #include "core/model/tuning.h"
 #include "core/privacy/counts.h"
@@ -340,20 +339,6 @@ settle_delta(Tuning *tuning, const int64 *rows, int64 total)
 	dperm_options_advise(&spends, total);
 }
 
-/*
- * Raise an error: a portion is empty. The number of units is public, and the
- * portion of a unit does not depend on its contents.
- */
-static void
-too_few_units(const Tuning *tuning)
-{
-	dperm_message_public();
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a portion of the %s is empty", units_name(tuning)),
-			 errhint("There are too few %s for this many candidates.", units_name(tuning))));
-}
-
 /* Will two candidates encode rows in the same way, whatever their number? */
 static bool
 same_rows(const Tuning *tuning, const DpermSource *a, const DpermSource *b)
@@ -504,7 +489,15 @@ tune_privately(Tuning *tuning)
 	}
 	for (int i = 0; i < portions; i++)
 		if (rows[i] == 0)
-			too_few_units(tuning);
+		{
+			/* numbers of units are public, and no portion depends on their contents */
+			dperm_message_public();
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a portion of the %s is empty", units_name(tuning)),
+					 errhint("There are too few %s for this many candidates.",
+							 units_name(tuning))));
+		}
 	settle_knots(tuning, total / portions);
 	settle_delta(tuning, rows, total);
 	dperm_noise_notice(tuning->candidates, tuning->sources, tuning->count, portions,

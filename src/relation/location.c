@@ -10,7 +10,6 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
-#include "catalog/pg_foreign_table.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "commands/defrem.h"
@@ -373,21 +372,6 @@ dperm_location_connect(Oid owner)
 						 "pg_hba.conf.")));
 }
 
-/* Does a list of names, as in a server option, contain one? */
-static bool
-lists_name(const char *names, const char *name)
-{
-	List	   *list;
-	ListCell   *cell;
-
-	if (!SplitIdentifierString(pstrdup(names), ',', &list))
-		return false;
-	foreach(cell, list)
-		if (strcmp(lfirst(cell), name) == 0)
-			return true;
-	return false;
-}
-
 /*
  * Is a relation a foreign table of postgres_fdw whose server options list
  * dperm?
@@ -406,9 +390,14 @@ is_on_server(Oid relation)
 	foreach(cell, server->options)
 	{
 		DefElem    *option = lfirst_node(DefElem, cell);
+		List	   *names;
+		ListCell   *name;
 
-		if (strcmp(option->defname, "extensions") == 0)
-			return lists_name(defGetString(option), "dperm");
+		if (strcmp(option->defname, "extensions") == 0 &&
+			SplitIdentifierString(pstrdup(defGetString(option)), ',', &names))
+			foreach(name, names)
+				if (strcmp(lfirst(name), "dperm") == 0)
+					return true;
 	}
 	return false;
 }
@@ -417,11 +406,9 @@ is_on_server(Oid relation)
 static bool
 may_name(Oid relation)
 {
-	Oid			schema = get_rel_namespace(relation);
-
-	if (object_aclcheck(NamespaceRelationId, schema, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
-		return false;
-	return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+	return object_aclcheck(NamespaceRelationId, get_rel_namespace(relation), GetUserId(),
+						   ACL_USAGE) == ACLCHECK_OK &&
+		pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
 /*
