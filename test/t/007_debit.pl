@@ -170,7 +170,7 @@ refused('locked by its own transaction', "$write BEGIN; SELECT dp_budget_alter('
 refused('its grants are locked', "$write BEGIN; SELECT dp_revoke('long', 'analyst'); SELECT dp_budget_charge('long', 1)", qr/55P03: could not lock/);
 refused('the table is locked', "$write BEGIN; LOCK TABLE dperm.ledger; SELECT dp_budget_charge('long', 1)", qr/55P03: could not lock/);
 refused('not committed', "$write BEGIN; SELECT dp_budget_create('new', 1); SELECT dp_budget_charge('new', 1)",
-	qr/ERROR:  42704: budget "new" does not exist\nHINT:  .*; commit it before it is charged\./);
+	qr/ERROR:  42704: budget "new" does not exist\nHINT:  .*must be committed/);
 refused('no grant', "$write CREATE ROLE nobody_knows; SET ROLE nobody_knows; SELECT dp_budget_charge('long', 1)",
 	qr/ERROR:  42501: permission denied for budget "long"\nHINT:  .*dp_grant/);
 refused('a grant that is not committed', "$write BEGIN; SELECT dp_grant('race', 'nobody_knows', 0.1); SET ROLE nobody_knows; SELECT dp_budget_charge('race', 0.1)",
