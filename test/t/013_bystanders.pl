@@ -179,9 +179,9 @@ as('superuser', "ROLLBACK PREPARED 'granting'");
 fails('owner', "SELECT dp_budget_create(NULL, 1)", qr/^22004: budget must not be null \(It is the name of a budget/);
 fails('owner', "SELECT dp_budget_create('x', 1, neighbours => NULL)", qr/^22004: neighbours must not be null \(Use 'replace' or 'remove'/);
 fails('owner', "SELECT dp_protect('h.visits', 'nothing')", qr/^42704: budget "nothing" does not exist \(dp_budgets lists budgets; dp_budget_create creates one, for roles that a superuser has granted EXECUTE on it\.\)/);
-fails('owner', "SELECT dp_protect('h.nothing', 'patients')", qr/^42P01: relation "h.nothing" does not exist \(Write relation as in FROM/);
-fails('owner', "CREATE SEQUENCE h.s; SELECT dp_protect('h.s', 'patients')", qr/^42809: .*\(relation must be a table/);
-fails('owner', "SELECT dp_logreg_train('h.nothing', 'ill', 'age', 1)", qr/\(Write source as in FROM/);
+fails('owner', "SELECT dp_protect('h.nothing', 'patients')", qr/^42P01: relation "h.nothing" does not exist \(Write the name as in FROM/);
+fails('owner', "CREATE SEQUENCE h.s; SELECT dp_protect('h.s', 'patients')", qr/^42809: .*\(It must be a table/);
+fails('owner', "SELECT dp_logreg_train('h.nothing', 'ill', 'age', 1)", qr/\(Write the name as in FROM/);
 fails('owner', "SELECT dp_logreg_train(NULL, 'ill', 'age', 1)", qr/\(source is a table or view/);
 fails('owner', "BEGIN; SELECT dp_budget_create('new', 1); SELECT dp_budget_charge('new', 0.1)", qr/^42704: budget "new" does not exist .*committed before/);
 
