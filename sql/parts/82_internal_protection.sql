@@ -74,6 +74,21 @@ END $$;
 COMMENT ON FUNCTION dperm.dperm_check_unit(dperm.budgets, oid, name) IS
 	'internal to dp_protect: set the unit of a budget, or raise an error: a budget is an account of rows or of persons, and keeps the unit of each table that it was charged for';
 
+CREATE FUNCTION dperm.dperm_waits(registration dperm.protected) RETURNS boolean
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	RETURN ($1).here <> dperm.dperm_here() OR NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = ($1).relation);
+COMMENT ON FUNCTION dperm.dperm_waits(dperm.protected) IS
+	'internal to dp_protect: is a registration bound to no relation? It closes the relation that has its name';
+
+-- That of its OID; or one that is not bound, and has its name: that of its owner first.
+CREATE FUNCTION dperm.dperm_registration(relation oid) RETURNS dperm.protected
+	LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+	RETURN (SELECT p FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+			JOIN dperm.protected p ON p.ended IS NULL AND (p.relation = c.oid OR p.name = c.relname)
+		WHERE c.oid = $1 AND CASE WHEN dperm.dperm_waits(p) THEN (p.schema, p.name) = (n.nspname, c.relname) ELSE p.relation = c.oid END
+		ORDER BY dperm.dperm_waits(p), dperm.dperm_role_of(p.owner_name) = c.relowner DESC NULLS LAST LIMIT 1);
+COMMENT ON FUNCTION dperm.dperm_registration(oid) IS 'internal to dp_protect: the registration of a relation, as registry.c finds it';
+
 -- An offered view of a table whose registration is another row now is moved to it,
 -- unless it belongs to a former owner.
 CREATE FUNCTION dperm.dperm_register(caller oid, relation oid, budget_id uuid, view_of uuid, unit name, columns name[], domains jsonb) RETURNS void
@@ -89,8 +104,7 @@ BEGIN
 	-- what was restored for a relation of this name, if the caller may decide about it
 	DELETE FROM dperm.protected p USING pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 	WHERE c.oid = $2 AND (p.schema, p.name) = (n.nspname, c.relname) AND p.ended IS NULL
-		AND (p.here <> this OR NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = p.relation))
-		AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE');
+		AND dperm.dperm_waits(p) AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE');
 	UPDATE dperm.protected p SET ended = clock_timestamp(), ended_by = pg_get_userbyid(caller) WHERE p.id = former AND p.id IS DISTINCT FROM made;
 	DELETE FROM dperm.protected_columns k WHERE k.protected IN (former, made);
 	IF made IS NULL THEN
@@ -114,75 +128,150 @@ END $$;
 COMMENT ON FUNCTION dperm.dperm_register(oid, oid, uuid, uuid, name, name[], jsonb) IS
 	'internal to dp_protect: write the registration of a table or a view; that of a table with another budget ends';
 
-CREATE FUNCTION dperm.dperm_protect(caller oid, relation oid, budget text, unit name, columns name[], domains jsonb, details text) RETURNS void
+CREATE FUNCTION dperm.dperm_check_columns(relation oid, unit name, columns name[]) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-	old dperm.budgets;
-	account dperm.budgets;
-	shared oid[] := dperm.dperm_row_sources($2);
-	named text := (SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $2);
-	materialized name;
-	other record;
+	named text := (SELECT c.relname FROM pg_class c WHERE c.oid = $1);
+	wrong record;
 BEGIN
-	PERFORM dperm.dperm_bind();
-	SELECT b.* INTO old FROM dperm.protected p JOIN dperm.budgets b ON b.id = p.budget_id
-	WHERE p.relation = $2 AND p.here = dperm.dperm_here() AND p.ended IS NULL AND b.budget <> $3;
-	-- two budgets are locked in the order of their names
-	IF old.budget < $3 THEN
-		PERFORM FROM dperm.budgets b WHERE b.id = old.id FOR UPDATE;
+	IF unit IS NULL AND EXISTS (SELECT FROM pg_class c WHERE c.oid = $1 AND c.relkind = 'm') THEN
+		RAISE EXCEPTION 'a materialized view needs a unit'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Its rows may be made of several rows of a person: specify the column that identifies persons, unit => ''column''.';
+	ELSIF EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = $1 AND a.attname = unit AND a.attgenerated = 'v') THEN
+		RAISE EXCEPTION 'column "%" of table "%" cannot be the unit: it is a virtual generated column', unit, named
+			USING ERRCODE = 'feature_not_supported', HINT = 'Use a stored column.';
 	END IF;
-	account := dperm.dperm_own_budget(caller, $3);
-	PERFORM FROM dperm.budgets b WHERE b.id = old.id FOR UPDATE;
-	PERFORM dperm.dperm_check_unit(account, $2, $4);
-	PERFORM dperm.dperm_register(caller, $2, account.id, NULL, $4, $5, $6);
-	IF old.id IS NOT NULL THEN
-		PERFORM dperm.dperm_note(caller, old, 'unprotect', named);
-		SELECT string_agg(quote_ident(g.grantee_name::text), ', ' ORDER BY g.grantee_name::text COLLATE "C") AS roles INTO other FROM dperm.grants g
-		WHERE g.budget_id = old.id AND g.revoked IS NULL AND pg_has_role(caller, old.owner, 'USAGE')
-			AND NOT EXISTS (SELECT FROM dperm.grants h WHERE h.budget_id = account.id AND h.grantee = g.grantee AND h.revoked IS NULL);
-		IF other.roles IS NOT NULL THEN
-			RAISE NOTICE 'roles that have a grant of budget "%" and none of "%" cannot train on % any more: %', old.budget, account.budget, named, left(other.roles, 1000)
-				USING HINT = 'Grants stay with their budget. Use dp_grant for the other one.';
-		END IF;
-	END IF;
-	PERFORM dperm.dperm_note(caller, account, 'protect', named, $7);
-	IF NOT dperm.dperm_warn_readers(shared, NULL) THEN
-		PERFORM dperm.dperm_warn_readers(shared, ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id AND g.revoked IS NULL));
-	END IF;
-	SELECT c.relname INTO materialized FROM pg_class c WHERE c.oid = $2 AND c.relkind = 'm';
-	IF FOUND THEN
-		RAISE WARNING 'each row of materialized view "%" must be computed from rows of one unit', materialized
-			USING DETAIL = 'dperm does not check how its rows were made.';
-		FOR other IN SELECT c.relname, b.budget FROM dperm.protected p JOIN pg_class c ON c.oid = p.relation JOIN dperm.budgets b ON b.id = p.budget_id
-			WHERE p.relation = ANY (shared) AND p.here = dperm.dperm_here() AND p.ended IS NULL AND b.id <> account.id ORDER BY 1
-		LOOP
-			RAISE WARNING 'materialized view "%" reads "%", which charges another budget: "%"', materialized, other.relname, other.budget
-				USING DETAIL = 'The same people have two budgets, which add up.', HINT = 'Protect both with the same budget.';
-		END LOOP;
+	SELECT n.name, n.argument, count(*) AS times INTO wrong
+	FROM (SELECT 'unit' AS argument, unit AS name, 0 AS at WHERE unit IS NOT NULL UNION ALL SELECT 'columns', c.name, c.at FROM unnest(columns) WITH ORDINALITY c(name, at)) n
+	GROUP BY n.name, n.argument HAVING count(*) > 1 OR dperm.dperm_column_number($1, n.name) = 0 ORDER BY min(n.at) LIMIT 1;
+	IF wrong.times > 1 THEN
+		RAISE EXCEPTION 'column "%" appears twice in columns', wrong.name USING ERRCODE = 'duplicate_column';
+	ELSIF FOUND THEN
+		RAISE EXCEPTION 'column "%" of relation "%" does not exist', wrong.name, named
+			USING ERRCODE = 'undefined_column', HINT = format('Names in %s are case-sensitive and are not quoted.', wrong.argument);
 	END IF;
 END $$;
-COMMENT ON FUNCTION dperm.dperm_protect(oid, oid, text, name, name[], jsonb, text) IS 'internal to dp_protect: register a table';
+COMMENT ON FUNCTION dperm.dperm_check_columns(oid, name, name[]) IS 'internal to dp_protect: raise an error for a unit or columns that a table cannot have';
 
-CREATE FUNCTION dperm.dperm_offer(caller oid, relation oid, of oid, domains jsonb, details text) RETURNS void
+CREATE FUNCTION dperm.dperm_shown(view oid, relation oid, budget text, unit text, columns text[]) RETURNS dperm.protected
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
 	shown dperm.protected;
+	of record;
+BEGIN
+	SELECT v.relname AS view, c.relname, v.relowner <> c.relowner AS apart INTO of FROM pg_class v, pg_class c WHERE v.oid = $1 AND c.oid = $2;
+	SELECT p.* INTO shown FROM dperm.protected p JOIN pg_class c ON c.oid = p.relation
+	WHERE p.relation = $2 AND p.here = dperm.dperm_here() AND p.ended IS NULL AND c.relowner = dperm.dperm_role_of(p.owner_name);
+	IF of.apart THEN
+		RAISE EXCEPTION 'view "%" and its table "%" have different owners', of.view, of.relname
+			USING ERRCODE = 'feature_not_supported', HINT = 'The owner of the table offers views of it.';
+	ELSIF shown.id IS NULL THEN
+		RAISE EXCEPTION 'table "%" of view "%" is not protected', of.relname, of.view
+			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Protect its table first; then dp_protect(''view'') offers the view.';
+	ELSIF columns IS NOT NULL OR unit <> coalesce(shown.unit, '') OR budget <> (SELECT b.budget FROM dperm.budgets b WHERE b.id = shown.budget_id) THEN
+		RAISE EXCEPTION 'a view has the budget and the unit of its table "%", and the columns that it shows', of.relname
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Omit budget, unit and columns. A column that is closed in the table stays closed.';
+	END IF;
+	RETURN shown;
+END $$;
+COMMENT ON FUNCTION dperm.dperm_shown(oid, oid, text, text, text[]) IS 'internal to dp_protect: the registration of the table of a view, or an error';
+
+-- What C checks before: the table or the definition of the view, the type of the
+-- unit, and domains (src/entry/protect.c). Arguments that are NULL are as in the
+-- former registration.
+CREATE FUNCTION dperm.dperm_protect(caller oid, relation oid, budget text, unit text, columns text[], domains jsonb, view_of oid) RETURNS void
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+	target record;
+	former dperm.protected;
+	shown dperm.protected;
+	old dperm.budgets;
 	account dperm.budgets;
 	shared oid[] := dperm.dperm_row_sources($2);
+	other record;
 BEGIN
 	PERFORM dperm.dperm_bind();
-	SELECT * INTO shown FROM dperm.protected p WHERE p.relation = $3 AND p.here = dperm.dperm_here() AND p.ended IS NULL;
-	account := dperm.dperm_own_budget(caller, (SELECT b.budget FROM dperm.budgets b WHERE b.id = shown.budget_id));
-	PERFORM dperm.dperm_register(caller, $2, NULL, shown.id, NULL, NULL, $4);
-	PERFORM dperm.dperm_note(caller, account, 'protect', format('%I.%I', p.schema, p.name), $5)
-	FROM dperm.protected p WHERE p.relation = $2 AND p.here = dperm.dperm_here();
+	SELECT c.relname, c.relkind, c.relowner, c.relpersistence, format('%I.%I', n.nspname, c.relname) AS named INTO target
+	FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $2;
+	SELECT p.* INTO former FROM dperm.dperm_registration($2) p
+	WHERE NOT dperm.dperm_waits(p) OR target.relowner = dperm.dperm_role_of(p.owner_name) AND (target.relkind = 'v') = (p.view_of IS NOT NULL);
+	IF $2 < 16384 OR target.relpersistence = 't' THEN
+		RAISE EXCEPTION 'cannot protect % relation "%"', CASE WHEN $2 < 16384 THEN 'system' ELSE 'temporary' END, target.relname USING ERRCODE = 'feature_not_supported';
+	ELSIF octet_length(domains::text) > 1048576 THEN
+		RAISE EXCEPTION 'domains must have at most 1048576 bytes as text'
+			USING ERRCODE = 'program_limit_exceeded', HINT = 'Declare long lists of categories in the catalog, with an enum or a CHECK constraint.';
+	ELSIF columns = '{}' THEN
+		RAISE EXCEPTION 'columns must name at least one column' USING ERRCODE = 'invalid_parameter_value';
+	END IF;
+	IF view_of IS NOT NULL THEN
+		shown := dperm.dperm_shown($2, view_of, budget, unit, columns);
+		budget := (SELECT b.budget FROM dperm.budgets b WHERE b.id = shown.budget_id);
+		unit := shown.unit;
+	ELSE
+		SELECT * INTO old FROM dperm.budgets b WHERE b.id = former.budget_id AND b.budget <> $3;
+		budget := coalesce(budget, (SELECT b.budget FROM dperm.budgets b WHERE b.id = former.budget_id));
+		unit := coalesce(unit, former.unit);
+		IF NOT former.all_columns THEN
+			columns := coalesce(columns, ARRAY(SELECT k.name FROM dperm.protected_columns k WHERE k.protected = former.id AND k.listed AND dperm.dperm_column_number($2, k.name) > 0 ORDER BY k.number));
+		END IF;
+	END IF;
+	IF unit = '' THEN
+		RAISE EXCEPTION 'the unit of relation "%" has been dropped', target.relname
+			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Protect the table with another unit, in another budget if this one has been charged.';
+	ELSIF view_of IS NULL THEN
+		PERFORM dperm.dperm_check_columns($2, unit, columns);
+	END IF;
+	IF domains IS NULL THEN
+		domains := (SELECT jsonb_object_agg(k.name, k.domain) FROM dperm.protected_columns k
+			WHERE k.protected = former.id AND k.domain IS NOT NULL AND (columns IS NULL OR k.name = ANY (columns)) AND dperm.dperm_column_number($2, k.name) > 0);
+	END IF;
+	SELECT d.name INTO other FROM jsonb_object_keys(domains) d(name) WHERE d.name <> ALL (columns) LIMIT 1;
+	IF FOUND THEN
+		RAISE EXCEPTION 'column "%" in domains is not listed in columns', other.name
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'Add it to columns, or remove it from domains.';
+	END IF;
+	-- two budgets are locked in the order of their names
+	IF old.budget < budget THEN
+		PERFORM FROM dperm.budgets b WHERE b.id = old.id FOR UPDATE;
+	END IF;
+	account := dperm.dperm_own_budget(caller, budget);
+	PERFORM FROM dperm.budgets b WHERE b.id = old.id FOR UPDATE;
+	IF view_of IS NULL THEN
+		PERFORM dperm.dperm_check_unit(account, $2, unit);
+		PERFORM dperm.dperm_register(caller, $2, account.id, NULL, unit, columns, domains);
+	ELSE
+		PERFORM dperm.dperm_register(caller, $2, NULL, shown.id, NULL, NULL, domains);
+	END IF;
+	IF old.id IS NOT NULL THEN
+		PERFORM dperm.dperm_note(caller, old, 'unprotect', target.named);
+		SELECT string_agg(quote_ident(g.grantee_name::text), ', ' ORDER BY g.grantee_name::text COLLATE "C") AS roles INTO other FROM dperm.grants g
+		WHERE g.budget_id = old.id AND g.revoked IS NULL AND pg_has_role(caller, old.owner, 'USAGE')
+			AND NOT EXISTS (SELECT FROM dperm.grants h WHERE h.budget_id = account.id AND h.grantee = g.grantee AND h.revoked IS NULL);
+		IF other.roles IS NOT NULL THEN
+			RAISE NOTICE 'roles that have a grant of budget "%" and none of "%" cannot train on % any more: %', old.budget, account.budget, target.named, left(other.roles, 1000)
+				USING HINT = 'Grants stay with their budget. Use dp_grant for the other one.';
+		END IF;
+	END IF;
+	PERFORM dperm.dperm_note(caller, account, 'protect', target.named, format('unit: %s; columns: %s; domains: %s', coalesce(quote_ident(unit), 'row'),
+		coalesce((SELECT string_agg(quote_ident(n.name), ', ' ORDER BY n.at) FROM unnest(columns) WITH ORDINALITY n(name, at)), 'all'), coalesce(domains::text, 'as declared')));
 	IF NOT dperm.dperm_warn_readers(shared, NULL) THEN
 		PERFORM dperm.dperm_warn_readers(shared, ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id AND g.revoked IS NULL));
 	END IF;
+	IF target.relkind = 'm' THEN
+		RAISE WARNING 'each row of materialized view "%" must be computed from rows of one unit', target.relname
+			USING DETAIL = 'dperm does not check how its rows were made.';
+		FOR other IN SELECT c.relname, b.budget FROM dperm.protected p JOIN pg_class c ON c.oid = p.relation JOIN dperm.budgets b ON b.id = p.budget_id
+			WHERE p.relation = ANY (shared) AND p.here = dperm.dperm_here() AND p.ended IS NULL AND b.id <> account.id ORDER BY 1
+		LOOP
+			RAISE WARNING 'materialized view "%" reads "%", which charges another budget: "%"', target.relname, other.relname, other.budget
+				USING DETAIL = 'The same people have two budgets, which add up.', HINT = 'Protect both with the same budget.';
+		END LOOP;
+	END IF;
 END $$;
-COMMENT ON FUNCTION dperm.dperm_offer(oid, oid, oid, jsonb, text) IS 'internal to dp_protect: offer a view of a protected table';
+COMMENT ON FUNCTION dperm.dperm_protect(oid, oid, text, text, text[], jsonb, oid) IS 'internal to dp_protect: register a table, or offer a view of a table';
 
 -- The registration of a table stays, so that its budget keeps the unit, and so
 -- that this transaction cannot train uncharged.
@@ -196,11 +285,13 @@ DECLARE
 	views text;
 BEGIN
 	PERFORM dperm.dperm_bind();
-	SELECT * INTO ended FROM dperm.protected p WHERE p.relation = $2 AND p.here = dperm.dperm_here() AND p.ended IS NULL;
-	IF NOT FOUND THEN
-		SELECT p.* INTO ended FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN dperm.protected p ON (p.schema, p.name) = (n.nspname, c.relname)
-		WHERE c.oid = $2 AND (p.here <> dperm.dperm_here() OR NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = p.relation))
-			AND p.ended IS NULL AND pg_has_role(caller, dperm.dperm_role_of(p.owner_name), 'USAGE') LIMIT 1;
+	ended := dperm.dperm_registration($2);
+	-- what was restored for a relation of this name is ended by who has the rights of its owner
+	IF ended.id IS NULL THEN
+		RAISE EXCEPTION 'relation "%" is not protected', (SELECT c.relname FROM pg_class c WHERE c.oid = $2) USING ERRCODE = 'undefined_object';
+	ELSIF dperm.dperm_waits(ended) AND pg_has_role(caller, dperm.dperm_role_of(ended.owner_name), 'USAGE') IS NOT TRUE THEN
+		RAISE EXCEPTION 'relation "%" has the name of a protected relation of another role', ended.name
+			USING ERRCODE = 'object_not_in_prerequisite_state', DETAIL = 'That relation has not been restored.', HINT = 'Rename yours, or protect it with dp_protect.';
 	END IF;
 	SELECT * INTO account FROM dperm.budgets b
 	WHERE b.id = coalesce(ended.budget_id, (SELECT t.budget_id FROM dperm.protected t WHERE t.id = ended.view_of)) FOR UPDATE;

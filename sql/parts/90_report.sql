@@ -5,11 +5,6 @@
 -- C write what these show. Bodies are parsed when the extension is created, so
 -- that names cannot come to mean anything else.
 
-CREATE FUNCTION dperm.dperm_report_entry(model @extschema@.dp_model, OUT budget text, OUT entry bigint) RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_report_entry(@extschema@.dp_model) IS
-	'internal to dp_report: the budget and the entry of its ledger that a model names';
-
 CREATE FUNCTION dperm.dperm_report_model(model @extschema@.dp_model, title text, purpose text, curator text, ledger jsonb, evaluation jsonb) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dperm.dperm_report_model(@extschema@.dp_model, text, text, text, jsonb, jsonb) IS
@@ -36,7 +31,7 @@ BEGIN ATOMIC
 	SELECT jsonb_agg(to_jsonb(r) ORDER BY r.at)
 	FROM (SELECT l.entry, l.at, l.act, l.role, l.function, l.relation, l.label, l.features, l.parameters, l.purpose, l.neighbours, l.unit, l.epsilon, l.delta, l.release,
 			k.model::text AS model, k.metrics, l.budget = m.budget AND l.entry = m.entry AS own
-		FROM dperm.dperm_report_entry($1) m, @extschema@.dp_ledger l
+		FROM (SELECT e.ledger ->> 'budget' AS budget, (e.ledger ->> 'entry')::bigint AS entry FROM (SELECT $1::jsonb -> 'ledger' AS ledger) e) m, @extschema@.dp_ledger l
 			LEFT JOIN @extschema@.dp_releases k ON k.budget = l.budget AND k.entry = l.entry
 		WHERE l.budget = m.budget AND l.entry = m.entry
 			OR l.details = CASE WHEN m.budget IS NOT NULL THEN format('model: entry %s of budget %I', m.entry, m.budget) END) r;
@@ -90,24 +85,24 @@ COMMENT ON FUNCTION dperm.dperm_report_facts(text) IS
 
 CREATE FUNCTION @extschema@.dp_report(model @extschema@.dp_model, evaluation jsonb DEFAULT NULL, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS text
 	LANGUAGE sql STABLE PARALLEL UNSAFE
-	RETURN dperm.dperm_report_model($1, $3, $4, $5, dperm.dperm_report_ledger($1), $2);
+	RETURN CASE WHEN $1 IS NOT NULL THEN dperm.dperm_report_model($1, $3, $4, $5, dperm.dperm_report_ledger($1), $2) END;
 COMMENT ON FUNCTION @extschema@.dp_report(@extschema@.dp_model, jsonb, text, text, text) IS
 	'a report on a model as one HTML page: what was released, the guarantee, pictures of its columns, an evaluation, and its ledger entry';
 
 CREATE FUNCTION @extschema@.dp_report(budget text, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS text
 	LANGUAGE sql STABLE PARALLEL UNSAFE
-	RETURN dperm.dperm_report_budget($1, $2, $3, $4, dperm.dperm_report_facts($1));
+	RETURN CASE WHEN $1 IS NOT NULL THEN dperm.dperm_report_budget($1, $2, $3, $4, dperm.dperm_report_facts($1)) END;
 COMMENT ON FUNCTION @extschema@.dp_report(text, text, text, text) IS
 	'a report on a privacy budget as one HTML page: its balance, who spent what and when, and grants, as far as you may see them';
 
 CREATE FUNCTION @extschema@.dp_report_data(model @extschema@.dp_model, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL UNSAFE
-	RETURN dperm.dperm_report_model_data($1, $2, $3, $4, dperm.dperm_report_ledger($1));
+	RETURN CASE WHEN $1 IS NOT NULL THEN dperm.dperm_report_model_data($1, $2, $3, $4, dperm.dperm_report_ledger($1)) END;
 COMMENT ON FUNCTION @extschema@.dp_report_data(@extschema@.dp_model, text, text, text) IS
 	'a record of a model with the fields of the OpenDP Deployments Registry';
 
 CREATE FUNCTION @extschema@.dp_report_data(budget text, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL UNSAFE
-	RETURN dperm.dperm_report_budget_data($1, $2, $3, $4, dperm.dperm_report_facts($1));
+	RETURN CASE WHEN $1 IS NOT NULL THEN dperm.dperm_report_budget_data($1, $2, $3, $4, dperm.dperm_report_facts($1)) END;
 COMMENT ON FUNCTION @extschema@.dp_report_data(text, text, text, text) IS
 	'a record of a privacy budget with the fields of the OpenDP Deployments Registry';

@@ -165,7 +165,6 @@ GRANT EXECUTE ON ROUTINE
 	dperm.dperm_here(),
 	dperm.dperm_role_name_out(dperm.dperm_role_name),
 	dperm.dperm_role_of(dperm.dperm_role_name),
-	dperm.dperm_report_entry(@extschema@.dp_model),
 	dperm.dperm_report_ledger(@extschema@.dp_model),
 	dperm.dperm_report_model(@extschema@.dp_model, text, text, text, jsonb, jsonb),
 	dperm.dperm_report_model_data(@extschema@.dp_model, text, text, text, jsonb),

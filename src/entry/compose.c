@@ -42,189 +42,124 @@ enum
 	ARG_DELTA
 };
 
-/* The delta argument, checked. */
-static double
-checked_delta(FunctionCallInfo fcinfo)
+/*
+ * The state, with a delta that is the same for all rows; NULL if there is none and
+ * this row adds nothing.
+ */
+static ComposeState *
+open_state(FunctionCallInfo fcinfo)
 {
+	ComposeState *state = PG_ARGISNULL(0) ? NULL : (ComposeState *) PG_GETARG_POINTER(0);
 	double		delta =
 		PG_NARGS() > ARG_DELTA && !PG_ARGISNULL(ARG_DELTA) ? PG_GETARG_FLOAT8(ARG_DELTA) : 0;
+	MemoryContext context;
 
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
 	if (!(delta == 0 || (delta >= DPERM_DELTA_MIN && delta < 1)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
 				 errhint("delta should be much smaller than 1 divided by the number of rows; with "
 						 "0, epsilons and deltas are added up.")));
-	return delta;
-}
-
-/* The memory of the state. */
-static MemoryContext
-compose_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	return context;
-}
-
-/* The state, with a delta that is the same for all rows. */
-static ComposeState *
-open_state(FunctionCallInfo fcinfo, MemoryContext context)
-{
-	double		delta = checked_delta(fcinfo);
-	ComposeState *state;
-
-	if (!PG_ARGISNULL(0))
+	if (state && state->delta != delta)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be the same for all rows of a group"),
+				 errhint("It is what all releases may spend together.")));
+	if (state == NULL && !PG_ARGISNULL(ARG_RELEASE))
 	{
-		state = (ComposeState *) PG_GETARG_POINTER(0);
-		if (state->delta != delta)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("delta must be the same for all rows of a group"),
-					 errhint("It is what all releases may spend together.")));
-		return state;
+		state = MemoryContextAllocZero(context, sizeof(ComposeState));
+		state->delta = delta;
 	}
-	state = MemoryContextAllocZero(context, sizeof(ComposeState));
-	state->delta = delta;
 	return state;
 }
 
-/* Raise an error for releases that cannot be composed. */
+/* Add a release to the state; raises an error for one that cannot be composed. */
 static void
-check_fit(DpermCompositionFault fault)
+add_release(ComposeState *state, DpermRelease release)
 {
-	switch (fault)
+	static const struct
 	{
-		case DPERM_COMPOSITION_FITS:
-			return;
-		case DPERM_COMPOSITION_NOT_PRIVATE:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("cannot compose a release that is not private"),
-					 errhint("A model that was trained with epsilon => 'Infinity' protects "
-							 "nothing, and neither does anything that is released with it.")));
-			break;
-		case DPERM_COMPOSITION_OUT_OF_RANGE:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("epsilon of a claim must be positive and at most %g, and its delta at "
-							"least 0 and less than 1",
-							DPERM_COMPOSITION_EPSILON_MAX)));
-			break;
-		case DPERM_COMPOSITION_NEIGHBOURS:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("cannot compose releases with different neighbours"),
-					 errdetail("An epsilon for 'replace' and one for 'remove' do not add up."),
-					 errhint("Group by the neighbours, or train with the same ones.")));
-			break;
-		case DPERM_COMPOSITION_UNITS:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("cannot compose releases with different units of privacy"),
-					 errhint("Group by the unit.")));
-			break;
-	}
-}
+		const char *message;
+		const char *hint;
+	}			faults[] = {
+		[DPERM_COMPOSITION_NOT_PRIVATE] = {
+			"cannot compose a release that is not private",
+			"A model that was trained with epsilon => 'Infinity' protects nothing, and neither "
+			"does anything that is released with it."
+		},
+		[DPERM_COMPOSITION_OUT_OF_RANGE] = {
+			"epsilon or delta of a claim is out of range",
+			"epsilon must be positive and at most 1e9, and delta at least 0 and less than 1."
+		},
+		[DPERM_COMPOSITION_NEIGHBOURS] = {
+			"cannot compose releases with different neighbours",
+			"An epsilon for 'replace' and one for 'remove' do not add up. Group by the "
+			"neighbours, or train with the same ones."
+		},
+		[DPERM_COMPOSITION_UNITS] = {
+			"cannot compose releases with different units of privacy",
+			"Group by the unit."
+		}
+	};
+	DpermCompositionFault fault = dperm_composition_add(&state->sums, &release);
 
-/* Add a release to the state. */
-static Datum
-add_release(FunctionCallInfo fcinfo, ComposeState *state, const DpermRelease *release)
-{
-	check_fit(dperm_composition_add(&state->sums, release));
-	PG_RETURN_POINTER(state);
+	StaticAssertStmt(DPERM_COMPOSITION_EPSILON_MAX == 1e9, "the hint names the limit");
+	if (fault != DPERM_COMPOSITION_FITS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg_internal("%s", faults[fault].message),
+				 errhint("%s", faults[fault].hint)));
 }
 
 /* Add a model, which may reveal rows of a prior that is not private. */
-static Datum
-add_model(FunctionCallInfo fcinfo, MemoryContext context, DpermModel *model)
+static void
+add_model(ComposeState *state, Datum value)
 {
-	ComposeState *state = open_state(fcinfo, context);
-	DpermRelease release = dperm_model_release(model);
+	DpermModel *model = dperm_model_type_open(value);
 	DpermPrior	prior;
 
+	add_release(state, dperm_model_release(model));
 	if (model->prior.len > 0 && dperm_prior_read(&model->prior, &prior) == NULL && !prior.private)
 		state->exposed++;
 	pfree(model);
-	return add_release(fcinfo, state, &release);
-}
-
-/* A NULL is ignored, but its delta is not. */
-static Datum
-ignore_null(FunctionCallInfo fcinfo)
-{
-	(void) checked_delta(fcinfo);
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
 }
 
 /* Transition: (internal, dp_model [, delta]) */
 Datum
 dperm_compose_model_step(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = compose_context(fcinfo);
+	ComposeState *state = open_state(fcinfo);
 
-	if (PG_ARGISNULL(ARG_RELEASE))
-		return ignore_null(fcinfo);
-	return add_model(fcinfo, context, dperm_model_type_open(PG_GETARG_DATUM(ARG_RELEASE)));
+	if (!PG_ARGISNULL(ARG_RELEASE))
+		add_model(state, PG_GETARG_DATUM(ARG_RELEASE));
+	fcinfo->isnull = state == NULL;
+	return PointerGetDatum(state);
 }
 
-/* Raise an error for an invalid claim. */
-static void
-bad_claim(const char *detail)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("invalid claim"),
-			 errdetail_internal("%s", detail),
-			 errhint("A claim is an object such as {\"epsilon\": 0.1, \"delta\": 0, "
-					 "\"neighbours\": \"replace\", \"unit\": \"row\"}, or a model as jsonb.")));
-}
-
-/* Is it the JSON form of a model? */
+/* Set what a member of a claim says; false if that is unknown. */
 static bool
-is_model(Jsonb *json)
+read_member(DpermRelease *release, const char *key, const JsonbValue *value)
 {
-	return JB_ROOT_IS_OBJECT(json) &&
-		   findJsonbValueFromContainer(
-			   &json->root, JB_FOBJECT,
-			   &(JsonbValue) {.type = jbvString, .val.string = {strlen("format"), "format"}}) !=
-			   NULL;
-}
+	const char *text = value->type == jbvString ?
+		pnstrdup(value->val.string.val, value->val.string.len) : "";
 
-/* One member of a claim: the name of its neighbours or its unit. */
-static int
-claim_name(const JsonbValue *value, const char *what, int (*parse) (const char *name))
-{
-	char	   *name;
-	int			found;
+	/* the epsilon of models that are not private; a tiny number is not taken for zero */
+	double		number = strcmp(text, "Infinity") == 0 ? INFINITY :
+		value->type != jbvNumeric ? NAN : DatumGetFloat8(DirectFunctionCall1(
+			numeric_float8, NumericGetDatum(value->val.numeric)));
+	int			found = -1;
 
-	if (value->type != jbvString)
-		bad_claim(psprintf("%s must be a string.", what));
-	name = pnstrdup(value->val.string.val, value->val.string.len);
-	found = parse(name);
-	if (found < 0)
-		bad_claim(psprintf("%s \"%s\" is unknown.", what, name));
-	return found;
-}
-
-/*
- * A number of a claim; "Infinity" is the epsilon of models that are not
- * private. A tiny number is out of range, and not taken for zero.
- */
-static double
-claim_number(const JsonbValue *value, const char *what)
-{
-	if (value->type == jbvString && value->val.string.len == strlen("Infinity") &&
-		memcmp(value->val.string.val, "Infinity", strlen("Infinity")) == 0)
-		return INFINITY;
-	if (value->type != jbvNumeric)
-		bad_claim(psprintf("%s must be a number.", what));
-	return DatumGetFloat8(
-		DirectFunctionCall1(numeric_float8, NumericGetDatum(value->val.numeric)));
+	if (strcmp(key, "epsilon") == 0)
+		return !isnan(release->epsilon = number);
+	if (strcmp(key, "delta") == 0)
+		return !isnan(release->delta = number);
+	if (strcmp(key, "neighbours") == 0)
+		release->neighbours = (DpermNeighbours) (found = dperm_claim_neighbours_parse(text));
+	else if (strcmp(key, "unit") == 0)
+		release->unit = (DpermUnit) (found = dperm_claim_unit_parse(text));
+	return found >= 0;
 }
 
 /* A claim about a release other than a model. */
@@ -235,49 +170,47 @@ read_claim(Jsonb *claim)
 		.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = NAN};
 	JsonbIterator *members = JsonbIteratorInit(&claim->root);
 	JsonbValue	value;
+	char	   *key = NULL;
+	bool		known = JsonbIteratorNext(&members, &value, true) == WJB_BEGIN_OBJECT;
 
-	if (JsonbIteratorNext(&members, &value, true) != WJB_BEGIN_OBJECT)
-		bad_claim("It is not an object.");
-	while (JsonbIteratorNext(&members, &value, true) == WJB_KEY)
+	while (known && JsonbIteratorNext(&members, &value, true) == WJB_KEY)
 	{
-		char	   *key = pnstrdup(value.val.string.val, value.val.string.len);
-
+		key = pnstrdup(value.val.string.val, value.val.string.len);
 		(void) JsonbIteratorNext(&members, &value, true);
-		if (strcmp(key, "epsilon") == 0)
-			release.epsilon = claim_number(&value, key);
-		else if (strcmp(key, "delta") == 0)
-			release.delta = claim_number(&value, key);
-		else if (strcmp(key, "neighbours") == 0)
-			release.neighbours =
-				(DpermNeighbours) claim_name(&value, key, dperm_claim_neighbours_parse);
-		else if (strcmp(key, "unit") == 0)
-			release.unit = (DpermUnit) claim_name(&value, key, dperm_claim_unit_parse);
-		else
-			bad_claim(psprintf("The key \"%s\" is unknown.", key));
+		known = read_member(&release, key, &value);
 	}
-	if (isnan(release.epsilon))
-		bad_claim("It has no epsilon.");
+	if (!known || isnan(release.epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid claim"),
+				 known ? errdetail("It has no epsilon.") :
+				 key == NULL ? errdetail("It is not an object.") :
+				 errdetail("The key \"%s\", or its value, is not valid.", key),
+				 errhint("A claim is an object such as {\"epsilon\": 0.1, \"delta\": 0, "
+						 "\"neighbours\": \"replace\", \"unit\": \"row\"}, or a model as "
+						 "jsonb.")));
 	release.curve = release.delta == 0 ? DPERM_CURVE_PURE : DPERM_CURVE_NONE;
 	return release;
 }
 
-/* Transition: (internal, jsonb [, delta]) */
+/* Transition: (internal, jsonb [, delta]); what has a format is a model. */
 Datum
 dperm_compose_claim_step(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = compose_context(fcinfo);
-	Jsonb	   *json;
-	DpermRelease release;
+	ComposeState *state = open_state(fcinfo);
 
-	if (PG_ARGISNULL(ARG_RELEASE))
-		return ignore_null(fcinfo);
-	json = PG_GETARG_JSONB_P(ARG_RELEASE);
-	if (is_model(json))
-		return add_model(fcinfo, context,
-						 dperm_model_type_open(
-							 DirectFunctionCall1(dperm_model_from_jsonb, JsonbPGetDatum(json))));
-	release = read_claim(json);
-	return add_release(fcinfo, open_state(fcinfo, context), &release);
+	if (!PG_ARGISNULL(ARG_RELEASE))
+	{
+		Jsonb	   *claim = PG_GETARG_JSONB_P(ARG_RELEASE);
+
+		if (JB_ROOT_IS_OBJECT(claim) &&
+			getKeyJsonValueFromContainer(&claim->root, "format", strlen("format"), NULL))
+			add_model(state, DirectFunctionCall1(dperm_model_from_jsonb, JsonbPGetDatum(claim)));
+		else
+			add_release(state, read_claim(claim));
+	}
+	fcinfo->isnull = state == NULL;
+	return PointerGetDatum(state);
 }
 
 /* The total, as jsonb. */
@@ -310,33 +243,26 @@ dperm_compose_final(PG_FUNCTION_ARGS)
 {
 	ComposeState *state;
 	DpermComposed total;
+	bool		fits;
 
-	(void) compose_context(fcinfo);
 	if (PG_ARGISNULL(0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is nothing to compose"),
 				 errhint("dp_compose needs at least one model or claim that is not NULL.")));
 	state = (ComposeState *) PG_GETARG_POINTER(0);
-	if (!dperm_composition_total(&state->sums, state->delta, &total))
+	fits = dperm_composition_total(&state->sums, state->delta, &total);
+	if (!fits || total.delta >= 1 || isinf(total.epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 fits ? errmsg("the releases protect nothing") :
 				 errmsg("the releases spend more than a delta of %s",
 						double_to_shortest_decimal(state->delta)),
-				 errdetail("Releases of which only epsilon and delta are known spend %.6g, "
-						   "including the tails of the noise of all.", total.delta),
-				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.")));
-	if (total.delta >= 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the releases protect nothing"),
-				 errdetail("Their deltas add up to %.6g.", total.delta)));
-	if (isinf(total.epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the releases protect nothing at a delta of %s",
-						double_to_shortest_decimal(state->delta)),
+				 !fits ? errdetail("Releases of which only epsilon and delta are known spend %.6g, "
+								   "including the tails of the noise of all.", total.delta) :
+				 total.delta >= 1 ? errdetail("Their deltas add up to %.6g.", total.delta) :
 				 errdetail("Together they have an epsilon above 600."),
-				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.")));
+				 state->delta > 0 ?
+				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.") : 0));
 	PG_RETURN_DATUM(describe(state, &total));
 }

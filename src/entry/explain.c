@@ -1,94 +1,298 @@
 /*
- * explain.c: dp_explain, what each column contributes to the decision on a row.
+ * explain.c: what a model consists of: dp_coefficients, its weights by column, and
+ * how much of each may be noise; dp_curve, what a number adds to the decision, by
+ * its value; dp_explain, what each column contributes to the decision on a row.
  */
 #include "postgres.h"
 
 #include <math.h>
 
+#include "common/shortest_dec.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
 #include "base/result_set.h"
 #include "column/class_choice.h"
+#include "column/model_type.h"
 #include "column/scorer.h"
+#include "core/encode/knots.h"
+#include "core/model/weight_noise.h"
 
+PG_FUNCTION_INFO_V1(dp_coefficients);
+PG_FUNCTION_INFO_V1(dp_curve);
 PG_FUNCTION_INFO_V1(dp_explain);
 
-/* What a block contributes or, as the last one, the intercept. */
-typedef struct Term
+/* A weight or a contribution, and its place in a list. */
+typedef struct Ranked
 {
-	int			block;
-	bool		intercept;
-	double		contribution;
-} Term;
+	int			number;			/* of a coordinate or a block */
+	bool		intercept;		/* comes last */
+	double		value;
+	double		strength;		/* the largest comes first */
+} Ranked;
 
-/* For qsort: the largest comes first, the intercept last. */
+/* For qsort. */
 static int
-compare_terms(const void *a, const void *b)
+compare_ranked(const void *a, const void *b)
 {
-	const Term *first = a;
-	const Term *second = b;
+	const Ranked *first = a;
+	const Ranked *second = b;
 
 	if (first->intercept != second->intercept)
 		return first->intercept - second->intercept;
-	if (fabs(first->contribution) != fabs(second->contribution))
-		return fabs(first->contribution) > fabs(second->contribution) ? -1 : 1;
-	return first->block - second->block;
+	if (first->strength != second->strength)
+		return first->strength > second->strength ? -1 : 1;
+	return first->number - second->number;
 }
 
-/* One row of the result. */
+/* Set a column of the result. */
 static void
-put_term(Tuplestorestate *store, TupleDesc desc, const DpermScorer *scorer, const Term *term)
+set_text(const DpermText *text, Datum *value, bool *null)
 {
-	const DpermEncoder *encoder = dperm_scorer_encoder(scorer);
-	char	   *value = term->intercept ? "intercept" : dperm_scorer_value(scorer, term->block);
-	Datum		values[3] = {0, 0, Float8GetDatum(term->contribution)};
-	bool		nulls[3] = {true, value == NULL, false};
+	*value = PointerGetDatum(cstring_to_text_with_len(text->bytes, text->len));
+	*null = false;
+}
 
-	if (!term->intercept && encoder->blocks[term->block].column.len > 0)
+/* The class that an argument names, as class_choice.h says. */
+static int
+class_argument(FunctionCallInfo fcinfo, int i, const DpermModel *model)
+{
+	return dperm_class_choice(model, PG_ARGISNULL(i) ? NULL :
+							  text_to_cstring(PG_GETARG_TEXT_PP(i)));
+}
+
+/* The noise of each weight of a class; is it exact? */
+static const double *
+class_noise(const DpermModel *model, int class, bool *exact)
+{
+	double	   *noise = palloc(sizeof(double) * dperm_model_weights(model));
+
+	*exact = dperm_weight_noise(model, noise);
+	return noise + (dperm_model_class(model, class) - model->weights);
+}
+
+/* What a coordinate stands for within its block; NULL if it is all of it. */
+static char *
+name_within(const DpermBlock *block, int within)
+{
+	if (block->each > 0)
 	{
-		const DpermText *column = &encoder->blocks[term->block].column;
+		int			element = within / block->each;
+		DpermBlock	line = dperm_block_element(block, element);
 
-		values[0] = PointerGetDatum(cstring_to_text_with_len(column->bytes, column->len));
-		nulls[0] = false;
+		return psprintf("[%d] %s", element + 1, double_to_shortest_decimal(
+							dperm_knots_position(&line, within % block->each)));
 	}
+	if (dperm_block_is_curve(block))
+		return double_to_shortest_decimal(dperm_knots_position(block, within));
+	return block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX ?
+		psprintf("[%d]", within + 1) : NULL;
+}
+
+/* Set column_name and value: what a coordinate stands for. */
+static void
+name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
+{
+	char	   *value;
+
+	if (!at->intercept && !at->kernel && at->block->column.len > 0)
+		set_text(&at->block->column, &values[1], &nulls[1]);
+	if (!at->intercept && !at->kernel && at->block->kind == DPERM_BLOCK_CATEGORY)
+	{
+		set_text(&at->block->categories[at->within], &values[2], &nulls[2]);
+		return;
+	}
+	value = at->intercept ? "intercept" :
+		/* which combines all columns */
+		at->kernel ? psprintf("kernel feature %d", at->within + 1) :
+		name_within(at->block, at->within);
+	nulls[2] = value == NULL;
 	if (value)
-		values[1] = CStringGetTextDatum(value);
-	tuplestore_putvalues(store, desc, values, nulls);
-}
-
-/* Add what each column contributes to the result. */
-static void
-put_terms(Tuplestorestate *store, TupleDesc desc, const DpermScorer *scorer, const double *sums)
-{
-	const DpermEncoder *encoder = dperm_scorer_encoder(scorer);
-	const DpermModel *model = dperm_scorer_model(scorer);
-	/* a number is never without an intercept: the centre of its bounds */
-	bool		intercept = encoder->intercept || dperm_model_label(model) == DPERM_LABEL_NUMBER;
-	int			count = encoder->block_count + (intercept ? 1 : 0);
-	Term	   *terms = palloc(sizeof(Term) * count);
-
-	for (int i = 0; i < count; i++)
-	{
-		bool		last = i == encoder->block_count;
-		double		sum = !last || encoder->intercept ? sums[i] : 0;
-
-		terms[i] = (Term) {
-			.block = i,
-			.intercept = last,
-			.contribution = dperm_model_unit(model) * sum + (last ? dperm_model_centre(model) : 0)
-		};
-	}
-	qsort(terms, count, sizeof(Term), compare_terms);
-	for (int i = 0; i < count; i++)
-		put_term(store, desc, scorer, &terms[i]);
+		values[2] = CStringGetTextDatum(value);
 }
 
 /*
- * dp_explain(model, features, class): (column_name, value, contribution). No
- * rows if the model or the features are NULL.
+ * dp_coefficients(model, class): a row for each coordinate, see sql/parts; those
+ * that stand out most from their noise come first. None if the model is NULL.
+ */
+Datum
+dp_coefficients(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	DpermModel *model;
+	int			dim;
+	int			class;
+	const double *weights;
+	const double *noise;
+	bool		exact;
+	Ranked	   *ranked;
+
+	if (PG_ARGISNULL(0))
+		return (Datum) 0;
+	model = dperm_model_type_open(PG_GETARG_DATUM(0));
+	dim = dperm_encoder_dim(&model->encoder);
+	class = class_argument(fcinfo, 1, model);
+	weights = dperm_model_class(model, class);
+	noise = class_noise(model, class, &exact);
+	ranked = palloc(sizeof(Ranked) * dim);
+	for (int i = 0; i < dim; i++)
+		ranked[i] = (Ranked) {
+			.number = i,
+			.intercept = model->encoder.intercept && i == dim - 1,
+			.value = weights[i],
+			.strength = fabs(weights[i]) / (noise[i] > 0 ? noise[i] : 1)
+		};
+	qsort(ranked, dim, sizeof(Ranked), compare_ranked);
+	for (int i = 0; i < dim; i++)
+	{
+		int			number = ranked[i].number;
+		DpermCoordinate at;
+		Datum		values[7] = {
+			Int32GetDatum(number + 1), 0, 0,
+			Float8GetDatum(weights[number]),
+			Float8GetDatum(noise[number]),
+			CStringGetTextDatum(exact ? "exact" : "bound"),
+			BoolGetDatum(fabs(weights[number]) > DPERM_WEIGHT_STANDS_OUT * noise[number])
+		};
+		bool		nulls[7] = {[1] = true,[2] = true};
+
+		if (!dperm_encoder_coordinate(&model->encoder, number, &at))
+			elog(ERROR, "coordinate %d is out of range", number);
+		name_coordinate(&at, values, nulls);
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* A column of numbers, or an element of a vector of numbers. */
+typedef struct Curve
+{
+	DpermBlock	line;
+	int			first;			/* its first weight */
+	double		target;			/* what a weight is multiplied by at most */
+} Curve;
+
+/* Raise an error for a column that is neither a number nor a time. */
+static void
+check_number(const DpermBlock *block, const char *name)
+{
+	if (!dperm_block_is_number(block))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" is a %s, which has no curve", name,
+						dperm_encoder_kind_name(block->kind)),
+				 block->kind == DPERM_BLOCK_BOX ?
+				 errhint("Its elements have curves, such as \"%s[1]\".", name) :
+				 errhint("dp_coefficients lists its weights.")));
+}
+
+/* Find a column, or an element with bounds: x[3]. */
+static Curve
+find_curve(const DpermEncoder *encoder, const char *name)
+{
+	double		target = dperm_encoder_target(encoder);
+	Curve		found = {.first = -1};
+
+	for (int i = 0, first = 0; i < encoder->block_count; first += encoder->blocks[i++].count)
+	{
+		const DpermBlock *block = &encoder->blocks[i];
+		const char *rest;
+		int			number;
+
+		if (strncmp(name, block->column.bytes, block->column.len) != 0)
+			continue;
+		rest = name + block->column.len;
+		if (*rest == '\0')
+		{
+			check_number(block, name);
+			return (Curve) {*block, first, target};
+		}
+		number = *rest == '[' && block->kind == DPERM_BLOCK_BOX ? atoi(rest + 1) : 0;
+		if (number >= 1 && number <= dperm_block_elements(block) &&
+			strcmp(rest, psprintf("[%d]", number)) == 0)
+		{
+			found.line = dperm_block_element(block, number - 1);
+			found.first = first + (number - 1) * found.line.count;
+			found.target = block->each > 0 ? target : dperm_encoder_box_target(block, target);
+		}
+	}
+	if (found.first < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("the model has no column \"%s\"", name),
+				 errhint("dp_coefficients lists its columns.")));
+	return found;
+}
+
+/* What a number adds in the middle of its bounds, as a multiple of the target. */
+static double
+middle_of(const DpermBlock *line, const double *weights)
+{
+	DpermValue	middle = {.present = true, .number = line->low / 2 + line->high / 2};
+	double		entry;
+	int			place;
+
+	if (line->count == 1)
+		return 0;
+	place = dperm_knots_place(line, &middle, 1, &entry);
+	return weights[place] * entry + weights[place + 1] * dperm_knots_rest(1, entry);
+}
+
+/*
+ * dp_curve(model, column_name, class): what the column adds at each of its knots,
+ * which is the weight of the knot, or at both ends of a straight line. None if the
+ * model or the column is NULL.
+ */
+Datum
+dp_curve(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc;
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	const DpermModel *model;
+	Curve		curve;
+	int			class;
+	const double *weights;
+	const double *noise;
+	bool		exact;
+	double		unit;			/* of the label, for a weight of 1 */
+
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
+		return (Datum) 0;
+	model = dperm_model_type_open(PG_GETARG_DATUM(0));
+	class = class_argument(fcinfo, 2, model);
+	if (model->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the decision of a model with a kernel is not a sum over columns"),
+				 errhint("Train without a kernel to see what each column adds.")));
+	curve = find_curve(&model->encoder, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	weights = dperm_model_class(model, class) + curve.first;
+	noise = class_noise(model, class, &exact) + curve.first;
+	unit = dperm_model_unit(model) * curve.target;
+	for (int i = 0; i < Max(curve.line.count, 2); i++)
+	{
+		bool		is_line = curve.line.count == 1;
+		int			at = is_line ? 0 : i;
+		double		weight = is_line && i == 0 ? -weights[at] : weights[at];
+		Datum		values[4] = {
+			Float8GetDatum(!is_line ? dperm_knots_position(&curve.line, i) :
+						   i == 0 ? curve.line.low : curve.line.high),
+			Float8GetDatum(unit * weight),
+			Float8GetDatum(unit * noise[at]),
+			Float8GetDatum(exp(unit * (weight - middle_of(&curve.line, weights))))
+		};
+		bool		nulls[4] = {[3] = model->loss.kind != DPERM_LOSS_LOGISTIC};
+
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/*
+ * dp_explain(model, features, class): (column_name, value, contribution), the
+ * largest first. No rows if the model or the features are NULL.
  */
 Datum
 dp_explain(PG_FUNCTION_ARGS)
@@ -96,13 +300,43 @@ dp_explain(PG_FUNCTION_ARGS)
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 	DpermScorer *scorer;
-	int			class;
+	const DpermModel *model;
+	const DpermEncoder *encoder;
+	const double *sums;
+	Ranked	   *ranked;
+	int			count;
 
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return (Datum) 0;
 	scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
-	class = dperm_class_choice(dperm_scorer_model(scorer), PG_ARGISNULL(2) ? NULL :
-							   text_to_cstring(PG_GETARG_TEXT_PP(2)));
-	put_terms(store, desc, scorer, dperm_scorer_terms(scorer, PG_GETARG_DATUM(1), class));
+	model = dperm_scorer_model(scorer);
+	encoder = dperm_scorer_encoder(scorer);
+	sums = dperm_scorer_terms(scorer, PG_GETARG_DATUM(1), class_argument(fcinfo, 2, model));
+	/* a number is never without an intercept: the centre of its bounds */
+	count = encoder->block_count +
+		(encoder->intercept || dperm_model_label(model) == DPERM_LABEL_NUMBER);
+	ranked = palloc(sizeof(Ranked) * count);
+	for (int i = 0; i < count; i++)
+	{
+		bool		last = i == encoder->block_count;
+		double		sum = !last || encoder->intercept ? sums[i] : 0;
+		double		value = dperm_model_unit(model) * sum + (last ? dperm_model_centre(model) : 0);
+
+		ranked[i] = (Ranked) {i, last, value, fabs(value)};
+	}
+	qsort(ranked, count, sizeof(Ranked), compare_ranked);
+	for (int i = 0; i < count; i++)
+	{
+		int			number = ranked[i].number;
+		char	   *value = ranked[i].intercept ? "intercept" : dperm_scorer_value(scorer, number);
+		Datum		values[3] = {0, 0, Float8GetDatum(ranked[i].value)};
+		bool		nulls[3] = {true, value == NULL, false};
+
+		if (!ranked[i].intercept && encoder->blocks[number].column.len > 0)
+			set_text(&encoder->blocks[number].column, &values[0], &nulls[0]);
+		if (value)
+			values[1] = CStringGetTextDatum(value);
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
 	return (Datum) 0;
 }

@@ -5,9 +5,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "utils/builtins.h"
 
 #include "column/model_type.h"
@@ -16,7 +14,6 @@
 #include "report/facts.h"
 #include "report/model_page.h"
 
-PG_FUNCTION_INFO_V1(dperm_report_entry);
 PG_FUNCTION_INFO_V1(dperm_report_model);
 PG_FUNCTION_INFO_V1(dperm_report_model_data);
 PG_FUNCTION_INFO_V1(dperm_report_budget);
@@ -47,10 +44,12 @@ subject_arguments(FunctionCallInfo fcinfo, int first)
 	};
 }
 
-/* The arguments model, title, purpose, curator, ledger, and evaluation. */
+/* The arguments model, which is not NULL, title, purpose, curator, ledger, and evaluation. */
 static DpermModelReport
 model_arguments(FunctionCallInfo fcinfo)
 {
+	if (PG_ARGISNULL(0))
+		elog(ERROR, "there is no model");
 	return (DpermModelReport) {
 		.model = dperm_model_type_open(PG_GETARG_DATUM(0)),
 		.subject = subject_arguments(fcinfo, 1),
@@ -59,7 +58,7 @@ model_arguments(FunctionCallInfo fcinfo)
 	};
 }
 
-/* The arguments budget, title, purpose, curator, and facts. */
+/* The arguments budget, which is not NULL, title, purpose, curator, and facts. */
 static DpermBudgetReport
 budget_arguments(FunctionCallInfo fcinfo)
 {
@@ -69,6 +68,8 @@ budget_arguments(FunctionCallInfo fcinfo)
 		.facts = json_argument(fcinfo, 4)
 	};
 
+	if (report.budget == NULL)
+		elog(ERROR, "there is no budget");
 	if (dperm_facts_count(dperm_facts_member(report.facts, "budgets")) == 0 &&
 		dperm_facts_count(dperm_facts_member(report.facts, "entries")) == 0)
 		ereport(ERROR,
@@ -78,31 +79,13 @@ budget_arguments(FunctionCallInfo fcinfo)
 	return report;
 }
 
-/* dperm_report_entry(model): the budget and the entry that it names. */
-Datum
-dperm_report_entry(PG_FUNCTION_ARGS)
-{
-	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	TupleDesc	desc;
-	Datum		values[2] = {0, Int64GetDatum(model->entry)};
-	bool		nulls[2] = {model->entry == 0, model->entry == 0};
-
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	values[0] = PointerGetDatum(cstring_to_text_with_len(model->budget.bytes, model->budget.len));
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
-}
-
 /* The page of a model. */
 Datum
 dperm_report_model(PG_FUNCTION_ARGS)
 {
-	DpermModelReport report;
+	DpermModelReport report = model_arguments(fcinfo);
 	StringInfoData page;
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	report = model_arguments(fcinfo);
 	if (report.evaluation)
 		dperm_evaluation_check(report.evaluation);
 	initStringInfo(&page);
@@ -114,11 +97,8 @@ dperm_report_model(PG_FUNCTION_ARGS)
 Datum
 dperm_report_model_data(PG_FUNCTION_ARGS)
 {
-	DpermModelReport report;
+	DpermModelReport report = model_arguments(fcinfo);
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	report = model_arguments(fcinfo);
 	PG_RETURN_JSONB_P(dperm_model_report_record(&report));
 }
 
@@ -126,12 +106,9 @@ dperm_report_model_data(PG_FUNCTION_ARGS)
 Datum
 dperm_report_budget(PG_FUNCTION_ARGS)
 {
-	DpermBudgetReport report;
+	DpermBudgetReport report = budget_arguments(fcinfo);
 	StringInfoData page;
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	report = budget_arguments(fcinfo);
 	initStringInfo(&page);
 	dperm_budget_page_write(&page, &report);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(page.data, page.len));
@@ -141,10 +118,7 @@ dperm_report_budget(PG_FUNCTION_ARGS)
 Datum
 dperm_report_budget_data(PG_FUNCTION_ARGS)
 {
-	DpermBudgetReport report;
+	DpermBudgetReport report = budget_arguments(fcinfo);
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	report = budget_arguments(fcinfo);
 	PG_RETURN_JSONB_P(dperm_budget_page_record(&report));
 }

@@ -13,6 +13,7 @@
 #include "access/table.h"
 #include "access/transam.h"
 #include "catalog/dependency.h"
+#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
 #include "catalog/pg_language.h"
@@ -39,15 +40,11 @@
 #include "protect/view.h"
 #include "relation/relation.h"
 
-#define OTHERWISE "a stored generated column, a column that a trigger fills, or a materialized " \
-	"view with the unit"
-#define FORM_HINT "A view has the form SELECT expressions FROM table WHERE condition. For " \
-	"anything else use " OTHERWISE "."
-#define VALUE_HINT "Expressions consist of columns, constants, and functions and types of " \
-	"PostgreSQL. For anything else use " OTHERWISE "."
-#define ENUM_HINT "Enums can be compared by =, <> and IN."
-#define STABLE_HINT "Use AT TIME ZONE 'UTC' for times, and casts and || for text. Otherwise " \
-	"use " OTHERWISE "."
+#define OTHERWISE "For anything else use a stored generated column, a column that a trigger " \
+	"fills, or a materialized view with the unit."
+#define VALUE_HINT "Expressions consist of columns, constants, and functions of PostgreSQL that " \
+	"are IMMUTABLE: use AT TIME ZONE 'UTC' for times, casts and || for text, and =, <> or IN " \
+	"for enums. " OTHERWISE
 
 /* Whose expressions are checked. */
 typedef struct Walk
@@ -60,7 +57,7 @@ typedef struct Walk
 } Walk;
 
 static bool check_expression(Node *node, void *context);
-static const char *surplus(const Query *query);
+static bool is_plain(const Query *query);
 
 /* Raise an error for a relation. */
 static void
@@ -179,55 +176,38 @@ check_collation(Oid collation, const Walk *walk)
 static bool
 is_declarable(Oid type)
 {
-	switch (type)
-	{
-		case ANYELEMENTOID:
-		case ANYARRAYOID:
-		case ANYNONARRAYOID:
-		case ANYCOMPATIBLEOID:
-		case ANYCOMPATIBLEARRAYOID:
-		case ANYCOMPATIBLENONARRAYOID:
-			return true;
-		default:
-			return is_builtin(type);
-	}
+	return type == ANYELEMENTOID || type == ANYARRAYOID || type == ANYNONARRAYOID ||
+		type == ANYCOMPATIBLEOID || type == ANYCOMPATIBLEARRAYOID ||
+		type == ANYCOMPATIBLENONARRAYOID || is_builtin(type);
 }
 
 /*
- * Why must a function not be called? NULL if it may be. The input and output
- * functions of types take and return what no other may. The hint is changed if
- * there is a better one.
+ * May a function be called? The input and output functions of types take and
+ * return what no other may, and all that those of enums compare are two numbers,
+ * which stand for the labels.
  */
-static const char *
-function_fault(Form_pg_proc form, bool is_io, const char **hint)
+static bool
+is_callable(Form_pg_proc form, bool is_io)
 {
-	if (form->oid >= FirstUnpinnedObjectId)
-		return "is not PostgreSQL's own";
-	if (form->prokind != PROKIND_FUNCTION || form->proretset)
-		return "is for several rows";
-	if (form->provolatile != PROVOLATILE_IMMUTABLE)
-	{
-		*hint = STABLE_HINT;
-		return "is not IMMUTABLE";
-	}
-	if (form->prolang != INTERNALlanguageId && form->prolang != SQLlanguageId)
-		return "is in another language";
-	/* these ask a library, too */
-	if (form->oid == F_XML_IS_WELL_FORMED_CONTENT || form->oid == F_XML_IS_WELL_FORMED_DOCUMENT)
-		return "reads XML";
-	/* all that they compare are two numbers, which stand for the labels */
-	if (is_io || form->oid == F_ENUM_EQ || form->oid == F_ENUM_NE)
-		return NULL;
-	if (!is_declarable(form->prorettype))
-		return psprintf("returns type %s", format_type_be(form->prorettype));
+	bool		declarable = is_declarable(form->prorettype);
+
 	for (int i = 0; i < form->pronargs; i++)
-		if (!is_declarable(form->proargtypes.values[i]))
-		{
-			if (form->proargtypes.values[i] == ANYENUMOID)
-				*hint = ENUM_HINT;
-			return psprintf("takes type %s", format_type_be(form->proargtypes.values[i]));
-		}
-	return NULL;
+		declarable &= is_declarable(form->proargtypes.values[i]);
+	return form->oid < FirstUnpinnedObjectId &&
+		form->prokind == PROKIND_FUNCTION && !form->proretset &&
+		form->provolatile == PROVOLATILE_IMMUTABLE &&
+		(form->prolang == INTERNALlanguageId || form->prolang == SQLlanguageId) &&
+	/* these ask a library, too */
+		form->oid != F_XML_IS_WELL_FORMED_CONTENT &&
+		form->oid != F_XML_IS_WELL_FORMED_DOCUMENT &&
+		(declarable || is_io || form->oid == F_ENUM_EQ || form->oid == F_ENUM_NE);
+}
+
+/* Raise an error for a function that must not be called. */
+static void
+refuse_call(Oid function, const Walk *walk)
+{
+	refuse(walk, psprintf("calls function %s", format_procedure(function)), VALUE_HINT);
 }
 
 /*
@@ -245,10 +225,9 @@ check_body(Oid function, HeapTuple tuple, const Walk *walk)
 		dperm_known_tree_read(TextDatumGetCString(body), ProcedureRelationId, function);
 
 	check_stack_depth();
-	if (tree == NULL || !IsA(tree, Query) || surplus((Query *) tree) ||
+	if (tree == NULL || !IsA(tree, Query) || !is_plain((Query *) tree) ||
 		((Query *) tree)->jointree->fromlist || ((Query *) tree)->jointree->quals)
-		refuse(walk, psprintf("calls function %s, which is more than an expression",
-							  format_procedure(function)), VALUE_HINT);
+		refuse_call(function, walk);
 	within.body = function;
 	within.parameters = NULL;
 	(void) check_expression((Node *) ((Query *) tree)->targetList, &within);
@@ -259,15 +238,11 @@ static void
 check_function(Oid function, bool is_io, const Walk *walk)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	const char *hint = VALUE_HINT;
-	const char *fault;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
-	fault = function_fault((Form_pg_proc) GETSTRUCT(tuple), is_io, &hint);
-	if (fault)
-		refuse(walk, psprintf("calls function %s, which %s", format_procedure(function), fault),
-			   hint);
+	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), is_io))
+		refuse_call(function, walk);
 	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == SQLlanguageId)
 		check_body(function, tuple, walk);
 	ReleaseSysCache(tuple);
@@ -278,17 +253,15 @@ check_function(Oid function, bool is_io, const Walk *walk)
  * other functions the catalog is read.
  */
 static void
-check_call(Oid function, Oid collation, List *arguments, const Walk *walk)
+check_call(Oid function, List *arguments, const Walk *walk)
 {
 	ListCell   *cell;
 
 	check_function(function, false, walk);
-	check_collation(collation, walk);
 	foreach(cell, arguments)
 		if (function != F_ENUM_EQ && function != F_ENUM_NE &&
 			is_own_enum(exprType(lfirst(cell)), walk->owner))
-			refuse(walk, psprintf("calls function %s for an enum", format_procedure(function)),
-				   ENUM_HINT);
+			refuse_call(function, walk);
 }
 
 /*
@@ -297,16 +270,13 @@ check_call(Oid function, Oid collation, List *arguments, const Walk *walk)
  * be given one.
  */
 static void
-check_operator(Oid operator, Oid collation, List *arguments, const Walk *walk)
+check_operator(Oid operator, List *arguments, const Walk *walk)
 {
-	if (operator >= FirstUnpinnedObjectId)
-		refuse(walk, psprintf("has operator %s, which is not PostgreSQL's own",
-							  format_operator(operator)), VALUE_HINT);
-	if (get_negator(operator) >= FirstUnpinnedObjectId ||
+	if (operator >= FirstUnpinnedObjectId || get_negator(operator) >= FirstUnpinnedObjectId ||
 		get_commutator(operator) >= FirstUnpinnedObjectId)
-		refuse(walk, psprintf("has operator %s, whose negator or commutator is not PostgreSQL's "
-							  "own", format_operator(operator)), VALUE_HINT);
-	check_call(get_opcode(operator), collation, arguments, walk);
+		refuse(walk, psprintf("has operator %s, which is not PostgreSQL's own, or whose negator "
+							  "or commutator is not", format_operator(operator)), VALUE_HINT);
+	check_call(get_opcode(operator), arguments, walk);
 }
 
 /* Raise an error for a cast by way of text. */
@@ -323,63 +293,45 @@ check_via_text(const CoerceViaIO *cast, const Walk *walk)
 	check_function(function, true, walk);
 }
 
-/* Raise an error for what is not a column of the table. */
-static void
-check_column(const Var *var, const Walk *walk)
-{
-	if (var->varattno < 0)
-		refuse(walk, "has a system column", VALUE_HINT);
-	if (var->varattno == 0)
-		refuse(walk, "has a whole row", VALUE_HINT);
-	if (var->varno != walk->varno || var->varlevelsup != 0)
-		refuse(walk, "has a column of another relation", FORM_HINT);
-}
-
-/* Is a node a column of the table, whatever its type? */
+/* Is a node a column of the table, whatever its type? Raises an error for any other Var. */
 static bool
 is_column(Node *node, const Walk *walk)
 {
+	Var		   *var = (Var *) node;
+
 	if (!IsA(node, Var))
 		return false;
-	check_column((Var *) node, walk);
+	if (var->varattno <= 0 || var->varno != walk->varno || var->varlevelsup != 0)
+		refuse(walk, "has a system column, a whole row or a column of another relation",
+			   VALUE_HINT);
 	return true;
 }
 
-/* What an expression has, in words, if the walker does not know it. */
-static const char *
-describe(Node *node)
+/* Raise an error for an expression that the walker does not know, by its kind. */
+static void
+refuse_expression(Node *node, const Walk *walk)
 {
-	switch (nodeTag(node))
-	{
-		case T_SubLink:
-			return "has a subquery";
-		case T_Aggref:
-		case T_GroupingFunc:
-			return "has an aggregate";
-		case T_WindowFunc:
-			return "has a window function";
-		case T_CoerceToDomain:
-			return psprintf("has a cast to domain %s", format_type_be(exprType(node)));
-		case T_RowExpr:
-		case T_RowCompareExpr:
-		case T_FieldSelect:
-		case T_ConvertRowtypeExpr:
-			return "has a row value";
-		case T_SQLValueFunction:
-			return "depends on the time or the role of the call";
-		case T_NamedArgExpr:
-			return "names an argument of a function";
-		case T_XmlExpr:
-			return "has an XML expression";
-		default:
-			return "has an expression that is not supported";
-	}
+	char	   *kind = nodeToString(node) + 1;
+
+	kind[strcspn(kind, " ")] = '\0';
+	refuse(walk, psprintf("has an expression that is not supported: %s", kind), VALUE_HINT);
+}
+
+/* Raise an error for a parameter: one of a built-in function, more than once. */
+static void
+check_parameter(const Param *param, Walk *walk)
+{
+	if (!OidIsValid(walk->body))
+		refuse_expression((Node *) param, walk);
+	if (bms_is_member(param->paramid, walk->parameters))
+		refuse_call(walk->body, walk);
+	walk->parameters = bms_add_member(walk->parameters, param->paramid);
 }
 
 /*
  * The walker: raises an error for an expression that is not on the list. It
- * visits each node before its parts; check_type is for what computes a value of
- * its own.
+ * visits each node before its parts. Of a column that is shown as it is, or only
+ * compared with NULL, no value is looked at: it may have any type.
  */
 static bool
 check_expression(Node *node, void *context)
@@ -390,71 +342,53 @@ check_expression(Node *node, void *context)
 		return false;
 	switch (nodeTag(node))
 	{
-		case T_List:
-			break;
 		case T_TargetEntry:
 			if (is_column((Node *) ((TargetEntry *) node)->expr, walk))
 				return false;
-			break;
+			/* FALLTHROUGH */
+		case T_List:
+		case T_CaseWhen:
+			return expression_tree_walker(node, check_expression, context);
 		case T_NullTest:
-			/* no value is looked at */
-			if (((NullTest *) node)->argisrow)
-				refuse(walk, "has a row value", VALUE_HINT);
-			if (is_column((Node *) ((NullTest *) node)->arg, walk))
+			if (is_column((Node *) ((NullTest *) node)->arg, walk) &&
+				!((NullTest *) node)->argisrow)
 				return false;
 			break;
 		case T_RelabelType:
 			/* a column that has a domain, as its base type */
-			check_type(((RelabelType *) node)->resulttype, walk);
+			check_type(exprType(node), walk);
 			if (is_column((Node *) ((RelabelType *) node)->arg, walk) &&
-				getBaseType(exprType((Node *) ((RelabelType *) node)->arg)) ==
-					((RelabelType *) node)->resulttype)
+				getBaseType(exprType((Node *) ((RelabelType *) node)->arg)) == exprType(node))
 				return false;
 			break;
 		case T_Var:
-			check_column((Var *) node, walk);
-			check_type(((Var *) node)->vartype, walk);
+			(void) is_column(node, walk);
 			break;
 		case T_Param:
-			if (!OidIsValid(walk->body))
-				refuse(walk, describe(node), VALUE_HINT);
-			if (bms_is_member(((Param *) node)->paramid, walk->parameters))
-				refuse(walk, psprintf("calls function %s, which uses an argument twice",
-									  format_procedure(walk->body)), VALUE_HINT);
-			walk->parameters = bms_add_member(walk->parameters, ((Param *) node)->paramid);
-			check_type(((Param *) node)->paramtype, walk);
+			check_parameter((Param *) node, walk);
 			break;
 		case T_FuncExpr:
-			check_call(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->inputcollid,
-					   ((FuncExpr *) node)->args, walk);
-			check_type(((FuncExpr *) node)->funcresulttype, walk);
+			check_call(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args, walk);
 			break;
 		case T_OpExpr:
 		case T_DistinctExpr:
 		case T_NullIfExpr:
-			check_operator(((OpExpr *) node)->opno, ((OpExpr *) node)->inputcollid,
-						   ((OpExpr *) node)->args, walk);
-			check_type(((OpExpr *) node)->opresulttype, walk);
+			check_operator(((OpExpr *) node)->opno, ((OpExpr *) node)->args, walk);
 			break;
 		case T_ScalarArrayOpExpr:
 			check_operator(((ScalarArrayOpExpr *) node)->opno,
-						   ((ScalarArrayOpExpr *) node)->inputcollid,
 						   ((ScalarArrayOpExpr *) node)->args, walk);
 			break;
 		case T_MinMaxExpr:
-			check_collation(((MinMaxExpr *) node)->inputcollid, walk);
-			if (!is_base(((MinMaxExpr *) node)->minmaxtype))
+			if (!is_base(exprType(node)))
 				refuse(walk, psprintf("has GREATEST or LEAST of type %s",
-									  format_type_be(((MinMaxExpr *) node)->minmaxtype)),
-					   VALUE_HINT);
+									  format_type_be(exprType(node))), VALUE_HINT);
 			break;
 		case T_CoerceViaIO:
-			check_type(((CoerceViaIO *) node)->resulttype, walk);
 			check_via_text((CoerceViaIO *) node, walk);
 			break;
 		case T_SubscriptingRef:
 			check_type(((SubscriptingRef *) node)->refcontainertype, walk);
-			check_type(exprType(node), walk);
 			break;
 		case T_CollateExpr:
 			check_collation(((CollateExpr *) node)->collOid, walk);
@@ -465,49 +399,29 @@ check_expression(Node *node, void *context)
 		case T_CoalesceExpr:
 		case T_ArrayExpr:
 		case T_ArrayCoerceExpr:
-			check_type(exprType(node), walk);
-			break;
 		case T_BoolExpr:
 		case T_BooleanTest:
-		case T_CaseWhen:
 			break;
 		default:
-			refuse(walk, describe(node), VALUE_HINT);
+			refuse_expression(node, walk);
 	}
+	check_type(exprType(node), walk);
+	check_collation(exprInputCollation(node), walk);
 	return expression_tree_walker(node, check_expression, context);
 }
 
-/* What a query has besides expressions, a table and a condition; NULL if nothing. */
-static const char *
-surplus(const Query *query)
+/* Has a query nothing but expressions, a table and a condition? */
+static bool
+is_plain(const Query *query)
 {
 	Query	   *plain = makeNode(Query);
-
-	if (query->setOperations)
-		return "has UNION, INTERSECT or EXCEPT";
-	if (query->cteList)
-		return "has WITH";
-	if (query->hasAggs || query->groupClause || query->groupingSets || query->havingQual)
-		return "has GROUP BY or an aggregate";
-	if (query->hasWindowFuncs || query->windowClause)
-		return "has a window function";
-	if (query->hasTargetSRFs)
-		return "calls a function that returns a set";
-	if (query->distinctClause)
-		return "has DISTINCT";
-	if (query->sortClause)
-		return "has ORDER BY";
-	if (query->limitOffset || query->limitCount)
-		return "has LIMIT or OFFSET";
-	if (query->rowMarks)
-		return "has FOR UPDATE or FOR SHARE";
 
 	/* all other fields are as in a new query, also those that are not known yet */
 	plain->commandType = CMD_SELECT;
 	plain->querySource = query->querySource;
 	plain->canSetTag = query->canSetTag;
 	plain->isReturn = query->isReturn;
-	plain->hasSubLinks = query->hasSubLinks;	/* the walker names them */
+	plain->hasSubLinks = query->hasSubLinks;	/* the walker refuses them */
 	plain->rtable = query->rtable;
 #if PG_VERSION_NUM >= 160000
 	plain->rteperminfos = query->rteperminfos;
@@ -516,32 +430,26 @@ surplus(const Query *query)
 	plain->targetList = query->targetList;
 	plain->stmt_location = query->stmt_location;
 	plain->stmt_len = query->stmt_len;
-	return equal(plain, query) ? NULL : "has a clause that is not supported";
+	return equal(plain, query);
 }
 
-/* The table in FROM; raises an error for anything else. */
+/* The table in FROM, with its children; NULL for anything else. */
 static RangeTblEntry *
 find_table(const Query *query, Walk *walk)
 {
+	Node	   *from = list_length(query->jointree->fromlist) == 1 ?
+		linitial(query->jointree->fromlist) : NULL;
 	RangeTblEntry *entry;
 
-	if (list_length(query->jointree->fromlist) != 1 ||
-		!IsA(linitial(query->jointree->fromlist), RangeTblRef))
-		refuse(walk, query->jointree->fromlist ? "has a join" : "has no table", FORM_HINT);
-	walk->varno = linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
+	if (from == NULL || !IsA(from, RangeTblRef))
+		return NULL;
+	walk->varno = ((RangeTblRef *) from)->rtindex;
 	entry = list_nth_node(RangeTblEntry, query->rtable, walk->varno - 1);
-	if (entry->rtekind != RTE_RELATION ||
-		(entry->relkind != RELKIND_RELATION && entry->relkind != RELKIND_PARTITIONED_TABLE &&
-		 entry->relkind != RELKIND_FOREIGN_TABLE && entry->relkind != RELKIND_MATVIEW))
-		refuse(walk, entry->rtekind == RTE_RELATION && entry->relkind == RELKIND_VIEW ?
-			   "reads a view" : "reads something other than a table", FORM_HINT);
-	if (!entry->inh)
-		refuse(walk, "has FROM ONLY", FORM_HINT);
-	if (entry->tablesample)
-		refuse(walk, "has TABLESAMPLE", FORM_HINT);
-	if (entry->securityQuals)
-		refuse(walk, "has a clause that is not supported", FORM_HINT);
-	return entry;
+	return entry->rtekind == RTE_RELATION && entry->inh && entry->tablesample == NULL &&
+		entry->securityQuals == NIL &&
+		(entry->relkind == RELKIND_RELATION || entry->relkind == RELKIND_PARTITIONED_TABLE ||
+		 entry->relkind == RELKIND_FOREIGN_TABLE || entry->relkind == RELKIND_MATVIEW) ?
+		entry : NULL;
 }
 
 DpermView *
@@ -551,27 +459,25 @@ dperm_view_read(Oid view)
 	Relation	relation = table_open(view, AccessShareLock);
 	Walk		walk = {.relation = view, .owner = relation->rd_rel->relowner};
 	Query	   *query = dperm_domains_view_query(relation);
-	const char *fault;
-	ListCell   *cell;
+	RangeTblEntry *table;
 
 	if (query == NULL)
 		elog(ERROR, "relation %u is not a view", view);
 	if (RelationHasSecurityInvoker(relation))
 		refuse(&walk, "has security_invoker",
 			   "A view that is offered is read with the rights of its owner.");
-	if ((fault = surplus(query)) != NULL)
-		refuse(&walk, fault, FORM_HINT);
-	result->table = find_table(query, &walk)->relid;
+	table = find_table(query, &walk);
+	if (table == NULL || !is_plain(query))
+		refuse(&walk, "is not of the form SELECT expressions FROM table WHERE condition",
+			   OTHERWISE);
 	(void) check_expression((Node *) query->targetList, &walk);
 	(void) check_expression(query->jointree->quals, &walk);
 
+	result->table = table->relid;
 	result->targets = copyObject(query->targetList);
 	result->condition = copyObject(query->jointree->quals);
 	ChangeVarNodes((Node *) result->targets, walk.varno, 1, 0);
 	ChangeVarNodes(result->condition, walk.varno, 1, 0);
-	foreach(cell, result->targets)
-		if (lfirst_node(TargetEntry, cell)->resjunk)
-			refuse(&walk, "has a column that is not shown", FORM_HINT);
 	table_close(relation, NoLock);
 	return result;
 }
@@ -588,17 +494,17 @@ dperm_view_column(const DpermView *view, AttrNumber number)
 static Oid
 owner_of(Oid class, Oid object)
 {
-	int			cache = class == ProcedureRelationId ? PROCOID : OPEROID;
 	HeapTuple	tuple;
+	bool		isnull;
 	Oid			owner;
 
 	if (class != ProcedureRelationId && class != OperatorRelationId)
 		return InvalidOid;
-	tuple = SearchSysCache1(cache, ObjectIdGetDatum(object));
+	tuple = SearchSysCache1(get_object_catcache_oid(class), ObjectIdGetDatum(object));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for object %u of catalog %u", object, class);
-	owner = class == ProcedureRelationId ? ((Form_pg_proc) GETSTRUCT(tuple))->proowner :
-		((Form_pg_operator) GETSTRUCT(tuple))->oprowner;
+	owner = DatumGetObjectId(SysCacheGetAttr(get_object_catcache_oid(class), tuple,
+											 get_object_attnum_owner(class), &isnull));
 	ReleaseSysCache(tuple);
 	return owner;
 }
@@ -631,11 +537,8 @@ check_planned(Oid class, Oid object, void *context)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("table \"%s\" cannot be protected: an index, its statistics or its "
-						"partition key use %s %s, whose owner is not a superuser",
-						get_rel_name(planned->table),
-						class == ProcedureRelationId ? "function" : "operator",
-						class == ProcedureRelationId ? format_procedure(object) :
-						format_operator(object)),
+						"partition key use %s, whose owner is not a superuser",
+						get_rel_name(planned->table), getObjectDescription(&address, false)),
 				 errhint("The planner would run it. Use a stored generated column and an index "
 						 "of that, or functions of PostgreSQL.")));
 	dperm_row_sources_dependencies(class, object, check_planned, planned);

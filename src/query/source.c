@@ -40,7 +40,7 @@ dperm_source_find(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot train on \"%s\"", name),
-				 errhint("source must be a table, a view, a materialized view or a foreign "
+				 errhint("It must be a table, a view, a materialized view or a foreign "
 						 "table.")));
 	return relation;
 }

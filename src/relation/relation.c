@@ -15,7 +15,7 @@
 #include "relation/relation.h"
 
 #define SOURCE_HINT \
-	"Write source as in FROM: 'table', 'schema.table', or '\"Mixed Case\"' with double quotes."
+	"Write the name as in FROM: 'table', 'schema.table', or '\"Mixed Case\"' with double quotes."
 
 /* Add a hint to any error in looking up source. */
 static void

@@ -284,7 +284,7 @@ foreach my $case (
 	[ 'an exception', "CASE WHEN id = 13 THEN raises('P0001', note) ELSE age END", 'calls function raises' ],
 	[ 'an error that cancels', "CASE WHEN id = 13 THEN raises('57014', note) ELSE age END", 'calls function raises' ],
 	[ 'an error within an operator', 'CASE WHEN id = 13 THEN age OPERATOR(public.///) id ELSE age END', 'has operator ///' ],
-	[ 'an error within a constraint', 'CASE WHEN id = 13 THEN (age::picky)::int ELSE age END', 'has a cast to domain picky' ],
+	[ 'an error within a constraint', 'CASE WHEN id = 13 THEN (age::picky)::int ELSE age END', 'has an expression that is not supported: COERCETODOMAIN' ],
 	[ 'messages', 'says(age, note)', 'calls function says' ],
 	[ 'a call within a call', 'CASE WHEN id = 13 THEN calls_again(age) ELSE age END', 'calls function calls_again' ],
 	[ 'a charge within a call', 'CASE WHEN id = 13 THEN charges(age) ELSE age END', 'calls function charges' ],
