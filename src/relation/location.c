@@ -252,35 +252,27 @@ schema_owner(Oid schema)
 
 /*
  * Raise an error if a role without the owner's rights can replace shards of a
- * table: whoever owns the table or its schema can drop shards on a worker and
- * create views of the same names. CREATE on the schema is not enough for that:
- * the names of shards are taken.
+ * table: whoever owns its schema can drop shards on a worker and create views of
+ * the same names. CREATE on the schema is not enough for that: the names of
+ * shards are taken. Partitions belong to the owner (dperm_view_check_table).
  */
 static void
-check_holders(Oid table, Oid owner)
+check_schema(Oid table, Oid owner)
 {
-	Oid			holder = dperm_relation_owner(table);
 	Oid			schema = get_rel_namespace(table);
-	bool		by_schema = has_privs_of_role(holder, owner);
+	Oid			holder = schema_owner(schema);
 
-	if (by_schema)
-		holder = schema_owner(schema);
-	if (has_privs_of_role(holder, owner))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 by_schema ? errmsg("schema \"%s\" of protected table \"%s\" belongs to role "
-								"\"%s\"",
-								get_namespace_name(schema), get_rel_name(table),
-								GetUserNameFromId(holder, false)) :
-						 errmsg("partition \"%s\" of a protected table belongs to role "
-								"\"%s\"",
-								get_rel_name(table), GetUserNameFromId(holder, false)),
-			 errdetail("On the servers of a Citus cluster, that role can replace shards, and the "
-					   "replacement would be read with the rights of the table's owner."),
-			 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a role "
-					 "with the owner's rights.",
-					 GetUserNameFromId(owner, false))));
+	if (!has_privs_of_role(holder, owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("schema \"%s\" of protected table \"%s\" belongs to role \"%s\"",
+						get_namespace_name(schema), get_rel_name(table),
+						GetUserNameFromId(holder, false)),
+				 errdetail("On the servers of a Citus cluster, that role can replace shards, and "
+						   "the replacement would be read with the rights of the table's owner."),
+				 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a role "
+						 "with the owner's rights.",
+						 GetUserNameFromId(owner, false))));
 }
 
 /* Is a protected relation on a cluster? */
@@ -291,7 +283,7 @@ dperm_location_protected_on_citus(Oid relation)
 	ListCell   *cell;
 
 	foreach(cell, relations)
-		check_holders(lfirst_oid(cell), dperm_relation_owner(relation));
+		check_schema(lfirst_oid(cell), dperm_relation_owner(relation));
 	return relations != NIL;
 }
 
