@@ -381,19 +381,28 @@ foreach my $call (sort keys %calls)
 	is(join("\n", @differences), '', "$call: the same is seen");
 }
 
-# A call that is cancelled behind the rare row
-say_to('SELECT pg_advisory_lock(100)', @holders);
-send_to($train, @callers);
-wait_for(at_row(100));
-@differences = ();
-say_to("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'caller'", @holders);
-my @cancelled = answers(@callers);
-like($cancelled[0], qr/ERROR:  57014: /, 'cancelled: the call is answered');
-is($cancelled[1], $cancelled[0], 'cancelled: in the same way');
-wait_for($gone);
-compare('after', @callers);
-is(join("\n", @differences), '', 'cancelled: the same is seen');
-say_to('SELECT pg_advisory_unlock(100)', @holders);
+# A call whose session is cancelled behind the rare row, which goes on without it;
+# and one that is cancelled there itself
+foreach my $case (
+	[ 'session', "application_name = 'caller'", qr/ERROR:  57014: canceling statement due to user request\n.*the model will be in dp_releases/s ],
+	[ 'call', "backend_type = 'dperm'", qr/ERROR:  57014: the call was cancelled\n/ ])
+{
+	my ($what, $process, $answer) = @$case;
+	say_to('SELECT pg_advisory_lock(100)', @holders);
+	send_to($train, @callers);
+	wait_for(at_row(100));
+	@differences = ();
+	say_to("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE $process", @holders);
+	my @cancelled = answers(@callers);
+	like($cancelled[0], $answer, "cancelled $what: the call is answered");
+	is($cancelled[1], $cancelled[0], "cancelled $what: in the same way");
+	wait_for($gone) if $what eq 'call';
+	compare('cancelled', @callers);
+	say_to('SELECT pg_advisory_unlock(100)', @holders);
+	wait_for($gone);
+	compare('after', @callers);
+	is(join("\n", @differences), '', "cancelled $what: the same is seen");
+}
 
 # Locks that are given back at once are not seen, but there may be no room for
 # one: a superuser takes all that the worker does not hold at its first row, and
