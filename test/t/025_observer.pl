@@ -145,7 +145,8 @@ foreach my $expression (sort keys %refused)
 }
 $calm->safe_psql('postgres', qq{
 	CREATE TABLE model AS SELECT dp_logreg_train('o.cases', 'ill', '{x1,x2}', 1) AS model;
-	GRANT SELECT ON model TO analyst});
+	GRANT SELECT ON model TO analyst;
+	CREATE TABLE more (} . join(', ', map { "c$_ int DEFAULT 1" } 1 .. 40) . q{)});
 $calm->stop;
 $calm->backup_fs_cold('start');
 my $wild = PostgreSQL::Test::Cluster->new('wild');
@@ -166,8 +167,18 @@ foreach my $node ($calm, $wild)
 	is($node->safe_psql('postgres', 'SELECT string_agg(id::text, chr(44) ORDER BY ctid) FROM o.people WHERE id IN (1, 50, 100)'), '1,50,100', $node->name . ': the order of rows');
 	cmp_ok($node->safe_psql('postgres', "SELECT pg_relation_size(reltoastrelid) FROM pg_class WHERE oid = 'o.people'::regclass"), '>', 0, $node->name . ': a value is out of line');
 	$node->safe_psql('postgres', 'VACUUM ANALYZE');
-	$node->restart;
 }
+
+# Statistics of the row have another size here than there, and may just need one
+# page more: then both get some more of them.
+$_->safe_psql('postgres', "INSERT INTO more VALUES (1), (2)") foreach $calm, $wild;
+for my $column (1 .. 40)
+{
+	my ($here, $there) = map { $_->safe_psql('postgres', q{SELECT pg_relation_size('pg_statistic')}) } $calm, $wild;
+	last if $here == $there;
+	$_->safe_psql('postgres', "ANALYZE more (c$column)") foreach $calm, $wild;
+}
+$_->restart foreach $calm, $wild;
 
 # ---- sessions
 
