@@ -170,6 +170,21 @@ foreach my $case (
 	is(query("SELECT string_agg(concat(function, ' ', release), ', ' ORDER BY entry) FROM dp_ledger WHERE budget = 'b' AND entry >= $entry"), 'dp_logreg_train kept, dp_budget_charge ', "$what: the result is kept");
 }
 
+# What the session is only told to log ends nothing.
+foreach my $moment ('plan', 'row_1')
+{
+	my $s = start_at_moment($moment, 'ana', $train =~ s/;/ IS NOT NULL;/r);
+	new_in_log();
+	query("SELECT pg_log_backend_memory_contexts(pid) $session");
+	my $until = time() + 30;
+	my $logged = '';
+	$logged .= new_in_log(), sleep(0.05) while $logged !~ /Grand total: / && time() < $until;
+	like($logged, qr/LOG:  Grand total: /, "logged at $moment");
+	let_go();
+	is(finish($s) . $s->{out}, "t\n", "logged at $moment: the call is answered");
+	nobody_left("logged at $moment");
+}
+
 # ---- who sees that it runs, and who stops it
 
 # A query whose snapshot is older than the release does not take the call for lost.
