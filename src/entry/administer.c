@@ -1,6 +1,7 @@
 /*
  * administer.c: the functions that administer budgets, whose work is done in SQL
- * (sql/parts/83_internal_administration.sql), and what that needs in C.
+ * (sql/parts/83_internal_administration.sql), and what that needs in C; and
+ * dp_budget_charge.
  *
  * A function with the rights of its owner cannot know who calls it. So whoever
  * calls dp_grant calls dperm_administer(), which passes the current user on to
@@ -20,13 +21,18 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
+#include "base/arguments.h"
+#include "budget/grants.h"
 #include "budget/own_rows.h"
 #include "core/base/limits.h"
 #include "core/privacy/filter.h"
 #include "entry/administer.h"
+#include "entry/functions.h"
 #include "relation/relation.h"
+#include "train/call_charge.h"
 
 PG_FUNCTION_INFO_V1(dperm_administer);
+PG_FUNCTION_INFO_V1(dp_budget_charge);
 PG_FUNCTION_INFO_V1(dperm_budget_limit);
 PG_FUNCTION_INFO_V1(dperm_budget_order);
 PG_FUNCTION_INFO_V1(dperm_budget_left);
@@ -174,4 +180,46 @@ dperm_row_sources(PG_FUNCTION_ARGS)
 		values[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
 	PG_RETURN_ARRAYTYPE_P(construct_array(values, list_length(relations), OIDOID, sizeof(Oid),
 										  true, TYPALIGN_INT));
+}
+
+/* Open a charge: there is nothing to run. */
+static void
+open_charge(DpermCall *call)
+{
+	FunctionCallInfo fcinfo = call->fcinfo;
+	Datum		value;
+
+	call->charge = (DpermCharge) {
+		.budget = dperm_budget_get(
+			dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED)),
+		.role = GetUserId(),
+		.function = call->function->name,
+		.asked = {.purpose = dperm_call_charge_purpose(fcinfo)},
+		.spend = {.bound = true}
+	};
+	if (!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &value))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("epsilon must not be null")));
+	call->charge.spend.epsilon = DatumGetFloat8(value);
+	if (dperm_arguments_get(fcinfo, "delta", FLOAT8OID, &value))
+		call->charge.spend.delta = DatumGetFloat8(value);
+}
+
+const DpermFunction dperm_charge_function = {"dp_budget_charge", 0, open_charge, NULL};
+
+/*
+ * dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm
+ * does not make
+ */
+Datum
+dp_budget_charge(PG_FUNCTION_ARGS)
+{
+	DpermCall	call = {.function = &dperm_charge_function, .fcinfo = fcinfo};
+
+	open_charge(&call);
+	if (!dperm_debit_permitted(call.charge.budget, InvalidOid, GetUserId()))
+		dperm_grants_raise(call.charge.budget);
+	(void) dperm_call_hand_over(fcinfo, call.function, InvalidOid);
+	PG_RETURN_VOID();
 }

@@ -10,9 +10,7 @@
 #include "fmgr.h"
 
 #include "base/settings.h"
-#include "entry/budget_charge.h"
-#include "entry/measure.h"
-#include "entry/train.h"
+#include "entry/functions.h"
 #include "protect/worker.h"
 
 PG_MODULE_MAGIC;
@@ -23,8 +21,8 @@ PGDLLEXPORT void _PG_init(void);
 static const DpermFunction *const functions[] = {
 	&dperm_train_functions[0], &dperm_train_functions[1], &dperm_train_functions[2],
 	&dperm_tune_functions[0], &dperm_tune_functions[1], &dperm_tune_functions[2],
-	&dperm_measure_functions[0], &dperm_measure_functions[1],
-	&dperm_budget_charge_function
+	&dperm_evaluate_functions[0], &dperm_evaluate_functions[1],
+	&dperm_charge_function
 };
 
 /* Called once per backend, when the library is loaded. */

@@ -12,6 +12,7 @@
 #include "base/option_table.h"
 #include "column/model_type.h"
 #include "column/prior_argument.h"
+#include "entry/functions.h"
 #include "entry/train.h"
 #include "query/queries.h"
 #include "relation/relation.h"

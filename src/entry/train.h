@@ -12,10 +12,6 @@
 #include "protect/call.h"
 #include "query/source.h"
 
-/* dp_logreg_train, dp_svm_train and dp_linreg_train; and those that tune. */
-extern const DpermFunction dperm_train_functions[3];
-extern const DpermFunction dperm_tune_functions[3];
-
 /*
  * Read the arguments of a training, and open its source, with its registration
  * or NULL, whose rows may or may not be read: every mistake is an error here,

@@ -29,6 +29,7 @@
 #include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
+#include "entry/functions.h"
 #include "entry/train.h"
 #include "query/queries.h"
 #include "train/call_charge.h"
