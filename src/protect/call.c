@@ -85,12 +85,11 @@ protected_relation(FunctionCallInfo fcinfo)
 
 	if (registration == NULL)
 		return InvalidOid;
-	dperm_protection_check_usable(registration);
-	check_committed(registration);
 
 	/* who may not spend must not even start a worker, of which there are few */
-	dperm_protection_check_permitted(
-		registration, pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK);
+	dperm_protection_check_permitted(registration);
+	dperm_protection_check_usable(registration);
+	check_committed(registration);
 	return relation;
 }
 
@@ -368,9 +367,10 @@ worker_is_gone(const Call *call)
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
 			 errmsg("the background worker of the call ended without an answer"),
+			 state == DPERM_CALL_OPEN ? errdetail("Nothing has been charged.") :
 			 state == DPERM_CALL_CHARGED ?
 			 errdetail("The call has been charged, as %s.", entry_of(call->header)) :
-			 errdetail("The call may or may not have been charged."),
+			 errdetail("The call may have been charged, as %s.", entry_of(call->header)),
 			 errhint("See dp_ledger and the server log.")));
 }
 

@@ -110,7 +110,7 @@ no_extended_statistics(RELATION_INFO)
 }
 
 /* This process. */
-static DpermPhase now = DPERM_PHASE_SESSION;
+static volatile DpermPhase now = DPERM_PHASE_SESSION;
 static Oid	caller;
 static Oid	owner;
 static TimeoutId limit;
@@ -185,9 +185,13 @@ stop(SIGNAL_ARGS)
 {
 	int			before = errno;
 
-	/* a wait for a lock that took too long is an error of the row */
+	/* a wait for a lock that took too long is an error of the row, or a retry of keep */
 	if (!get_timeout_indicator(LOCK_TIMEOUT, false))
+	{
+		if (now == DPERM_PHASE_KEEP)
+			return;				/* a cancel would only lose what has been paid for */
 		told_to_stop = true;
+	}
 	/* as StatementCancelHandler() does, whose arguments depend on the version */
 	if (!proc_exit_inprogress)
 	{
@@ -263,6 +267,17 @@ set_limit(Limit which)
 		enable_timeout_after(limit, milliseconds);
 }
 
+/* Raise the error of a cancel that has been caught, or has ended something else. */
+static void
+raise_stop(void)
+{
+	if (told_to_stop)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("the signal to stop came while a row was evaluated, or the charge was "
+						"committed")));
+}
+
 void
 dperm_phase_enter(DpermPhase phase, bool begins)
 {
@@ -272,8 +287,12 @@ dperm_phase_enter(DpermPhase phase, bool begins)
 	if (!(new->from & (1 << now)))
 		elog(ERROR, "phase \"%s\" cannot follow \"%s\"", new->name, old->name);
 	now = phase;
-	if (begins && phase == DPERM_PHASE_READ)
+	if (phase == DPERM_PHASE_KEEP && old != new)
+		QueryCancelPending = false;
+	if (phase == DPERM_PHASE_READ && begins)
 	{
+		/* a wait for a standby ends with a cancel, and leaves it to us */
+		raise_stop();
 		XactIsoLevel = XACT_REPEATABLE_READ;
 		/* everybody may read statistics */
 		set_local("track_counts", "off");
@@ -307,22 +326,15 @@ dperm_phase_took_too_long(void)
 	return limit_passed;
 }
 
-/* End the evaluation of a row. */
+/*
+ * End the evaluation of a row. If there was a cancel, its error is not that of
+ * the row, whose class would reveal something about it.
+ */
 void
 dperm_phase_end_row(const ErrorData *error)
 {
-	bool		stopped = told_to_stop;
-
 	dperm_phase_enter(DPERM_PHASE_READ, false);
-
-	/*
-	 * not the error of the row, whose class would reveal something about it
-	 */
-	told_to_stop = false;
-	if (stopped)
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("the signal to stop came while a row was evaluated")));
+	raise_stop();
 	if (error && row_error == NULL)
 	{
 		MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);

@@ -48,6 +48,41 @@ dperm_protection_raise_changed(Oid relation)
 			 errhint("Try again.")));
 }
 
+/* Raise the error for a relation that a caller may not train on. */
+void
+dperm_protection_raise_denied(Oid relation)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for relation %s", get_rel_name(relation)),
+			 errhint("Training requires SELECT on the label and the feature columns, or a grant "
+					 "of its budget if it is protected.")));
+}
+
+/*
+ * Raise an error for a caller who may not spend: for who may not even read the
+ * relation, the one of any other relation. Whoever owns it may spend, and is told
+ * what else is wrong.
+ */
+void
+dperm_protection_check_permitted(const DpermRegistration *registration)
+{
+	Oid			relation = registration->relation;
+
+	if (registration->budget ?
+		dperm_debit_permitted(registration->budget, relation, GetUserId()) :
+		has_privs_of_role(GetUserId(), dperm_relation_owner(relation)))
+		return;
+	if (registration->budget &&
+		pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for budget \"%s\"", registration->budget->name),
+				 errdetail("Relation \"%s\" is protected.", get_rel_name(relation)),
+				 errhint("The owner of the budget can grant you a share with dp_grant.")));
+	dperm_protection_raise_denied(relation);
+}
+
 /* Raise an error for a registration by which nothing can be charged. */
 void
 dperm_protection_check_usable(const DpermRegistration *registration)
@@ -139,6 +174,7 @@ dperm_protection_open(Oid relation, List *reached)
 
 	if (registration == NULL)
 		return NULL;
+	dperm_protection_check_permitted(registration);
 	dperm_protection_check_usable(registration);
 	dperm_protection_resolve(registration);
 	table = dperm_protection_table(registration);
@@ -275,30 +311,6 @@ dperm_protection_check_family(Oid table, List *reached)
 					 errhint("Call dp_unprotect for one of them: only the root of partitions or "
 							 "children is protected.")));
 	}
-}
-
-/*
- * Raise an error for a caller who may not spend. Who may not even read the
- * relation does not learn from it that it is protected.
- */
-void
-dperm_protection_check_permitted(const DpermRegistration *registration, bool may_read)
-{
-	char	   *name = get_rel_name(registration->relation);
-
-	if (dperm_debit_permitted(registration->budget, registration->relation, GetUserId()))
-		return;
-	if (may_read)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for budget \"%s\"", registration->budget->name),
-				 errdetail("Relation \"%s\" is protected.", name),
-				 errhint("The owner of the budget can grant you a share with dp_grant.")));
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("permission denied for relation %s", name),
-			 errhint("Training requires SELECT on the label and the feature columns, or a grant "
-					 "of its budget if it is protected.")));
 }
 
 /* Raise an error for options that a protected relation does not allow. */

@@ -11,10 +11,10 @@
 
 /*
  * The registration of a relation that is to be read, or whose reading is to be
- * priced, resolved; NULL if it is not protected. Raises an error if it is closed,
- * if this transaction has ended its protection, or if its table cannot be read
- * for others. reached are the relations that it shares rows with, if they are
- * known.
+ * priced, resolved; NULL if it is not protected. Raises an error if the caller
+ * may not spend, if it is closed, if this transaction has ended its protection,
+ * or if its table cannot be read for others. reached are the relations that it
+ * shares rows with, if they are known.
  */
 extern DpermRegistration *dperm_protection_open(Oid relation, List *reached);
 
@@ -65,11 +65,11 @@ extern void dperm_protection_check_table(Oid table);
 extern void dperm_protection_check_family(Oid table, List *reached);
 
 /*
- * Raise an error if the caller may not spend from the budget of the relation: the
- * one for a relation that they may not read, unless they may.
+ * Raise an error if the caller may not spend from the budget of the relation; and
+ * the error for who may not train on a relation, protected or not.
  */
-extern void
-dperm_protection_check_permitted(const DpermRegistration *registration, bool may_read);
+extern void dperm_protection_check_permitted(const DpermRegistration *registration);
+extern void dperm_protection_raise_denied(Oid relation) __attribute__((noreturn));
 
 /*
  * Raise an error for options that a protected relation does not allow: no

@@ -69,6 +69,7 @@ static struct
 	DpermCallHeader *header;
 	shm_mq_handle *to_session;
 	MemoryContext context;		/* of the call, across transactions */
+	Datum		payer;			/* the role as a dperm_role_name */
 	DpermCall	call;
 	ReturnSetInfo rows;			/* of a function that returns rows */
 	Datum		model;			/* of any other; 0: none */
@@ -146,6 +147,7 @@ read_call(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role with OID %u has been dropped", header->role)));
+	worker.payer = dperm_role_name_make(header->role);	/* it may be dropped meanwhile */
 	set_style("DateStyle", header->date_style);
 	set_style("TimeZone", header->time_zone);
 	worker.call.function = find_function();
@@ -268,7 +270,7 @@ write_release(const char *failure)
 		{"budget_id", dperm_own_rows_uuid(paid->budget_id)},
 		{"entry", Int64GetDatum(paid->entry)},
 		{"at", TimestampTzGetDatum(GetCurrentTimestamp())},
-		{"payer_name", dperm_role_name_make(worker.header->role)},
+		{"payer_name", worker.payer},
 		{"grant_id", paid->grant_id ? dperm_own_rows_uuid(paid->grant_id) : (Datum) 0},
 		{"model", failure ? (Datum) 0 : worker.model},
 		{"metrics", metrics},
@@ -586,6 +588,10 @@ dperm_worker_main(Datum handle)
 	before_shmem_exit(release_locks, 0);
 	for (int i = 0; i < worker.header->places; i++)
 		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);
+
+	/* a session that has given up may have given its places to another one before */
+	if (dperm_call_message_state(worker.header) != DPERM_CALL_OPEN)
+		return;
 	dperm_phase_init(worker.header->role);
 	dperm_cache_memory = worker.header->cache_memory;
 	worker.context = AllocSetContextCreate(TopMemoryContext, "dperm call", ALLOCSET_DEFAULT_SIZES);

@@ -80,34 +80,6 @@ may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features,
 	return allowed;
 }
 
-/*
- * May the caller train? It is better to find out now than halfway. A protected
- * relation requires the right to spend instead of the right to read: the
- * session has checked it before starting a worker, and the charge checks it
- * again. Any other relation must not share rows with a protected one.
- */
-static void
-check_privileges(const DpermSource *source, bool reads, const DpermColumn *label,
-				 DpermColumn **features, int count)
-{
-	Oid			relation = source->relation;
-	bool		allowed;
-
-	if (source->registration && reads)
-		return;
-	allowed = may_read_columns(relation, label, features, count);
-	if (source->registration)
-		dperm_protection_check_permitted(source->registration, allowed);
-	else if (!allowed)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for relation %s", get_rel_name(relation)),
-				 errhint("Training requires SELECT on the label and the feature columns, or a "
-						 "grant of its budget if it is protected.")));
-	if (!source->registration)
-		dperm_protection_check_reach(relation);
-}
-
 /* What a protected relation allows. */
 static void
 check_protection(const DpermSource *source, const DpermSourceNames *names,
@@ -589,9 +561,15 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	features = choose_features(source, columns, column_count, label,
 							   registration && registration->view ? NULL : unit, feature_names,
 							   &feature_count);
-	check_privileges(source, names->reads, label, features, feature_count);
 	if (source->registration)
 		check_protection(source, names, options, label, features, feature_count);
+	else
+	{
+		/* it is better to find out now than halfway */
+		if (!may_read_columns(source->relation, label, features, feature_count))
+			dperm_protection_raise_denied(source->relation);
+		dperm_protection_check_reach(source->relation);
+	}
 	if (names->blocks)
 		copy_blocks(source, features, names->blocks, names->block_count, "model");
 	else if (options->prior)
