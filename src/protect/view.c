@@ -345,9 +345,8 @@ check_expression(Node *node, void *context)
 	switch (nodeTag(node))
 	{
 		case T_TargetEntry:
-			if (is_column((Node *) ((TargetEntry *) node)->expr, walk))
-				return false;
-			/* FALLTHROUGH */
+			return !is_column((Node *) ((TargetEntry *) node)->expr, walk) &&
+				expression_tree_walker(node, check_expression, context);
 		case T_List:
 		case T_CaseWhen:
 			return expression_tree_walker(node, check_expression, context);
