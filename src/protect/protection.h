@@ -99,4 +99,21 @@ extern char *dperm_protection_unit(const DpermRegistration *registration, const 
 extern void dperm_protection_check_block(const DpermRegistration *registration,
 										 const DpermColumn *column, const DpermBlock *block);
 
+/*
+ * All columns of a protected relation that have not been dropped, as from
+ * dperm_domains_read(): with the domains that are registered or declared in the
+ * catalog, or narrower ones that the caller specifies. The registration is
+ * resolved: what a view shows of its table unchanged is closed if it is closed
+ * there, and has the domain of there unless it has its own.
+ */
+extern DpermColumn *
+dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains, int *count);
+
+/*
+ * The same for dp_protect, with domains that are to be registered in place of
+ * those before. Knots without a range are for the range that the column had.
+ */
+extern DpermColumn *
+dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains, int *count);
+
 #endif							/* DPERM_PROTECTION_H */

@@ -11,7 +11,6 @@
 #include "column/domains.h"
 #include "column/encode.h"
 #include "protect/protection.h"
-#include "protect/registered_columns.h"
 
 /*
  * Read a registered domain. If it no longer fits the type of its column, only
@@ -208,5 +207,5 @@ dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains
 	DpermColumn *catalog;
 	DpermColumn *columns = as_registered(before, &catalog, count);
 
-	return domains ? give_asked(before->relation, catalog, columns, *count, domains) : columns;
+	return give_asked(before->relation, catalog, columns, *count, domains);
 }

@@ -102,21 +102,31 @@ is_builtin(Oid type)
 	return is_base(type) || is_base(get_element_type(type));
 }
 
+/* An OID that the catalog has of an object. */
+static Oid
+oid_of(Oid class, Oid object, AttrNumber attribute)
+{
+	int			cache = get_object_catcache_oid(class);
+	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(object));
+	bool		isnull;
+	Oid			result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for object %u of catalog %u", object, class);
+	result = DatumGetObjectId(SysCacheGetAttr(cache, tuple, attribute, &isnull));
+	ReleaseSysCache(tuple);
+	return result;
+}
+
 /* Is a type an enum of a role, or an array of one? */
 static bool
 is_own_enum(Oid type, Oid owner)
 {
 	Oid			element = get_element_type(type);
-	HeapTuple	tuple;
-	bool		result;
+	Oid			single = OidIsValid(element) ? element : type;
 
-	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(OidIsValid(element) ? element : type));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for type %u", type);
-	result = ((Form_pg_type) GETSTRUCT(tuple))->typtype == TYPTYPE_ENUM &&
-		((Form_pg_type) GETSTRUCT(tuple))->typowner == owner;
-	ReleaseSysCache(tuple);
-	return result;
+	return get_typtype(single) == TYPTYPE_ENUM &&
+		oid_of(TypeRelationId, single, Anum_pg_type_typowner) == owner;
 }
 
 /*
@@ -154,17 +164,9 @@ check_type(Oid type, const Walk *walk)
 static void
 check_collation(Oid collation, const Walk *walk)
 {
-	HeapTuple	tuple;
-	Oid			schema;
-
-	if (!OidIsValid(collation))
-		return;
-	tuple = SearchSysCache1(COLLOID, ObjectIdGetDatum(collation));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for collation %u", collation);
-	schema = ((Form_pg_collation) GETSTRUCT(tuple))->collnamespace;
-	ReleaseSysCache(tuple);
-	if (schema != PG_CATALOG_NAMESPACE)
+	if (OidIsValid(collation) &&
+		oid_of(CollationRelationId, collation, Anum_pg_collation_collnamespace) !=
+			PG_CATALOG_NAMESPACE)
 		refuse(walk, psprintf("uses collation \"%s\"", get_collation_name(collation)),
 			   "Use a collation of PostgreSQL, as in COLLATE \"C\".");
 }
@@ -343,9 +345,8 @@ check_expression(Node *node, void *context)
 	switch (nodeTag(node))
 	{
 		case T_TargetEntry:
-			if (is_column((Node *) ((TargetEntry *) node)->expr, walk))
-				return false;
-			/* FALLTHROUGH */
+			return !is_column((Node *) ((TargetEntry *) node)->expr, walk) &&
+				expression_tree_walker(node, check_expression, context);
 		case T_List:
 		case T_CaseWhen:
 			return expression_tree_walker(node, check_expression, context);
@@ -490,25 +491,6 @@ dperm_view_column(const DpermView *view, AttrNumber number)
 	return IsA(node, Var) ? ((Var *) node)->varattno : 0;
 }
 
-/* The owner of a function or an operator; InvalidOid for anything else. */
-static Oid
-owner_of(Oid class, Oid object)
-{
-	HeapTuple	tuple;
-	bool		isnull;
-	Oid			owner;
-
-	if (class != ProcedureRelationId && class != OperatorRelationId)
-		return InvalidOid;
-	tuple = SearchSysCache1(get_object_catcache_oid(class), ObjectIdGetDatum(object));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for object %u of catalog %u", object, class);
-	owner = DatumGetObjectId(SysCacheGetAttr(get_object_catcache_oid(class), tuple,
-											 get_object_attnum_owner(class), &isnull));
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
 /* A table whose planning is checked. */
 typedef struct Planned
 {
@@ -525,15 +507,16 @@ static void
 check_planned(Oid class, Oid object, void *context)
 {
 	Planned    *planned = context;
-	Oid			owner = object < FirstNormalObjectId ? InvalidOid : owner_of(class, object);
 	ObjectAddress address;
 
 	ObjectAddressSet(address, class, object);
-	if (!OidIsValid(owner) || object_address_present(&address, planned->visited))
+	if (object < FirstNormalObjectId ||
+		(class != ProcedureRelationId && class != OperatorRelationId) ||
+		object_address_present(&address, planned->visited))
 		return;
 	add_exact_object_address(&address, planned->visited);
 	check_stack_depth();
-	if (!superuser_arg(owner))
+	if (!superuser_arg(oid_of(class, object, get_object_attnum_owner(class))))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("table \"%s\" cannot be protected: an index, its statistics or its "

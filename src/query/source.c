@@ -25,7 +25,6 @@
 #include "column/prior_argument.h"
 #include "column/reader.h"
 #include "protect/protection.h"
-#include "protect/registered_columns.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
