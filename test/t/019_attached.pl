@@ -254,11 +254,14 @@ sub maintain
 }
 foreach my $table (split /\n/, $node->safe_psql('postgres', "SELECT relname FROM pg_class JOIN pg_depend d ON objid = pg_class.oid WHERE deptype = 'e' AND relkind = 'r' ORDER BY 1"))
 {
-	foreach my $command ('VACUUM FULL', 'REINDEX TABLE')
-	{
-		is(during_debit('plain', maintain("$command dperm.$table")), "800\nkept", "$command $table");
-		$maintains->{handle}->finish;
-	}
+	is(during_debit('plain', maintain("VACUUM FULL dperm.$table")), "800\nkept", "VACUUM FULL $table");
+	$maintains->{handle}->finish;
+
+	# no lock stays on the indexes of a table that a call only reads
+	my $reindex = "REINDEX TABLE dperm.$table";
+	my $waits = $table !~ /^(?:origin|protected|protected_columns)$/;
+	is(during_debit('plain', $waits ? maintain($reindex) : sub { $node->safe_psql('postgres', $reindex) }), "800\nkept", $reindex);
+	$maintains->{handle}->finish if $waits;
 }
 $node->append_conf('postgresql.conf', "instrument.fail = 'read'\n");
 $node->reload;
