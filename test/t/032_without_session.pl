@@ -280,6 +280,43 @@ foreach my $case (
 	}
 }
 
+# Cancels do not keep a worker from writing down that it was cancelled.
+hold('row_1');
+my $keeps = start($superuser, "SELECT pg_advisory_lock($key{keep});");
+poll("SELECT count(*) = 2 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 AND mode = 'ExclusiveLock' AND granted");
+new_in_log();
+$entry = last_entry() + 1;
+$s = start('ana', $train);
+poll("SELECT count(*) = 1 FROM dp_ledger WHERE budget = 'b' AND release = 'running'");
+poll("SELECT count(*) = 1 $workers AND wait_event = 'PgSleep'");
+is(as('ana', "SELECT count(dp_cancel('b', $entry)), pg_sleep(0.3) FROM generate_series(1, 1)"), '1|', 'cancelled');
+is(as('ana', "SELECT count(dp_cancel('b', $entry)), pg_sleep(0.3)"), '1|', 'and again, while that is kept') foreach 1 .. 5;
+is(release(), "$entry|running", 'which takes a while');
+let_go();
+finish($keeps);
+like(finish($s), qr/^ERROR:  57014: the call was cancelled\nDETAIL:  The call has been charged/, 'what the session is told');
+nobody_left('cancelled while it is kept');
+is(release() . '|' . failure(), "$entry|cancelled|cancelled", 'it is kept that it was cancelled');
+unlike(new_in_log(), qr/keeping the result of a call/, 'at the first attempt');
+
+# A charge that is on no standby because the wait for one was cancelled is not
+# followed by a row.
+foreach my $relation ('held', 'seen')
+{
+	my $sync = sub { query("ALTER SYSTEM SET synchronous_standby_names = '$_[0]'"); query('SELECT pg_reload_conf()'); return };
+	my $waits = "$workers AND wait_event = 'SyncRep'";
+	$entry = last_entry() + 1;
+	$sync->('nobody');
+	$s = start('ana', $train =~ s/held/$relation/r);
+	poll("SELECT count(*) = 1 $waits");
+	query("SET synchronous_commit = local; SELECT pg_cancel_backend(pid) $workers");
+	poll("SELECT count(*) = 1 $waits AND EXISTS (SELECT FROM dp_ledger WHERE budget = 'b' AND entry = $entry)");
+	$sync->('');
+	like(finish($s), qr/^WARNING:  .*\n(?:DETAIL:  .*\n)?ERROR:  57014: the call was cancelled\nDETAIL:  The call has been charged/, "without a standby, $relation: cancelled");
+	is(release() . '|' . failure(), "$entry|cancelled|cancelled", "without a standby, $relation: no row is read");
+	nobody_left("without a standby, $relation");
+}
+
 # A role has a quarter of the workers, and a worker without a session counts until
 # it ends.
 hold('row_1');
