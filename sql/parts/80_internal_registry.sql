@@ -99,14 +99,16 @@ END $$;
 COMMENT ON FUNCTION dperm.dperm_bind() IS
 	'internal to dp_protect: bind what has come from a dump to relations, by name and owner; one that is not ended to each, and none that another session is binding';
 
+-- A plan that was made for a few rows is used for many, too, so it looks up each
+-- row by index.
 CREATE FUNCTION dperm.dperm_bind_inserted() RETURNS trigger
-	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
 BEGIN
 	IF TG_TABLE_NAME = 'protected' THEN
-		UPDATE dperm.protected p SET relation = 0, here = '' FROM inserted i WHERE p.id = i.id;
+		UPDATE dperm.protected p SET relation = 0, here = '' WHERE p.id = ANY (ARRAY(SELECT i.id FROM inserted i));
 	ELSE
-		UPDATE dperm.protected_columns k SET here = '' FROM inserted i WHERE k.id = i.id;
+		UPDATE dperm.protected_columns k SET here = '' WHERE k.id = ANY (ARRAY(SELECT i.id FROM inserted i));
 	END IF;
 	PERFORM dperm.dperm_bind();
 	RETURN NULL;

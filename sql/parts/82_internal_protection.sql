@@ -161,13 +161,10 @@ DECLARE
 	shown dperm.protected;
 	of record;
 BEGIN
-	SELECT v.relname AS view, c.relname, v.relowner <> c.relowner AS apart INTO of FROM pg_class v, pg_class c WHERE v.oid = $1 AND c.oid = $2;
+	SELECT v.relname AS view, c.relname INTO of FROM pg_class v, pg_class c WHERE v.oid = $1 AND c.oid = $2;
 	SELECT p.* INTO shown FROM dperm.protected p JOIN pg_class c ON c.oid = p.relation
 	WHERE p.relation = $2 AND p.here = dperm.dperm_here() AND p.ended IS NULL AND c.relowner = dperm.dperm_role_of(p.owner_name);
-	IF of.apart THEN
-		RAISE EXCEPTION 'view "%" and its table "%" have different owners', of.view, of.relname
-			USING ERRCODE = 'feature_not_supported', HINT = 'The owner of the table offers views of it.';
-	ELSIF shown.id IS NULL THEN
+	IF shown.id IS NULL THEN
 		RAISE EXCEPTION 'table "%" of view "%" is not protected', of.relname, of.view
 			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Protect its table first; then dp_protect(''view'') offers the view.';
 	ELSIF columns IS NOT NULL OR unit <> coalesce(shown.unit, '') OR budget <> (SELECT b.budget FROM dperm.budgets b WHERE b.id = shown.budget_id) THEN
@@ -192,6 +189,7 @@ DECLARE
 	account dperm.budgets;
 	shared oid[] := dperm.dperm_row_sources($2);
 	other record;
+	dropped boolean;
 BEGIN
 	PERFORM dperm.dperm_bind();
 	SELECT c.relname, c.relkind, c.relowner, c.relpersistence, format('%I.%I', n.nspname, c.relname) AS named INTO target
@@ -210,15 +208,17 @@ BEGIN
 		shown := dperm.dperm_shown($2, view_of, budget, unit, columns);
 		budget := (SELECT b.budget FROM dperm.budgets b WHERE b.id = shown.budget_id);
 		unit := shown.unit;
+		dropped := unit = '';
 	ELSE
 		SELECT * INTO old FROM dperm.budgets b WHERE b.id = former.budget_id AND b.budget <> $3;
 		budget := coalesce(budget, (SELECT b.budget FROM dperm.budgets b WHERE b.id = former.budget_id));
+		dropped := unit IS NULL AND former.unit = '';
 		unit := coalesce(unit, former.unit);
 		IF NOT former.all_columns THEN
 			columns := coalesce(columns, ARRAY(SELECT k.name FROM dperm.protected_columns k WHERE k.protected = former.id AND k.listed AND dperm.dperm_column_number($2, k.name) > 0 ORDER BY k.number));
 		END IF;
 	END IF;
-	IF unit = '' THEN
+	IF dropped THEN
 		RAISE EXCEPTION 'the unit of relation "%" has been dropped', target.relname
 			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Protect the table with another unit, in another budget if this one has been charged.';
 	ELSIF view_of IS NULL THEN
@@ -256,7 +256,7 @@ BEGIN
 		END IF;
 	END IF;
 	PERFORM dperm.dperm_note(caller, account, 'protect', target.named, format('unit: %s; columns: %s; domains: %s', coalesce(quote_ident(unit), 'row'),
-		coalesce((SELECT string_agg(quote_ident(n.name), ', ' ORDER BY n.at) FROM unnest(columns) WITH ORDINALITY n(name, at)), 'all'), coalesce(domains::text, 'as declared')));
+		CASE WHEN columns IS NULL THEN 'all' ELSE coalesce((SELECT string_agg(quote_ident(n.name), ', ' ORDER BY n.at) FROM unnest(columns) WITH ORDINALITY n(name, at)), 'none') END, coalesce(domains::text, 'as declared')));
 	IF NOT dperm.dperm_warn_readers(shared, NULL) THEN
 		PERFORM dperm.dperm_warn_readers(shared, ARRAY(SELECT g.grantee::oid FROM dperm.grants g WHERE g.budget_id = account.id AND g.revoked IS NULL));
 	END IF;

@@ -19,6 +19,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 
 #include "base/arguments.h"
@@ -51,6 +52,7 @@ dperm_administer_call(const char *function, int count, const Oid *types,
 	Oid			user;
 	int			security;
 	Datum		result = 0;
+	int			settings;
 
 	dperm_location_check_coordinator();
 	if (IsolationUsesXactSnapshot())
@@ -68,6 +70,9 @@ dperm_administer_call(const char *function, int count, const Oid *types,
 	inner->args[0] = (NullableDatum) {ObjectIdGetDatum(user), false};
 	memcpy(inner->args + 1, arguments, sizeof(NullableDatum) * count);
 	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE);
+	settings = NewGUCNestLevel();
+	(void) set_config_option("quote_all_identifiers", "off", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 	PG_TRY();
 	{
 		result = FunctionCallInvoke(inner);
@@ -83,6 +88,7 @@ dperm_administer_call(const char *function, int count, const Oid *types,
 		ThrowErrorData(error);
 	}
 	PG_END_TRY();
+	AtEOXact_GUC(true, settings);
 	SetUserIdAndSecContext(user, security);
 	*isnull = inner->isnull;
 	return result;

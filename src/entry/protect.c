@@ -11,6 +11,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -75,6 +76,20 @@ former_registration(Oid relation)
 	return *found;
 }
 
+/* Lock the table of a view, which must have the same owner, and its registration. */
+static void
+lock_table(Oid view, Oid table)
+{
+	if (dperm_relation_owner(view) != dperm_relation_owner(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("view \"%s\" and its table \"%s\" have different owners",
+						get_rel_name(view), get_rel_name(table)),
+				 errhint("The owner of the table offers views of it.")));
+	LockRelationOid(table, AccessShareLock);
+	dperm_registry_lock(table, ShareLock, false);
+}
+
 /* Raise an error for a table that cannot be protected. */
 static void
 check_table(Oid table)
@@ -93,11 +108,11 @@ check_table(Oid table)
 
 /* Raise an error for a column whose type cannot identify persons. */
 static void
-check_unit(Oid table, const char *unit)
+check_unit(Oid table, AttrNumber unit)
 {
-	Oid			type = get_atttype(table, get_attnum(table, unit));
+	Oid			type = get_atttype(table, unit);
 
-	if (OidIsValid(type) && !dperm_persons_takes(type))
+	if (!dperm_persons_takes(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("unit cannot be of type %s", format_type_be(type)),
@@ -137,8 +152,8 @@ settle_domains(const DpermRegistration *before, Jsonb *given)
 }
 
 /*
- * Check the columns that are open to training, now that they are registered, and
- * tell which of them have no domain.
+ * Check the unit and the columns that are open to training, now that they are
+ * registered, and tell which of them have no domain.
  */
 static void
 tell_columns(Oid relation)
@@ -149,6 +164,8 @@ tell_columns(Oid relation)
 	int			count;
 
 	dperm_protection_resolve(registration);
+	if (registration->persons)
+		check_unit(dperm_protection_table(registration), registration->unit);
 	columns = dperm_registered_columns_read(registration, NULL, &count);
 	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
@@ -175,7 +192,6 @@ dp_protect(PG_FUNCTION_ARGS)
 	NullableDatum arguments[lengthof(types)];
 	Oid			relation = own_relation(fcinfo);
 	DpermRegistration before = former_registration(relation);
-	char	   *unit = dperm_arguments_text(fcinfo, "unit");
 	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
 	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW,
 				isnull;
@@ -186,16 +202,12 @@ dp_protect(PG_FUNCTION_ARGS)
 	if (is_view)
 	{
 		before.view = dperm_view_read(relation);
-		dperm_registry_lock(before.view->table, ShareLock, false);
+		lock_table(relation, before.view->table);
 		before.table = dperm_registry_find(before.view->table);
 		arguments[5].value = ObjectIdGetDatum(before.view->table);
 	}
 	else
-	{
 		check_table(relation);
-		if (unit)
-			check_unit(relation, unit);
-	}
 	if (domains && (!is_view || before.table))
 		arguments[4].value = settle_domains(&before, domains);
 	(void) dperm_administer_call("dperm_protect", lengthof(types), types, arguments, &isnull);

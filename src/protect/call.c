@@ -283,8 +283,8 @@ write_call(Call *call, Oid relation)
 		.arguments = size
 	};
 	strlcpy(header->name, call->function->name, sizeof(header->name));
-	copy_setting(header->date_style, "DateStyle");
-	copy_setting(header->time_zone, "TimeZone");
+	copy_setting(header->style.date_style, "DateStyle");
+	copy_setting(header->style.time_zone, "TimeZone");
 	pg_atomic_init_u32(&header->state, DPERM_CALL_OPEN);
 	to = dperm_call_message_arguments(header);
 	SerializeParamList(arguments, &to);

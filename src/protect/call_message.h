@@ -15,6 +15,8 @@
 #include "storage/lock.h"
 #include "storage/shm_mq.h"
 
+#include "protect/phase.h"
+
 /*
  * Kinds of messages to the session, besides 'E' and 'N' for errors and notices.
  */
@@ -46,9 +48,6 @@ typedef enum DpermCallState
  */
 #define DPERM_PLACE_LOCK RowShareLock
 
-/* Room for a setting. */
-#define DPERM_SETTING_MAX 512
-
 /*
  * The beginning of the shared memory. The arguments follow, and then the queue.
  */
@@ -69,8 +68,7 @@ typedef struct DpermCallHeader
 	int			session;		/* PID of the session */
 	Oid			collation;
 	int			cache_memory;	/* dperm.cache_memory of the session */
-	char		date_style[DPERM_SETTING_MAX];	/* how the arguments are read */
-	char		time_zone[DPERM_SETTING_MAX];
+	DpermPhaseStyle style;		/* how the arguments are read */
 	Size		arguments;		/* bytes of the arguments */
 
 	/* a DpermCallState; the worker writes the entry of the ledger before it commits */

@@ -113,6 +113,7 @@ no_extended_statistics(RELATION_INFO)
 static volatile DpermPhase now = DPERM_PHASE_SESSION;
 static Oid	caller;
 static Oid	owner;
+static const DpermPhaseStyle *style;	/* of the caller */
 static TimeoutId limit;
 static volatile sig_atomic_t limit_passed;
 static volatile sig_atomic_t told_to_stop;
@@ -179,6 +180,17 @@ set_local(const char *name, const char *value)
 							 false);
 }
 
+/*
+ * Dates and times in arguments mean what they mean to the caller; those in a
+ * view and in rows do not.
+ */
+static void
+set_style(const char *date_style, const char *time_zone)
+{
+	set_local("DateStyle", date_style);
+	set_local("TimeZone", time_zone);
+}
+
 /* The signal of a cancel, and of the time limits. */
 static void
 stop(SIGNAL_ARGS)
@@ -217,9 +229,10 @@ dperm_phase_catch_signals(void)
 }
 
 void
-dperm_phase_init(Oid role)
+dperm_phase_init(Oid role, const DpermPhaseStyle *of_caller)
 {
 	caller = role;
+	style = of_caller;
 	next_relation_info = get_relation_info_hook;
 	get_relation_info_hook = no_extended_statistics;
 	get_relation_stats_hook = no_column_statistics;
@@ -287,6 +300,10 @@ dperm_phase_enter(DpermPhase phase, bool begins)
 	if (!(new->from & (1 << now)))
 		elog(ERROR, "phase \"%s\" cannot follow \"%s\"", new->name, old->name);
 	now = phase;
+	if (phase == DPERM_PHASE_CHECK)
+		set_style(style->date_style, style->time_zone);
+	if (phase == DPERM_PHASE_PLAN)
+		set_style(GetConfigOptionResetString("DateStyle"), GetConfigOptionResetString("TimeZone"));
 	if (phase == DPERM_PHASE_KEEP && old != new)
 		QueryCancelPending = false;
 	if (phase == DPERM_PHASE_READ && begins)

@@ -11,7 +11,8 @@
  *	keep	third		server	no			marked		none
  *
  * The caller has no right to read the relation, the owner has. In check, open()
- * of the call finds all mistakes, and reads no row; charged is the commit of the
+ * of the call finds all mistakes, and reads no row; dates and times are written as
+ * the caller writes them then, and nowhere else; charged is the commit of the
  * charge. In read, run() reads and computes, and in row an expression of a view
  * is evaluated. keep stores what was released with the ledger, as a superuser.
  *
@@ -39,6 +40,14 @@ typedef enum DpermPhase
 /* How long a process waits for a lock, unless it keeps a release. */
 #define DPERM_LOCK_TIMEOUT "3s"
 
+/* How the caller writes dates and times. */
+#define DPERM_SETTING_MAX 512
+typedef struct DpermPhaseStyle
+{
+	char		date_style[DPERM_SETTING_MAX];
+	char		time_zone[DPERM_SETTING_MAX];
+} DpermPhaseStyle;
+
 /* Have a cancel end the call. */
 extern void dperm_phase_catch_signals(void);
 
@@ -46,7 +55,7 @@ extern void dperm_phase_catch_signals(void);
  * Set up a process that has just connected to its database. From now on it plans
  * without statistics, which are computed from rows.
  */
-extern void dperm_phase_init(Oid caller);
+extern void dperm_phase_init(Oid caller, const DpermPhaseStyle *style);
 
 /*
  * Whose relation is read: known once it is locked, and before anything is

@@ -144,6 +144,9 @@ dperm_protection_resolve(DpermRegistration *registration)
 
 	if (registration->view_of == NULL)
 	{
+		/* PostgreSQL 15 makes a view of an empty table by CREATE RULE */
+		if (get_rel_relkind(relation) == RELKIND_VIEW)
+			raise_closed(relation, "It has become a view.", "call dp_unprotect");
 		if (has_superclass(relation))
 			raise_closed(relation, "It has become a part of another table.",
 						 "call dp_unprotect, or detach it");

@@ -128,14 +128,6 @@ find_function(void)
 	elog(ERROR, "unknown function \"%s\"", worker.header->name);
 }
 
-/* Dates and times in arguments mean what they mean to the caller; those in rows do not. */
-static void
-set_style(const char *name, const char *value)
-{
-	(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0,
-							 false);
-}
-
 /* The call, with its arguments. */
 static void
 read_call(void)
@@ -148,8 +140,6 @@ read_call(void)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role with OID %u has been dropped", header->role)));
 	worker.payer = dperm_role_name_make(header->role);	/* it may be dropped meanwhile */
-	set_style("DateStyle", header->date_style);
-	set_style("TimeZone", header->time_zone);
 	worker.call.function = find_function();
 	worker.call.fcinfo = dperm_call_message_read(header);
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
@@ -592,7 +582,7 @@ dperm_worker_main(Datum handle)
 	/* a session that has given up may have given its places to another one before */
 	if (dperm_call_message_state(worker.header) != DPERM_CALL_OPEN)
 		return;
-	dperm_phase_init(worker.header->role);
+	dperm_phase_init(worker.header->role, &worker.header->style);
 	dperm_cache_memory = worker.header->cache_memory;
 	worker.context = AllocSetContextCreate(TopMemoryContext, "dperm call", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(worker.context);

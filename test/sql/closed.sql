@@ -197,7 +197,27 @@ SELECT relation, budget, unit FROM dp_protected ORDER BY relation::text;
 SELECT relation, dp_logreg_train(relation, 'y', '{s}', 10)::jsonb ->> 'persons' AS persons FROM unnest('{u,of_u}'::text[]) relation;
 SELECT dp_unprotect('u');
 
+-- PostgreSQL 15 makes a view of a table, which others do not; nothing else is read
+-- then
+CREATE TABLE turned (a int CHECK (a BETWEEN 0 AND 9), y boolean);
+CREATE VIEW of_turned AS SELECT a, y FROM turned;
+SELECT dp_protect('turned', 'heir', unit => 'a'), dp_protect('of_turned');
+DO $$ BEGIN CREATE RULE "_RETURN" AS ON SELECT TO closed.turned DO INSTEAD SELECT i AS a, i % 2 = 0 AS y FROM generate_series(1, 9) i; EXCEPTION WHEN OTHERS THEN NULL; END $$;
+SELECT relation, tried(format('dp_logreg_train(%L, %L, %L, 1)', relation, 'y', '{a}')) ~ 'has become a view|is not the one that it is offered of' OR current_setting('server_version_num')::int >= 160000 AS closed
+FROM unnest('{turned,of_turned}'::text[]) relation;
+
+-- Dates of a view are those of the server, whoever calls
+CREATE TABLE dated AS SELECT i AS id, i % 10 AS a, true AS y FROM generate_series(1, 2000) i;
+CREATE VIEW of_dated AS SELECT a, y FROM dated WHERE age('2020-03-30 00:00+00'::timestamptz, '2020-03-01 00:00+00'::timestamptz) = '29 days';
+SELECT dp_protect('dated', 'heir', unit => 'id', domains => '{"a": [0, 9]}'), dp_protect('of_dated');
 RESET ROLE;
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET TimeZone = %L', current_database(), 'UTC'); END $$;
+SET ROLE dperm_closed_heir;
+SET TimeZone = 'Europe/Berlin';
+SELECT dp_predict_prob(dp_logreg_train('of_dated', 'y', '{a}', 5), r) > 0.5 AS positive FROM (SELECT 5 AS a) r;
+RESET TimeZone;
+RESET ROLE;
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET TimeZone', current_database()); END $$;
 SET client_min_messages = warning;
 DROP SCHEMA closed CASCADE;
 SELECT dp_budget_drop('closed'), dp_budget_drop('heir');
