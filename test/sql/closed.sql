@@ -214,7 +214,7 @@ RESET ROLE;
 DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET TimeZone = %L', current_database(), 'UTC'); END $$;
 SET ROLE dperm_closed_heir;
 SET TimeZone = 'Europe/Berlin';
-SELECT dp_predict_prob(dp_logreg_train('of_dated', 'y', '{a}', 5), r) > 0.5 AS positive FROM (SELECT 5 AS a) r;
+SELECT sum(value) > 1000 AS with_rows FROM dp_logreg_train('dated', 'y', '{a}', 5) model, dp_evaluate(model, 'of_dated', epsilon => 5) WHERE metric ~ 'positives|negatives';
 RESET TimeZone;
 RESET ROLE;
 DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET TimeZone', current_database()); END $$;
