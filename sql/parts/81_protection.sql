@@ -25,10 +25,12 @@ CREATE VIEW @extschema@.dp_protected WITH (security_barrier) AS
 		CASE WHEN c.oid IS NULL THEN 'there is no relation of this name'
 			WHEN c.relowner <> dperm.dperm_role_of(p.owner_name) THEN 'the relation has another owner'
 			WHEN t.unit = '' THEN 'the unit has been dropped'
+			WHEN p.view_of IS NULL AND c.relkind = 'v' THEN 'the table has become a view'
+			WHEN p.view_of IS NULL AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid) THEN 'the table has become a part of another one'
 			WHEN (p.schema, p.name) <> (SELECT n.nspname, c.relname FROM pg_namespace n WHERE n.oid = c.relnamespace) THEN 'the relation was renamed unseen'
-			WHEN EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND NOT a.attisdropped AND p.here = (SELECT dperm.dperm_here())
+			WHEN EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND p.here = (SELECT dperm.dperm_here())
 				AND (a.attnum = p.unit_number AND a.attname <> p.unit OR EXISTS (SELECT FROM dperm.protected_columns k WHERE k.protected = p.id AND k.number = a.attnum AND k.name <> a.attname)))
-			THEN 'a column was renamed unseen' END AS closed
+			THEN 'a column was renamed or dropped unseen' END AS closed
 	FROM unnest(ARRAY(SELECT p.id FROM dperm.dperm_seen_budgets s JOIN dperm.protected t ON t.budget_id = s.id, LATERAL (SELECT t.id UNION ALL SELECT v.id FROM dperm.protected v WHERE v.view_of = t.id) p
 			WHERE s.owns OR s.spends
 		UNION SELECT p.id FROM unnest(ARRAY(SELECT d.objid FROM pg_shdepend d

@@ -201,6 +201,8 @@ dp_protect(PG_FUNCTION_ARGS)
 	arguments[5] = (NullableDatum) {0, !is_view};
 	if (is_view)
 	{
+		if (before.id && before.view_of == NULL)
+			dperm_protection_resolve(&before);	/* it has become a view, which is an error */
 		before.view = dperm_view_read(relation);
 		lock_table(relation, before.view->table);
 		before.table = dperm_registry_find(before.view->table);

@@ -367,7 +367,8 @@ worker_is_gone(const Call *call)
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
 			 errmsg("the background worker of the call ended without an answer"),
-			 state == DPERM_CALL_OPEN ? errdetail("Nothing has been charged.") :
+			 state == DPERM_CALL_OPEN || state == DPERM_CALL_ABANDONED ?
+			 errdetail("Nothing has been charged.") :
 			 state == DPERM_CALL_CHARGED ?
 			 errdetail("The call has been charged, as %s.", entry_of(call->header)) :
 			 errdetail("The call may have been charged, as %s.", entry_of(call->header)),

@@ -200,8 +200,12 @@ stop(SIGNAL_ARGS)
 	/* a wait for a lock that took too long is an error of the row, or a retry of keep */
 	if (!get_timeout_indicator(LOCK_TIMEOUT, false))
 	{
-		if (now == DPERM_PHASE_KEEP)
-			return;				/* a cancel would only lose what has been paid for */
+		/*
+		 * a cancel would only lose what has been paid for, except in the wait
+		 * for a standby, which it ends when the release is here
+		 */
+		if (now == DPERM_PHASE_KEEP && InterruptHoldoffCount == 0)
+			return;
 		told_to_stop = true;
 	}
 	/* as StatementCancelHandler() does, whose arguments depend on the version */
@@ -304,12 +308,13 @@ dperm_phase_enter(DpermPhase phase, bool begins)
 		set_style(style->date_style, style->time_zone);
 	if (phase == DPERM_PHASE_PLAN)
 		set_style(GetConfigOptionResetString("DateStyle"), GetConfigOptionResetString("TimeZone"));
-	if (phase == DPERM_PHASE_KEEP && old != new)
+	if (phase == DPERM_PHASE_KEEP)
 		QueryCancelPending = false;
+	/* a wait for a standby ends with a cancel, and leaves it to us */
+	if (phase == DPERM_PHASE_CHARGED || (phase == DPERM_PHASE_READ && begins))
+		raise_stop();
 	if (phase == DPERM_PHASE_READ && begins)
 	{
-		/* a wait for a standby ends with a cancel, and leaves it to us */
-		raise_stop();
 		XactIsoLevel = XACT_REPEATABLE_READ;
 		/* everybody may read statistics */
 		set_local("track_counts", "off");

@@ -68,13 +68,17 @@ void
 dperm_protection_check_permitted(const DpermRegistration *registration)
 {
 	Oid			relation = registration->relation;
+	bool		may_read = pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 
 	if (registration->budget ?
 		dperm_debit_permitted(registration->budget, relation, GetUserId()) :
 		has_privs_of_role(GetUserId(), dperm_relation_owner(relation)))
 		return;
-	if (registration->budget &&
-		pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
+	/* nobody can spend: dperm_protection_check_usable() */
+	if (may_read &&
+		(registration->budget == NULL || !dperm_protection_is_owners(registration)))
+		return;
+	if (may_read)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for budget \"%s\"", registration->budget->name),

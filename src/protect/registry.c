@@ -199,8 +199,9 @@ find_budget(DpermRegistration *registration, DpermOwnRows rows, Snapshot snapsho
 			return;
 		registration->fresh |= dperm_own_rows_is_fresh(&rows, 0);
 	}
-	registration->budget =
-		dperm_budget_find(dperm_own_rows_text(&rows, 0, "budget_id"), snapshot);
+	if (dperm_own_rows_value(&rows, 0, "budget_id"))
+		registration->budget =
+			dperm_budget_find(dperm_own_rows_text(&rows, 0, "budget_id"), snapshot);
 }
 
 /* The registration of a relation, all of it from one snapshot; NULL if there is none. */

@@ -205,6 +205,8 @@ SELECT dp_protect('turned', 'heir', unit => 'a'), dp_protect('of_turned');
 DO $$ BEGIN CREATE RULE "_RETURN" AS ON SELECT TO closed.turned DO INSTEAD SELECT i AS a, i % 2 = 0 AS y FROM generate_series(1, 9) i; EXCEPTION WHEN OTHERS THEN NULL; END $$;
 SELECT relation, tried(format('dp_logreg_train(%L, %L, %L, 1)', relation, 'y', '{a}')) ~ 'has become a view|is not the one that it is offered of' OR current_setting('server_version_num')::int >= 160000 AS closed
 FROM unnest('{turned,of_turned}'::text[]) relation;
+SELECT tried($$dp_protect('turned')$$) ~ 'has become a view' OR current_setting('server_version_num')::int >= 160000 AS refused;
+SELECT closed = 'the table has become a view' OR current_setting('server_version_num')::int >= 160000 AS shown FROM dp_protected WHERE relation = 'closed.turned';
 
 -- Dates of a view are those of the server, whoever calls
 CREATE TABLE dated AS SELECT i AS id, i % 10 AS a, true AS y FROM generate_series(1, 2000) i;
