@@ -39,6 +39,15 @@ PG_FUNCTION_INFO_V1(dperm_budget_order);
 PG_FUNCTION_INFO_V1(dperm_budget_left);
 PG_FUNCTION_INFO_V1(dperm_row_sources);
 
+/* Turn off a setting, if there is one of this name, until the nest level ends. */
+static void
+set_off(const char *name)
+{
+	if (GetConfigOption(name, true, false))
+		(void) set_config_option(name, "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
+								 0, false);
+}
+
 /* Call a function, with the current user as its first argument. */
 Datum
 dperm_administer_call(const char *function, int count, const Oid *types,
@@ -71,8 +80,8 @@ dperm_administer_call(const char *function, int count, const Oid *types,
 	memcpy(inner->args + 1, arguments, sizeof(NullableDatum) * count);
 	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE);
 	settings = NewGUCNestLevel();
-	(void) set_config_option("quote_all_identifiers", "off", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	set_off("quote_all_identifiers");
+	set_off("citus.override_table_visibility"); /* which hides shards in pg_class */
 	PG_TRY();
 	{
 		result = FunctionCallInvoke(inner);
