@@ -12,16 +12,17 @@
 #include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace.h"
+#include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
-#include "utils/typcache.h"
 
 #include "budget/own_rows.h"
 
@@ -79,16 +80,21 @@ find_index(Relation table, const char *column)
 	return OidIsValid(index) && get_index_isvalid(index) ? index : InvalidOid;
 }
 
-/* The condition that a column has a value. */
+/*
+ * The condition that a column has a value. To look up the operator would take a
+ * new process as long as the rest of a charge.
+ */
 static ScanKeyData
 equals(TupleDesc desc, const char *column, Datum value)
 {
 	AttrNumber	number = column_number(desc, column);
-	TypeCacheEntry *type =
-		lookup_type_cache(TupleDescAttr(desc, number - 1)->atttypid, TYPECACHE_EQ_OPR);
+	Oid			type = TupleDescAttr(desc, number - 1)->atttypid;
 	ScanKeyData key;
 
-	ScanKeyInit(&key, number, BTEqualStrategyNumber, get_opcode(type->eq_opr), value);
+	ScanKeyInit(&key, number, BTEqualStrategyNumber,
+				type == UUIDOID ? F_UUID_EQ : type == TEXTOID ? F_TEXTEQ :
+				type == NAMEOID ? F_NAMEEQ : type == INT8OID ? F_INT8EQ : F_OIDEQ,
+				value);
 	return key;
 }
 
