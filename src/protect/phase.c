@@ -12,8 +12,10 @@
 #include "miscadmin.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/plancat.h"
+#include "replication/syncrep.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/selfuncs.h"
@@ -204,7 +206,7 @@ stop(SIGNAL_ARGS)
 		 * a cancel would only lose what has been paid for, except in the wait
 		 * for a standby, which it ends when the release is here
 		 */
-		if (now == DPERM_PHASE_KEEP && InterruptHoldoffCount == 0)
+		if (now == DPERM_PHASE_KEEP && MyProc->syncRepState != SYNC_REP_WAITING)
 			return;
 		told_to_stop = true;
 	}

@@ -311,11 +311,11 @@ keep(const char *failure, bool locked)
 	volatile bool kept = false;
 
 	SetConfigOption("lock_timeout", locked ? "0" : DPERM_LOCK_TIMEOUT, PGC_SUSET, PGC_S_OVERRIDE);
-	if (!locked)
-		RESUME_CANCEL_INTERRUPTS();
 	PG_TRY();
 	{
 		begin(DPERM_PHASE_KEEP);
+		if (!locked)
+			RESUME_CANCEL_INTERRUPTS();
 		write_release(failure);
 		commit();
 		kept = true;

@@ -290,7 +290,7 @@ $s = start('ana', $train);
 poll("SELECT count(*) = 1 FROM dp_ledger WHERE budget = 'b' AND release = 'running'");
 poll("SELECT count(*) = 1 $workers AND wait_event = 'PgSleep'");
 is(as('ana', "SELECT count(dp_cancel('b', $entry)), pg_sleep(0.3) FROM generate_series(1, 1)"), '1|', 'cancelled');
-is(as('ana', "SELECT count(dp_cancel('b', $entry)), pg_sleep(0.3)"), '1|', 'and again, while that is kept') foreach 1 .. 5;
+is(as('ana', "SELECT count(dp_cancel('b', $entry)) FROM generate_series(1, 5000)"), 5000, 'and again, while that is kept') foreach 1 .. 5;
 is(release(), "$entry|running", 'which takes a while');
 let_go();
 finish($keeps);
