@@ -145,8 +145,19 @@ related(Oid relation)
 	return list_concat(relations, dperm_location_shards(relations));
 }
 
-/* The relations that this process has locked. */
+/* What this process has locked: relations, and registrations of some of them. */
 static List *held;
+static List *registered;
+
+/* Add to one of these lists. */
+static void
+remember(List **list, Oid relation)
+{
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+
+	*list = lappend_oid(*list, relation);
+	MemoryContextSwitchTo(before);
+}
 
 /* Does the registration of a relation have to do with one of them: with itself, or its table? */
 static bool
@@ -159,7 +170,6 @@ is_registered(Oid relation, Oid one)
 List *
 dperm_locks_hold(Oid relation)
 {
-	MemoryContext context = CurrentMemoryContext;
 	bool		all = false;
 	ListCell   *cell;
 
@@ -177,9 +187,7 @@ dperm_locks_hold(Oid relation)
 		foreach(cell, related(relation))
 			if (!list_member_oid(held, lfirst_oid(cell)))
 			{
-				MemoryContextSwitchTo(TopMemoryContext);
-				held = lappend_oid(held, lfirst_oid(cell));
-				MemoryContextSwitchTo(context);
+				remember(&held, lfirst_oid(cell));
 				lock_with_values(lfirst_oid(cell), AccessShareLock);
 				all = false;
 			}
@@ -187,19 +195,21 @@ dperm_locks_hold(Oid relation)
 	}
 	foreach(cell, held)
 		if (is_registered(relation, lfirst_oid(cell)))
+		{
 			dperm_registry_lock(lfirst_oid(cell), ShareLock, true);
+			remember(&registered, lfirst_oid(cell));
+		}
 	return held;
 }
 
 /* Let those go on who wait to change the registration. */
 void
-dperm_locks_let_go(Oid relation)
+dperm_locks_let_go(void)
 {
 	ListCell   *cell;
 
-	foreach(cell, held)
-		if (is_registered(relation, lfirst_oid(cell)))
-			dperm_registry_unlock(lfirst_oid(cell), ShareLock);
+	foreach(cell, registered)
+		dperm_registry_unlock(lfirst_oid(cell), ShareLock);
 }
 
 /* Begin to look at a relation. */

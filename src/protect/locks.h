@@ -23,9 +23,9 @@ extern List *dperm_locks_hold(Oid relation);
 /*
  * The registration of the relation, and that of the table of a view, is locked,
  * too (registry.h). It is let go when this process has the snapshot that it reads
- * rows with.
+ * rows with. After the charge, so nothing is looked up for it.
  */
-extern void dperm_locks_let_go(Oid relation);
+extern void dperm_locks_let_go(void);
 
 /*
  * In a session: locks that are taken between these two are released, so that a

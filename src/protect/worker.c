@@ -431,7 +431,7 @@ work(void)
 	if (call->function->run)
 	{
 		begin(DPERM_PHASE_READ);
-		dperm_locks_let_go(worker.header->relation);
+		dperm_locks_let_go();
 		worker.model = call->function->run(call);
 		if (worker.rows.setResult || call->fcinfo->isnull)
 			worker.model = 0;

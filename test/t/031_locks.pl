@@ -183,6 +183,23 @@ foreach my $case ([ 'h.visits', 'h.visits', 'h.visits ShareLock' ], [ 'h.seen', 
 	hold_at();
 }
 
+# ---- after the charge, no catalog is waited for that says what shares rows with what
+
+foreach my $relation ('h.visits', 'h.seen', 'h.parts')
+{
+	hold_at('charge');
+	my $charge = keep_from('charge');
+	my $call = start('ana', train($relation) . ';');
+	poll($waiting);
+	my $maintenance = start($superuser, 'BEGIN; LOCK TABLE pg_inherits;', "SELECT 'locked';");
+	$maintenance->{handle}->pump until $maintenance->{out} =~ /locked/ || $maintenance->{err} =~ /ERROR/;
+	finish($charge);
+	like(finish($call), qr/^\d+\n$/, "$relation: answered while pg_inherits is locked");
+	finish($maintenance);
+	is(last_charge($relation), 'first|kept', "$relation: and kept");
+	hold_at();
+}
+
 # ---- a registration that is not committed
 
 my $too_late = qr/^ERROR:  55P03: could not lock the budget or the protected relation in time\nDETAIL:  Nothing has been charged\.\nHINT:  /;
