@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "access/xact.h"
+#include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -21,6 +22,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "base/arguments.h"
 #include "budget/grants.h"
@@ -75,6 +77,12 @@ dperm_administer_call(const char *function, int count, const Oid *types,
 	fmgr_info(LookupFuncName(list_make2(makeString("dperm"), makeString(pstrdup(function))),
 							 count + 1, inner_types, false), &found);
 	GetUserIdAndSecContext(&user, &security);
+
+	/* a session can outlive its role, which still has the rights of itself */
+	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(user)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("role with OID %u has been dropped", user)));
 	InitFunctionCallInfoData(*inner, &found, count + 1, InvalidOid, NULL, NULL);
 	inner->args[0] = (NullableDatum) {ObjectIdGetDatum(user), false};
 	memcpy(inner->args + 1, arguments, sizeof(NullableDatum) * count);

@@ -165,6 +165,15 @@ foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ]
 isnt($before, '', 'there was something to dump');
 says('owner', "SELECT dp_revoke('pure', 'gone'); SELECT role FROM dp_grants WHERE budget = 'pure'", "\nteam", 'the grant of a role that was dropped can be revoked');
 
+# ---- a role that is dropped has no rights any more, although a session of it goes on
+
+$node->safe_psql('origin', 'CREATE ROLE leaver; GRANT EXECUTE ON FUNCTION privacy.dp_budget_create TO leaver');
+my $drop = q{psql -Xq -v ON_ERROR_STOP=1 -d "} . $node->connstr('origin') . q{" -c 'REVOKE EXECUTE ON FUNCTION privacy.dp_budget_create FROM leaver' -c 'DROP ROLE leaver'};
+like(as('leaver', "SELECT dp_budget_create('leavers', 5);\n\\! $drop\nSELECT dp_budget_alter('leavers', 9);"),
+	qr/^42704: role with OID \d+ has been dropped/, 'dropped: its budget stays as it is');
+says('officer', "SELECT act, epsilon FROM dp_ledger WHERE budget = 'leavers'", 'create|5', 'dropped: nothing has changed');
+says('postgres', "SELECT dp_budget_drop('leavers')", '', 'dropped: superusers manage the budget');
+
 # ---- a name that is longer in the encoding that it is restored into is that of its budget alone
 
 my ($long, $short) = map { "'x' || repeat(chr(228), $_)" } 40, 31;	# the long one has 81 bytes in UTF8; the first 63 of them are the short one
