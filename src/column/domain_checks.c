@@ -264,7 +264,7 @@ read_all(const DpermSubject *subject, ScalarArrayOpExpr *op)
 {
 	int			strategy;
 
-	if (op->useOr || !dperm_domain_terms_is_array(subject, lsecond(op->args)))
+	if (op->useOr || !dperm_domain_terms_is_column(subject, lsecond(op->args)))
 		return all_values();
 	strategy = strategy_of(op->opno, linitial(op->args));
 	return strategy == 0 ? all_values() :

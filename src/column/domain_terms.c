@@ -2,24 +2,26 @@
  * domain_terms.c: the terms of a CHECK constraint: a column, constants, arrays
  * of them.
  *
- * Casts of constants are not called: what they do to the value is computed
- * here. So no code of a user is executed, and no cast can raise an error.
+ * Casts of constants are evaluated if they are functions of PostgreSQL that are
+ * immutable. So no code of a user is executed.
  */
 #include "postgres.h"
 
 #include <math.h>
 
 #include "access/transam.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
+#include "base/message.h"
 #include "column/domain_terms.h"
 #include "column/domain_types.h"
 
@@ -56,10 +58,16 @@ is_plain_cast(FuncExpr *call)
 		(list_length(call->args) == 1 || !dperm_domain_types_is_text(call->funcresulttype));
 }
 
-/* The argument of a node that does not change its value, or NULL. */
+/*
+ * What a node casts, if that preserves the order of values, or NULL; of an array,
+ * that of its elements.
+ */
 static Node *
 peel(Node *node)
 {
+	Node	   *element;
+	Node	   *inner;
+
 	switch (nodeTag(node))
 	{
 		case T_RelabelType:
@@ -68,18 +76,19 @@ peel(Node *node)
 			return (Node *) ((CollateExpr *) node)->arg;
 		case T_CoerceToDomain:
 			return (Node *) ((CoerceToDomain *) node)->arg;
+		case T_CoerceViaIO:
+			return dperm_domain_types_is_text(getBaseType(((CoerceViaIO *) node)->resulttype)) ?
+				(Node *) ((CoerceViaIO *) node)->arg : NULL;
+		case T_FuncExpr:
+			return is_plain_cast((FuncExpr *) node) ? linitial(((FuncExpr *) node)->args) : NULL;
+		case T_ArrayCoerceExpr:
+			element = (Node *) ((ArrayCoerceExpr *) node)->elemexpr;
+			while ((inner = peel(element)) != NULL)
+				element = inner;
+			return IsA(element, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
 		default:
 			return NULL;
 	}
-}
-
-/* The argument of a node that preserves the order of values, or NULL. */
-static Node *
-peel_cast(Node *node)
-{
-	if (IsA(node, FuncExpr))
-		return is_plain_cast((FuncExpr *) node) ? linitial(((FuncExpr *) node)->args) : NULL;
-	return peel(node);
 }
 
 /* Is this node the column, perhaps cast? */
@@ -88,15 +97,89 @@ dperm_domain_terms_is_column(const DpermSubject *subject, Node *node)
 {
 	Node	   *inner;
 
-	while ((inner = peel_cast(node)) != NULL)
+	while ((inner = peel(node)) != NULL)
 		node = inner;
-	if (IsA(node, CoerceViaIO) && subject->kind == DPERM_BLOCK_CATEGORY &&
-		dperm_domain_types_is_text(getBaseType(((CoerceViaIO *) node)->resulttype)))
-		return dperm_domain_terms_is_column(subject, (Node *) ((CoerceViaIO *) node)->arg);
 	if (subject->number == 0)
 		return IsA(node, CoerceToDomainValue);
 	return IsA(node, Var) && ((Var *) node)->varno == 1 && ((Var *) node)->varlevelsup == 0 &&
 		((Var *) node)->varattno == subject->number;
+}
+
+/* Is this a function of a user, or one that is not immutable? */
+static bool
+is_other_function(Oid function, void *context)
+{
+	return function >= FirstNormalObjectId || func_volatile(function) != PROVOLATILE_IMMUTABLE;
+}
+
+/*
+ * Does a tree hold anything but constants, arrays of these, and casts that
+ * is_other_function() lets pass?
+ */
+static bool
+is_computed(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Const:
+		case T_ArrayExpr:
+		case T_RelabelType:
+		case T_CaseTestExpr:	/* an element, in the cast of an array */
+		case T_ArrayCoerceExpr:
+		case T_CoerceViaIO:
+			break;
+		case T_FuncExpr:
+			if (((FuncExpr *) node)->funcformat != COERCE_IMPLICIT_CAST &&
+				((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CAST)
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_other_function, NULL) ||
+		expression_tree_walker(node, is_computed, context);
+}
+
+/*
+ * The value of casts of constants, or NULL if one fails. An error of such a cast
+ * leaves nothing behind.
+ */
+static Const *
+evaluate(Node *node)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Expr	   *volatile value = NULL;
+
+	PG_TRY();
+	{
+		value = evaluate_expr((Expr *) node, exprType(node), exprTypmod(node),
+							  exprCollation(node));
+	}
+	PG_CATCH();
+	{
+		(void) dperm_message_data_error(context);
+	}
+	PG_END_TRY();
+	return (Const *) value;
+}
+
+/*
+ * The value of a constant, or of casts of constants; NULL for anything else, and
+ * for NULL.
+ */
+static Const *
+constant_of(Node *node)
+{
+	Const	   *constant;
+
+	while (IsA(node, CollateExpr))
+		node = (Node *) ((CollateExpr *) node)->arg;
+	constant = is_computed(node, NULL) ? NULL :
+		IsA(node, Const) ? (Const *) node : evaluate(node);
+	return constant && !constant->constisnull ? constant : NULL;
 }
 
 /* Read a constant of a number or time type. */
@@ -138,106 +221,16 @@ read_number_datum(Oid type, Datum value, double *out)
 	}
 }
 
-/* A number as rounded by a type; NaN if it is out of range. */
-static double
-rounded_to(Oid type, double x)
-{
-	double		limit = INFINITY;
-
-	switch (getBaseType(type))
-	{
-		case INT2OID:
-			limit = PG_INT16_MAX;
-			break;
-		case INT4OID:
-			limit = PG_INT32_MAX;
-			break;
-		case INT8OID:
-			limit = (double) PG_INT64_MAX;
-			break;
-		case DATEOID:
-			return floor(x);
-		case FLOAT4OID:
-			return (float) x;
-		default:
-			return x;
-	}
-
-	/* numeric and double precision round a half differently */
-	return rint(x) >= -limit - 1 && rint(x) <= limit && fabs(x - trunc(x)) != 0.5 ? rint(x) : NAN;
-}
-
 /*
- * Sums, differences and products of numbers, which users write for readability.
- */
-static bool
-read_arithmetic(OpExpr *op, double *out)
-{
-	DpermBlockKind kind;
-	char	   *name;
-	double		a = 0,
-				b;
-
-	if (op->opno >= FirstNormalObjectId || !dperm_domain_types_kind(op->opresulttype, &kind) ||
-		kind != DPERM_BLOCK_NUMBER || !dperm_domain_terms_number(llast(op->args), &b) ||
-		(list_length(op->args) == 2 && !dperm_domain_terms_number(linitial(op->args), &a)))
-		return false;
-	name = get_opname(op->opno);
-	if (name == NULL || !dperm_domain_types_kind(getBaseType(exprType(llast(op->args))), &kind) ||
-		kind != DPERM_BLOCK_NUMBER)
-		return false;
-	if (strcmp(name, "-") == 0)
-		*out = a - b;
-	else if (strcmp(name, "+") == 0)
-		*out = a + b;
-	else if (strcmp(name, "*") == 0 && list_length(op->args) == 2)
-		*out = a * b;
-	else
-		return false;
-	return true;
-}
-
-/*
- * The array whose elements a node changes in no other way than inner_of() peels
- * off, or NULL.
- */
-static Node *
-peel_elements(Node *node, Node *(*inner_of) (Node *))
-{
-	Node	   *element;
-	Node	   *inner;
-
-	if (!IsA(node, ArrayCoerceExpr))
-		return NULL;
-	element = (Node *) ((ArrayCoerceExpr *) node)->elemexpr;
-	while ((inner = inner_of(element)) != NULL)
-		element = inner;
-	return IsA(element, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
-}
-
-/*
- * The value of a constant expression of numbers or times; false for NULL and
- * NaN.
+ * The value of a constant that is a number or a time; false for any other, for
+ * NULL and NaN.
  */
 bool
 dperm_domain_terms_number(Node *node, double *out)
 {
-	Node	   *inner = peel_cast(node);
+	Const	   *constant = constant_of(node);
 
-	check_stack_depth();
-	if (inner != NULL)
-	{
-		/* a modifier rounds in its own way */
-		if ((IsA(node, FuncExpr) && list_length(((FuncExpr *) node)->args) > 1) ||
-			!dperm_domain_terms_number(inner, out))
-			return false;
-		*out = rounded_to(exprType(node), *out);
-		return !isnan(*out);
-	}
-	if (IsA(node, OpExpr))
-		return read_arithmetic((OpExpr *) node, out) && !isnan(*out);
-	return IsA(node, Const) && !((Const *) node)->constisnull &&
-		read_number_datum(((Const *) node)->consttype, ((Const *) node)->constvalue, out) &&
+	return constant && read_number_datum(constant->consttype, constant->constvalue, out) &&
 		!isnan(*out);
 }
 
@@ -248,38 +241,15 @@ dperm_domain_terms_number(Node *node, double *out)
 char *
 dperm_domain_terms_text(const DpermSubject *subject, Node *node)
 {
-	Const	   *constant;
-	Node	   *inner;
-	Oid			output;
-	bool		is_varlena;
-	bool		padded = subject->base == BPCHAROID;
-	char	   *text;
+	Const	   *constant = constant_of(node);
+	DpermText	text;
 
-	while ((inner = peel_cast(node)) != NULL)
-	{
-		padded |= exprType(inner) == BPCHAROID;
-		node = inner;
-	}
-	if (!IsA(node, Const) || ((Const *) node)->constisnull)
+	if (constant == NULL || (constant->consttype != subject->base &&
+							 !dperm_domain_types_is_text(constant->consttype)))
 		return NULL;
-	constant = (Const *) node;
-	if (constant->consttype != subject->base && !dperm_domain_types_is_text(constant->consttype))
-		return NULL;
-	getTypeOutputInfo(constant->consttype, &output, &is_varlena);
-	text = OidOutputFunctionCall(output, constant->constvalue);
-	text[dperm_category_length(padded, text, strlen(text))] = '\0';
-	return text;
-}
-
-/* Is this node the array column whose elements are compared, perhaps cast? */
-bool
-dperm_domain_terms_is_array(const DpermSubject *subject, Node *node)
-{
-	Node	   *inner;
-
-	while ((inner = peel_elements(node, peel_cast)) != NULL || (inner = peel(node)) != NULL)
-		node = inner;
-	return dperm_domain_terms_is_column(subject, node);
+	text = dperm_domain_types_text(constant->consttype, constant->constvalue);
+	return pnstrdup(text.bytes,
+					dperm_category_length(subject->base == BPCHAROID, text.bytes, text.len));
 }
 
 /*
@@ -289,8 +259,8 @@ List *
 dperm_domain_terms_elements(Node *node)
 {
 	List	   *elements = NIL;
-	Node	   *inner;
-	Oid			type;
+	Const	   *array = constant_of(node);
+	Oid			type = array ? get_element_type(array->consttype) : InvalidOid;
 	int16		len;
 	bool		byval;
 	char		align;
@@ -298,17 +268,10 @@ dperm_domain_terms_elements(Node *node)
 	bool	   *nulls;
 	int			count;
 
-	if ((inner = peel_elements(node, peel_cast)) != NULL || (inner = peel(node)) != NULL)
-		return dperm_domain_terms_elements(inner);
-	if (IsA(node, ArrayExpr))
-		return ((ArrayExpr *) node)->multidims ? NIL : ((ArrayExpr *) node)->elements;
-	if (!IsA(node, Const) || ((Const *) node)->constisnull)
-		return NIL;
-	type = get_element_type(((Const *) node)->consttype);
 	if (!OidIsValid(type))
 		return NIL;
 	get_typlenbyvalalign(type, &len, &byval, &align);
-	deconstruct_array(DatumGetArrayTypeP(((Const *) node)->constvalue), type, len, byval, align,
+	deconstruct_array(DatumGetArrayTypeP(array->constvalue), type, len, byval, align,
 					  &values, &nulls, &count);
 	for (int i = 0; i < count; i++)
 		elements = lappend(elements, makeConst(type, -1, InvalidOid, len, values[i], nulls[i],

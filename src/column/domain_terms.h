@@ -29,12 +29,9 @@ extern bool dperm_domain_terms_is_column(const DpermSubject *subject, Node *node
  */
 extern bool dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node);
 
-/* Is this node the array column whose elements are compared, perhaps cast? */
-extern bool dperm_domain_terms_is_array(const DpermSubject *subject, Node *node);
-
 /*
- * The value of a constant expression of numbers or times; false for NULL and
- * NaN.
+ * The value of a constant that is a number or a time; false for any other, for
+ * NULL and NaN.
  */
 extern bool dperm_domain_terms_number(Node *node, double *out);
 
