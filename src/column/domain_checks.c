@@ -1,9 +1,10 @@
 /*
  * domain_checks.c: derive bounds and lists from CHECK constraints.
  *
- * Constraints are read as expression trees and never executed. A tree is
- * understood if it compares the column with constants by operators of a default
- * btree family, through casts that preserve the order; otherwise it is ignored.
+ * Constraints are read as expression trees. A tree is understood if it compares
+ * the column with constants by operators of a default btree family, through casts
+ * that preserve the order; otherwise it is ignored. Nothing is executed but casts
+ * of constants, if they are immutable functions of PostgreSQL: no code of a user.
  * AND intersects, OR takes the hull or the union, so the result contains all
  * values that pass. Training clamps to it, so constraints that are NOT VALID or
  * not enforced, or a materialized view that is not up to date, do no harm.
@@ -16,21 +17,28 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "base/message.h"
 #include "column/domain_checks.h"
-#include "column/domain_terms.h"
+#include "column/domain_types.h"
 #include "core/base/limits.h"
 
 /* Integers below are doubles exactly. */
@@ -54,7 +62,290 @@ typedef struct Owner
 	List	   *checks;
 } Owner;
 
-static DpermSaid read_condition(const DpermSubject *subject, Node *node);
+/* The column that a tree is read for. */
+typedef struct Subject
+{
+	DpermBlockKind kind;
+	Oid			base;
+	AttrNumber	number;			/* in constraints of a relation; 0 in those of a type */
+	bool		discrete;		/* integers or days */
+	bool		elements;		/* look for the elements of a vector column */
+} Subject;
+
+static DpermSaid read_condition(const Subject *subject, Node *node);
+
+/* Can a cast from one type to the other only round, pad or trim? */
+static bool
+is_same_kind(Oid from, Oid to)
+{
+	DpermBlockKind kind,
+				other;
+
+	from = getBaseType(from);
+	to = getBaseType(to);
+	if (!dperm_domain_types_kind(from, &kind) || !dperm_domain_types_kind(to, &other) ||
+		kind != other)
+		return false;
+	/* a time of day does not follow the order of days */
+	if ((from == TIMEOID) != (to == TIMEOID))
+		return false;
+	if (kind == DPERM_BLOCK_CATEGORY)
+		return dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to);
+	return kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_TIME;
+}
+
+/*
+ * A cast by a built-in function between types of the same kind. Length limits
+ * of texts do not matter.
+ */
+static bool
+is_plain_cast(FuncExpr *call)
+{
+	return (call->funcformat == COERCE_IMPLICIT_CAST || call->funcformat == COERCE_EXPLICIT_CAST) &&
+		call->funcid < FirstNormalObjectId && call->args != NIL &&
+		is_same_kind(exprType(linitial(call->args)), call->funcresulttype) &&
+		(list_length(call->args) == 1 || !dperm_domain_types_is_text(call->funcresulttype));
+}
+
+/*
+ * What a node casts, if that preserves the order of values, or NULL; of an array,
+ * that of its elements.
+ */
+static Node *
+peel(Node *node)
+{
+	Node	   *element;
+	Node	   *inner;
+
+	switch (nodeTag(node))
+	{
+		case T_RelabelType:
+			return (Node *) ((RelabelType *) node)->arg;
+		case T_CollateExpr:
+			return (Node *) ((CollateExpr *) node)->arg;
+		case T_CoerceToDomain:
+			return (Node *) ((CoerceToDomain *) node)->arg;
+		case T_CoerceViaIO:
+			return dperm_domain_types_is_text(getBaseType(((CoerceViaIO *) node)->resulttype)) ?
+				(Node *) ((CoerceViaIO *) node)->arg : NULL;
+		case T_FuncExpr:
+			return is_plain_cast((FuncExpr *) node) ? linitial(((FuncExpr *) node)->args) : NULL;
+		case T_ArrayCoerceExpr:
+			element = (Node *) ((ArrayCoerceExpr *) node)->elemexpr;
+			while ((inner = peel(element)) != NULL)
+				element = inner;
+			return IsA(element, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
+		default:
+			return NULL;
+	}
+}
+
+/* Is this node the column, perhaps cast? */
+static bool
+is_column(const Subject *subject, Node *node)
+{
+	Node	   *inner;
+
+	while ((inner = peel(node)) != NULL)
+		node = inner;
+	if (subject->number == 0)
+		return IsA(node, CoerceToDomainValue);
+	return IsA(node, Var) && ((Var *) node)->varno == 1 && ((Var *) node)->varlevelsup == 0 &&
+		((Var *) node)->varattno == subject->number;
+}
+
+/* Is this a function of a user, or one that is not immutable? */
+static bool
+is_other_function(Oid function, void *context)
+{
+	return function >= FirstNormalObjectId || func_volatile(function) != PROVOLATILE_IMMUTABLE;
+}
+
+/*
+ * Does a tree hold anything but constants, arrays of these, and casts that
+ * is_other_function() lets pass?
+ */
+static bool
+is_computed(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	switch (nodeTag(node))
+	{
+		case T_List:
+		case T_Const:
+		case T_ArrayExpr:
+		case T_RelabelType:
+		case T_CaseTestExpr:	/* an element, in the cast of an array */
+		case T_ArrayCoerceExpr:
+		case T_CoerceViaIO:
+			break;
+		case T_FuncExpr:
+			if (((FuncExpr *) node)->funcformat != COERCE_IMPLICIT_CAST &&
+				((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CAST)
+				return true;
+			break;
+		default:
+			return true;
+	}
+	return check_functions_in_node(node, is_other_function, NULL) ||
+		expression_tree_walker(node, is_computed, context);
+}
+
+/*
+ * The value of casts of constants, or NULL if one fails. An error of such a cast
+ * leaves nothing behind.
+ */
+static Const *
+evaluate(Node *node)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Expr	   *volatile value = NULL;
+
+	PG_TRY();
+	{
+		value = evaluate_expr((Expr *) node, exprType(node), exprTypmod(node),
+							  exprCollation(node));
+	}
+	PG_CATCH();
+	{
+		(void) dperm_message_data_error(context);
+	}
+	PG_END_TRY();
+	return (Const *) value;
+}
+
+/*
+ * The value of a constant, or of casts of constants; NULL for anything else, and
+ * for NULL.
+ */
+static Const *
+constant_of(Node *node)
+{
+	Const	   *constant;
+
+	while (IsA(node, CollateExpr))
+		node = (Node *) ((CollateExpr *) node)->arg;
+	constant = is_computed(node, NULL) ? NULL :
+		IsA(node, Const) ? (Const *) node : evaluate(node);
+	return constant && !constant->constisnull ? constant : NULL;
+}
+
+/* Read a constant of a number or time type. */
+static bool
+read_number_datum(Oid type, Datum value, double *out)
+{
+	switch (type)
+	{
+		case INT2OID:
+			*out = DatumGetInt16(value);
+			return true;
+		case INT4OID:
+			*out = DatumGetInt32(value);
+			return true;
+		case INT8OID:
+			*out = (double) DatumGetInt64(value);
+			return true;
+		case FLOAT4OID:
+			*out = DatumGetFloat4(value);
+			return true;
+		case FLOAT8OID:
+			*out = DatumGetFloat8(value);
+			return true;
+		case NUMERICOID:
+			*out = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+			return true;
+		case DATEOID:
+			*out = dperm_days_from_date(DatumGetDateADT(value));
+			return true;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			*out = dperm_days_from_timestamp(DatumGetTimestamp(value));
+			return true;
+		case TIMEOID:
+			*out = dperm_days_from_time(DatumGetTimeADT(value));
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * The value of a constant that is a number or a time; false for any other, for
+ * NULL and NaN.
+ */
+static bool
+read_number(Node *node, double *out)
+{
+	Const	   *constant = constant_of(node);
+
+	return constant && read_number_datum(constant->consttype, constant->constvalue, out) &&
+		!isnan(*out);
+}
+
+/*
+ * The text of a constant that can be compared with a category column; NULL for
+ * any other.
+ */
+static char *
+read_text(const Subject *subject, Node *node)
+{
+	Const	   *constant = constant_of(node);
+	DpermText	text;
+
+	if (constant == NULL || (constant->consttype != subject->base &&
+							 !dperm_domain_types_is_text(constant->consttype)))
+		return NULL;
+	text = dperm_domain_types_text(constant->consttype, constant->constvalue);
+	return pnstrdup(text.bytes,
+					dperm_category_length(subject->base == BPCHAROID, text.bytes, text.len));
+}
+
+/*
+ * The elements of an array of constants as nodes; NIL if it is something else.
+ */
+static List *
+elements_of(Node *node)
+{
+	List	   *elements = NIL;
+	Const	   *array = constant_of(node);
+	Oid			type = array ? get_element_type(array->consttype) : InvalidOid;
+	int16		len;
+	bool		byval;
+	char		align;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+
+	if (!OidIsValid(type))
+		return NIL;
+	get_typlenbyvalalign(type, &len, &byval, &align);
+	deconstruct_array(DatumGetArrayTypeP(array->constvalue), type, len, byval, align,
+					  &values, &nulls, &count);
+	for (int i = 0; i < count; i++)
+		elements = lappend(elements, makeConst(type, -1, InvalidOid, len, values[i], nulls[i],
+											   byval));
+	return elements;
+}
+
+/*
+ * Is this node what constraints compare: the column, or the number of elements
+ * of a vector column?
+ */
+static bool
+is_subject(const Subject *subject, Node *node)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+	double		axis = 1;
+
+	if (subject->kind != DPERM_BLOCK_VECTOR)
+		return is_column(subject, node);
+	return IsA(node, FuncExpr) &&
+		   (call->funcid == F_CARDINALITY || call->funcid == F_ARRAY_LENGTH) &&
+		   (list_length(call->args) == 1 ||
+			(read_number(lsecond(call->args), &axis) && axis == 1)) &&
+		   is_column(subject, linitial(call->args));
+}
 
 /* All values: no restriction. */
 static DpermSaid
@@ -161,7 +452,7 @@ list_text(DpermSaid *said, char *text)
  * a cast may have rounded them.
  */
 static char *
-equal_text(const DpermSubject *subject, Node *column, double x)
+equal_text(const Subject *subject, Node *column, double x)
 {
 	Oid			type = getBaseType(exprType(column));
 	char	   *text;
@@ -180,7 +471,7 @@ equal_text(const DpermSubject *subject, Node *column, double x)
 
 /* column <op> constant; for integers, a strict bound moves in by one. */
 static DpermSaid
-compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
+compare(const Subject *subject, Node *column, int strategy, Node *constant)
 {
 	char	   *text;
 	DpermSaid	said = all_values();
@@ -189,12 +480,12 @@ compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
 	if (subject->kind == DPERM_BLOCK_CATEGORY || subject->kind == DPERM_BLOCK_FLAG)
 	{
 		text =
-			strategy == BTEqualStrategyNumber ? dperm_domain_terms_text(subject, constant) : NULL;
+			strategy == BTEqualStrategyNumber ? read_text(subject, constant) : NULL;
 		if (text)
 			list_text(&said, text);
 		return said;
 	}
-	if (!dperm_domain_terms_number(constant, &x))
+	if (!read_number(constant, &x))
 		return said;
 	if (strategy == BTEqualStrategyNumber && subject->discrete && x != floor(x))
 		return no_value();
@@ -212,7 +503,7 @@ compare(const DpermSubject *subject, Node *column, int strategy, Node *constant)
 
 /* A comparison, in either direction. */
 static DpermSaid
-read_comparison(const DpermSubject *subject, OpExpr *op)
+read_comparison(const Subject *subject, OpExpr *op)
 {
 	Node	   *left,
 			   *right;
@@ -223,8 +514,8 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 		return all_values();
 	left = linitial(op->args);
 	right = lsecond(op->args);
-	flipped = !dperm_domain_terms_is_subject(subject, left);
-	if (flipped && !dperm_domain_terms_is_subject(subject, right))
+	flipped = !is_subject(subject, left);
+	if (flipped && !is_subject(subject, right))
 		return all_values();
 	strategy = strategy_of(op->opno, left);
 	if (strategy == 0)
@@ -238,16 +529,16 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
  * value pass.
  */
 static DpermSaid
-read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
+read_any(const Subject *subject, ScalarArrayOpExpr *op)
 {
 	List	   *elements;
 	ListCell   *cell;
 	DpermSaid	said = all_values();
 
-	if (!op->useOr || !dperm_domain_terms_is_subject(subject, linitial(op->args)) ||
+	if (!op->useOr || !is_subject(subject, linitial(op->args)) ||
 		strategy_of(op->opno, linitial(op->args)) != BTEqualStrategyNumber)
 		return said;
-	elements = dperm_domain_terms_elements(lsecond(op->args));
+	elements = elements_of(lsecond(op->args));
 	foreach(cell, elements)
 	{
 		DpermSaid	one = compare(subject, linitial(op->args), BTEqualStrategyNumber,
@@ -260,11 +551,11 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 
 /* constant <op> ALL (column): a bound of every element. */
 static DpermSaid
-read_all(const DpermSubject *subject, ScalarArrayOpExpr *op)
+read_all(const Subject *subject, ScalarArrayOpExpr *op)
 {
 	int			strategy;
 
-	if (op->useOr || !dperm_domain_terms_is_column(subject, lsecond(op->args)))
+	if (op->useOr || !is_column(subject, lsecond(op->args)))
 		return all_values();
 	strategy = strategy_of(op->opno, linitial(op->args));
 	return strategy == 0 ? all_values() :
@@ -274,11 +565,11 @@ read_all(const DpermSubject *subject, ScalarArrayOpExpr *op)
 
 /* The text of a boolean column, if a condition is the column itself. */
 static DpermSaid
-say_flag(const DpermSubject *subject, Node *node, char *text)
+say_flag(const Subject *subject, Node *node, char *text)
 {
 	DpermSaid	said = all_values();
 
-	if (subject->kind == DPERM_BLOCK_FLAG && dperm_domain_terms_is_column(subject, node))
+	if (subject->kind == DPERM_BLOCK_FLAG && is_column(subject, node))
 		list_text(&said, text);
 	return said;
 }
@@ -288,7 +579,7 @@ say_flag(const DpermSubject *subject, Node *node, char *text)
  * nothing.
  */
 static DpermSaid
-read_junction(const DpermSubject *subject, BoolExpr *junction)
+read_junction(const Subject *subject, BoolExpr *junction)
 {
 	DpermSaid	said = all_values();
 	bool		first = true;
@@ -303,7 +594,7 @@ read_junction(const DpermSubject *subject, BoolExpr *junction)
 
 		if (junction->boolop == OR_EXPR && IsA(arg, NullTest) &&
 			((NullTest *) arg)->nulltesttype == IS_NULL &&
-			dperm_domain_terms_is_column(subject, (Node *) ((NullTest *) arg)->arg))
+			is_column(subject, (Node *) ((NullTest *) arg)->arg))
 			continue;
 		one = read_condition(subject, arg);
 		said = first ? one : junction->boolop == AND_EXPR ? both(said, one) : either(said, one);
@@ -314,7 +605,7 @@ read_junction(const DpermSubject *subject, BoolExpr *junction)
 
 /* What a condition says about the column. */
 static DpermSaid
-read_condition(const DpermSubject *subject, Node *node)
+read_condition(const Subject *subject, Node *node)
 {
 	check_stack_depth();
 	switch (nodeTag(node))
@@ -388,7 +679,7 @@ is_narrower(const DpermSaid *before, const DpermSaid *after)
 
 /* Add what one constraint says; returns whether that was a new restriction. */
 static bool
-add_check(DpermSaid *said, const DpermSubject *subject, const Check *check)
+add_check(DpermSaid *said, const Subject *subject, const Check *check)
 {
 	DpermSaid	before = *said;
 
@@ -411,10 +702,10 @@ add_origin(DpermSaid *said, char *origin)
 }
 
 /* The subject for the column of this number; 0 in the constraints of a type. */
-static DpermSubject
+static Subject
 make_subject(DpermBlockKind kind, Oid base, AttrNumber number)
 {
-	DpermSubject subject = {
+	Subject subject = {
 		.kind = kind,
 		.base = base,
 		.number = number,
@@ -430,7 +721,7 @@ make_subject(DpermBlockKind kind, Oid base, AttrNumber number)
  * on.
  */
 static void
-add_type(DpermSaid *said, List **cache, const DpermSubject *subject, Oid type)
+add_type(DpermSaid *said, List **cache, const Subject *subject, Oid type)
 {
 	while (OidIsValid(type))
 	{
@@ -455,7 +746,7 @@ add_type(DpermSaid *said, List **cache, const DpermSubject *subject, Oid type)
  * subject; they are added to the origin.
  */
 static DpermSaid
-read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSubject subject,
+read_constraints(List **cache, Oid relation, const DpermColumn *column, Subject subject,
 				 char *origin)
 {
 	DpermSaid	said = all_values();
@@ -490,7 +781,7 @@ dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column)
 DpermSaid
 dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *column)
 {
-	DpermSubject subject = make_subject(DPERM_BLOCK_NUMBER, column->base, column->home);
+	Subject subject = make_subject(DPERM_BLOCK_NUMBER, column->base, column->home);
 
 	subject.elements = true;
 	return read_constraints(cache, relation, column, subject, column->origin);
@@ -511,7 +802,7 @@ dperm_domain_checks_texts(const DpermSaid *said)
 int
 dperm_domain_checks_dimension(Oid type)
 {
-	DpermSubject subject = make_subject(DPERM_BLOCK_VECTOR, getBaseType(type), 0);
+	Subject subject = make_subject(DPERM_BLOCK_VECTOR, getBaseType(type), 0);
 	DpermSaid	said = all_values();
 	List	   *cache = NIL;
 

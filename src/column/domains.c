@@ -1,8 +1,10 @@
 /*
  * domains.c: the public domain of each column, from the caller and from the
- * catalog.
+ * catalog; and whether one is within another.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/htup_details.h"
 #include "access/relation.h"
@@ -18,10 +20,215 @@
 #include "utils/rel.h"
 
 #include "base/known_tree.h"
-#include "column/domain_catalog.h"
+#include "base/message.h"
+#include "column/datum_values.h"
+#include "column/domain_checks.h"
 #include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "column/domains.h"
+#include "core/base/limits.h"
+#include "core/encode/encoder.h"
+
+/*
+ * Read the text of a value as a column's type does, with its modifier; false if
+ * that fails. An error of the input function of a type that can be a feature
+ * leaves nothing behind.
+ */
+static bool
+parse_value(const DpermColumn *column, const DpermText *text, Datum *value)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool read = true;
+	Oid			input,
+				ioparam;
+
+	getTypeInputInfo(column->base, &input, &ioparam);
+	PG_TRY();
+	{
+		*value = OidInputFunctionCall(input, pnstrdup(text->bytes, text->len), ioparam,
+									  column->typmod);
+	}
+	PG_CATCH();
+	{
+		(void) dperm_message_data_error(context);
+		read = false;
+	}
+	PG_END_TRY();
+	return read;
+}
+
+/*
+ * Does the type of a column, with its modifier, write a value like this? "01" is
+ * no integer that PostgreSQL writes, nor is "true" a boolean.
+ */
+static bool
+is_written(const DpermColumn *column, const DpermText *text)
+{
+	Datum		value;
+	DpermText	written;
+
+	if (!parse_value(column, text, &value))
+		return false;
+	written = dperm_domain_types_text(column->base, value);
+	return dperm_block_same_text(&written, text);
+}
+
+/* Set the labels of an enum, or those that constraints list. */
+static void
+set_labels(DpermColumn *column, const DpermSaid *said)
+{
+	int			all;
+	DpermText  *labels = dperm_domain_types_labels(column->base, &all);
+	int			count = 0;
+
+	if (all > DPERM_DIM_MAX)
+	{
+		column->lack = psprintf("the enum has more than %d labels", DPERM_DIM_MAX);
+		return;
+	}
+	for (int i = 0; i < all; i++)
+		if (!said->listed || dperm_domain_checks_lists(said, labels[i].bytes))
+			labels[count++] = labels[i];
+	column->known = count > 0;
+	column->block.count = count;
+	column->block.categories = labels;
+	if (column->known)
+		column->origin = said->origin ? said->origin : "enum labels";
+}
+
+/* Set the bounds of a number or a time: a domain, if both are known. */
+static void
+set_range(DpermColumn *column, const DpermSaid *said)
+{
+	DpermText  *texts = dperm_domain_checks_texts(said);
+
+	column->known = dperm_block_are_bounds(said->low, said->high);
+	column->block.low = said->low;
+	column->block.high = said->high;
+	column->block.count = 1;
+	column->values = texts;
+	for (int i = 0; i < said->count; i++)
+	{
+		double		number = atof(said->texts[i]);
+		Datum		value;
+
+		if (number >= said->low && number <= said->high &&
+			parse_value(column, &texts[i], &value))
+			texts[column->value_count++] = texts[i];
+	}
+	if (!column->known && said->origin)
+		column->lack = psprintf("%s: %s", said->origin,
+								said->low == -INFINITY ? "no lower bound" :
+								said->high == INFINITY ? "no upper bound" :
+								said->low == said->high ? "a single value" :
+								said->low > said->high ? "the bounds contradict each other" :
+								"the bounds are not between -1e300 and 1e300");
+}
+
+/* Set the list of categories, if it is not empty. */
+static void
+set_categories(DpermColumn *column, const DpermSaid *said)
+{
+	DpermText  *texts;
+	int			count = 0;
+
+	if (get_typtype(column->base) == TYPTYPE_ENUM)
+		set_labels(column, said);
+	else if (said->listed && said->count > 0)
+	{
+		texts = dperm_domain_checks_texts(said);
+		for (int i = 0; i < said->count; i++)
+		{
+			if (texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
+			{
+				column->lack = psprintf("%s: a value of more than %d bytes", said->origin,
+										DPERM_VALUE_MAX - VARHDRSZ);
+				return;
+			}
+			if (is_written(column, &texts[i]))
+				texts[count++] = texts[i];
+		}
+		column->known = count > 0;
+		column->block.count = count;
+		column->block.categories = texts;
+	}
+	if (!column->known && said->listed)
+		column->lack = psprintf("%s: no value is left", said->origin);
+}
+
+/* Set the dimension of a vector, from the type or from constraints. */
+static void
+set_vector_dimension(DpermColumn *column, const DpermSaid *said)
+{
+	double		dimension = said->low == said->high ? said->low : 0;
+
+	if (column->typmod > 0 && dperm_domain_types_is_pgvector(column->base))
+	{
+		dimension = column->typmod;
+		column->origin = "type modifier";
+	}
+	if (dimension == 0 && column->made_dimension > 0)
+	{
+		dimension = column->made_dimension;
+		column->origin = "definition of the view";
+	}
+	if (dimension >= 1 && dimension <= DPERM_DIM_MAX)
+	{
+		column->known = true;
+		column->block.count = (int) dimension;
+		column->block.norm = 1;
+		return;
+	}
+	if (column->origin == NULL)
+		column->origin = said->origin;
+	if (column->origin)
+		column->lack = psprintf("%s: the dimension is not between 1 "
+								"and %d", column->origin, DPERM_DIM_MAX);
+	column->origin = NULL;
+}
+
+/*
+ * Set the range of the elements of a vector whose dimension is known, if both
+ * bounds are.
+ */
+static void
+set_vector_range(DpermColumn *column, const DpermSaid *said)
+{
+	if (!dperm_block_are_bounds(said->low, said->high))
+		return;
+	column->block.kind = DPERM_BLOCK_BOX;
+	column->block.norm = 0;
+	column->block.low = said->low;
+	column->block.high = said->high;
+	column->origin = said->origin;
+}
+
+/* Read the domain from the catalog. */
+void
+dperm_domains_declared(List **cache, Oid relation, DpermColumn *column)
+{
+	DpermSaid	said = dperm_domain_checks_read(cache, relation, column);
+
+	if (column->block.kind == DPERM_BLOCK_FLAG)
+	{
+		column->known = true;
+		column->block.count = 1;
+		column->origin = "boolean";
+	}
+	else if (column->block.kind == DPERM_BLOCK_CATEGORY)
+		set_categories(column, &said);
+	else if (column->block.kind == DPERM_BLOCK_VECTOR)
+		set_vector_dimension(column, &said);
+	else
+		set_range(column, &said);
+	if (column->known && column->origin == NULL)
+		column->origin = said.origin;
+	if (column->known && column->block.kind == DPERM_BLOCK_VECTOR)
+	{
+		said = dperm_domain_checks_elements(cache, relation, column);
+		set_vector_range(column, &said);
+	}
+}
 
 /*
  * The query of a view or of a materialized view, or NULL. An error is raised for
@@ -203,7 +410,7 @@ dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *
 		column->block.column.len = strlen(column->name);
 		find_home(column, relation, dimension_of);
 		if (column->usable)
-			dperm_domain_catalog_read(&cache, oid, column);
+			dperm_domains_declared(&cache, oid, column);
 	}
 	if (domains)
 		dperm_domains_give(oid, columns, *count, domains);
@@ -277,4 +484,62 @@ dperm_domains_unsized(const DpermColumn *column)
 					 "the table behind the view.") :
 			 errhint("Specify it, as in dimension => 128, or declare it, as in %s.",
 					 example_declaration(column))));
+}
+
+/*
+ * Is a category in a list? The search starts at *at, which becomes its
+ * position.
+ */
+static bool
+has_category(const DpermBlock *block, const DpermText *category, int *at)
+{
+	for (int i = 0; i < block->count; i++)
+	{
+		if (dperm_block_same_text(&block->categories[*at], category))
+			return true;
+		*at = (*at + 1) % block->count;
+	}
+	return false;
+}
+
+/* Are the ranges of all elements subsets? */
+static bool
+box_within(const DpermBlock *outer, const DpermBlock *inner)
+{
+	for (int i = 0; i < dperm_block_elements(inner); i++)
+		if (dperm_block_low(inner, i) < dperm_block_low(outer, i) ||
+			dperm_block_high(inner, i) > dperm_block_high(outer, i))
+			return false;
+	return true;
+}
+
+/* What is not contained in the other domain, or NULL. */
+const char *
+dperm_domains_fault(const DpermBlock *outer, const DpermBlock *inner)
+{
+	int			at = 0;			/* usually both lists are in the same order */
+
+	if (inner->kind != outer->kind)
+		return "kind";
+	switch (inner->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			return inner->low < outer->low || inner->high > outer->high ? "range" : NULL;
+		case DPERM_BLOCK_FLAG:
+			return NULL;
+		case DPERM_BLOCK_CATEGORY:
+			for (int i = 0; i < inner->count; i++)
+				if (!has_category(outer, &inner->categories[i], &at))
+					return "list of categories";
+			return NULL;
+		case DPERM_BLOCK_VECTOR:
+			return inner->count != outer->count ? "dimension" :
+				   inner->norm > outer->norm	? "norm" :
+												  NULL;
+		case DPERM_BLOCK_BOX:
+			return dperm_block_elements(inner) != dperm_block_elements(outer) ? "dimension" :
+				   box_within(outer, inner) ? NULL : "range";
+	}
+	return "kind";
 }

@@ -59,6 +59,19 @@ extern _Noreturn void dperm_domains_unsized(const DpermColumn *column);
  */
 extern Query *dperm_domains_view_query(Relation view);
 
+/*
+ * Fill in the domain of a column whose type can be a feature, from its type and
+ * its constraints. relation and *cache are as in domain_checks.h.
+ */
+extern void dperm_domains_declared(List **cache, Oid relation, DpermColumn *column);
+
+/*
+ * What of the inner domain is not contained in the outer one, as the subject of
+ * "... is not within"; NULL if all is. Ranges and categories have to be
+ * subsets, dimensions equal, and norms not larger.
+ */
+extern const char *dperm_domains_fault(const DpermBlock *outer, const DpermBlock *inner);
+
 /* Can a relation of this kind be trained on? */
 extern bool dperm_domains_has_rows(char relkind);
 

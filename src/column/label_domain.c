@@ -16,8 +16,8 @@
 
 #include "base/class_list.h"
 #include "base/message.h"
-#include "column/domain_catalog.h"
 #include "column/domain_types.h"
+#include "column/domains.h"
 #include "column/label_domain.h"
 #include "column/label_value.h"
 #include "core/base/classes.h"
@@ -274,7 +274,7 @@ dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
 	{
 		Values		values;
 
-		dperm_domain_catalog_read(&cache, InvalidOid, &column);
+		dperm_domains_declared(&cache, InvalidOid, &column);
 		values = listed_values(&column);
 		choose_several(&values, labels);
 	}

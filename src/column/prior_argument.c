@@ -10,7 +10,7 @@
 #include "utils/json.h"
 
 #include "base/arguments.h"
-#include "column/domain_narrow.h"
+#include "column/domains.h"
 #include "column/model_type.h"
 #include "column/prior_argument.h"
 #include "core/base/limits.h"
@@ -203,9 +203,9 @@ difference(const DpermOptions *options, const DpermColumn *column, const DpermBl
 
 	if (column->given)
 	{
-		fault = dperm_domain_narrow_fault(block, &column->block);
+		fault = dperm_domains_fault(block, &column->block);
 		if (fault == NULL)
-			fault = dperm_domain_narrow_fault(&column->block, block);
+			fault = dperm_domains_fault(&column->block, block);
 		if (fault == NULL && linear && column->knotted && !same_knots(&column->block, block))
 			fault = "list of knots";
 	}

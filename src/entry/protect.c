@@ -25,7 +25,7 @@
 #include "base/message.h"
 #include "base/result_set.h"
 #include "budget/debit.h"
-#include "column/domain_print.h"
+#include "column/domain_json.h"
 #include "column/domains.h"
 #include "column/encode.h"
 #include "entry/administer.h"
@@ -143,7 +143,7 @@ settle_domains(const DpermRegistration *before, Jsonb *given)
 			appendStringInfoChar(&text, '{');
 			escape_json(&text, columns[i].name);
 			appendStringInfoChar(&text, ':');
-			dperm_domain_print(&text, &columns[i]);
+			dperm_domain_json_print(&text, &columns[i]);
 			appendStringInfoChar(&text, '}');
 			domains = DirectFunctionCall2(
 				jsonb_concat, domains, DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
@@ -265,9 +265,9 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 
 	initStringInfo(&json);
 	if (column->known)
-		dperm_domain_print(&json, column);
+		dperm_domain_json_print(&json, column);
 	else
-		dperm_domain_print_template(&json, column);
+		dperm_domain_json_template(&json, column);
 	values[2] = values[4] = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 	if (origin)
 		values[3] = CStringGetTextDatum(origin);

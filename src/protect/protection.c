@@ -17,7 +17,7 @@
 #include "utils/rel.h"
 
 #include "budget/debit.h"
-#include "column/domain_narrow.h"
+#include "column/domains.h"
 #include "core/privacy/claim.h"
 #include "protect/protection.h"
 #include "relation/relation.h"
@@ -429,7 +429,7 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 						get_rel_name(registration->relation)),
 				 errhint("The owner of the relation has to register one with dp_protect, or "
 						 "declare it with a CHECK constraint.")));
-	fault = dperm_domain_narrow_fault(&column->block, block);
+	fault = dperm_domains_fault(&column->block, block);
 	if (fault)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
