@@ -87,7 +87,7 @@ set_labels(DpermColumn *column, const DpermSaid *said)
 		return;
 	}
 	for (int i = 0; i < all; i++)
-		if (!said->listed || dperm_domain_checks_lists(said, labels[i].bytes))
+		if (!said->listed || dperm_domain_checks_lists(said, &labels[i]))
 			labels[count++] = labels[i];
 	column->known = count > 0;
 	column->block.count = count;
@@ -100,28 +100,28 @@ set_labels(DpermColumn *column, const DpermSaid *said)
 static void
 set_range(DpermColumn *column, const DpermSaid *said)
 {
-	DpermText  *texts = dperm_domain_checks_texts(said);
+	double		low = said->values.low,
+				high = said->values.high;
 
-	column->known = dperm_block_are_bounds(said->low, said->high);
-	column->block.low = said->low;
-	column->block.high = said->high;
+	column->known = dperm_block_are_bounds(low, high);
+	column->block.low = low;
+	column->block.high = high;
 	column->block.count = 1;
-	column->values = texts;
+	column->values = said->texts;
 	for (int i = 0; i < said->count; i++)
 	{
-		double		number = atof(said->texts[i]);
+		double		number = atof(said->texts[i].bytes);
 		Datum		value;
 
-		if (number >= said->low && number <= said->high &&
-			parse_value(column, &texts[i], &value))
-			texts[column->value_count++] = texts[i];
+		if (number >= low && number <= high && parse_value(column, &said->texts[i], &value))
+			said->texts[column->value_count++] = said->texts[i];
 	}
 	if (!column->known && said->origin)
 		column->lack = psprintf("%s: %s", said->origin,
-								said->low == -INFINITY ? "no lower bound" :
-								said->high == INFINITY ? "no upper bound" :
-								said->low == said->high ? "a single value" :
-								said->low > said->high ? "the bounds contradict each other" :
+								low == -INFINITY ? "no lower bound" :
+								high == INFINITY ? "no upper bound" :
+								low == high ? "a single value" :
+								low > high ? "the bounds contradict each other" :
 								"the bounds are not between -1e300 and 1e300");
 }
 
@@ -129,105 +129,95 @@ set_range(DpermColumn *column, const DpermSaid *said)
 static void
 set_categories(DpermColumn *column, const DpermSaid *said)
 {
-	DpermText  *texts;
 	int			count = 0;
 
 	if (get_typtype(column->base) == TYPTYPE_ENUM)
 		set_labels(column, said);
-	else if (said->listed && said->count > 0)
+	else if (said->listed)
 	{
-		texts = dperm_domain_checks_texts(said);
 		for (int i = 0; i < said->count; i++)
 		{
-			if (texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
+			if (said->texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
 			{
 				column->lack = psprintf("%s: a value of more than %d bytes", said->origin,
 										DPERM_VALUE_MAX - VARHDRSZ);
 				return;
 			}
-			if (is_written(column, &texts[i]))
-				texts[count++] = texts[i];
+			if (is_written(column, &said->texts[i]))
+				said->texts[count++] = said->texts[i];
 		}
 		column->known = count > 0;
 		column->block.count = count;
-		column->block.categories = texts;
+		column->block.categories = said->texts;
 	}
 	if (!column->known && said->listed)
 		column->lack = psprintf("%s: no value is left", said->origin);
 }
 
-/* Set the dimension of a vector, from the type or from constraints. */
+/*
+ * Set the dimension of a vector, from the type, from constraints or from a view,
+ * and the range of its elements, if both bounds are known.
+ */
 static void
-set_vector_dimension(DpermColumn *column, const DpermSaid *said)
+set_vector(DpermColumn *column, const DpermSaid *said)
 {
-	double		dimension = said->low == said->high ? said->low : 0;
+	double		dimension = said->dimension.low == said->dimension.high ? said->dimension.low : 0;
+	char	   *origin = said->origin;
 
 	if (column->typmod > 0 && dperm_domain_types_is_pgvector(column->base))
 	{
 		dimension = column->typmod;
-		column->origin = "type modifier";
+		origin = "type modifier";
 	}
-	if (dimension == 0 && column->made_dimension > 0)
+	else if (dimension == 0 && column->made_dimension > 0)
 	{
 		dimension = column->made_dimension;
-		column->origin = "definition of the view";
+		origin = "definition of the view";
 	}
-	if (dimension >= 1 && dimension <= DPERM_DIM_MAX)
+	column->known = dimension >= 1 && dimension <= DPERM_DIM_MAX;
+	if (!column->known)
 	{
-		column->known = true;
-		column->block.count = (int) dimension;
-		column->block.norm = 1;
+		if (origin != said->origin || said->dimension.low > -INFINITY ||
+			said->dimension.high < INFINITY)
+			column->lack = psprintf("%s: the dimension is not between 1 and %d", origin,
+									DPERM_DIM_MAX);
 		return;
 	}
-	if (column->origin == NULL)
-		column->origin = said->origin;
-	if (column->origin)
-		column->lack = psprintf("%s: the dimension is not between 1 "
-								"and %d", column->origin, DPERM_DIM_MAX);
-	column->origin = NULL;
-}
-
-/*
- * Set the range of the elements of a vector whose dimension is known, if both
- * bounds are.
- */
-static void
-set_vector_range(DpermColumn *column, const DpermSaid *said)
-{
-	if (!dperm_block_are_bounds(said->low, said->high))
+	column->origin = origin;
+	column->block.count = (int) dimension;
+	column->block.norm = 1;
+	if (!dperm_block_are_bounds(said->values.low, said->values.high))
 		return;
 	column->block.kind = DPERM_BLOCK_BOX;
 	column->block.norm = 0;
-	column->block.low = said->low;
-	column->block.high = said->high;
-	column->origin = said->origin;
+	column->block.low = said->values.low;
+	column->block.high = said->values.high;
+	if (origin != said->origin)
+		column->origin = psprintf("%s, %s", origin, said->origin);
 }
 
 /* Read the domain from the catalog. */
 void
 dperm_domains_declared(List **cache, Oid relation, DpermColumn *column)
 {
-	DpermSaid	said = dperm_domain_checks_read(cache, relation, column);
+	DpermSaid	said;
 
 	if (column->block.kind == DPERM_BLOCK_FLAG)
 	{
 		column->known = true;
 		column->block.count = 1;
 		column->origin = "boolean";
+		return;
 	}
-	else if (column->block.kind == DPERM_BLOCK_CATEGORY)
+	said = dperm_domain_checks_read(cache, relation, column);
+	if (column->block.kind == DPERM_BLOCK_CATEGORY)
 		set_categories(column, &said);
 	else if (column->block.kind == DPERM_BLOCK_VECTOR)
-		set_vector_dimension(column, &said);
+		set_vector(column, &said);
 	else
 		set_range(column, &said);
 	if (column->known && column->origin == NULL)
 		column->origin = said.origin;
-	if (column->known && column->block.kind == DPERM_BLOCK_VECTOR)
-	{
-		said = dperm_domain_checks_elements(cache, relation, column);
-		set_vector_range(column, &said);
-	}
 }
 
 /*
