@@ -389,7 +389,7 @@ read_vector_range(DpermColumn *column, JsonbValue *value, DpermBlock *block)
 static int
 read_vector_knots(DpermColumn *column, JsonbValue *value, bool *range, DpermBlock *block)
 {
-	bool		declared = column->known && column->block.kind == DPERM_BLOCK_BOX;
+	bool		declared = dperm_column_known(column) && column->block.kind == DPERM_BLOCK_BOX;
 	int			knots;
 
 	if (!*range && declared)
@@ -441,7 +441,7 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 {
 	static const char *must = "an object with a dimension and either a norm, which is 1 by "
 							  "default, or a range";
-	int			declared = column->known ? dperm_block_elements(&column->block) : 0;
+	int			declared = dperm_column_known(column) ? dperm_block_elements(&column->block) : 0;
 	JsonbValue	room;
 	JsonbValue *value;
 	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .column = column->block.column, .norm = 1};
@@ -517,7 +517,7 @@ read_knotted(DpermColumn *column, JsonbValue *range, JsonbValue *knots)
 	if (range)
 		read_range(column, list_in(range));
 	column->block.count = read_any_knots(column, knots, range != NULL,
-										 range != NULL || column->known, &column->block);
+										 range != NULL || dperm_column_known(column), &column->block);
 	dperm_knots_settle(&column->block);
 	column->knotted = true;
 }
@@ -570,7 +570,7 @@ read_long_form(DpermColumn *column, JsonbContainer *object)
 void
 dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 {
-	if (!column->usable)
+	if (!dperm_column_usable(column))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of type %s cannot be a feature, so it cannot have a domain",
@@ -587,8 +587,7 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	else
 		read_range(column, list_in(value));
 
-	column->known = true;
-	column->given = true;
+	column->from = DPERM_DOMAIN_GIVEN;
 	column->origin = "argument";
 	column->lack = NULL;
 }

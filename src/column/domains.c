@@ -26,6 +26,7 @@
 #include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "column/domains.h"
+#include "column/encode.h"
 #include "core/base/limits.h"
 #include "core/encode/encoder.h"
 
@@ -73,6 +74,13 @@ is_written(const DpermColumn *column, const DpermText *text)
 	return dperm_block_same_text(&written, text);
 }
 
+/* Does the catalog declare a domain? */
+static void
+set_known(DpermColumn *column, bool known)
+{
+	column->from = known ? DPERM_DOMAIN_DECLARED : DPERM_DOMAIN_UNKNOWN;
+}
+
 /* Set the labels of an enum, or those that constraints list. */
 static void
 set_labels(DpermColumn *column, const DpermSaid *said)
@@ -89,10 +97,10 @@ set_labels(DpermColumn *column, const DpermSaid *said)
 	for (int i = 0; i < all; i++)
 		if (!said->listed || dperm_domain_checks_lists(said, &labels[i]))
 			labels[count++] = labels[i];
-	column->known = count > 0;
 	column->block.count = count;
 	column->block.categories = labels;
-	if (column->known)
+	set_known(column, count > 0);
+	if (count > 0)
 		column->origin = said->origin ? said->origin : "enum labels";
 }
 
@@ -103,7 +111,7 @@ set_range(DpermColumn *column, const DpermSaid *said)
 	double		low = said->values.low,
 				high = said->values.high;
 
-	column->known = dperm_block_are_bounds(low, high);
+	set_known(column, dperm_block_are_bounds(low, high));
 	column->block.low = low;
 	column->block.high = high;
 	column->block.count = 1;
@@ -116,7 +124,7 @@ set_range(DpermColumn *column, const DpermSaid *said)
 		if (number >= low && number <= high && parse_value(column, &said->texts[i], &value))
 			said->texts[column->value_count++] = said->texts[i];
 	}
-	if (!column->known && said->origin)
+	if (!dperm_column_known(column) && said->origin)
 		column->lack = psprintf("%s: %s", said->origin,
 								low == -INFINITY ? "no lower bound" :
 								high == INFINITY ? "no upper bound" :
@@ -146,11 +154,11 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 			if (is_written(column, &said->texts[i]))
 				said->texts[count++] = said->texts[i];
 		}
-		column->known = count > 0;
+		set_known(column, count > 0);
 		column->block.count = count;
 		column->block.categories = said->texts;
 	}
-	if (!column->known && said->listed)
+	if (!dperm_column_known(column) && said->listed)
 		column->lack = psprintf("%s: no value is left", said->origin);
 }
 
@@ -159,7 +167,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
  * and the range of its elements, if both bounds are known.
  */
 static void
-set_vector(DpermColumn *column, const DpermSaid *said)
+set_vector(DpermColumn *column, const DpermSaid *said, int made_dimension)
 {
 	double		dimension = said->dimension.low == said->dimension.high ? said->dimension.low : 0;
 	char	   *origin = said->origin;
@@ -169,13 +177,13 @@ set_vector(DpermColumn *column, const DpermSaid *said)
 		dimension = column->typmod;
 		origin = "type modifier";
 	}
-	else if (dimension == 0 && column->made_dimension > 0)
+	else if (dimension == 0 && made_dimension > 0)
 	{
-		dimension = column->made_dimension;
+		dimension = made_dimension;
 		origin = "definition of the view";
 	}
-	column->known = dimension >= 1 && dimension <= DPERM_DIM_MAX;
-	if (!column->known)
+	set_known(column, dimension >= 1 && dimension <= DPERM_DIM_MAX);
+	if (!dperm_column_known(column))
 	{
 		if (origin != said->origin || said->dimension.low > -INFINITY ||
 			said->dimension.high < INFINITY)
@@ -196,15 +204,18 @@ set_vector(DpermColumn *column, const DpermSaid *said)
 		column->origin = psprintf("%s, %s", origin, said->origin);
 }
 
-/* Read the domain from the catalog. */
-void
-dperm_domains_declared(List **cache, Oid relation, DpermColumn *column)
+/*
+ * Read the domain from the catalog. relation and *cache are as in
+ * domain_checks.h; made_dimension is that of vectors that a view computes.
+ */
+static void
+read_declared(List **cache, Oid relation, DpermColumn *column, int made_dimension)
 {
 	DpermSaid	said;
 
 	if (column->block.kind == DPERM_BLOCK_FLAG)
 	{
-		column->known = true;
+		set_known(column, true);
 		column->block.count = 1;
 		column->origin = "boolean";
 		return;
@@ -213,11 +224,20 @@ dperm_domains_declared(List **cache, Oid relation, DpermColumn *column)
 	if (column->block.kind == DPERM_BLOCK_CATEGORY)
 		set_categories(column, &said);
 	else if (column->block.kind == DPERM_BLOCK_VECTOR)
-		set_vector(column, &said);
+		set_vector(column, &said, made_dimension);
 	else
 		set_range(column, &said);
-	if (column->known && column->origin == NULL)
+	if (dperm_column_known(column) && column->origin == NULL)
 		column->origin = said.origin;
+}
+
+/* The domain that a type declares. */
+void
+dperm_domains_of_type(DpermColumn *column)
+{
+	List	   *cache = NIL;
+
+	read_declared(&cache, InvalidOid, column, 0);
 }
 
 /*
@@ -280,32 +300,33 @@ shown_column(Query *query, AttrNumber number, Oid *relation)
 	return NULL;
 }
 
-/* Follow a column through views to the table that has its constraints. */
-static void
-find_home(DpermColumn *column, Relation relation, DpermDimensionOf dimension_of)
+/*
+ * Follow a column through views to the table that has its constraints; the
+ * dimension of vectors that a view computes, otherwise 0.
+ */
+static int
+find_home(DpermColumn *column, Relation relation)
 {
 	Query	   *query = dperm_domains_view_query(relation);
 	Relation	next;
 	Oid			oid;
 	Var		   *var;
+	int			dimension;
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();		/* views that show views may be many */
 	column->relation = RelationGetRelid(relation);
 	if (query == NULL)
-		return;
+		return 0;
 	if ((var = shown_column(query, column->home, &oid)) == NULL)
-	{
-		if (column->usable && column->block.kind == DPERM_BLOCK_VECTOR && !query->setOperations)
-			column->made_dimension =
-				dimension_of((Node *) list_nth_node(TargetEntry, query->targetList,
-													column->home - 1)->expr, NULL);
-		return;
-	}
+		return query->setOperations || column->block.kind != DPERM_BLOCK_VECTOR ? 0 :
+			dperm_encode_dimension((Node *) list_nth_node(TargetEntry, query->targetList,
+														  column->home - 1)->expr, NULL);
 	column->home = var->varattno;
 	next = relation_open(oid, AccessShareLock);
-	find_home(column, next, dimension_of);
+	dimension = find_home(column, next);
 	relation_close(next, AccessShareLock);
+	return dimension;
 }
 
 /* Read the domains that the caller specified. */
@@ -374,7 +395,7 @@ open_relation(Oid oid)
 
 /* All live columns of a relation, in order. */
 DpermColumn *
-dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *count)
+dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 {
 	Relation	relation = open_relation(oid);
 	TupleDesc	tuple = RelationGetDescr(relation);
@@ -386,6 +407,7 @@ dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *
 	{
 		Form_pg_attribute attribute = TupleDescAttr(tuple, i);
 		DpermColumn *column = &columns[*count];
+		int			made_dimension;
 
 		if (attribute->attisdropped)
 			continue;
@@ -395,12 +417,13 @@ dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *
 		column->type = attribute->atttypid;
 		column->typmod = attribute->atttypmod;
 		column->base = getBaseTypeAndTypmod(column->type, &column->typmod);
-		column->usable = dperm_domain_types_kind(column->base, &column->block.kind);
+		column->from = dperm_domain_types_kind(column->base, &column->block.kind) ?
+			DPERM_DOMAIN_UNKNOWN : DPERM_DOMAIN_UNUSABLE;
 		column->block.column.bytes = column->name;
 		column->block.column.len = strlen(column->name);
-		find_home(column, relation, dimension_of);
-		if (column->usable)
-			dperm_domains_declared(&cache, oid, column);
+		made_dimension = find_home(column, relation);
+		if (dperm_column_usable(column))
+			read_declared(&cache, oid, column, made_dimension);
 	}
 	if (domains)
 		dperm_domains_give(oid, columns, *count, domains);
@@ -438,7 +461,7 @@ dperm_domains_missing(const DpermColumn *column)
 {
 	char		kind = get_rel_relkind(column->relation);
 
-	if (!column->usable)
+	if (!dperm_column_usable(column))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of type %s cannot be a feature", column->name,

@@ -111,13 +111,13 @@ open_domains(Datum value, Oid features_type, DpermScored *out)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("domains can only be applied to the rows of a table or view"),
 				 errhint("Pass the alias of a table, or encode with a model.")));
-	columns = dperm_domains_read(relation, without_nulls(json), dperm_encode_dimension, &count);
+	columns = dperm_domains_read(relation, without_nulls(json), &count);
 	blocks = palloc(sizeof(DpermBlock) * Max(count, 1));
 	for (int i = 0; i < count; i++)
 	{
 		if (!names_column(json, &columns[i]))
 			continue;
-		if (!columns[i].known)
+		if (!dperm_column_known(&columns[i]))
 			dperm_domains_missing(&columns[i]);
 		blocks[chosen] = columns[i].block;
 		blocks[chosen].column.bytes = columns[i].name;

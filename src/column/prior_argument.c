@@ -201,7 +201,7 @@ difference(const DpermOptions *options, const DpermColumn *column, const DpermBl
 	bool		linear = options->kernel.kind == DPERM_KERNEL_LINEAR;
 	const char *fault = NULL;
 
-	if (column->given)
+	if (dperm_column_given(column))
 	{
 		fault = dperm_domains_fault(block, &column->block);
 		if (fault == NULL)
@@ -214,7 +214,8 @@ difference(const DpermOptions *options, const DpermColumn *column, const DpermBl
 	else if (options->norm != 0 && options->norm != block->norm)
 		fault = "norm";
 	if (fault == NULL && linear && dperm_block_is_number(block) && options->knots > 0 &&
-		!(column->given && column->knotted) && (options->knots != block->count || block->knots))
+		!(dperm_column_given(column) && column->knotted) &&
+		(options->knots != block->count || block->knots))
 		fault = "number of knots";
 	return fault;
 }
