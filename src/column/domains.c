@@ -331,7 +331,8 @@ find_home(DpermColumn *column, Relation relation)
 
 /* Read the domains that the caller specified. */
 void
-dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains)
+dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains,
+				   bool may_be_null)
 {
 	JsonbIterator *it;
 	JsonbIteratorToken token;
@@ -362,7 +363,8 @@ dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains
 					 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 							get_rel_name(relation)),
 					 errhint("Names in domains are case-sensitive and are not quoted.")));
-		dperm_domain_json_parse(&columns[i], &value);
+		if (value.type != jbvNull || !may_be_null)
+			dperm_domain_json_parse(&columns[i], &value);
 	}
 }
 
@@ -426,7 +428,7 @@ dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 			read_declared(&cache, oid, column, made_dimension);
 	}
 	if (domains)
-		dperm_domains_give(oid, columns, *count, domains);
+		dperm_domains_give(oid, columns, *count, domains, false);
 	relation_close(relation, AccessShareLock);
 	return columns;
 }

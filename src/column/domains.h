@@ -28,9 +28,10 @@ extern DpermColumn *dperm_domains_read(Oid relation, Jsonb *domains, int *count)
 
 /*
  * Give columns of a relation the caller's domains, in place of those that they
- * have.
+ * have. A column whose domain is null keeps its own, if that is allowed.
  */
-extern void dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains);
+extern void dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains,
+							   bool may_be_null);
 
 /*
  * Raise the error for a column without a domain: it names the column and both

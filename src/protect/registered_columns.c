@@ -152,13 +152,13 @@ check_no_knots(const DpermColumn *column, Jsonb *domains)
 /* Give columns, in place of their domains, those of an argument. */
 static DpermColumn *
 give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns, int count,
-		   Jsonb *domains)
+		   Jsonb *domains, bool may_be_null)
 {
 	DpermColumn *asked = palloc(sizeof(*asked) * Max(count, 1));
 
 	for (int i = 0; i < count; i++)
 		asked[i] = column_before(&catalog[i], &columns[i], domain_in(domains, columns[i].name));
-	dperm_domains_give(relation, asked, count, domains);
+	dperm_domains_give(relation, asked, count, domains, may_be_null);
 	return asked;
 }
 
@@ -178,7 +178,7 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 	for (int i = 0; i < *count; i++)
 		if (dperm_protection_lists(registration, &columns[i]))
 			check_no_knots(&columns[i], domains);
-	asked = give_asked(registration->relation, catalog, columns, *count, domains);
+	asked = give_asked(registration->relation, catalog, columns, *count, domains, false);
 	for (int i = 0; i < *count; i++)
 
 		/* one that no longer fits is refused when it is used */
@@ -200,5 +200,5 @@ dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains
 	DpermColumn *catalog;
 	DpermColumn *columns = as_registered(before, &catalog, count);
 
-	return give_asked(before->relation, catalog, columns, *count, domains);
+	return give_asked(before->relation, catalog, columns, *count, domains, true);
 }
