@@ -45,7 +45,8 @@ datum_of(const DpermLabel *label, const char *text, int32 typmod)
 static Values
 listed_values(const DpermColumn *column)
 {
-	bool		categories = dperm_column_known(column) && column->block.kind == DPERM_BLOCK_CATEGORY;
+	bool		categories = dperm_column_known(column) &&
+		column->block.kind == DPERM_BLOCK_CATEGORY;
 	const DpermText *texts = categories ? column->block.categories : column->values;
 	int			count = categories ? column->block.count : column->value_count;
 	Values		values = {palloc(sizeof(char *) * Max(count, 1)), 0};
