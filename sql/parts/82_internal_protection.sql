@@ -177,7 +177,7 @@ COMMENT ON FUNCTION dperm.dperm_shown(oid, oid, text, text, text[]) IS 'internal
 
 -- What C checks before: the table or the definition of the view, the type of the
 -- unit, and domains (src/entry/protect.c). Arguments that are NULL are as in the
--- former registration.
+-- former registration, and so are domains of columns that are not named; null removes one.
 CREATE FUNCTION dperm.dperm_protect(caller oid, relation oid, budget text, unit text, columns text[], domains jsonb, view_of oid) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$
@@ -198,9 +198,6 @@ BEGIN
 	WHERE NOT dperm.dperm_waits(p) OR target.relowner = dperm.dperm_role_of(p.owner_name) AND (target.relkind = 'v') = (p.view_of IS NOT NULL);
 	IF $2 < 16384 OR target.relpersistence = 't' THEN
 		RAISE EXCEPTION 'cannot protect % relation "%"', CASE WHEN $2 < 16384 THEN 'system' ELSE 'temporary' END, target.relname USING ERRCODE = 'feature_not_supported';
-	ELSIF octet_length(domains::text) > 1048576 THEN
-		RAISE EXCEPTION 'domains must have at most 1048576 bytes as text'
-			USING ERRCODE = 'program_limit_exceeded', HINT = 'Declare long lists of categories in the catalog, with an enum or a CHECK constraint.';
 	ELSIF columns = '{}' THEN
 		RAISE EXCEPTION 'columns must name at least one column' USING ERRCODE = 'invalid_parameter_value';
 	END IF;
@@ -224,9 +221,15 @@ BEGIN
 	ELSIF view_of IS NULL THEN
 		PERFORM dperm.dperm_check_columns($2, unit, columns);
 	END IF;
-	IF domains IS NULL THEN
-		domains := (SELECT jsonb_object_agg(k.name, k.domain) FROM dperm.protected_columns k
-			WHERE k.protected = former.id AND k.domain IS NOT NULL AND (columns IS NULL OR k.name = ANY (columns)) AND dperm.dperm_column_number($2, k.name) > 0);
+	domains := (SELECT jsonb_object_agg(d.name, d.domain) FROM (
+			SELECT g.key AS name, g.value AS domain FROM jsonb_each(domains) g
+			UNION ALL SELECT k.name::text, k.domain FROM dperm.protected_columns k
+			WHERE k.protected = former.id AND k.domain IS NOT NULL AND (columns IS NULL OR k.name = ANY (columns)) AND dperm.dperm_column_number($2, k.name) > 0
+				AND (domains ? k.name::text) IS NOT TRUE) d
+		WHERE d.domain <> 'null');
+	IF octet_length(domains::text) > 1048576 THEN
+		RAISE EXCEPTION 'domains must have at most 1048576 bytes as text'
+			USING ERRCODE = 'program_limit_exceeded', HINT = 'Declare long lists of categories in the catalog, with an enum or a CHECK constraint.';
 	END IF;
 	SELECT d.name INTO other FROM jsonb_object_keys(domains) d(name) WHERE d.name <> ALL (columns) LIMIT 1;
 	IF FOUND THEN

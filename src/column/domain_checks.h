@@ -8,17 +8,21 @@
 
 #include "column/domain_column.h"
 
-/*
- * What constraints say about a column: a list of texts for categories, else an
- * interval, and perhaps a list of numbers in it; for vectors, of the dimension.
- */
+/* Infinite where there is no bound; low > high if it is empty. */
+typedef struct DpermInterval
+{
+	double		low;
+	double		high;
+} DpermInterval;
+
+/* What constraints say about a column. */
 typedef struct DpermSaid
 {
-	double		low;			/* -infinity: no lower bound */
-	double		high;
-	bool		listed;
+	DpermInterval values;		/* of a number or a time; of each element of a vector */
+	DpermInterval dimension;	/* of a vector */
+	bool		listed;			/* is there a list of categories, or of numbers? */
 	int			count;
-	char	  **texts;
+	DpermText  *texts;			/* those of numbers are zero-terminated */
 	char	   *origin;			/* the constraints that were used; NULL if none */
 } DpermSaid;
 
@@ -30,18 +34,7 @@ typedef struct DpermSaid
 extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column);
 
 /* Is a text among those of the list? */
-extern bool dperm_domain_checks_lists(const DpermSaid *said, const char *text);
-
-/* The list as texts with their lengths. */
-extern DpermText *dperm_domain_checks_texts(const DpermSaid *said);
-
-/*
- * The same for the elements of a vector column: an interval that contains all
- * of them. The constraints that were used are added to the origin of the
- * column.
- */
-extern DpermSaid dperm_domain_checks_elements(List **cache, Oid relation,
-											  const DpermColumn *column);
+extern bool dperm_domain_checks_lists(const DpermSaid *said, const DpermText *text);
 
 /*
  * The number of elements that the constraints of a domain over arrays declare,

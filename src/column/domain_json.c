@@ -1,5 +1,5 @@
 /*
- * domain_json.c: read domains from JSON.
+ * domain_json.c: read domains from JSON, and write them in the same forms.
  *
  *   number        [0, 120], {"range": [0, 120]}, {"range": [0, 120], "knots": 8},
  *                 {"knots": [0, 10, 50, 120]}
@@ -17,11 +17,14 @@
 #include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/builtins.h"
+#include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
+#include "utils/timestamp.h"
 
 #include "column/datum_values.h"
 #include "column/domain_json.h"
@@ -30,36 +33,63 @@
 #include "core/encode/encoder.h"
 #include "core/encode/knots.h"
 
+/* The keys of the long form. */
+enum
+{
+	RANGE,
+	CATEGORIES,
+	KNOTS,
+	DIMENSION,
+	NORM,
+	KEYS
+};
+
+static const char *const key_names[KEYS] = {
+	"range", "categories", "knots", "dimension", "norm"
+};
+
+#define HAS(key) (1u << (key))
+
+/* A domain in its long form: NULL for keys that it does not have. */
+typedef struct Form
+{
+	JsonbValue *values[KEYS];
+} Form;
+
 /* An example domain of a vector with bounds, for hints. */
 static const char box_example[] = "{\"dimension\": 8, \"range\": [0, 1]}";
 
-/* An example domain for hints, by kind. */
-static const char *
-example_of_kind(DpermBlockKind kind)
+/* What domains look like, by kind: their keys, in words, and an example for hints. */
+static const struct
 {
-	switch (kind)
-	{
-		case DPERM_BLOCK_NUMBER:
-			return "[0, 120]";
-		case DPERM_BLOCK_TIME:
-			return "[\"2015-01-01\", \"2025-12-31\"]";
-		case DPERM_BLOCK_FLAG:
-			return "[false, true]";
-		case DPERM_BLOCK_CATEGORY:
-			return "[\"A\", \"B\"]";
-		case DPERM_BLOCK_VECTOR:
-		case DPERM_BLOCK_BOX:
-			break;
-	}
-	return "{\"dimension\": 128, \"norm\": 1}";
+	uint32		keys;
+	const char *must;
+	const char *example;
+}			forms[] = {
+	[DPERM_BLOCK_NUMBER] = {HAS(RANGE) | HAS(KNOTS) | HAS(CATEGORIES),
+	"[low, high], {\"range\": [low, high]} or {\"categories\": [...]}", "[0, 120]"},
+	[DPERM_BLOCK_TIME] = {HAS(RANGE) | HAS(KNOTS),
+	"[low, high] or {\"range\": [low, high]}", "[\"2015-01-01\", \"2025-12-31\"]"},
+	[DPERM_BLOCK_FLAG] = {0, "[false, true], or omitted", "[false, true]"},
+	[DPERM_BLOCK_CATEGORY] = {HAS(CATEGORIES),
+	"a list of strings or {\"categories\": [...]}", "[\"A\", \"B\"]"},
+	[DPERM_BLOCK_VECTOR] = {HAS(DIMENSION) | HAS(NORM) | HAS(RANGE) | HAS(KNOTS),
+	"an object with a dimension and either a norm, which is 1 by default, or a range",
+	"{\"dimension\": 128, \"norm\": 1}"}
+};
+
+/* The kind of domains that a column has; a vector may have got a range by now. */
+static DpermBlockKind
+kind_of(const DpermColumn *column)
+{
+	return column->block.kind == DPERM_BLOCK_BOX ? DPERM_BLOCK_VECTOR : column->block.kind;
 }
 
-/* The same for a column. */
+/* An example domain of a column. */
 static const char *
 usual_example(const DpermColumn *column)
 {
-	return column->base == TIMEOID ? "[\"08:00\", \"18:00\"]" :
-		example_of_kind(column->block.kind);
+	return column->base == TIMEOID ? "[\"08:00\", \"18:00\"]" : forms[kind_of(column)].example;
 }
 
 /* An example of a domains argument for one column. */
@@ -102,27 +132,19 @@ refuse_usual(const DpermColumn *column, const char *must)
 	refuse(column, must, usual_example(column));
 }
 
+/* Raise the error for a domain of another form. */
+static _Noreturn void
+refuse_form(const DpermColumn *column)
+{
+	refuse_usual(column, forms[kind_of(column)].must);
+}
+
 /* The array in a JSON value, or NULL. */
 static JsonbContainer *
 list_in(JsonbValue *value)
 {
 	return value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data) &&
 		!JsonContainerIsScalar(value->val.binary.data) ? value->val.binary.data : NULL;
-}
-
-/* The object in a JSON value, or NULL. */
-static JsonbContainer *
-object_in(JsonbValue *value)
-{
-	return value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data) ?
-		value->val.binary.data : NULL;
-}
-
-/* A member of an object, or NULL. */
-static JsonbValue *
-member(JsonbContainer *object, const char *key)
-{
-	return getKeyJsonValueFromContainer(object, key, strlen(key), NULL);
 }
 
 /* A JSON number as a double; infinite if out of range. */
@@ -160,15 +182,22 @@ base_input(const DpermColumn *column, char *text)
 	return value;
 }
 
-/* One bound of a time column. */
-static double
-read_time(const DpermColumn *column, JsonbValue *value)
+/* A bound or a knot: times are strings; false if it is of another type. */
+static bool
+read_position(const DpermColumn *column, JsonbValue *value, double *out)
 {
-	Datum		datum = base_input(column, pnstrdup(value->val.string.val, value->val.string.len));
+	bool		time = column->block.kind == DPERM_BLOCK_TIME;
 
-	return column->base == DATEOID ? dperm_days_from_date(DatumGetDateADT(datum)) :
-		column->base == TIMEOID ? dperm_days_from_time(DatumGetTimeADT(datum)) :
-		dperm_days_from_timestamp(DatumGetTimestamp(datum));
+	if (value->type != (time ? jbvString : jbvNumeric))
+		return false;
+	if (!time)
+		*out = number_in(value);
+	else
+		(void) dperm_domain_types_number(column->base,
+										 base_input(column, pnstrdup(value->val.string.val,
+																	 value->val.string.len)),
+										 out);
+	return true;
 }
 
 /* A pair of bounds, in order; of is how an error message begins. */
@@ -186,11 +215,8 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 		refuse(column, must, domain);
 	for (int i = 0; i < 2; i++)
 	{
-		JsonbValue *bound = getIthJsonbValueFromContainer(pair, i);
-
-		if (bound->type != (time ? jbvString : jbvNumeric))
+		if (!read_position(column, getIthJsonbValueFromContainer(pair, i), &bounds[i]))
 			refuse(column, must, domain);
-		bounds[i] = time ? read_time(column, bound) : number_in(bound);
 		if (!(fabs(bounds[i]) <= DPERM_BOUND_MAX))
 			refuse(column, psprintf("%s%s", of, time ? psprintf("two finite %s", what) :
 									"two numbers between -1e300 and 1e300"), domain);
@@ -199,17 +225,6 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 		refuse(column, must, domain);
 	*low = bounds[0];
 	*high = bounds[1];
-}
-
-/* [low, high] */
-static void
-read_range(DpermColumn *column, JsonbContainer *pair)
-{
-	column->block.knots = NULL;
-	column->knotted = false;
-	read_bounds(column, pair, "", usual_example(column), &column->block.low,
-				&column->block.high);
-	column->block.count = 1;
 }
 
 /* One category, as the output function of the type writes it. */
@@ -226,16 +241,22 @@ read_category(const DpermColumn *column, JsonbValue *value)
 	return dperm_domain_types_text(column->base, base_input(column, spelling));
 }
 
-/* A list of categories; numbers only where the column holds numbers. */
+/*
+ * A list of categories; numbers only where the column holds numbers, and only if
+ * equal ones have the same text.
+ */
 static void
 read_categories(DpermColumn *column, JsonbContainer *list)
 {
 	bool		numbers = column->block.kind == DPERM_BLOCK_NUMBER;
-	const char *domain = numbers ? "{\"categories\": [1, 2, 3]}" :
-		example_of_kind(DPERM_BLOCK_CATEGORY);
+	const char *domain = numbers ? "{\"categories\": [1, 2, 3]}" : usual_example(column);
 	int			count = list == NULL ? 0 : JsonContainerSize(list);
 	DpermText  *texts;
 
+	if (column->base == FLOAT4OID || column->base == FLOAT8OID ||
+		(column->base == NUMERICOID && column->typmod < 0))
+		refuse_usual(column, "two numbers: only integers and numeric with a scale can be "
+							 "categories");
 	if (count == 0)
 		refuse(column, list ? "a list of at least one category" : "a list of categories", domain);
 	if (count > DPERM_DIM_MAX)
@@ -263,20 +284,6 @@ read_categories(DpermColumn *column, JsonbContainer *list)
 	column->block.categories = texts;
 }
 
-/*
- * {"categories": [...]} for a column of numbers: only if equal numbers have the
- * same text.
- */
-static void
-read_number_categories(DpermColumn *column, JsonbContainer *list)
-{
-	if (column->base == FLOAT4OID || column->base == FLOAT8OID ||
-		(column->base == NUMERICOID && column->typmod < 0))
-		refuse_usual(column, "two numbers: only integers and numeric with a scale can be "
-							 "categories");
-	read_categories(column, list);
-}
-
 /* Raise the error for invalid knots. */
 static _Noreturn void
 refuse_knots(const DpermColumn *column, const char *must)
@@ -287,18 +294,6 @@ refuse_knots(const DpermColumn *column, const char *must)
 		   "{\"dimension\": 8, \"range\": [0, 1], \"knots\": 4}");
 }
 
-/* A position in a list of knots. */
-static double
-read_knot(const DpermColumn *column, JsonbValue *value)
-{
-	bool		time = column->block.kind == DPERM_BLOCK_TIME;
-
-	if (value->type != (time ? jbvString : jbvNumeric))
-		refuse_knots(column, time ? "an object whose knots are a number or a list of strings" :
-					 "an object whose knots are a number or a list of numbers");
-	return time ? read_time(column, value) : number_in(value);
-}
-
 /*
  * A list of knots: they begin and end at the range, if there is one. Returns
  * their number.
@@ -307,6 +302,7 @@ static int
 read_knot_list(const DpermColumn *column, JsonbContainer *list, bool ranged, DpermBlock *block)
 {
 	int			count = JsonContainerSize(list);
+	bool		time = column->block.kind == DPERM_BLOCK_TIME;
 	double	   *knots;
 
 	if (count < 2 || count > DPERM_DIM_MAX)
@@ -314,7 +310,9 @@ read_knot_list(const DpermColumn *column, JsonbContainer *list, bool ranged, Dpe
 	knots = palloc(sizeof(double) * count);
 	for (int i = 0; i < count; i++)
 	{
-		knots[i] = read_knot(column, getIthJsonbValueFromContainer(list, i));
+		if (!read_position(column, getIthJsonbValueFromContainer(list, i), &knots[i]))
+			refuse_knots(column, psprintf("an object whose knots are a number or a list of %s",
+										  time ? "strings" : "numbers"));
 		if (i > 0 && !dperm_block_are_bounds(knots[i - 1], knots[i]))
 			refuse_knots(column, "an object whose knots are in ascending order, and between "
 						 "-1e300 and 1e300");
@@ -334,8 +332,8 @@ read_knot_list(const DpermColumn *column, JsonbContainer *list, bool ranged, Dpe
  * known: does the block have one, from wherever? Returns their number.
  */
 static int
-read_any_knots(const DpermColumn *column, JsonbValue *value, bool ranged, bool known,
-			   DpermBlock *block)
+read_knots(const DpermColumn *column, JsonbValue *value, bool ranged, bool known,
+		   DpermBlock *block)
 {
 	double		count;
 
@@ -349,6 +347,29 @@ read_any_knots(const DpermColumn *column, JsonbValue *value, bool ranged, bool k
 									  "between 1 and %d", DPERM_DIM_MAX));
 	block->knots = NULL;
 	return (int) count;
+}
+
+/* The domain of a number or a time: a range, knots, or both. */
+static void
+read_number(DpermColumn *column, const Form *form)
+{
+	JsonbValue *range = form->values[RANGE];
+	JsonbValue *knots = form->values[KNOTS];
+	DpermBlock *block = &column->block;
+
+	if (range)
+	{
+		read_bounds(column, list_in(range), "", usual_example(column), &block->low, &block->high);
+		block->knots = NULL;
+		block->count = 1;
+	}
+	if (knots)
+	{
+		block->count = read_knots(column, knots, range != NULL,
+								  range != NULL || dperm_column_known(column), block);
+		dperm_knots_settle(block);
+	}
+	column->knotted = knots != NULL;
 }
 
 /*
@@ -381,29 +402,6 @@ read_vector_range(DpermColumn *column, JsonbValue *value, DpermBlock *block)
 }
 
 /*
- * The knots of each element of a vector, which has a range then: its own, that
- * of a list of knots, or that of the catalog. Returns their number.
- */
-static int
-read_vector_knots(DpermColumn *column, JsonbValue *value, bool *range, DpermBlock *block)
-{
-	bool		declared = column->known && column->block.kind == DPERM_BLOCK_BOX;
-	int			knots;
-
-	if (!*range && declared)
-	{
-		block->low = column->block.low;
-		block->high = column->block.high;
-		block->bounds = column->block.bounds;
-	}
-	knots = read_any_knots(column, value, *range, *range || declared, block);
-	block->kind = DPERM_BLOCK_BOX;
-	block->norm = 0;
-	*range = true;
-	return knots;
-}
-
-/*
  * Raise an error unless the dimension is that of the ranges of a block, if each
  * coordinate has one, and the declared one, if it is not 0; and unless the norm
  * is valid.
@@ -415,7 +413,7 @@ check_vector(DpermColumn *column, const DpermBlock *block, double dimension, int
 
 	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX) || dimension != floor(dimension))
 		refuse(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX),
-			   range ? box_example : example_of_kind(DPERM_BLOCK_VECTOR));
+			   range ? box_example : forms[DPERM_BLOCK_VECTOR].example);
 	if (block->count > 0 && dimension != block->count)
 		refuse(column, psprintf("an object with as many ranges as its dimension: %g, "
 								"not %d", dimension, block->count),
@@ -430,163 +428,263 @@ check_vector(DpermColumn *column, const DpermBlock *block, double dimension, int
 }
 
 /*
- * {"dimension": 128, "norm": 1}, {"dimension": 8, "range": [0, 1]} or
- * {"dimension": 8, "range": [0, 1], "knots": 4}; the catalog may know the
- * dimension already.
+ * A vector: a dimension, which the catalog may know already, and a norm or a
+ * range. With knots there is a range: its own, that of a list of knots, or that of
+ * the catalog.
  */
 static void
-read_vector_domain(DpermColumn *column, JsonbContainer *object)
+read_vector(DpermColumn *column, const Form *form)
 {
-	static const char *must = "an object with a dimension and either a norm, which is 1 by "
-							  "default, or a range";
-	int			declared = column->known ? dperm_block_elements(&column->block) : 0;
-	JsonbValue	room;
-	JsonbValue *value;
+	JsonbValue *range = form->values[RANGE];
+	JsonbValue *knots = form->values[KNOTS];
+	JsonbValue *given = form->values[DIMENSION];
+	JsonbValue *norm = form->values[NORM];
+	bool		known = dperm_column_known(column);
+	bool		ranged = range || (known && column->block.kind == DPERM_BLOCK_BOX);
+	int			declared = known ? dperm_block_elements(&column->block) : 0;
 	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .column = column->block.column, .norm = 1};
-	bool		range = false;
-	uint32		keys = 0;
-	int			knots = 1;
-	double		dimension = declared;
+	double		dimension;
+	int			each = 1;
 
-	if (object == NULL)
-		refuse_usual(column, must);
-	if ((value = getKeyJsonValueFromContainer(object, "range", strlen("range"), &room)) != NULL)
+	if (range || knots)
 	{
-		range = true;
 		block.kind = DPERM_BLOCK_BOX;
 		block.norm = 0;
-		read_vector_range(column, value, &block);
-		if (block.count > 0)
-			dimension = block.count;
-		keys++;
 	}
-	if (member(object, "knots"))
+	if (range)
+		read_vector_range(column, range, &block);
+	else if (knots && ranged)
 	{
-		knots = read_vector_knots(column, member(object, "knots"), &range, &block);
-		keys++;
+		block.low = column->block.low;
+		block.high = column->block.high;
+		block.bounds = column->block.bounds;
 	}
-	if ((value = getKeyJsonValueFromContainer(object, "dimension", strlen("dimension"), &room)) !=
-		NULL)
-	{
-		if (value->type != jbvNumeric)
-			refuse_usual(column, must);
-		dimension = number_in(value);
-		keys++;
-	}
-	if ((value = getKeyJsonValueFromContainer(object, "norm", strlen("norm"), &room)) != NULL)
-	{
-		if (range || value->type != jbvNumeric)
-			refuse_usual(column, must);
-		block.norm = number_in(value);
-		keys++;
-	}
-	if (keys != JsonContainerSize(object))
-		refuse_usual(column, must);
+	if (knots)
+		each = read_knots(column, knots, range != NULL, ranged, &block);
+	if ((given && given->type != jbvNumeric) ||
+		(norm && (range || knots || norm->type != jbvNumeric)))
+		refuse_form(column);
+	dimension = given ? number_in(given) : block.count > 0 ? block.count : declared;
+	if (norm)
+		block.norm = number_in(norm);
 	check_vector(column, &block, dimension, declared);
-	block.count = (int) dimension * knots;
-	block.each = knots > 1 ? knots : 0;
+	block.count = (int) dimension * each;
+	block.each = each > 1 ? each : 0;
 	dperm_knots_settle(&block);
 	column->block = block;
-	column->knotted = member(object, "knots") != NULL;
+	column->knotted = knots != NULL;
 }
 
 /* [false, true], as dp_domains shows it; a boolean has no other domain. */
 static void
-read_flag(DpermColumn *column, JsonbContainer *pair)
+check_flag(const DpermColumn *column, JsonbContainer *pair)
 {
 	JsonbValue *values[2];
 
 	if (pair == NULL || JsonContainerSize(pair) != 2)
-		refuse_usual(column, "[false, true], or omitted");
+		refuse_form(column);
 	for (int i = 0; i < 2; i++)
 		values[i] = getIthJsonbValueFromContainer(pair, i);
 	if (values[0]->type != jbvBool || values[1]->type != jbvBool ||
 		values[0]->val.boolean == values[1]->val.boolean)
-		refuse_usual(column, "[false, true], or omitted");
+		refuse_form(column);
 }
 
-/*
- * {"range": [low, high], "knots": 8}, or a list of positions in place of 8. A
- * list is a range by itself; for a number, the column may have one already.
- */
-static void
-read_knotted(DpermColumn *column, JsonbValue *range, JsonbValue *knots)
+/* The long form of a domain: a list has categories, or is a range. */
+static Form
+read_form(const DpermColumn *column, JsonbValue *value)
 {
-	if (range)
-		read_range(column, list_in(range));
-	column->block.count = read_any_knots(column, knots, range != NULL,
-										 range != NULL || column->known, &column->block);
-	dperm_knots_settle(&column->block);
-	column->knotted = true;
-}
+	DpermBlockKind kind = kind_of(column);
+	JsonbContainer *object = value->type == jbvBinary ? value->val.binary.data : NULL;
+	Form		form = {0};
+	uint32		keys = 0;
 
-/*
- * The long form: an object whose only key is "range" or "categories", or that
- * has knots.
- */
-static void
-read_long_form(DpermColumn *column, JsonbContainer *object)
-{
-	DpermBlockKind kind = column->block.kind;
-	JsonbValue *range = member(object, "range");
-	JsonbValue *knots = member(object, "knots");
-	JsonbValue *value;
-
-	if (knots && dperm_block_is_number(&column->block) &&
-		JsonContainerSize(object) == (range ? 2 : 1))
+	if (object == NULL || !JsonContainerIsObject(object))
 	{
-		read_knotted(column, range, knots);
-		return;
+		if (kind == DPERM_BLOCK_VECTOR)
+			refuse_form(column);
+		form.values[kind == DPERM_BLOCK_CATEGORY ? CATEGORIES : RANGE] = value;
+		return form;
 	}
-	if (JsonContainerSize(object) == 1 && kind != DPERM_BLOCK_FLAG)
+	for (int key = 0; key < KEYS; key++)
 	{
-		if (range && kind != DPERM_BLOCK_CATEGORY)
-		{
-			read_range(column, list_in(range));
-			return;
-		}
-		value = member(object, "categories");
-		if (value && kind == DPERM_BLOCK_CATEGORY)
-		{
-			read_categories(column, list_in(value));
-			return;
-		}
-		if (value && kind == DPERM_BLOCK_NUMBER)
-		{
-			read_number_categories(column, list_in(value));
-			return;
-		}
+		form.values[key] = getKeyJsonValueFromContainer(object, key_names[key],
+														strlen(key_names[key]), NULL);
+		keys |= form.values[key] ? HAS(key) : 0;
 	}
-	refuse_usual(column, kind == DPERM_BLOCK_NUMBER ? "[low, high], {\"range\": [low, high]} or "
-		"{\"categories\": [...]}" :
-				 kind == DPERM_BLOCK_TIME ? "[low, high] or {\"range\": [low, high]}" :
-				 kind == DPERM_BLOCK_FLAG ? "[false, true], or omitted" :
-				 "a list of strings or {\"categories\": [...]}");
+	/* categories stand alone, and only a vector may be as the catalog says */
+	if (pg_popcount32(keys) != JsonContainerSize(object) || (keys & ~forms[kind].keys) != 0 ||
+		(form.values[CATEGORIES] && keys != HAS(CATEGORIES)) ||
+		(keys == 0 && kind != DPERM_BLOCK_VECTOR))
+		refuse_form(column);
+	return form;
 }
 
 /* Set a column's domain from the caller's JSON. */
 void
 dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 {
-	if (!column->usable)
+	if (!dperm_column_usable(column))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of type %s cannot be a feature, so it cannot have a domain",
 						column->name, format_type_be(column->type)),
 				 errhint("Convert it in a view, for example to text or to a number.")));
-	if (column->block.kind == DPERM_BLOCK_VECTOR || column->block.kind == DPERM_BLOCK_BOX)
-		read_vector_domain(column, object_in(value));
-	else if (object_in(value))
-		read_long_form(column, object_in(value));
-	else if (column->block.kind == DPERM_BLOCK_CATEGORY)
-		read_categories(column, list_in(value));
-	else if (column->block.kind == DPERM_BLOCK_FLAG)
-		read_flag(column, list_in(value));
+	if (column->block.kind == DPERM_BLOCK_FLAG)
+		check_flag(column, list_in(value));
 	else
-		read_range(column, list_in(value));
+	{
+		Form		form = read_form(column, value);
 
-	column->known = true;
-	column->given = true;
+		if (kind_of(column) == DPERM_BLOCK_VECTOR)
+			read_vector(column, &form);
+		else if (form.values[CATEGORIES])
+			read_categories(column, list_in(form.values[CATEGORIES]));
+		else
+			read_number(column, &form);
+	}
+	column->from = DPERM_DOMAIN_GIVEN;
 	column->origin = "argument";
 	column->lack = NULL;
+}
+
+/* Append the form of a domain. */
+void
+dperm_domain_json_template(StringInfo out, const DpermColumn *column)
+{
+	DpermBlockKind kind = column->block.kind;
+
+	/* a list must not have a value twice, and a dimension is a number */
+	appendStringInfoString(out, kind == DPERM_BLOCK_CATEGORY ? "[\"value\", \"value\"]" :
+						   kind == DPERM_BLOCK_VECTOR ? "{\"dimension\": \"number\", \"norm\": 1}" :
+						   "[\"low\", \"high\"]");
+}
+
+/* A time; a bound at the end of the range may have been rounded beyond it. */
+static Timestamp
+time_within(double usecs)
+{
+	return usecs <= (double) MIN_TIMESTAMP ? MIN_TIMESTAMP :
+		usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 : (Timestamp) usecs;
+}
+
+/* A bound of a time column, independent of the session's DateStyle. */
+static void
+print_time(StringInfo out, Oid base, double days)
+{
+	char		buf[MAXDATELEN + 1];
+	Datum		value;
+
+	if (base == DATEOID)
+		value = DateADTGetDatum((DateADT) days);
+	else if (base == TIMEOID)
+		value = TimeADTGetDatum((TimeADT) rint(days * (double) USECS_PER_DAY));
+	else
+		value = TimestampGetDatum(time_within(rint(days * (double) USECS_PER_DAY)));
+	JsonEncodeDateTime(buf, value, base, NULL);
+	escape_json(out, buf);
+}
+
+/* The categories, as a list of strings. */
+static void
+print_categories(StringInfo out, const DpermBlock *block)
+{
+	appendStringInfoChar(out, '[');
+	for (int i = 0; i < block->count; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(out, ", ");
+		escape_json(out, pnstrdup(block->categories[i].bytes, block->categories[i].len));
+	}
+	appendStringInfoChar(out, ']');
+}
+
+/* Some positions, as a list. */
+static void
+print_positions(StringInfo out, const DpermColumn *column, const double *positions, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfoString(out, i == 0 ? "[" : ", ");
+		if (column->block.kind == DPERM_BLOCK_TIME)
+			print_time(out, column->base, positions[i]);
+		else
+			appendStringInfoString(out, double_to_shortest_decimal(positions[i]));
+	}
+	appendStringInfoChar(out, ']');
+}
+
+/* The range of a number or a time, or those of the elements of a vector. */
+static void
+print_range(StringInfo out, const DpermColumn *column)
+{
+	const DpermBlock *block = &column->block;
+	int			count = block->bounds ? dperm_block_elements(block) : 1;
+
+	for (int i = 0; i < count; i++)
+	{
+		double		range[] = {dperm_block_low(block, i), dperm_block_high(block, i)};
+
+		appendStringInfoString(out, i > 0 ? ", " : block->bounds ? "[" : "");
+		print_positions(out, column, range, 2);
+	}
+	appendStringInfoString(out, block->bounds ? "]" : "");
+}
+
+/* The same in its long form, with the knots if they are specified. */
+static void
+print_long_range(StringInfo out, const DpermColumn *column)
+{
+	const DpermBlock *block = &column->block;
+
+	appendStringInfoString(out, "\"range\": ");
+	print_range(out, column);
+	if (column->knotted)
+		appendStringInfoString(out, ", \"knots\": ");
+	if (column->knotted && block->knots)
+		print_positions(out, column, block->knots, dperm_block_knots(block));
+	else if (column->knotted)
+		appendStringInfo(out, "%d", dperm_block_knots(block));
+	appendStringInfoChar(out, '}');
+}
+
+/* Append a known domain. */
+void
+dperm_domain_json_print(StringInfo out, const DpermColumn *column)
+{
+	const DpermBlock *block = &column->block;
+	DpermBlockKind kind = block->kind;
+
+	switch (kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			if (!column->knotted)
+				print_range(out, column);
+			else
+			{
+				appendStringInfoChar(out, '{');
+				print_long_range(out, column);
+			}
+			break;
+		case DPERM_BLOCK_FLAG:
+			appendStringInfoString(out, "[false, true]");
+			break;
+		case DPERM_BLOCK_CATEGORY:
+			(void) dperm_domain_types_kind(column->base, &kind);
+			if (kind == DPERM_BLOCK_NUMBER)
+				appendStringInfoString(out, "{\"categories\": ");
+			print_categories(out, block);
+			if (kind == DPERM_BLOCK_NUMBER)
+				appendStringInfoChar(out, '}');
+			break;
+		case DPERM_BLOCK_VECTOR:
+			appendStringInfo(out, "{\"dimension\": %d, \"norm\": %s}", block->count,
+							 double_to_shortest_decimal(block->norm));
+			break;
+		case DPERM_BLOCK_BOX:
+			appendStringInfo(out, "{\"dimension\": %d, ", dperm_block_elements(block));
+			print_long_range(out, column);
+			break;
+	}
 }

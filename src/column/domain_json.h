@@ -1,9 +1,10 @@
 /*
- * domain_json.h: read domains from JSON.
+ * domain_json.h: domains as JSON: read, and written.
  */
 #ifndef DPERM_DOMAIN_JSON_H
 #define DPERM_DOMAIN_JSON_H
 
+#include "lib/stringinfo.h"
 #include "utils/jsonb.h"
 
 #include "column/domain_column.h"
@@ -19,5 +20,14 @@ extern void dperm_domain_json_parse(DpermColumn *column, JsonbValue *value);
  * literal.
  */
 extern char *dperm_domain_json_example(const DpermColumn *column);
+
+/* Append a known domain, in a form that dperm_domain_json_parse reads. */
+extern void dperm_domain_json_print(StringInfo out, const DpermColumn *column);
+
+/*
+ * Append the form of a domain of this column, with words to be replaced: it is
+ * no domain as it is.
+ */
+extern void dperm_domain_json_template(StringInfo out, const DpermColumn *column);
 
 #endif							/* DPERM_DOMAIN_JSON_H */

@@ -12,8 +12,10 @@
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "fmgr.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
@@ -133,6 +135,45 @@ dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 			*kind = dperm_domain_types_is_pgvector(base) ?
 				DPERM_BLOCK_VECTOR : DPERM_BLOCK_CATEGORY;
 			return *kind == DPERM_BLOCK_VECTOR || has_plain_text(base);
+	}
+}
+
+/* The value of a number or a time. */
+bool
+dperm_domain_types_number(Oid type, Datum value, double *out)
+{
+	switch (type)
+	{
+		case INT2OID:
+			*out = DatumGetInt16(value);
+			return true;
+		case INT4OID:
+			*out = DatumGetInt32(value);
+			return true;
+		case INT8OID:
+			*out = (double) DatumGetInt64(value);
+			return true;
+		case FLOAT4OID:
+			*out = DatumGetFloat4(value);
+			return true;
+		case FLOAT8OID:
+			*out = DatumGetFloat8(value);
+			return true;
+		case NUMERICOID:
+			*out = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+			return true;
+		case DATEOID:
+			*out = dperm_days_from_date(DatumGetDateADT(value));
+			return true;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			*out = dperm_days_from_timestamp(DatumGetTimestamp(value));
+			return true;
+		case TIMEOID:
+			*out = dperm_days_from_time(DatumGetTimeADT(value));
+			return true;
+		default:
+			return false;
 	}
 }
 

@@ -29,6 +29,12 @@ extern bool dperm_domain_types_is_pgvector(Oid base);
 /* Is a type stored as text, or name, so that its values compare as texts? */
 extern bool dperm_domain_types_is_text(Oid base);
 
+/*
+ * The value of a number or a time, as blocks have it; false for any other type.
+ * *out may be NaN or infinite.
+ */
+extern bool dperm_domain_types_number(Oid type, Datum value, double *out);
+
 /* The text of a value, as categories are written. */
 extern DpermText dperm_domain_types_text(Oid base, Datum value);
 

@@ -1,8 +1,10 @@
 /*
  * domains.c: the public domain of each column, from the caller and from the
- * catalog.
+ * catalog; and whether one is within another.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "access/htup_details.h"
 #include "access/relation.h"
@@ -18,10 +20,225 @@
 #include "utils/rel.h"
 
 #include "base/known_tree.h"
-#include "column/domain_catalog.h"
+#include "base/message.h"
+#include "column/datum_values.h"
+#include "column/domain_checks.h"
 #include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "column/domains.h"
+#include "column/encode.h"
+#include "core/base/limits.h"
+#include "core/encode/encoder.h"
+
+/*
+ * Read the text of a value as a column's type does, with its modifier; false if
+ * that fails. An error of the input function of a type that can be a feature
+ * leaves nothing behind.
+ */
+static bool
+parse_value(const DpermColumn *column, const DpermText *text, Datum *value)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile bool read = true;
+	Oid			input,
+				ioparam;
+
+	getTypeInputInfo(column->base, &input, &ioparam);
+	PG_TRY();
+	{
+		*value = OidInputFunctionCall(input, pnstrdup(text->bytes, text->len), ioparam,
+									  column->typmod);
+	}
+	PG_CATCH();
+	{
+		(void) dperm_message_data_error(context);
+		read = false;
+	}
+	PG_END_TRY();
+	return read;
+}
+
+/*
+ * Does the type of a column, with its modifier, write a value like this? "01" is
+ * no integer that PostgreSQL writes, nor is "true" a boolean.
+ */
+static bool
+is_written(const DpermColumn *column, const DpermText *text)
+{
+	Datum		value;
+	DpermText	written;
+
+	if (!parse_value(column, text, &value))
+		return false;
+	written = dperm_domain_types_text(column->base, value);
+	return dperm_block_same_text(&written, text);
+}
+
+/* Does the catalog declare a domain? */
+static void
+set_known(DpermColumn *column, bool known)
+{
+	column->from = known ? DPERM_DOMAIN_DECLARED : DPERM_DOMAIN_UNKNOWN;
+}
+
+/* Set the labels of an enum, or those that constraints list. */
+static void
+set_labels(DpermColumn *column, const DpermSaid *said)
+{
+	int			all;
+	DpermText  *labels = dperm_domain_types_labels(column->base, &all);
+	int			count = 0;
+
+	if (all > DPERM_DIM_MAX)
+	{
+		column->lack = psprintf("the enum has more than %d labels", DPERM_DIM_MAX);
+		return;
+	}
+	for (int i = 0; i < all; i++)
+		if (!said->listed || dperm_domain_checks_lists(said, &labels[i]))
+			labels[count++] = labels[i];
+	column->block.count = count;
+	column->block.categories = labels;
+	set_known(column, count > 0);
+	if (count > 0)
+		column->origin = said->origin ? said->origin : "enum labels";
+}
+
+/* Set the bounds of a number or a time: a domain, if both are known. */
+static void
+set_range(DpermColumn *column, const DpermSaid *said)
+{
+	double		low = said->values.low,
+				high = said->values.high;
+
+	set_known(column, dperm_block_are_bounds(low, high));
+	column->block.low = low;
+	column->block.high = high;
+	column->block.count = 1;
+	column->values = said->texts;
+	for (int i = 0; i < said->count; i++)
+	{
+		double		number = atof(said->texts[i].bytes);
+		Datum		value;
+
+		if (number >= low && number <= high && parse_value(column, &said->texts[i], &value))
+			said->texts[column->value_count++] = said->texts[i];
+	}
+	if (!dperm_column_known(column) && said->origin)
+		column->lack = psprintf("%s: %s", said->origin,
+								low == -INFINITY ? "no lower bound" :
+								high == INFINITY ? "no upper bound" :
+								low == high ? "a single value" :
+								low > high ? "the bounds contradict each other" :
+								"the bounds are not between -1e300 and 1e300");
+}
+
+/* Set the list of categories, if it is not empty. */
+static void
+set_categories(DpermColumn *column, const DpermSaid *said)
+{
+	int			count = 0;
+
+	if (get_typtype(column->base) == TYPTYPE_ENUM)
+		set_labels(column, said);
+	else if (said->listed)
+	{
+		for (int i = 0; i < said->count; i++)
+		{
+			if (said->texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
+			{
+				column->lack = psprintf("%s: a value of more than %d bytes", said->origin,
+										DPERM_VALUE_MAX - VARHDRSZ);
+				return;
+			}
+			if (is_written(column, &said->texts[i]))
+				said->texts[count++] = said->texts[i];
+		}
+		set_known(column, count > 0);
+		column->block.count = count;
+		column->block.categories = said->texts;
+	}
+	if (!dperm_column_known(column) && said->listed)
+		column->lack = psprintf("%s: no value is left", said->origin);
+}
+
+/*
+ * Set the dimension of a vector, from the type, from constraints or from a view,
+ * and the range of its elements, if both bounds are known.
+ */
+static void
+set_vector(DpermColumn *column, const DpermSaid *said, int made_dimension)
+{
+	double		dimension = said->dimension.low == said->dimension.high ? said->dimension.low : 0;
+	char	   *origin = said->origin;
+
+	if (column->typmod > 0 && dperm_domain_types_is_pgvector(column->base))
+	{
+		dimension = column->typmod;
+		origin = "type modifier";
+	}
+	else if (dimension == 0 && made_dimension > 0)
+	{
+		dimension = made_dimension;
+		origin = "definition of the view";
+	}
+	set_known(column, dimension >= 1 && dimension <= DPERM_DIM_MAX);
+	if (!dperm_column_known(column))
+	{
+		if (origin != said->origin || said->dimension.low > -INFINITY ||
+			said->dimension.high < INFINITY)
+			column->lack = psprintf("%s: the dimension is not between 1 and %d", origin,
+									DPERM_DIM_MAX);
+		return;
+	}
+	column->origin = origin;
+	column->block.count = (int) dimension;
+	column->block.norm = 1;
+	if (!dperm_block_are_bounds(said->values.low, said->values.high))
+		return;
+	column->block.kind = DPERM_BLOCK_BOX;
+	column->block.norm = 0;
+	column->block.low = said->values.low;
+	column->block.high = said->values.high;
+	if (origin != said->origin)
+		column->origin = psprintf("%s, %s", origin, said->origin);
+}
+
+/*
+ * Read the domain from the catalog. relation and *cache are as in
+ * domain_checks.h; made_dimension is that of vectors that a view computes.
+ */
+static void
+read_declared(List **cache, Oid relation, DpermColumn *column, int made_dimension)
+{
+	DpermSaid	said;
+
+	if (column->block.kind == DPERM_BLOCK_FLAG)
+	{
+		set_known(column, true);
+		column->block.count = 1;
+		column->origin = "boolean";
+		return;
+	}
+	said = dperm_domain_checks_read(cache, relation, column);
+	if (column->block.kind == DPERM_BLOCK_CATEGORY)
+		set_categories(column, &said);
+	else if (column->block.kind == DPERM_BLOCK_VECTOR)
+		set_vector(column, &said, made_dimension);
+	else
+		set_range(column, &said);
+	if (dperm_column_known(column) && column->origin == NULL)
+		column->origin = said.origin;
+}
+
+/* The domain that a type declares. */
+void
+dperm_domains_of_type(DpermColumn *column)
+{
+	List	   *cache = NIL;
+
+	read_declared(&cache, InvalidOid, column, 0);
+}
 
 /*
  * The query of a view or of a materialized view, or NULL. An error is raised for
@@ -83,37 +300,39 @@ shown_column(Query *query, AttrNumber number, Oid *relation)
 	return NULL;
 }
 
-/* Follow a column through views to the table that has its constraints. */
-static void
-find_home(DpermColumn *column, Relation relation, DpermDimensionOf dimension_of)
+/*
+ * Follow a column through views to the table that has its constraints; the
+ * dimension of vectors that a view computes, otherwise 0.
+ */
+static int
+find_home(DpermColumn *column, Relation relation)
 {
 	Query	   *query = dperm_domains_view_query(relation);
 	Relation	next;
 	Oid			oid;
 	Var		   *var;
+	int			dimension;
 
 	check_stack_depth();
 	CHECK_FOR_INTERRUPTS();		/* views that show views may be many */
 	column->relation = RelationGetRelid(relation);
 	if (query == NULL)
-		return;
+		return 0;
 	if ((var = shown_column(query, column->home, &oid)) == NULL)
-	{
-		if (column->usable && column->block.kind == DPERM_BLOCK_VECTOR && !query->setOperations)
-			column->made_dimension =
-				dimension_of((Node *) list_nth_node(TargetEntry, query->targetList,
-													column->home - 1)->expr, NULL);
-		return;
-	}
+		return query->setOperations || column->block.kind != DPERM_BLOCK_VECTOR ? 0 :
+			dperm_encode_dimension((Node *) list_nth_node(TargetEntry, query->targetList,
+														  column->home - 1)->expr, NULL);
 	column->home = var->varattno;
 	next = relation_open(oid, AccessShareLock);
-	find_home(column, next, dimension_of);
+	dimension = find_home(column, next);
 	relation_close(next, AccessShareLock);
+	return dimension;
 }
 
 /* Read the domains that the caller specified. */
 void
-dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains)
+dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains,
+				   bool may_be_null)
 {
 	JsonbIterator *it;
 	JsonbIteratorToken token;
@@ -144,7 +363,8 @@ dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains
 					 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 							get_rel_name(relation)),
 					 errhint("Names in domains are case-sensitive and are not quoted.")));
-		dperm_domain_json_parse(&columns[i], &value);
+		if (value.type != jbvNull || !may_be_null)
+			dperm_domain_json_parse(&columns[i], &value);
 	}
 }
 
@@ -177,7 +397,7 @@ open_relation(Oid oid)
 
 /* All live columns of a relation, in order. */
 DpermColumn *
-dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *count)
+dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 {
 	Relation	relation = open_relation(oid);
 	TupleDesc	tuple = RelationGetDescr(relation);
@@ -189,6 +409,7 @@ dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *
 	{
 		Form_pg_attribute attribute = TupleDescAttr(tuple, i);
 		DpermColumn *column = &columns[*count];
+		int			made_dimension;
 
 		if (attribute->attisdropped)
 			continue;
@@ -198,15 +419,16 @@ dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *
 		column->type = attribute->atttypid;
 		column->typmod = attribute->atttypmod;
 		column->base = getBaseTypeAndTypmod(column->type, &column->typmod);
-		column->usable = dperm_domain_types_kind(column->base, &column->block.kind);
+		column->from = dperm_domain_types_kind(column->base, &column->block.kind) ?
+			DPERM_DOMAIN_UNKNOWN : DPERM_DOMAIN_UNUSABLE;
 		column->block.column.bytes = column->name;
 		column->block.column.len = strlen(column->name);
-		find_home(column, relation, dimension_of);
-		if (column->usable)
-			dperm_domain_catalog_read(&cache, oid, column);
+		made_dimension = find_home(column, relation);
+		if (dperm_column_usable(column))
+			read_declared(&cache, oid, column, made_dimension);
 	}
 	if (domains)
-		dperm_domains_give(oid, columns, *count, domains);
+		dperm_domains_give(oid, columns, *count, domains, false);
 	relation_close(relation, AccessShareLock);
 	return columns;
 }
@@ -241,7 +463,7 @@ dperm_domains_missing(const DpermColumn *column)
 {
 	char		kind = get_rel_relkind(column->relation);
 
-	if (!column->usable)
+	if (!dperm_column_usable(column))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of type %s cannot be a feature", column->name,
@@ -277,4 +499,62 @@ dperm_domains_unsized(const DpermColumn *column)
 					 "the table behind the view.") :
 			 errhint("Specify it, as in dimension => 128, or declare it, as in %s.",
 					 example_declaration(column))));
+}
+
+/*
+ * Is a category in a list? The search starts at *at, which becomes its
+ * position.
+ */
+static bool
+has_category(const DpermBlock *block, const DpermText *category, int *at)
+{
+	for (int i = 0; i < block->count; i++)
+	{
+		if (dperm_block_same_text(&block->categories[*at], category))
+			return true;
+		*at = (*at + 1) % block->count;
+	}
+	return false;
+}
+
+/* Are the ranges of all elements subsets? */
+static bool
+box_within(const DpermBlock *outer, const DpermBlock *inner)
+{
+	for (int i = 0; i < dperm_block_elements(inner); i++)
+		if (dperm_block_low(inner, i) < dperm_block_low(outer, i) ||
+			dperm_block_high(inner, i) > dperm_block_high(outer, i))
+			return false;
+	return true;
+}
+
+/* What is not contained in the other domain, or NULL. */
+const char *
+dperm_domains_fault(const DpermBlock *outer, const DpermBlock *inner)
+{
+	int			at = 0;			/* usually both lists are in the same order */
+
+	if (inner->kind != outer->kind)
+		return "kind";
+	switch (inner->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			return inner->low < outer->low || inner->high > outer->high ? "range" : NULL;
+		case DPERM_BLOCK_FLAG:
+			return NULL;
+		case DPERM_BLOCK_CATEGORY:
+			for (int i = 0; i < inner->count; i++)
+				if (!has_category(outer, &inner->categories[i], &at))
+					return "list of categories";
+			return NULL;
+		case DPERM_BLOCK_VECTOR:
+			return inner->count != outer->count ? "dimension" :
+				   inner->norm > outer->norm	? "norm" :
+												  NULL;
+		case DPERM_BLOCK_BOX:
+			return dperm_block_elements(inner) != dperm_block_elements(outer) ? "dimension" :
+				   box_within(outer, inner) ? NULL : "range";
+	}
+	return "kind";
 }

@@ -17,7 +17,6 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
-#include "base/compat.h"
 #include "base/host.h"
 #include "column/datum_values.h"
 #include "column/domain_checks.h"
@@ -53,36 +52,6 @@ dperm_encode_model(PG_FUNCTION_ARGS)
 	return encode(fcinfo, dperm_scorer_open_model);
 }
 
-/*
- * The object without keys whose value is null: these columns take their domain
- * from the catalog.
- */
-static Jsonb *
-without_nulls(Jsonb *json)
-{
-	JsonbIterator *it = JsonbIteratorInit(&json->root);
-	JsonbInState state = {0};
-	JsonbIteratorToken token;
-	JsonbValue	key,
-				value;
-
-	if (!JB_ROOT_IS_OBJECT(json))
-		return json;			/* dperm_domains_read() raises the error */
-	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
-	{
-		if (token != WJB_KEY)
-			continue;
-		(void) JsonbIteratorNext(&it, &value, true);
-		if (value.type == jbvNull)
-			continue;
-		pushJsonbValue(&state, WJB_KEY, &key);
-		pushJsonbValue(&state, WJB_VALUE, &value);
-	}
-	pushJsonbValue(&state, WJB_END_OBJECT, NULL);
-	return JsonbValueToJsonb(state.result);
-}
-
 /* Is the column a key of the object? */
 static bool
 names_column(Jsonb *json, const DpermColumn *column)
@@ -95,7 +64,10 @@ names_column(Jsonb *json, const DpermColumn *column)
 	return findJsonbValueFromContainer(&json->root, JB_FOBJECT, &key) != NULL;
 }
 
-/* The encoder whose features are the listed columns of the rows' table. */
+/*
+ * The encoder whose features are the listed columns of the rows' table. Those
+ * whose value is null take their domain from the catalog.
+ */
 static void
 open_domains(Datum value, Oid features_type, DpermScored *out)
 {
@@ -111,25 +83,20 @@ open_domains(Datum value, Oid features_type, DpermScored *out)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("domains can only be applied to the rows of a table or view"),
 				 errhint("Pass the alias of a table, or encode with a model.")));
-	columns = dperm_domains_read(relation, without_nulls(json), dperm_encode_dimension, &count);
+	columns = dperm_domains_read(relation, NULL, &count);
+	dperm_domains_give(relation, columns, count, json, true);
 	blocks = palloc(sizeof(DpermBlock) * Max(count, 1));
 	for (int i = 0; i < count; i++)
 	{
 		if (!names_column(json, &columns[i]))
 			continue;
-		if (!columns[i].known)
+		if (!dperm_column_known(&columns[i]))
 			dperm_domains_missing(&columns[i]);
 		blocks[chosen] = columns[i].block;
 		blocks[chosen].column.bytes = columns[i].name;
 		blocks[chosen].column.len = strlen(columns[i].name);
 		chosen++;
 	}
-	if (chosen != (int) JB_ROOT_COUNT(json))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("a key with value null in domains is not a column of \"%s\"",
-						get_rel_name(relation)),
-				 errhint("Keys are column names; they are case-sensitive.")));
 	out->model = NULL;
 	out->encoder =
 		dperm_host_check_encoder((DpermEncoder) {.block_count = chosen, .blocks = blocks});

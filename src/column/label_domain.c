@@ -16,8 +16,8 @@
 
 #include "base/class_list.h"
 #include "base/message.h"
-#include "column/domain_catalog.h"
 #include "column/domain_types.h"
+#include "column/domains.h"
 #include "column/label_domain.h"
 #include "column/label_value.h"
 #include "core/base/classes.h"
@@ -45,7 +45,8 @@ datum_of(const DpermLabel *label, const char *text, int32 typmod)
 static Values
 listed_values(const DpermColumn *column)
 {
-	bool		categories = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
+	bool		categories = dperm_column_known(column) &&
+		column->block.kind == DPERM_BLOCK_CATEGORY;
 	const DpermText *texts = categories ? column->block.categories : column->values;
 	int			count = categories ? column->block.count : column->value_count;
 	Values		values = {palloc(sizeof(char *) * Max(count, 1)), 0};
@@ -56,7 +57,7 @@ listed_values(const DpermColumn *column)
 		double		number = categories ? 0 : strtod(text, NULL);
 
 		/* bounds of an argument or a registration may leave some of the catalog's numbers */
-		if (!categories && column->known &&
+		if (!categories && dperm_column_known(column) &&
 			(number < column->block.low || number > column->block.high))
 			continue;
 		/* lists have numbers of single precision as doubles */
@@ -140,10 +141,10 @@ check_listed(const DpermLabel *label, const DpermColumn *column, const Values *v
 static void
 init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
 {
-	bool		known = column->known && column->block.kind == DPERM_BLOCK_NUMBER;
+	bool		known = dperm_column_known(column) && column->block.kind == DPERM_BLOCK_NUMBER;
 	bool		specified = labels->low < labels->high;
 
-	if (specified && column->given &&
+	if (specified && dperm_column_given(column) &&
 		(labels->low != column->block.low || labels->high != column->block.high))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -154,7 +155,7 @@ init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *lab
 		labels->low = column->block.low;
 		labels->high = column->block.high;
 	}
-	else if (!specified && column->usable && column->block.kind == DPERM_BLOCK_NUMBER)
+	else if (!specified && column->block.kind == DPERM_BLOCK_NUMBER)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the bounds of label \"%s\" are not known", column->name),
@@ -173,7 +174,7 @@ has_two_numbers(const DpermColumn *column, const Values *values)
 
 	if (values->count == 0)
 		return (column->base == INT2OID || column->base == INT4OID || column->base == INT8OID) &&
-			column->known && column->block.low == 0 && column->block.high == 1;
+			dperm_column_known(column) && column->block.low == 0 && column->block.high == 1;
 	one = strtod(values->each[0], NULL);
 	other = strtod(values->each[values->count - 1], NULL);
 	return values->count == 2 && Max(one, other) == 1 &&
@@ -199,7 +200,7 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const Values *value
 	}
 	if (!dperm_domain_types_kind(column->base, &kind) || kind != DPERM_BLOCK_NUMBER)
 		return false;
-	if (!protected && !column->known)
+	if (!protected && !dperm_column_known(column))
 		return true;
 	if (!has_two_numbers(column, values))
 		ereport(ERROR,
@@ -268,13 +269,12 @@ dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
 						  .base = getBaseType(type),
 						  .typmod = -1,
 						  .block = {.kind = DPERM_BLOCK_CATEGORY}};
-	List	   *cache = NIL;
 
 	if (may_be_several && get_typtype(column.base) == TYPTYPE_ENUM)
 	{
 		Values		values;
 
-		dperm_domain_catalog_read(&cache, InvalidOid, &column);
+		dperm_domains_of_type(&column);
 		values = listed_values(&column);
 		choose_several(&values, labels);
 	}

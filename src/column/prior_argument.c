@@ -10,7 +10,7 @@
 #include "utils/json.h"
 
 #include "base/arguments.h"
-#include "column/domain_narrow.h"
+#include "column/domains.h"
 #include "column/model_type.h"
 #include "column/prior_argument.h"
 #include "core/base/limits.h"
@@ -201,11 +201,11 @@ difference(const DpermOptions *options, const DpermColumn *column, const DpermBl
 	bool		linear = options->kernel.kind == DPERM_KERNEL_LINEAR;
 	const char *fault = NULL;
 
-	if (column->given)
+	if (dperm_column_given(column))
 	{
-		fault = dperm_domain_narrow_fault(block, &column->block);
+		fault = dperm_domains_fault(block, &column->block);
 		if (fault == NULL)
-			fault = dperm_domain_narrow_fault(&column->block, block);
+			fault = dperm_domains_fault(&column->block, block);
 		if (fault == NULL && linear && column->knotted && !same_knots(&column->block, block))
 			fault = "list of knots";
 	}
@@ -214,7 +214,8 @@ difference(const DpermOptions *options, const DpermColumn *column, const DpermBl
 	else if (options->norm != 0 && options->norm != block->norm)
 		fault = "norm";
 	if (fault == NULL && linear && dperm_block_is_number(block) && options->knots > 0 &&
-		!(column->given && column->knotted) && (options->knots != block->count || block->knots))
+		!(dperm_column_given(column) && column->knotted) &&
+		(options->knots != block->count || block->knots))
 		fault = "number of knots";
 	return fault;
 }

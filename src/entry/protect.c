@@ -25,9 +25,9 @@
 #include "base/message.h"
 #include "base/result_set.h"
 #include "budget/debit.h"
-#include "column/domain_print.h"
+#include "column/domain_json.h"
+#include "column/domain_types.h"
 #include "column/domains.h"
-#include "column/encode.h"
 #include "entry/administer.h"
 #include "protect/protection.h"
 #include "query/persons.h"
@@ -133,7 +133,7 @@ settle_domains(const DpermRegistration *before, Jsonb *given)
 	DpermColumn *columns = dperm_registered_columns_replace(before, given, &count);
 
 	for (int i = 0; i < count; i++)
-		if (columns[i].given &&
+		if (dperm_column_given(&columns[i]) &&
 			(columns[i].knotted || columns[i].block.kind == DPERM_BLOCK_TIME ||
 			 columns[i].base == TIMETZOID))
 		{
@@ -143,7 +143,7 @@ settle_domains(const DpermRegistration *before, Jsonb *given)
 			appendStringInfoChar(&text, '{');
 			escape_json(&text, columns[i].name);
 			appendStringInfoChar(&text, ':');
-			dperm_domain_print(&text, &columns[i]);
+			dperm_domain_json_print(&text, &columns[i]);
 			appendStringInfoChar(&text, '}');
 			domains = DirectFunctionCall2(
 				jsonb_concat, domains, DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
@@ -172,7 +172,7 @@ tell_columns(Oid relation)
 		if (dperm_protection_lists(registration, &columns[i]))
 		{
 			dperm_protection_check_fit(relation, &columns[i]);
-			if (columns[i].usable && !columns[i].known)
+			if (dperm_column_usable(&columns[i]) && !dperm_column_known(&columns[i]))
 				appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", columns[i].name);
 		}
 	if (names.len > 0)
@@ -256,18 +256,20 @@ usable_registration(Oid relation)
 static void
 put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 {
-	char	   *origin = column->known ? column->origin :
-		column->misfit ? psprintf("%s: %s", column->origin, column->lack) : column->lack;
+	bool		known = dperm_column_known(column);
+	char	   *origin = known ? column->origin :
+		column->from != DPERM_DOMAIN_MISFIT ? column->lack :
+		psprintf("%s: %s", column->origin, column->lack);
 	StringInfoData json;
 	Datum		values[5] = {DirectFunctionCall1(namein, CStringGetDatum(column->name)),
 	ObjectIdGetDatum(column->type)};
-	bool		nulls[5] = {false, false, !column->known, origin == NULL, column->known};
+	bool		nulls[5] = {false, false, !known, origin == NULL, known};
 
 	initStringInfo(&json);
-	if (column->known)
-		dperm_domain_print(&json, column);
+	if (known)
+		dperm_domain_json_print(&json, column);
 	else
-		dperm_domain_print_template(&json, column);
+		dperm_domain_json_template(&json, column);
 	values[2] = values[4] = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 	if (origin)
 		values[3] = CStringGetTextDatum(origin);
@@ -285,13 +287,14 @@ dp_domains(PG_FUNCTION_ARGS)
 	const DpermRegistration *registration = usable_registration(relation);
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	DpermBlockKind kind;
 	int			count;
 	DpermColumn *columns = registration ?
 		dperm_registered_columns_read(registration, NULL, &count) :
-		dperm_domains_read(relation, NULL, dperm_encode_dimension, &count);
+		dperm_domains_read(relation, NULL, &count);
 
 	for (int i = 0; i < count; i++)
-		if (columns[i].usable &&
+		if (dperm_domain_types_kind(columns[i].base, &kind) &&
 			(registration == NULL || dperm_protection_lists(registration, &columns[i])))
 			put_domain(store, desc, &columns[i]);
 	return (Datum) 0;

@@ -17,7 +17,7 @@
 #include "utils/rel.h"
 
 #include "budget/debit.h"
-#include "column/domain_narrow.h"
+#include "column/domains.h"
 #include "core/privacy/claim.h"
 #include "protect/protection.h"
 #include "relation/relation.h"
@@ -380,7 +380,7 @@ dperm_protection_check_column(const DpermRegistration *registration, const Dperm
 void
 dperm_protection_check_fit(Oid relation, const DpermColumn *column)
 {
-	if (column->misfit)
+	if (column->from == DPERM_DOMAIN_MISFIT)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the registered domain of column \"%s\" of protected relation \"%s\" no "
@@ -422,14 +422,14 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 	const char *fault;
 
 	dperm_protection_check_fit(registration->relation, column);
-	if (!column->known)
+	if (!dperm_column_known(column))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of protected relation \"%s\" has no domain", column->name,
 						get_rel_name(registration->relation)),
 				 errhint("The owner of the relation has to register one with dp_protect, or "
 						 "declare it with a CHECK constraint.")));
-	fault = dperm_domain_narrow_fault(&column->block, block);
+	fault = dperm_domains_fault(&column->block, block);
 	if (fault)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

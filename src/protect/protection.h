@@ -111,7 +111,8 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 
 /*
  * The same for dp_protect, with domains that are to be registered in place of
- * those before. Knots without a range are for the range that the column had.
+ * those of the same columns before; null removes one. Knots without a range are
+ * for the range that the column had.
  */
 extern DpermColumn *
 dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains, int *count);

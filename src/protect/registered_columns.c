@@ -9,7 +9,6 @@
 #include "base/message.h"
 #include "column/domain_json.h"
 #include "column/domains.h"
-#include "column/encode.h"
 #include "protect/protection.h"
 
 /*
@@ -26,14 +25,14 @@ read_registered(DpermColumn *column, JsonbValue *domain)
 	PG_TRY();
 	{
 		dperm_domain_json_parse(column, domain);
+		column->from = DPERM_DOMAIN_REGISTERED;
 	}
 	PG_CATCH();
 	{
 		char	   *message = dperm_message_data_error(context);
 
 		*column = before;
-		column->known = false;
-		column->given = column->misfit = true;
+		column->from = DPERM_DOMAIN_MISFIT;
 		column->lack = message;
 	}
 	PG_END_TRY();
@@ -69,7 +68,8 @@ detail_in(JsonbValue *domain, const char *key)
 static DpermColumn
 column_before(const DpermColumn *catalog, const DpermColumn *column, JsonbValue *domain)
 {
-	return column->known && detail_in(domain, "knots") && !detail_in(domain, "range") &&
+	return dperm_column_known(column) &&
+		detail_in(domain, "knots") && !detail_in(domain, "range") &&
 		(dperm_block_is_number(&column->block) || column->block.kind == DPERM_BLOCK_BOX) ?
 		*column : *catalog;
 }
@@ -108,7 +108,6 @@ give_shown(const DpermRegistration *registration, DpermColumn *catalog, DpermCol
 		catalog->closed_in = table->relation;
 	give_registered(table, get_attname(table->relation, there.number, false), catalog, column,
 					psprintf("registration of \"%s\"", get_rel_name(table->relation)));
-	column->given = false;
 	column->closed_in = catalog->closed_in;
 }
 
@@ -121,7 +120,7 @@ as_registered(const DpermRegistration *registration, DpermColumn **catalog, int 
 {
 	DpermColumn *columns;
 
-	*catalog = dperm_domains_read(registration->relation, NULL, dperm_encode_dimension, count);
+	*catalog = dperm_domains_read(registration->relation, NULL, count);
 	columns = palloc(sizeof(*columns) * Max(*count, 1));
 	for (int i = 0; i < *count; i++)
 	{
@@ -141,7 +140,7 @@ as_registered(const DpermRegistration *registration, DpermColumn **catalog, int 
 static void
 check_no_knots(const DpermColumn *column, Jsonb *domains)
 {
-	if (column->known && column->block.kind == DPERM_BLOCK_CATEGORY &&
+	if (dperm_column_known(column) && column->block.kind == DPERM_BLOCK_CATEGORY &&
 		detail_in(domain_in(domains, column->name), "knots"))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -153,16 +152,13 @@ check_no_knots(const DpermColumn *column, Jsonb *domains)
 /* Give columns, in place of their domains, those of an argument. */
 static DpermColumn *
 give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns, int count,
-		   Jsonb *domains)
+		   Jsonb *domains, bool may_be_null)
 {
 	DpermColumn *asked = palloc(sizeof(*asked) * Max(count, 1));
 
 	for (int i = 0; i < count; i++)
-	{
 		asked[i] = column_before(&catalog[i], &columns[i], domain_in(domains, columns[i].name));
-		asked[i].given = false;
-	}
-	dperm_domains_give(relation, asked, count, domains);
+	dperm_domains_give(relation, asked, count, domains, may_be_null);
 	return asked;
 }
 
@@ -177,25 +173,22 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 	DpermColumn *columns = as_registered(registration, &catalog, count);
 	DpermColumn *asked;
 
-	/* a registered domain is not an argument */
-	for (int i = 0; i < *count; i++)
-		columns[i].given = false;
 	if (domains == NULL)
 		return columns;
 	for (int i = 0; i < *count; i++)
 		if (dperm_protection_lists(registration, &columns[i]))
 			check_no_knots(&columns[i], domains);
-	asked = give_asked(registration->relation, catalog, columns, *count, domains);
+	asked = give_asked(registration->relation, catalog, columns, *count, domains, false);
 	for (int i = 0; i < *count; i++)
 
 		/* one that no longer fits is refused when it is used */
-		if (asked[i].given && dperm_protection_lists(registration, &columns[i]) &&
-			!columns[i].misfit)
+		if (dperm_column_given(&asked[i]) && dperm_protection_lists(registration, &columns[i]) &&
+			columns[i].from != DPERM_DOMAIN_MISFIT)
 		{
 			dperm_protection_check_block(registration, &columns[i], &asked[i].block);
 			columns[i].block = asked[i].block;
 			columns[i].knotted = asked[i].knotted;
-			columns[i].given = true;
+			columns[i].from = DPERM_DOMAIN_GIVEN;
 		}
 	return columns;
 }
@@ -207,5 +200,5 @@ dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains
 	DpermColumn *catalog;
 	DpermColumn *columns = as_registered(before, &catalog, count);
 
-	return give_asked(before->relation, catalog, columns, *count, domains);
+	return give_asked(before->relation, catalog, columns, *count, domains, true);
 }

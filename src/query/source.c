@@ -20,7 +20,6 @@
 
 #include "base/class_list.h"
 #include "column/domains.h"
-#include "column/encode.h"
 #include "column/label_domain.h"
 #include "column/prior_argument.h"
 #include "column/reader.h"
@@ -98,7 +97,7 @@ check_protection(const DpermSource *source, const DpermSourceNames *names,
 		 * a model has the domains that it was trained with, and its release
 		 * costs the same with any of them
 		 */
-		if (!names->blocks && !features[i]->known)
+		if (!names->blocks && !dperm_column_known(features[i]))
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
 	}
 	dperm_protection_check_options(registration, options);
@@ -118,7 +117,7 @@ choose_known(DpermSource *source, DpermColumn *columns, int count, const DpermCo
 		if (&columns[i] == label || (unit && strcmp(columns[i].name, unit) == 0) ||
 			(source->registration && !dperm_protection_lists(source->registration, &columns[i])))
 			continue;
-		if (columns[i].known)
+		if (dperm_column_known(&columns[i]))
 			features[chosen++] = &columns[i];
 		else
 			appendStringInfo(&left_out, "%s\"%s\"", left_out.len > 0 ? ", " : "", columns[i].name);
@@ -178,7 +177,7 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 {
 	DpermBlock	block = dperm_options_vector_block(options);
 
-	if (column->given && (options->norm != 0 || options->dimension != 0))
+	if (dperm_column_given(column) && (options->norm != 0 || options->dimension != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the dimension and %s of column \"%s\" are specified in domains",
@@ -192,7 +191,7 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 			block.count = options->dimension * Max(block.each, 1);
 		return block;
 	}
-	if (column->known)
+	if (dperm_column_known(column))
 	{
 		if (block.count == 0)
 			block.count = column->block.count;
@@ -253,7 +252,7 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 {
 	source->block_count = count;
 	source->blocks = palloc0(sizeof(DpermBlock) * count);
-	if (count == 1 && features[0]->usable && is_vector(&features[0]->block))
+	if (count == 1 && is_vector(&features[0]->block))
 		source->blocks[0] = lone_vector(features[0], options);
 	else if (options->norm != 0 || options->dimension != 0)
 		ereport(ERROR,
@@ -264,7 +263,7 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 	else
 		for (int i = 0; i < count; i++)
 		{
-			if (!features[i]->known)
+			if (!dperm_column_known(features[i]))
 				dperm_domains_missing(features[i]);
 			source->blocks[i] = features[i]->block;
 		}
@@ -299,7 +298,7 @@ block_names(const DpermBlock *blocks, int count)
 static void
 check_dimension(const DpermSource *source, const DpermColumn *column, const DpermBlock *block)
 {
-	if (column->known && is_vector(&column->block) && is_vector(block) &&
+	if (dperm_column_known(column) && is_vector(&column->block) && is_vector(block) &&
 		dperm_block_elements(&column->block) != dperm_block_elements(block))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -541,7 +540,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		unit = dperm_protection_unit(registration, unit);
 	columns = registration ?
 		dperm_registered_columns_read(registration, names->domains, &column_count) :
-		dperm_domains_read(source->relation, names->domains, dperm_encode_dimension, &column_count);
+		dperm_domains_read(source->relation, names->domains, &column_count);
 	label = find_column(source, columns, column_count, names->label, "label");
 	if (names->blocks)
 	{

@@ -17,8 +17,8 @@ CREATE VIEW registered AS SELECT unit, columns, domains FROM dp_protected WHERE 
 SELECT dp_budget_create('again', epsilon => 4);
 SELECT dp_protect('visits', 'again', unit => 'person_id', columns => '{age,bmi,ward,ill}', domains => '{"bmi": [10, 60], "ward": ["a", "b"]}');
 
--- The owner corrects a domain: neither the unit nor closed columns are lost
-SELECT dp_protect('visits', 'again', domains => '{"bmi": [10, 70], "ward": ["a", "b"]}');
+-- The owner corrects a domain: neither the unit nor closed columns nor other domains are lost
+SELECT dp_protect('visits', 'again', domains => '{"bmi": [10, 70]}');
 TABLE registered;
 SELECT details FROM dp_ledger WHERE budget = 'again' ORDER BY entry DESC LIMIT 1;
 -- so it is with all other arguments
@@ -34,8 +34,10 @@ END $$;
 SELECT u <> '' AS new_unit, c <> '' AS new_columns, d <> '' AS new_domains,
        unit = CASE WHEN u = '' THEN 'person_id' ELSE 'clinic_id' END AS unit, columns = CASE WHEN c = '' THEN '{age,bmi,ward,ill}'::name[] ELSE '{age,bmi,ill}' END AS columns, domains
 FROM unnest(ARRAY['', $$, unit => 'clinic_id'$$]) u, unnest(ARRAY['', $$, columns => '{ill,bmi,age}'$$]) c, unnest(ARRAY['', $$, domains => '{"bmi": [10, 50]}'$$]) d, tried(u || c || d) ORDER BY 1, 2, 3;
--- an object without a domain is none
-SELECT * FROM tried($$, domains => '{}'$$);
+-- domains are corrected one by one: null removes one, also of a column that is not listed any more
+SELECT d, domains FROM unnest(ARRAY['{}', '{"age": [0, 90]}', '{"bmi": null}', '{"bmi": null, "age": {"knots": 3}}', '{"ward": null, "bmi": null}', '{"age": null}', '{"clinic_id": null}']) d, tried(format(', domains => %L', d)) ORDER BY d;
+SELECT domains FROM tried($$, columns => '{bmi,ill}', domains => '{"ward": null, "bmi": [10, 50]}'$$);
+SELECT outcomes($f$ tried($$, domains => ?$$) $f$, $$ '{"none": null}' | '{"bmi": {"range": null}}' | 'null' $$);
 TABLE registered;
 -- domains that are given must be of listed columns, listed now or before; no
 -- columns at all are a mistake
@@ -73,7 +75,11 @@ ALTER TABLE visits ALTER ward TYPE int USING 1;
 SAVEPOINT s;
 SELECT dp_protect('visits', 'again');
 ROLLBACK TO s;
+SELECT dp_protect('visits', 'again', domains => '{"bmi": [10, 60]}');
+ROLLBACK TO s;
 SELECT dp_protect('visits', 'again', domains => '{"ward": [0, 1]}');
+TABLE registered;
+SELECT dp_protect('visits', 'again', domains => '{"ward": null}');
 TABLE registered;
 ROLLBACK;
 
@@ -125,6 +131,8 @@ SELECT budget, act, relation, details FROM dp_ledger WHERE budget = ANY ('{first
 -- what is omitted stays, also that of a view
 SELECT dp_protect('young');
 SELECT dp_protect('young', domains => '{"twice": [0, 30]}');
+SELECT relation, budget, unit, columns, domains FROM dp_protected WHERE relation = 'again.young';
+SELECT dp_protect('young', domains => '{"twice": null, "ill": [false, true]}');
 SELECT relation, budget, unit, columns, domains FROM dp_protected WHERE relation = 'again.young';
 SELECT dp_unprotect('young');
 SELECT dp_unprotect('young');
