@@ -90,7 +90,7 @@ ALTER DEFAULT PRIVILEGES REVOKE ALL ON SCHEMAS FROM dperm_install_guest, PUBLIC;
 ALTER DEFAULT PRIVILEGES REVOKE ALL ON FUNCTIONS FROM dperm_install_guest;
 SHOW search_path;
 SELECT privilege_type, string_agg(DISTINCT grantee::regrole::text, ' ') AS held_by_others FROM pg_namespace, aclexplode(nspacl) WHERE nspname = 'dperm' AND grantee <> nspowner GROUP BY 1;
-SELECT relname, privilege_type, grantee::regrole AS held_by_others FROM pg_class, aclexplode(relacl) WHERE relnamespace = 'dperm'::regnamespace AND grantee <> relowner;
+SELECT relname, privilege_type, grantee::regrole AS held_by_others FROM pg_class, aclexplode(relacl) WHERE relnamespace = 'dperm'::regnamespace AND grantee <> relowner ORDER BY 1, 2;
 SELECT DISTINCT grantee::regrole AS called_by_others FROM pg_proc, aclexplode(proacl) WHERE pronamespace = 'dperm'::regnamespace AND grantee <> proowner;
 DROP OWNED BY dperm_install_guest;
 DROP ROLE dperm_install_guest;
