@@ -32,16 +32,30 @@ typedef union OptionValue
 	ArrayType  *array;			/* text[] */
 } OptionValue;
 
-/* An entry of the table. */
+/*
+ * An entry of the table. A value is stored as its type says: as double, int,
+ * int64 or char *; a boolean, and the number of a word, as int; a list of
+ * classes in DpermLabels.
+ */
 typedef struct Option
 {
 	const char *name;
 	Oid			type;			/* of the SQL argument */
-	/* raises an error for a value out of range */
-	void		(*set) (DpermOptions *options, OptionValue value);
+	size_t		at;				/* where in DpermOptions its value is */
 	int			places;			/* any of DpermOptionPlace */
+	const char *hint;			/* what it means; NULL for words, which are listed */
+
+	/* the range of a number, unless fault says it, or of the numbers of words */
+	double		least;
+	double		most;
+	const char *also;			/* a number that is valid, too; or NULL */
+	const char *(*word) (int number);	/* the word with a number; it may be NULL */
+	/* what else is wrong with a value, once it is stored; or NULL */
+	const char *(*fault) (const DpermOptions *options);
+
+	size_t		given;			/* where it is noted that there is a value; 0: nowhere */
 	int			learners;		/* any of 1 << DpermLearner; 0: all */
-	const char *required;		/* the hint for NULL; NULL: there is a default */
+	bool		required;
 } Option;
 
 /* Combinations of places that many options share. */
@@ -52,301 +66,206 @@ typedef struct Option
 #define SVM (1 << DPERM_LEARNER_SVM)
 #define LINREG (1 << DPERM_LEARNER_LINREG)
 
-static void
-set_epsilon(DpermOptions *options, OptionValue value)
-{
-	double		epsilon = value.number;
+#define AT(member) offsetof(DpermOptions, member)
 
-	if (isnan(epsilon) || epsilon <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be greater than zero"),
-				 errhint("Typical values are between 0.1 and 10; 'Infinity' trains without "
-						 "privacy.")));
-	if (epsilon < DPERM_EPSILON_MIN)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be at least %g", DPERM_EPSILON_MIN),
-				 errhint("Typical values are between 0.1 and 10; no model is useful at a smaller "
-						 "epsilon.")));
-	if (epsilon > DPERM_EPSILON_MAX && !isinf(epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be at most %d, or 'Infinity'", DPERM_EPSILON_MAX),
-				 errhint("A larger epsilon gives no protection; use 'Infinity' to train without "
-						 "privacy.")));
-	options->epsilon = epsilon;
+static const char *
+method_word(int number)
+{
+	return number < 0 ? "auto" : dperm_mechanism_name(number);
 }
 
-static void
-set_delta(DpermOptions *options, OptionValue value)
+static const char *
+noise_word(int number)
 {
-	double		delta = value.number;
-
-	if (!(delta == 0 || (delta >= DPERM_DELTA_MIN && delta < 1)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
-				 errhint("delta should be much smaller than 1 divided by the number of rows, or 0 "
-						 "for pure epsilon.")));
-	options->delta = delta;
+	return number == DPERM_NOISE_SHAPED ? "shaped" : "ball";
 }
 
-static void
-set_neighbours(DpermOptions *options, OptionValue value)
+/* Only support vector machines have a choice of losses. */
+static const char *
+loss_word(int number)
 {
-	int			neighbours = dperm_claim_neighbours_parse(value.text);
-
-	if (neighbours < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown neighbours \"%s\"", value.text),
-				 errhint("Use 'replace' or 'remove'.")));
-	options->neighbours = (DpermNeighbours) neighbours;
+	return dperm_loss_entry(number)->learner == DPERM_LEARNER_SVM ? dperm_loss_name(number) : NULL;
 }
 
-static void
-set_lambda(DpermOptions *options, OptionValue value)
+static const char *
+delta_fault(const DpermOptions *options)
 {
-	double		lambda = value.number;
-
-	if (isnan(lambda) || lambda < 0 || lambda > DPERM_LAMBDA_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("lambda must be between 0 and %g", DPERM_LAMBDA_MAX),
-				 errhint("Omit lambda to use a default that does not depend on the data.")));
-	options->lambda = lambda;
+	return options->delta == 1 ? "delta must be less than 1" : NULL;
 }
 
-static void
-set_method(DpermOptions *options, OptionValue value)
+static const char *
+bounds_fault(const DpermOptions *options)
 {
-	const char *name = value.text;
-
-	options->automatic = strcmp(name, "auto") == 0;
-	if (!options->automatic && !dperm_mechanism_parse(name, &options->method))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown method \"%s\"", name),
-				 errhint("Use 'auto', 'objective' or 'output'.")));
+	return dperm_block_are_bounds(options->labels.low, options->labels.high) ? NULL :
+		   "bounds must be between -1e300 and 1e300, and the lower one below the upper one";
 }
 
-static void
-set_analysis(DpermOptions *options, OptionValue value)
+/* The range of h depends on the loss. */
+static const char *
+h_fault(const DpermOptions *options)
 {
-	const char *name = value.text;
-
-	if (!dperm_calibrate_analysis_parse(name, &options->analysis))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown analysis \"%s\"", name),
-				 errhint("Use 'sharp' or 'paper'.")));
+	return dperm_loss_fault(options->loss);
 }
 
-static void
-set_noise(DpermOptions *options, OptionValue value)
+static const char *
+kernel_features_fault(const DpermOptions *options)
 {
-	const char *name = value.text;
-
-	if (strcmp(name, "shaped") == 0)
-		options->noise = DPERM_NOISE_SHAPED;
-	else if (strcmp(name, "ball") == 0)
-		options->noise = DPERM_NOISE_BALL;
-	else
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown noise \"%s\"", name),
-				 errhint("Use 'shaped' or 'ball'.")));
+	return options->kernel.features % 2 != 0 ? "kernel_features must be an even number" : NULL;
 }
 
-static void
-set_positive(DpermOptions *options, OptionValue value)
-{
-	options->labels.positive = value.text;
-}
-
-static void
-set_classes(DpermOptions *options, OptionValue value)
-{
-	dperm_class_list_take(&options->labels, value.array);
-}
-
-static void
-set_bounds(DpermOptions *options, OptionValue value)
-{
-	if (!dperm_block_are_bounds(value.pair[0], value.pair[1]))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bounds must be between -1e300 and 1e300, and the lower one below the "
-						"upper one"),
-				 errhint("bounds is the public range of the label, as in bounds => '{0,120}'.")));
-	options->labels.low = value.pair[0] + 0.0;	/* no negative zero */
-	options->labels.high = value.pair[1] + 0.0;
-}
-
-static void
-set_intercept(DpermOptions *options, OptionValue value)
-{
-	options->intercept = value.flag;
-}
-
-/* The losses of a learner, for a hint. */
-static char *
-loss_names(DpermLearner learner)
-{
-	StringInfoData names;
-
-	initStringInfo(&names);
-	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
-		if (dperm_loss_entry(i)->learner == learner &&
-			dperm_loss_entry(i)->label != DPERM_LABEL_SEVERAL)
-			appendStringInfo(&names, "%s'%s'", names.len > 0 ? " or " : "",
-							 dperm_loss_entry(i)->name);
-	return names.data;
-}
-
-static void
-set_loss(DpermOptions *options, OptionValue value)
-{
-	const char *name = value.text;
-	DpermLossKind kind;
-
-	if (!dperm_loss_parse(name, &kind) || dperm_loss_entry(kind)->learner != options->learner)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown loss \"%s\" "
-						"for a %s", name, dperm_loss_learner_name(options->learner)),
-				 errhint("Use %s.", loss_names(options->learner))));
-	options->loss.kind = kind;
-}
-
-static void
-set_h(DpermOptions *options, OptionValue value)
-{
-	DpermLoss	loss = {options->loss.kind, value.number};
-	const char *fault = dperm_loss_fault(loss);
-
-	if (fault)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s", fault),
-				 errhint("The default is %g.", dperm_loss_default(options->learner).h)));
-	options->loss = loss;
-}
-
-static void
-set_norm(DpermOptions *options, OptionValue value)
-{
-	double		norm = value.number;
-
-	if (!(norm >= DPERM_NORM_MIN && norm <= DPERM_NORM_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("norm must be between %g and %g", DPERM_NORM_MIN, DPERM_NORM_MAX),
-				 errhint("norm is a public bound on the norm of the vectors; larger vectors are "
-						 "scaled down to it.")));
-	options->norm = norm;
-}
-
-static void
-set_dimension(DpermOptions *options, OptionValue value)
-{
-	double		dimension = value.number;
-
-	/* one coordinate less, so that there is always room for an intercept */
-	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX - 1) || dimension != floor(dimension))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("dimension must be a whole number between 1 and %d", DPERM_DIM_MAX - 1),
-				 errhint("dimension is the number of elements of the feature vectors.")));
-	options->dimension = (int) dimension;
-}
-
-static void
-set_knots(DpermOptions *options, OptionValue value)
-{
-	double		knots = value.number;
-
-	if (!(knots >= 1 && knots <= DPERM_DIM_MAX - 1) || knots != floor(knots))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("knots must be a whole number between 1 and %d", DPERM_DIM_MAX - 1),
-				 errhint("knots is the number of points of each number's curve; 1 is a straight "
-						 "line.")));
-	options->knots = (int) knots;
-}
-
-static void
-set_kernel(DpermOptions *options, OptionValue value)
-{
-	const char *name = value.text;
-
-	if (!dperm_encoder_kernel_parse(name, &options->kernel.kind))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown kernel \"%s\"", name),
-				 errhint("Use 'linear', 'gaussian', 'laplacian', 'cauchy' or 'matern'.")));
-	options->has_kernel = true;
-}
-
-static void
-set_gamma(DpermOptions *options, OptionValue value)
-{
-	double		gamma = value.number;
-
-	if (!(gamma >= DPERM_GAMMA_MIN && gamma <= DPERM_GAMMA_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("gamma must be between %g and %g", DPERM_GAMMA_MIN, DPERM_GAMMA_MAX),
-				 errhint("gamma is the bandwidth of the kernel, for vectors of norm at most 1.")));
-	options->kernel.gamma = gamma;
-}
-
-static void
-set_kernel_features(DpermOptions *options, OptionValue value)
-{
-	double		features = value.number;
-
-	if (!(features >= 2 && features <= DPERM_DIM_MAX - 2) || fmod(features, 2) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("kernel_features must be an even number between 2 and %d",
-						DPERM_DIM_MAX - 2),
-				 errhint("More features approximate the kernel better but need more noise.")));
-	options->kernel.features = (int) features;
-}
-
-static void
-set_kernel_seed(DpermOptions *options, OptionValue value)
-{
-	options->kernel.seed = value.integer;
-	options->has_seed = true;
-}
-
-/* The options, in the order of the SQL declarations. */
+/*
+ * The options, in the order of the SQL declarations. There is always room for
+ * an intercept beside dimension, knots and kernel_features.
+ */
 static const Option table[] = {
-	{"epsilon", FLOAT8OID, set_epsilon, ARGUMENT, .required =
-	"Typical values are between 0.1 and 10; 'Infinity' trains without privacy."},
-	{"lambda", FLOAT8OID, set_lambda, ARGUMENT | KEY},
-	{"method", TEXTOID, set_method, ARGUMENT | KEY},
-	{"analysis", TEXTOID, set_analysis, ARGUMENT | KEY},
-	{"positive", TEXTOID, set_positive, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LOGREG | SVM},
-	{"classes", TEXTARRAYOID, set_classes, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LOGREG},
-	{"bounds", FLOAT8ARRAYOID, set_bounds, ARGUMENT | DPERM_PLACE_AGGREGATE, .learners = LINREG},
-	{"intercept", BOOLOID, set_intercept, ARGUMENT | KEY},
-	{"norm", FLOAT8OID, set_norm, ARGUMENT | KEY},
-	{"dimension", INT4OID, set_dimension, ARGUMENT | KEY},
-	{"knots", INT4OID, set_knots, ARGUMENT | DPERM_PLACE_CANDIDATE},
-	{"kernel", TEXTOID, set_kernel, ARGUMENT | KEY},
-	{"gamma", FLOAT8OID, set_gamma, ARGUMENT | KEY},
-	{"kernel_features", INT4OID, set_kernel_features, ARGUMENT | KEY},
-	{"kernel_seed", INT8OID, set_kernel_seed, ARGUMENT | KEY},
-	{"noise", TEXTOID, set_noise, ARGUMENT | KEY},
-	{"delta", FLOAT8OID, set_delta, ARGUMENT | DPERM_PLACE_AGGREGATE},
-	{"neighbours", TEXTOID, set_neighbours, ARGUMENT | DPERM_PLACE_AGGREGATE},
-	{"loss", TEXTOID, set_loss, ARGUMENT | KEY, .learners = SVM},
-	{"h", FLOAT8OID, set_h, ARGUMENT | KEY, .learners = SVM | LINREG}
+	{"epsilon", FLOAT8OID, AT(epsilon), ARGUMENT,
+	"Typical values are between 0.1 and 10; 'Infinity' trains without privacy.",
+	DPERM_EPSILON_MIN, DPERM_EPSILON_MAX, .also = "Infinity", .required = true},
+	{"lambda", FLOAT8OID, AT(lambda), ARGUMENT | KEY,
+	"Omit lambda to use a default that does not depend on the data.", 0, DPERM_LAMBDA_MAX},
+	{"method", TEXTOID, AT(method), ARGUMENT | KEY, NULL,
+	-1, DPERM_METHOD_COUNT - 1, .word = method_word},
+	{"analysis", TEXTOID, AT(analysis), ARGUMENT | KEY, NULL,
+	DPERM_ANALYSIS_SHARP, DPERM_ANALYSIS_PAPER, .word = dperm_calibrate_analysis_name},
+	{"positive", TEXTOID, AT(labels.positive), ARGUMENT | DPERM_PLACE_AGGREGATE, NULL,
+	.learners = LOGREG | SVM},
+	{"classes", TEXTARRAYOID, AT(labels), ARGUMENT | DPERM_PLACE_AGGREGATE, NULL,
+	.learners = LOGREG},
+	{"bounds", FLOAT8ARRAYOID, AT(labels.low), ARGUMENT | DPERM_PLACE_AGGREGATE,
+	"bounds is the public range of the label, as in bounds => '{0,120}'.",
+	.fault = bounds_fault, .learners = LINREG},
+	{"intercept", BOOLOID, AT(intercept), ARGUMENT | KEY},
+	{"norm", FLOAT8OID, AT(norm), ARGUMENT | KEY,
+	"norm is a public bound on the norm of the vectors; larger vectors are scaled down to it.",
+	DPERM_NORM_MIN, DPERM_NORM_MAX},
+	{"dimension", INT4OID, AT(dimension), ARGUMENT | KEY,
+	"dimension is the number of elements of the feature vectors.",
+	1, DPERM_DIM_MAX - 1},
+	{"knots", INT4OID, AT(knots), ARGUMENT | DPERM_PLACE_CANDIDATE,
+	"knots is the number of points of each number's curve; 1 is a straight line.",
+	1, DPERM_DIM_MAX - 1},
+	{"kernel", TEXTOID, AT(kernel.kind), ARGUMENT | KEY, NULL,
+	DPERM_KERNEL_LINEAR, DPERM_KERNEL_MATERN, .word = dperm_encoder_kernel_name,
+	.given = AT(has_kernel)},
+	{"gamma", FLOAT8OID, AT(kernel.gamma), ARGUMENT | KEY,
+	"gamma is the bandwidth of the kernel, for vectors of norm at most 1.",
+	DPERM_GAMMA_MIN, DPERM_GAMMA_MAX},
+	{"kernel_features", INT4OID, AT(kernel.features), ARGUMENT | KEY,
+	"More features approximate the kernel better but need more noise.",
+	2, DPERM_DIM_MAX - 2, .fault = kernel_features_fault},
+	{"kernel_seed", INT8OID, AT(kernel.seed), ARGUMENT | KEY, NULL, .given = AT(has_seed)},
+	{"noise", TEXTOID, AT(noise), ARGUMENT | KEY, NULL,
+	DPERM_NOISE_SHAPED, DPERM_NOISE_BALL, .word = noise_word},
+	{"delta", FLOAT8OID, AT(delta), ARGUMENT | DPERM_PLACE_AGGREGATE,
+	"delta should be much smaller than 1 divided by the number of rows, or 0 for pure epsilon.",
+	DPERM_DELTA_MIN, 1, .also = "0", .fault = delta_fault},
+	{"neighbours", TEXTOID, AT(neighbours), ARGUMENT | DPERM_PLACE_AGGREGATE, NULL,
+	DPERM_NEIGHBOURS_REPLACE, DPERM_NEIGHBOURS_REMOVE, .word = dperm_claim_neighbours_name},
+	{"loss", TEXTOID, AT(loss.kind), ARGUMENT | KEY, NULL,
+	0, DPERM_LOSS_COUNT - 1, .word = loss_word, .learners = SVM},
+	{"h", FLOAT8OID, AT(loss.h), ARGUMENT | KEY,
+	"Omit h to use the default of the loss.",
+	.fault = h_fault, .learners = SVM | LINREG}
 };
+
+/* Raise for a value; without a hint of the option, with this one. */
+static _Noreturn void
+refuse(const Option *option, const char *message, const char *hint)
+{
+	if (option->hint)
+		hint = option->hint;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("%s", message),
+			 hint ? errhint("%s", hint) : 0));
+}
+
+/* Store a number, or raise an error for one out of range. */
+static void
+store_number(const Option *option, double number, void *at)
+{
+	bool		whole = option->type == INT4OID;
+
+	if (option->least < option->most &&
+		(!(number >= option->least && number <= option->most) ||
+		 (whole && number != floor(number))) &&
+		!(option->also && number == strtod(option->also, NULL)))
+		refuse(option, psprintf("%s must be %sbetween %g and %g%s%s", option->name,
+								whole ? "a whole number " : "", option->least, option->most,
+								option->also ? ", or " : "", option->also ? option->also : ""),
+			   NULL);
+	if (whole)
+		*(int *) at = (int) number;
+	else
+		*(double *) at = number + 0.0;	/* no negative zero */
+}
+
+/* Store the number of a word, or raise an error that lists the valid words. */
+static void
+store_word(const Option *option, const char *word, void *at)
+{
+	StringInfoData hint;
+	const char *last = NULL;
+
+	StaticAssertStmt(sizeof(DpermKernelKind) == sizeof(int), "words are stored as int");
+	initStringInfo(&hint);
+	for (int number = (int) option->least; number <= (int) option->most; number++)
+	{
+		const char *valid = option->word(number);
+
+		if (valid == NULL)
+			continue;
+		if (strcmp(valid, word) == 0)
+		{
+			memcpy(at, &number, sizeof(int));
+			return;
+		}
+		if (last)
+			appendStringInfo(&hint, "%s'%s'", hint.len > 0 ? ", " : "", last);
+		last = valid;
+	}
+	refuse(option, psprintf("unknown %s \"%s\"", option->name, word),
+		   psprintf("Use %s or '%s'.", hint.data, last));
+}
+
+/* Set an option; raises an error for a value that is not valid. */
+static void
+set(DpermOptions *options, const Option *option, OptionValue value)
+{
+	void	   *at = (char *) options + option->at;
+	const char *fault;
+
+	if (option->type == FLOAT8OID || option->type == INT4OID)
+		store_number(option, value.number, at);
+	else if (option->type == INT8OID)
+		*(int64 *) at = value.integer;
+	else if (option->type == BOOLOID)
+		*(int *) at = value.flag;
+	else if (option->type == TEXTOID && option->word)
+		store_word(option, value.text, at);
+	else if (option->type == TEXTOID)
+		*(const char **) at = value.text;
+	else if (option->type == FLOAT8ARRAYOID)
+		for (int i = 0; i < 2; i++)
+			((double *) at)[i] = value.pair[i] + 0.0;
+	else
+		dperm_class_list_take((DpermLabels *) at, value.array);
+	if (option->given > 0)
+		*((bool *) options + option->given) = true;
+	fault = option->fault ? option->fault(options) : NULL;
+	if (fault)
+		refuse(option, fault, NULL);
+}
+
+/* The option with a name, NULL if there is none. */
+static const Option *
+find(const char *name)
+{
+	for (int i = 0; i < lengthof(table); i++)
+		if (strcmp(table[i].name, name) == 0)
+			return &table[i];
+	return NULL;
+}
 
 /* May an option be specified at this place, for these options? */
 static bool
@@ -388,15 +307,13 @@ set_datum(DpermOptions *options, const Option *option, Datum datum, bool isnull)
 {
 	OptionValue value;
 
+	if (isnull && option->required)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", option->name),
+				 errhint("%s", option->hint)));
 	if (isnull)
-	{
-		if (option->required)
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not be null", option->name),
-					 errhint("%s", option->required)));
 		return;
-	}
 	switch (option->type)
 	{
 		case FLOAT8OID:
@@ -423,20 +340,14 @@ set_datum(DpermOptions *options, const Option *option, Datum datum, bool isnull)
 		default:
 			elog(ERROR, "option \"%s\" has a type without values", option->name);
 	}
-	option->set(options, value);
+	set(options, option, value);
 }
 
 /* Set one option from a datum. */
 void
 dperm_option_table_set(DpermOptions *options, const char *name, Datum value, bool isnull)
 {
-	for (int i = 0; i < lengthof(table); i++)
-		if (strcmp(table[i].name, name) == 0)
-		{
-			set_datum(options, &table[i], value, isnull);
-			return;
-		}
-	elog(ERROR, "there is no option \"%s\"", name);
+	set_datum(options, find(name), value, isnull);
 }
 
 /* Set all options that are arguments of a function. */
@@ -567,7 +478,7 @@ set_json(DpermOptions *options, const Option *option, JsonbValue *json)
 		default:
 			elog(ERROR, "option \"%s\" has a type without values", option->name);
 	}
-	option->set(options, value);
+	set(options, option, value);
 }
 
 /* The options that may be specified here, for a hint. */
@@ -594,30 +505,24 @@ allowed_names(const DpermOptions *options, DpermOptionPlace place)
 static void
 set_key(DpermOptions *options, DpermOptionPlace place, const char *key, JsonbValue *value)
 {
-	for (int i = 0; i < lengthof(table); i++)
-		if (strcmp(table[i].name, key) == 0 && is_allowed(&table[i], options, place))
-		{
-			set_json(options, &table[i], value);
-			return;
-		}
-	for (int i = 0; i < lengthof(table); i++)
-		if (strcmp(table[i].name, key) == 0 && place == DPERM_PLACE_CANDIDATE &&
-			is_allowed(&table[i], options, DPERM_PLACE_TUNE))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("%s cannot differ between candidates", key),
-					 errhint("Specify %s as an argument of the function.", key)));
-	for (int i = 0; i < lengthof(table); i++)
-		if (strcmp(table[i].name, key) == 0 && (table[i].places & place) != 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a %s does not have option \"%s\"",
-							dperm_loss_learner_name(options->learner), key),
-					 errhint("Its options are %s.", allowed_names(options, place))));
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown option \"%s\"", key),
-			 errhint("Valid options are %s.", allowed_names(options, place))));
+	const Option *option = find(key);
+
+	if (option && is_allowed(option, options, place))
+		set_json(options, option, value);
+	else if (option && place == DPERM_PLACE_CANDIDATE &&
+			 is_allowed(option, options, DPERM_PLACE_TUNE))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s cannot differ between candidates", key),
+				 errhint("Specify %s as an argument of the function.", key)));
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 option && (option->places & place) != 0 ?
+				 errmsg("a %s does not have option \"%s\"",
+						dperm_loss_learner_name(options->learner), key) :
+				 errmsg("unknown option \"%s\"", key),
+				 errhint("Valid options are %s.", allowed_names(options, place))));
 }
 
 /* Set options from a jsonb object. */

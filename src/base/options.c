@@ -24,8 +24,7 @@ dperm_options_init(DpermOptions *options, DpermLearner learner)
 	options->learner = learner;
 	options->loss = dperm_loss_default(learner);
 	options->labels.kind = dperm_loss_label(options->loss);
-	options->automatic = true;
-	options->method = DPERM_METHOD_OBJECTIVE;
+	options->method = -1;
 	options->analysis = DPERM_ANALYSIS_SHARP;
 	options->epsilon = NAN;
 	options->lambda = -1;
@@ -186,7 +185,7 @@ settle_kernel(DpermOptions *options)
 static bool
 may_be_sharp(const DpermOptions *options)
 {
-	return (options->automatic || options->method == DPERM_METHOD_OBJECTIVE) &&
+	return options->method != DPERM_METHOD_OUTPUT &&
 		   options->analysis == DPERM_ANALYSIS_SHARP;
 }
 
@@ -237,8 +236,8 @@ dperm_options_settle(DpermOptions *options)
 
 	/* some mechanisms raise lambda themselves as far as necessary */
 	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
-		(noiseless || (!options->automatic &&
-					   dperm_mechanism_entry((int) options->method)->check(&setup) != NULL)))
+		(noiseless || (options->method >= 0 &&
+					   dperm_mechanism_entry(options->method)->check(&setup) != NULL)))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("lambda must be at least %g %s", DPERM_LAMBDA_MIN,
 							   noiseless ? "when epsilon is "
@@ -345,7 +344,7 @@ static bool
 may_follow(const DpermOptions *options, DpermNoiseLaw law)
 {
 	return law == DPERM_LAW_GAUSSIAN ? options->delta > 0 :
-		   options->delta == 0 || (options->automatic && !options->gaussian_only);
+		   options->delta == 0 || (options->method < 0 && !options->gaussian_only);
 }
 
 /* The noise of an encoder: the least of what the laws that may be used need. */
@@ -456,14 +455,14 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 DpermSetup
 dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows)
 {
-	bool		choose = options->automatic && !options->objective_only;
-	DpermMethod method = options->automatic ? DPERM_METHOD_OBJECTIVE : options->method;
+	bool		choose = options->method < 0 && !options->objective_only;
+	DpermMethod method = Max(options->method, DPERM_METHOD_OBJECTIVE);
 	DpermSetup	best =
 		setup_of(options, method, options->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM, dim,
 				 noise, rows);
 	double		least = INFINITY;
 
-	if (!options->automatic || isinf(options->epsilon) || rows < 1)
+	if (options->method >= 0 || isinf(options->epsilon) || rows < 1)
 		return best;
 	for (int m = 0; m < DPERM_METHOD_COUNT; m++)
 		for (int law = 0; law < DPERM_LAW_COUNT; law++)
