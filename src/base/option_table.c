@@ -8,7 +8,6 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
@@ -21,26 +20,15 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 
-/* The value of an option; the type of the option tells which member. */
-typedef union OptionValue
-{
-	double		number;			/* float8, and integer: a JSON number need not be an integer */
-	int64		integer;		/* bigint */
-	bool		flag;			/* boolean */
-	char	   *text;			/* text */
-	double		pair[2];		/* float8[] with two elements */
-	ArrayType  *array;			/* text[] */
-} OptionValue;
-
 /*
  * An entry of the table. A value is stored as its type says: as double, int,
- * int64 or char *; a boolean, and the number of a word, as int; a list of
- * classes in DpermLabels.
+ * int64 or char *; a boolean, and the number of a word, as int; a pair as two
+ * doubles, and a list of classes in DpermLabels.
  */
 typedef struct Option
 {
 	const char *name;
-	Oid			type;			/* of the SQL argument */
+	Oid			type;			/* of the SQL argument, or as if it were one */
 	size_t		at;				/* where in DpermOptions its value is */
 	int			places;			/* any of DpermOptionPlace */
 	const char *hint;			/* what it means; NULL for words, which are listed */
@@ -59,8 +47,8 @@ typedef struct Option
 } Option;
 
 /* Combinations of places that many options share. */
-#define ARGUMENT (DPERM_PLACE_TRAIN | DPERM_PLACE_TUNE)
 #define KEY (DPERM_PLACE_AGGREGATE | DPERM_PLACE_CANDIDATE)
+#define OPTION (DPERM_PLACE_OPTION | KEY)
 
 #define LOGREG (1 << DPERM_LEARNER_LOGREG)
 #define SVM (1 << DPERM_LEARNER_SVM)
@@ -114,58 +102,63 @@ kernel_features_fault(const DpermOptions *options)
 }
 
 /*
- * The options, in the order of the SQL declarations. There is always room for
- * an intercept beside dimension, knots and kernel_features.
+ * The options: arguments, in the order of the SQL declarations; options of all
+ * learners; and what only aggregates need, which have no domains. There is
+ * always room for an intercept beside dimension, knots and kernel_features.
  */
 static const Option table[] = {
-	{"epsilon", FLOAT8OID, AT(epsilon), ARGUMENT,
+	{"epsilon", FLOAT8OID, AT(epsilon), DPERM_PLACE_ARGUMENT,
 	"Typical values are between 0.1 and 10; 'Infinity' trains without privacy.",
 	DPERM_EPSILON_MIN, DPERM_EPSILON_MAX, .also = "Infinity", .required = true},
-	{"lambda", FLOAT8OID, AT(lambda), ARGUMENT | KEY,
-	"Omit lambda to use a default that does not depend on the data.", 0, DPERM_LAMBDA_MAX},
-	{"method", TEXTOID, AT(method), ARGUMENT | KEY, NULL,
-	-1, DPERM_METHOD_COUNT - 1, .word = method_word},
-	{"analysis", TEXTOID, AT(analysis), ARGUMENT | KEY, NULL,
-	DPERM_ANALYSIS_SHARP, DPERM_ANALYSIS_PAPER, .word = dperm_calibrate_analysis_name},
-	{"positive", TEXTOID, AT(labels.positive), ARGUMENT | DPERM_PLACE_AGGREGATE, NULL,
+	{"neighbours", TEXTOID, AT(neighbours), DPERM_PLACE_ARGUMENT | DPERM_PLACE_AGGREGATE, NULL,
+	DPERM_NEIGHBOURS_REPLACE, DPERM_NEIGHBOURS_REMOVE, .word = dperm_claim_neighbours_name},
+	{"positive", TEXTOID, AT(labels.positive), DPERM_PLACE_ARGUMENT | DPERM_PLACE_AGGREGATE, NULL,
 	.learners = LOGREG | SVM},
-	{"classes", TEXTARRAYOID, AT(labels), ARGUMENT | DPERM_PLACE_AGGREGATE, NULL,
-	.learners = LOGREG},
-	{"bounds", FLOAT8ARRAYOID, AT(labels.low), ARGUMENT | DPERM_PLACE_AGGREGATE,
-	"bounds is the public range of the label, as in bounds => '{0,120}'.",
-	.fault = bounds_fault, .learners = LINREG},
-	{"intercept", BOOLOID, AT(intercept), ARGUMENT | KEY},
-	{"norm", FLOAT8OID, AT(norm), ARGUMENT | KEY,
-	"norm is a public bound on the norm of the vectors; larger vectors are scaled down to it.",
-	DPERM_NORM_MIN, DPERM_NORM_MAX},
-	{"dimension", INT4OID, AT(dimension), ARGUMENT | KEY,
-	"dimension is the number of elements of the feature vectors.",
-	1, DPERM_DIM_MAX - 1},
-	{"knots", INT4OID, AT(knots), ARGUMENT | DPERM_PLACE_CANDIDATE,
-	"knots is the number of points of each number's curve; 1 is a straight line.",
-	1, DPERM_DIM_MAX - 1},
-	{"kernel", TEXTOID, AT(kernel.kind), ARGUMENT | KEY, NULL,
-	DPERM_KERNEL_LINEAR, DPERM_KERNEL_MATERN, .word = dperm_encoder_kernel_name,
-	.given = AT(has_kernel)},
-	{"gamma", FLOAT8OID, AT(kernel.gamma), ARGUMENT | KEY,
-	"gamma is the bandwidth of the kernel, for vectors of norm at most 1.",
-	DPERM_GAMMA_MIN, DPERM_GAMMA_MAX},
-	{"kernel_features", INT4OID, AT(kernel.features), ARGUMENT | KEY,
-	"More features approximate the kernel better but need more noise.",
-	2, DPERM_DIM_MAX - 2, .fault = kernel_features_fault},
-	{"kernel_seed", INT8OID, AT(kernel.seed), ARGUMENT | KEY, NULL, .given = AT(has_seed)},
-	{"noise", TEXTOID, AT(noise), ARGUMENT | KEY, NULL,
-	DPERM_NOISE_SHAPED, DPERM_NOISE_BALL, .word = noise_word},
-	{"delta", FLOAT8OID, AT(delta), ARGUMENT | DPERM_PLACE_AGGREGATE,
+	{"delta", FLOAT8OID, AT(delta), DPERM_PLACE_ARGUMENT | DPERM_PLACE_AGGREGATE,
 	"delta should be much smaller than 1 divided by the number of rows, or 0 for pure epsilon.",
 	DPERM_DELTA_MIN, 1, .also = "0", .fault = delta_fault},
-	{"neighbours", TEXTOID, AT(neighbours), ARGUMENT | DPERM_PLACE_AGGREGATE, NULL,
-	DPERM_NEIGHBOURS_REPLACE, DPERM_NEIGHBOURS_REMOVE, .word = dperm_claim_neighbours_name},
-	{"loss", TEXTOID, AT(loss.kind), ARGUMENT | KEY, NULL,
+	{"lambda", FLOAT8OID, AT(lambda), DPERM_PLACE_ARGUMENT | KEY,
+	"Omit lambda to use a default that does not depend on the data.",
+	0, DPERM_LAMBDA_MAX},
+	{"knots", INT4OID, AT(knots), DPERM_PLACE_ARGUMENT | DPERM_PLACE_CANDIDATE,
+	"knots is the number of points of each number's curve; 1 is a straight line.",
+	1, DPERM_DIM_MAX - 1},
+	{"kernel", TEXTOID, AT(kernel.kind), DPERM_PLACE_ARGUMENT | KEY, NULL,
+	DPERM_KERNEL_LINEAR, DPERM_KERNEL_MATERN, .word = dperm_encoder_kernel_name,
+	.given = AT(has_kernel)},
+	{"gamma", FLOAT8OID, AT(kernel.gamma), DPERM_PLACE_ARGUMENT | KEY,
+	"gamma is the bandwidth of the kernel, for vectors of norm at most 1.",
+	DPERM_GAMMA_MIN, DPERM_GAMMA_MAX},
+
+	{"method", TEXTOID, AT(method), OPTION, NULL,
+	-1, DPERM_METHOD_COUNT - 1, .word = method_word},
+	{"analysis", TEXTOID, AT(analysis), OPTION, NULL,
+	DPERM_ANALYSIS_SHARP, DPERM_ANALYSIS_PAPER, .word = dperm_calibrate_analysis_name},
+	{"noise", TEXTOID, AT(noise), OPTION, NULL,
+	DPERM_NOISE_SHAPED, DPERM_NOISE_BALL, .word = noise_word},
+	{"intercept", BOOLOID, AT(intercept), OPTION},
+	{"kernel_features", INT4OID, AT(kernel.features), OPTION,
+	"More features approximate the kernel better but need more noise.",
+	2, DPERM_DIM_MAX - 2, .fault = kernel_features_fault},
+	{"kernel_seed", INT8OID, AT(kernel.seed), OPTION,
+	"A seed is any number of type bigint.", .given = AT(has_seed)},
+	{"loss", TEXTOID, AT(loss.kind), OPTION, NULL,
 	0, DPERM_LOSS_COUNT - 1, .word = loss_word, .learners = SVM},
-	{"h", FLOAT8OID, AT(loss.h), ARGUMENT | KEY,
+	{"h", FLOAT8OID, AT(loss.h), OPTION,
 	"Omit h to use the default of the loss.",
-	.fault = h_fault, .learners = SVM | LINREG}
+	.fault = h_fault, .learners = SVM | LINREG},
+
+	{"classes", TEXTARRAYOID, AT(labels), DPERM_PLACE_AGGREGATE, NULL,
+	.learners = LOGREG},
+	{"bounds", FLOAT8ARRAYOID, AT(labels.low), DPERM_PLACE_AGGREGATE,
+	"bounds is the public range of the label, as in '{\"bounds\": [0, 120]}'.",
+	.fault = bounds_fault, .learners = LINREG},
+	{"norm", FLOAT8OID, AT(norm), DPERM_PLACE_AGGREGATE,
+	"norm is a public bound on the norm of the vectors; larger vectors are scaled down to it.",
+	DPERM_NORM_MIN, DPERM_NORM_MAX},
+	{"dimension", INT4OID, AT(dimension), DPERM_PLACE_AGGREGATE,
+	"dimension is the number of elements of the feature vectors.",
+	1, DPERM_DIM_MAX - 1}
 };
 
 /* Raise for a value; without a hint of the option, with this one. */
@@ -228,33 +221,26 @@ store_word(const Option *option, const char *word, void *at)
 		   psprintf("Use %s or '%s'.", hint.data, last));
 }
 
-/* Set an option; raises an error for a value that is not valid. */
+/* Store a text, or the number of a word. */
 static void
-set(DpermOptions *options, const Option *option, OptionValue value)
+store_text(const Option *option, const char *text, void *at)
 {
-	void	   *at = (char *) options + option->at;
-	const char *fault;
-
-	if (option->type == FLOAT8OID || option->type == INT4OID)
-		store_number(option, value.number, at);
-	else if (option->type == INT8OID)
-		*(int64 *) at = value.integer;
-	else if (option->type == BOOLOID)
-		*(int *) at = value.flag;
-	else if (option->type == TEXTOID && option->word)
-		store_word(option, value.text, at);
-	else if (option->type == TEXTOID)
-		*(const char **) at = value.text;
-	else if (option->type == FLOAT8ARRAYOID)
-		for (int i = 0; i < 2; i++)
-			((double *) at)[i] = value.pair[i] + 0.0;
+	if (option->word)
+		store_word(option, text, at);
 	else
-		dperm_class_list_take((DpermLabels *) at, value.array);
-	if (option->given > 0)
-		*((bool *) options + option->given) = true;
-	fault = option->fault ? option->fault(options) : NULL;
+		*(const char **) at = text;
+}
+
+/* Note that an option has been set, and check what its range does not say. */
+static void
+finish(DpermOptions *options, const Option *option)
+{
+	const char *fault = option->fault ? option->fault(options) : NULL;
+
 	if (fault)
 		refuse(option, fault, NULL);
+	if (option->given > 0)
+		*((bool *) options + option->given) = true;
 }
 
 /* The option with a name, NULL if there is none. */
@@ -275,37 +261,11 @@ is_allowed(const Option *option, const DpermOptions *options, DpermOptionPlace p
 		(option->learners == 0 || (option->learners & 1 << options->learner) != 0);
 }
 
-/* Raise for a list that is no pair of numbers. */
-static _Noreturn void
-refuse_pair(const char *name)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s must be two numbers", name),
-			 errhint("The first is the lower one.")));
-}
-
-/* The two elements of an array. */
-static void
-pair_of_array(const char *name, ArrayType *array, double *pair)
-{
-	Datum	   *numbers;
-	bool	   *nulls;
-	int			count;
-
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &numbers,
-					  &nulls, &count);
-	if (ARR_NDIM(array) != 1 || count != 2 || nulls[0] || nulls[1])
-		refuse_pair(name);
-	for (int i = 0; i < 2; i++)
-		pair[i] = DatumGetFloat8(numbers[i]);
-}
-
 /* Set an option from a datum; for NULL, leave it at its default. */
 static void
 set_datum(DpermOptions *options, const Option *option, Datum datum, bool isnull)
 {
-	OptionValue value;
+	void	   *at = (char *) options + option->at;
 
 	if (isnull && option->required)
 		ereport(ERROR,
@@ -314,33 +274,12 @@ set_datum(DpermOptions *options, const Option *option, Datum datum, bool isnull)
 				 errhint("%s", option->hint)));
 	if (isnull)
 		return;
-	switch (option->type)
-	{
-		case FLOAT8OID:
-			value.number = DatumGetFloat8(datum);
-			break;
-		case INT4OID:
-			value.number = DatumGetInt32(datum);
-			break;
-		case INT8OID:
-			value.integer = DatumGetInt64(datum);
-			break;
-		case BOOLOID:
-			value.flag = DatumGetBool(datum);
-			break;
-		case TEXTOID:
-			value.text = TextDatumGetCString(datum);
-			break;
-		case FLOAT8ARRAYOID:
-			pair_of_array(option->name, DatumGetArrayTypeP(datum), value.pair);
-			break;
-		case TEXTARRAYOID:
-			value.array = DatumGetArrayTypeP(datum);
-			break;
-		default:
-			elog(ERROR, "option \"%s\" has a type without values", option->name);
-	}
-	set(options, option, value);
+	if (option->type == TEXTOID)
+		store_text(option, TextDatumGetCString(datum), at);
+	else
+		store_number(option,
+					 option->type == INT4OID ? DatumGetInt32(datum) : DatumGetFloat8(datum), at);
+	finish(options, option);
 }
 
 /* Set one option from a datum. */
@@ -348,23 +287,6 @@ void
 dperm_option_table_set(DpermOptions *options, const char *name, Datum value, bool isnull)
 {
 	set_datum(options, find(name), value, isnull);
-}
-
-/* Set all options that are arguments of a function. */
-void
-dperm_option_table_arguments(DpermOptions *options, DpermOptionPlace place, FunctionCallInfo fcinfo)
-{
-	for (int i = 0; i < lengthof(table); i++)
-	{
-		Datum		value = 0;
-
-		if (is_allowed(&table[i], options, place))
-		{
-			bool		given = dperm_arguments_get(fcinfo, table[i].name, table[i].type, &value);
-
-			set_datum(options, &table[i], value, !given);
-		}
-	}
 }
 
 /* A jsonb value of an option, or an error that names the option. */
@@ -376,7 +298,7 @@ expect_type(const char *key, JsonbValue *value, enum jbvType type, const char *w
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("option \"%s\" must be %s", key, what),
 				 errhint("Options are a JSON object, such as '{\"intercept\": false, "
-						 "\"norm\": 2}'.")));
+						 "\"method\": \"output\"}'.")));
 	return value;
 }
 
@@ -388,30 +310,21 @@ number_of_key(const char *key, JsonbValue *value)
 											  NumericGetDatum(value->val.numeric)));
 }
 
+/* A seed, which may have more digits than a double. */
 static int64
-integer_of_key(const char *key, JsonbValue *value)
+seed_of_key(const Option *option, JsonbValue *value)
 {
-	double		number = number_of_key(key, value);
+	char	   *digits,
+			   *end;
+	int64		seed;
 
-	/*
-	 * seeds beyond 2^53 need the SQL argument: JSON numbers are read as doubles
-	 */
-	if (number != floor(number) || fabs(number) > 0x1p53)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must be a whole number", key),
-				 errhint("Its absolute value must be at most 2^53.")));
-	return (int64) number;
-}
-
-static void
-pair_of_key(const char *key, JsonbValue *value, double *pair)
-{
-	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data) ||
-		JsonContainerSize(value->val.binary.data) != 2)
-		refuse_pair(key);
-	for (int i = 0; i < 2; i++)
-		pair[i] = number_of_key(key, getIthJsonbValueFromContainer(value->val.binary.data, i));
+	expect_type(option->name, value, jbvNumeric, "a number");
+	digits = numeric_normalize(value->val.numeric);
+	errno = 0;
+	seed = strtoll(digits, &end, 10);
+	if (errno != 0 || *end != '\0')
+		refuse(option, psprintf("%s must be a whole number of 64 bits", option->name), NULL);
+	return seed;
 }
 
 static char *
@@ -421,64 +334,72 @@ string_of_key(const char *key, JsonbValue *value)
 	return pnstrdup(value->val.string.val, value->val.string.len);
 }
 
-/* An array of strings; null elements stay what they are. */
-static ArrayType *
-array_of_key(const char *key, JsonbValue *value)
+/* The elements of an array. */
+static JsonbValue **
+elements_of_key(const char *key, JsonbValue *value, const char *what, int *count)
 {
-	int			count;
-	Datum	   *elements;
-	bool	   *nulls;
+	JsonbContainer *array = value->val.binary.data;
+	JsonbValue **elements;
 
-	if (value->type != jbvBinary || !JsonContainerIsArray(value->val.binary.data))
-		expect_type(key, value, jbvArray, "an array of strings");
-	count = JsonContainerSize(value->val.binary.data);
-	elements = palloc0(sizeof(Datum) * Max(count, 1));
-	nulls = palloc0(sizeof(bool) * Max(count, 1));
+	if (value->type != jbvBinary || !JsonContainerIsArray(array))
+		expect_type(key, value, jbvArray, what);
+	*count = JsonContainerSize(array);
+	elements = palloc(sizeof(*elements) * Max(*count, 1));
+	for (int i = 0; i < *count; i++)
+		elements[i] = getIthJsonbValueFromContainer(array, i);
+	return elements;
+}
+
+/* Two numbers. */
+static void
+set_pair(const char *key, JsonbValue *value, double *pair)
+{
+	static const char *what = "an array of two numbers, the lower one first";
+	int			count;
+	JsonbValue **elements = elements_of_key(key, value, what, &count);
+
+	if (count != 2)
+		expect_type(key, value, jbvArray, what);
+	for (int i = 0; i < 2; i++)
+		pair[i] = number_of_key(key, elements[i]) + 0.0;
+}
+
+/* A list of classes. */
+static void
+set_classes(const char *key, JsonbValue *value, DpermLabels *labels)
+{
+	static const char *what = "an array of strings";
+	int			count;
+	JsonbValue **elements = elements_of_key(key, value, what, &count);
+	char	  **classes = palloc(sizeof(char *) * Max(count, 1));
+
 	for (int i = 0; i < count; i++)
 	{
-		JsonbValue *element = getIthJsonbValueFromContainer(value->val.binary.data, i);
-
-		nulls[i] = element->type == jbvNull;
-		if (nulls[i])
-			continue;
-		expect_type(key, element, jbvString, "an array of strings");
-		elements[i] = PointerGetDatum(cstring_to_text(string_of_key(key, element)));
+		expect_type(key, elements[i], jbvString, what);
+		classes[i] = string_of_key(key, elements[i]);
 	}
-	return construct_md_array(elements, nulls, 1, &count, (int[]) {1}, TEXTOID, -1, false,
-							  TYPALIGN_INT);
+	dperm_class_list_set(labels, classes, count);
 }
 
 /* Set an option from a value in JSON. */
 static void
 set_json(DpermOptions *options, const Option *option, JsonbValue *json)
 {
-	OptionValue value;
+	void	   *at = (char *) options + option->at;
 
-	switch (option->type)
-	{
-		case FLOAT8OID:
-		case INT4OID:
-			value.number = number_of_key(option->name, json);
-			break;
-		case INT8OID:
-			value.integer = integer_of_key(option->name, json);
-			break;
-		case BOOLOID:
-			value.flag = expect_type(option->name, json, jbvBool, "true or false")->val.boolean;
-			break;
-		case TEXTOID:
-			value.text = string_of_key(option->name, json);
-			break;
-		case FLOAT8ARRAYOID:
-			pair_of_key(option->name, json, value.pair);
-			break;
-		case TEXTARRAYOID:
-			value.array = array_of_key(option->name, json);
-			break;
-		default:
-			elog(ERROR, "option \"%s\" has a type without values", option->name);
-	}
-	set(options, option, value);
+	if (option->type == TEXTOID)
+		store_text(option, string_of_key(option->name, json), at);
+	else if (option->type == BOOLOID)
+		*(int *) at = expect_type(option->name, json, jbvBool, "true or false")->val.boolean;
+	else if (option->type == INT8OID)
+		*(int64 *) at = seed_of_key(option, json);
+	else if (option->type == FLOAT8ARRAYOID)
+		set_pair(option->name, json, at);
+	else if (option->type == TEXTARRAYOID)
+		set_classes(option->name, json, at);
+	else
+		store_number(option, number_of_key(option->name, json), at);
+	finish(options, option);
 }
 
 /* The options that may be specified here, for a hint. */
@@ -510,10 +431,16 @@ set_key(DpermOptions *options, DpermOptionPlace place, const char *key, JsonbVal
 	if (option && is_allowed(option, options, place))
 		set_json(options, option, value);
 	else if (option && place == DPERM_PLACE_CANDIDATE &&
-			 is_allowed(option, options, DPERM_PLACE_TUNE))
+			 is_allowed(option, options, DPERM_PLACE_ARGUMENT))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s cannot differ between candidates", key),
+				 errhint("Specify %s as an argument of the function.", key)));
+	else if (option && place == DPERM_PLACE_OPTION &&
+			 is_allowed(option, options, DPERM_PLACE_ARGUMENT))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is an argument, not an option", key),
 				 errhint("Specify %s as an argument of the function.", key)));
 	else
 		ereport(ERROR,
@@ -547,4 +474,22 @@ dperm_option_table_jsonb(DpermOptions *options, DpermOptionPlace place, Jsonb *j
 		(void) JsonbIteratorNext(&it, &value, true);
 		set_key(options, place, pnstrdup(key.val.string.val, key.val.string.len), &value);
 	}
+}
+
+/* Set options from the arguments of a function, one of which is options. */
+void
+dperm_option_table_arguments(DpermOptions *options, FunctionCallInfo fcinfo)
+{
+	Jsonb	   *more = dperm_arguments_jsonb(fcinfo, "options");
+
+	for (int i = 0; i < lengthof(table); i++)
+		if (is_allowed(&table[i], options, DPERM_PLACE_ARGUMENT))
+		{
+			Datum		value = 0;
+			bool		given = dperm_arguments_get(fcinfo, table[i].name, table[i].type, &value);
+
+			set_datum(options, &table[i], value, !given);
+		}
+	if (more)
+		dperm_option_table_jsonb(options, DPERM_PLACE_OPTION, more);
 }

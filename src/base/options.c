@@ -10,7 +10,6 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "base/options.h"
-#include "core/base/classes.h"
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
@@ -54,19 +53,6 @@ settle_prior_labels(DpermOptions *options)
 	check_same(labels->positive == NULL ||
 				   (positive && strcmp(labels->positive, positive) == 0),
 			   "positive");
-	if (labels->low < labels->high &&
-		(labels->low != prior->label_low || labels->high != prior->label_high))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bounds differ from those of the prior"),
-				 errhint("Omit bounds to use those of the prior.")));
-	if (labels->classes && (prior->loss.classes != labels->class_count ||
-							!dperm_classes_same(labels->classes, prior->classes.bytes,
-												labels->class_count)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("classes differ from those of the prior"),
-				 errhint("Omit classes to use those of the prior.")));
 	labels->kind = dperm_model_label(prior);
 	labels->positive = positive;
 	labels->low = prior->label_low;

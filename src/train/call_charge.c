@@ -113,7 +113,7 @@ names_of(const DpermBlock *blocks, int count)
 static DpermAsked
 asked_of(FunctionCallInfo fcinfo, const DpermSource *source, DpermLearner learner)
 {
-	static const char *const apart[] = {"source", "label",		"features", "model",   "prior",
+	static const char *const apart[] = {"relation", "label",	 "features", "model",	"prior",
 										"epsilon", "delta", "neighbours", "unit", "purpose", NULL};
 
 	return (DpermAsked) {.label = source->label_column,
