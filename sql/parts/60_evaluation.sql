@@ -4,7 +4,7 @@
 
 CREATE FUNCTION @extschema@.dp_evaluate(
 	model @extschema@.dp_model,
-	source text,
+	relation text,
 	label text DEFAULT NULL,
 	epsilon float8 DEFAULT NULL,
 	positive text DEFAULT NULL,
@@ -26,7 +26,7 @@ COMMENT ON FUNCTION @extschema@.dp_evaluate(@extschema@.dp_model, text, text, fl
 
 CREATE FUNCTION @extschema@.dp_roc(
 	model @extschema@.dp_model,
-	source text,
+	relation text,
 	label text DEFAULT NULL,
 	epsilon float8 DEFAULT NULL,
 	positive text DEFAULT NULL,
@@ -52,37 +52,27 @@ COMMENT ON FUNCTION @extschema@.dp_roc(@extschema@.dp_model, text, text, float8,
 -- Cost
 --
 
--- By the arguments of a training and the number of rows. It looks at the source as a training does before it reads a row: it opens queries,
+-- By the arguments of a training and the number of rows. It looks at the relation as a training does before it reads a row: it opens queries,
 -- so it is not parallel safe.
 
 CREATE FUNCTION @extschema@.dp_cost(
-	source text,
+	relation text,
 	label text,
 	features anycompatible,
 	epsilon float8,
-	rows bigint DEFAULT NULL,
-	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'auto',
-	analysis text DEFAULT 'sharp',
-	positive text DEFAULT NULL,
-	bounds float8[] DEFAULT NULL,
-	intercept boolean DEFAULT NULL,
-	norm float8 DEFAULT NULL,
-	dimension integer DEFAULT NULL,
 	domains jsonb DEFAULT NULL,
+	unit text DEFAULT NULL,
+	neighbours text DEFAULT 'replace',
+	positive text DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	lambda float8 DEFAULT NULL,
 	knots integer DEFAULT NULL,
 	kernel text DEFAULT NULL,
 	gamma float8 DEFAULT NULL,
-	kernel_features integer DEFAULT NULL,
-	kernel_seed bigint DEFAULT NULL,
-	loss text DEFAULT 'logistic',
-	h float8 DEFAULT NULL,
-	noise text DEFAULT NULL,
-	delta float8 DEFAULT 0,
-	neighbours text DEFAULT 'replace',
-	unit text DEFAULT NULL,
 	prior @extschema@.dp_model DEFAULT NULL,
-	classes text[] DEFAULT NULL,
+	options jsonb DEFAULT NULL,
+	rows bigint DEFAULT NULL,
+	learner text DEFAULT 'logreg',
 	OUT method text,
 	OUT noise text,
 	OUT delta float8,
@@ -106,5 +96,5 @@ CREATE FUNCTION @extschema@.dp_cost(
 	OUT calls_left bigint
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000;
-COMMENT ON FUNCTION @extschema@.dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, float8[], boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, text, text, @extschema@.dp_model, text[]) IS
+COMMENT ON FUNCTION @extschema@.dp_cost(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, jsonb, bigint, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

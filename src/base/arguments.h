@@ -24,7 +24,7 @@ extern char *
 dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const char *hint);
 
 /* Hints for required arguments. */
-#define DPERM_SOURCE_REQUIRED "source is a table or view, and label is one of its columns."
+#define DPERM_RELATION_REQUIRED "relation is a table or view, and label is one of its columns."
 #define DPERM_BUDGET_REQUIRED "It is the name of a budget, as in dp_budgets."
 
 /* A jsonb argument, NULL if it is NULL. */

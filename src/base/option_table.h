@@ -2,10 +2,10 @@
  * option_table.h: the options of the learners, one by one.
  *
  * The table in option_table.c is the only place that defines an option: its
- * name, its type, the meaning of its values and where it may be specified. SQL
- * arguments, the options of the aggregates, the candidates of a tuning, dp_cost
- * and the hints all read it. A new option is an entry of the table, a field of
- * DpermOptions and an argument in the SQL declarations.
+ * name, its type, its range or its words, and where it may be specified. SQL
+ * arguments, the options of functions and aggregates, the candidates of a
+ * tuning, dp_cost and the hints all read it. A new option is an entry of the
+ * table and a field of DpermOptions.
  */
 #ifndef DPERM_OPTION_TABLE_H
 #define DPERM_OPTION_TABLE_H
@@ -18,8 +18,8 @@
 /* Where an option may be specified. */
 typedef enum DpermOptionPlace
 {
-	DPERM_PLACE_TRAIN = 1,		/* an argument of dp_logreg_train, dp_svm_train and dp_cost */
-	DPERM_PLACE_TUNE = 2,		/* an argument of dp_logreg_tune and dp_svm_tune */
+	DPERM_PLACE_ARGUMENT = 1,	/* an argument of training, tuning and dp_cost */
+	DPERM_PLACE_OPTION = 2,		/* a key of their argument options */
 	DPERM_PLACE_AGGREGATE = 4,	/* a key of the options of dp_logreg, dp_svm and dp_linreg */
 	DPERM_PLACE_CANDIDATE = 8	/* a key of a candidate of a tuning */
 } DpermOptionPlace;
@@ -32,11 +32,10 @@ extern void
 dperm_option_table_set(DpermOptions *options, const char *name, Datum value, bool isnull);
 
 /*
- * Set all options that are arguments of a function; NULL stands for the
- * default. dperm_options_settle() must follow.
+ * Set all options that are arguments of a function, or keys of its argument
+ * "options"; NULL stands for the default. dperm_options_settle() must follow.
  */
-extern void dperm_option_table_arguments(DpermOptions *options, DpermOptionPlace place,
-										 FunctionCallInfo fcinfo);
+extern void dperm_option_table_arguments(DpermOptions *options, FunctionCallInfo fcinfo);
 
 /*
  * Set options from a jsonb object whose keys are the names of options.

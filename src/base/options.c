@@ -10,7 +10,6 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "base/options.h"
-#include "core/base/classes.h"
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
@@ -24,8 +23,7 @@ dperm_options_init(DpermOptions *options, DpermLearner learner)
 	options->learner = learner;
 	options->loss = dperm_loss_default(learner);
 	options->labels.kind = dperm_loss_label(options->loss);
-	options->automatic = true;
-	options->method = DPERM_METHOD_OBJECTIVE;
+	options->method = -1;
 	options->analysis = DPERM_ANALYSIS_SHARP;
 	options->epsilon = NAN;
 	options->lambda = -1;
@@ -55,19 +53,6 @@ settle_prior_labels(DpermOptions *options)
 	check_same(labels->positive == NULL ||
 				   (positive && strcmp(labels->positive, positive) == 0),
 			   "positive");
-	if (labels->low < labels->high &&
-		(labels->low != prior->label_low || labels->high != prior->label_high))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bounds differ from those of the prior"),
-				 errhint("Omit bounds to use those of the prior.")));
-	if (labels->classes && (prior->loss.classes != labels->class_count ||
-							!dperm_classes_same(labels->classes, prior->classes.bytes,
-												labels->class_count)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("classes differ from those of the prior"),
-				 errhint("Omit classes to use those of the prior.")));
 	labels->kind = dperm_model_label(prior);
 	labels->positive = positive;
 	labels->low = prior->label_low;
@@ -186,7 +171,7 @@ settle_kernel(DpermOptions *options)
 static bool
 may_be_sharp(const DpermOptions *options)
 {
-	return (options->automatic || options->method == DPERM_METHOD_OBJECTIVE) &&
+	return options->method != DPERM_METHOD_OUTPUT &&
 		   options->analysis == DPERM_ANALYSIS_SHARP;
 }
 
@@ -237,8 +222,8 @@ dperm_options_settle(DpermOptions *options)
 
 	/* some mechanisms raise lambda themselves as far as necessary */
 	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
-		(noiseless || (!options->automatic &&
-					   dperm_mechanism_entry((int) options->method)->check(&setup) != NULL)))
+		(noiseless || (options->method >= 0 &&
+					   dperm_mechanism_entry(options->method)->check(&setup) != NULL)))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("lambda must be at least %g %s", DPERM_LAMBDA_MIN,
 							   noiseless ? "when epsilon is "
@@ -345,7 +330,7 @@ static bool
 may_follow(const DpermOptions *options, DpermNoiseLaw law)
 {
 	return law == DPERM_LAW_GAUSSIAN ? options->delta > 0 :
-		   options->delta == 0 || (options->automatic && !options->gaussian_only);
+		   options->delta == 0 || (options->method < 0 && !options->gaussian_only);
 }
 
 /* The noise of an encoder: the least of what the laws that may be used need. */
@@ -456,14 +441,14 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 DpermSetup
 dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows)
 {
-	bool		choose = options->automatic && !options->objective_only;
-	DpermMethod method = options->automatic ? DPERM_METHOD_OBJECTIVE : options->method;
+	bool		choose = options->method < 0 && !options->objective_only;
+	DpermMethod method = Max(options->method, DPERM_METHOD_OBJECTIVE);
 	DpermSetup	best =
 		setup_of(options, method, options->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM, dim,
 				 noise, rows);
 	double		least = INFINITY;
 
-	if (!options->automatic || isinf(options->epsilon) || rows < 1)
+	if (options->method >= 0 || isinf(options->epsilon) || rows < 1)
 		return best;
 	for (int m = 0; m < DPERM_METHOD_COUNT; m++)
 		for (int law = 0; law < DPERM_LAW_COUNT; law++)

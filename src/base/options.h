@@ -34,8 +34,7 @@ typedef struct DpermOptions
 {
 	DpermLearner learner;
 	DpermLoss	loss;
-	bool		automatic;		/* is the method chosen by the estimated risk? */
-	DpermMethod method;			/* if not automatic */
+	int			method;			/* DpermMethod; < 0: chosen by the estimated risk */
 	bool		objective_only;	/* do other options require it? */
 	bool		gaussian_only;	/* is delta spent in any case? */
 	DpermAnalysis analysis;

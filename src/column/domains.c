@@ -483,24 +483,6 @@ dperm_domains_missing(const DpermColumn *column)
 					 dperm_domain_json_example(column), example_declaration(column))));
 }
 
-/* Raise the error for a single vector column of unknown dimension. */
-void
-dperm_domains_unsized(const DpermColumn *column)
-{
-	char		kind = get_rel_relkind(column->relation);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the dimension of the vectors in column \"%s\" is not declared", column->name),
-			 column->lack ? errdetail("The catalog does not define a complete "
-									  "domain: %s.", column->lack) : 0,
-			 kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ?
-			 errhint("Specify it, as in dimension => 128, or declare it with a CHECK constraint on "
-					 "the table behind the view.") :
-			 errhint("Specify it, as in dimension => 128, or declare it, as in %s.",
-					 example_declaration(column))));
-}
-
 /*
  * Is a category in a list? The search starts at *at, which becomes its
  * position.

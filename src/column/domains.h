@@ -41,12 +41,6 @@ extern void dperm_domains_give(Oid relation, DpermColumn *columns, int count, Js
 extern _Noreturn void dperm_domains_missing(const DpermColumn *column);
 
 /*
- * Raise the error for a vector that is the only feature and has no declared
- * dimension: as above, and it names the argument dimension.
- */
-extern _Noreturn void dperm_domains_unsized(const DpermColumn *column);
-
-/*
  * The query of a view or of a materialized view, NULL for any other relation.
  */
 extern Query *dperm_domains_view_query(Relation view);

@@ -47,8 +47,8 @@ init_number(DpermLabel *label, Oid type, const DpermLabels *labels)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the bounds of the label are not known"),
-				 errhint("Specify them, as in bounds => '{0,120}', or as an option of an "
-						 "aggregate, as in '{\"bounds\": [0, 120]}'.")));
+				 errhint("Specify them as an option of the aggregate, as in '{\"bounds\": [0, "
+						 "120]}'.")));
 	label->low = labels->low;
 	label->high = labels->high;
 }
@@ -69,7 +69,7 @@ init_two(DpermLabel *label, Oid type, const char *positive)
 					 errmsg("a label of type %s requires a positive value", format_type_be(type)),
 					 errhint("Specify the value of the positive class, as in positive => 'yes'; "
 							 "or, for a logistic regression of several classes, all of them, as "
-							 "in classes => '{a,b,c}'.")));
+							 "in domains => '{\"kind\": [\"a\", \"b\", \"c\"]}'.")));
 		return;
 	}
 	if (strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)

@@ -16,6 +16,7 @@
 
 #include "base/class_list.h"
 #include "base/message.h"
+#include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "column/domains.h"
 #include "column/label_domain.h"
@@ -137,6 +138,16 @@ check_listed(const DpermLabel *label, const DpermColumn *column, const Values *v
 					 errhint("Use a value of the domain, which is %s.", shown(values))));
 }
 
+/* Raise for a domain of the caller that is not that of the prior. */
+static _Noreturn void
+refuse_other_domain(const DpermColumn *column)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the domain of label \"%s\" differs from that of the prior", column->name),
+			 errhint("Omit it to use that of the prior.")));
+}
+
 /* How to read numbers: bounds that are not specified are those of the domain. */
 static void
 init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
@@ -146,10 +157,7 @@ init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *lab
 
 	if (specified && dperm_column_given(column) &&
 		(labels->low != column->block.low || labels->high != column->block.high))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the bounds of label \"%s\" are specified twice", column->name),
-				 errhint("Omit either bounds or the domain of the label.")));
+		refuse_other_domain(column);
 	if (!specified && known)
 	{
 		labels->low = column->block.low;
@@ -160,8 +168,9 @@ init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *lab
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the bounds of label \"%s\" are not known", column->name),
 				 errdetail("They are never read from rows."),
-				 errhint("Specify them, as in bounds => '{0,120}', or declare them, as in CHECK "
-						 "(%s BETWEEN 0 AND 120).", quote_identifier(column->name))));
+				 errhint("Specify them, as in domains => %s, or declare them, as in CHECK "
+						 "(%s BETWEEN 0 AND 120).", dperm_domain_json_example(column),
+						 quote_identifier(column->name))));
 	dperm_label_init(label, column->type, labels);
 }
 
@@ -224,6 +233,17 @@ choose_several(const Values *values, DpermLabels *labels)
 		dperm_class_list_set(labels, values->each, values->count);
 }
 
+/* Does a domain list the classes of labels, in their order? */
+static bool
+same_classes(const Values *values, const DpermLabels *labels)
+{
+	bool		same = values->count == labels->class_count;
+
+	for (int i = 0; same && i < values->count; i++)
+		same = strcmp(values->each[i], dperm_classes_value(labels->classes, i + 1)) == 0;
+	return same;
+}
+
 /* How to read labels of several classes. */
 static void
 init_several_label(DpermLabel *label, const DpermColumn *column, const Values *values,
@@ -249,6 +269,9 @@ dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, bool may_b
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the domain of label \"%s\" has a single value", column->name),
 				 errhint("Use a label that has two values or more.")));
+	if (labels->kind == DPERM_LABEL_SEVERAL && dperm_column_given(column) &&
+		!same_classes(&values, labels))
+		refuse_other_domain(column);
 	if (may_be_several)
 		choose_several(&values, labels);
 	if (labels->kind == DPERM_LABEL_TWO)

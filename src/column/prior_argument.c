@@ -209,10 +209,6 @@ difference(const DpermOptions *options, const DpermColumn *column, const DpermBl
 		if (fault == NULL && linear && column->knotted && !same_knots(&column->block, block))
 			fault = "list of knots";
 	}
-	else if (options->dimension != 0 && options->dimension != dperm_block_elements(block))
-		fault = "dimension";
-	else if (options->norm != 0 && options->norm != block->norm)
-		fault = "norm";
 	if (fault == NULL && linear && dperm_block_is_number(block) && options->knots > 0 &&
 		!(dperm_column_given(column) && column->knotted) &&
 		(options->knots != block->count || block->knots))

@@ -19,6 +19,7 @@
 #include "base/host.h"
 #include "base/option_table.h"
 #include "core/base/limits.h"
+#include "core/base/names.h"
 #include "core/encode/bend.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
@@ -196,35 +197,25 @@ fill_charge(const Planned *planned, const DpermSource *source, TupleDesc desc, D
 	put_column(desc, "calls_left", Int64GetDatum(quote.calls), false, values, nulls);
 }
 
-/*
- * The learner that a loss belongs to; an unknown loss raises an error when it
- * is set.
- */
+/* The learner of the training, as it is called in the names of functions. */
 static DpermLearner
-learner_of(const char *loss)
+learner_argument(FunctionCallInfo fcinfo)
 {
-	DpermLossKind kind;
+	static const char *const names[] = {
+		[DPERM_LEARNER_LOGREG] = "logreg",
+		[DPERM_LEARNER_SVM] = "svm",
+		[DPERM_LEARNER_LINREG] = "linreg"
+	};
+	const char *name = dperm_arguments_text(fcinfo, "learner");
+	int			learner = name ? dperm_find_name(names, lengthof(names), name) :
+		DPERM_LEARNER_LOGREG;
 
-	if (loss == NULL)
-		return DPERM_LEARNER_LOGREG;
-	if (strcmp(loss, dperm_loss_name(DPERM_LOSS_SOFTMAX)) == 0)
+	if (learner < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("loss \"%s\" is that of several classes", loss),
-				 errhint("Omit loss, and specify classes.")));
-	return dperm_loss_parse(loss, &kind) ? dperm_loss_entry((int) kind)->learner :
-										   DPERM_LEARNER_SVM;
-}
-
-/* Raise an error for classes of a learner that has two, or none. */
-static void
-refuse_classes_of(DpermLearner learner)
-{
-	if (learner != DPERM_LEARNER_LOGREG)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a %s cannot have several classes", dperm_loss_learner_name(learner)),
-				 errhint("Omit classes or loss.")));
+				 errmsg("unknown learner \"%s\"", name),
+				 errhint("Use 'logreg', 'svm' or 'linreg'.")));
+	return (DpermLearner) learner;
 }
 
 /* The number of rows to expect: from the caller, or else from the catalog. */
@@ -272,29 +263,26 @@ open_source(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options
 	ResourceOwner look = dperm_locks_look();
 	const DpermRegistration *registration = dperm_protection_open(
 		dperm_source_find(
-			dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED)), NIL);
+			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
 
 	dperm_train_open(fcinfo, learner, registration, false, options, source);
 	dperm_locks_look_away(look, registration == NULL);
 }
 
 /*
- * dp_cost(source, label, features, epsilon, rows, ...): for a training with
- * these arguments
+ * dp_cost(relation, label, features, epsilon, ...): for a training with these
+ * arguments
  */
 Datum
 dp_cost(PG_FUNCTION_ARGS)
 {
-	DpermLearner learner = learner_of(dperm_arguments_text(fcinfo, "loss"));
+	DpermLearner learner = learner_argument(fcinfo);
 	Planned		planned;
 	DpermSource source;
 	TupleDesc	desc;
 	Datum	   *values;
 	bool	   *nulls;
-	Datum		classes;
 
-	if (dperm_arguments_get(fcinfo, "classes", TEXTARRAYOID, &classes))
-		refuse_classes_of(learner);
 	open_source(fcinfo, learner, &planned.options, &source);
 	planned.rows = expected_rows(fcinfo, &source);
 	planned.encoder = source.spec.encoder;

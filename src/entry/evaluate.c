@@ -243,7 +243,7 @@ open_measure(DpermCall *call, Measure *measure)
 				 errmsg("model and epsilon must not be null"),
 				 errhint("Call dp_evaluate(model, 'table', epsilon => 1).")));
 	model = dperm_model_type_open(value);
-	names.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
+	names.relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED);
 	measure->model = model;
 	check_model(fcinfo, measure);
 	model = measure->model;
@@ -552,7 +552,7 @@ const DpermFunction dperm_evaluate_functions[] = {
 };
 
 /*
- * dp_evaluate(model, source, label, epsilon, positive, features, neighbours,
+ * dp_evaluate(model, relation, label, epsilon, positive, features, neighbours,
  * unit, purpose)
  */
 Datum
@@ -562,7 +562,7 @@ dp_evaluate(PG_FUNCTION_ARGS)
 }
 
 /*
- * dp_roc(model, source, label, epsilon, positive, features, bins, neighbours,
+ * dp_roc(model, relation, label, epsilon, positive, features, bins, neighbours,
  * unit, purpose, class)
  */
 Datum

@@ -166,7 +166,7 @@ tell_columns(Oid relation)
 	dperm_protection_resolve(registration);
 	if (registration->persons)
 		check_unit(dperm_protection_table(registration), registration->unit);
-	columns = dperm_registered_columns_read(registration, NULL, &count);
+	columns = dperm_registered_columns_read(registration, NULL, NULL, &count);
 	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
 		if (dperm_protection_lists(registration, &columns[i]))
@@ -290,7 +290,7 @@ dp_domains(PG_FUNCTION_ARGS)
 	DpermBlockKind kind;
 	int			count;
 	DpermColumn *columns = registration ?
-		dperm_registered_columns_read(registration, NULL, &count) :
+		dperm_registered_columns_read(registration, NULL, NULL, &count) :
 		dperm_domains_read(relation, NULL, &count);
 
 	for (int i = 0; i < count; i++)

@@ -83,10 +83,10 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 				 DpermSource *source)
 {
 	DpermSourceNames names = {
-		.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED),
+		.relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED),
 		.registration = registration,
 		.reads = reads,
-		.label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED)
+		.label = dperm_arguments_required_text(fcinfo, "label", DPERM_RELATION_REQUIRED)
 	};
 	List	   *tried = NIL;
 
@@ -94,7 +94,7 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 	names.domains = dperm_arguments_jsonb(fcinfo, "domains");
 	names.unit = dperm_arguments_text(fcinfo, "unit");
 	dperm_options_init(options, learner);
-	dperm_option_table_arguments(options, DPERM_PLACE_TRAIN, fcinfo);
+	dperm_option_table_arguments(options, fcinfo);
 	dperm_prior_argument_read(fcinfo, options);
 	dperm_options_settle(options);
 	dperm_queries_open(source, &names, options, &tried);
@@ -135,26 +135,21 @@ const DpermFunction dperm_train_functions[] = {
 	{"dp_linreg_train", DPERM_LEARNER_LINREG, open_training, run_training}
 };
 
-/* dp_logreg_train(source, label, features, epsilon, ...): see sql/parts */
+/* dp_logreg_train(relation, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_logreg_train(PG_FUNCTION_ARGS)
 {
 	return dperm_call(fcinfo, &dperm_train_functions[0]);
 }
 
-/*
- * dp_svm_train(source, label, features, epsilon, ..., loss, h): see sql/parts
- */
+/* dp_svm_train(relation, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_svm_train(PG_FUNCTION_ARGS)
 {
 	return dperm_call(fcinfo, &dperm_train_functions[1]);
 }
 
-/*
- * dp_linreg_train(source, label, features, epsilon, ..., bounds, h): see
- * sql/parts
- */
+/* dp_linreg_train(relation, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_linreg_train(PG_FUNCTION_ARGS)
 {

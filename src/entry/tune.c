@@ -194,12 +194,12 @@ read_arguments(Tuning *tuning, DpermLearner learner)
 	char	  **identity;
 	int			count;
 
-	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
+	names->relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED);
 	names->registration = tuning->registration;
 	names->reads = true;
 	dperm_options_init(&tuning->base, learner);
 	selection = dperm_arguments_text(fcinfo, "selection");
-	dperm_option_table_arguments(&tuning->base, DPERM_PLACE_TUNE, fcinfo);
+	dperm_option_table_arguments(&tuning->base, fcinfo);
 	dperm_prior_argument_read(fcinfo, &tuning->base);
 	identity = dperm_arguments_names(fcinfo, "identity", &count);
 	for (int i = 0; i < count; i++)
@@ -212,7 +212,7 @@ read_arguments(Tuning *tuning, DpermLearner learner)
 	read_candidates(tuning);
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->count);
 	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->count);
-	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED);
+	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_RELATION_REQUIRED);
 	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
 	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
 	names->unit = dperm_arguments_text(fcinfo, "unit");
@@ -586,21 +586,21 @@ const DpermFunction dperm_tune_functions[] = {
 	{"dp_linreg_tune", DPERM_LEARNER_LINREG, open_tuning, run_tuning}
 };
 
-/* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */
+/* dp_logreg_tune(relation, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_logreg_tune(PG_FUNCTION_ARGS)
 {
 	return dperm_call(fcinfo, &dperm_tune_functions[0]);
 }
 
-/* dp_svm_tune(source, label, features, epsilon, ...): see sql/parts */
+/* dp_svm_tune(relation, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_svm_tune(PG_FUNCTION_ARGS)
 {
 	return dperm_call(fcinfo, &dperm_tune_functions[1]);
 }
 
-/* dp_linreg_tune(source, label, features, epsilon, ...): see sql/parts */
+/* dp_linreg_tune(relation, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_linreg_tune(PG_FUNCTION_ARGS)
 {

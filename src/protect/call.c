@@ -78,7 +78,7 @@ check_committed(const DpermRegistration *registration)
 static Oid
 protected_relation(FunctionCallInfo fcinfo)
 {
-	char	   *name = dperm_arguments_text(fcinfo, "source");
+	char	   *name = dperm_arguments_text(fcinfo, "relation");
 	Oid			relation = name ? dperm_relation_look_up(name, NoLock, true) : InvalidOid;
 	DpermRegistration *registration =
 		OidIsValid(relation) ? dperm_registry_look(relation) : NULL;

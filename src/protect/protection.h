@@ -104,10 +104,11 @@ extern void dperm_protection_check_block(const DpermRegistration *registration,
  * dperm_domains_read(): with the domains that are registered or declared in the
  * catalog, or narrower ones that the caller specifies. The registration is
  * resolved: what a view shows of its table unchanged is closed if it is closed
- * there, and has the domain of there unless it has its own.
+ * there, and has the domain of there unless it has its own. The classes of a
+ * label are the caller's to say, if nothing is known about it.
  */
-extern DpermColumn *
-dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains, int *count);
+extern DpermColumn *dperm_registered_columns_read(const DpermRegistration *registration,
+												  Jsonb *domains, const char *label, int *count);
 
 /*
  * The same for dp_protect, with domains that are to be registered in place of

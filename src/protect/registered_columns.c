@@ -63,15 +63,18 @@ detail_in(JsonbValue *domain, const char *key)
 
 /*
  * What a column is before it gets a domain: knots without a range are for the
- * range that it has by now; for others it is as in the catalog.
+ * range that it has by now, and so is a norm for vectors of the dimension; for
+ * others it is as in the catalog.
  */
 static DpermColumn
 column_before(const DpermColumn *catalog, const DpermColumn *column, JsonbValue *domain)
 {
-	return dperm_column_known(column) &&
-		detail_in(domain, "knots") && !detail_in(domain, "range") &&
-		(dperm_block_is_number(&column->block) || column->block.kind == DPERM_BLOCK_BOX) ?
-		*column : *catalog;
+	bool		knots = detail_in(domain, "knots") && !detail_in(domain, "range") &&
+		(dperm_block_is_number(&column->block) || column->block.kind == DPERM_BLOCK_BOX);
+	bool		norm = detail_in(domain, "norm") && !detail_in(domain, "dimension") &&
+		column->block.kind == DPERM_BLOCK_VECTOR;
+
+	return dperm_column_known(column) && (knots || norm) ? *column : *catalog;
 }
 
 /*
@@ -163,11 +166,42 @@ give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns,
 }
 
 /*
+ * Raise an error for classes of a label that its domain does not have. If
+ * nothing is known about it, they are the caller's to say.
+ */
+static void
+check_classes(const DpermRegistration *registration, const DpermColumn *label,
+			  const DpermBlock *classes)
+{
+	if (!dperm_column_known(label))
+		return;
+	if (label->block.kind != DPERM_BLOCK_NUMBER)
+		dperm_protection_check_block(registration, label, classes);
+	for (int i = 0; label->block.kind == DPERM_BLOCK_NUMBER && i < classes->count; i++)
+	{
+		const char *class = pnstrdup(classes->categories[i].bytes, classes->categories[i].len);
+		double		number = strtod(class, NULL);
+		bool		found = label->value_count == 0;
+
+		for (int j = 0; j < label->value_count; j++)
+			found |= strtod(pnstrdup(label->values[j].bytes, label->values[j].len), NULL) == number;
+		if (!found || !(number >= label->block.low && number <= label->block.high))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("class \"%s\" is not in the domain of label \"%s\"", class,
+							label->name),
+					 errhint("Domains can be narrowed, not widened; dp_protected and dp_domains "
+							 "show them.")));
+	}
+}
+
+/*
  * All columns that have not been dropped, with domains that the caller may have
  * narrowed.
  */
 DpermColumn *
-dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains, int *count)
+dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains,
+							  const char *label, int *count)
 {
 	DpermColumn *catalog;
 	DpermColumn *columns = as_registered(registration, &catalog, count);
@@ -185,7 +219,10 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 		if (dperm_column_given(&asked[i]) && dperm_protection_lists(registration, &columns[i]) &&
 			columns[i].from != DPERM_DOMAIN_MISFIT)
 		{
-			dperm_protection_check_block(registration, &columns[i], &asked[i].block);
+			if (asked[i].block.kind == DPERM_BLOCK_CATEGORY && strcmp(columns[i].name, label) == 0)
+				check_classes(registration, &columns[i], &asked[i].block);
+			else
+				dperm_protection_check_block(registration, &columns[i], &asked[i].block);
 			columns[i].block = asked[i].block;
 			columns[i].knotted = asked[i].knotted;
 			columns[i].from = DPERM_DOMAIN_GIVEN;

@@ -169,41 +169,6 @@ is_vector(const DpermBlock *block)
 }
 
 /*
- * The block of a vector that is the only feature: norm and dimension are
- * arguments, unless there is a range.
- */
-static DpermBlock
-lone_vector(const DpermColumn *column, const DpermOptions *options)
-{
-	DpermBlock	block = dperm_options_vector_block(options);
-
-	if (dperm_column_given(column) && (options->norm != 0 || options->dimension != 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the dimension and %s of column \"%s\" are specified in domains",
-						column->block.kind == DPERM_BLOCK_BOX ? "range" : "norm", column->name),
-				 errhint("Omit either the arguments dimension and norm, or the domain.")));
-	if (column->block.kind == DPERM_BLOCK_BOX && options->norm == 0)
-	{
-		/* a range from the catalog is the same for all elements */
-		block = column->block;
-		if (options->dimension != 0)
-			block.count = options->dimension * Max(block.each, 1);
-		return block;
-	}
-	if (dperm_column_known(column))
-	{
-		if (block.count == 0)
-			block.count = column->block.count;
-		if (options->norm == 0)
-			block.norm = column->block.norm;
-	}
-	else if (block.count == 0)
-		dperm_domains_unsized(column);
-	return block;
-}
-
-/*
  * Choose the knots of a block: a number has those of its domain, or of the
  * argument, or is open to the rule, a vector those of its domain; a kernel takes
  * numbers as they are.
@@ -252,30 +217,14 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 {
 	source->block_count = count;
 	source->blocks = palloc0(sizeof(DpermBlock) * count);
-	if (count == 1 && is_vector(&features[0]->block))
-		source->blocks[0] = lone_vector(features[0], options);
-	else if (options->norm != 0 || options->dimension != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("norm and dimension require a single vector column"),
-				 errhint("Specify the bounds of columns in domains, such as '{\"age\": [0, 120], "
-						 "\"x\": {\"dimension\": 3, \"norm\": 1}}'.")));
-	else
-		for (int i = 0; i < count; i++)
-		{
-			if (!dperm_column_known(features[i]))
-				dperm_domains_missing(features[i]);
-			source->blocks[i] = features[i]->block;
-		}
 	for (int i = 0; i < count; i++)
 	{
+		if (!dperm_column_known(features[i]))
+			dperm_domains_missing(features[i]);
+		source->blocks[i] = features[i]->block;
 		choose_knots(features[i], options, &source->blocks[i]);
 		source->blocks[i].column.bytes = features[i]->name;
 		source->blocks[i].column.len = strlen(features[i]->name);
-
-		/* norm and dimension are arguments, too */
-		if (source->registration)
-			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
 	}
 	check_knots(features, count, options);
 }
@@ -539,7 +488,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (registration)
 		unit = dperm_protection_unit(registration, unit);
 	columns = registration ?
-		dperm_registered_columns_read(registration, names->domains, &column_count) :
+		dperm_registered_columns_read(registration, names->domains, names->label, &column_count) :
 		dperm_domains_read(source->relation, names->domains, &column_count);
 	label = find_column(source, columns, column_count, names->label, "label");
 	if (names->blocks)

@@ -22,7 +22,7 @@
 static bool
 may_be_objective(const DpermOptions *options)
 {
-	return options->automatic || options->method == DPERM_METHOD_OBJECTIVE;
+	return options->method != DPERM_METHOD_OUTPUT;
 }
 
 /*
@@ -60,7 +60,7 @@ spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind k
 	/* straight lines cost most, if anything depends on it (Lemma 26) */
 	spend.dim = dperm_encoder_dim(&source->spec.encoder) * dperm_loss_blocks(options->loss);
 	spend.output =
-		options->automatic ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
+		options->method < 0 ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
 	spend.loss = options->loss;
 	spend.objective = may_be_objective(options);
 	spend.slack = options->slack;
@@ -113,7 +113,7 @@ names_of(const DpermBlock *blocks, int count)
 static DpermAsked
 asked_of(FunctionCallInfo fcinfo, const DpermSource *source, DpermLearner learner)
 {
-	static const char *const apart[] = {"source", "label",		"features", "model",   "prior",
+	static const char *const apart[] = {"relation", "label",	 "features", "model",	"prior",
 										"epsilon", "delta", "neighbours", "unit", "purpose", NULL};
 
 	return (DpermAsked) {.label = source->label_column,

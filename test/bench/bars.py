@@ -83,6 +83,14 @@ def cache_mb(n, d):
     return 64 + 2 * n * (d + 2) * 8 // 2**20
 
 
+NO_INTERCEPT = ", options => '{\"intercept\": false}'"
+
+
+def vector(d, label=None):
+    """The argument with the domain of a vector, and perhaps that of the label."""
+    return ", domains => '{\"x\": {\"dimension\": %d}%s}'" % (d, ", " + label if label else "")
+
+
 def train_call(table, learner="logreg", epsilon="1", more=""):
     """A training on a table (x, y)."""
     return "dp_%s_train('%s', 'y', 'x', epsilon => '%s', lambda => %g%s)" % (learner, table, epsilon, LAMBDA, more)
@@ -172,8 +180,8 @@ def persons(bench):
     row = {"rows": n, "d": d, "persons": count}
     for mode in bench.modes():
         session = bench.open(mode, n, d)
-        best = interleave({"rows": lambda s=session: s.cost(train_sql("persons_rows", more=", dimension => %d" % d)),
-                           "persons": lambda s=session: s.cost(train_sql("persons_rows", more=", dimension => %d, unit => 'person'" % d))},
+        best = interleave({"rows": lambda s=session: s.cost(train_sql("persons_rows", more=vector(d))),
+                           "persons": lambda s=session: s.cost(train_sql("persons_rows", more=vector(d) + ", unit => 'person'"))},
                           bench.options.repeat)
         row["rows_" + mode], row["persons_" + mode] = best["rows"].json(), best["persons"].json()
         bench.check("%s, %d persons, %s: with unit / without" % (name_of(n, d), count, mode), best["persons"].cpu / best["rows"].cpu, 2)
@@ -195,13 +203,13 @@ def kinds(bench):
         bench.session.run("""INSERT INTO %s SELECT x, y, width_bucket(atan2(x[1] + x[2], x[3] + x[4]) + random() - 0.5,
             ARRAY[-2.5, -1.9, -1.3, -0.6, 0, 0.6, 1.3, 1.9, 2.5]), 5 * (x[1] - x[2] + x[3]) + random() FROM %s""" % (table, vectors))
         tables.settle(bench.session, table)
-        more = ", dimension => %d" % d
+        more = vector(d)
         calls = {"logreg": train_call(table, more=more)}
         if kind == "classes":
-            calls["classes"] = calls["logreg"].replace("'y'", "'class'").replace(more, more + ", classes => '{0,1,2,3,4,5,6,7,8,9}'")
+            calls["classes"] = calls["logreg"].replace("'y'", "'class'").replace(more, vector(d, '"class": {"categories": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]}'))
         else:
             # each with its own lambda: by the same one, the loss with less curvature is the easier one
-            calls["linreg"] = train_call(table, "linreg", more=more + ", bounds => '{-3,3}'").replace("'y'", "'number'")
+            calls["linreg"] = train_call(table, "linreg", more=vector(d, '"number": [-3, 3]')).replace("'y'", "'number'")
             calls = {name: call.replace(", lambda => %g" % LAMBDA, "") for name, call in calls.items()}
         sessions = {mode: bench.open(mode, n, d) for mode in bench.modes()}
         scan = sessions["streaming"]
@@ -275,7 +283,7 @@ def adult_call(learner="logreg", epsilon="1", knots="1"):
 
 def dense_call(learner="logreg", epsilon="1", table="adult_dense"):
     dimension = len(tables.NUMBERS) + sum(map(len, tables.CATEGORIES.values())) + 1
-    return train_call(table, learner, epsilon, ", intercept => false, dimension => %d" % dimension)
+    return train_call(table, learner, epsilon, vector(dimension) + NO_INTERCEPT)
 
 
 def make_dense(bench):
@@ -335,7 +343,7 @@ def kernel(bench):
     n, d = bench.size(200000), 105
     features = 100 if bench.options.quick else 1000
     table = bench.vectors(n, d)
-    more = ", kernel => 'gaussian', gamma => 2, kernel_features => %d" % features
+    more = ", kernel => 'gaussian', gamma => 2, options => '{\"kernel_features\": %d}'" % features
     session = bench.session
     bench.say("  (storing %d random features of each row)" % features)
     session.run("DROP TABLE IF EXISTS few_rows, kernel_model, kernel_features")
@@ -363,7 +371,7 @@ def kernel(bench):
     for mode in bench.modes():
         s = sessions[mode] = bench.open(mode, n, features)
         things["kernel", mode] = lambda s=s: s.cost(train_sql(table, more=more))
-        things["linear", mode] = lambda s=s: s.cost(train_sql("kernel_features", more=", intercept => false"))
+        things["linear", mode] = lambda s=s: s.cost(train_sql("kernel_features", more=NO_INTERCEPT))
     best = interleave(things, bench.options.repeat, limit=180)
     del left, right, out
     row = {"rows": n, "d": d, "features": features, "product": best["product"].json()}

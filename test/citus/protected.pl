@@ -566,10 +566,10 @@ unlike(ask($node, 'owen', "CREATE TABLE stays (id bigint PRIMARY KEY, place plac
 	CREATE TABLE same_stays AS SELECT * FROM stays;
 	SELECT dp_budget_create('stays', 500); SELECT dp_grant('stays', 'ana', epsilon => 450); SELECT dp_protect('stays', 'stays', domains => '{\"n\": [0, 100], \"days\": [0, 30]}');
 	GRANT SELECT ON same_stays TO ana"), qr/ERROR/, 'a table with labels of every kind is protected');
-for my $call (['dp_logreg_train', 'place', ''], ['dp_linreg_train', 'days', ", bounds => '{0,30}'"])
+for my $call (['dp_logreg_train', 'place', ''], ['dp_linreg_train', 'days', ', "days": [0, 30]'])
 {
 	my ($function, $label, $more) = @$call;
-	is(ask($node, 'ana', "SELECT max(abs(v - w)) < 0.02 FROM unnest(dp_weights($function('stays', '$label', '{n}', 200, 0.01, knots => 1)), dp_weights($function('same_stays', '$label', '{n}', 'Infinity', 0.01, knots => 1, domains => '{\"n\": [0, 100]}'$more))) u(v, w)"),
+	is(ask($node, 'ana', "SELECT max(abs(v - w)) < 0.02 FROM unnest(dp_weights($function('stays', '$label', '{n}', 200, lambda => 0.01, knots => 1)), dp_weights($function('same_stays', '$label', '{n}', 'Infinity', lambda => 0.01, knots => 1, domains => '{\"n\": [0, 100]$more}'))) u(v, w)"),
 		't', "$function on a protected table");
 	like(ask($node, 'ana', "SELECT count(*) > 3 FROM dp_evaluate($function('stays', '$label', '{n}', 1), 'stays', epsilon => 1)"), qr/^t$/, "$function, and its evaluation");
 }
@@ -581,7 +581,7 @@ unlike(ask($node, 'owen', join ' ',
 for my $call (['dp_logreg_train', 'place'], ['dp_linreg_train', 'days'])
 {
 	my ($function, $label) = @$call;
-	is(ask($node, 'ana', "SELECT max(abs(v - w)) < 0.02 FROM unnest(" . join(', ', map { "dp_weights($function('part_of_$_', '$label', '{half}', 200, 0.01, knots => 1))" } 'stays', 'same_stays') . ") u(v, w)"), 't', "$function on a view");
+	is(ask($node, 'ana', "SELECT max(abs(v - w)) < 0.02 FROM unnest(" . join(', ', map { "dp_weights($function('part_of_$_', '$label', '{half}', 200, lambda => 0.01, knots => 1))" } 'stays', 'same_stays') . ") u(v, w)"), 't', "$function on a view");
 }
 
 # The owner can drop and rename

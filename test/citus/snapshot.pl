@@ -129,9 +129,9 @@ is_model('an UPDATE that changes nothing', meanwhile($train, sub { sql('UPDATE p
 is_one_set('another row in place of one', meanwhile($train, sub { sql('DELETE FROM people WHERE id = 17; INSERT INTO people VALUES (9999, true, 99, 1)') }, 'READ COMMITTED'));
 
 # Labels of every kind are part of what is compared
-for my $call ("dp_logreg_train('gated_kinds', 'ward', '{f}', 1, classes => '{a,b,c}'", "dp_linreg_train('gated_kinds', 'days', '{f}', 1, bounds => '{0,100}'")
+for my $call ("dp_logreg_train('gated_kinds', 'ward', '{f}', 1, domains => '{\"ward\": [\"a\", \"b\", \"c\"]", "dp_linreg_train('gated_kinds', 'days', '{f}', 1, domains => '{\"days\": [0, 100]")
 {
-	my $kind = "SELECT $call, domains => '{\"f\": [-1, 1]}')";
+	my $kind = "SELECT $call, \"f\": [-1, 1]}')";
 	is_refused("$call, UPDATE of labels", meanwhile($kind, sub { sql('UPDATE people SET n = 99 - n') }, 'READ COMMITTED'));
 	like((meanwhile($kind, sub { sql('UPDATE people SET n = n, y = NOT y') }, 'READ COMMITTED'))[0], qr/"weights"/, "$call, an UPDATE of other columns");
 }
@@ -144,7 +144,7 @@ is_model('a shard moves', meanwhile($train, sub {
 
 # A kernel is applied to rows in groups; their digest does not depend on the
 # group
-my $kernel = "SELECT dp_logreg_train('gated', $arguments, kernel => 'gaussian', kernel_features => 10)";
+my $kernel = "SELECT dp_logreg_train('gated', $arguments, kernel => 'gaussian', options => '{\"kernel_features\": 10}')";
 is_refused('a kernel, UPDATE of labels', meanwhile($kernel, sub { sql('UPDATE people SET y = NOT y') }, 'READ COMMITTED'));
 like((meanwhile($kernel, sub { sql('UPDATE people SET y = y') }, 'READ COMMITTED'))[0], qr/"weights"/, 'a kernel, an UPDATE that changes nothing');
 

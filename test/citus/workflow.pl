@@ -20,7 +20,7 @@ my $wide = join ', ', map { "w$_ float8" } 1 .. 100;
 my $widths = join ', ', map { "sin(i * $_)" } 1 .. 100;
 sql(qq{
 	CREATE TYPE color AS ENUM ('red', 'green', 'blue', 'grey');
-	CREATE TABLE local (id bigint PRIMARY KEY, person int, y boolean, e color, c text, p char(4), b boolean, n int, f float8, m numeric,
+	CREATE TABLE local (id bigint PRIMARY KEY, person int, y boolean, e color, c text, p char(4), b boolean, n int, f float8, m numeric(6,4),
 	  d date, t timestamp, k int, x float8[], x4 float4[], income text, ye color,
 	  ward text CHECK (ward IN ('icu', 'home', 'surgery')));
 	INSERT INTO local SELECT i, i / 5, (i * 7 + i / 3) % 3 = 0, (ARRAY['red', 'green', 'blue', 'grey', NULL])[1 + i * 7 % 5]::color,
@@ -78,7 +78,8 @@ isnt($node->safe_psql('postgres', "SELECT enumlabel || oid FROM pg_enum WHERE en
 my $domains = '{"e": ["blue", "red", "green"], "c": ["Köln", "Paris", "Rome"], "p": ["ab", "cd"], "n": [0, 100], "f": [-1, 1], "m": [0, 1], '
   . '"d": ["2020-01-01", "2021-01-01"], "t": ["2020-01-01", "2020-04-01"], "k": {"categories": [0, 1]}, "x": {"dimension": 3, "norm": 2}, "x4": {"dimension": 2}}';
 my $all = "'y', '{e,c,p,b,n,f,m,d,t,k,x,x4}', 'Infinity', lambda => 0.01, domains => '$domains'";
-my $some = "'{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}'";
+my $those = '"e": ["blue", "red"], "n": [0, 100]';
+my $some = "'{$those}'";
 my $numbers = "'{\"n\": [0, 100], \"f\": [-1, 1]}'";
 
 # Does a log of the workers have a query that fetches rows, and not only a
@@ -104,19 +105,19 @@ my @calls = (
 	['all types', 'dp_logreg_train', 'local', $all],
 	['svm', 'dp_svm_train', 'local', $all],
 	['straight lines', 'dp_logreg_train', 'local', "$all, knots => 1"],
-	['a vector', 'dp_logreg_train', 'local', "'y', 'x', 'Infinity', lambda => 0.01, dimension => 3"],
+	['a vector', 'dp_logreg_train', 'local', "'y', 'x', 'Infinity', lambda => 0.01, domains => '{\"x\": {\"dimension\": 3}}'"],
 	['a text as label', 'dp_logreg_train', 'local', "'income', '{e,n}', 'Infinity', lambda => 0.01, positive => '>50K', domains => $some"],
 	['an enum as label', 'dp_logreg_train', 'local', "'ye', '{e,n}', 'Infinity', lambda => 0.01, positive => 'green', domains => $some"],
-	['a kernel', 'dp_logreg_train', 'local', "'y', '{e,n}', 'Infinity', lambda => 0.01, domains => $some, kernel => 'gaussian', kernel_features => 20"],
-	['output perturbation', 'dp_logreg_train', 'local', "'y', '{e,n}', 'Infinity', lambda => 0.01, method => 'output', domains => $some"],
+	['a kernel', 'dp_logreg_train', 'local', "'y', '{e,n}', 'Infinity', lambda => 0.01, domains => $some, kernel => 'gaussian', options => '{\"kernel_features\": 20}'"],
+	['output perturbation', 'dp_logreg_train', 'local', "'y', '{e,n}', 'Infinity', lambda => 0.01, options => '{\"method\": \"output\"}', domains => $some"],
 	['an enum as classes', 'dp_logreg_train', 'local', "'e', '{n,f}', 'Infinity', lambda => 0.01, domains => $numbers"],
-	['some of an enum as classes', 'dp_logreg_train', 'local', "'e', '{n,f}', 'Infinity', lambda => 0.01, classes => '{grey,red,blue}', domains => $numbers"],
-	['texts as classes', 'dp_logreg_train', 'local', "'c', '{e,n}', 'Infinity', lambda => 0.01, classes => '{Rome,Köln,Oslo}', domains => $some"],
-	['numerics as classes', 'dp_logreg_train', 'local', "'m', '{e,n}', 'Infinity', lambda => 0.01, classes => '{0.5,0,1.00}', domains => $some"],
-	['classes of vectors', 'dp_logreg_train', 'local', "'e', 'x', 'Infinity', lambda => 0.01, classes => '{grey,red,blue}', dimension => 3"],
-	['an integer as number', 'dp_linreg_train', 'local', "'n', '{c,f}', 'Infinity', lambda => 0.01, bounds => '{5,80}', domains => '{\"c\": [\"Köln\", \"Rome\"], \"f\": [-1, 1]}'"],
-	['a numeric as number', 'dp_linreg_train', 'local', "'m', '{e,n}', 'Infinity', lambda => 0.01, bounds => '{0.1,1}', domains => $some"],
-	['a number of vectors', 'dp_linreg_train', 'local', "'f', 'x', 'Infinity', lambda => 0.01, bounds => '{-0.5,2}', dimension => 3"]);
+	['some of an enum as classes', 'dp_logreg_train', 'local', "'e', '{n,f}', 'Infinity', lambda => 0.01, domains => '{\"e\": [\"grey\", \"red\", \"blue\"], \"n\": [0, 100], \"f\": [-1, 1]}'"],
+	['texts as classes', 'dp_logreg_train', 'local', "'c', '{e,n}', 'Infinity', lambda => 0.01, domains => '{\"c\": [\"Rome\", \"Köln\", \"Oslo\"], $those}'"],
+	['numerics as classes', 'dp_logreg_train', 'local', "'m', '{e,n}', 'Infinity', lambda => 0.01, domains => '{\"m\": {\"categories\": [0.5, 0, 1]}, $those}'"],
+	['classes of vectors', 'dp_logreg_train', 'local', "'e', 'x', 'Infinity', lambda => 0.01, domains => '{\"e\": [\"grey\", \"red\", \"blue\"], \"x\": {\"dimension\": 3}}'"],
+	['an integer as number', 'dp_linreg_train', 'local', "'n', '{c,f}', 'Infinity', lambda => 0.01, domains => '{\"n\": [5, 80], \"c\": [\"Köln\", \"Rome\"], \"f\": [-1, 1]}'"],
+	['a numeric as number', 'dp_linreg_train', 'local', "'m', '{e,n}', 'Infinity', lambda => 0.01, domains => '{\"m\": [0.1, 1], $those}'"],
+	['a number of vectors', 'dp_linreg_train', 'local', "'f', 'x', 'Infinity', lambda => 0.01, domains => '{\"f\": [-0.5, 2], \"x\": {\"dimension\": 3}}'"]);
 for my $call (@calls)
 {
 	my ($what, $function, $local, $arguments) = @$call;
@@ -187,7 +188,7 @@ for my $call (['by_person', 'person', 'local'], ['tenant.people', 'person', 'loc
 
 # by labels of every kind: of two candidates, the one that is better by far
 for my $call (['dp_logreg_tune', "'ward', '{n}', 'Infinity', domains => $numbers"],
-	['dp_linreg_tune', "'person', '{t}', 'Infinity', bounds => '{0,800}', domains => '{\"t\": [\"2020-01-01\", \"2020-07-01\"]}'"])
+	['dp_linreg_tune', "'person', '{t}', 'Infinity', domains => '{\"person\": [0, 800], \"t\": [\"2020-01-01\", \"2020-07-01\"]}'"])
 {
 	my ($function, $arguments) = @$call;
 	$mark = $cluster->mark;
@@ -222,8 +223,8 @@ for my $call (['by_person', 'person', 'local', 'there'], ['tenant.people', 'pers
 # of several classes, and of numbers
 sql(qq{
 	CREATE TABLE kinds (kind text, model dp_model);
-	INSERT INTO kinds SELECT 'classes', dp_logreg_train('local', 'e', '{n,f,x}', 1, classes => '{grey,red,blue}', domains => '{"n": [0, 100], "f": [-1, 1], "x": {"dimension": 3}}');
-	INSERT INTO kinds SELECT 'number', dp_linreg_train('local', 'm', '{n,f,x}', 1, bounds => '{0.1,1}', domains => '{"n": [0, 100], "f": [-1, 1], "x": {"dimension": 3}}');
+	INSERT INTO kinds SELECT 'classes', dp_logreg_train('local', 'e', '{n,f,x}', 1, domains => '{"n": [0, 100], "f": [-1, 1], "x": {"dimension": 3}, "e": ["grey", "red", "blue"]}');
+	INSERT INTO kinds SELECT 'number', dp_linreg_train('local', 'm', '{n,f,x}', 1, domains => '{"n": [0, 100], "f": [-1, 1], "x": {"dimension": 3}, "m": [0.1, 1]}');
 });
 for my $call (['classes', 'dp_evaluate', ''], ['number', 'dp_evaluate', ''], ['classes', 'dp_roc', ", class => 'red'"])
 {

@@ -4,6 +4,8 @@ NAME_delta stands for the table NAME of datasets.py in the results. The table wi
 made: each element of a vector is a byte of a hash of the row's number, from -1 to 1, plus or minus SHIFT by the
 class. So it is the same everywhere.
 """
+import json
+
 import datasets
 from database import literal
 
@@ -65,32 +67,37 @@ def choice(data, loss, mode, epsilon):
     return f"{data} {loss} {mode} {epsilon}"
 
 
+LEARNERS = {"logistic": "logreg", "huber": "svm"}
+
+
 def chosen(session, data, loss, mode, rows, dimension, epsilon):
     """The method that a call without one uses, and the law of its noise."""
-    method, delta = session.run(f"SELECT method, delta FROM dp_cost('{ALL.get(data, data)}', 'label', 'x', {epsilon}, {rows}, "
-                                f"dimension => {dimension}, intercept => false, loss => '{loss}'{MODES[mode]})")[0]
+    method, delta = session.run(f"SELECT method, delta FROM dp_cost('{ALL.get(data, data)}', 'label', 'x', {epsilon}, "
+                                f"jsonb_build_object('x', jsonb_build_object('dimension', {dimension})), rows => {rows}, "
+                                f"learner => '{LEARNERS[loss]}', options => '{{\"intercept\": false}}'{MODES[mode]})")[0]
     return [method, "Gaussian" if float(delta) else "pure"]
 
 
 def options(run, trained):
     """SQL: the arguments of the training, after epsilon."""
-    if run.method == "non-private":
-        arguments = ""
-    elif run.method == "paper":
-        arguments = ", method => 'objective', analysis => 'paper'"
+    given, arguments = {"intercept": False}, ""
+    if run.method == "paper":
+        given.update(method="objective", analysis="paper")
     elif run.method == "simple":
-        arguments = (f", method => 'objective', "
-                     f"lambda => (SELECT 0.1 * max(cardinality(x)) / (count(*) * {run.epsilon}) FROM {trained})")
-    else:
-        arguments = MODES[run.method] + (", method => 'objective'" if run.lambda_ != "default" else "")
-    return arguments + (f", lambda => 10 ^ ({run.lambda_})" if run.lambda_ != "default" else "")
+        given.update(method="objective")
+        arguments = (f", lambda => (SELECT 0.1 * max(cardinality(x)) / (count(*) * {run.epsilon}) FROM {trained})")
+    elif run.method != "non-private":
+        arguments = MODES[run.method]
+        if run.lambda_ != "default":
+            given.update(method="objective")
+    return f", options => '{json.dumps(given)}'" + arguments + (f", lambda => 10 ^ ({run.lambda_})" if run.lambda_ != "default" else "")
 
 
 def training(run):
     """SQL: the call that trains, and the relation to test on."""
     trained, tested, norm = f"{ALL.get(run.data)}_train_{run.fold}", f"{ALL.get(run.data)}_test_{run.fold}", ""
     if run.data == "wide":
-        trained, tested, norm = "wide_train", "wide_test", f", norm => {NORM}"
+        trained, tested, norm = "wide_train", "wide_test", f", domains => '{{\"x\": {{\"norm\": {NORM}}}}}'"
     learner = "dp_logreg" if run.loss == "logistic" else "dp_svm"
-    return (f"{learner}_train('{trained}', 'label', 'x', '{run.epsilon}', intercept => false{norm}{options(run, trained)})",
+    return (f"{learner}_train('{trained}', 'label', 'x', '{run.epsilon}'{norm}{options(run, trained)})",
             tested)

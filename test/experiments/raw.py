@@ -141,9 +141,9 @@ def training(run):
     learner = "dp_logreg" if run.loss == "logistic" else "dp_svm"
     options = raw.options or ", knots => 1"  # curves are another part
     if run.method == "ball":
-        options += ", noise => 'ball'"
+        options += ", options => '{\"noise\": \"ball\"}'"
     elif run.method == "simple":  # no criterion
-        options += (f", method => 'objective', noise => 'ball', "
+        options += (", options => '{\"method\": \"objective\", \"noise\": \"ball\"}', "
                     f"lambda => (SELECT 0.1 * {raw.dimension()} / (count(*) * {run.epsilon}) FROM {trained})")
     return (f"{learner}_train('{trained}', 'label', NULL, '{run.epsilon}', domains => {literal(raw.declared())}{options})",
             f"{run.data}_test_{run.fold}")

@@ -1,5 +1,6 @@
 """What is run: one run trains one model by one SQL call and counts its mistakes by another."""
 import itertools
+import json
 import time
 from collections import namedtuple
 
@@ -28,8 +29,8 @@ AGAIN = "again "  # starts the number of a repetition that is kept apart
 FIELDS = ["data", "loss", "method", "lambda_", "epsilon", "size", "fold", "repetition"]
 Run = namedtuple("Run", FIELDS)
 
-OPTIONS = {"non-private": "", "output": ", method => 'output'", "paper": ", method => 'objective', analysis => 'paper'",
-           "sharp": ", method => 'objective', analysis => 'sharp'"}
+OPTIONS = {"non-private": {}, "output": {"method": "output"}, "paper": {"method": "objective", "analysis": "paper"},
+           "sharp": {"method": "objective", "analysis": "sharp"}}
 
 
 def epsilon_of(method, epsilon):
@@ -174,8 +175,9 @@ def calibration(session, data, rows, dimension):
     noise: by loss, lambda and analysis."""
     def one(loss, exponent, analysis):
         return list(map(float, session.run(
-            f"SELECT lambda_effective, epsilon_noise FROM dp_cost('{data}', 'label', 'x', {paper.EPSILON}, {rows}, "
-            f"dimension => {dimension}, intercept => false, lambda => 10 ^ ({exponent}), analysis => '{analysis}', loss => '{loss}')")[0]))
+            f"SELECT lambda_effective, epsilon_noise FROM dp_cost('{data}', 'label', 'x', {paper.EPSILON}, "
+            f"jsonb_build_object('x', jsonb_build_object('dimension', {dimension})), rows => {rows}, lambda => 10 ^ ({exponent}), "
+            f"learner => '{delta.LEARNERS[loss]}', options => '{json.dumps({'intercept': False, 'analysis': analysis})}')")[0]))
 
     return {loss: {exponent: {analysis: one(loss, exponent, analysis) for analysis in ("paper", "sharp")}
                    for exponent in paper.LAMBDAS[data]} for loss in LOSSES}
@@ -189,7 +191,7 @@ def cost(run, rows):
 def training(run):
     """SQL: the call that trains, and the relation to test on."""
     learner = "dp_logreg" if run.loss == "logistic" else "dp_svm"
-    options = f"epsilon => '{run.epsilon}', intercept => false{OPTIONS[run.method]}"
+    options = f"epsilon => '{run.epsilon}', options => '{json.dumps(dict(OPTIONS[run.method], intercept=False))}'"
     if run.lambda_ == "tuned":
         candidates = LEARNING_LAMBDAS[run.method != "non-private"]
         lambdas = ", ".join(f"jsonb_build_object('lambda', 10 ^ ({exponent}))" for exponent in candidates)

@@ -199,7 +199,7 @@ CREATE TABLE models AS SELECT dp_logreg_train('t', 'y', 'x', 0.5, purpose => 'of
 GRANT SELECT ON models TO PUBLIC;
 SELECT dp_budget_charge('adm', 0.125, 1e-8, 'of the owner');
 SET ROLE dperm_adm_ana;
-SELECT dp_logreg_train('t', 'y', 'x', 0.25, purpose => 'of ana') IS NOT NULL AS trained, dp_svm_train('of_t', 'y', 'twice', 0.25, 1e-8) IS NOT NULL AS svm, dp_logreg_tune('t', 'y', 'x', 0.25, candidates => '[{"lambda": 0.1}, {"lambda": 1}]') IS NOT NULL AS tuned;
+SELECT dp_logreg_train('t', 'y', 'x', 0.25, purpose => 'of ana') IS NOT NULL AS trained, dp_svm_train('of_t', 'y', 'twice', 0.25, lambda => 1e-8) IS NOT NULL AS svm, dp_logreg_tune('t', 'y', 'x', 0.25, candidates => '[{"lambda": 0.1}, {"lambda": 1}]') IS NOT NULL AS tuned;
 SELECT count(*) > 0 AS evaluated FROM models, dp_evaluate(model, 't', epsilon => 0.125);
 SELECT dp_budget_charge('adm', 0.0625, purpose => 'of ana');
 SET ROLE dperm_adm_member;
@@ -655,7 +655,7 @@ SELECT read_by('SELECT * FROM dp_budgets') >= 20000 AS of_stranger, fetched_by('
 SET LOCAL ROLE dperm_adm_ana;
 SELECT view AS reads_many, n FROM (SELECT view, read_by('SELECT * FROM ' || view) AS n FROM unnest('{dp_budgets,dp_grants,dp_ledger,dp_releases,dp_protected}'::text[]) view) r WHERE n >= 20000;
 SELECT view AS reads_many, n FROM (SELECT view, read_by(format('SELECT * FROM %s WHERE budget = %L', view, 'adm')) AS n FROM unnest('{dp_budgets,dp_grants,dp_ledger,dp_releases,dp_protected}'::text[]) view) r WHERE n >= 20000;
-SELECT call AS fetches_many, n FROM (SELECT call, fetched_by('SELECT ' || call) AS n FROM unnest(ARRAY['dp_report(''adm'')', 'dp_report_data(''adm'')', 'dp_report(model) FROM models', 'count(*) FROM dp_ledger', 'count(*) FROM dp_cost(''t'', ''y'', ''x'', 1, 100)', format('dp_release_drop(''adm'', entry) FROM (SELECT entry FROM dp_releases WHERE role = %L AND failure IS NULL LIMIT 1) e', current_user)]) call) r WHERE n >= 20000;
+SELECT call AS fetches_many, n FROM (SELECT call, fetched_by('SELECT ' || call) AS n FROM unnest(ARRAY['dp_report(''adm'')', 'dp_report_data(''adm'')', 'dp_report(model) FROM models', 'count(*) FROM dp_ledger', 'count(*) FROM dp_cost(''t'', ''y'', ''x'', 1, rows => 100)', format('dp_release_drop(''adm'', entry) FROM (SELECT entry FROM dp_releases WHERE role = %L AND failure IS NULL LIMIT 1) e', current_user)]) call) r WHERE n >= 20000;
 SET LOCAL ROLE dperm_adm_owner;
 SELECT view AS reads_many, n FROM (SELECT view, read_by('SELECT * FROM ' || view) AS n FROM unnest('{dp_budgets,dp_grants,dp_ledger,dp_releases,dp_protected}'::text[]) view) r WHERE n >= 20000;
 SET LOCAL client_min_messages = error;

@@ -26,7 +26,7 @@ CREATE VIEW one_region AS SELECT * FROM visits WHERE region = current_setting('t
 CREATE FUNCTION trained(region int) RETURNS dp_model LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('test.region', region::text, false);
-  RETURN dp_logreg_train('one_region', 'sick', 'x', 'Infinity', 0.01);
+  RETURN dp_logreg_train('one_region', 'sick', 'x', 'Infinity', lambda => 0.01);
 END $$;
 
 -- One model a group, whatever the plan
@@ -59,20 +59,21 @@ SELECT m -> 'loss' AS loss, m -> 'h' AS h, m -> 'rows' AS rows, m -> 'epsilon' A
   ORDER BY 1, m -> 'lambda';
 
 -- Each option does what the argument of the same name does
+CREATE VIEW undeclared AS SELECT sick, x || '{}'::float8[] AS x FROM visits;
 SELECT distance(dp_logreg(grade, x, 'Infinity', '{"lambda": 0.1, "positive": "0"}'),
-                dp_logreg_train('visits', 'grade', 'x', 'Infinity', 0.1, positive => '0')) < 1e-9 AS positive,
+                dp_logreg_train('visits', 'grade', 'x', 'Infinity', lambda => 0.1, positive => '0')) < 1e-9 AS positive,
        distance(dp_logreg(answer, x, 'Infinity', '{"lambda": 0.1, "positive": "yes"}'),
-                dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1)) < 1e-9 AS positive_text,
+                dp_logreg_train('visits', 'sick', 'x', 'Infinity', lambda => 0.1)) < 1e-9 AS positive_text,
        distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.1, "intercept": false}'),
-                dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1, intercept => false)) < 1e-9 AS intercept,
+                dp_logreg_train('visits', 'sick', 'x', 'Infinity', lambda => 0.1, options => '{"intercept": false}')) < 1e-9 AS intercept,
        distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.1, "norm": 5}'),
-                dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1, norm => 5)) < 1e-9 AS norm,
+                dp_logreg_train('visits', 'sick', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"norm": 5}}')) < 1e-9 AS norm,
        distance(dp_logreg(sick, x, 'Infinity', '{"lambda": 0.1, "dimension": 4}'),
-                dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1, dimension => 4)) < 1e-9 AS dimension,
+                dp_logreg_train('undeclared', 'sick', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 4}}')) < 1e-9 AS dimension,
        distance(dp_svm(sick, x, 'Infinity', '{"lambda": 0.1, "h": 0.2, "norm": 2}'),
-                dp_svm_train('visits', 'sick', 'x', 'Infinity', 0.1, h => 0.2, norm => 2)) < 1e-9 AS h,
+                dp_svm_train('visits', 'sick', 'x', 'Infinity', lambda => 0.1, options => '{"h": 0.2}', domains => '{"x": {"norm": 2}}')) < 1e-9 AS h,
        distance(dp_svm(sick, x, 'Infinity', '{"lambda": 0.1, "loss": "smooth_hinge"}'),
-                dp_svm_train('visits', 'sick', 'x', 'Infinity', 0.1, loss => 'smooth_hinge')) < 1e-9 AS loss
+                dp_svm_train('visits', 'sick', 'x', 'Infinity', lambda => 0.1, options => '{"loss": "smooth_hinge"}')) < 1e-9 AS loss
   FROM visits;
 SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension' AS dimension, m #>> '{features,0,dimension}' AS length
   FROM (SELECT dp_logreg(sick, x, 1, '{"lambda": 0.1, "method": "output", "analysis": "paper"}')::jsonb FROM visits
@@ -135,7 +136,7 @@ SELECT r, distance((SELECT dp_logreg(sick, v.x, 'Infinity', '{"lambda": 0.01}') 
 
 -- Vectors of each type
 CREATE VIEW counts AS SELECT sick, ARRAY[id % 5, id % 3]::float8[] AS x FROM visits;
-SELECT bool_and(distance(m, dp_logreg_train('counts', 'sick', 'x', 'Infinity', 0.1, norm => 9)) < 1e-9) AS all_types, count(*)
+SELECT bool_and(distance(m, dp_logreg_train('counts', 'sick', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"norm": 9}}')) < 1e-9) AS all_types, count(*)
   FROM (SELECT dp_logreg(sick, x, 'Infinity', '{"lambda": 0.1, "norm": 9}') AS m FROM counts
         UNION ALL SELECT dp_logreg(sick, x::float4[], 'Infinity', '{"lambda": 0.1, "norm": 9}') FROM counts
         UNION ALL SELECT dp_logreg(sick, x::numeric[], 'Infinity', '{"lambda": 0.1, "norm": 9}') FROM counts
@@ -199,6 +200,7 @@ SELECT g, dp_logreg(true, NULL::float8[], 'Infinity', '{"lambda": 1, "dimension"
 RESET dperm.cache_memory;
 
 DROP VIEW one_region, counts;
+DROP VIEW undeclared;
 DROP TABLE visits;
 DROP FUNCTION distance, weights, trained;
 DROP DOMAIN vec3;

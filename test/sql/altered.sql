@@ -16,7 +16,7 @@ CREATE TABLE people AS
          ARRAY[sin(id), cos(id)] AS x, sin(id * id) > 0 AS sick
   FROM generate_series(1, 60) id;
 CREATE TABLE models AS
-  SELECT dp_svm_train('people', 'sick', '{age,ward,x}', 'Infinity', 0.01,
+  SELECT dp_svm_train('people', 'sick', '{age,ward,x}', 'Infinity', lambda => 0.01,
     domains => '{"age": [0, 120], "ward": ["surgery", "cardiology", "oncology"], "x": {"dimension": 2}}') AS model;
 CREATE FUNCTION model() RETURNS dp_model LANGUAGE sql STABLE AS 'SELECT model FROM models';
 -- the right results: rows of no table
@@ -321,7 +321,7 @@ BEGIN
   RETURN true;
 END $$;
 CREATE FUNCTION calm() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN exchange(); END $$;
-CREATE TABLE judge AS SELECT dp_logreg_train('private', 'ill', '{a,b}', 'Infinity', 0.1, domains => '{"a": ["yes", "no"], "b": [0, 10]}') AS model;
+CREATE TABLE judge AS SELECT dp_logreg_train('private', 'ill', '{a,b}', 'Infinity', lambda => 0.1, domains => '{"a": ["yes", "no"], "b": [0, 10]}') AS model;
 CREATE FUNCTION exchanged(at_turn int, pair text, call text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   result text;
@@ -336,8 +336,8 @@ EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE;
 END $$;
 SELECT what, string_agg(DISTINCT outcome, ' ' ORDER BY outcome) AS outcomes FROM (VALUES
-  ('training', 'dp_logreg_train(''exchanging'', ''ill'', ''{a,b}'', ''Infinity'', 0.1, domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')'),
-  ('training of persons', 'dp_logreg_train(''exchanging'', ''ill'', ''{a}'', ''Infinity'', 0.1, unit => ''u'', domains => ''{"a": ["yes", "no"]}'')'),
+  ('training', 'dp_logreg_train(''exchanging'', ''ill'', ''{a,b}'', ''Infinity'', lambda => 0.1, domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')'),
+  ('training of persons', 'dp_logreg_train(''exchanging'', ''ill'', ''{a}'', ''Infinity'', lambda => 0.1, unit => ''u'', domains => ''{"a": ["yes", "no"]}'')'),
   ('evaluation', 'judge, dp_evaluate(model, ''exchanging'', ''ill'', epsilon => ''Infinity'')'),
   ('evaluation of persons', 'judge, dp_evaluate(model, ''exchanging'', ''ill'', epsilon => ''Infinity'', unit => ''u'')'),
   ('roc', 'judge, dp_roc(model, ''exchanging'', ''ill'', epsilon => ''Infinity'')'),
@@ -360,8 +360,8 @@ EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
 SELECT what, command, dropped(command, call) FROM (VALUES
-  ('training', 'dp_logreg_train(''leaving.vanishing'', ''ill'', ''{b}'', ''Infinity'', 0.1, domains => ''{"b": [0, 10]}'')'),
-  ('training of persons', 'dp_logreg_train(''leaving.vanishing'', ''ill'', ''{b}'', ''Infinity'', 0.1, unit => ''u'', domains => ''{"b": [0, 10]}'')'),
+  ('training', 'dp_logreg_train(''leaving.vanishing'', ''ill'', ''{b}'', ''Infinity'', lambda => 0.1, domains => ''{"b": [0, 10]}'')'),
+  ('training of persons', 'dp_logreg_train(''leaving.vanishing'', ''ill'', ''{b}'', ''Infinity'', lambda => 0.1, unit => ''u'', domains => ''{"b": [0, 10]}'')'),
   ('tuning of persons', 'dp_logreg_tune(''leaving.vanishing'', ''ill'', ''{b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', unit => ''u'', domains => ''{"b": [0, 10]}'')'),
   ('evaluation', 'judge, dp_evaluate(model, ''leaving.vanishing'', ''ill'', epsilon => ''Infinity'')')) c (what, call),
   unnest('{DROP VIEW IF EXISTS leaving.vanishing,DROP SCHEMA IF EXISTS leaving CASCADE}'::text[]) command ORDER BY what, command;

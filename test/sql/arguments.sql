@@ -24,16 +24,25 @@ SELECT trains($$ dp_logreg_train('people', 'sick', 'x', ?) $$, $$
   'Infinity' $$);
 SELECT left(result, 5) FROM outcome($$ SELECT dp_logreg_train('people', 'sick', 'x') $$);
 SELECT trains($$ dp_svm_train('people', 'sick', 'x', ?) $$, '0 | NULL');
+-- the fifth argument is no number: a lambda that was meant for it must not become anything else
+SELECT outcomes($$ 'none' FROM dp_?) $$, $$
+  logreg_train('people', 'sick', 'x', 1, 0.01 | svm_train('people', 'sick', 'x', 1, 0.01 | linreg_train('people', 'sick', 'x', 1, 0.01
+  logreg_tune('people', 'sick', 'x', 1, 0.01 | svm_tune('people', 'sick', 'x', 1, 0.01 | linreg_tune('people', 'sick', 'x', 1, 0.01
+  logreg_train('people', 'sick', 'x', 1, '0.01' | svm_train('people', 'sick', 'x', 1, '0.01' | linreg_train('people', 'sick', 'x', 1, '0.01'
+  logreg_tune('people', 'sick', 'x', 1, '0.01' | svm_tune('people', 'sick', 'x', 1, '0.01' | linreg_tune('people', 'sick', 'x', 1, '0.01' $$);
+-- options
+SELECT trains($$ dp_logreg_train('people', 'sick', 'x', 1, options => ?) $$, $$
+  '[]' | '1' | '{"lambda": 0.1}' | '{"norm": 2}' | '{"bounds": [0, 1]}' | '{"metod": "output"}' | '{"h": 0.1}' | '{"kernel_seed": 9223372036854775808}' | '{"kernel_seed": 0.5}' | '{"intercept": 1}' | '{}' $$);
 SELECT trains($$ (SELECT dp_logreg(sick, x, ?) FROM people) $$,
   $$ 0 | -1 | 'NaN' | NULL | 1e-9 | 1e300 | 'Infinity' $$);
 
 -- lambda; objective perturbation raises it as far as it needs, the others
 -- cannot
 SELECT trains($$ dp_logreg_train('people', 'sick', 'x', 1, lambda => ?) $$, $$
-  0.1 | NULL | -1 | 'NaN' | 'Infinity' | '-Infinity' | 1e10 | 0 | 0, analysis => 'paper' | 1e-300
-  0, method => 'output' | 1e-11, method => 'output' | 1e-10, method => 'output' $$);
+  0.1 | NULL | -1 | 'NaN' | 'Infinity' | '-Infinity' | 1e10 | 0 | 0, options => '{"analysis": "paper"}' | 1e-300
+  0, options => '{"method": "output"}' | 1e-11, options => '{"method": "output"}' | 1e-10, options => '{"method": "output"}' $$);
 SELECT trains($$ dp_logreg_train('people', 'sick', 'x', ?) $$,
-  $$ 'Infinity', lambda => 0 | 'Infinity', lambda => 0, method => 'output' $$);
+  $$ 'Infinity', lambda => 0 | 'Infinity', lambda => 0, options => '{"method": "output"}' $$);
 SELECT trains($$ dp_svm_train('people', 'sick', 'x', ?) $$,
   $$ 1, lambda => -1 | 'Infinity', lambda => 0 $$);
 SELECT trains($$ (SELECT dp_logreg(sick, x, ?) FROM people) $$,
@@ -41,15 +50,15 @@ SELECT trains($$ (SELECT dp_logreg(sick, x, ?) FROM people) $$,
 
 -- method, analysis, norm, dimension, loss, h
 SELECT trains($$ dp_logreg_train('people', 'sick', 'x', 1, ?) $$, $$
-  method => 'Objective' | method => ''
-  method => NULL, analysis => NULL, intercept => NULL, norm => NULL | analysis => 'blunt'
-  norm => 0 | norm => -1 | norm => 'NaN' | norm => 'Infinity' | norm => 1e-300 | norm => 1e100
-  dimension => 0 | dimension => -1 | dimension => 5000 | dimension => 2147483647
-  dimension => 7 $$);
-SELECT left(result, 5) FROM outcome($$ SELECT dp_logreg_train('people', 'sick', 'x', 1, loss => 'huber') $$);
+  options => '{"method": "Objective"}' | options => '{"method": ""}'
+  domains => NULL, lambda => NULL, knots => NULL, options => NULL | options => '{"analysis": "blunt"}'
+  domains => '{"x": {"norm": 0}}' | domains => '{"x": {"norm": -1}}' | domains => '{"x": {"norm": "NaN"}}' | domains => '{"x": {"norm": 1e-300}}' | domains => '{"x": {"norm": 1e100}}'
+  domains => '{"x": {"dimension": 0}}' | domains => '{"x": {"dimension": -1}}' | domains => '{"x": {"dimension": 5000}}' | domains => '{"x": {"dimension": 2147483647}}'
+  domains => '{"x": {"dimension": 7}}' $$);
+SELECT left(result, 5) FROM outcome($$ SELECT dp_logreg_train('people', 'sick', 'x', 1, options => '{"loss": "huber"}') $$);
 SELECT trains($$ dp_svm_train('people', 'sick', 'x', 1, ?) $$, $$
-  loss => 'logistic' | loss => 'hinge' | loss => NULL, h => NULL | h => 0 | h => 0.009 | h => 1.5
-  h => 'NaN' | h => 1 $$);
+  options => '{"loss": "logistic"}' | options => '{"loss": "hinge"}' | options => NULL | options => '{"loss": null}' | options => '{"h": 0}' | options => '{"h": 0.009}' | options => '{"h": 1.5}'
+  options => '{"h": "NaN"}' | options => '{"h": 1}' $$);
 
 -- Columns and their types
 SELECT trains($$ dp_logreg_train('people', ?, 'x', 1) $$,
@@ -105,14 +114,14 @@ CREATE FUNCTION untouchable(boolean) RETURNS boolean LANGUAGE plpgsql STABLE AS
 CREATE VIEW minefield AS SELECT untouchable(sick) AS sick, x, name, age FROM people;
 SELECT trains($$ dp_logreg_train('minefield', ?) $$, $$
   'sick', 'x', 1 | 'sick', 'x', 0 | 'sick', 'x', 1, lambda => -1
-  'sick', 'x', 1, lambda => 0, method => 'output' | 'sick', 'x', 1, method => 'none'
+  'sick', 'x', 1, lambda => 0, options => '{"method": "output"}' | 'sick', 'x', 1, options => '{"method": "none"}'
   'sick', 'x', 1, positive => 'yes' | 'sick', 'name', 1 | 'name', 'x', 1 | 'nothing', 'x', 1
   'sick', '{x,age}', 1 | 'sick', 'age', 1, domains => '{"age": [120, 0]}'
   'sick', 'age', 1, domains => '{"age": [0, 120], "name": "a"}'
   'sick', 'age', 1, domains => '{"age": [0, 120], "nothing": ["a"]}'
   'sick', 'age', 1, domains => '{"age": [0, 120]}', kernel => 'none'
   'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);
-SELECT trains($$ dp_svm_train('minefield', 'sick', 'x', 1, ?) $$, $$ loss => 'none' | h => 7 $$);
+SELECT trains($$ dp_svm_train('minefield', 'sick', 'x', 1, ?) $$, $$ options => '{"loss": "none"}' | options => '{"h": 7}' $$);
 
 -- The number of elements is declared, never read from rows
 CREATE TABLE undeclared (sick boolean, x float8[], y float4[] CHECK (cardinality(y) < 3), age integer);
@@ -123,16 +132,16 @@ INSERT INTO undeclared VALUES (true, '{1,2}'), (false, '{1,2,3}');
 INSERT INTO checked VALUES (true, '{1,2,3}', '{1,2,3}', '{1,2,3}', '{1,2}');
 REFRESH MATERIALIZED VIEW stored;
 SELECT trains('dp_logreg_train(?)', $$
-  'undeclared', 'sick', 'x', 1 | 'undeclared', 'sick', '{x}', 1, norm => 2
+  'undeclared', 'sick', 'x', 1 | 'undeclared', 'sick', '{x}', 1, domains => '{"x": {"norm": 2}}'
   'of_undeclared', 'sick', 'x', 1 | 'of_undeclared', 'sick', 'longer', 1
   'stored', 'sick', 'kept', 1 | 'undeclared', 'sick', 'x', 1, domains => '{"x": {"norm": 2}}'
   'undeclared', 'sick', '{x,age}', 1, domains => '{"age": [0, 120]}'
   'undeclared', 'sick', NULL, 1 $$);
 SELECT trains('dp_svm_train(?)', $$ 'undeclared', 'sick', 'y', 1 $$);
 SELECT outcomes($$ m #>> '{features,0,dimension}' FROM (SELECT dp_logreg_train(?)::jsonb AS m OFFSET 0) s $$, $$
-  'undeclared', 'sick', 'x', 1, dimension => 3
   'undeclared', 'sick', 'x', 1, domains => '{"x": {"dimension": 3}}'
-  'of_undeclared', 'sick', 'x', 1, dimension => 2 | 'of_undeclared', 'sick', 'made', 1
+  'undeclared', 'sick', 'x', 1, domains => '{"x": {"dimension": 3}}'
+  'of_undeclared', 'sick', 'x', 1, domains => '{"x": {"dimension": 2}}' | 'of_undeclared', 'sick', 'made', 1
   'stored', 'sick', 'made', 1 | 'checked', 'sick', 'a', 1 | 'checked', 'sick', 'b', 1
   'checked', 'sick', 'c', 1 | 'checked', 'sick', 'd', 1 $$);
 DROP MATERIALIZED VIEW stored;
@@ -155,7 +164,7 @@ SELECT trains($$ dp_logreg_train('"Sché ma"."Pa""tients; --"', ?, 1) $$, $$
 SELECT trains($$ dp_logreg_train(?, 'a.b', 'select', 1) $$,
   $$ quote_ident('Sché ma') || '.' || quote_ident('Pa"tients; --') | 'Sché ma.Pa"tients; --' $$);
 SELECT left(result, 30) FROM unnest(ARRAY[$$ repeat('x', 100000), 'a', 'b', 1 $$, $$ 'people', repeat('x', 100000), 'b', 1 $$,
-  $$ 'people', 'sick', 'x', 1, method => repeat('x', 100000) $$]) a, outcome('SELECT dp_logreg_train(' || a || ')');
+  $$ 'people', 'sick', 'x', 1, options => jsonb_build_object('method', repeat('x', 100000)) $$]) a, outcome('SELECT dp_logreg_train(' || a || ')');
 CREATE TABLE "w" (t boolean, w float8[] CHECK (cardinality(w) = 1));
 INSERT INTO w SELECT i % 2 = 0, ARRAY[i] FROM generate_series(1, 10) i;
 SELECT trains('dp_logreg_train(?)', $$ 'w', 't', 'w', 1 $$);
@@ -167,12 +176,12 @@ SELECT trains('dp_logreg_train(?)', $$
   'people', 'sick OR true', 'x', 1 | 'people', 't.sick', 'x', 1
   'people', 'sick), (SELECT 1', 'x', 1
   'people', 'sick', 'x) FROM people; DROP TABLE people; --', 1 | 'people', 'sick', 'array[1.0]', 1
-  'people', 'sick', 'x', 1, method => 'output''; DROP TABLE people; --'
-  'people', 'sick', 'x', 1, analysis => '%s%n%d'
+  'people', 'sick', 'x', 1, options => '{"method": "output''; DROP TABLE people; --"}'
+  'people', 'sick', 'x', 1, options => '{"analysis": "%s%n%d"}'
   'people', 'name', 'x', 1, positive => 'p1''; DROP TABLE people; --'
   'people', 'name', 'x', 1, positive => '$1'
   'people', 'age', 'x', 1, positive => '1); DROP TABLE people; --' $$);
-SELECT trains('dp_svm_train(?)', $$ 'people', 'sick', 'x', 1, loss => 'huber"' $$);
+SELECT trains('dp_svm_train(?)', $$ 'people', 'sick', 'x', 1, options => '{"loss": "huber\""}' $$);
 SELECT count(*) FROM people;
 
 -- features: a name or an array of names, of any type of strings; columns and
@@ -196,15 +205,16 @@ EXECUTE typed(ARRAY['a', 'b']);
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name;
 DEALLOCATE ALL;
 
--- The arguments that are not options: any other is in the table of options, and
--- every option is an argument
-SELECT proname, string_agg(name, ', ' ORDER BY place) FILTER (WHERE NOT is_option) AS others, count(*) FILTER (WHERE is_option) = max(options) AS all_options
-  FROM (SELECT proname, name, place, name = ANY (options) AS is_option, cardinality(options) AS options
-        FROM pg_proc, unnest(proargnames[1:pronargs]) WITH ORDINALITY AS a (name, place),
-             outcome(format('SELECT dp_%s_tune(''people'', ''sick'', ''x'', 1, candidates => ''[{"no": 1}]'')', split_part(proname, '_', 2))),
-             LATERAL string_to_array(replace(substring(hint FROM 'Valid options are (.*)\.'), ' and ', ', '), ', ') AS h (options)
-        WHERE proname ~ '^dp_(logreg|svm)_(train|tune)$') a
-  GROUP BY proname ORDER BY proname;
+-- The arguments that candidates do not have; what candidates have is an
+-- argument, or a key of the argument options, and no key is an argument
+CREATE FUNCTION valid(call text) RETURNS text[] LANGUAGE sql AS $$
+  SELECT string_to_array(replace(substring(hint FROM 'Valid options are (.*)\.'), ' and ', ', '), ', ') FROM outcome(call) $$;
+SELECT proname, array_to_string(ARRAY(SELECT a FROM unnest(proargnames[1:pronargs]) a WHERE a <> ALL (candidate)), ', ') AS others, array_to_string(keys, ', ') AS keys,
+       candidate <@ (proargnames || keys) AND NOT proargnames[1:pronargs] && keys AS complete
+  FROM pg_proc, LATERAL (SELECT valid(format('SELECT dp_%s_tune(''people'', ''sick'', ''x'', 1, candidates => ''[{"no": 1}]'')', split_part(proname, '_', 2)))) c(candidate),
+       LATERAL (SELECT valid(format('SELECT %s(''people'', ''sick'', ''x'', 1, options => ''{"no": 1}'')', proname))) k(keys)
+  WHERE proname ~ '^dp_(logreg|svm|linreg)_(train|tune)$' ORDER BY proname;
+DROP FUNCTION valid;
 
 DROP TABLE people, two, columns, w, "Sché ma"."Pa""tients; --" CASCADE;
 DROP SCHEMA "Sché ma";

@@ -50,28 +50,28 @@ CREATE TABLE mistakes (arguments text);
 INSERT INTO mistakes VALUES ($$ 'y', 'x', 0 $$), ($$ 'y', 'x', 'NaN' $$), ($$ 'y', 'x', NULL $$), ($$ 'y', 'x', 1e-9 $$), ($$ 'y', 'x', 1e300 $$),
   ($$ NULL, 'x', 1 $$), ($$ 'none', 'x', 1 $$), ($$ 'answer', 'x', 1 $$), ($$ 'id', 'x', 1, positive => 'one' $$), ($$ 'y', 'x', 1, positive => 'perhaps' $$), ($$ 'free', 'x', 1 $$),
   ($$ 'y', 'none', 1 $$), ($$ 'y', 'y', 1 $$), ($$ 'y', '{x,x}', 1 $$), ($$ 'y', '{}', 1 $$), ($$ 'y', 'free', 1 $$), ($$ 'y', '{free,age}', 1 $$), ($$ 'y', 'ward', 1 $$), ($$ 'y', '{age,ward}', 1 $$),
-  ($$ 'y', 'x', 1, method => 'none' $$), ($$ 'y', 'x', 1, analysis => 'none' $$), ($$ 'y', 'x', 1, norm => 0 $$), ($$ 'y', 'x', 1, dimension => 0 $$), ($$ 'y', 'x', 1, dimension => 5000 $$),
-  ($$ 'y', 'age', 1, dimension => 2 $$), ($$ 'y', '{x,age}', 1, norm => 2 $$), ($$ 'y', 'x', 1, domains => '{"x": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '[]' $$), ($$ 'y', 'x', 1, domains => '{"none": [0, 1]}' $$),
-  ($$ 'y', 'x', 1, domains => '{"nobody": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', norm => 3 $$), ($$ 'y', 'age', 1, domains => '{"age": [5, 5]}' $$),
-  ($$ 'y', 'x', 1, kernel => 'none' $$), ($$ 'y', 'x', 1, gamma => 2 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', gamma => 0 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', kernel_features => 3 $$),
-  ($$ 'y', 'x', 1, kernel => 'gaussian', kernel_features => 5000 $$), ($$ 'y', '{x,ward}', 1, domains => jsonb_build_object('ward', (SELECT jsonb_agg(i::text) FROM generate_series(1, 4999) i)) $$);
+  ($$ 'y', 'x', 1, options => '{"method": "none"}' $$), ($$ 'y', 'x', 1, options => '{"analysis": "none"}' $$), ($$ 'y', 'x', 1, domains => '{"x": {"norm": 0}}' $$), ($$ 'y', 'x', 1, domains => '{"x": {"dimension": 0}}' $$), ($$ 'y', 'x', 1, domains => '{"x": {"dimension": 5000}}' $$),
+  ($$ 'y', 'age', 1, domains => '{"age": {"dimension": 2}}' $$), ($$ 'y', '{x,age}', 1, options => '{"norm": 2}' $$), ($$ 'y', 'x', 1, domains => '{"x": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '[]' $$), ($$ 'y', 'x', 1, domains => '{"none": [0, 1]}' $$),
+  ($$ 'y', 'x', 1, domains => '{"nobody": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '{"x": {"dimension": 2, "norm": 3, "range": [0, 1]}}' $$), ($$ 'y', 'age', 1, domains => '{"age": [5, 5]}' $$),
+  ($$ 'y', 'x', 1, kernel => 'none' $$), ($$ 'y', 'x', 1, gamma => 2 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', gamma => 0 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', options => '{"kernel_features": 3}' $$),
+  ($$ 'y', 'x', 1, kernel => 'gaussian', options => '{"kernel_features": 5000}' $$), ($$ 'y', '{x,ward}', 1, domains => jsonb_build_object('ward', (SELECT jsonb_agg(i::text) FROM generate_series(1, 4999) i)) $$);
 CREATE VIEW ways AS SELECT way, function, tail FROM (VALUES (1, 'train', ''), (2, 'tune', ', candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]''')) v(way, function, tail);
 SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_%s_%s(''people'', %s%s)', learner, function, arguments, tail)), ' | ')) FROM mistakes, ways, unnest('{logreg,svm}'::text[]) learner
   GROUP BY arguments ORDER BY arguments COLLATE "C";
-SELECT DISTINCT arguments || ': ' || says(format('dp_svm_%s(''people'', ''y'', ''x'', 1, %s%s)', function, arguments, tail)) AS said FROM ways, unnest('{loss => ''logistic'',h => 2,h => 0}'::text[]) arguments ORDER BY 1;
+SELECT DISTINCT arguments || ': ' || says(format('dp_svm_%s(''people'', ''y'', ''x'', 1, %s%s)', function, arguments, tail)) AS said FROM ways, unnest(ARRAY[$$options => '{"loss": "logistic"}'$$, $$options => '{"h": 2}'$$, $$options => '{"h": 0}'$$]) arguments ORDER BY 1;
 SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_logreg_%s(''people'', ''y'', ''x'', %s)', function, arguments)), ' | '))
-  FROM unnest(ARRAY['1, lambda => -1', '1, lambda => ''NaN''', '1, lambda => 1e10', '1, lambda => 0, method => ''output''', '''Infinity'', lambda => 0']) arguments, unnest('{train,tune}'::text[]) function GROUP BY arguments ORDER BY arguments COLLATE "C";
+  FROM unnest(ARRAY['1, lambda => -1', '1, lambda => ''NaN''', '1, lambda => 1e10', '1, lambda => 0, options => ''{"method": "output"}''', '''Infinity'', lambda => 0']) arguments, unnest('{train,tune}'::text[]) function GROUP BY arguments ORDER BY arguments COLLATE "C";
 SELECT says($$ dp_logreg_train(NULL, 'y', 'x', 1) $$), says($$ dp_logreg_train('nowhere', 'y', 'x', 1) $$), says($$ dp_logreg_train('a.b.c.d', 'y', 'x', 1) $$), says($$ dp_logreg_train('people_pkey', 'y', 'x', 1) $$);
 -- lambda is raised as far as needed: no error depends on the number of rows
-SELECT split_part(says($$ dp_logreg_train('people', 'y', 'x', 300, 0) $$), ' AFTER', 1), split_part(says($$ dp_svm_train('people', 'y', 'x', 300, 0, analysis => 'paper') $$), ' AFTER', 1),
+SELECT split_part(says($$ dp_logreg_train('people', 'y', 'x', 300, lambda => 0) $$), ' AFTER', 1), split_part(says($$ dp_svm_train('people', 'y', 'x', 300, lambda => 0, options => '{"analysis": "paper"}') $$), ' AFTER', 1),
        split_part(says($$ dp_logreg_tune('people', 'y', 'x', 300, candidates => '[{"lambda": 0.1}, {"lambda": 0}]') $$), ' AFTER', 1);
 
 -- Tuning
-SELECT format('%s: %s', arguments, says(format('dp_svm_tune(''people'', ''y'', ''x'', 1, %s)', arguments))) FROM unnest(ARRAY['candidates => ''[{"lambda": 0.1}, {"lambda": -1}]''', 'candidates => ''[{"lambda": 0}, {"lambda": 0.1}]'', method => ''output''',
+SELECT format('%s: %s', arguments, says(format('dp_svm_tune(''people'', ''y'', ''x'', 1, %s)', arguments))) FROM unnest(ARRAY['candidates => ''[{"lambda": 0.1}, {"lambda": -1}]''', 'candidates => ''[{"lambda": 0}, {"lambda": 0.1}]'', options => ''{"method": "output"}''',
   'candidates => ''[]''', 'candidates => ''{}''', 'candidates => ''[{}, {"h": 7}]''', 'candidates => ''[{}, {"method": "output", "lambda": 0}]''',
   'candidates => ''[{}, {"kernel": "gaussian", "kernel_features": 5}]''', 'candidates => ''[{}, {"kernel": "gaussian", "kernel_features": 4999}]''', 'candidates => ''[{}, {"dimension": 5000}]''', 'candidates => ''[{}, {"positive": "a"}]''',
   'selection => ''best''', 'identity => ''none''', 'identity => ''y''', 'identity => ''x''', 'identity => ''secret''', 'identity => ''ward''']) arguments;
-SELECT says($$ dp_logreg_tune('seen', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'free', 1, candidates => '[{"dimension": 1}, {}]') $$);
+SELECT says($$ dp_logreg_tune('seen', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'free', 1, candidates => '[{"lambda": 1}, {}]') $$);
 
 -- Evaluation
 SELECT format('%s: %s', arguments, says(format('dp_%s(%s)', function, arguments))) FROM unnest('{evaluate,roc}'::text[]) function, unnest(ARRAY['m, ''people'', ''y'', 0', 'm, ''people'', ''y'', NULL', 'm, ''people'', ''none'', 1', 'm, ''people'', ''answer'', 1',

@@ -68,26 +68,26 @@ SELECT bool_and(dperm.dperm_label_class(md5(i::text), many) = i AND dperm.dperm_
 -- The first model, as a user trains it
 SELECT m->>'kind' AS kind, m->>'loss' AS loss, m->>'label' AS label, m->'classes' AS classes, m->>'rows' AS rows
   FROM (SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1)::jsonb AS m) s;
-CREATE TABLE models AS SELECT 'enum' AS name, dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.01) AS model;
+CREATE TABLE models AS SELECT 'enum' AS name, dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.01) AS model;
 SELECT round(avg((dp_predict_class(model, v) = free)::int), 1) AS right FROM models, visits v WHERE free IS NOT NULL;
 
 -- Is it the minimum? Also for every kind of domain, if rows are read again in
 -- every pass, for an array, with a kernel, for persons and from a spool
-INSERT INTO models SELECT 'argument', dp_logreg_train('visits', 'free', '{age,unit}', 'Infinity', 0.01, classes => '{home,ward,icu,hospice}');
-INSERT INTO models SELECT 'list', dp_logreg_train('visits', 'word', '{age,unit}', 'Infinity', 0.01);
-INSERT INTO models SELECT 'numbers', dp_logreg_train('visits', 'code', '{age,unit}', 'Infinity', 0.01);
-INSERT INTO models SELECT 'domains', dp_logreg_train('visits', 'free', '{age,unit}', 'Infinity', 0.01, domains => '{"free": ["home", "ward", "icu", "hospice"]}');
-INSERT INTO models SELECT 'straight', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.01, knots => 1);
-INSERT INTO models SELECT 'array', dp_logreg_train('visits', 'place', 'x', 'Infinity', 0.01, dimension => 2);
-INSERT INTO models SELECT 'kernel', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20);
-INSERT INTO models SELECT 'no intercept', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.01, intercept => false);
-INSERT INTO models SELECT 'rows as persons', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.01, unit => 'id');
+INSERT INTO models SELECT 'argument', dp_logreg_train('visits', 'free', '{age,unit}', 'Infinity', lambda => 0.01, domains => '{"free": ["home", "ward", "icu", "hospice"]}');
+INSERT INTO models SELECT 'list', dp_logreg_train('visits', 'word', '{age,unit}', 'Infinity', lambda => 0.01);
+INSERT INTO models SELECT 'numbers', dp_logreg_train('visits', 'code', '{age,unit}', 'Infinity', lambda => 0.01);
+INSERT INTO models SELECT 'domains', dp_logreg_train('visits', 'free', '{age,unit}', 'Infinity', lambda => 0.01, domains => '{"free": ["home", "ward", "icu", "hospice"]}');
+INSERT INTO models SELECT 'straight', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.01, knots => 1);
+INSERT INTO models SELECT 'array', dp_logreg_train('visits', 'place', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 2}}');
+INSERT INTO models SELECT 'kernel', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 20}');
+INSERT INTO models SELECT 'no intercept', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.01, options => '{"intercept": false}');
+INSERT INTO models SELECT 'rows as persons', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.01, unit => 'id');
 SET dperm.cache_memory = 0;
-INSERT INTO models SELECT 'passes', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.01);
-INSERT INTO models SELECT 'passes over texts', dp_logreg_train('visits', 'free', '{age,unit}', 'Infinity', 0.01, classes => '{home,ward,icu,hospice}');
-INSERT INTO models SELECT 'passes over arrays', dp_logreg_train('visits', 'code', 'x', 'Infinity', 0.01, dimension => 2);
-INSERT INTO models SELECT 'passes with a kernel', dp_logreg_train('visits', 'code', '{age,unit}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20);
-INSERT INTO models SELECT 'spool', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.01, unit => 'id');
+INSERT INTO models SELECT 'passes', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.01);
+INSERT INTO models SELECT 'passes over texts', dp_logreg_train('visits', 'free', '{age,unit}', 'Infinity', lambda => 0.01, domains => '{"free": ["home", "ward", "icu", "hospice"]}');
+INSERT INTO models SELECT 'passes over arrays', dp_logreg_train('visits', 'code', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 2}}');
+INSERT INTO models SELECT 'passes with a kernel', dp_logreg_train('visits', 'code', '{age,unit}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 20}');
+INSERT INTO models SELECT 'spool', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.01, unit => 'id');
 RESET dperm.cache_memory;
 SELECT name, gradient(model, 'code') < 1e-9 AS minimal, cardinality(dp_weights(model)) AS weights FROM models;
 -- A wrong minimum would be seen
@@ -100,11 +100,11 @@ SELECT name, max(abs(total)) < 1e-8 AS zero FROM (SELECT name, (j - 1) % (cardin
 -- Rows whose label is not listed count, and add nothing; the order of classes
 -- is that of the list
 SELECT gradient(model, $$CASE free WHEN 'icu' THEN 1 WHEN 'home' THEN 2 WHEN 'ward' THEN 3 END$$) < 1e-9 AS minimal, model::jsonb->'classes' AS classes, model::jsonb->>'rows' AS rows
-  FROM dp_logreg_train('visits', 'free', '{age,unit}', 'Infinity', 0.01, classes => '{icu,home,ward}') AS model;
+  FROM dp_logreg_train('visits', 'free', '{age,unit}', 'Infinity', lambda => 0.01, domains => '{"free": ["icu", "home", "ward"]}') AS model;
 SELECT gradient(model, $$CASE free WHEN 'icu' THEN 1 WHEN 'home' THEN 2 WHEN 'ward' THEN 3 END$$) < 1e-9 AS minimal
-  FROM dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.01, classes => '{icu,home,ward}') AS model;
+  FROM dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.01, domains => '{"place": ["icu", "home", "ward"]}') AS model;
 SELECT gradient(model, $$CASE WHEN code < 4 THEN code END$$, 'person') < 1e-9 AS minimal, model::jsonb->>'persons' AS persons
-  FROM dp_logreg_train('visits', 'code', '{age,unit}', 'Infinity', 0.01, classes => '{1,2,3}', unit => 'person') AS model;
+  FROM dp_logreg_train('visits', 'code', '{age,unit}', 'Infinity', lambda => 0.01, domains => '{"code": {"categories": ["1", "2", "3"]}}', unit => 'person') AS model;
 
 -- An aggregate is the same, with classes as an option or of the type
 SELECT max(abs(v - w)) < 1e-9 AS same, max(abs(u - w)) < 1e-9 AS of_type
@@ -112,23 +112,25 @@ SELECT max(abs(v - w)) < 1e-9 AS same, max(abs(u - w)) < 1e-9 AS of_type
     unnest(dp_weights(m), dp_weights(n), dp_weights(model)) e(v, u, w) WHERE name = 'array';
 
 -- Every type of label
-CREATE VIEW types AS SELECT age, unit, code::int2 AS int2, code::int4 AS int4, code::int8 AS int8, code::float4 AS float4, code::float8 AS float8, code::numeric AS "numeric",
+CREATE TABLE types AS SELECT age, unit, code::int2 AS int2, code::int4 AS int4, code::int8 AS int8, code::float4 AS float4, code::float8 AS float8, code::numeric AS "numeric",
   code::text AS text, code::varchar(5) AS varchar, code::char(5) AS bpchar FROM visits;
+ALTER TABLE types ADD CHECK (float4 IN (1, 2, 3, 4)), ADD CHECK (float8 IN (1, 2, 3, 4)), ADD CHECK ("numeric" IN (1, 2, 3, 4));
 SELECT count(DISTINCT w) AS models, count(*) AS labels
   FROM unnest('{int2,int4,int8,float4,float8,numeric,text,varchar,bpchar}'::text[]) label,
-    LATERAL (SELECT dp_weights(dp_logreg_train('types', label, '{age,unit}', 'Infinity', 0.01, classes => '{1,2,3,4}', domains => '{"age": [0, 100], "unit": ["A", "B", "C"]}')) w) s;
+    LATERAL (SELECT dp_weights(dp_logreg_train('types', label, '{age,unit}', 'Infinity', lambda => 0.01, domains => CASE WHEN label IN ('float4', 'float8', 'numeric') THEN '{}' ELSE jsonb_build_object(label, '{"categories": ["1", "2", "3", "4"]}'::jsonb) END || '{"age": [0, 100], "unit": ["A", "B", "C"]}')) w) s;
 
 -- What cannot be
 SELECT outcomes($$ dp_logreg_train('visits', ?, 'age', 1) $$, $$ 'free' | 'fate' | 'x' $$);
 SELECT outcomes($$ dp_logreg_train('visits', 'free', 'age', 1, ?) $$, $$
-  classes => '{}' | classes => '{a}' | classes => '{a,b}' | classes => '{a,b,a}' | classes => '{a,b,NULL}' | classes => '{{a,b},{c,d}}' | classes => '{a,b,c}', positive => 'a'
-  classes => ARRAY['a', 'b', repeat('c', 131000)] | classes => ARRAY(SELECT repeat(i::text, 1000) FROM generate_series(100, 200) i) | classes => ARRAY(SELECT i::text FROM generate_series(1, 129) i)
-  classes => '{a,b,c}', analysis => 'paper' $$);
+  domains => '{"free": []}' | domains => '{"free": ["a"]}' | domains => '{"free": ["a", "b"]}' | domains => '{"free": ["a", "b", "a"]}' | domains => '{"free": ["a", "b", null]}' | domains => '{"free": [["a", "b"], ["c", "d"]]}'
+  domains => jsonb_build_object('free', ARRAY['a', 'b', repeat('c', 131000)]) | domains => jsonb_build_object('free', ARRAY(SELECT repeat(i::text, 1000) FROM generate_series(100, 200) i)) | domains => jsonb_build_object('free', ARRAY(SELECT i::text FROM generate_series(1, 129) i))
+  domains => '{"free": ["a", "b", "c"]}', options => '{"analysis": "paper"}' $$);
 SELECT outcomes($$ dp_logreg_train('visits', features => 'unit'::text, epsilon => 1, label => ?) $$, $$
-  'place', classes => '{home,ward,moon}' | 'word', classes => '{home,ward,moon}' | 'code', classes => '{1,2,5}' | 'code', classes => '{1,2,x}' | 'code', classes => '{1,2,02}' | 'sick', classes => '{a,b,c}' | 'x', classes => '{a,b,c}'
+  'place', domains => '{"place": ["home", "ward", "moon"]}' | 'code', domains => '{"code": {"categories": [1, 2, "x"]}}'
+  'code', domains => '{"code": {"categories": [1, 2, "02"]}}' | 'sick', domains => '{"sick": ["a", "b", "c"]}' | 'x', domains => '{"x": ["a", "b", "c"]}'
   'place', positive => 'moon' $$);
-SELECT dp_logreg_train('visits', 'place', 'x', 1, dimension => 1300);
-SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1, kernel => 'gaussian', kernel_features => 1300);
+SELECT dp_logreg_train('visits', 'place', 'x', 1, domains => '{"x": {"dimension": 1300}}');
+SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1, kernel => 'gaussian', options => '{"kernel_features": 1300}');
 SELECT dp_svm_train('visits', 'place', '{age,unit}', 1);
 SELECT dp_svm(free, x, 1, '{"dimension": 2, "classes": ["a", "b", "c"]}') FROM visits;
 SELECT dp_linreg(code, x, 1, '{"dimension": 2, "classes": ["a", "b", "c"]}') FROM visits;
@@ -145,44 +147,44 @@ SELECT m->'classes' AS classes, m->>'positive' AS positive FROM (SELECT dp_logre
 -- Every mechanism, law, relation and unit
 SELECT method, delta, neighbours, unit, m->>'method' AS used, (m->>'delta')::float8 AS spent, jsonb_array_length(m->'classes') AS classes, CASE method WHEN 'objective' THEN errors < 0.6 END AS useful
   FROM (VALUES ('objective', 0), ('objective', 1e-6), ('output', 0), ('output', 1e-6)) a(method, delta), unnest('{replace,remove}'::text[]) neighbours, unnest('{NULL,person}'::text[]) unit,
-    LATERAL (SELECT dp_logreg_train('visits', 'place', '{age,unit}', 500, method => method, delta => delta, neighbours => neighbours, unit => unit) AS model OFFSET 0) t,
+    LATERAL (SELECT dp_logreg_train('visits', 'place', '{age,unit}', 500, options => jsonb_build_object('method', method), delta => delta, neighbours => neighbours, unit => unit) AS model OFFSET 0) t,
     LATERAL (SELECT model::jsonb AS m, (SELECT avg((dp_predict_class(model, v) <> free)::int) FROM visits v) AS errors) s ORDER BY 1, 2, 3, 4;
 -- The noise of pure objective perturbation is twice that of two classes, for
 -- each class, if slack takes nothing, whatever the number of classes
 SELECT classes, round((c.noise_norm / b.noise_norm / sqrt(classes))::numeric, 1) AS ratio
-  FROM generate_series(4, 64, 20) classes, dp_cost('visits', 'free', 'age', 1, 1000000, lambda => 1, method => 'objective', noise => 'ball', knots => 1, positive => '1') b,
-    dp_cost('visits', 'free', 'age', 1, 1000000, lambda => 1, method => 'objective', noise => 'ball', knots => 1, classes => ARRAY(SELECT i::text FROM generate_series(1, classes) i)) c;
+  FROM generate_series(4, 64, 20) classes, dp_cost('visits', 'free', 'age', 1, rows => 1000000, lambda => 1, options => '{"method": "objective", "noise": "ball"}', knots => 1, positive => '1') b,
+    dp_cost('visits', 'free', 'age', 1, rows => 1000000, lambda => 1, options => '{"method": "objective", "noise": "ball"}', knots => 1, domains => jsonb_build_object('free', jsonb_build_object('categories', ARRAY(SELECT i::text FROM generate_series(1, classes) i)))) c;
 
 -- A prior, whose classes hold
 SELECT m->'classes' AS classes, m->'prior'->>'private' AS private
-  FROM (SELECT dp_logreg_train('visits', 'free', NULL, 1, prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, classes => '{icu,home,ward}'))::jsonb AS m) s;
-SELECT dp_logreg_train('visits', 'free', NULL, 1, classes => '{icu,home,hospice}', prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, classes => '{icu,home,ward}'));
-SELECT dp_logreg_train('visits', 'free', NULL, 1, positive => 'icu', prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, classes => '{icu,home,ward}'));
-SELECT dp_logreg_train('visits', 'free', NULL, 1, classes => '{icu,home,ward}', prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, positive => 'icu'));
+  FROM (SELECT dp_logreg_train('visits', 'free', NULL, 1, prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, domains => '{"free": ["icu", "home", "ward"]}'))::jsonb AS m) s;
+SELECT dp_logreg_train('visits', 'free', NULL, 1, domains => '{"free": ["icu", "home", "hospice"]}', prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, domains => '{"free": ["icu", "home", "ward"]}'));
+SELECT dp_logreg_train('visits', 'free', NULL, 1, positive => 'icu', prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, domains => '{"free": ["icu", "home", "ward"]}'));
+SELECT dp_logreg_train('visits', 'free', NULL, 1, domains => '{"free": ["icu", "home", "ward"]}', prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, positive => 'icu'))::jsonb->>'positive' AS two_classes;
 SELECT dp_logreg_train('visits', 'place', NULL, 1, prior => dp_logreg_train('visits', 'place', '{age,unit}', 1, positive => 'icu'))::jsonb->>'positive' AS positive;
 -- With a large lambda and no noise, the model is its prior
-SELECT max(abs(v - w)) < 1e-3 AS same FROM models, unnest(dp_weights(model), dp_weights(dp_logreg_train('visits', 'place', NULL, 'Infinity', 10000, prior => model))) u(v, w) WHERE name = 'straight';
+SELECT max(abs(v - w)) < 1e-3 AS same FROM models, unnest(dp_weights(model), dp_weights(dp_logreg_train('visits', 'place', NULL, 'Infinity', lambda => 10000, prior => model))) u(v, w) WHERE name = 'straight';
 
 -- Tuning, by mistakes
 -- the better one nearly always, so two times of three
 SELECT mode() WITHIN GROUP (ORDER BY m->'tuning'->>'chosen') AS chosen, min((m->'classes')::text) AS classes
   FROM (SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]')::jsonb AS m FROM generate_series(1, 3)) s;
 SELECT mode() WITHIN GROUP (ORDER BY chosen) AS chosen
-  FROM (SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]', unit => 'id', classes => '{home,ward,icu,hospice}')::jsonb->'tuning'->>'chosen' AS chosen FROM generate_series(1, 3)) s;
+  FROM (SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]', unit => 'id', domains => '{"free": ["home", "ward", "icu", "hospice"]}')::jsonb->'tuning'->>'chosen' AS chosen FROM generate_series(1, 3)) s;
 SET dperm.cache_memory = 0;
 SELECT mode() WITHIN GROUP (ORDER BY chosen) AS chosen
   FROM (SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"lambda": 0.001}, {"lambda": 1000}]')::jsonb->'tuning'->>'chosen' AS chosen FROM generate_series(1, 3)) s;
 RESET dperm.cache_memory;
 SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"classes": ["a", "b", "c"]}, {"lambda": 1}]');
 
-SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, classes => ARRAY(SELECT i::text FROM generate_series(1, 101) i));
+SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, domains => jsonb_build_object('free', jsonb_build_object('categories', ARRAY(SELECT i::text FROM generate_series(1, 101) i))));
 
 -- What it would cost
 SELECT method, noise FROM dp_cost('visits', 'place', '{age,unit}', 1, rows => 2000);
-SELECT method, noise FROM dp_cost('visits', 'free', '{age,unit}', 1, rows => 2000, classes => '{home,ward,icu}');
+SELECT method, noise FROM dp_cost('visits', 'free', '{age,unit}', 1, rows => 2000, domains => '{"free": ["home", "ward", "icu"]}');
 SELECT dp_cost('visits', 'free', '{age,unit}', 1, rows => 2000);
-SELECT dp_cost('visits', 'place', '{age,unit}', 1, rows => 2000, loss => 'huber', classes => '{home,ward,icu}');
-SELECT dp_cost('visits', 'place', '{age,unit}', 1, rows => 2000, loss => 'softmax');
+SELECT dp_cost('visits', 'place', '{age,unit}', 1, rows => 2000, learner => 'svm', domains => '{"place": ["home", "ward", "icu"]}');
+SELECT dp_cost('visits', 'place', '{age,unit}', 1, rows => 2000, learner => 'softmax');
 
 -- Rows that several processes load and sum up give the same model
 \set ECHO none
@@ -199,7 +201,7 @@ ALTER TABLE visits SET (parallel_workers = 3);
 \set ECHO all
 SELECT label, memory, max(abs(v - w)) < 1e-10 AS same
   FROM (VALUES ('place', NULL), ('word', NULL), ('code', NULL), ('free', '{home,ward,icu,hospice}')) l(label, classes), unnest('{0,256MB}'::text[]) memory,
-    LATERAL (SELECT format('dp_logreg_train(''visits'', %L, ''{age,unit}'', ''Infinity'', 0.01, classes => %L)', label, classes) AS call) c, unnest(weights(call, memory, 0), weights(call, memory, 3)) u(v, w)
+    LATERAL (SELECT format('dp_logreg_train(''visits'', %L, ''{age,unit}'', ''Infinity'', lambda => 0.01, domains => %L)', label, CASE WHEN classes IS NOT NULL THEN jsonb_build_object(label, jsonb_build_object('categories', classes::text[])) END) AS call) c, unnest(weights(call, memory, 0), weights(call, memory, 3)) u(v, w)
   GROUP BY label, memory ORDER BY label, memory;
 
 -- A protected table
@@ -212,20 +214,20 @@ SELECT dp_grant('wards', 'dperm_wards_analyst', epsilon => 50) \gset
 SET ROLE dperm_wards_analyst;
 \set ECHO all
 SELECT m->'classes' AS classes, m->>'persons' AS persons, m->'ledger'->>'budget' AS budget FROM (SELECT dp_logreg_train('visits', 'free', '{age,unit}', 1)::jsonb AS m) s;
-SELECT m->'classes' AS classes FROM (SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1, classes => '{icu,home,ward}')::jsonb AS m) s;
-SELECT dp_logreg_train('visits', 'free', '{age,unit}', 1, classes => '{icu,home,moon}');
-SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1, kernel => 'gaussian', kernel_features => 1300);
+SELECT m->'classes' AS classes FROM (SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1, domains => '{"place": ["icu", "home", "ward"]}')::jsonb AS m) s;
+SELECT dp_logreg_train('visits', 'free', '{age,unit}', 1, domains => '{"free": ["icu", "home", "moon"]}');
+SELECT dp_logreg_train('visits', 'place', '{age,unit}', 1, kernel => 'gaussian', options => '{"kernel_features": 1300}');
 SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 1, candidates => '[{"lambda": 0.001}, {"lambda": 0.01}]')::jsonb->'tuning'->>'persons' AS persons;
-SELECT function, learner, epsilon, parameters->'classes' AS classes FROM dp_ledger WHERE act = 'charge' ORDER BY entry;
+SELECT function, learner, epsilon, parameters#>'{domains,place}' AS classes FROM dp_ledger WHERE act = 'charge' ORDER BY entry;
 \set ECHO none
 RESET ROLE;
 SET client_min_messages = error;
 -- classes of a list are named as the column shows them, and fit into it
 CREATE TABLE listed (age int CHECK (age BETWEEN 0 AND 100), dose real CHECK (dose IN (0.1, 0.25, 1e10)), code varchar(2) CHECK (code IN ('a', 'b', 'long')), pad char(2) CHECK (pad IN ('a   ', 'b', 'c')));
 INSERT INTO listed SELECT 10 * i, (ARRAY[0.1, 0.25, 1e10])[1 + i % 3], 'a', 'a' FROM generate_series(1, 9) i;
-SELECT m::jsonb->'classes' AS classes, bool_and(dp_predict_class(m, listed) IN (SELECT dose::text FROM listed)) AS shown FROM listed, dp_logreg_train('listed', 'dose', '{age}', 'Infinity', 1) m GROUP BY 1;
-SELECT dp_logreg_train('listed', 'code', '{age}', 'Infinity', 1);
-SELECT dp_logreg_train('listed', 'pad', '{age}', 'Infinity', 1)::jsonb->'classes' AS classes;
+SELECT m::jsonb->'classes' AS classes, bool_and(dp_predict_class(m, listed) IN (SELECT dose::text FROM listed)) AS shown FROM listed, dp_logreg_train('listed', 'dose', '{age}', 'Infinity', lambda => 1) m GROUP BY 1;
+SELECT dp_logreg_train('listed', 'code', '{age}', 'Infinity', lambda => 1);
+SELECT dp_logreg_train('listed', 'pad', '{age}', 'Infinity', lambda => 1)::jsonb->'classes' AS classes;
 SELECT dp_unprotect('visits') \gset
 DROP SCHEMA wards CASCADE;
 SELECT dp_revoke('wards', 'dperm_wards_analyst') \gset

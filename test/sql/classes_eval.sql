@@ -15,11 +15,11 @@ INSERT INTO visits SELECT i, i % 97, i % 101, (ARRAY['A', 'B', 'C'])[1 + i % 3],
   FROM generate_series(1, 1500) i;
 UPDATE visits SET place = NULL WHERE id % 50 = 7;
 -- moon is no class: such rows are in no cell
-CREATE TABLE models AS SELECT 'columns' AS name, dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.001, classes => '{home,ward,icu}') AS m;
-INSERT INTO models SELECT 'array', dp_logreg_train('visits', 'place', 'x', 'Infinity', 0.001, classes => '{home,ward,icu}', dimension => 2);
-INSERT INTO models SELECT 'kernel', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.001, classes => '{home,ward,icu}', kernel => 'gaussian', kernel_features => 20);
-INSERT INTO models SELECT 'persons', dp_logreg_train('visits', 'place', '{age,unit}', 20, classes => '{icu,home,ward}', unit => 'person');
-INSERT INTO models SELECT 'two', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', 0.001, positive => 'icu');
+CREATE TABLE models AS SELECT 'columns' AS name, dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.001, domains => '{"place": ["home", "ward", "icu"]}') AS m;
+INSERT INTO models SELECT 'array', dp_logreg_train('visits', 'place', 'x', 'Infinity', lambda => 0.001, domains => '{"place": ["home", "ward", "icu"], "x": {"dimension": 2}}');
+INSERT INTO models SELECT 'kernel', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.001, domains => '{"place": ["home", "ward", "icu"]}', kernel => 'gaussian', options => '{"kernel_features": 20}');
+INSERT INTO models SELECT 'persons', dp_logreg_train('visits', 'place', '{age,unit}', 20, domains => '{"place": ["icu", "home", "ward"]}', unit => 'person');
+INSERT INTO models SELECT 'two', dp_logreg_train('visits', 'place', '{age,unit}', 'Infinity', lambda => 0.001, positive => 'icu');
 INSERT INTO models SELECT 'number', dp_linreg_train('visits', 'age', '{unit}', 'Infinity');
 
 -- The lines of a plan
@@ -100,7 +100,7 @@ SELECT metric, value, low, high, class, predicted FROM models, dp_evaluate(m, 'n
 -- another label, and classes that no row has
 CREATE VIEW coded AS SELECT age, unit, CASE place WHEN 'home' THEN 1 WHEN 'icu' THEN 3 END AS code FROM visits;
 SELECT sum(value) = (SELECT count(*) FROM coded WHERE code IS NOT NULL) AS labelled, sum(value) FILTER (WHERE class = '2') AS none
-FROM dp_evaluate(dp_logreg_train('coded', 'code', '{age,unit}', 100, classes => '{1,2,3}', domains => '{"age": [0, 100], "unit": ["A", "B", "C"]}'), 'coded', epsilon => 'Infinity') WHERE metric = 'count';
+FROM dp_evaluate(dp_logreg_train('coded', 'code', '{age,unit}', 100, domains => '{"age": [0, 100], "unit": ["A", "B", "C"], "code": {"categories": ["1", "2", "3"]}}'), 'coded', epsilon => 'Infinity') WHERE metric = 'count';
 
 -- The noise: intervals of counts are those of two classes, and half as wide if
 -- a row is removed
@@ -123,7 +123,7 @@ SELECT outcomes($$ count(*) FROM models, ? WHERE name = 'columns' $$, $$
 SELECT outcomes($$ count(*) FROM models, dp_roc(m, 'visits', epsilon => 1, class => 'icu') WHERE name = ? $$, $$ 'two' | 'number' $$);
 -- the largest matrix
 CREATE VIEW many AS SELECT id % 103 AS code, id % 2 = 0 AS flag FROM visits;
-SELECT classes, outcomes(format($$ count(*), sum(value) FILTER (WHERE metric = 'count') FROM dp_evaluate(dp_logreg_train('many', 'code', 'flag', 'Infinity', 0.1, classes => ARRAY(SELECT i::text FROM generate_series(1, %s) i)), ?) $$, classes), $$ 'many', epsilon => 'Infinity' $$)
+SELECT classes, outcomes(format($$ count(*), sum(value) FILTER (WHERE metric = 'count') FROM dp_evaluate(dp_logreg_train('many', 'code', 'flag', 'Infinity', lambda => 0.1, domains => jsonb_build_object('code', jsonb_build_object('categories', ARRAY(SELECT i::text FROM generate_series(1, %s) i)))), ?) $$, classes), $$ 'many', epsilon => 'Infinity' $$)
 FROM unnest('{100,101}'::int[]) classes;
 
 -- Protected: the same, charged once

@@ -19,17 +19,17 @@ CREATE FUNCTION train(arguments text) RETURNS dp_model LANGUAGE plpgsql AS $$
 DECLARE
   result dp_model;
 BEGIN
-  EXECUTE 'SELECT dp_logreg_train(''wards'', ''place'', classes => ''{home,ward,icu,hospice}'', epsilon => ''Infinity'', lambda => 0.001, ' || arguments || ')'
+  EXECUTE 'SELECT dp_logreg_train(''wards'', ''place'', ' || arguments || ', epsilon => ''Infinity'', lambda => 0.001)'
     INTO result;
   RETURN result;
 END $$;
 CREATE TABLE ways (name text, arguments text);
 INSERT INTO ways VALUES
-  ('columns', $$features => '{age,unit}', domains => '{"age": [0, 100], "unit": ["a", "b", "c"]}'$$),
-  ('curves', $$features => '{age,unit}', domains => '{"age": [0, 100], "unit": ["a", "b", "c"]}', knots => 5$$),
-  ('array', $$features => 'x', dimension => 3$$),
-  ('persons', $$features => '{age,unit}', domains => '{"age": [0, 100], "unit": ["a", "b", "c"]}', unit => 'person'$$),
-  ('kernel', $$features => 'x', dimension => 3, kernel => 'gaussian', gamma => 1, kernel_features => 16, kernel_seed => 7$$);
+  ('columns', $$features => '{age,unit}', domains => '{"place": ["home", "ward", "icu", "hospice"], "age": [0, 100], "unit": ["a", "b", "c"]}'$$),
+  ('curves', $$features => '{age,unit}', domains => '{"place": ["home", "ward", "icu", "hospice"], "age": [0, 100], "unit": ["a", "b", "c"]}', knots => 5$$),
+  ('array', $$features => 'x', domains => '{"place": ["home", "ward", "icu", "hospice"], "x": {"dimension": 3}}'$$),
+  ('persons', $$features => '{age,unit}', domains => '{"place": ["home", "ward", "icu", "hospice"], "age": [0, 100], "unit": ["a", "b", "c"]}', unit => 'person'$$),
+  ('kernel', $$features => 'x', domains => '{"place": ["home", "ward", "icu", "hospice"], "x": {"dimension": 3}}', kernel => 'gaussian', gamma => 1, options => '{"kernel_features": 16, "kernel_seed": 7}'$$);
 CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS $$
   SELECT CASE WHEN array_dims(dp_weights(a)) = array_dims(dp_weights(b)) THEN
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
@@ -50,7 +50,7 @@ SELECT name, distance(model, train(arguments)) < 1e-8 AS agree FROM trained JOIN
 RESET parallel_leader_participation;
 -- with noise
 SELECT m::jsonb -> 'classes' AS classes, m::jsonb -> 'rows' AS rows, array_dims(dp_weights(m)) AS weights
-  FROM dp_logreg_train('wards', 'place', '{x}', 1, classes => '{home,ward,icu,hospice}', dimension => 3) m;
+  FROM dp_logreg_train('wards', 'place', '{x}', 1, domains => '{"place": ["home", "ward", "icu", "hospice"], "x": {"dimension": 3}}') m;
 
 -- so little curvature that the solver asks for products with the Hessian
 CREATE TABLE hard AS
@@ -58,7 +58,7 @@ CREATE TABLE hard AS
          (SELECT array_agg(sin(i * (1 + 0.001 * k)) + 0.001 * cos(1.3 * i * k) ORDER BY k) FROM generate_series(1, 12) k) AS x
   FROM generate_series(1, 600) i;
 SELECT m::jsonb -> 'rows' AS rows, array_dims(dp_weights(m)) AS weights
-  FROM dp_logreg_train('hard', 'y', 'x', 400, 1e-9, classes => '{a,b,c,d,e}', dimension => 12, norm => 4) m;
+  FROM dp_logreg_train('hard', 'y', 'x', 400, lambda => 1e-9, domains => '{"y": ["a", "b", "c", "d", "e"], "x": {"dimension": 12, "norm": 4}}') m;
 
 -- A confusion matrix is counted by pairs; with this epsilon the noise is 0
 SELECT count(*) AS cells, count(*) FILTER (WHERE e.value IS DISTINCT FROM coalesce(c.rows, 0)) AS wrong

@@ -95,19 +95,19 @@ $$;
 CREATE TABLE by_hand (y boolean, x float8[]);
 CREATE FUNCTION as_by_hand(features text[], source text DEFAULT 'clinic', intercept boolean DEFAULT false, domains jsonb DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  model dp_model := dp_logreg_train(source, 'y', features, 'Infinity', 0.001, intercept => intercept, knots => 1, domains => domains);
+  model dp_model := dp_logreg_train(source, 'y', features, 'Infinity', lambda => 0.001, options => jsonb_build_object('intercept', intercept), knots => 1, domains => domains);
   svm dp_model;
   encoding float8;
 BEGIN
   PERFORM set_config('dperm.cache_memory', '0', true);
-  svm := dp_svm_train(source, 'y', features, 'Infinity', 0.01, intercept => intercept, knots => 1, domains => domains);
+  svm := dp_svm_train(source, 'y', features, 'Infinity', lambda => 0.01, options => jsonb_build_object('intercept', intercept), knots => 1, domains => domains);
   PERFORM set_config('dperm.cache_memory', '256MB', true);
   TRUNCATE by_hand;
   EXECUTE format('INSERT INTO by_hand SELECT y, encoded($1, $2, ROW(one.*)::loose) FROM %s one', source) USING features, intercept;
   EXECUTE format('SELECT max(distance(dp_encode($3, one), encoded($1, $2, ROW(one.*)::loose))) FROM %s one', source) INTO encoding USING features, intercept, model;
   RETURN CASE
-    WHEN distance(dp_weights(model), dp_weights(dp_logreg_train('by_hand', 'y', 'x', 'Infinity', 0.001, intercept => false, dimension => cardinality(dp_weights(model))))) > 1e-9 THEN 'other weights'
-    WHEN distance(dp_weights(svm), dp_weights(dp_svm_train('by_hand', 'y', 'x', 'Infinity', 0.01, intercept => false, dimension => cardinality(dp_weights(svm))))) > 1e-9 THEN 'other weights of the machine'
+    WHEN distance(dp_weights(model), dp_weights(dp_logreg_train('by_hand', 'y', 'x', 'Infinity', lambda => 0.001, options => '{"intercept": false}', domains => jsonb_build_object('x', jsonb_build_object('dimension', cardinality(dp_weights(model))))))) > 1e-9 THEN 'other weights'
+    WHEN distance(dp_weights(svm), dp_weights(dp_svm_train('by_hand', 'y', 'x', 'Infinity', lambda => 0.01, options => '{"intercept": false}', domains => jsonb_build_object('x', jsonb_build_object('dimension', cardinality(dp_weights(svm))))))) > 1e-9 THEN 'other weights of the machine'
     WHEN encoding > 1e-12 THEN 'other encoding: ' || encoding
     WHEN (SELECT max(abs(w)) FROM unnest(dp_weights(model)) w) < 1e-3 THEN 'nothing learnt'
     ELSE 'as by hand' END;
@@ -157,7 +157,7 @@ SELECT m::jsonb #> '{features,0}' AS given FROM dp_logreg_train('clinic', 'y', '
 UNION ALL SELECT m::jsonb #> '{features,0}' FROM dp_logreg_train('clinic', 'y', 'e', 1, domains => '{"e": ["oncology"]}') m
 UNION ALL SELECT m::jsonb #> '{features,0}' FROM dp_logreg_train('clinic', 'y', 'v8', 1, domains => '{"v8": {"norm": 7}}') m
 UNION ALL SELECT m::jsonb #> '{features,0}' FROM dp_logreg_train('clinic', 'y', 'i2', 1, domains => '{"i2": {"categories": [3, 1]}}') m;
-SELECT i2, dp_encode(m, clinic) AS hot FROM clinic, dp_logreg_train('clinic', 'y', 'i2', 1, domains => '{"i2": {"categories": [3, 1]}}', intercept => false) m
+SELECT i2, dp_encode(m, clinic) AS hot FROM clinic, dp_logreg_train('clinic', 'y', 'i2', 1, domains => '{"i2": {"categories": [3, 1]}}', options => '{"intercept": false}') m
   WHERE i2 BETWEEN 1 AND 3 AND id <= 41 ORDER BY i2;
 -- any short type by its text form, which a cast would not always give; a view
 -- computes one from the others
@@ -167,20 +167,20 @@ SELECT v.name AS feature, jsonb_array_length(domains -> v.name) AS given, count(
        distance(dp_weights(m::text::dp_model), dp_weights(dp_logreg(y, dp_encode(m, printed), 'Infinity', jsonb_build_object('lambda', 0.001, 'intercept', false, 'dimension', jsonb_array_length(domains -> v.name))))) < 1e-9 AS trained_on_them
   FROM (VALUES ('address', '{"address": ["10.0.0.1", "10.0.0.2/32", "10.0.0.3"]}'::jsonb), ('mac', '{"mac": ["08:00:2b:01:02:01", "08-00-2B-01-02-02"]}'), ('name', '{"name": ["a", "b"]}'),
     ('char', '{"char": ["a", "b"]}'), ('time', '{"time": ["12:00:00+00", "13:00+00"]}'), ('oid', '{"oid": ["100", "101"]}')) v(name, domains),
-  LATERAL (SELECT dp_logreg_train('printed', 'y', v.name, 'Infinity', 0.001, domains => domains, intercept => false)) s(m),
+  LATERAL (SELECT dp_logreg_train('printed', 'y', v.name, 'Infinity', lambda => 0.001, domains => domains, options => '{"intercept": false}')) s(m),
   printed GROUP BY v.name, domains, m::text ORDER BY 1;
-SELECT rounded, dp_encode(m, printed) AS hot FROM printed, dp_logreg_train('printed', 'y', 'rounded', 1, domains => '{"rounded": {"categories": [2, 1.0]}}', intercept => false) m
+SELECT rounded, dp_encode(m, printed) AS hot FROM printed, dp_logreg_train('printed', 'y', 'rounded', 1, domains => '{"rounded": {"categories": [2, 1.0]}}', options => '{"intercept": false}') m
   GROUP BY 1, 2 ORDER BY 1;
 SELECT dperm.dperm_text('10.0.0.1'::inet) AS printed, '10.0.0.1'::inet::text AS as_cast, dperm.dperm_text(NULL::int) IS NULL AS nothing;
 -- a single vector: by arguments, by its domain, by the catalog
-SELECT distance(dp_weights(dp_logreg_train('clinic', 'y', 'v8', 'Infinity', norm => 2)),
+SELECT distance(dp_weights(dp_logreg_train('clinic', 'y', 'v8', 'Infinity', domains => '{"v8": {"norm": 2}}')),
                 dp_weights(dp_logreg_train('clinic', 'y', '{v8}', 'Infinity', domains => '{"v8": {"norm": 2}}'))) < 1e-9 AS norm,
        dp_logreg_train('clinic', 'y', 'v8', 1)::jsonb #>> '{features,0,dimension}' AS by_the_catalog;
 
 -- Mistakes, each with the column that it is about
 SELECT outcomes($$ dp_logreg_train('clinic', 'y', ?) $$, $$
-  '{i4,y}', 1 | '{i4,e,i4}', 1 | '{i4,none}', 1 | '{i4,NULL}', 1 | '{i4,v8}', 1, norm => 2
-  'i4', 1, dimension => 1 | 'v8', 1, norm => 2, domains => '{"v8": {"norm": 2}}'
+  '{i4,y}', 1 | '{i4,e,i4}', 1 | '{i4,none}', 1 | '{i4,NULL}', 1
+  '{i4,v8}', 1, options => '{"norm": 2}' | 'i4', 1, domains => '{"i4": {"dimension": 1}}'
   '{i4,t}', 1, domains => jsonb_build_object('t', (SELECT jsonb_agg(i::text) FROM generate_series(1, 4999) i)) $$);
 SELECT outcomes($$ dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => ?) $$, $$
   '{"n": [1, 0]}' | '{"y": [false, false]}' | '{"none": [0, 1]}' | '{"i4": ["a", "b"]}'
@@ -219,10 +219,10 @@ BEGIN
   TRUNCATE loose;
   INSERT INTO loose SELECT * FROM clinic;
   EXECUTE format('UPDATE loose SET %I = %L WHERE id %% 10 = 0', feature, value);
-  got := dp_logreg_train('loose', 'y', features, 'Infinity', 0.001, knots => 1, domains => domains);
+  got := dp_logreg_train('loose', 'y', features, 'Infinity', lambda => 0.001, knots => 1, domains => domains);
   hand := as_by_hand(features, 'loose', true, domains);
   EXECUTE format('UPDATE loose SET %I = %L WHERE id %% 10 = 0', feature, read_as);
-  want := dp_logreg_train('loose', 'y', features, 'Infinity', 0.001, knots => 1, domains => domains);
+  want := dp_logreg_train('loose', 'y', features, 'Infinity', lambda => 0.001, knots => 1, domains => domains);
   RETURN CASE WHEN hand <> 'as by hand' THEN hand
     WHEN distance(dp_weights(got), dp_weights(want)) > 1e-9 THEN 'by hand, but not as read' ELSE 'as documented' END;
 END $$;
@@ -244,8 +244,8 @@ INSERT INTO loose SELECT * FROM clinic;
 CREATE TABLE every AS SELECT '{i2,i4,i8,f4,f8,n,b,t,vc,bp,e,u,d,ts,tz,v8,v4,pc,st,sw,em}'::text[] AS feature, domains_of('clinic', '{i2,i4,i8,f4,f8,n,b,t,vc,bp,e,u,d,ts,tz,v8,v4,pc,st,sw,em}') AS domain;
 SELECT as_by_hand(feature, 'loose', true, domain) FROM every;
 SELECT count(m) AS trained, bool_and(m::text !~ 'NaN|Infinity') AS finite FROM (
-  SELECT dp_logreg_train('loose', 'y', feature, e, method => o, domains => domain) FROM every, (VALUES (1e-6), (1), (500)) b(e), (VALUES ('objective'), ('output')) c(o)
-  UNION ALL SELECT dp_svm_train('loose', 'y', feature, 1, kernel => 'matern', kernel_features => 10, domains => domain) FROM every) s(m);
+  SELECT dp_logreg_train('loose', 'y', feature, e, options => jsonb_build_object('method', o), domains => domain) FROM every, (VALUES (1e-6), (1), (500)) b(e), (VALUES ('objective'), ('output')) c(o)
+  UNION ALL SELECT dp_svm_train('loose', 'y', feature, 1, kernel => 'matern', options => '{"kernel_features": 10}', domains => domain) FROM every) s(m);
 
 -- More columns than a function has arguments: they travel as one record
 DO $$
@@ -258,13 +258,13 @@ BEGIN
 END $$;
 CREATE FUNCTION broad_as_by_hand(columns int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-  model dp_model := dp_logreg_train('broad', 'y', (SELECT array_agg('c' || k ORDER BY k) FROM generate_series(1, columns) k), 'Infinity', 0.01, intercept => false, knots => 1);
+  model dp_model := dp_logreg_train('broad', 'y', (SELECT array_agg('c' || k ORDER BY k) FROM generate_series(1, columns) k), 'Infinity', lambda => 0.01, options => '{"intercept": false}', knots => 1);
 BEGIN
   TRUNCATE by_hand;
   EXECUTE (SELECT format('INSERT INTO by_hand SELECT y, ARRAY(SELECT v / sqrt(%s::float8) FROM unnest(ARRAY[%s]::float8[]) WITH ORDINALITY u(v, k) ORDER BY k) FROM broad', columns,
                          string_agg(format(CASE WHEN k % 10 = 0 THEN 'coalesce((c%s = ''a'')::int, 0), coalesce((c%1$s = ''b'')::int, 0)'
                                            ELSE 'coalesce(c%s * 2 / 9.0 - 1, 0)' END, k), ', ' ORDER BY k)) FROM generate_series(1, columns) k);
-  RETURN distance(dp_weights(model), dp_weights(dp_logreg_train('by_hand', 'y', 'x', 'Infinity', 0.01, intercept => false, dimension => cardinality(dp_weights(model))))) < 1e-9;
+  RETURN distance(dp_weights(model), dp_weights(dp_logreg_train('by_hand', 'y', 'x', 'Infinity', lambda => 0.01, options => '{"intercept": false}', domains => jsonb_build_object('x', jsonb_build_object('dimension', cardinality(dp_weights(model))))))) < 1e-9;
 END $$;
 SELECT columns, broad_as_by_hand(columns) FROM unnest(ARRAY[1, 2, 89, 90, 91, 140]) columns;
 -- a record is made in memory, so that what is too long to be a category stays
@@ -302,21 +302,21 @@ ALTER TABLE broad SET (parallel_workers = 2);
 SELECT set_config('test.caller', pg_backend_pid()::text, false) IS NOT NULL AS caller;
 SET parallel_leader_participation = off;
 \set VERBOSITY terse
-SELECT dp_logreg_train('for_caller', 'y', '{a,k,e}', 'Infinity', 0.01, domains => domain)::jsonb -> 'rows' AS rows FROM long_domains;
-SELECT dp_logreg_train('broad_for_caller', 'y', NULL, 'Infinity', 0.01)::jsonb -> 'rows' AS as_records;
+SELECT dp_logreg_train('for_caller', 'y', '{a,k,e}', 'Infinity', lambda => 0.01, domains => domain)::jsonb -> 'rows' AS rows FROM long_domains;
+SELECT dp_logreg_train('broad_for_caller', 'y', NULL, 'Infinity', lambda => 0.01)::jsonb -> 'rows' AS as_records;
 \set VERBOSITY default
 -- the query of such a pass
 EXPLAIN (COSTS OFF) SELECT dperm.dperm_moments_agg(NULL::dperm.dperm_moments, y, a, k, e) FROM long;
 -- workers alone, then serial, then in memory: the same
-CREATE TABLE fit AS SELECT 'parallel' AS how, dp_logreg_train('long', 'y', '{a,k,e}', 'Infinity', 0.01, domains => domain) AS model FROM long_domains
-  UNION ALL SELECT 'parallel, records', dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01);
+CREATE TABLE fit AS SELECT 'parallel' AS how, dp_logreg_train('long', 'y', '{a,k,e}', 'Infinity', lambda => 0.01, domains => domain) AS model FROM long_domains
+  UNION ALL SELECT 'parallel, records', dp_logreg_train('broad', 'y', NULL, 'Infinity', lambda => 0.01);
 RESET parallel_leader_participation;
 SET max_parallel_workers_per_gather = 0;
-SELECT how, distance(dp_weights(model), dp_weights(CASE how WHEN 'parallel' THEN dp_logreg_train('long', 'y', '{a,k,e}', 'Infinity', 0.01, domains => domain)
-                                                   ELSE dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01) END)) < 1e-9 AS same FROM fit, long_domains;
+SELECT how, distance(dp_weights(model), dp_weights(CASE how WHEN 'parallel' THEN dp_logreg_train('long', 'y', '{a,k,e}', 'Infinity', lambda => 0.01, domains => domain)
+                                                   ELSE dp_logreg_train('broad', 'y', NULL, 'Infinity', lambda => 0.01) END)) < 1e-9 AS same FROM fit, long_domains;
 RESET dperm.cache_memory;
-SELECT how, distance(dp_weights(model), dp_weights(CASE how WHEN 'parallel' THEN dp_logreg_train('long', 'y', '{a,k,e}', 'Infinity', 0.01, domains => domain)
-                                                   ELSE dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01) END)) < 1e-9 AS same_in_memory FROM fit, long_domains;
+SELECT how, distance(dp_weights(model), dp_weights(CASE how WHEN 'parallel' THEN dp_logreg_train('long', 'y', '{a,k,e}', 'Infinity', lambda => 0.01, domains => domain)
+                                                   ELSE dp_logreg_train('broad', 'y', NULL, 'Infinity', lambda => 0.01) END)) < 1e-9 AS same_in_memory FROM fit, long_domains;
 RESET max_parallel_workers_per_gather;
 
 DROP VIEW clinic_view, printed, for_caller, broad_for_caller;

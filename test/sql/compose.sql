@@ -10,7 +10,7 @@ CREATE TABLE composed (id integer PRIMARY KEY, label boolean, x double precision
 INSERT INTO composed SELECT i, i % 3 = 0, ARRAY[cos(i), sin(i)] FROM generate_series(1, 3000) AS i;
 CREATE TABLE models (id integer, kind text, model dp_model);
 CREATE FUNCTION made(epsilon float8, method text, delta float8, neighbours text) RETURNS dp_model LANGUAGE sql AS
-	$$ SELECT dp_logreg_train('composed', 'label', 'x', $1, 0.01, method => $2, dimension => 2, delta => $3, neighbours => $4) $$;
+	$$ SELECT dp_logreg_train('composed', 'label', 'x', $1, lambda => 0.01, options => jsonb_build_object('method', $2), domains => '{"x": {"dimension": 2}}', delta => $3, neighbours => $4) $$;
 INSERT INTO models SELECT i, 'pure', made(0.1, 'objective', 0, 'replace') FROM generate_series(1, 2) AS i;
 INSERT INTO models SELECT i, 'output', made(0.5, 'output', 1e-6, 'replace') FROM generate_series(3, 4) AS i;
 INSERT INTO models SELECT i, 'objective', made(0.5, 'objective', 1e-6, 'replace') FROM generate_series(5, 6) AS i;
@@ -54,7 +54,7 @@ SELECT bool_and((c->>'epsilon')::float8 <= (s->>'epsilon')::float8) AS never_abo
 FROM (SELECT dp_compose(model, 1e-4) AS c, dp_compose(model) AS s FROM models WHERE kind NOT IN ('exact', 'removed') GROUP BY id) AS a;
 
 -- one that was chosen on private rows is known by its claim alone
-INSERT INTO models SELECT 9, 'tuned', dp_logreg_tune('composed', 'label', 'x', 0.5, dimension => 2, method => 'objective', delta => 1e-6, candidates => '[{"lambda": 0.01}, {"lambda": 0.1}]');
+INSERT INTO models SELECT 9, 'tuned', dp_logreg_tune('composed', 'label', 'x', 0.5, domains => '{"x": {"dimension": 2}}', options => '{"method": "objective"}', delta => 1e-6, candidates => '[{"lambda": 0.01}, {"lambda": 0.1}]');
 SELECT outcomes('dp_compose(model, ?) FROM models, generate_series(1, 50) WHERE kind = ''tuned''', '1e-4 | 1e-6');
 
 -- NULLs are ignored

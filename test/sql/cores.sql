@@ -64,21 +64,21 @@ CREATE FUNCTION distance(a float8[], b float8[]) RETURNS float8 LANGUAGE sql IMM
 $$;
 CREATE TABLE calls (id serial, what text, call text);
 INSERT INTO calls (what, call) VALUES
-  ('numbers', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', 0.01) $$),
-  ('numbers, straight', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', 0.01, knots => 1) $$),
-  ('columns', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.01, domains => '{"v8": {"dimension": 12}}') $$),
-  ('columns, a text as label', $$ dp_logreg_train('people', 'answer', '{city,age}', 'Infinity', 0.01, positive => 'yes') $$),
-  ('columns, smooth hinge', $$ dp_svm_train('people', 'y', '{ward,age,city,smoker}', 'Infinity', 0.01, loss => 'smooth_hinge', h => 0.2, knots => 5) $$),
-  ('vector', $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', 0.01, dimension => 12) $$),
-  ('vector, huber', $$ dp_svm_train('people', 'y', 'v8', 'Infinity', 0.01, dimension => 12, intercept => false) $$),
-  ('output perturbation', $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', 0.01, dimension => 12, method => 'output') $$),
-  ('numbers as labels', $$ dp_linreg_train('people', 'dose', '{ward,age,city,smoker}', 'Infinity', 0.01) $$),
-  ('integers as labels', $$ dp_linreg_train('people', 'age', 'v8', 'Infinity', 0.01, dimension => 12, bounds => '{10,90}') $$),
-  ('kernel', $$ dp_logreg_train('people', 'y', '{ward,age,dose}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20) $$),
-  ('records', $$ dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01, domains => (SELECT jsonb_object_agg('c' || k, '[0, 10]'::jsonb) FROM generate_series(1, 100) k), knots => 1) $$),
-  ('partitions', $$ dp_logreg_train('parted', 'y', '{age,dose,city}', 'Infinity', 0.01) $$),
-  ('join', $$ dp_logreg_train('joined', 'y', '{age,city}', 'Infinity', 0.01, domains => '{"age": [0, 100], "city": ["c0", "c1", "c2", "c3"]}') $$),
-  ('union', $$ dp_logreg_train('both_halves', 'y', '{age,dose}', 'Infinity', 0.01, domains => '{"age": [0, 100], "dose": [-1, 1]}') $$);
+  ('numbers', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', lambda => 0.01) $$),
+  ('numbers, straight', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', lambda => 0.01, knots => 1) $$),
+  ('columns', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', lambda => 0.01, domains => '{"v8": {"dimension": 12}}') $$),
+  ('columns, a text as label', $$ dp_logreg_train('people', 'answer', '{city,age}', 'Infinity', lambda => 0.01, positive => 'yes') $$),
+  ('columns, smooth hinge', $$ dp_svm_train('people', 'y', '{ward,age,city,smoker}', 'Infinity', lambda => 0.01, options => '{"loss": "smooth_hinge", "h": 0.2}', knots => 5) $$),
+  ('vector', $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', lambda => 0.01, domains => '{"v8": {"dimension": 12}}') $$),
+  ('vector, huber', $$ dp_svm_train('people', 'y', 'v8', 'Infinity', lambda => 0.01, domains => '{"v8": {"dimension": 12}}', options => '{"intercept": false}') $$),
+  ('output perturbation', $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', lambda => 0.01, domains => '{"v8": {"dimension": 12}}', options => '{"method": "output"}') $$),
+  ('numbers as labels', $$ dp_linreg_train('people', 'dose', '{ward,age,city,smoker}', 'Infinity', lambda => 0.01) $$),
+  ('integers as labels', $$ dp_linreg_train('people', 'age', 'v8', 'Infinity', lambda => 0.01, domains => '{"age": [10, 90], "v8": {"dimension": 12}}') $$),
+  ('kernel', $$ dp_logreg_train('people', 'y', '{ward,age,dose}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 20}') $$),
+  ('records', $$ dp_logreg_train('broad', 'y', NULL, 'Infinity', lambda => 0.01, domains => (SELECT jsonb_object_agg('c' || k, '[0, 10]'::jsonb) FROM generate_series(1, 100) k), knots => 1) $$),
+  ('partitions', $$ dp_logreg_train('parted', 'y', '{age,dose,city}', 'Infinity', lambda => 0.01) $$),
+  ('join', $$ dp_logreg_train('joined', 'y', '{age,city}', 'Infinity', lambda => 0.01, domains => '{"age": [0, 100], "city": ["c0", "c1", "c2", "c3"]}') $$),
+  ('union', $$ dp_logreg_train('both_halves', 'y', '{age,dose}', 'Infinity', lambda => 0.01, domains => '{"age": [0, 100], "dose": [-1, 1]}') $$);
 CREATE TABLE alone AS SELECT id, what, call, weights(call, '256MB', 0) AS w FROM calls;
 CREATE TABLE together AS SELECT id, workers, leader, weights(call, '256MB', workers, leader) AS w
   FROM calls, (VALUES (1, true), (2, true), (3, true), (3, false)) s(workers, leader);
@@ -92,16 +92,16 @@ INSERT INTO bent_rows SELECT sin(i) + (i % 3) > 0.5, (i * 7) % 101, sin(i), i % 
 ALTER TABLE bent_rows SET (parallel_workers = 3);
 ANALYZE bent_rows;
 SELECT memory, distance(weights(call, memory, 0), weights(call, memory, 3)) < 1e-10 AS same FROM unnest('{256MB,16MB}'::text[]) memory,
-  (SELECT $$ dp_logreg_train('bent_rows', 'y', NULL, 'Infinity', 0.01) $$ AS call) c;
+  (SELECT $$ dp_logreg_train('bent_rows', 'y', NULL, 'Infinity', lambda => 0.01) $$ AS call) c;
 
 -- A problem so flat that gradients are summed up in twice the precision
-SELECT distance(weights(call, '256MB', 0), weights(call, '256MB', 3)) < 1e-4 AS same FROM (SELECT $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', 1e-9, dimension => 12) $$ AS call) c;
+SELECT distance(weights(call, '256MB', 0), weights(call, '256MB', 3)) < 1e-4 AS same FROM (SELECT $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', lambda => 1e-9, domains => '{"v8": {"dimension": 12}}') $$ AS call) c;
 
 -- In less memory: compact rows, and a sample of them
 CREATE TABLE less AS SELECT id, memory, weights(call, memory, 2) AS w FROM calls, unnest('{2MB,0}'::text[]) memory WHERE what IN ('columns', 'vector', 'numbers as labels', 'kernel', 'partitions');
 SELECT what, memory, distance(a.w, l.w) < 1e-8 AS same FROM alone a JOIN less l USING (id) ORDER BY id, memory;
 SELECT memory, distance(weights(call, memory, 0), weights(call, memory, 3)) < 1e-8 AS same FROM unnest('{256MB,48MB,1MB}'::text[]) memory,
-  (SELECT $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', 0.05, dimension => 12, kernel => 'gaussian', kernel_features => 1000) $$ AS call) c;
+  (SELECT $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', lambda => 0.05, domains => '{"v8": {"dimension": 12}}', kernel => 'gaussian', options => '{"kernel_features": 1000}') $$ AS call) c;
 
 -- Partial aggregates for each partition: a process fills the same chunks
 SET enable_partitionwise_aggregate = on;
@@ -111,13 +111,13 @@ RESET enable_partitionwise_aggregate;
 -- Private models, tuning and choices too
 SELECT workers, dp_weights(m) IS NOT NULL AS trained, (m::jsonb ->> 'rows')::int < 30000 AS on_a_portion FROM unnest('{0,3}'::int[]) workers,
   LATERAL (SELECT set_config('max_parallel_workers_per_gather', workers::text, true), set_config('min_parallel_table_scan_size', '0', true), set_config('parallel_setup_cost', '0', true)) s,
-  LATERAL (SELECT dp_logreg_tune('people', 'y', 'v8', workers + 1, dimension => 12, identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}, {"lambda": 0.001}]')) t(m);
+  LATERAL (SELECT dp_logreg_tune('people', 'y', 'v8', workers + 1, domains => '{"v8": {"dimension": 12}}', identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}, {"lambda": 0.001}]')) t(m);
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET client_min_messages = warning;
 -- of many candidates, whose rows share segments
 SET max_parallel_workers_per_gather = 3;
-SELECT dp_logreg_tune('people', 'y', 'v8', 1, dimension => 12, identity => 'id', candidates => (SELECT jsonb_agg(jsonb_build_object('lambda', 0.001 * i)) FROM generate_series(1, 12) i)) IS NOT NULL AS chosen;
+SELECT dp_logreg_tune('people', 'y', 'v8', 1, domains => '{"v8": {"dimension": 12}}', identity => 'id', candidates => (SELECT jsonb_agg(jsonb_build_object('lambda', 0.001 * i)) FROM generate_series(1, 12) i)) IS NOT NULL AS chosen;
 RESET max_parallel_workers_per_gather;
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;

@@ -15,11 +15,11 @@ INSERT INTO patients
          ARRAY[sin(i * 3), cos(i * 5)], (i * 37) % 101, (ARRAY['a', 'b', 'c'])[1 + i % 3], ARRAY[sin(i * 3), cos(i * 5)]
   FROM (SELECT i, CASE WHEN i % 10 > 0 THEN sin(i * 3) + 0.7 * sin(i * 11) > 0.2 END AS y FROM generate_series(1, 600) i) s;
 CREATE TABLE models AS
-  SELECT 'columns' AS name, dp_logreg_train('patients', 'sick', '{x,age,kind}', 'Infinity', 0.001, knots => 1,
+  SELECT 'columns' AS name, dp_logreg_train('patients', 'sick', '{x,age,kind}', 'Infinity', lambda => 0.001, knots => 1,
     domains => '{"x": {"dimension": 2, "norm": 1.5}, "kind": ["a", "b"]}') AS m
-  UNION ALL SELECT 'vector', dp_svm_train('patients', 'sick', 'x', 'Infinity', 0.001)
+  UNION ALL SELECT 'vector', dp_svm_train('patients', 'sick', 'x', 'Infinity', lambda => 0.001)
   UNION ALL SELECT 'private', dp_logreg_train('patients', 'sick', 'x', 1)
-  UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{x,age}', 'Infinity', 0.001, domains => '{"x": {"dimension": 2}}', kernel => 'gaussian', kernel_features => 20)
+  UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{x,age}', 'Infinity', lambda => 0.001, domains => '{"x": {"dimension": 2}}', kernel => 'gaussian', options => '{"kernel_features": 20}')
   UNION ALL SELECT 'array', (SELECT dp_logreg(sick, x, 'Infinity', '{"lambda": 0.001}') FROM patients);
 
 -- By hand; a row without a label is in no cell
@@ -40,7 +40,7 @@ WHERE name IN ('columns', 'vector', 'kernel') GROUP BY name ORDER BY name;
 -- a model remembers its label, and the value that means yes
 SELECT bool_and(a.value = b.value) AS label, bool_and(a.value = c.value) AS positive, bool_and(a.value = d.value) AS other_positive
 FROM models, dp_evaluate(m, 'patients', 'sick', 'Infinity') a, dp_evaluate(m, 'patients', epsilon => 'Infinity') b,
-  dp_evaluate(dp_logreg_train('patients', 'answer', '{x,age,kind}', 'Infinity', 0.001, knots => 1, positive => 'yes', domains => '{"x": {"dimension": 2, "norm": 1.5}, "kind": ["a", "b"]}'), 'patients', epsilon => 'Infinity') c,
+  dp_evaluate(dp_logreg_train('patients', 'answer', '{x,age,kind}', 'Infinity', lambda => 0.001, knots => 1, positive => 'yes', domains => '{"x": {"dimension": 2, "norm": 1.5}, "kind": ["a", "b"]}'), 'patients', epsilon => 'Infinity') c,
   dp_evaluate(m, 'patients', 'answer', 'Infinity', 'yes') d
 WHERE name = 'columns' AND a.metric = b.metric AND b.metric = c.metric AND c.metric = d.metric;
 SELECT count(*) AS points, bool_and(a.auc = b.auc) AS same FROM models, dp_roc(m, 'patients', 'sick', 'Infinity', bins => 5) a JOIN dp_roc(m, 'patients', epsilon => 'Infinity', bins => 5) b USING (threshold) WHERE name = 'columns';
@@ -53,8 +53,8 @@ SELECT a.metric, a.value = b.value AS swapped
 FROM models, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'yes') a, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'no') b
 WHERE name = 'columns' AND (a.metric, b.metric) IN (('true positives', 'false positives'), ('false negatives', 'true negatives'), ('accuracy', 'error')) ORDER BY 1;
 -- who names the label of the training means its positive value, unless they say otherwise
-CREATE TABLE reversed AS SELECT dp_logreg_train('patients', 'sick', '{age}', 'Infinity', 0.001, positive => 'false') AS trained,
-  dp_logreg_train('patients', 'answer', '{age}', 'Infinity', 0.001, positive => 'no') AS text,
+CREATE TABLE reversed AS SELECT dp_logreg_train('patients', 'sick', '{age}', 'Infinity', lambda => 0.001, positive => 'false') AS trained,
+  dp_logreg_train('patients', 'answer', '{age}', 'Infinity', lambda => 0.001, positive => 'no') AS text,
   (SELECT dp_logreg(sick, ARRAY[age / 120.0], 'Infinity', '{"lambda": 0.001, "positive": "false"}') FROM patients) AS aggregated;
 SELECT a.value = b.value AS named, a.value = c.value AS otherwise, a.value = d.value AS another, a.value = e.value AS text
 FROM reversed, dp_evaluate(trained, 'patients', epsilon => 'Infinity') a, dp_evaluate(trained, 'patients', 'sick', 'Infinity') b,
@@ -74,7 +74,7 @@ DROP TABLE reversed;
 -- more columns than a function has arguments, one of them by its output, and
 -- numbers that are categories
 DO $$ BEGIN EXECUTE (SELECT format('CREATE TABLE wide AS SELECT i, sick, kind, id %% 4 AS k, %s FROM patients, generate_series(1, 2) i', string_agg(format('sin(id * %s + i) AS c%s', c, c), ', ')) FROM generate_series(1, 110) c); END $$;
-CREATE TABLE wide_model AS SELECT dp_logreg_train('wide', 'sick', ARRAY['kind', 'k'] || (SELECT array_agg('c' || c) FROM generate_series(1, 110) c), 'Infinity', 0.001,
+CREATE TABLE wide_model AS SELECT dp_logreg_train('wide', 'sick', ARRAY['kind', 'k'] || (SELECT array_agg('c' || c) FROM generate_series(1, 110) c), 'Infinity', lambda => 0.001,
   domains => (SELECT jsonb_object_agg('c' || c, '[-1, 1]'::jsonb) FROM generate_series(1, 110) c) || '{"kind": ["a", "b"], "k": {"categories": [0, 3]}}') AS m;
 SELECT metric, value = by_hand AS same FROM wide_model, dp_evaluate(m, 'wide', epsilon => 'Infinity'), LATERAL (SELECT ARRAY[count(*) FILTER (WHERE sick AND p), count(*) FILTER (WHERE NOT sick AND p),
   count(*) FILTER (WHERE sick AND NOT p), count(*) FILTER (WHERE NOT sick AND NOT p)] AS cells FROM (SELECT sick, dp_predict(m, w) AS p FROM wide w) s) h,
@@ -200,7 +200,7 @@ SELECT dp_unprotect('few'), dp_unprotect('visits');
 -- such relation
 CREATE VIEW training AS SELECT * FROM visits WHERE id % 5 > 0;
 CREATE VIEW test AS SELECT * FROM visits WHERE id % 5 = 0;
-CREATE TABLE trained AS SELECT source, dp_logreg_train(source, 'sick', 'x', 1, dimension => 2) AS m FROM unnest('{visits,training}'::text[]) source;
+CREATE TABLE trained AS SELECT source, dp_logreg_train(source, 'sick', 'x', 1, domains => '{"x": {"dimension": 2}}') AS m FROM unnest('{visits,training}'::text[]) source;
 SELECT m::jsonb -> 'source' AS source FROM trained;
 SET client_min_messages = notice;
 CREATE FUNCTION told(model dp_model, relation text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '% on %', model::jsonb ->> 'source', relation; PERFORM dp_evaluate(model, relation, epsilon => 1); END $$;
@@ -281,8 +281,8 @@ DROP ROLE dperm_judge;
 
 -- Models of the largest dimension: an intercept, or a kernel, is that of the model
 CREATE TABLE widest AS SELECT array_fill(i / 50.0::float8, ARRAY[5000]) AS x, i % 2 = 0 AS y FROM generate_series(1, 50) i;
-SELECT count(*) FROM dp_logreg_train('widest', 'y', 'x', 1, intercept => false, domains => '{"x": {"dimension": 5000}}') m, dp_evaluate(m, 'widest', epsilon => 1);
-SELECT count(*) FROM dp_logreg_train('widest', 'y', 'x', 1, kernel => 'gaussian', kernel_features => 10, domains => '{"x": {"dimension": 5000}}') m, dp_evaluate(m, 'widest', epsilon => 1);
+SELECT count(*) FROM dp_logreg_train('widest', 'y', 'x', 1, options => '{"intercept": false}', domains => '{"x": {"dimension": 5000}}') m, dp_evaluate(m, 'widest', epsilon => 1);
+SELECT count(*) FROM dp_logreg_train('widest', 'y', 'x', 1, kernel => 'gaussian', options => '{"kernel_features": 10}', domains => '{"x": {"dimension": 5000}}') m, dp_evaluate(m, 'widest', epsilon => 1);
 DROP TABLE widest;
 
 DROP VIEW seen, unsteady;

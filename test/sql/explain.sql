@@ -21,7 +21,7 @@ SELECT i, i % 101 / 10.0, i % 7 / 6.0, (ARRAY['here', 'there'])[1 + i % 2], i % 
 -- Output perturbation: exact, by the formulas of the reference. The release adds its variance
 CREATE FUNCTION release(m jsonb) RETURNS float8 LANGUAGE sql AS $$ SELECT 2 * ((m ->> 'grid')::float8 * (m ->> 'release_scale')::float8) ^ 2 $$;
 CREATE TABLE outputs AS
-SELECT delta, dp_logreg_train('people', 'rich', '{income,shoe,town}', epsilon => 1, knots => 1, delta => delta, method => 'output') AS model
+SELECT delta, dp_logreg_train('people', 'rich', '{income,shoe,town}', epsilon => 1, knots => 1, delta => delta, options => '{"method": "output"}') AS model
   FROM (VALUES (0), (1e-6)) v (delta);
 SELECT delta, count(*), min(noise_kind) AS kind,
        max(abs(sqrt(noise ^ 2 - release(model::jsonb)) / ((model::jsonb ->> 'noise_scale')::float8 * CASE delta WHEN 0 THEN sqrt(14) ELSE 1 END) - 1)) < 1e-6 AS right
@@ -34,11 +34,11 @@ SELECT method, noise_kind, count(*),
   FROM (SELECT m ->> 'method' AS method, m::text::dp_model AS model,
                (m ->> 'noise_scale')::float8 * sqrt(4 * 5 / 3.0) * (m -> 'noise_groups' -> 0 -> 'shapes' -> 0 ->> 'radius')::float8
                / ((m ->> 'rows')::float8 * (m ->> 'lambda_effective')::float8) AS expected
-          FROM (SELECT dp_logreg_train('people', 'rich', '{income,shoe}', epsilon => 1, knots => 1, method => 'objective')::jsonb AS m OFFSET 0) t) s,
+          FROM (SELECT dp_logreg_train('people', 'rich', '{income,shoe}', epsilon => 1, knots => 1, options => '{"method": "objective"}')::jsonb AS m OFFSET 0) t) s,
        dp_coefficients(model) GROUP BY method, noise_kind;
 -- The same in the ball, and for persons
 SELECT max(abs(sqrt(noise ^ 2 - release(m)) / ((m ->> 'noise_scale')::float8 * sqrt(4) / ((m ->> 'persons')::float8 * (m ->> 'lambda_effective')::float8)) - 1)) < 1e-6 AS right
-  FROM (SELECT dp_svm_train('people', 'rich', '{income,shoe}', epsilon => 1, knots => 1, noise => 'ball', unit => 'id')::jsonb AS m OFFSET 0) s, dp_coefficients(m::text::dp_model);
+  FROM (SELECT dp_svm_train('people', 'rich', '{income,shoe}', epsilon => 1, knots => 1, options => '{"noise": "ball"}', unit => 'id')::jsonb AS m OFFSET 0) s, dp_coefficients(m::text::dp_model);
 -- No noise
 SELECT count(*), max(noise) AS noise, bool_and(noise_kind = 'exact') AS exact, count(*) FILTER (WHERE stands_out) AS stand_out
   FROM dp_coefficients(dp_logreg_train('people', 'rich', '{income,town}', epsilon => 'Infinity', knots => 1));
@@ -77,8 +77,8 @@ SELECT i, i % 101, date '2020-01-01' + i % 366, (ARRAY['here', 'there', 'elsewhe
   FROM generate_series(1, 2000) i;
 CREATE TABLE models AS
 SELECT 'linear' AS name, dp_logreg_train('clients', 'buys', '{age,joined,town,member,x}', epsilon => 1) AS model UNION ALL
-SELECT 'bare', dp_svm_train('clients', 'buys', '{age,joined,town,member,x}', epsilon => 1, intercept => false) UNION ALL
-SELECT 'kernel', dp_logreg_train('clients', 'buys', '{age,joined,town,member,x}', epsilon => 1, kernel => 'gaussian', kernel_features => 20) UNION ALL
+SELECT 'bare', dp_svm_train('clients', 'buys', '{age,joined,town,member,x}', epsilon => 1, options => '{"intercept": false}') UNION ALL
+SELECT 'kernel', dp_logreg_train('clients', 'buys', '{age,joined,town,member,x}', epsilon => 1, kernel => 'gaussian', options => '{"kernel_features": 20}') UNION ALL
 SELECT 'array', dp_logreg_train('clients', 'buys', 'x', epsilon => 1) UNION ALL
 SELECT 'aggregate', dp_logreg(buys, x, 1.0, '{"lambda": 0.1, "dimension": 2}') FROM clients;
 CREATE FUNCTION model(name text) RETURNS dp_model LANGUAGE sql STABLE RETURN (SELECT model FROM models m WHERE m.name = model.name);

@@ -41,10 +41,10 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS
   'SELECT max(abs(v - w)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)';
 CREATE PROCEDURE compare() LANGUAGE plpgsql AS $$
 BEGIN
-  ASSERT distance(dp_logreg_train('patients', 'k', 'x', 'Infinity', dimension => 3, classes => '{5,0,3}'),
-    dp_logreg_train('foreign_patients', 'k', 'x', 'Infinity', dimension => 3, classes => '{5,0,3}')) < 1e-9;
-  ASSERT distance(dp_linreg_train('patients', 'k', 'x', 'Infinity', dimension => 3, bounds => '{1,6}'),
-    dp_linreg_train('foreign_patients', 'k', 'x', 'Infinity', dimension => 3, bounds => '{1,6}')) < 1e-9;
+  ASSERT distance(dp_logreg_train('patients', 'k', 'x', 'Infinity', domains => '{"k": {"categories": ["5", "0", "3"]}, "x": {"dimension": 3}}'),
+    dp_logreg_train('foreign_patients', 'k', 'x', 'Infinity', domains => '{"k": {"categories": ["5", "0", "3"]}, "x": {"dimension": 3}}')) < 1e-9;
+  ASSERT distance(dp_linreg_train('patients', 'k', 'x', 'Infinity', domains => '{"k": [1, 6], "x": {"dimension": 3}}'),
+    dp_linreg_train('foreign_patients', 'k', 'x', 'Infinity', domains => '{"k": [1, 6], "x": {"dimension": 3}}')) < 1e-9;
 END $$;
 CALL compare();
 RESET dperm.cache_memory;

@@ -99,15 +99,15 @@ DECLARE
   want dp_model[];
 BEGIN
   PERFORM set_config('test.id', id::text, false);
-  SELECT ARRAY[dp_logreg_train('with_bad', 'y', 'x', 'Infinity', 0.01, dimension => 3),
-               dp_logreg_train('with_bad', 'y', 'x', 'Infinity', 0.01, intercept => false, dimension => 3),
+  SELECT ARRAY[dp_logreg_train('with_bad', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 3}}'),
+               dp_logreg_train('with_bad', 'y', 'x', 'Infinity', lambda => 0.01, options => '{"intercept": false}', domains => '{"x": {"dimension": 3}}'),
                (SELECT dp_logreg(y, x, 'Infinity', '{"lambda": 0.01, "dimension": 3}') FROM with_bad)],
-         ARRAY[dp_logreg_train('with_meaning', 'y', 'x', 'Infinity', 0.01, dimension => 3),
-               dp_logreg_train('with_meaning', 'y', 'x', 'Infinity', 0.01, intercept => false, dimension => 3),
+         ARRAY[dp_logreg_train('with_meaning', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 3}}'),
+               dp_logreg_train('with_meaning', 'y', 'x', 'Infinity', lambda => 0.01, options => '{"intercept": false}', domains => '{"x": {"dimension": 3}}'),
                (SELECT dp_logreg(y, x, 'Infinity', '{"lambda": 0.01, "dimension": 3}') FROM with_meaning)] INTO got, want;
   PERFORM set_config('dperm.cache_memory', '0', true);
-  got := got || dp_logreg_train('with_bad', 'y', 'x', 'Infinity', 0.01, dimension => 3);
-  want := want || dp_logreg_train('with_meaning', 'y', 'x', 'Infinity', 0.01, dimension => 3);
+  got := got || dp_logreg_train('with_bad', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 3}}');
+  want := want || dp_logreg_train('with_meaning', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 3}}');
   PERFORM set_config('dperm.cache_memory', '256MB', true);
   RETURN (SELECT bool_and(distance(a, b) < 1e-9 AND gradient(a, 'with_bad') < 1e-9) FROM unnest(got, want) u(a, b));
 END $$;
@@ -116,7 +116,7 @@ SELECT what, as_documented(id) FROM bad ORDER BY id;
 -- Not vacuous: a bad row that was left out, or a NULL label read as false,
 -- would be detected
 SELECT set_config('test.id', id::text, false) IS NOT NULL AS one FROM bad WHERE what = 'too short';
-SELECT gradient(dp_logreg_train('good', 'y', 'x', 'Infinity', 0.01, dimension => 3), 'with_bad') > 1e-4 AS seen;
+SELECT gradient(dp_logreg_train('good', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 3}}'), 'with_bad') > 1e-4 AS seen;
 
 -- All of them at once, with labels of every kind
 CREATE TABLE hostile AS
@@ -139,11 +139,11 @@ UPDATE hostile SET
 CREATE TABLE fit (label text, model dp_model);
 SET dperm.cache_memory = 0;
 INSERT INTO fit
-  SELECT l || ', in passes', dp_logreg_train('hostile', l, 'x', 'Infinity', 0.01, positive => CASE l WHEN 't' THEN 'yes' END, dimension => 3)
+  SELECT l || ', in passes', dp_logreg_train('hostile', l, 'x', 'Infinity', lambda => 0.01, positive => CASE l WHEN 't' THEN 'yes' END, domains => '{"x": {"dimension": 3}}')
   FROM unnest('{y,y2,y4,y8,f4,f8,n,t}'::text[]) l;
 RESET dperm.cache_memory;
 INSERT INTO fit
-  SELECT l, dp_logreg_train('hostile', l, 'x', 'Infinity', 0.01, positive => CASE l WHEN 't' THEN 'yes' END, dimension => 3)
+  SELECT l, dp_logreg_train('hostile', l, 'x', 'Infinity', lambda => 0.01, positive => CASE l WHEN 't' THEN 'yes' END, domains => '{"x": {"dimension": 3}}')
   FROM unnest('{y,y2,y4,y8,f4,f8,n,t}'::text[]) l
   UNION ALL SELECT 'aggregate ' || 'f8', dp_logreg(f8, x, 'Infinity', '{"lambda": 0.01, "dimension": 3}') FROM hostile
   UNION ALL SELECT 'aggregate ' || 'n', dp_logreg(n, x, 'Infinity', '{"lambda": 0.01, "dimension": 3}') FROM hostile
@@ -159,25 +159,25 @@ INSERT INTO hostile4 SELECT y, x FROM (VALUES (true), (false), (NULL)) a(y),
   (VALUES ('{3e38,3e38,3e38}'::float4[]), ('{1e-45,0,0}'), ('{NaN,0,0}'), ('{Infinity,0,0}')) b(x);
 ALTER TABLE hostile4 ADD CHECK (cardinality(x4) = 3) NOT VALID;
 CREATE VIEW hostile4_as_8 AS SELECT y, x4::float8[] AS x FROM hostile4;
-SELECT gradient(dp_logreg_train('hostile4', 'y', 'x4', 'Infinity', 0.01), 'hostile4_as_8') < 1e-9 AS float4,
-       distance(dp_svm_train('hostile4', 'y', 'x4', 'Infinity', 0.01),
-                dp_svm_train('hostile4_as_8', 'y', 'x', 'Infinity', 0.01, dimension => 3)) < 1e-9 AS svm,
-       distance(dp_svm_train('hostile4', 'y', 'x4', 'Infinity', 0.01),
+SELECT gradient(dp_logreg_train('hostile4', 'y', 'x4', 'Infinity', lambda => 0.01), 'hostile4_as_8') < 1e-9 AS float4,
+       distance(dp_svm_train('hostile4', 'y', 'x4', 'Infinity', lambda => 0.01),
+                dp_svm_train('hostile4_as_8', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 3}}')) < 1e-9 AS svm,
+       distance(dp_svm_train('hostile4', 'y', 'x4', 'Infinity', lambda => 0.01),
                 (SELECT dp_svm(y, x4, 'Infinity', '{"lambda": 0.01, "dimension": 3}') FROM hostile4)) < 1e-9 AS svm_aggregate;
 
 -- The bound does the same to all: scaled data under a scaled bound
 CREATE VIEW tiny AS SELECT y, ARRAY[x[1] * 1e-90, x[2] * 1e-90, x[3] * 1e-90] AS x FROM good;
 CREATE VIEW huge AS SELECT y, ARRAY[x[1] * 1e90, x[2] * 1e90, x[3] * 1e90] AS x FROM good;
-SELECT distance(dp_logreg_train('good', 'y', 'x', 'Infinity', 0.01, dimension => 3, norm => 1),
-                dp_logreg_train('tiny', 'y', 'x', 'Infinity', 0.01, norm => 1e-90)) < 1e-9 AS tiny,
-       distance(dp_logreg_train('good', 'y', 'x', 'Infinity', 0.01, dimension => 3, norm => 1),
-                dp_logreg_train('huge', 'y', 'x', 'Infinity', 0.01, norm => 1e90)) < 1e-9 AS huge;
+SELECT distance(dp_logreg_train('good', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 3, "norm": 1}}'),
+                dp_logreg_train('tiny', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"norm": 1e-90}}')) < 1e-9 AS tiny,
+       distance(dp_logreg_train('good', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 3, "norm": 1}}'),
+                dp_logreg_train('huge', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"norm": 1e90}}')) < 1e-9 AS huge;
 
 -- The same rows with noise: nothing is raised either
 CREATE VIEW noisy AS SELECT count(model) AS trained FROM (
-  SELECT dp_logreg_train('hostile', 'y', 'x', e, method => m, dimension => 3) AS model
+  SELECT dp_logreg_train('hostile', 'y', 'x', e, options => jsonb_build_object('method', m), domains => '{"x": {"dimension": 3}}') AS model
   FROM (VALUES (1e-6), (0.1), (1), (500)) a(e), (VALUES ('objective'), ('output')) b(m)
-  UNION ALL SELECT dp_svm_train('hostile', 'f8', 'x', e, loss => l, analysis => 'paper', dimension => 3)
+  UNION ALL SELECT dp_svm_train('hostile', 'f8', 'x', e, options => jsonb_strip_nulls(jsonb_build_object('loss', l, 'analysis', 'paper')), domains => '{"x": {"dimension": 3}}')
   FROM (VALUES (1e-6), (0.1), (1), (500)) a(e), (VALUES ('huber'), ('smooth_hinge')) b(l)
   UNION ALL SELECT dp_logreg(n, x, 0.1, '{"dimension": 3}') FROM hostile
   UNION ALL SELECT dp_svm(t, x, 0.1, '{"positive": "yes", "dimension": 3}') FROM hostile) s;
@@ -197,19 +197,19 @@ SELECT dp_weights(dp_logreg(true, x, 'Infinity', '{"lambda": 1, "intercept": fal
 
 -- Nothing but bad rows
 CREATE TABLE only_bad AS SELECT NULL::boolean AS y, NULL::float8[] AS x FROM generate_series(1, 5);
-SELECT dp_weights(dp_logreg_train('only_bad', 'y', 'x', 'Infinity', dimension => 1)) = '{0,0}' AS no_label_at_all,
+SELECT dp_weights(dp_logreg_train('only_bad', 'y', 'x', 'Infinity', domains => '{"x": {"dimension": 1}}')) = '{0,0}' AS no_label_at_all,
        (SELECT dp_weights(dp_logreg(y, x, 'Infinity', '{"dimension": 1}')) = '{0,0}' FROM only_bad) AS aggregate;
 UPDATE only_bad SET y = true;
-SELECT dp_logreg_train('only_bad', 'y', 'x', 'Infinity', dimension => 1)::jsonb #> '{features,0,dimension}' AS dimension,
-       gradient(dp_logreg_train('only_bad', 'y', 'x', 'Infinity', dimension => 1), 'only_bad') < 1e-9 AS no_vector_at_all,
+SELECT dp_logreg_train('only_bad', 'y', 'x', 'Infinity', domains => '{"x": {"dimension": 1}}')::jsonb #> '{features,0,dimension}' AS dimension,
+       gradient(dp_logreg_train('only_bad', 'y', 'x', 'Infinity', domains => '{"x": {"dimension": 1}}'), 'only_bad') < 1e-9 AS no_vector_at_all,
        gradient((SELECT dp_logreg(y, x, 'Infinity', '{"dimension": 1}') FROM only_bad), 'only_bad') < 1e-9 AS aggregate,
-       dp_weights(dp_logreg_train('only_bad', 'y', 'x', 'Infinity', dimension => 1, intercept => false)) = '{0}' AS without_intercept;
+       dp_weights(dp_logreg_train('only_bad', 'y', 'x', 'Infinity', domains => '{"x": {"dimension": 1}}', options => '{"intercept": false}')) = '{0}' AS without_intercept;
 
 -- Nothing at all
 CREATE TABLE empty (y boolean, t text, x float8[], x4 float4[]);
-SELECT dp_logreg_train('empty', 'y', 'x', 1, dimension => 3) IS NULL AS logreg,
-       dp_logreg_train('empty', 't', 'x4', 1, positive => 'yes', dimension => 3) IS NULL AS with_positive,
-       dp_svm_train('empty', 'y', 'x', 'Infinity', method => 'output', dimension => 3) IS NULL AS svm,
+SELECT dp_logreg_train('empty', 'y', 'x', 1, domains => '{"x": {"dimension": 3}}') IS NULL AS logreg,
+       dp_logreg_train('empty', 't', 'x4', 1, positive => 'yes', domains => '{"x4": {"dimension": 3}}') IS NULL AS with_positive,
+       dp_svm_train('empty', 'y', 'x', 'Infinity', options => '{"method": "output"}', domains => '{"x": {"dimension": 3}}') IS NULL AS svm,
        (SELECT dp_logreg(y, x, 1) FROM empty) IS NULL AS logreg_aggregate,
        (SELECT dp_svm(y, x, 1, '{"lambda": 1}') FROM empty) IS NULL AS svm_aggregate;
 

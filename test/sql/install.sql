@@ -20,7 +20,7 @@ SELECT private_learning.dp_weights(private_learning.dp_logreg_train('rows_to_lea
 SELECT private_learning.dp_logreg(y, x, 1) IS NOT NULL AS aggregate FROM rows_to_learn;
 
 -- It stays there, and so does all that is in schema dperm
-CREATE TABLE models AS SELECT private_learning.dp_logreg_train('rows_to_learn', 'y', 'x', 'Infinity', 0.1) AS model;
+CREATE TABLE models AS SELECT private_learning.dp_logreg_train('rows_to_learn', 'y', 'x', 'Infinity', lambda => 0.1) AS model;
 ALTER EXTENSION dperm SET SCHEMA public;
 -- with nothing at all on the search_path
 SET search_path = '';

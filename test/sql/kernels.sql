@@ -32,9 +32,9 @@ SELECT source, accuracy(dp_logreg_train(source, 'y', '{a,b}', 'Infinity', knots 
   FROM (VALUES ('chess'), ('rings')) t(source);
 CREATE TABLE kernels (kernel text, gamma float8);
 INSERT INTO kernels VALUES ('gaussian', 8), ('laplacian', 2), ('cauchy', 3), ('matern', 3);
-SELECT kernel, accuracy(dp_logreg_train('chess', 'y', '{a,b}', 1, kernel => kernel, gamma => gamma, kernel_features => 60), 'chess') > 0.9 AS chess,
-       accuracy(dp_svm_train('rings', 'y', '{a,b}', 1, kernel => kernel, gamma => gamma, kernel_features => 60), 'rings') > 0.9 AS rings,
-       accuracy(dp_logreg_train('rings', 'y', '{a,b}', 1, 0.01, 'output', kernel => kernel, gamma => gamma, kernel_features => 60), 'rings') > 0.9 AS output
+SELECT kernel, accuracy(dp_logreg_train('chess', 'y', '{a,b}', 1, kernel => kernel, gamma => gamma, options => '{"kernel_features": 60}'), 'chess') > 0.9 AS chess,
+       accuracy(dp_svm_train('rings', 'y', '{a,b}', 1, kernel => kernel, gamma => gamma, options => '{"kernel_features": 60}'), 'rings') > 0.9 AS rings,
+       accuracy(dp_logreg_train('rings', 'y', '{a,b}', 1, lambda => 0.01, options => '{"method": "output", "kernel_features": 60}', kernel => kernel, gamma => gamma), 'rings') > 0.9 AS output
   FROM kernels;
 -- and by the aggregate, over the encoded columns
 WITH models AS MATERIALIZED (SELECT dp_logreg(y, dp_encode('{"a": null, "b": null}'::jsonb, t), 1, '{"kernel": "gaussian", "gamma": 8, "kernel_features": 60}') AS model FROM chess t)
@@ -56,17 +56,17 @@ BEGIN
   IF EXISTS (SELECT FROM mapped WHERE (SELECT abs(sum(v * v) - 1) FROM unnest(x) v) > 1e-12) THEN
     RAISE 'not of length one';
   END IF;
-  RETURN distance(model, CASE loss WHEN 'logistic' THEN dp_logreg_train('mapped', 'y', 'x', 'Infinity', lambda, intercept => false, dimension => cardinality(dp_weights(model)))
-                         ELSE dp_svm_train('mapped', 'y', 'x', 'Infinity', lambda, intercept => false, dimension => cardinality(dp_weights(model))) END) < 1e-9;
+  RETURN distance(model, CASE loss WHEN 'logistic' THEN dp_logreg_train('mapped', 'y', 'x', 'Infinity', lambda => lambda, options => '{"intercept": false}', domains => jsonb_build_object('x', jsonb_build_object('dimension', cardinality(dp_weights(model)))))
+                         ELSE dp_svm_train('mapped', 'y', 'x', 'Infinity', lambda => lambda, options => '{"intercept": false}', domains => jsonb_build_object('x', jsonb_build_object('dimension', cardinality(dp_weights(model))))) END) < 1e-9;
 END $$;
-SELECT kernel, on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 20)) AS columns,
-       on_mapped_rows(dp_svm_train('few', 'y', '{t,x,a}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 30, kernel_seed => 7)) AS of_all_kinds,
-       on_mapped_rows(dp_logreg_train('few', 'y', 'x', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 10, norm => 2)) AS vector,
-       on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 20, intercept => true)) AS intercept
+SELECT kernel, on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => kernel, gamma => gamma, options => '{"kernel_features": 20}')) AS columns,
+       on_mapped_rows(dp_svm_train('few', 'y', '{t,x,a}', 'Infinity', lambda => 0.01, kernel => kernel, gamma => gamma, options => '{"kernel_features": 30, "kernel_seed": 7}')) AS of_all_kinds,
+       on_mapped_rows(dp_logreg_train('few', 'y', 'x', 'Infinity', lambda => 0.01, kernel => kernel, gamma => gamma, options => '{"kernel_features": 10}', domains => '{"x": {"norm": 2}}')) AS vector,
+       on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => kernel, gamma => gamma, options => '{"kernel_features": 20, "intercept": true}')) AS intercept
   FROM kernels;
-SELECT kernel, distance(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 20),
+SELECT kernel, distance(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => kernel, gamma => gamma, options => '{"kernel_features": 20}'),
                         (SELECT dp_logreg(y, dp_encode('{"a": null, "b": null}'::jsonb, few), 'Infinity', jsonb_build_object('lambda', 0.01, 'kernel', kernel, 'gamma', gamma, 'kernel_features', 20)) FROM few)) < 1e-9 AS logreg,
-       distance(dp_svm_train('few', 'y', 'x', 'Infinity', 0.01, norm => 2, kernel => kernel, gamma => gamma, kernel_features => 20, kernel_seed => -5, intercept => true),
+       distance(dp_svm_train('few', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"norm": 2}}', kernel => kernel, gamma => gamma, options => '{"kernel_features": 20, "kernel_seed": -5, "intercept": true}'),
                 (SELECT dp_svm(y, x, 'Infinity', jsonb_build_object('lambda', 0.01, 'dimension', 3, 'norm', 2, 'kernel', kernel, 'gamma', gamma, 'kernel_features', 20, 'kernel_seed', -5, 'intercept', true)) FROM few)) < 1e-9 AS svm
   FROM kernels;
 -- in passes, parallel and serial, and in memory
@@ -75,20 +75,20 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 ALTER TABLE chess SET (parallel_workers = 2);
-CREATE TABLE fit AS SELECT dp_logreg_train('chess', 'y', '{a,b}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 120) AS model;
+CREATE TABLE fit AS SELECT dp_logreg_train('chess', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 120}') AS model;
 SET max_parallel_workers_per_gather = 0;
-SELECT distance(model, dp_logreg_train('chess', 'y', '{a,b}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 120)) < 1e-9 AS serial FROM fit;
+SELECT distance(model, dp_logreg_train('chess', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 120}')) < 1e-9 AS serial FROM fit;
 RESET dperm.cache_memory;
-SELECT distance(model, dp_logreg_train('chess', 'y', '{a,b}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 120)) < 1e-9 AS in_memory FROM fit;
+SELECT distance(model, dp_logreg_train('chess', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 120}')) < 1e-9 AS in_memory FROM fit;
 RESET max_parallel_workers_per_gather;
 
 -- The seed decides the map, and nothing else does
-SELECT seed, distance(m, dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20, kernel_seed => seed)) = 0 AS same, m::jsonb -> 'kernel' AS kernel,
-       distance(m, dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20, kernel_seed => seed + 1)) > 0.01 AS another
+SELECT seed, distance(m, dp_logreg_train('few', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => jsonb_strip_nulls(jsonb_build_object('kernel_features', 20, 'kernel_seed', seed)))) = 0 AS same, m::jsonb -> 'kernel' AS kernel,
+       distance(m, dp_logreg_train('few', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => jsonb_strip_nulls(jsonb_build_object('kernel_features', 20, 'kernel_seed', seed + 1)))) > 0.01 AS another
   FROM (VALUES (1), (0), (-1), (9223372036854775806), (-9223372036854775808)) v(seed),
-  LATERAL (SELECT dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20, kernel_seed => seed)) s(m);
+  LATERAL (SELECT dp_logreg_train('few', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => jsonb_strip_nulls(jsonb_build_object('kernel_features', 20, 'kernel_seed', seed)))) s(m);
 SELECT m -> 'kernel' AS defaults, m -> 'intercept' AS intercept, m -> 'dimension' AS dimension, m -> 'lambda' AS lambda
-  FROM (SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'matern', gamma => NULL, kernel_features => NULL, kernel_seed => NULL)::jsonb) s(m);
+  FROM (SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'matern', gamma => NULL)::jsonb) s(m);
 SELECT distance(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', kernel => 'linear'), dp_logreg_train('few', 'y', '{a,b}', 'Infinity')) = 0 AS linear_is_none,
        dp_logreg_train('few', 'y', '{a,b}', 'Infinity', kernel => 'linear')::jsonb ? 'kernel' AS says_so;
 
@@ -125,17 +125,17 @@ END $$;
 SELECT length(m::text) < 100000 AS text, length(dperm.dperm_model_send(m)) < 20000 AS binary, cardinality(dp_weights(m)) AS weights, jsonb_array_length(m::jsonb -> 'features') AS columns,
        (SELECT string_agg(key, ' ' ORDER BY key COLLATE "C") FROM jsonb_object_keys(m::jsonb) key) AS keys, m::text::dp_model::text = m::text AS round_trip,
        (SELECT count(dp_decision(m, broad)) FROM broad) AS scored
-  FROM dp_logreg_train('broad', 'y', NULL, 1, 1e6, domains => (SELECT jsonb_object_agg('c' || k, '[-1, 1]'::jsonb) FROM generate_series(1, 100) k), kernel => 'gaussian', kernel_features => 2000) m;
+  FROM dp_logreg_train('broad', 'y', NULL, 1, lambda => 1e6, domains => (SELECT jsonb_object_agg('c' || k, '[-1, 1]'::jsonb) FROM generate_series(1, 100) k), kernel => 'gaussian', options => '{"kernel_features": 2000}') m;
 
 -- Arguments
 SELECT outcomes($$ dp_logreg_train('few', 'y', '{a,b}', 1, ?) $$, $$
   kernel => 'polynomial' | kernel => 'Gaussian' | kernel => '' | gamma => 2
-  kernel_features => 100 $$);
+  options => '{"kernel_features": 100}' $$);
 SELECT outcomes($$ dp_svm_train('few', 'y', '{a,b}', 1, ?) $$,
-  $$ kernel_seed => 0 | kernel => 'linear', gamma => 2 $$);
+  $$ options => '{"kernel_seed": 0}' | kernel => 'linear', gamma => 2 $$);
 SELECT outcomes($$ dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', ?) $$, $$
-  gamma => 0 | gamma => -1 | gamma => 'NaN' | gamma => 'Infinity' | kernel_features => 0
-  kernel_features => 7 | kernel_features => 5000 | kernel_features => -2 $$);
+  gamma => 0 | gamma => -1 | gamma => 'NaN' | gamma => 'Infinity' | options => '{"kernel_features": 0}'
+  options => '{"kernel_features": 7}' | options => '{"kernel_features": 5000}' | options => '{"kernel_features": -2}' $$);
 SELECT outcomes('dp_logreg(y, x, 1, ?) FROM few', $$
   '{"kernel": "none"}' | '{"kernel": 1}' | '{"gamma": 1}' | '{"kernel": "cauchy", "gamma": "1"}'
   '{"kernel": "cauchy", "gamma": 1e400}' | '{"kernel": "cauchy", "kernel_features": 2.5}'

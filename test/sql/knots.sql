@@ -12,7 +12,7 @@ UPDATE people SET y = CASE WHEN id % 23 > 0 THEN random() < 1 / (1 + exp(abs(age
 \set domains '{"age": {"knots": 8}, "gain": {"range": [0, 99999], "knots": [0, 1000, 5000, 20000, 99999]}, "seen": {"knots": ["2020-01-01", "2020-02-01", "2022-12-31"]}, "at": {"range": ["08:00", "15:00"], "knots": 4}}'
 
 -- what a model says of them
-CREATE TABLE fit AS SELECT dp_logreg_train('people', 'y', '{age,gain,seen,at,ward,v}', 'Infinity', 0.001, domains => :'domains') AS model;
+CREATE TABLE fit AS SELECT dp_logreg_train('people', 'y', '{age,gain,seen,at,ward,v}', 'Infinity', lambda => 0.001, domains => :'domains') AS model;
 SELECT feature FROM fit, jsonb_array_elements(model::jsonb -> 'features') feature;
 SELECT model::text::dp_model::text = model::text AS same, cardinality(dp_weights(model)) AS dimension FROM fit;
 SELECT position, column_name, value, weight = (dp_weights(model))[position] AS weight FROM fit, dp_coefficients(model) ORDER BY position;
@@ -28,17 +28,17 @@ SELECT age, dp_encode('{"age": {"range": [0, 100], "knots": 5}}'::jsonb, p) FROM
 -- the same as a training on the expanded vectors, wherever the rows are
 CREATE TABLE expanded AS SELECT id, y, dp_encode(model, p) AS x FROM fit, people p;
 CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 IMMUTABLE LANGUAGE sql AS $$ SELECT max(abs(u - v)) FROM unnest(dp_weights(a), dp_weights(b)) w(u, v) $$;
-SELECT distance(model, dp_logreg_train('expanded', 'y', 'x', 'Infinity', 0.001, dimension => 26, intercept => false)) < 1e-8 AS expanded FROM fit;
-CREATE FUNCTION agrees(options text DEFAULT '') RETURNS boolean LANGUAGE plpgsql AS $$
+SELECT distance(model, dp_logreg_train('expanded', 'y', 'x', 'Infinity', lambda => 0.001, domains => '{"x": {"dimension": 26}}', options => '{"intercept": false}')) < 1e-8 AS expanded FROM fit;
+CREATE FUNCTION agrees(arguments text DEFAULT '', options jsonb DEFAULT '{}') RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE model dp_model; again dp_model;
 BEGIN
-  EXECUTE format('SELECT dp_svm_train(''people'', ''y'', ''{age,gain,seen,at,ward,v}'', ''Infinity'', 0.003, knots => 3, domains => ''{"age": {"knots": 8}, "gain": {"knots": [0, 1000, 5000, 20000, 99999]}, "seen": ["2020-01-01", "2022-12-31"], "at": {"range": ["08:00", "15:00"], "knots": 1}}'' %s)', options) INTO model;
+  EXECUTE format('SELECT dp_svm_train(''people'', ''y'', ''{age,gain,seen,at,ward,v}'', ''Infinity'', lambda => 0.003, knots => 3, domains => ''{"age": {"knots": 8}, "gain": {"knots": [0, 1000, 5000, 20000, 99999]}, "seen": ["2020-01-01", "2022-12-31"], "at": {"range": ["08:00", "15:00"], "knots": 1}}'', options => %L %s)', options, arguments) INTO model;
   CREATE TEMP TABLE vectors AS SELECT id, y, dp_encode(model, p) AS x FROM people p;
-  EXECUTE format('SELECT dp_svm_train(''pg_temp.vectors'', ''y'', ''x'', ''Infinity'', 0.003, dimension => %s, intercept => false %s)', cardinality(dp_weights(model)), options) INTO again;
+  EXECUTE format('SELECT dp_svm_train(''pg_temp.vectors'', ''y'', ''x'', ''Infinity'', lambda => 0.003, domains => jsonb_build_object(''x'', jsonb_build_object(''dimension'', %s)), options => ''{"intercept": false}''::jsonb || %L %s)', cardinality(dp_weights(model)), options, arguments) INTO again;
   DROP TABLE vectors;
   RETURN distance(model, again) < 1e-7 AND cardinality(dp_weights(model)) = 8 + 5 + 3 + 1 + 3 + 2 + 1;
 END $$;
-SELECT agrees() AS in_memory, agrees($$, unit => 'id'$$) AS persons, agrees($$, loss => 'smooth_hinge', h => 0.1$$) AS smooth_hinge;
+SELECT agrees() AS in_memory, agrees($$, unit => 'id'$$) AS persons, agrees(options => '{"loss": "smooth_hinge", "h": 0.1}') AS smooth_hinge;
 SET dperm.cache_memory = 0;
 SELECT agrees() AS passes, agrees($$, unit => 'id'$$) AS spooled;
 SET dperm.cache_memory = '64kB';
@@ -66,14 +66,14 @@ SELECT dp_curve(model, 'v') FROM noisy;
 SELECT dp_curve(model, 'Age') FROM noisy;
 
 -- a kernel takes numbers as they are
-SELECT feature FROM jsonb_array_elements(dp_logreg_train('people', 'y', '{age,gain}', 1, kernel => 'gaussian', kernel_features => 10, domains => '{"age": {"knots": 4}, "gain": {"knots": [0, 1, 99999]}}')::jsonb -> 'features') feature;
+SELECT feature FROM jsonb_array_elements(dp_logreg_train('people', 'y', '{age,gain}', 1, kernel => 'gaussian', options => '{"kernel_features": 10}', domains => '{"age": {"knots": 4}, "gain": {"knots": [0, 1, 99999]}}')::jsonb -> 'features') feature;
 SELECT dp_logreg_train('people', 'y', 'age', 1, kernel => 'gaussian', knots => 2);
-SELECT dp_curve(dp_logreg_train('people', 'y', 'age', 1, kernel => 'gaussian', kernel_features => 2, knots => 1), 'age');
+SELECT dp_curve(dp_logreg_train('people', 'y', 'age', 1, kernel => 'gaussian', options => '{"kernel_features": 2}', knots => 1), 'age');
 
 -- candidates, costs, evaluation
 SELECT m::jsonb #>> '{tuning,chosen}' IN ('{"knots": 1}', '{"knots": 6}') AS chosen, cardinality(dp_weights(m)) IN (2, 7) AS dimension
 FROM dp_logreg_tune('people', 'y', 'age', 5, candidates => '[{"knots": 1}, {"knots": 6}]') m;
-SELECT (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, 3000, knots => 8)) > (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, 3000, knots => 1)) AS costs;
+SELECT (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, rows => 3000, knots => 8)) > (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, rows => 3000, knots => 1)) AS costs;
 SELECT value = (SELECT avg((dp_predict(model, p) = y)::int) FROM people p) AS same FROM fit, dp_evaluate(model, 'people', 'y', 'Infinity') WHERE metric = 'accuracy';
 
 -- registered domains: an analyst may choose other knots within the range
@@ -92,7 +92,7 @@ UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('people', 'y'
 SELECT dp_unprotect('shown');
 DROP VIEW shown;
 -- with a kernel, one knot is what every number has
-SELECT dp_logreg_train('people', 'y', 'gain', 1, kernel => 'gaussian', kernel_features => 2, knots => 1) IS NOT NULL AS trained;
+SELECT dp_logreg_train('people', 'y', 'gain', 1, kernel => 'gaussian', options => '{"kernel_features": 2}', knots => 1) IS NOT NULL AS trained;
 -- knots that no feature would get
 SELECT * FROM outcomes($$dp_logreg_train('people', 'y', 'gain', 1, knots => ?)$$, $$3 | 1$$);
 SELECT dp_unprotect('people');

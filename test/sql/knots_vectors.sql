@@ -13,7 +13,7 @@ UPDATE readings SET y = CASE WHEN id % 23 > 0 THEN random() < 1 / (1 + exp(6 * a
 \set domains '{"x": {"range": [[0, 1], [-1, 2], [-0.5, 0.5]], "knots": 4}, "z": {"dimension": 2, "knots": [0, 0.25, 5]}}'
 
 -- what a model says of them
-CREATE TABLE fit AS SELECT dp_logreg_train('readings', 'y', '{x,age,z,ward}', 'Infinity', 0.001, knots => 1, domains => :'domains') AS model;
+CREATE TABLE fit AS SELECT dp_logreg_train('readings', 'y', '{x,age,z,ward}', 'Infinity', lambda => 0.001, knots => 1, domains => :'domains') AS model;
 SELECT feature FROM fit, jsonb_array_elements(model::jsonb -> 'features') feature;
 SELECT model::text::dp_model::text = model::text AS same, cardinality(dp_weights(model)) AS dimension FROM fit;
 SELECT position, column_name, value FROM fit, dp_coefficients(model) ORDER BY position;
@@ -39,16 +39,16 @@ END $$;
 SELECT options, differs(options) FROM unnest(ARRAY['epsilon => ''Infinity'', lambda => 0.01', 'epsilon => 1, lambda => 0.01', 'epsilon => 1, delta => 1e-6', 'epsilon => 1, neighbours => ''remove'', unit => ''id''']) options;
 
 -- the same as a training on the expanded vectors, wherever the rows are
-CREATE FUNCTION agrees(options text DEFAULT '', knots text DEFAULT '3') RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION agrees(arguments text DEFAULT '', knots text DEFAULT '3', options jsonb DEFAULT '{}') RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE model dp_model; again dp_model;
 BEGIN
-  EXECUTE format('SELECT dp_svm_train(''readings'', ''y'', ''{x,age,z,ward}'', ''Infinity'', 0.003, knots => %s, domains => ''{"x": {"range": [-1, 1], "knots": [-1, 0, 0.1, 1]}, "z": {"dimension": 2, "range": [[0, 1], [0, 3]], "knots": 5}}'' %s)', knots, options) INTO model;
+  EXECUTE format('SELECT dp_svm_train(''readings'', ''y'', ''{x,age,z,ward}'', ''Infinity'', lambda => 0.003, knots => %s, domains => ''{"x": {"range": [-1, 1], "knots": [-1, 0, 0.1, 1]}, "z": {"dimension": 2, "range": [[0, 1], [0, 3]], "knots": 5}}'', options => %L %s)', knots, options, arguments) INTO model;
   CREATE TEMP TABLE vectors AS SELECT id, y, dp_encode(model, r) AS x FROM readings r;
-  EXECUTE format('SELECT dp_svm_train(''pg_temp.vectors'', ''y'', ''x'', ''Infinity'', 0.003, dimension => %s, intercept => false %s)', cardinality(dp_weights(model)), options) INTO again;
+  EXECUTE format('SELECT dp_svm_train(''pg_temp.vectors'', ''y'', ''x'', ''Infinity'', lambda => 0.003, domains => jsonb_build_object(''x'', jsonb_build_object(''dimension'', %s)), options => ''{"intercept": false}''::jsonb || %L %s)', cardinality(dp_weights(model)), options, arguments) INTO again;
   DROP TABLE vectors;
   RETURN distance(model, again) < 1e-7 AND cardinality(dp_weights(model)) = 3 * 4 + CASE knots WHEN 'NULL' THEN 16 ELSE 3 END + 2 * 5 + 2 + 1;
 END $$;
-SELECT agrees() AS in_memory, agrees($$, unit => 'id'$$) AS persons, agrees($$, loss => 'smooth_hinge', h => 0.1$$) AS smooth_hinge, agrees('', 'NULL') AND agrees($$, unit => 'id'$$, 'NULL') AS by_the_rule;
+SELECT agrees() AS in_memory, agrees($$, unit => 'id'$$) AS persons, agrees(options => '{"loss": "smooth_hinge", "h": 0.1}') AS smooth_hinge, agrees('', 'NULL') AND agrees($$, unit => 'id'$$, 'NULL') AS by_the_rule;
 SET dperm.cache_memory = 0;
 SELECT agrees() AS passes, agrees($$, unit => 'id'$$) AS spooled, agrees('', 'NULL') AND agrees($$, unit => 'id'$$, 'NULL') AS by_the_rule;
 SET dperm.cache_memory = '64kB';
@@ -74,15 +74,15 @@ SELECT c.position, abs(c.score - (c.position * 2 - 1) * weight / sqrt(3 * 3)) < 
 SELECT * FROM outcomes($$dp_curve(model, ?) FROM fit$$, $$'x' | 'x[0]' | 'x[4]' | 'x[01]' | 'x[ 1]' | 'x[1' | 'x[1]]' | 'x[]' | 'x[99999999999]' | 'y[1]' | 'age[1]' | '[1]'$$);
 
 -- a kernel takes numbers as they are; tuning, costs, evaluation
-SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', '{x,age}', 1, kernel => 'gaussian', kernel_features => 10, domains => '{"x": {"range": [0, 1], "knots": 4}}')::jsonb -> 'features') feature
-UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', 'x', 1, kernel => 'gaussian', kernel_features => 10, domains => '{"x": {"knots": [0, 0.1, 1]}}')::jsonb -> 'features') feature;
+SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', '{x,age}', 1, kernel => 'gaussian', options => '{"kernel_features": 10}', domains => '{"x": {"range": [0, 1], "knots": 4}}')::jsonb -> 'features') feature
+UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', 'x', 1, kernel => 'gaussian', options => '{"kernel_features": 10}', domains => '{"x": {"knots": [0, 0.1, 1]}}')::jsonb -> 'features') feature;
 SELECT cardinality(dp_weights(m)) IN (13, 15) AS tuned FROM dp_logreg_tune('readings', 'y', '{x,age}', 5, candidates => '[{"knots": 1, "intercept": false}, {"knots": 2}]', domains => '{"x": {"range": [0, 1], "knots": 4}}') m;
-SELECT (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, 3000, domains => '{"x": {"range": [0, 1], "knots": 4}}')) > (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, 3000, domains => '{"x": {"range": [0, 1]}}')) AS costs;
+SELECT (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, rows => 3000, domains => '{"x": {"range": [0, 1], "knots": 4}}')) > (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, rows => 3000, domains => '{"x": {"range": [0, 1]}}')) AS costs;
 SELECT value = (SELECT avg((dp_predict(model, r) = y)::int) FROM readings r) AS same FROM fit, dp_evaluate(model, 'readings', 'y', 'Infinity') WHERE metric = 'accuracy';
 
 -- a prior has its knots
 CREATE TABLE earlier AS SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [0, 1], "knots": 4}}') AS model;
-SELECT m::jsonb -> 'features' AS features, cardinality(dp_weights(m)) AS dimension FROM earlier, dp_logreg_train('readings', 'y', 'x', 1, prior => model, dimension => 3) m;
+SELECT m::jsonb -> 'features' AS features, cardinality(dp_weights(m)) AS dimension FROM earlier, dp_logreg_train('readings', 'y', 'x', 1, prior => model, domains => '{"x": {"range": [0, 1], "knots": 4}}') m;
 SELECT * FROM outcomes($$dp_logreg_train('readings', 'y', 'x', 1, prior => model, domains => '{"x": {"range": [0, 1]?}') IS NULL FROM earlier$$, $$} | , "knots": 4} | , "knots": 1} | , "knots": 5} | , "knots": [0, 0.1, 0.2, 1]}$$);
 DROP TABLE earlier;
 
@@ -92,8 +92,8 @@ SELECT dp_protect('readings', 'vectors', columns => '{x,z,y}', domains => '{"x":
 SELECT column_name, domain FROM dp_domains('readings');
 SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', '{x,z}', 1)::jsonb -> 'features') feature
 UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', '{x,z}', 1, domains => '{"x": {"range": [0, 1], "knots": 6}, "z": {"dimension": 2, "range": [0, 1]}}')::jsonb -> 'features') feature
-UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', 'x', 1, dimension => 3)::jsonb -> 'features') feature;
-SELECT dp_logreg_train('readings', 'y', 'x', 1, dimension => 6);
+UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"dimension": 3, "range": [[0, 1], [-1, 2], [0, 1]], "knots": 2}}')::jsonb -> 'features') feature;
+SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"dimension": 6}}');
 SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"knots": [-1, 0, 1]}}');
 -- but not a wider range, in any element or direction
 SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [[0, 1], [-1, 2.5], [0, 1]]}}');

@@ -41,9 +41,9 @@ DECLARE
   c float8[];
 BEGIN
   EXECUTE format('SELECT dp_weights(dp_logreg(%s, x, ''Infinity'', ''{"lambda": 0.1}'')) FROM cases', CASE WHEN want THEN 'y' ELSE 'NOT y' END) INTO w;
-  b := dp_weights(dp_logreg_train('cases', label, 'x', 'Infinity', 0.1, positive => positive));
+  b := dp_weights(dp_logreg_train('cases', label, 'x', 'Infinity', lambda => 0.1, positive => positive));
   SET LOCAL dperm.cache_memory = 0;
-  c := dp_weights(dp_logreg_train('cases', label, 'x', 'Infinity', 0.1, positive => positive));
+  c := dp_weights(dp_logreg_train('cases', label, 'x', 'Infinity', lambda => 0.1, positive => positive));
   RESET dperm.cache_memory;
   EXECUTE format('SELECT dp_weights(dp_logreg(%I, x, ''Infinity'', $1)) FROM cases', label) INTO a
     USING jsonb_build_object('lambda', 0.1) || CASE WHEN positive IS NULL THEN '{}'::jsonb ELSE jsonb_build_object('positive', positive) END;
@@ -69,7 +69,7 @@ SELECT label, positive, means(label, positive, false)
 
 -- A positive value that no row has makes all rows negative: an error would be a
 -- leak
-SELECT label, bool_or(dp_predict(dp_logreg_train('cases', label, 'x', 'Infinity', 0.01, positive => positive), x)) AS any_positive
+SELECT label, bool_or(dp_predict(dp_logreg_train('cases', label, 'x', 'Infinity', lambda => 0.01, positive => positive), x)) AS any_positive
   FROM cases, (VALUES ('text', 'YES'), ('text', 'yes '), ('text', ''), ('int4', '5'), ('numeric', '1e400'),
     ('float8', 'Infinity'), ('enum', 'unclear')) v(label, positive)
   WHERE NOT y OR label <> 'enum' GROUP BY label, positive ORDER BY 1;

@@ -37,7 +37,7 @@ UPDATE middle SET c = repeat('m', 100000) WHERE id = 7;
 UPDATE large SET c = repeat('l', 200000) WHERE id = 7;
 VACUUM FULL texts, middle, large;
 CREATE FUNCTION by_list(source text, list text[]) RETURNS int LANGUAGE sql AS $$
-  SELECT buffers(format('SELECT dp_logreg_train(%L, ''y'', ''c'', ''Infinity'', 0.1, domains => %L)', source, jsonb_build_object('c', list)))
+  SELECT buffers(format('SELECT dp_logreg_train(%L, ''y'', ''c'', ''Infinity'', lambda => 0.1, domains => %L)', source, jsonb_build_object('c', list)))
 $$;
 SELECT source, many - few BETWEEN -5 AND 5 AS same, few - (SELECT by_list('texts', '{a,b}')) > 8 AS fetched
   FROM (SELECT source, by_list(source, '{a,b}') AS few, by_list(source, ARRAY['a', repeat('x', 120000)]) AS many
@@ -50,8 +50,8 @@ SELECT source, by_list(source, '{a,b}') - by_list('texts', '{a,b}') > 12 AS few_
 RESET dperm.cache_memory;
 -- in evaluation
 CREATE TABLE models AS
-  SELECT 'few' AS list, dp_logreg_train('texts', 'y', 'c', 1, 0.1, domains => '{"c": ["a", "b"]}') AS m
-  UNION ALL SELECT 'many', dp_logreg_train('texts', 'y', 'c', 1, 0.1, domains => jsonb_build_object('c', ARRAY['a', repeat('x', 120000)]));
+  SELECT 'few' AS list, dp_logreg_train('texts', 'y', 'c', 1, lambda => 0.1, domains => '{"c": ["a", "b"]}') AS m
+  UNION ALL SELECT 'many', dp_logreg_train('texts', 'y', 'c', 1, lambda => 0.1, domains => jsonb_build_object('c', ARRAY['a', repeat('x', 120000)]));
 SELECT source, many - few BETWEEN -5 AND 5 AS same
   FROM unnest('{texts,middle,large}'::text[]) source,
        LATERAL (SELECT buffers(format('SELECT count(*) FROM dp_evaluate((SELECT m FROM models WHERE list = ''few''), %L, ''y'', 1)', source)) AS few,
@@ -59,10 +59,10 @@ SELECT source, many - few BETWEEN -5 AND 5 AS same
                        (SELECT buffers('SELECT dp_weights(m) FROM models WHERE list = ''many''')
                              - buffers('SELECT dp_weights(m) FROM models WHERE list = ''few''')) AS many) b;
 -- what is too large is in no list
-SELECT distance(dp_logreg_train('large', 'y', 'c', 'Infinity', 0.1, domains => '{"c": ["a", "b"]}'),
-                dp_logreg_train('middle', 'y', 'c', 'Infinity', 0.1, domains => '{"c": ["a", "b"]}')) < 1e-9 AS unlisted,
-       distance(dp_logreg_train('middle', 'y', 'c', 'Infinity', 0.1, domains => jsonb_build_object('c', ARRAY['a', repeat('m', 100000)])),
-                dp_logreg_train('middle', 'y', 'c', 'Infinity', 0.1, domains => jsonb_build_object('c', ARRAY['a', 'm']))) > 1e-3 AS listed;
+SELECT distance(dp_logreg_train('large', 'y', 'c', 'Infinity', lambda => 0.1, domains => '{"c": ["a", "b"]}'),
+                dp_logreg_train('middle', 'y', 'c', 'Infinity', lambda => 0.1, domains => '{"c": ["a", "b"]}')) < 1e-9 AS unlisted,
+       distance(dp_logreg_train('middle', 'y', 'c', 'Infinity', lambda => 0.1, domains => jsonb_build_object('c', ARRAY['a', repeat('m', 100000)])),
+                dp_logreg_train('middle', 'y', 'c', 'Infinity', lambda => 0.1, domains => jsonb_build_object('c', ARRAY['a', 'm']))) > 1e-3 AS listed;
 -- and cannot be listed
 SELECT dp_logreg_train('large', 'y', 'c', 1, domains => jsonb_build_object('c', ARRAY['a', repeat('l', 131068)])) IS NOT NULL AS just_fits;
 SELECT dp_logreg_train('large', 'y', 'c', 1, domains => jsonb_build_object('c', ARRAY['a', repeat('l', 131069)]));
@@ -75,7 +75,7 @@ SELECT dp_logreg_train('checked', 'y', 'c', 1);
 
 -- Labels: the same
 CREATE FUNCTION by_positive(source text, positive text) RETURNS int LANGUAGE sql AS $$
-  SELECT buffers(format('SELECT dp_logreg_train(%L, ''c'', ''y'', ''Infinity'', 0.1, positive => %L)', source, positive))
+  SELECT buffers(format('SELECT dp_logreg_train(%L, ''c'', ''y'', ''Infinity'', lambda => 0.1, positive => %L)', source, positive))
 $$;
 SELECT source, by_positive(source, repeat('x', 120000)) - by_positive(source, 'a') BETWEEN -5 AND 5 AS same,
        by_positive(source, 'a') - by_positive('texts', 'a') > 8 AS fetched FROM unnest('{texts,middle,large}'::text[]) source;
@@ -100,13 +100,13 @@ SELECT distance(a.x, b.x) < 1e-9 AS x, distance(a.n, b.n) < 1e-9 AS n, distance(
   (SELECT dp_logreg(y, x, 'Infinity', '{"lambda": 0.1, "dimension": 2}') AS x, dp_logreg(y, n, 'Infinity', '{"lambda": 0.1, "dimension": 2}') AS n,
           dp_logreg(y, i, 'Infinity', '{"lambda": 0.1, "dimension": 2}') AS i FROM zero) b;
 -- nor in training, with any dimension, or in rows that a model is applied to
-SELECT buffers('SELECT dp_logreg_train(''million'', ''y'', ''x'', 1, 0.1, dimension => 2)') -
-       buffers('SELECT dp_logreg_train(''zero'', ''y'', ''x'', 1, 0.1, dimension => 2)') BETWEEN -5 AND 5 AS training;
+SELECT buffers('SELECT dp_logreg_train(''million'', ''y'', ''x'', 1, lambda => 0.1, domains => ''{"x": {"dimension": 2}}'')') -
+       buffers('SELECT dp_logreg_train(''zero'', ''y'', ''x'', 1, lambda => 0.1, domains => ''{"x": {"dimension": 2}}'')') BETWEEN -5 AND 5 AS training;
 CREATE TABLE hundreds (y boolean, x float8[]);
 ALTER TABLE hundreds ALTER x SET STORAGE external;
 INSERT INTO hundreds SELECT i % 3 = 0, array_fill(i / 1000.0::float8, '{400}') FROM generate_series(1, 100) i;
-SELECT buffers('SELECT dp_logreg_train(''hundreds'', ''y'', ''x'', ''Infinity'', 0.1, dimension => 2)') > 200 AS fetched,
-       buffers('SELECT dp_logreg_train(''hundreds'', ''y'', ''x'', ''Infinity'', 0.1, dimension => 500)') > 200 AS fetched;
+SELECT buffers('SELECT dp_logreg_train(''hundreds'', ''y'', ''x'', ''Infinity'', lambda => 0.1, domains => ''{"x": {"dimension": 2}}'')') > 200 AS fetched,
+       buffers('SELECT dp_logreg_train(''hundreds'', ''y'', ''x'', ''Infinity'', lambda => 0.1, domains => ''{"x": {"dimension": 500}}'')') > 200 AS fetched;
 
 -- Prediction raises an error: an array that it cannot read is a mistake in the
 -- query. In a row it is a value like any other
@@ -118,7 +118,7 @@ EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
 INSERT INTO models SELECT 'lone', dp_logreg(y, x, 'Infinity', '{"lambda": 0.1, "dimension": 2}') FROM vectors
-  UNION ALL SELECT 'column', dp_logreg_train('vectors', 'y', 'x', 'Infinity', 0.1, dimension => 2);
+  UNION ALL SELECT 'column', dp_logreg_train('vectors', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 2}}');
 SELECT c, scored(format('SELECT %s(m, million.%I) FROM models, million WHERE list = ''lone'' AND id = 7', f, c))
   FROM unnest('{x,n,i}'::text[]) c, unnest('{dp_predict,dp_encode}'::text[]) f ORDER BY f, c;
 SELECT (SELECT dp_encode(m, million) FROM million WHERE id = 7) = (SELECT dp_encode(m, zero) FROM zero WHERE id = 7) AS zeros FROM models WHERE list = 'column';

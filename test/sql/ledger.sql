@@ -85,7 +85,7 @@ SELECT dp_logreg_train('open_rows', 'y', 'x', 1, domains => '{"x": [0, 9]}', pur
 SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.01, purpose => repeat('x', 1024));
 SELECT dp_logreg_train('open_rows', 'y', 'x', 1, domains => '{"x": [0, 9]}', purpose => repeat('x', 1024));
 \echo :LAST_ERROR_SQLSTATE
-SELECT dp_logreg_train('visits', 'ill', '{age}', epsilon => 0.015625, domains => ('{"age": [0, 100.' || repeat('0', 1100) || ']}')::jsonb, kernel => 'gaussian', kernel_features => 2, intercept => false) IS NOT NULL AS trained;
+SELECT dp_logreg_train('visits', 'ill', '{age}', epsilon => 0.015625, domains => ('{"age": [0, 100.' || repeat('0', 1100) || ']}')::jsonb, kernel => 'gaussian', options => '{"kernel_features": 2, "intercept": false}') IS NOT NULL AS trained;
 SELECT function, parameters - 'domains' AS parameters, length(parameters ->> 'domains') AS length, right(parameters ->> 'domains', 5) AS ends FROM dp_ledger ORDER BY entry DESC LIMIT 1;
 
 -- Of the entries of others an analyst sees role, time and cost; a role without

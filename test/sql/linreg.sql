@@ -53,20 +53,20 @@ SELECT avg(abs(dp_predict_value(model, s) - days)) < 2.1 AS close, min(dp_predic
 -- Is it the minimum? Also if rows are read again in every pass, for an array,
 -- with a kernel, for persons, in an aggregate, and for any type of number
 INSERT INTO models SELECT 'straight', dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01, knots => 1);
-INSERT INTO models SELECT 'array', dp_linreg_train('stays', 'days', 'x', 'Infinity', lambda => 0.01, dimension => 2);
-INSERT INTO models SELECT 'kernel', dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01, kernel => 'gaussian', kernel_features => 20);
-INSERT INTO models SELECT 'no intercept', dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01, intercept => false);
-INSERT INTO models SELECT 'narrow h', dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01, h => 0.02);
+INSERT INTO models SELECT 'array', dp_linreg_train('stays', 'days', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 2}}');
+INSERT INTO models SELECT 'kernel', dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 20}');
+INSERT INTO models SELECT 'no intercept', dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01, options => '{"intercept": false}');
+INSERT INTO models SELECT 'narrow h', dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01, options => '{"h": 0.02}');
 INSERT INTO models SELECT 'rows as persons', dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01, unit => 'id');
 SET dperm.cache_memory = 0;
 INSERT INTO models SELECT 'passes', dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01);
-INSERT INTO models SELECT 'passes over arrays', dp_linreg_train('stays', 'days', 'x', 'Infinity', lambda => 0.01, dimension => 2);
+INSERT INTO models SELECT 'passes over arrays', dp_linreg_train('stays', 'days', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 2}}');
 INSERT INTO models SELECT 'spool', dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01, unit => 'id');
 RESET dperm.cache_memory;
 SELECT name, gradient(model, 'days') < 1e-9 AS minimal FROM models;
-SELECT gradient(dp_linreg_train('stays', 'free', '{age,ward}', 'Infinity', lambda => 0.01, bounds => '{3,20}'), 'free') < 1e-9 AS minimal;
+SELECT gradient(dp_linreg_train('stays', 'free', '{age,ward}', 'Infinity', lambda => 0.01, domains => '{"free": [3, 20]}'), 'free') < 1e-9 AS minimal;
 SET dperm.cache_memory = 0;
-SELECT gradient(dp_linreg_train('stays', 'free', '{age,ward}', 'Infinity', lambda => 0.01, bounds => '{3,20}'), 'free') < 1e-9 AS minimal;
+SELECT gradient(dp_linreg_train('stays', 'free', '{age,ward}', 'Infinity', lambda => 0.01, domains => '{"free": [3, 20]}'), 'free') < 1e-9 AS minimal;
 RESET dperm.cache_memory;
 -- A wrong minimum would be seen
 SELECT gradient(model, 'days + 1') > 1e-3 AS told FROM models WHERE name = 'straight';
@@ -78,16 +78,15 @@ SELECT max(abs(v - w)) < 1e-9 AS same
 CREATE VIEW types AS SELECT age, ward, days::int2 AS int2, days::int4 AS int4, days::int8 AS int8, days::float4 AS float4, days::float8 AS float8,
   days::numeric AS "numeric", days::int2::day_count AS domain FROM (SELECT age, ward, floor(days) AS days FROM stays) s;
 SELECT count(DISTINCT w) AS models, count(*) AS labels
-  FROM unnest('{int2,int4,int8,float4,float8,numeric,domain}'::text[]) label, LATERAL (SELECT dp_weights(dp_linreg_train('types', label, '{age,ward}', 'Infinity', 0.01, bounds => '{0,30}', domains => '{"age": [0, 100], "ward": ["A", "B", "C"]}')) w) s;
-SELECT dp_weights(dp_linreg_train('types', 'domain', 'age', 'Infinity', 0.01, domains => '{"age": [0, 100]}')) = dp_weights(dp_linreg_train('types', 'int4', 'age', 'Infinity', 0.01, domains => '{"age": [0, 100], "int4": [0, 30]}')) AS same;
+  FROM unnest('{int2,int4,int8,float4,float8,numeric,domain}'::text[]) label, LATERAL (SELECT dp_weights(dp_linreg_train('types', label, '{age,ward}', 'Infinity', lambda => 0.01, domains => jsonb_build_object(label, '[0, 30]'::jsonb) || '{"age": [0, 100], "ward": ["A", "B", "C"]}')) w) s;
+SELECT dp_weights(dp_linreg_train('types', 'domain', 'age', 'Infinity', lambda => 0.01, domains => '{"age": [0, 100]}')) = dp_weights(dp_linreg_train('types', 'int4', 'age', 'Infinity', lambda => 0.01, domains => '{"age": [0, 100], "int4": [0, 30]}')) AS same;
 SELECT dperm.dperm_label_number(1::int2) AS a, dperm.dperm_label_number(1e400::numeric) AS b, dperm.dperm_label_number('NaN'::float4) AS c, dperm.dperm_label_number(NULL::int8) AS d;
 
 -- What cannot be
 SELECT outcomes($$ dp_linreg_train('stays', ?, 'age', 1) $$, $$ 'free' | 'ward' | 'x' | 'nothing' | NULL $$);
 SELECT outcomes($$ dp_linreg_train('stays', 'days', '{age,ward}', 1, ?) $$, $$
-  bounds => '{0}' | bounds => '{0,1,2}' | bounds => '{{0,1}}' | bounds => '{0,NULL}' | bounds => '{1,0}' | bounds => '{1,1}' | bounds => '{0,Infinity}' | bounds => '{NaN,1}'
-  h => 0.019 | h => 1.01 | h => 'NaN' | analysis => 'paper' | positive => '3'
-  bounds => '{0,20}', domains => '{"days": [0, 30]}' $$);
+  domains => '{"days": [0]}' | domains => '{"days": [0, 1, 2]}' | domains => '{"days": [[0, 1]]}' | domains => '{"days": [0, null]}' | domains => '{"days": [1, 0]}' | domains => '{"days": [1, 1]}' | domains => '{"days": [0, 1e400]}'
+  options => '{"h": 0.019}' | options => '{"h": 1.01}' | options => '{"h": "NaN"}' | options => '{"analysis": "paper"}' | positive => '3' $$);
 SELECT dp_linreg_train('stays', 'days', '{age,ward,days}', 1);
 SELECT dp_linreg(days, x, 1) FROM stays;
 SELECT dp_linreg(days, x, 1, '{"dimension": 2, "bounds": [0]}') FROM stays;
@@ -95,14 +94,14 @@ SELECT dp_linreg(days, x, 1, '{"dimension": 2, "bounds": 30}') FROM stays;
 SELECT dp_linreg(days, x, 1, '{"dimension": 2, "positive": "3"}') FROM stays;
 SELECT dp_linreg(ward, x, 1, '{"dimension": 2, "bounds": [0, 1]}') FROM stays;
 \set VERBOSITY terse
-SELECT dp_logreg_train('stays', 'days', '{age,ward}', 1, bounds => '{0,30}');
+SELECT dp_logreg_train('stays', 'days', '{age,ward}', 1, domains => '{"days": [0, 30]}');
 \set VERBOSITY default
-SELECT dp_svm_train('stays', 'days', '{age,ward}', 1, loss => 'log_cosh');
+SELECT dp_svm_train('stays', 'days', '{age,ward}', 1, options => '{"loss": "log_cosh"}');
 
 -- Predictions say which function to use, and are NULL for a row that says
 -- nothing
 SELECT outcomes($$ (SELECT ?(model, s) FROM models, stays s WHERE name = 'straight' LIMIT 1) $$, $$ dp_predict | dp_predict_prob $$);
-SELECT dp_predict_value(dp_logreg_train('stays', 'days', '{age,ward}', 'Infinity', 0.1, positive => '2'), s) FROM stays s LIMIT 1;
+SELECT dp_predict_value(dp_logreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.1, positive => '2'), s) FROM stays s LIMIT 1;
 SELECT dp_predict_value(model, (NULL, NULL, NULL, 'D', NULL, NULL, NULL)::stays) FROM models WHERE name = 'straight';
 SELECT bool_and(abs(dp_predict_value(model, s) - greatest(0, least(30, 15 + 15 * dp_decision(model, s)))) < 1e-12) AS clipped FROM models, stays s WHERE name = 'straight';
 SELECT dp_predict_value(model, ARRAY[1, 0]) BETWEEN 0 AND 30 AS array, dp_predict_value(model, '{0,1}') BETWEEN 0 AND 30 AS literal FROM models WHERE name = 'array';
@@ -125,19 +124,19 @@ SELECT dp_guarantee(dp_linreg_train('stays', 'days', '{age,ward}', 1)) LIKE '%Th
 SELECT method, delta, neighbours, unit, m->>'method' AS used, (m->>'delta')::float8 AS spent, m->'budget'->'slack' <> '0' AS slack,
     dp_linreg_error < 7 AS useful
   FROM (VALUES ('objective', 0), ('objective', 1e-6), ('output', 0), ('output', 1e-6)) a(method, delta), unnest('{replace,remove}'::text[]) neighbours, unnest('{NULL,person}'::text[]) unit,
-    LATERAL (SELECT dp_linreg_train('stays', 'days', '{age,ward}', 20, CASE method WHEN 'output' THEN 0.1 END, method => method, delta => delta, neighbours => neighbours, unit => unit) AS model OFFSET 0) t,
+    LATERAL (SELECT dp_linreg_train('stays', 'days', '{age,ward}', 20, lambda => CASE method WHEN 'output' THEN 0.1 END, options => jsonb_build_object('method', method), delta => delta, neighbours => neighbours, unit => unit) AS model OFFSET 0) t,
     LATERAL (SELECT model::jsonb AS m, (SELECT avg(abs(dp_predict_value(model, s) - days)) FROM stays s) AS dp_linreg_error) s ORDER BY 1, 2, 3, 4;
 
 -- The noise of Gaussian objective perturbation is that of two directions: of
 -- half the delta, if slack takes nothing
 SELECT round(((a->>'noise_scale')::float8 / (b->>'noise_scale')::float8)::numeric, 4) AS ratio
-  FROM (SELECT dp_linreg_train('stays', 'days', '{age,ward}', 1, 1, delta => 1e-6, method => 'objective', noise => 'ball')::jsonb AS a) a,
-    (SELECT dp_logreg_train('stays', 'days', '{age,ward}', 1, 1, positive => '2', delta => 0.5e-6, method => 'objective', noise => 'ball')::jsonb AS b) b;
+  FROM (SELECT dp_linreg_train('stays', 'days', '{age,ward}', 1, lambda => 1, delta => 1e-6, options => '{"method": "objective", "noise": "ball"}')::jsonb AS a) a,
+    (SELECT dp_logreg_train('stays', 'days', '{age,ward}', 1, lambda => 1, positive => '2', delta => 0.5e-6, options => '{"method": "objective", "noise": "ball"}')::jsonb AS b) b;
 
 -- A prior, whose bounds hold
 SELECT m->'bounds' AS bounds, m->'prior'->>'private' AS private
-  FROM (SELECT dp_linreg_train('stays', 'free', NULL, 1, prior => dp_linreg_train('stays', 'free', '{age,ward}', 1, bounds => '{1,25}'))::jsonb AS m) s;
-SELECT dp_linreg_train('stays', 'free', NULL, 1, bounds => '{0,25}', prior => dp_linreg_train('stays', 'free', '{age,ward}', 1, bounds => '{1,25}'));
+  FROM (SELECT dp_linreg_train('stays', 'free', NULL, 1, prior => dp_linreg_train('stays', 'free', '{age,ward}', 1, domains => '{"free": [1, 25]}'))::jsonb AS m) s;
+SELECT dp_linreg_train('stays', 'free', NULL, 1, domains => '{"free": [0, 25]}', prior => dp_linreg_train('stays', 'free', '{age,ward}', 1, domains => '{"free": [1, 25]}'));
 SELECT dp_linreg_train('stays', 'days', NULL, 1, prior => dp_logreg_train('stays', 'days', '{age,ward}', 1, positive => '2'));
 
 -- Tuning, by absolute errors
@@ -165,7 +164,7 @@ SELECT metric, value BETWEEN low AND high AS within FROM models, dp_evaluate(mod
 -- Bounds that are further apart than the largest number: errors that are not are
 -- numbers
 SELECT metric, value, low <= value AND value <= high AS within
-  FROM (SELECT dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', 0.01, bounds => '{-1e300,1e300}') AS far OFFSET 0) m, dp_evaluate(far, 'stays', epsilon => 'Infinity');
+  FROM (SELECT dp_linreg_train('stays', 'days', '{age,ward}', 'Infinity', lambda => 0.01, domains => '{"days": [-1e300, 1e300]}') AS far OFFSET 0) m, dp_evaluate(far, 'stays', epsilon => 'Infinity');
 -- The bounds are those of the model, whatever the column allows
 SELECT metric, value FROM models, dp_evaluate(model, 'public_stays', label => 'free', epsilon => 'Infinity') WHERE name = 'straight' AND metric = 'labelled';
 SELECT dp_roc(model, 'stays', epsilon => 1) FROM models WHERE name = 'straight';
@@ -173,10 +172,10 @@ SELECT dp_evaluate(model, 'stays', epsilon => 1, positive => '3') FROM models WH
 SELECT dp_evaluate(model, 'stays', label => 'x', epsilon => 1) FROM models WHERE name = 'straight';
 
 -- What it would cost
-SELECT loss, h, round(rows_needed, -1) > 0 AS possible FROM (VALUES ('log_cosh', NULL), ('log_cosh', 1)) v(loss, h), LATERAL dp_cost('stays', 'days', '{age,ward}', 1, 10000, loss => loss, h => h) c;
-SELECT method, noise, noise_share < 0.5 AS useful FROM dp_cost('stays', 'days', '{age,ward}', 1, rows => 2000, loss => 'log_cosh');
-SELECT * FROM dp_cost('stays', 'free', '{age,ward}', 1, rows => 2000, loss => 'log_cosh');
-SELECT count(*) FROM dp_cost('stays', 'free', '{age,ward}', 1, rows => 2000, loss => 'log_cosh', bounds => '{0,30}');
+SELECT loss, h, round(rows_needed, -1) > 0 AS possible FROM (VALUES ('log_cosh', NULL), ('log_cosh', 1)) v(loss, h), LATERAL dp_cost('stays', 'days', '{age,ward}', 1, rows => 10000, learner => CASE loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END, options => jsonb_strip_nulls(jsonb_build_object('loss', CASE WHEN loss NOT IN ('logistic', 'log_cosh') THEN loss END, 'h', h))) c;
+SELECT method, noise, noise_share < 0.5 AS useful FROM dp_cost('stays', 'days', '{age,ward}', 1, rows => 2000, learner => 'linreg');
+SELECT * FROM dp_cost('stays', 'free', '{age,ward}', 1, rows => 2000, learner => 'linreg');
+SELECT count(*) FROM dp_cost('stays', 'free', '{age,ward}', 1, rows => 2000, learner => 'linreg', domains => '{"free": [0, 30]}');
 
 -- A page
 SELECT dp_report(model) LIKE '%Each picture shows what a column adds to the prediction, in units of the label.%' AS legend, dp_report(model) LIKE '%number from 0 to 30%' AS bounds
@@ -193,9 +192,9 @@ GRANT SELECT ON models TO dperm_stays_analyst;
 SET ROLE dperm_stays_analyst;
 \set ECHO all
 SELECT m->'bounds' AS bounds, m->>'persons' AS persons, m->'ledger'->>'budget' AS budget FROM (SELECT dp_linreg_train('stays', 'days', '{age,ward}', 1)::jsonb AS m) s;
-SELECT m->'bounds' AS bounds FROM (SELECT dp_linreg_train('stays', 'days', '{age,ward}', 1, bounds => '{0,20}')::jsonb AS m) s;
-SELECT dp_linreg_train('stays', 'days', '{age,ward}', 1, bounds => '{0,31}');
-SELECT dp_linreg_train('stays', 'free', '{age,ward}', 1, bounds => '{0,31}');
+SELECT m->'bounds' AS bounds FROM (SELECT dp_linreg_train('stays', 'days', '{age,ward}', 1, domains => '{"days": [0, 20]}')::jsonb AS m) s;
+SELECT dp_linreg_train('stays', 'days', '{age,ward}', 1, domains => '{"days": [0, 31]}');
+SELECT dp_linreg_train('stays', 'free', '{age,ward}', 1, domains => '{"free": [0, 31]}');
 SELECT dp_linreg_train('stays', 'free', '{age,ward}', 1);
 SELECT dp_linreg_tune('stays', 'days', '{age,ward}', 1, candidates => '[{"lambda": 0.001}, {"lambda": 0.01}]')::jsonb->'tuning'->>'persons' AS persons;
 SELECT metric, private FROM models, dp_evaluate(model, 'stays', epsilon => 1) WHERE name = 'straight';

@@ -25,19 +25,19 @@ $$;
 SELECT outcomes('weights(dp_logreg_train(?))', $$
   'patients', 'sick', 'x', 'Infinity'
   'patients', label => 'sick', features => '{x}', epsilon => 'Infinity'
-  source => 'patients', label => 'sick', features => ARRAY['x'], epsilon => 'Infinity'
+  relation => 'patients', label => 'sick', features => ARRAY['x'], epsilon => 'Infinity'
   'patients', 'answer', 'x', 'Infinity', positive => 'yes'
-  'patients', 'sick', 'x', 'Infinity', 0.1 | 'patients', 'sick', 'x', 'Infinity', lambda => 10
-  'patients', 'sick', 'x', 'Infinity', intercept => false
-  'patients', 'sick', 'x', 'Infinity', norm => 2
-  'patients', 'sick', 'x', 'Infinity', dimension => 3
-  'patients', 'sick', 'x', 'Infinity', dimension => 2
-  'patients', 'sick', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 3 $$);
+  'patients', 'sick', 'x', 'Infinity', lambda => 0.1 | 'patients', 'sick', 'x', 'Infinity', lambda => 10
+  'patients', 'sick', 'x', 'Infinity', options => '{"intercept": false}'
+  'patients', 'sick', 'x', 'Infinity', domains => '{"x": {"norm": 2}}'
+  'patients', 'sick', 'x', 'Infinity', domains => '{"x": {"dimension": 3}}'
+  'patients', 'sick', 'x', 'Infinity', domains => '{"x": {"dimension": 2}}'
+  'patients', 'sick', 'x', 'Infinity', '{"x": {"dimension": 3, "norm": 2}}', NULL, 'replace', 'true', 0, 0.1, options => '{"method": "output", "analysis": "paper", "intercept": false}' $$);
 
 -- Twice the same, from a table function and from the aggregate
 SELECT dp_logreg_train('patients', 'sick', 'x', 'Infinity')::text = dp_logreg_train('patients', 'sick', 'x', 'Infinity')::text AS deterministic,
        distance(dp_logreg_train('patients', 'sick', 'x', 'Infinity'), (SELECT dp_logreg(sick, x, 'Infinity') FROM patients)) < 1e-9 AS aggregate,
-       distance(dp_logreg_train('patients', 'sick', 'x', 'Infinity', method => 'output', analysis => 'paper'),
+       distance(dp_logreg_train('patients', 'sick', 'x', 'Infinity', options => '{"method": "output", "analysis": "paper"}'),
                 dp_logreg_train('patients', 'sick', 'x', 'Infinity')) < 1e-9 AS no_method_without_noise;
 
 -- By hand: one row, one coordinate. The derivative at the minimum f is lambda f
@@ -46,17 +46,17 @@ CREATE TABLE one AS SELECT true AS sick, ARRAY[1.0::float8] AS x;
 ALTER TABLE one ADD CHECK (cardinality(x) = 1);
 SELECT lambda, round(f::numeric, 6) AS f, abs(lambda * f - 1 / (1 + exp(f))) < 1e-9 AS stationary
   FROM (VALUES (1e-6), (0.001), (0.5), (1), (10), (1e6)) v(lambda),
-  LATERAL (SELECT (dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', lambda, intercept => false)))[1]) s(f);
+  LATERAL (SELECT (dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', lambda => lambda, options => '{"intercept": false}')))[1]) s(f);
 -- with the intercept, x is (1, 1)/sqrt 2: both weights are equal
 SELECT abs(w[1] - w[2]) < 1e-12 AS equal, abs(w[1] - sqrt(0.5::float8) / (1 + exp(sqrt(2::float8) * w[1]))) < 1e-9 AS stationary
-  FROM (SELECT dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', 1))) s(w);
+  FROM (SELECT dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', lambda => 1))) s(w);
 -- the clipped vector counts, not the given one; and twice the norm is half the
 -- vector
 UPDATE one SET x = '{1000}';
 SELECT abs(f - 1 / (1 + exp(f))) < 1e-9 AS clipped
-  FROM (SELECT (dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', 1, intercept => false)))[1]) s(f);
+  FROM (SELECT (dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', lambda => 1, options => '{"intercept": false}')))[1]) s(f);
 SELECT abs(f - 0.5 / (1 + exp(f / 2))) < 1e-9 AS halved
-  FROM (SELECT (dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', 1, intercept => false, norm => 2000)))[1]) s(f);
+  FROM (SELECT (dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', lambda => 1, options => '{"intercept": false}', domains => '{"x": {"norm": 2000}}')))[1]) s(f);
 
 -- The gradient over a whole table, in SQL
 CREATE FUNCTION gradient(model dp_model) RETURNS float8 LANGUAGE sql AS $$
@@ -71,26 +71,26 @@ CREATE FUNCTION gradient(model dp_model) RETURNS float8 LANGUAGE sql AS $$
   SELECT sqrt(sum((g + (model::jsonb ->> 'lambda')::float8 * w) ^ 2))
   FROM sums JOIN unnest(dp_weights(model)) WITH ORDINALITY v(w, k) USING (k)
 $$;
-SELECT lambda, gradient(dp_logreg_train('patients', 'sick', 'x', 'Infinity', lambda)) < 1e-9 * greatest(1, lambda) AS stationary
+SELECT lambda, gradient(dp_logreg_train('patients', 'sick', 'x', 'Infinity', lambda => lambda)) < 1e-9 * greatest(1, lambda) AS stationary
   FROM (VALUES (1e-10), (1e-6), (1e-3), (1), (1e3)) v(lambda);
 
 -- Public fields
-SELECT jsonb_pretty(dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.125)::jsonb - 'weights' - 'guarantee') AS noiseless;
+SELECT jsonb_pretty(dp_logreg_train('patients', 'sick', 'x', 'Infinity', lambda => 0.125)::jsonb - 'weights' - 'guarantee') AS noiseless;
 SELECT string_agg(key, ' ' ORDER BY key COLLATE "C") AS fields FROM jsonb_object_keys(dp_logreg_train('patients', 'sick', 'x', 1)::jsonb) key;
 SELECT m -> 'private' AS private, m -> 'rows' AS rows, m -> 'epsilon' AS epsilon, m -> 'delta' AS delta, m -> 'lambda' AS lambda,
        m ->> 'method' AS method, m ->> 'analysis' AS analysis, m -> 'dimension' AS dimension,
        m #> '{features,0,dimension}' AS length, m #> '{features,0,norm}' AS norm, m -> 'intercept' AS intercept
   FROM (SELECT dp_logreg_train('patients', 'sick', 'x', 0.5)::jsonb
-        UNION ALL SELECT dp_logreg_train('patients', 'sick', 'x', 1, 0.25, intercept => false)::jsonb
-        UNION ALL SELECT dp_logreg_train('patients', 'sick', 'x', 1, method => 'output', norm => 3)::jsonb
-        UNION ALL SELECT dp_logreg_train('patients', 'sick', 'x', 2, analysis => 'paper', dimension => 3)::jsonb) s(m);
+        UNION ALL SELECT dp_logreg_train('patients', 'sick', 'x', 1, lambda => 0.25, options => '{"intercept": false}')::jsonb
+        UNION ALL SELECT dp_logreg_train('patients', 'sick', 'x', 1, options => '{"method": "output"}', domains => '{"x": {"norm": 3}}')::jsonb
+        UNION ALL SELECT dp_logreg_train('patients', 'sick', 'x', 2, options => '{"analysis": "paper"}', domains => '{"x": {"dimension": 3}}')::jsonb) s(m);
 -- the shares of epsilon add up, and the sharp analysis raises lambda no further
 -- than it needs
 SELECT method, analysis, round((b ->> 'slack')::numeric + (b ->> 'noise')::numeric + (b ->> 'release')::numeric, 9) AS epsilon,
        round((b ->> 'slack')::numeric, 6) AS slack, round(le, 6) AS lambda_effective
   FROM (VALUES ('objective', 'sharp', 0.1), ('objective', 'paper', 0.1), ('output', 'sharp', 0.1),
                ('objective', 'sharp', 0.5), ('objective', 'paper', 0.5)) v(method, analysis, epsilon),
-  LATERAL (SELECT dp_logreg_train('patients', 'sick', 'x', epsilon, 0.01, method, analysis)::jsonb) m(m),
+  LATERAL (SELECT dp_logreg_train('patients', 'sick', 'x', epsilon, lambda => 0.01, options => jsonb_strip_nulls(jsonb_build_object('method', method, 'analysis', analysis)))::jsonb) m(m),
   LATERAL (SELECT m -> 'budget', (m ->> 'lambda_effective')::numeric) s(b, le);
 SELECT dp_guarantee(dp_logreg_train('patients', 'sick', 'x', 'Infinity')) ~ '^NOT PRIVATE' AS says_so,
        dp_guarantee(dp_logreg_train('patients', 'sick', 'x', 1)) !~ 'NOT PRIVATE' AS private;
@@ -99,13 +99,13 @@ SELECT dp_guarantee(dp_logreg_train('patients', 'sick', 'x', 'Infinity')) ~ '^NO
 SELECT method, analysis, count(DISTINCT m::text) AS different, bool_and(finite) AS finite, bool_and(on_grid) AS on_grid
   FROM (VALUES ('objective', 'sharp'), ('objective', 'paper'), ('output', 'sharp')) v(method, analysis),
   generate_series(1, 5) i,
-  LATERAL (SELECT dp_logreg_train('patients', 'sick', 'x', 0.5 + 0 * i, method => method, analysis => analysis)) s(m),
+  LATERAL (SELECT dp_logreg_train('patients', 'sick', 'x', 0.5 + 0 * i, options => jsonb_strip_nulls(jsonb_build_object('method', method, 'analysis', analysis)))) s(m),
   LATERAL (SELECT bool_and(w BETWEEN -1e300 AND 1e300) AS finite, bool_and(w / grid = floor(w / grid)) AS on_grid
            FROM unnest(dp_weights(m)) w, LATERAL (SELECT (m::jsonb ->> 'grid')::float8 AS grid) g) c
   GROUP BY method, analysis ORDER BY 1, 2;
 -- less noise with more epsilon: finally near the true minimum
-SELECT distance(dp_logreg_train('patients', 'sick', 'x', 500, 0.1), dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1)) < 0.05 AS objective,
-       distance(dp_logreg_train('patients', 'sick', 'x', 500, 0.1, 'output'), dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1)) < 0.05 AS output;
+SELECT distance(dp_logreg_train('patients', 'sick', 'x', 500, lambda => 0.1), dp_logreg_train('patients', 'sick', 'x', 'Infinity', lambda => 0.1)) < 0.05 AS objective,
+       distance(dp_logreg_train('patients', 'sick', 'x', 500, lambda => 0.1, options => '{"method": "output"}'), dp_logreg_train('patients', 'sick', 'x', 'Infinity', lambda => 0.1)) < 0.05 AS output;
 
 -- Every kind of source
 CREATE TABLE parts (LIKE patients) PARTITION BY RANGE (id);
@@ -140,7 +140,7 @@ ALTER TABLE real_vectors ADD CHECK (3 = array_length(x, 1));
 CREATE VIEW real_as_double AS SELECT sick, x::float8[] AS x FROM real_vectors;
 CREATE DOMAIN real_features AS float4[] CHECK (cardinality(VALUE) = 3);
 CREATE TABLE real_domains AS SELECT sick, x::real_features AS x FROM patients;
-SELECT source, distance(dp_logreg_train(source, 'sick', 'x', 'Infinity'), dp_logreg_train('real_as_double', 'sick', 'x', 'Infinity', dimension => 3)) < 1e-9 AS same
+SELECT source, distance(dp_logreg_train(source, 'sick', 'x', 'Infinity'), dp_logreg_train('real_as_double', 'sick', 'x', 'Infinity', domains => '{"x": {"dimension": 3}}')) < 1e-9 AS same
   FROM unnest('{real_vectors,real_domains}'::text[]) source;
 -- not yet filled
 CREATE MATERIALIZED VIEW unfilled AS SELECT * FROM patients WITH NO DATA;

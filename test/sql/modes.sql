@@ -67,32 +67,32 @@ $$;
 -- Every kind of columns, loss and kernel, in every mode
 CREATE TABLE calls (id serial, what text, call text);
 INSERT INTO calls (what, call) VALUES
-  ('numbers', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', 0.01) $$),
-  ('numbers, straight', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', 0.01, knots => 1) $$),
-  ('flags', $$ dp_logreg_train('people', 'y', 'smoker', 'Infinity', 0.01) $$),
-  ('categories', $$ dp_logreg_train('people', 'y', 'ward', 'Infinity', 0.01) $$),
-  ('categories alone', $$ dp_logreg_train('people', 'y', 'ward', 'Infinity', 0.01, intercept => false) $$),
-  ('columns', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.001, domains => domain) $$),
-  ('columns, straight', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.001, knots => 1, domains => domain) $$),
-  ('columns, no intercept', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.001, intercept => false, domains => domain) $$),
-  ('columns, small lambda', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 1e-5, domains => domain) $$),
-  ('columns, a text as label', $$ dp_logreg_train('people', 'answer', '{city,age}', 'Infinity', 0.001, positive => 'yes', domains => domain - 'v8') $$),
-  ('columns, huber', $$ dp_svm_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.01, domains => domain) $$),
-  ('columns, huber, no intercept', $$ dp_svm_train('people', 'y', '{city,dose,ward}', 'Infinity', 0.01, intercept => false, domains => domain - 'v8') $$),
-  ('columns, smooth hinge', $$ dp_svm_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.01, loss => 'smooth_hinge', h => 0.2, domains => domain) $$),
-  ('columns, output perturbation', $$ dp_svm_train('people', 'y', '{ward,age,city}', 'Infinity', 0.01, method => 'output', domains => domain - 'v8') $$),
-  ('float8[]', $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', 0.01, dimension => 3) $$),
-  ('float4[]', $$ dp_logreg_train('people', 'y', 'v4', 'Infinity', 0.01, dimension => 3) $$),
-  ('float8[], no intercept, huber', $$ dp_svm_train('people', 'y', 'v8', 'Infinity', 0.01, intercept => false, norm => 2) $$),
-  ('float4[], another norm', $$ dp_svm_train('people', 'y', 'v4', 'Infinity', 0.01, norm => 0.5) $$),
-  ('gaussian', $$ dp_logreg_train('people', 'y', '{ward,age,dose}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 50, gamma => 2) $$),
-  ('gaussian, huber, intercept', $$ dp_svm_train('people', 'y', 'v8', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 40, intercept => true) $$),
-  ('laplacian', $$ dp_logreg_train('people', 'y', 'v4', 'Infinity', 0.01, kernel => 'laplacian', kernel_features => 34) $$),
-  ('cauchy', $$ dp_logreg_train('people', 'y', '{city,v8}', 'Infinity', 0.01, kernel => 'cauchy', kernel_features => 30, domains => domain) $$),
-  ('matern, smooth hinge', $$ dp_svm_train('people', 'y', '{age,dose}', 'Infinity', 0.01, loss => 'smooth_hinge', kernel => 'matern', kernel_features => 30) $$),
-  ('records', $$ dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01) $$),
-  ('records, no intercept', $$ dp_svm_train('broad', 'y', NULL, 'Infinity', 0.01, intercept => false, knots => 1) $$),
-  ('records, kernel', $$ dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20) $$);
+  ('numbers', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', lambda => 0.01) $$),
+  ('numbers, straight', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', lambda => 0.01, knots => 1) $$),
+  ('flags', $$ dp_logreg_train('people', 'y', 'smoker', 'Infinity', lambda => 0.01) $$),
+  ('categories', $$ dp_logreg_train('people', 'y', 'ward', 'Infinity', lambda => 0.01) $$),
+  ('categories alone', $$ dp_logreg_train('people', 'y', 'ward', 'Infinity', lambda => 0.01, options => '{"intercept": false}') $$),
+  ('columns', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', lambda => 0.001, domains => domain) $$),
+  ('columns, straight', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', lambda => 0.001, knots => 1, domains => domain) $$),
+  ('columns, no intercept', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', lambda => 0.001, options => '{"intercept": false}', domains => domain) $$),
+  ('columns, small lambda', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', lambda => 1e-5, domains => domain) $$),
+  ('columns, a text as label', $$ dp_logreg_train('people', 'answer', '{city,age}', 'Infinity', lambda => 0.001, positive => 'yes', domains => domain - 'v8') $$),
+  ('columns, huber', $$ dp_svm_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', lambda => 0.01, domains => domain) $$),
+  ('columns, huber, no intercept', $$ dp_svm_train('people', 'y', '{city,dose,ward}', 'Infinity', lambda => 0.01, options => '{"intercept": false}', domains => domain - 'v8') $$),
+  ('columns, smooth hinge', $$ dp_svm_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', lambda => 0.01, options => '{"loss": "smooth_hinge", "h": 0.2}', domains => domain) $$),
+  ('columns, output perturbation', $$ dp_svm_train('people', 'y', '{ward,age,city}', 'Infinity', lambda => 0.01, options => '{"method": "output"}', domains => domain - 'v8') $$),
+  ('float8[]', $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', lambda => 0.01, domains => '{"v8": {"dimension": 3}}') $$),
+  ('float4[]', $$ dp_logreg_train('people', 'y', 'v4', 'Infinity', lambda => 0.01, domains => '{"v4": {"dimension": 3}}') $$),
+  ('float8[], no intercept, huber', $$ dp_svm_train('people', 'y', 'v8', 'Infinity', lambda => 0.01, options => '{"intercept": false}', domains => '{"v8": {"norm": 2}}') $$),
+  ('float4[], another norm', $$ dp_svm_train('people', 'y', 'v4', 'Infinity', lambda => 0.01, domains => '{"v4": {"norm": 0.5}}') $$),
+  ('gaussian', $$ dp_logreg_train('people', 'y', '{ward,age,dose}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 50}', gamma => 2) $$),
+  ('gaussian, huber, intercept', $$ dp_svm_train('people', 'y', 'v8', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 40, "intercept": true}') $$),
+  ('laplacian', $$ dp_logreg_train('people', 'y', 'v4', 'Infinity', lambda => 0.01, kernel => 'laplacian', options => '{"kernel_features": 34}') $$),
+  ('cauchy', $$ dp_logreg_train('people', 'y', '{city,v8}', 'Infinity', lambda => 0.01, kernel => 'cauchy', options => '{"kernel_features": 30}', domains => domain) $$),
+  ('matern, smooth hinge', $$ dp_svm_train('people', 'y', '{age,dose}', 'Infinity', lambda => 0.01, options => '{"loss": "smooth_hinge", "kernel_features": 30}', kernel => 'matern') $$),
+  ('records', $$ dp_logreg_train('broad', 'y', NULL, 'Infinity', lambda => 0.01) $$),
+  ('records, no intercept', $$ dp_svm_train('broad', 'y', NULL, 'Infinity', lambda => 0.01, options => '{"intercept": false}', knots => 1) $$),
+  ('records, kernel', $$ dp_logreg_train('broad', 'y', NULL, 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 20}') $$);
 CREATE TABLE cities AS SELECT jsonb_build_object('city', jsonb_agg('c' || i), 'v8', '{"dimension": 3}'::jsonb) AS domain FROM generate_series(0, 37) i;
 UPDATE calls SET call = replace(call, 'domain)', format('%L)', domain)) FROM cities WHERE call ~ 'domain\)';
 UPDATE calls SET call = replace(call, 'domain -', format('%L::jsonb -', domain)) FROM cities WHERE call ~ 'domain -';
@@ -109,14 +109,14 @@ SELECT a.what, b.what FROM results a JOIN results b ON a.id < b.id AND distance(
 -- more than a sample does
 CREATE TABLE crowd AS SELECT sin(i * i) + (i % 7) / 7.0 > 0.5 AS y, ARRAY[sin(i * i), cos(i * 3) / 2]::float8[] AS x FROM generate_series(1, 36000) i;
 CREATE TABLE kept AS SELECT memory, train.* FROM unnest('{256MB,64MB,0}'::text[]) memory, LATERAL (
-  SELECT dp_weights(dp_logreg_train('crowd', 'y', 'x', 'Infinity', 0.05, dimension => 2, kernel => 'gaussian', kernel_features => 700)) AS w
+  SELECT dp_weights(dp_logreg_train('crowd', 'y', 'x', 'Infinity', lambda => 0.05, domains => '{"x": {"dimension": 2}}', kernel => 'gaussian', options => '{"kernel_features": 700}')) AS w
     FROM set_config('dperm.cache_memory', memory, true)) train;
 SELECT b.memory, cardinality(b.w) AS weights, distance(b.w, a.w) < 1e-8 AS the_same FROM kept a, kept b WHERE a.memory = '256MB' ORDER BY length(b.memory) DESC;
 
 -- Codes against vectors: the same columns as what dp_encode makes of them, and
 -- by hand
-CREATE TABLE models AS SELECT dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.001, knots => 1, domains => domain) AS model,
-                              dp_svm_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.01, knots => 1, intercept => false, domains => domain) AS machine FROM cities;
+CREATE TABLE models AS SELECT dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', lambda => 0.001, knots => 1, domains => domain) AS model,
+                              dp_svm_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', lambda => 0.01, knots => 1, options => '{"intercept": false}', domains => domain) AS machine FROM cities;
 CREATE TABLE dense AS SELECT y, dp_encode(model, people) AS x, dp_encode(machine, people) AS without,
     ARRAY(SELECT v / sqrt(5) FROM unnest(ARRAY[coalesce((ward = 'surgery')::int, 0), coalesce((ward = 'cardiology')::int, 0), coalesce((ward = 'oncology')::int, 0), coalesce(age / 50.0 - 1, 0)]::float8[]
       || ARRAY(SELECT coalesce((city = 'c' || i)::int, 0)::float8 FROM generate_series(0, 37) i ORDER BY i) || ARRAY[CASE WHEN smoker THEN 1 WHEN NOT smoker THEN -1 ELSE 0 END]::float8[]
@@ -124,9 +124,9 @@ CREATE TABLE dense AS SELECT y, dp_encode(model, people) AS x, dp_encode(machine
   FROM people, models;
 ALTER TABLE dense SET (parallel_workers = 2);
 ALTER TABLE dense ADD CHECK (cardinality(x) = 47), ADD CHECK (cardinality(without) = 46), ADD CHECK (cardinality(by_hand) = 46);
-SELECT mode, distance(weights($$ dp_logreg_train('dense', 'y', 'x', 'Infinity', 0.001, intercept => false) $$, mode), dp_weights(model)) < 1e-8 AS encoded,
-       distance(weights($$ dp_svm_train('dense', 'y', 'without', 'Infinity', 0.01, intercept => false) $$, mode), dp_weights(machine)) < 1e-8 AS machine,
-       distance(weights($$ dp_svm_train('dense', 'y', 'by_hand', 'Infinity', 0.01, intercept => false) $$, mode), dp_weights(machine)) < 1e-8 AS by_hand
+SELECT mode, distance(weights($$ dp_logreg_train('dense', 'y', 'x', 'Infinity', lambda => 0.001, options => '{"intercept": false}') $$, mode), dp_weights(model)) < 1e-8 AS encoded,
+       distance(weights($$ dp_svm_train('dense', 'y', 'without', 'Infinity', lambda => 0.01, options => '{"intercept": false}') $$, mode), dp_weights(machine)) < 1e-8 AS machine,
+       distance(weights($$ dp_svm_train('dense', 'y', 'by_hand', 'Infinity', lambda => 0.01, options => '{"intercept": false}') $$, mode), dp_weights(machine)) < 1e-8 AS by_hand
   FROM models, unnest('{memory,passes,workers}'::text[]) mode;
 SELECT distance(dp_weights(model), dp_weights(dp_logreg(y, x, 'Infinity', '{"lambda": 0.001, "intercept": false, "dimension": 47}'))) < 1e-8 AS aggregate FROM dense, models GROUP BY model::text, dp_weights(model);
 
@@ -136,11 +136,11 @@ CREATE VIEW first_rows AS SELECT y, ward, age, v8 FROM people WHERE id <= curren
 CREATE FUNCTION with_rows(n int, mode text, features text, more text) RETURNS float8[] LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('test.rows', n::text, true);
-  RETURN weights(format('dp_logreg_train(''first_rows'', ''y'', %L, ''Infinity'', 0.1%s)', features, more), mode);
+  RETURN weights(format('dp_logreg_train(''first_rows'', ''y'', %L, ''Infinity'', lambda => 0.1%s)', features, more), mode);
 END $$;
 SELECT features, count(*) FILTER (WHERE distance(a, b) < 1e-8) AS same, count(*) FILTER (WHERE distance(a, c) < 1e-8) AS same_with_little_memory, count(*) FILTER (WHERE a IS NULL AND b IS NULL) AS none
   FROM unnest(ARRAY[0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 513, 1023, 1025]) n,
-       (VALUES ('{ward,age}', ''), ('v8', ', dimension => 3'), ('v8', ', dimension => 3, kernel => ''gaussian'', kernel_features => 10')) f(features, more),
+       (VALUES ('{ward,age}', ''), ('v8', ', domains => ''{"v8": {"dimension": 3}}'''), ('v8', ', domains => ''{"v8": {"dimension": 3}}'', kernel => ''gaussian'', options => ''{"kernel_features": 10}''')) f(features, more),
        LATERAL (SELECT with_rows(n, 'memory', features, more) AS a, with_rows(n, 'passes', features, more) AS b, with_rows(n, 'little memory', features, more) AS c) s
   GROUP BY features, more ORDER BY features COLLATE "C", more;
 
@@ -158,7 +158,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ': ' || SQLERRM;
 END $$;
-SELECT mode, says($$ dp_logreg_train('flickering', 'y', 'dose', 'Infinity', 0.1, domains => '{"dose": [-1, 1]}') $$, mode) FROM unnest('{memory,passes,little memory}'::text[]) mode;
+SELECT mode, says($$ dp_logreg_train('flickering', 'y', 'dose', 'Infinity', lambda => 0.1, domains => '{"dose": [-1, 1]}') $$, mode) FROM unnest('{memory,passes,little memory}'::text[]) mode;
 
 -- Tuning privately: of so few rows that all sets of them can be tried, the
 -- winner was trained on one set, with its own parameters and as many rows as it
@@ -168,7 +168,7 @@ INSERT INTO six SELECT i, i IN (1, 4, 6), sin(i * i), (ARRAY['u', 'v', 'w'])[1 +
 ALTER TABLE six SET (parallel_workers = 2);
 CREATE VIEW some_of_six AS SELECT y, a, k FROM six WHERE current_setting('test.set')::int >> (id - 1) & 1 = 1;
 CREATE FUNCTION call_on(source text, parameters jsonb) RETURNS text LANGUAGE sql AS $$
-  SELECT format($a$ dp_logreg_train(%L, 'y', '{k,a}', 'Infinity', domains => '{"a": [-1, 1], "k": ["u", "v", "w"]}', %s) $a$, source, string_agg(format('%s => %L', key, value), ', '))
+  SELECT format($a$ dp_logreg_train(%L, 'y', '{k,a}', 'Infinity', domains => '{"a": [-1, 1], "k": ["u", "v", "w"]}', options => %L, %s) $a$, source, parameters - '{lambda,kernel}'::text[], string_agg(format('%s => %L', key, value), ', ') FILTER (WHERE key IN ('lambda', 'kernel')))
   FROM jsonb_each_text(parameters)
 $$;
 CREATE TABLE sets (candidate jsonb, rows int, w float8[]);

@@ -12,7 +12,7 @@ CREATE FUNCTION shapes(m dp_model) RETURNS text LANGUAGE sql AS $$
   SELECT coalesce(string_agg(format('%s: %s %s+%s r=%s', round((g ->> 'share')::numeric, 4), s ->> 'shape', s ->> 'first', s ->> 'count', round((s ->> 'radius')::numeric, 6)), E'\n' ORDER BY n, k), m::jsonb ->> 'noise')
   FROM jsonb_array_elements(m::jsonb -> 'noise_groups') WITH ORDINALITY AS a (g, n), jsonb_array_elements(g -> 'shapes') WITH ORDINALITY AS b (s, k) $$;
 SELECT shapes(dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1, knots => 1));
-SELECT shapes(dp_svm_train('people', 'sick', '{colour,age,x,smoker}', 1, intercept => false, knots => 1));
+SELECT shapes(dp_svm_train('people', 'sick', '{colour,age,x,smoker}', 1, options => '{"intercept": false}', knots => 1));
 -- the shares by hand: the cube roots of (D+1)(D+2) times the mean square of a
 -- point, of the groups that make their sum least
 WITH parts(name, k, square) AS (VALUES ('age', 1, 1 / 3.0), ('smoker', 1, 1 / 3.0), ('colour', 3, 2 * 3 / (4.0 * 5)), ('x', 2, 2 / 4.0), ('intercept', 1, 1 / 3.0)),
@@ -27,20 +27,20 @@ SELECT count(*), round(min(cost) ^ 3, 6), round((SELECT sum((d + 1) * (d + 2) * 
         ELSE 2 * (s ->> 'count')::numeric / (((s ->> 'count')::numeric + 1) * ((s ->> 'count')::numeric + 2)) END) AS square
     FROM dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1, knots => 1) m, jsonb_array_elements(m::jsonb -> 'noise_groups') g, jsonb_array_elements(g -> 'shapes') s GROUP BY g) t), 6) FROM costs;
 -- kernels: pairs, and an intercept beside them
-SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'gaussian', kernel_features => 20));
-SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'gaussian', kernel_features => 20, intercept => true));
+SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'gaussian', options => '{"kernel_features": 20}'));
+SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'gaussian', options => '{"kernel_features": 20, "intercept": true}'));
 
 -- a vector with a range: a box, each coordinate of which has its share
-SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, intercept => false, domains => '{"x": {"range": [-1, 1]}}'));
+SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, options => '{"intercept": false}', domains => '{"x": {"range": [-1, 1]}}'));
 SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, knots => 1, domains => '{"x": {"range": [[-1, 1], [0, 2]]}}'));
 
 -- The ball: on request, of a lone vector, with other methods, without noise
 -- there is none
-SELECT shapes(dp_logreg_train('people', 'sick', '{age,colour}', 1, noise => 'ball'));
-SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, intercept => false));
-SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, intercept => false, noise => 'shaped'));
-SELECT shapes(dp_logreg_train('people', 'sick', '{age,colour}', 1, analysis => 'paper'));
-SELECT shapes(dp_logreg_train('people', 'sick', '{age,colour}', 1, method => 'output'));
+SELECT shapes(dp_logreg_train('people', 'sick', '{age,colour}', 1, options => '{"noise": "ball"}'));
+SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, options => '{"intercept": false}'));
+SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, options => '{"intercept": false, "noise": "shaped"}'));
+SELECT shapes(dp_logreg_train('people', 'sick', '{age,colour}', 1, options => '{"analysis": "paper"}'));
+SELECT shapes(dp_logreg_train('people', 'sick', '{age,colour}', 1, options => '{"method": "output"}'));
 SELECT dp_logreg_train('people', 'sick', '{age,colour}', 'Infinity')::jsonb ? 'noise';
 SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1));
 
@@ -78,15 +78,15 @@ CREATE FUNCTION spread(m dp_model) RETURNS float8 LANGUAGE sql AS $$
 CREATE TABLE by_default AS
   SELECT e, 0.25 AS c, dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', e) AS m FROM (VALUES (0.1), (1), (10)) v (e)
   UNION ALL SELECT e, 1, dp_svm_train('people', 'sick', '{age,smoker,colour,x}', e) FROM (VALUES (0.1), (1), (10)) v (e)
-  UNION ALL SELECT 1, 0.25, dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1, noise => 'ball')
-  UNION ALL SELECT 1, 0.25, dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'cauchy', kernel_features => 30);
+  UNION ALL SELECT 1, 0.25, dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1, options => '{"noise": "ball"}')
+  UNION ALL SELECT 1, 0.25, dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'cauchy', options => '{"kernel_features": 30}');
 SELECT bool_and(abs((m::jsonb ->> 'lambda')::float8 / least_risk(1000, e, c, spread(m)) - 1) < 0.01) AS least,
        bool_and(abs((m::jsonb ->> 'lambda_effective')::float8 / (m::jsonb ->> 'lambda')::float8 - 1) < 1e-9) AS as_it_is,
        bool_and(abs((m::jsonb #>> '{budget,noise}')::float8 - left_for_noise(e - (m::jsonb #>> '{budget,release}')::float8, 1000 * (m::jsonb ->> 'lambda')::float8, c,
          CASE c WHEN 0.25 THEN 'logistic' ELSE 'huber' END)) < 1e-9) AS slack, count(*) FROM by_default;
 -- a lambda of the caller's is kept while the slack takes at most a tenth, or what the criterion would give it
 SELECT lambda, (m ->> 'lambda_effective')::float8 = lambda AS kept, round((m #>> '{budget,slack}')::numeric, 4) AS slack
-FROM (VALUES (1), (0.01), (0.001), (1e-9)) v (lambda), LATERAL (SELECT dp_svm_train('people', 'sick', '{age,smoker,colour,x}', 0.5, lambda)::jsonb) s (m);
+FROM (VALUES (1), (0.01), (0.001), (1e-9)) v (lambda), LATERAL (SELECT dp_svm_train('people', 'sick', '{age,smoker,colour,x}', 0.5, lambda => lambda)::jsonb) s (m);
 
 -- The default grid of a tuning: multiples of the default, whatever the number of rows
 SELECT bool_and(abs((m ->> 'lambda')::float8 / least_risk((m ->> 'rows')::float8, 1, 0.25, spread(m::dp_model)) / (m #>> '{tuning,chosen,scale}')::float8 - 1) < 0.02)
@@ -114,7 +114,7 @@ SELECT dp_weights(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": n
 
 -- Mistakes
 SELECT outcomes($$ dp_logreg_train('people', 'sick', 'age', 1, ?) $$, $$
-  noise => 'round' | noise => 'shaped', method => 'output' | noise => 'shaped', analysis => 'paper' $$);
+  options => '{"noise": "round"}' | options => '{"noise": "shaped", "method": "output"}' | options => '{"noise": "shaped", "analysis": "paper"}' $$);
 DROP TABLE people, models, restored, by_default CASCADE;
 DROP SCHEMA mine CASCADE;
 DROP TYPE colour CASCADE;

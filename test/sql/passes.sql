@@ -110,40 +110,40 @@ EXCEPTION WHEN raise_exception THEN
 END $$;
 SELECT set_config('test.caller', pg_backend_pid()::text, false) IS NOT NULL AS caller;
 SET parallel_leader_participation = off;
-SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', 0.1, dimension => 250 $$) AS array,
-       trained($$ 'for_caller', 'answer', 'x', 'Infinity', 0.1, dimension => 250, positive => 'yes' $$) AS with_label;
+SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250}}' $$) AS array,
+       trained($$ 'for_caller', 'answer', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250}}', positive => 'yes' $$) AS with_label;
 -- and so do all rows that are kept in memory; but not with workers switched off
 SET dperm.cache_memory = '100MB';
-SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', 0.1, dimension => 250 $$) AS in_memory;
+SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250}}' $$) AS in_memory;
 SET dperm.cache_memory = 0;
 SET max_parallel_workers_per_gather = 0;
-SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', 0.1, dimension => 250 $$) AS alone;
+SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250}}' $$) AS alone;
 SET max_parallel_workers_per_gather = 2;
 RESET parallel_leader_participation;
 
 -- Parallel and serial training agree, and training in memory with both
 CREATE TABLE fit (how text, model dp_model);
-INSERT INTO fit SELECT 'parallel', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
-INSERT INTO fit SELECT 'parallel, dperm.dperm_label', dp_logreg_train('wide', 'answer', 'x', 'Infinity', 0.1, positive => 'yes', dimension => 250, norm => 16);
+INSERT INTO fit SELECT 'parallel', dp_logreg_train('wide', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250, "norm": 16}}');
+INSERT INTO fit SELECT 'parallel, dperm.dperm_label', dp_logreg_train('wide', 'answer', 'x', 'Infinity', lambda => 0.1, positive => 'yes', domains => '{"x": {"dimension": 250, "norm": 16}}');
 SET max_parallel_workers_per_gather = 0;
-INSERT INTO fit SELECT 'serial', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
+INSERT INTO fit SELECT 'serial', dp_logreg_train('wide', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250, "norm": 16}}');
 SET max_parallel_workers_per_gather = 2;
 SET max_parallel_workers = 0;
-INSERT INTO fit SELECT 'planned, not launched', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
+INSERT INTO fit SELECT 'planned, not launched', dp_logreg_train('wide', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250, "norm": 16}}');
 RESET max_parallel_workers;
 SET parallel_leader_participation = off;
-INSERT INTO fit SELECT 'workers alone', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
+INSERT INTO fit SELECT 'workers alone', dp_logreg_train('wide', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250, "norm": 16}}');
 RESET parallel_leader_participation;
 SET dperm.cache_memory = '100MB';
-INSERT INTO fit SELECT 'in memory', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
+INSERT INTO fit SELECT 'in memory', dp_logreg_train('wide', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250, "norm": 16}}');
 SET dperm.cache_memory = '1MB';
-INSERT INTO fit SELECT 'memory for some', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
+INSERT INTO fit SELECT 'memory for some', dp_logreg_train('wide', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250, "norm": 16}}');
 SET dperm.cache_memory = 0;
 INSERT INTO fit SELECT 'aggregate', dp_logreg(y, x, 'Infinity', '{"lambda": 0.1, "dimension": 250, "norm": 16}') FROM wide;
 SELECT a.how, distance(a.model, b.model) < 1e-10 AS agree, a.model::jsonb -> 'rows' AS rows
   FROM fit a, fit b WHERE b.how = 'serial' ORDER BY a.how COLLATE "C";
 SELECT count(*) AS noisy, count(DISTINCT m::text) AS different
-  FROM (SELECT dp_svm_train('wide', 'y', 'x', 0.5, dimension => 250, norm => 16) FROM generate_series(1, 2)) s(m);
+  FROM (SELECT dp_svm_train('wide', 'y', 'x', 0.5, domains => '{"x": {"dimension": 250, "norm": 16}}') FROM generate_series(1, 2)) s(m);
 
 -- From here on one process, so that rows come in order
 SET max_parallel_workers_per_gather = 0;

@@ -16,10 +16,10 @@ CREATE TABLE start AS SELECT with_weights(dp_logreg_train('twohundred', 'y', '{a
   with_weights(dp_svm_train('twohundred', 'y', '{a,c}', 'Infinity', knots => 1, domains => '{"a": [0, 10], "c": ["p", "q"]}'), '{1,-2,0.5,0.25}') AS svm;
 SELECT learner, lambda, round((SELECT max(abs(u - v)) FROM unnest(expected, dp_weights(model)) w(u, v))::numeric, 9) AS distance
 FROM start, LATERAL (VALUES
-  ('logreg', 0.05, '{1.49353678044,-1.375818260539,0.035470722998,0.409652462459}'::float8[], dp_logreg_train('twohundred', 'y', NULL, 'Infinity', 0.05, prior => logreg)),
-  ('logreg', 2, '{1.020457290248,-1.970720302364,0.482254987272,0.261534684909}', dp_logreg_train('twohundred', 'y', NULL, 'Infinity', 2, prior => logreg)),
-  ('svm', 0.05, '{1.971881040185,-1.168087571423,-0.136450333828,0.445462094749}', dp_svm_train('twohundred', 'y', NULL, 'Infinity', 0.05, prior => svm)),
-  ('svm', 2, '{1.035084733094,-1.959951576739,0.480628729232,0.270677152493}', dp_svm_train('twohundred', 'y', NULL, 'Infinity', 2, prior => svm))) v(learner, lambda, expected, model);
+  ('logreg', 0.05, '{1.49353678044,-1.375818260539,0.035470722998,0.409652462459}'::float8[], dp_logreg_train('twohundred', 'y', NULL, 'Infinity', lambda => 0.05, prior => logreg)),
+  ('logreg', 2, '{1.020457290248,-1.970720302364,0.482254987272,0.261534684909}', dp_logreg_train('twohundred', 'y', NULL, 'Infinity', lambda => 2, prior => logreg)),
+  ('svm', 0.05, '{1.971881040185,-1.168087571423,-0.136450333828,0.445462094749}', dp_svm_train('twohundred', 'y', NULL, 'Infinity', lambda => 0.05, prior => svm)),
+  ('svm', 2, '{1.035084733094,-1.959951576739,0.480628729232,0.270677152493}', dp_svm_train('twohundred', 'y', NULL, 'Infinity', lambda => 2, prior => svm))) v(learner, lambda, expected, model);
 
 -- Two months: the features in the order of the prior, curves and all
 SELECT setseed(0.29) \gset
@@ -29,9 +29,9 @@ UPDATE january SET ill = CASE WHEN random() < 1 / (1 + exp(abs(age - 50) / 8.0 -
 CREATE TABLE february (LIKE january INCLUDING ALL, person int);
 INSERT INTO february SELECT *, id / 3 FROM january WHERE id % 2 = 0;
 \set domains '{"age": {"knots": 6}, "gain": {"range": [0, 99999], "knots": [0, 1000, 99999]}, "ward": ["c", "a"]}'
-CREATE TABLE old AS SELECT dp_logreg_train('january', 'ill', '{ward,age,member,gain}', 'Infinity', 0.001, positive => 'yes', domains => :'domains') AS model,
-  dp_svm_train('january', 'ill', '{ward,age,member,gain}', 5, 0.01, positive => 'yes', domains => :'domains') AS svm,
-  dp_logreg_train('january', 'ill', '{age,gain}', 5, 0.01, positive => 'yes', domains => '{"gain": [0, 99999]}', kernel => 'laplacian', gamma => 2, kernel_features => 20, kernel_seed => 7, intercept => true) AS kernel;
+CREATE TABLE old AS SELECT dp_logreg_train('january', 'ill', '{ward,age,member,gain}', 'Infinity', lambda => 0.001, positive => 'yes', domains => :'domains') AS model,
+  dp_svm_train('january', 'ill', '{ward,age,member,gain}', 5, lambda => 0.01, positive => 'yes', domains => :'domains') AS svm,
+  dp_logreg_train('january', 'ill', '{age,gain}', 5, lambda => 0.01, positive => 'yes', domains => '{"gain": [0, 99999]}', kernel => 'laplacian', gamma => 2, options => '{"kernel_features": 20, "kernel_seed": 7, "intercept": true}') AS kernel;
 SELECT part, new::jsonb -> part = model::jsonb -> part AS same FROM old, dp_logreg_train('february', 'ill', '{gain,member,age,ward}', 1, prior => model) new,
   unnest('{features,intercept,label,positive}'::text[]) part;
 SELECT new::jsonb -> 'prior' #- '{norm}' AS prior, abs((new::jsonb -> 'prior' ->> 'norm')::float8 - sqrt((SELECT sum(w * w) FROM unnest(dp_weights(kernel)) w))) < 1e-6 AS norm,
@@ -47,18 +47,18 @@ BEGIN
 END $$;
 CREATE TABLE ways (way int GENERATED ALWAYS AS IDENTITY, call text);
 INSERT INTO ways (call) VALUES
-  ($$dp_logreg_train('february', 'ill', NULL, 'Infinity', 1e6, prior => model)$$),
-  ($$dp_logreg_train('february', 'ill', NULL, 0.1, 1e6, prior => model)$$),
-  ($$dp_logreg_train('february', 'ill', NULL, 0.1, 1e6, prior => model, delta => 1e-6, neighbours => 'remove', method => 'objective')$$),
-  ($$dp_logreg_train('february', 'ill', NULL, 0.1, 1e6, prior => model, method => 'output')$$),
-  ($$dp_logreg_train('february', 'ill', NULL, 0.1, 1e6, prior => model, method => 'output', delta => 1e-6)$$),
-  ($$dp_logreg_train('february', 'ill', NULL, 0.1, 1e6, prior => model, analysis => 'paper')$$),
-  ($$dp_logreg_train('february', 'ill', NULL, 0.1, 1e6, prior => model, noise => 'ball')$$),
-  ($$dp_logreg_train('february', 'ill', NULL, 0.1, 1e6, prior => model, unit => 'person')$$),
-  ($$dp_logreg_train('february', 'ill', NULL, 0.1, 1e6, prior => model, unit => 'person', delta => 1e-6, method => 'output')$$),
-  ($$dp_logreg_train('february', 'ill', NULL, 0.1, 1e6, prior => kernel)$$),
-  ($$dp_svm_train('february', 'ill', NULL, 0.1, 1e6, prior => svm)$$),
-  ($$dp_svm_train('february', 'ill', NULL, 0.1, 1e6, prior => svm, loss => 'smooth_hinge', h => 0.1, unit => 'person')$$),
+  ($$dp_logreg_train('february', 'ill', NULL, 'Infinity', lambda => 1e6, prior => model)$$),
+  ($$dp_logreg_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => model)$$),
+  ($$dp_logreg_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => model, delta => 1e-6, neighbours => 'remove', options => '{"method": "objective"}')$$),
+  ($$dp_logreg_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => model, options => '{"method": "output"}')$$),
+  ($$dp_logreg_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => model, options => '{"method": "output"}', delta => 1e-6)$$),
+  ($$dp_logreg_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => model, options => '{"analysis": "paper"}')$$),
+  ($$dp_logreg_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => model, options => '{"noise": "ball"}')$$),
+  ($$dp_logreg_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => model, unit => 'person')$$),
+  ($$dp_logreg_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => model, unit => 'person', delta => 1e-6, options => '{"method": "output"}')$$),
+  ($$dp_logreg_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => kernel)$$),
+  ($$dp_svm_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => svm)$$),
+  ($$dp_svm_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => svm, options => '{"loss": "smooth_hinge", "h": 0.1}', unit => 'person')$$),
   ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => model, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]', identity => 'id')$$),
   ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => model, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]', unit => 'person')$$),
   ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => kernel, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]', identity => 'id')$$),
@@ -70,8 +70,8 @@ RESET dperm.cache_memory;
 
 -- A prior leaves less to learn: another default of lambda, but the same claim
 SELECT c.lambda_used > d.lambda_used AS lambda, c.epsilon_noise + c.epsilon_slack + c.epsilon_release <= 0.1 + 1e-12 AS epsilon, c.weight_bound > (model::jsonb -> 'weights' ->> 0)::float8 AS bound
-FROM old, dp_cost('february', 'ill', '{ward,age,member,gain}', 0.1, rows => 1000, prior => model, method => 'objective', noise => 'shaped') c,
-  dp_cost('february', 'ill', '{ward,age,member,gain}', 0.1, rows => 1000, positive => 'yes', domains => :'domains', method => 'objective', noise => 'shaped') d;
+FROM old, dp_cost('february', 'ill', '{ward,age,member,gain}', 0.1, rows => 1000, prior => model, options => '{"method": "objective", "noise": "shaped"}') c,
+  dp_cost('february', 'ill', '{ward,age,member,gain}', 0.1, rows => 1000, positive => 'yes', domains => :'domains', options => '{"method": "objective", "noise": "shaped"}') d;
 
 -- What the guarantee says
 SELECT substring(dp_guarantee(new) FROM 'The regulariser.*add up\.') AS guarantee FROM old, dp_logreg_train('february', 'ill', NULL, 1, prior => model) new;
@@ -102,19 +102,19 @@ SELECT refusal(replace(what, '?', $$'trap', 'ill', NULL, 1, prior => model$$)) F
   $$dp_svm_train(?)$$, $$dp_logreg_train('trap', 'member', NULL, 1, prior => model)$$,
   $$dp_logreg_train('trap', 'ill', '{age,gain,member}', 1, prior => model)$$, $$dp_logreg_train('trap', 'ill', '{age,gain,member,ward,id}', 1, prior => model)$$,
   $$dp_logreg_train('start', 'ill', NULL, 1, prior => model)$$,
-  $$dp_logreg_train(?, positive => 'no')$$, $$dp_logreg_train(?, intercept => false)$$, $$dp_logreg_train(?, kernel => 'gaussian')$$,
-  $$dp_logreg_train(?, knots => 5)$$, $$dp_logreg_train(?, dimension => 5)$$, $$dp_logreg_train(?, norm => 5)$$,
+  $$dp_logreg_train(?, positive => 'no')$$, $$dp_logreg_train(?, options => '{"intercept": false}')$$, $$dp_logreg_train(?, kernel => 'gaussian')$$,
+  $$dp_logreg_train(?, knots => 5)$$,
   $$dp_logreg_train(?, domains => '{"age": [17, 80]}')$$, $$dp_logreg_train(?, domains => '{"age": [0, 90]}')$$, $$dp_logreg_train(?, domains => '{"age": {"knots": 7}}')$$,
   $$dp_logreg_train(?, domains => '{"gain": {"range": [0, 99999], "knots": [0, 1001, 99999]}}')$$, $$dp_logreg_train(?, domains => '{"gain": {"range": [0, 99999], "knots": 3}}')$$,
   $$dp_logreg_train(?, domains => '{"ward": ["a", "b", "c"]}')$$, $$dp_logreg_train(?, domains => '{"ward": ["c"]}')$$,
   $$dp_logreg_tune(?, candidates => '[{"lambda": 1}, {"knots": 5}]')$$, $$dp_logreg_tune(?, candidates => '[{"intercept": false}]')$$, $$dp_logreg_tune(?, candidates => '[{"kernel": "cauchy"}]')$$,
   $$dp_logreg_tune(?, candidates => '[{"prior": 1}]')$$, $$dp_cost('trap', 'ill', '{age}', 1, prior => model)$$,
   $$dp_logreg_train('trap', 'ill', NULL, 1, prior => kernel, kernel => 'linear')$$, $$dp_logreg_train('trap', 'ill', NULL, 1, prior => kernel, gamma => 1)$$,
-  $$dp_logreg_train('trap', 'ill', NULL, 1, prior => kernel, kernel_features => 22)$$, $$dp_logreg_train('trap', 'ill', NULL, 1, prior => kernel, kernel_seed => 8)$$]) what;
+  $$dp_logreg_train('trap', 'ill', NULL, 1, prior => kernel, options => '{"kernel_features": 22}')$$, $$dp_logreg_train('trap', 'ill', NULL, 1, prior => kernel, options => '{"kernel_seed": 8}')$$]) what;
 -- what is the same is not an error
-SELECT refusal($$dp_logreg_train('february', 'ill', '{age,member,gain,ward}', 1, prior => model, positive => 'yes', intercept => true, kernel => 'linear',
+SELECT refusal($$dp_logreg_train('february', 'ill', '{age,member,gain,ward}', 1, prior => model, positive => 'yes', options => '{"intercept": true}', kernel => 'linear',
   domains => '{"ward": ["a", "c"], "age": {"range": [17, 90], "knots": 6}, "gain": {"range": [0, 99999], "knots": [0, 1000, 99999]}}')$$),
-  refusal($$dp_logreg_train('february', 'ill', NULL, 1, prior => kernel, gamma => 2, kernel_seed => 7, kernel => 'laplacian', kernel_features => 20, domains => '{"gain": [0, 99999]}')$$);
+  refusal($$dp_logreg_train('february', 'ill', NULL, 1, prior => kernel, gamma => 2, options => '{"kernel_seed": 7, "kernel_features": 20}', kernel => 'laplacian', domains => '{"gain": [0, 99999]}')$$);
 -- columns of other types, models that name no column, weights without bounds
 CREATE TABLE odd AS SELECT id, age::text, gain, member, ward, ill FROM february;
 SELECT refusal($$dp_logreg_train('odd', 'ill', NULL, 1, prior => model)$$);
@@ -127,7 +127,7 @@ SELECT weight, refusal(format($$dp_logreg_train('february', 'ill', NULL, 1, prio
 SELECT dp_budget_create('months', epsilon => 100);
 SELECT dp_protect('january', 'months', unit => 'id', columns => '{age,gain,member,ward,ill}', domains => '{"gain": [0, 99999]}');
 CREATE TABLE paid AS SELECT dp_logreg_train('january', 'ill', '{age,ward}', 1, positive => 'yes', domains => '{"age": {"range": [20, 80], "knots": 5}}') AS model;
-CREATE TABLE again AS SELECT dp_logreg_train('january', 'ill', NULL, 1, 1e6, prior => model) AS model FROM paid;
+CREATE TABLE again AS SELECT dp_logreg_train('january', 'ill', NULL, 1, lambda => 1e6, prior => model) AS model FROM paid;
 SELECT distance(a.model, p.model) < 1e-3 AS near, a.model::jsonb -> 'features' = p.model::jsonb -> 'features' AS features,
   a.model::jsonb #> '{prior,ledger}' = p.model::jsonb -> 'ledger' AS ledger, a.model::jsonb #> '{prior,private}' AS private FROM again a, paid p;
 SELECT dp_logreg_tune('january', 'ill', NULL, 1, prior => model, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]') IS NOT NULL AS tuned FROM paid;

@@ -103,9 +103,9 @@ SELECT outcomes($$ dp_logreg_train('clinic.patients', ?) IS NOT NULL $$, $$
   'ill', '{age}', 1, domains => '{"age": [0, 150]}'
   'ill', '{age}', 1, domains => '{"age": {"categories": [1, 2]}}'
   'ill', '{ward}', 1, domains => '{"ward": ["A", "D"]}'
-  'ill', '{ward}', 1, domains => '{"ward": ["C", "A"]}' | 'ill', 'x', 1, dimension => 3
-  'ill', 'x', 1, norm => 3 | 'ill', 'x', 1, domains => '{"x": {"dimension": 2, "range": [0, 1]}}'
-  'ill', 'x', 1, norm => 1, dimension => 2 | 'ill', '{age}', 'Infinity'
+  'ill', '{ward}', 1, domains => '{"ward": ["C", "A"]}' | 'ill', 'x', 1, domains => '{"x": {"dimension": 3}}'
+  'ill', 'x', 1, domains => '{"x": {"norm": 3}}' | 'ill', 'x', 1, domains => '{"x": {"dimension": 2, "range": [0, 1]}}'
+  'ill', 'x', 1, domains => '{"x": {"dimension": 2, "norm": 1}}' | 'ill', '{age}', 'Infinity'
   'ill', '{age}', 1, neighbours => 'remove' | 'ill', '{age}', 1, unit => 'id'
   'ill', '{age}', 1, delta => 1e-6 $$);
 SELECT outcomes('?', $$
@@ -117,9 +117,9 @@ CREATE TEMP TABLE open_rows AS SELECT 1 AS age, true AS ill;
 SELECT count(*) AS charges, sum(epsilon) AS epsilon FROM dp_ledger WHERE budget = 'clinic' AND act = 'charge';
 
 -- What it would cost
-SELECT budget, epsilon_charged, delta_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 1, 300);
-SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 200, 300);
-SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('open_rows', 'ill', '{age}', 1, 300, domains => '{"age": [0, 2]}');
+SELECT budget, epsilon_charged, delta_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 1, rows => 300);
+SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 200, rows => 300);
+SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('open_rows', 'ill', '{age}', 1, rows => 300, domains => '{"age": [0, 2]}');
 
 -- The owner spends without a grant, and is charged as well
 RESET ROLE;
@@ -194,7 +194,7 @@ CREATE VIEW clinic.failing_where AS SELECT x, y FROM clinic.few WHERE 1 / (x - 5
 CREATE VIEW clinic.some AS SELECT x, y FROM clinic.few WHERE x < 7;
 SELECT dp_protect('clinic.' || v) FROM unnest('{left_out,failing,failing_where,some}'::text[]) v;
 SELECT v, m::jsonb ->> 'rows' AS rows, dp_predict_prob(m, r) > 0.8 AS learned
-  FROM (SELECT 5 AS x) r, unnest('{few,left_out,failing,failing_where,some}'::text[]) v, dp_logreg_train('clinic.' || v, 'y', 'x', 50, 0.01) m;
+  FROM (SELECT 5 AS x) r, unnest('{few,left_out,failing,failing_where,some}'::text[]) v, dp_logreg_train('clinic.' || v, 'y', 'x', 50, lambda => 0.01) m;
 -- what the table has, the view has: it takes no other budget or unit, and no
 -- columns
 SELECT outcomes($$ dp_protect('clinic.old', ?) $$, $$

@@ -375,7 +375,7 @@ CREATE OR REPLACE VIEW vault.late AS SELECT age, vault.peek_at(age) AS ill FROM 
 SELECT vault.trained('late');
 SET ROLE dperm_analyst;
 SELECT dp_logreg_train('vault.late', 'ill', 'age', 1);
-SELECT dp_cost('vault.late', 'ill', 'age', 1, 100);
+SELECT dp_cost('vault.late', 'ill', 'age', 1, rows => 100);
 RESET ROLE;
 -- what the planner runs: functions in indexes, statistics and the partition key;
 -- also if they come later
@@ -417,7 +417,7 @@ SELECT outcomes('dp_protect(''vault.?'')', 'dated | tagged | written');
 SET ROLE dperm_analyst;
 SET extra_float_digits = -15;
 SET bytea_output = escape;
-SELECT m::jsonb ->> 'rows' AS rows, dp_predict_prob(m, r) > 0.8 AS as_written FROM (SELECT 1.2 AS ratio) r, dp_logreg_train('vault.written', 'y', 'ratio', 50, 0.01) m;
+SELECT m::jsonb ->> 'rows' AS rows, dp_predict_prob(m, r) > 0.8 AS as_written FROM (SELECT 1.2 AS ratio) r, dp_logreg_train('vault.written', 'y', 'ratio', 50, lambda => 0.01) m;
 RESET extra_float_digits;
 RESET bytea_output;
 RESET ROLE;

@@ -26,31 +26,31 @@ CREATE TABLE domains AS SELECT '{"x": {"range": [[0, 1], [-5, 5], [10, 20]]}}'::
 SELECT max(distance(dp_encode(domains.x, boxes), dp_encode(abc, boxes))) < 1e-15 AS encoding FROM boxes, domains;
 CREATE FUNCTION as_numbers(OUT learner text, OUT same boolean, OUT single_precision boolean, OUT learnt boolean) RETURNS SETOF record LANGUAGE sql AS $$
   SELECT 'logreg', distance(m, numbers) < 1e-9, distance(m4, numbers) < 1e-6, dp_weights(m) <> '{0,0,0}' FROM (
-    SELECT dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.001, intercept => false, domains => x) AS m, dp_logreg_train('boxes', 'y', 'x4', 'Infinity', 0.001, intercept => false, domains => x4) AS m4,
-           dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.001, intercept => false, knots => 1, domains => abc) AS numbers FROM domains) s
+    SELECT dp_logreg_train('boxes', 'y', 'x', 'Infinity', lambda => 0.001, options => '{"intercept": false}', domains => x) AS m, dp_logreg_train('boxes', 'y', 'x4', 'Infinity', lambda => 0.001, options => '{"intercept": false}', domains => x4) AS m4,
+           dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', lambda => 0.001, options => '{"intercept": false}', knots => 1, domains => abc) AS numbers FROM domains) s
   UNION ALL SELECT 'svm', distance(m, numbers) < 1e-9, distance(m4, numbers) < 1e-6, dp_weights(m) <> '{0,0,0}' FROM (
-    SELECT dp_svm_train('boxes', 'y', 'x', 'Infinity', 0.01, intercept => false, domains => x) AS m, dp_svm_train('boxes', 'y', 'x4', 'Infinity', 0.01, intercept => false, domains => x4) AS m4,
-           dp_svm_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.01, intercept => false, knots => 1, domains => abc) AS numbers FROM domains) s
+    SELECT dp_svm_train('boxes', 'y', 'x', 'Infinity', lambda => 0.01, options => '{"intercept": false}', domains => x) AS m, dp_svm_train('boxes', 'y', 'x4', 'Infinity', lambda => 0.01, options => '{"intercept": false}', domains => x4) AS m4,
+           dp_svm_train('boxes', 'y', '{a,b,c}', 'Infinity', lambda => 0.01, options => '{"intercept": false}', knots => 1, domains => abc) AS numbers FROM domains) s
   UNION ALL SELECT 'kernel', distance(m, numbers) < 1e-9, distance(m4, numbers) < 1e-6, (dp_weights(m))[1] <> 0 FROM (
-    SELECT dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20, domains => x) AS m, dp_logreg_train('boxes', 'y', 'x4', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20, domains => x4) AS m4,
-           dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20, domains => abc) AS numbers FROM domains) s
+    SELECT dp_logreg_train('boxes', 'y', 'x', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 20}', domains => x) AS m, dp_logreg_train('boxes', 'y', 'x4', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 20}', domains => x4) AS m4,
+           dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 20}', domains => abc) AS numbers FROM domains) s
 $$;
 SELECT * FROM as_numbers();
 SET dperm.cache_memory = 0;
 SELECT * FROM as_numbers();
 RESET dperm.cache_memory;
 -- not vacuous: with other bounds it is another model
-SELECT distance(dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.001, domains => '{"x": {"range": [[0, 1], [-5, 5], [10, 21]]}}'), dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.001, domains => x)) > 1e-4 AS other FROM domains;
+SELECT distance(dp_logreg_train('boxes', 'y', 'x', 'Infinity', lambda => 0.001, domains => '{"x": {"range": [[0, 1], [-5, 5], [10, 21]]}}'), dp_logreg_train('boxes', 'y', 'x', 'Infinity', lambda => 0.001, domains => x)) > 1e-4 AS other FROM domains;
 -- one element is a number, also with an intercept and beside other columns
 SELECT distance(dp_logreg_train('boxes', 'y', 'one', 'Infinity', domains => '{"one": {"dimension": 1, "range": [10, 20]}}'), dp_logreg_train('boxes', 'y', 'c', 'Infinity', knots => 1, domains => '{"c": [10, 20]}')) = 0 AS alone,
        distance(dp_logreg_train('boxes', 'y', '{flag,one}', 'Infinity', domains => '{"one": {"range": [[10, 20]]}}'), dp_logreg_train('boxes', 'y', '{flag,c}', 'Infinity', knots => 1, domains => '{"c": [10, 20]}')) = 0 AS beside;
 -- with an intercept and other columns: the shares are those of the columns,
 -- divided among the elements
 CREATE TABLE models AS
-  SELECT 'alone' AS name, dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.01, domains => x) AS model FROM domains
-  UNION ALL SELECT 'beside', dp_logreg_train('boxes', 'y', '{flag,x,a}', 'Infinity', 0.01, knots => 1, domains => x || '{"a": [0, 1]}') FROM domains
-  UNION ALL SELECT 'cube', dp_svm_train('boxes', 'y', 'x', 'Infinity', 0.01, domains => '{"x": {"dimension": 3, "range": [-5, 20]}}')
-  UNION ALL SELECT 'kernel', dp_svm_train('boxes', 'y', '{x,flag}', 'Infinity', 0.01, kernel => 'cauchy', kernel_features => 10, domains => x) FROM domains;
+  SELECT 'alone' AS name, dp_logreg_train('boxes', 'y', 'x', 'Infinity', lambda => 0.01, domains => x) AS model FROM domains
+  UNION ALL SELECT 'beside', dp_logreg_train('boxes', 'y', '{flag,x,a}', 'Infinity', lambda => 0.01, knots => 1, domains => x || '{"a": [0, 1]}') FROM domains
+  UNION ALL SELECT 'cube', dp_svm_train('boxes', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"dimension": 3, "range": [-5, 20]}}')
+  UNION ALL SELECT 'kernel', dp_svm_train('boxes', 'y', '{x,flag}', 'Infinity', lambda => 0.01, kernel => 'cauchy', options => '{"kernel_features": 10}', domains => x) FROM domains;
 CREATE FUNCTION model(text) RETURNS dp_model LANGUAGE sql STABLE AS 'SELECT model FROM models WHERE name = $1';
 SELECT max(distance(dp_encode(model('alone'), boxes), ARRAY[(2 * a - 1) / sqrt(6), b / 5 / sqrt(6), ((c - 15) / 5) / sqrt(6), 1 / sqrt(2)])) < 1e-15 AS alone,
        max(distance(dp_encode(model('beside'), boxes), ARRAY[CASE WHEN flag THEN 0.5 ELSE -0.5 END, (2 * a - 1) / sqrt(12), b / 5 / sqrt(12), ((c - 15) / 5) / sqrt(12), a - 0.5, 0.5])) < 1e-15 AS beside,
@@ -92,26 +92,25 @@ SELECT id, distance(dp_encode(domains.x, h), dp_encode(domains.x, r)) < 1e-15 AS
   FROM domains, hostile h, LATERAL (SELECT (id, read_as, NULL)::hostile AS r) s ORDER BY id;
 CREATE TABLE bad AS SELECT i % 3 = 0 AS y, x, x::float4[] AS x4 FROM generate_series(1, 7) i, (SELECT x FROM hostile WHERE NOT coalesce(x && '{1e308,-1e308,5e-324}', false)) h UNION ALL SELECT y, x, x4 FROM boxes;
 CREATE TABLE good AS SELECT i % 3 = 0 AS y, read_as AS x FROM generate_series(1, 7) i, (SELECT read_as FROM hostile WHERE NOT coalesce(x && '{1e308,-1e308,5e-324}', false)) h UNION ALL SELECT y, x FROM boxes;
-SELECT distance(dp_logreg_train('bad', 'y', 'x', 'Infinity', 0.01, domains => x), dp_logreg_train('good', 'y', 'x', 'Infinity', 0.01, domains => x)) < 1e-9 AS trained,
-       distance(dp_logreg_train('bad', 'y', 'x4', 'Infinity', 0.01, domains => x4), dp_logreg_train('good', 'y', 'x', 'Infinity', 0.01, domains => x)) < 1e-6 AS single_precision FROM domains;
+SELECT distance(dp_logreg_train('bad', 'y', 'x', 'Infinity', lambda => 0.01, domains => x), dp_logreg_train('good', 'y', 'x', 'Infinity', lambda => 0.01, domains => x)) < 1e-9 AS trained,
+       distance(dp_logreg_train('bad', 'y', 'x4', 'Infinity', lambda => 0.01, domains => x4), dp_logreg_train('good', 'y', 'x', 'Infinity', lambda => 0.01, domains => x)) < 1e-6 AS single_precision FROM domains;
 SELECT count(m) AS trained, bool_and(m::text !~ 'NaN|Infinity') AS finite FROM domains, LATERAL (
-  SELECT dp_logreg_train('bad', 'y', 'x', e, method => o, domains => x) FROM (VALUES (1e-6), (1), (500)) v(e), (VALUES ('objective'), ('output')) w(o)
-  UNION ALL SELECT dp_svm_train('bad', 'y', 'x', 1, kernel => 'matern', kernel_features => 10, domains => x)) s(m);
+  SELECT dp_logreg_train('bad', 'y', 'x', e, options => jsonb_build_object('method', o), domains => x) FROM (VALUES (1e-6), (1), (500)) v(e), (VALUES ('objective'), ('output')) w(o)
+  UNION ALL SELECT dp_svm_train('bad', 'y', 'x', 1, kernel => 'matern', options => '{"kernel_features": 10}', domains => x)) s(m);
 
 -- Domains that the catalog declares; arguments take precedence
 CREATE TABLE declared (y boolean, x float8[] CHECK (cardinality(x) = 3 AND -5 <= ALL (x) AND 20 >= ALL (x)));
 INSERT INTO declared SELECT y, x FROM boxes;
 SELECT outcomes($$ dp_logreg_train('declared', 'y', 'x', ?)::jsonb -> 'features' $$, $$
-  1 | 1, norm => 30 | 1, dimension => 2 | 1, domains => '{"x": {"norm": 30}}'
+  1 | 1, domains => '{"x": {"norm": 30}}' | 1, domains => '{"x": {"dimension": 2}}' | 1, domains => '{"x": {"norm": 30}}'
   1, domains => '{"x": {"range": [0, 1]}}' $$);
 SELECT outcomes('dp_logreg_train(?)', $$
-  'declared', 'y', 'x', 1, norm => 1, domains => '{"x": {"range": [0, 1]}}'
-  'boxes', 'y', 'x', 1, dimension => 3, domains => '{"x": {"dimension": 3, "range": [0, 1]}}'
-  'boxes', 'y', '{x,flag}', 1, norm => 1, domains => '{"x": {"dimension": 3, "range": [0, 1]}}' $$);
+  'declared', 'y', 'x', 1, domains => '{"x": {"range": [0, 1], "norm": 1}}'
+  'boxes', 'y', '{x,flag}', 1, domains => '{"x": {"dimension": 3, "range": [0, 1], "norm": 1}}' $$);
 
 -- Aggregates, by way of dp_encode; tuning; evaluation
 SELECT distance(dp_logreg(y, dp_encode('{"x": {"range": [[0, 1], [-5, 5], [10, 20]]}}'::jsonb, boxes), 'Infinity', '{"lambda": 0.001, "intercept": false}'),
-                dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.001, intercept => false, knots => 1, domains => '{"a": [0, 1], "b": [-5, 5], "c": [10, 20]}')) < 1e-9 AS aggregate FROM boxes;
+                dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', lambda => 0.001, options => '{"intercept": false}', knots => 1, domains => '{"a": [0, 1], "b": [-5, 5], "c": [10, 20]}')) < 1e-9 AS aggregate FROM boxes;
 ALTER TABLE boxes ADD PRIMARY KEY (id);
 SELECT dp_logreg_tune('boxes', 'y', 'x', 1, candidates => '[{"lambda": 0.1}, {"lambda": 1}, {"kernel": "gaussian", "kernel_features": 10}]', domains => x)::jsonb #> '{features,0,range}' AS tuned FROM domains;
 SELECT metric, abs(value - (SELECT avg((dp_predict(model('alone'), boxes) = y)::int) FROM boxes)) < 1e-9 AS as_counted FROM dp_evaluate(model('alone'), 'boxes', epsilon => 'Infinity') WHERE metric = 'accuracy'

@@ -127,10 +127,10 @@ CROSS JOIN LATERAL (
 	SELECT 'train' AS how,
 		CASE WHEN loss = 'logistic' THEN
 			dp_logreg_train('reference_rows', 'y', 'x', 'Infinity', lambda => r.lambda,
-				intercept => r.intercept, norm => 1.5)
+				options => jsonb_build_object('intercept', r.intercept), domains => '{"x": {"norm": 1.5}}')
 		ELSE
 			dp_svm_train('reference_rows', 'y', 'x', 'Infinity', lambda => r.lambda,
-				intercept => r.intercept, norm => 1.5, loss => r.loss, h => r.h)
+				options => jsonb_strip_nulls(jsonb_build_object('intercept', r.intercept, 'loss', r.loss, 'h', r.h)), domains => '{"x": {"norm": 1.5}}')
 		END AS model
 	UNION ALL
 	SELECT 'aggregate',

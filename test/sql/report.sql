@@ -12,7 +12,7 @@ CREATE TABLE patients (id int PRIMARY KEY, age int CHECK (age BETWEEN 0 AND 120)
 INSERT INTO patients SELECT i, i % 100, (ARRAY['north', 'south'])[1 + i % 2], i % 3 = 0, '08:00', '1950-01-01', i % 100 > 50 FROM generate_series(1, 2000) i;
 CREATE TABLE models (name text, model dp_model);
 INSERT INTO models SELECT 'curves', dp_logreg_train('patients', 'ill', '{age,ward,smoker,at,born}', 1, knots => 4);
-INSERT INTO models SELECT 'lines', dp_svm_train('patients', 'ill', '{age,ward,smoker}', 1, delta => 1e-6, method => 'output', knots => 1, neighbours => 'remove');
+INSERT INTO models SELECT 'lines', dp_svm_train('patients', 'ill', '{age,ward,smoker}', 1, delta => 1e-6, options => '{"method": "output"}', knots => 1, neighbours => 'remove');
 INSERT INTO models SELECT 'persons', dp_logreg_train('patients', 'ill', '{age,ward}', 1, unit => 'id', prior => (SELECT dp_logreg_train('patients', 'ill', '{age,ward}', 'Infinity')));
 INSERT INTO models SELECT 'exact', dp_logreg_train('patients', 'ill', '{age}', 'Infinity');
 INSERT INTO models SELECT 'kernel', dp_logreg_train('patients', 'ill', '{age}', 20, kernel => 'gaussian');

@@ -26,11 +26,11 @@ INSERT INTO patients
          timestamp '2020-01-01' + (i % 366) * interval '1 day', (ARRAY['A1', 'B22'])[1 + i / 3 % 2], ARRAY[sin(i), cos(i) / 2], sin(i * i) > 0
   FROM generate_series(1, 100) i;
 CREATE TABLE models AS
-  SELECT 'logreg' AS name, dp_logreg_train('patients', 'sick', '{age,bmi,ward,smoker,admitted,code,x}', 'Infinity', 0.001, knots => 1) AS model
-  UNION ALL SELECT 'svm', dp_svm_train('patients', 'sick', '{ward,x,age}', 'Infinity', 0.01, knots => 1)
-  UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{age,bmi,ward,x}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20)
+  SELECT 'logreg' AS name, dp_logreg_train('patients', 'sick', '{age,bmi,ward,smoker,admitted,code,x}', 'Infinity', lambda => 0.001, knots => 1) AS model
+  UNION ALL SELECT 'svm', dp_svm_train('patients', 'sick', '{ward,x,age}', 'Infinity', lambda => 0.01, knots => 1)
+  UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{age,bmi,ward,x}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 20}')
   UNION ALL SELECT 'array', dp_logreg(sick, x, 'Infinity', '{"lambda": 0.01, "dimension": 2}') FROM patients
-  UNION ALL SELECT 'vector', dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.01);
+  UNION ALL SELECT 'vector', dp_logreg_train('patients', 'sick', 'x', 'Infinity', lambda => 0.01);
 CREATE FUNCTION model(text) RETURNS dp_model LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT model FROM models WHERE name = $1';
 
 -- The three functions agree with each other, with the vector behind them, and
@@ -194,7 +194,7 @@ SELECT max(distance) < 1e-12 AS by_hand FROM patients p, LATERAL (
   SELECT greatest(abs(v[1] - (least(age, 100) / 50.0 - 1) / sqrt(2)), abs(v[2] - CASE WHEN smoker THEN 1 ELSE -1 END / sqrt(2))) AS distance
   FROM dp_encode('{"smoker": null, "age": [0, 100]}'::jsonb, p) v) s;
 SELECT bool_and(dp_encode('{"age": null, "bmi": null, "ward": null, "smoker": null, "admitted": null, "code": null, "x": null}'::jsonb, p) = dp_encode(m, p)) AS as_a_model
-  FROM patients p, dp_logreg_train('patients', 'sick', '{age,bmi,ward,smoker,admitted,code,x}', 'Infinity', intercept => false, knots => 1) m;
+  FROM patients p, dp_logreg_train('patients', 'sick', '{age,bmi,ward,smoker,admitted,code,x}', 'Infinity', options => '{"intercept": false}', knots => 1) m;
 SELECT dp_encode('{"x": {"norm": 2}}'::jsonb, p) = ARRAY[x[1] / 2, x[2] / 2] AS vector, dp_encode('{"ward": ["oncology"]}'::jsonb, p) AS ward, dp_encode('{"code": null}'::jsonb, p) AS code
   FROM patients p WHERE id = 5;
 SELECT bool_and(ARRAY[f[4], f[1], f[2], f[3]] = p) AS of_a_view FROM (
@@ -204,7 +204,7 @@ CREATE VIEW one_ward AS SELECT * FROM patients WHERE ward = current_setting('tes
 CREATE FUNCTION trained(ward ward) RETURNS dp_model LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('test.ward', ward::text, false);
-  RETURN dp_logreg_train('one_ward', 'sick', '{age,smoker}', 'Infinity', 0.01, intercept => false, knots => 1);
+  RETURN dp_logreg_train('one_ward', 'sick', '{age,smoker}', 'Infinity', lambda => 0.01, options => '{"intercept": false}', knots => 1);
 END $$;
 SELECT ward, count(*), (SELECT max(abs(v - w)) < 1e-9 FROM unnest(dp_weights(trained(ward)),
          dp_weights(dp_logreg(sick, dp_encode('{"age": null, "smoker": null}'::jsonb, p), 'Infinity', '{"lambda": 0.01, "intercept": false}'))) u(v, w)) AS as_by_train

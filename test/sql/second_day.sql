@@ -136,7 +136,7 @@ SELECT call, tried(call) FROM unnest(ARRAY[$$dp_logreg_train('labels', 'price', 
 -- a positive value and classes are in the list, which has two values or more
 SELECT label, positive, tried(format('dp_logreg_train(%L, %L, %L, 1, positive => %L)', 'labels', label, 'a', positive))
 FROM (VALUES ('code', '2'), ('code', '9'), ('share', '0.10'), ('share', '1'), ('grade', 'Yes '), ('grade', 'yes'), ('version', '5')) v (label, positive);
-SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '9', domains => '{"code": [1, 6]}')$$), tried($$dp_logreg_train('labels', 'code', '{a}', 1, classes => '{1,5,7}')$$),
+SELECT tried($$dp_logreg_train('labels', 'code', '{a}', 1, positive => '9', domains => '{"code": [1, 6]}')$$), tried($$dp_logreg_train('labels', 'code', '{a}', 1, domains => '{"code": {"categories": ["1", "5", "7"]}}')$$),
 	tried($$dp_logreg_train('labels', 'y', '{cost}', 1)$$);
 -- the same candidate twice
 SELECT tried($$dp_logreg_tune('labels', 'y', '{a}', 1, candidates => '[{}, {}]')$$);

@@ -74,9 +74,9 @@ BEGIN
     EXECUTE 'SELECT dp_svm(y, x, $1, $2) FROM one' INTO result USING epsilon,
       jsonb_build_object('lambda', t.lambda, 'dimension', t.k, 'intercept', false, 'method', way, 'loss', t.loss, 'h', t.h);
   ELSIF t.loss = 'logistic' THEN
-    result := dp_logreg_train('one', 'y', 'x', epsilon, t.lambda, way, intercept => false, dimension => t.k);
+    result := dp_logreg_train('one', 'y', 'x', epsilon, lambda => t.lambda, options => jsonb_strip_nulls(jsonb_build_object('method', way, 'intercept', false)), domains => jsonb_build_object('x', jsonb_build_object('dimension', t.k)));
   ELSE
-    result := dp_svm_train('one', 'y', 'x', epsilon, t.lambda, way, intercept => false, dimension => t.k, loss => t.loss, h => t.h);
+    result := dp_svm_train('one', 'y', 'x', epsilon, lambda => t.lambda, options => jsonb_strip_nulls(jsonb_build_object('method', way, 'intercept', false, 'loss', t.loss, 'h', t.h)), domains => jsonb_build_object('x', jsonb_build_object('dimension', t.k)));
   END IF;
   RETURN result;
 END $$;

@@ -47,7 +47,7 @@ DECLARE
 BEGIN
   EXECUTE 'CREATE VIEW tried_view AS ' || query;
   BEGIN
-    PERFORM dp_logreg_train('tried_view', 'y', 'a', 1, 0.1, domains => '{"a": [-1, 1]}');
+    PERFORM dp_logreg_train('tried_view', 'y', 'a', 1, lambda => 0.1, domains => '{"a": [-1, 1]}');
     message := 'steady';
   EXCEPTION WHEN OTHERS THEN
     message := CASE WHEN SQLERRM ~ 'volatile' THEN 'volatile' WHEN SQLERRM ~ 'order in which' THEN 'order' WHEN SQLERRM ~ 'reads data that can change' THEN 'changes' ELSE SQLERRM END;

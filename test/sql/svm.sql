@@ -30,16 +30,16 @@ $$;
 -- The calls of a first day
 SELECT outcomes($$ weights(dp_svm_train('letters', ?)) $$, $$
   'vowel', 'x', 'Infinity'
-  label => 'vowel', features => '{x}', epsilon => 'Infinity', loss => 'huber', h => 0.5
-  'vowel', ARRAY['x'], 'Infinity', loss => 'smooth_hinge' | 'vowel', 'x', 'Infinity', h => 0.1
-  'vowel', 'x', 'Infinity', lambda => 0.1, intercept => false
-  'vowel', 'x', 'Infinity', norm => 3, dimension => 4
-  'vowel', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 4, NULL, NULL, NULL, NULL, NULL, NULL, 'smooth_hinge', 0.3 $$);
+  label => 'vowel', features => '{x}', epsilon => 'Infinity', options => '{"loss": "huber", "h": 0.5}'
+  'vowel', ARRAY['x'], 'Infinity', options => '{"loss": "smooth_hinge"}' | 'vowel', 'x', 'Infinity', options => '{"h": 0.1}'
+  'vowel', 'x', 'Infinity', lambda => 0.1, options => '{"intercept": false}'
+  'vowel', 'x', 'Infinity', domains => '{"x": {"dimension": 4, "norm": 3}}'
+  'vowel', 'x', 'Infinity', '{"x": {"dimension": 4, "norm": 2}}', NULL, 'replace', 'true', 0, 0.1, options => '{"method": "output", "analysis": "paper", "intercept": false, "loss": "smooth_hinge", "h": 0.3}' $$);
 
 -- Twice the same, and the same from the aggregate
 SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text = dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text AS deterministic,
        distance(dp_svm_train('letters', 'vowel', 'x', 'Infinity'), (SELECT dp_svm(vowel, x, 'Infinity') FROM letters)) < 1e-9 AS aggregate,
-       distance(dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.01, loss => 'smooth_hinge', h => 0.2),
+       distance(dp_svm_train('letters', 'vowel', 'x', 'Infinity', lambda => 0.01, options => '{"loss": "smooth_hinge", "h": 0.2}'),
                 (SELECT dp_svm(vowel, x, 'Infinity', '{"lambda": 0.01, "loss": "smooth_hinge", "h": 0.2}') FROM letters)) < 1e-9 AS with_options;
 
 -- By hand: one row, one coordinate. At the minimum lambda f = -slope(f); for
@@ -49,11 +49,11 @@ CREATE TABLE one AS SELECT true AS vowel, ARRAY[1.0::float8] AS x;
 ALTER TABLE one ADD CHECK (cardinality(x) = 1);
 SELECT loss, h, lambda, round(f::numeric, 6) AS f, abs(lambda * f + loss_slope(loss, f, h)) < 1e-9 AS stationary
   FROM (VALUES ('huber'), ('smooth_hinge')) a(loss), (VALUES (0.01), (0.5), (1)) b(h), (VALUES (0.001), (1), (1.7), (4)) c(lambda),
-  LATERAL (SELECT (dp_weights(dp_svm_train('one', 'vowel', 'x', 'Infinity', lambda, intercept => false, loss => loss, h => h)))[1]) s(f)
+  LATERAL (SELECT (dp_weights(dp_svm_train('one', 'vowel', 'x', 'Infinity', lambda => lambda, options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'loss', loss, 'h', h)))))[1]) s(f)
   ORDER BY loss, h, lambda;
 SELECT lambda, f = round(((1 + 0.5) / (1 + 2 * 0.5 * lambda))::numeric, 9) AS parabola, f = round((1 / lambda)::numeric, 9) AS line
   FROM (VALUES (0.001), (1), (1.7), (4)) c(lambda),
-  LATERAL (SELECT round((dp_weights(dp_svm_train('one', 'vowel', 'x', 'Infinity', lambda, intercept => false)))[1]::numeric, 9)) s(f);
+  LATERAL (SELECT round((dp_weights(dp_svm_train('one', 'vowel', 'x', 'Infinity', lambda => lambda, options => '{"intercept": false}')))[1]::numeric, 9)) s(f);
 
 -- The gradient over a whole table, in SQL
 CREATE FUNCTION gradient(model dp_model) RETURNS float8 LANGUAGE sql AS $$
@@ -68,7 +68,7 @@ CREATE FUNCTION gradient(model dp_model) RETURNS float8 LANGUAGE sql AS $$
   SELECT sqrt(sum((g + (model::jsonb ->> 'lambda')::float8 * w) ^ 2))
   FROM sums JOIN unnest(dp_weights(model)) WITH ORDINALITY v(w, k) USING (k)
 $$;
-SELECT loss, h, count(*), bool_and(gradient(dp_svm_train('letters', 'vowel', 'x', 'Infinity', lambda, loss => loss, h => h)) < 1e-7) AS stationary
+SELECT loss, h, count(*), bool_and(gradient(dp_svm_train('letters', 'vowel', 'x', 'Infinity', lambda => lambda, options => jsonb_strip_nulls(jsonb_build_object('loss', loss, 'h', h)))) < 1e-7) AS stationary
   FROM (VALUES ('huber'), ('smooth_hinge')) a(loss), (VALUES (0.01), (0.5), (1)) b(h),
   (VALUES (1e-10), (1e-6), (1e-3), (1), (10)) v(lambda) GROUP BY loss, h ORDER BY loss, h;
 
@@ -76,10 +76,10 @@ SELECT loss, h, count(*), bool_and(gradient(dp_svm_train('letters', 'vowel', 'x'
 SELECT m ->> 'kind' AS kind, m ->> 'loss' AS loss, m -> 'h' AS h, m -> 'private' AS private, m -> 'rows' AS rows, m -> 'epsilon' AS epsilon,
        m -> 'lambda' AS lambda, m ->> 'method' AS method, m ->> 'analysis' AS analysis, m -> 'dimension' AS dimension, m #> '{features,0,dimension}' AS length
   FROM (SELECT dp_svm_train('letters', 'vowel', 'x', 0.5)::jsonb
-        UNION ALL SELECT dp_svm_train('letters', 'vowel', 'x', 1, 0.25, loss => 'smooth_hinge', h => 0.25)::jsonb
-        UNION ALL SELECT dp_svm_train('letters', 'vowel', 'x', 2, 0.25, method => 'output')::jsonb
-        UNION ALL SELECT dp_svm_train('letters', 'vowel', 'x', 4, 0.25, analysis => 'paper')::jsonb
-        UNION ALL SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.25)::jsonb) s(m);
+        UNION ALL SELECT dp_svm_train('letters', 'vowel', 'x', 1, lambda => 0.25, options => '{"loss": "smooth_hinge", "h": 0.25}')::jsonb
+        UNION ALL SELECT dp_svm_train('letters', 'vowel', 'x', 2, lambda => 0.25, options => '{"method": "output"}')::jsonb
+        UNION ALL SELECT dp_svm_train('letters', 'vowel', 'x', 4, lambda => 0.25, options => '{"analysis": "paper"}')::jsonb
+        UNION ALL SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity', lambda => 0.25)::jsonb) s(m);
 SELECT dp_guarantee(dp_svm_train('letters', 'vowel', 'x', 'Infinity')) ~ '^NOT PRIVATE' AS says_so,
        dp_guarantee(dp_svm_train('letters', 'vowel', 'x', 1)) !~ 'NOT PRIVATE' AS private;
 
@@ -87,16 +87,16 @@ SELECT dp_guarantee(dp_svm_train('letters', 'vowel', 'x', 'Infinity')) ~ '^NOT P
 SELECT method, analysis, loss, count(DISTINCT m::text) AS different, bool_and(finite) AS finite, bool_and(on_grid) AS on_grid
   FROM (VALUES ('objective', 'sharp'), ('objective', 'paper'), ('output', 'sharp')) v(method, analysis), (VALUES ('huber'), ('smooth_hinge')) a(loss),
   generate_series(1, 5) i,
-  LATERAL (SELECT dp_svm_train('letters', 'vowel', 'x', 0.5 + 0 * i, method => method, analysis => analysis, loss => loss)) s(m),
+  LATERAL (SELECT dp_svm_train('letters', 'vowel', 'x', 0.5 + 0 * i, options => jsonb_strip_nulls(jsonb_build_object('method', method, 'analysis', analysis, 'loss', loss)))) s(m),
   LATERAL (SELECT bool_and(w BETWEEN -1e300 AND 1e300) AS finite, bool_and(w / grid = floor(w / grid)) AS on_grid
            FROM unnest(dp_weights(m)) w, LATERAL (SELECT (m::jsonb ->> 'grid')::float8 AS grid) g) c
   GROUP BY method, analysis, loss ORDER BY 1, 2, 3;
-SELECT distance(dp_svm_train('letters', 'vowel', 'x', 500, 0.1), dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.1)) < 0.05 AS objective,
-       distance(dp_svm_train('letters', 'vowel', 'x', 500, 0.1, 'output'), dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.1)) < 0.05 AS output;
+SELECT distance(dp_svm_train('letters', 'vowel', 'x', 500, lambda => 0.1), dp_svm_train('letters', 'vowel', 'x', 'Infinity', lambda => 0.1)) < 0.05 AS objective,
+       distance(dp_svm_train('letters', 'vowel', 'x', 500, lambda => 0.1, options => '{"method": "output"}'), dp_svm_train('letters', 'vowel', 'x', 'Infinity', lambda => 0.1)) < 0.05 AS output;
 
 -- It predicts, but gives no probability
 SELECT sum((dp_predict(m, x) = vowel)::int) AS right FROM letters,
-  (SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity', 1e-6) AS m OFFSET 0) s;
+  (SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity', lambda => 1e-6) AS m OFFSET 0) s;
 \set VERBOSITY terse
 SELECT dp_predict_prob(dp_svm_train('letters', 'vowel', 'x', 1), '{1,2,3,4}');
 
@@ -104,7 +104,7 @@ SELECT dp_predict_prob(dp_svm_train('letters', 'vowel', 'x', 1), '{1,2,3,4}');
 CREATE TABLE real_letters AS SELECT vowel, x::float4[] AS x FROM letters;
 ALTER TABLE real_letters ADD CHECK (cardinality(x) = 4);
 CREATE VIEW some_letters AS SELECT vowel, x::float8[] AS x FROM real_letters;
-SELECT distance(dp_svm_train('real_letters', 'vowel', 'x', 'Infinity'), dp_svm_train('some_letters', 'vowel', 'x', 'Infinity', dimension => 4)) < 1e-9 AS same;
+SELECT distance(dp_svm_train('real_letters', 'vowel', 'x', 'Infinity'), dp_svm_train('some_letters', 'vowel', 'x', 'Infinity', domains => '{"x": {"dimension": 4}}')) < 1e-9 AS same;
 
 DROP VIEW some_letters;
 DROP TABLE letters, one, real_letters;

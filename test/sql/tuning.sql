@@ -28,7 +28,7 @@ $$;
 -- range is not
 SELECT m -> 'tuning' #- '{chosen}' AS tuning, m -> 'tuning' -> 'chosen' -> 'lambda' = m -> 'lambda' AS chosen, m -> 'private' AS private, m -> 'epsilon' AS epsilon,
        (m ->> 'lambda')::float8 IN (0.001, 0.1, 10) AS lambda, (m ->> 'rows')::int BETWEEN 150 AND 350 AS a_quarter
-FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1, candidates => '[{"lambda": 0.001}, {"lambda": 0.1}, {"lambda": 10}]', dimension => 2)::jsonb AS m OFFSET 0) s;
+FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1, candidates => '[{"lambda": 0.001}, {"lambda": 0.1}, {"lambda": 10}]', domains => '{"x": {"dimension": 2}}')::jsonb AS m OFFSET 0) s;
 SELECT m -> 'tuning' #- '{chosen}' AS tuning, m ->> 'kind' AS kind, m ->> 'loss' AS loss
 FROM (SELECT dp_svm_tune('visits', 'ill', '{x}', 1, candidates => '[{"lambda": 0.001}, {"lambda": 0.1}]', selection => 'exponential')::jsonb AS m OFFSET 0) s;
 SELECT m -> 'tuning' #- '{chosen}' AS tuning,
@@ -88,7 +88,7 @@ FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', candidates => '[{"
 -- storage, prediction
 CREATE TABLE tuned AS
   SELECT 'private' AS way, dp_logreg_tune('visits', 'ill', '{x,age}', 'Infinity', domains => '{"x": {"dimension": 2}}', candidates => '[{"lambda": 0.0001}, {"lambda": 100}]') AS m
-  UNION ALL SELECT 'noisy', dp_svm_tune('visits', 'ill', 'x', 1, candidates => '[{"lambda": 1e-5, "kernel": "cauchy", "kernel_features": 8}, {"norm": 2.5}]');
+  UNION ALL SELECT 'noisy', dp_svm_tune('visits', 'ill', 'x', 1, candidates => '[{"lambda": 1e-5, "kernel": "cauchy", "kernel_features": 8}, {"intercept": false}]');
 SELECT way, m::text::dp_model::text = m::text AS text, m::jsonb::dp_model::jsonb = m::jsonb AS jsonb,
        dp_guarantee(m::jsonb::dp_model) = dp_guarantee(m) AS guarantee, dp_weights(m::jsonb::dp_model) = dp_weights(m) AS weights,
        dperm.dperm_model_send(m::text::dp_model) = dperm.dperm_model_send(m) AS binary
@@ -150,9 +150,9 @@ SET dperm.cache_memory = 0;
 CREATE TABLE many AS SELECT i AS id, sin(i * 7) > 0.3 AS y, ARRAY[sin(i * 7), cos(i)]::vec2 AS x FROM generate_series(1, 9000) i;
 ALTER TABLE many ADD PRIMARY KEY (id);
 SELECT (m ->> 'rows')::int BETWEEN 4200 AND 4800 AS half, m -> 'tuning' -> 'rows' AS rows
-FROM (SELECT dp_logreg_tune('many', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]', kernel => 'gaussian', kernel_features => 600)::jsonb AS m OFFSET 0) s;
+FROM (SELECT dp_logreg_tune('many', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]', kernel => 'gaussian', options => '{"kernel_features": 600}')::jsonb AS m OFFSET 0) s;
 SELECT (m ->> 'rows')::int BETWEEN 4200 AND 4800 AS half, m -> 'tuning' -> 'rows' AS rows
-FROM (SELECT dp_logreg_tune('many', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]', kernel => 'gaussian', kernel_features => 600, identity => 'id')::jsonb AS m OFFSET 0) s;
+FROM (SELECT dp_logreg_tune('many', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]', kernel => 'gaussian', options => '{"kernel_features": 600}', identity => 'id')::jsonb AS m OFFSET 0) s;
 DROP TABLE many;
 RESET dperm.cache_memory;
 
@@ -264,17 +264,17 @@ SELECT dp_logreg_tune('unlabelled', l, 'x', 1, candidates => '[{"lambda": 0.1}, 
 -- no rows, and too few
 CREATE TABLE nobody (ill boolean, x float8[], id integer, nr serial UNIQUE);
 SELECT outcomes('dp_?', $$
-  logreg_tune('nobody', 'ill', 'x', 1, dimension => 2)
-  svm_tune('nobody', 'ill', 'x', 1, dimension => 3, identity => 'nr') $$);
+  logreg_tune('nobody', 'ill', 'x', 1, domains => '{"x": {"dimension": 2}}')
+  svm_tune('nobody', 'ill', 'x', 1, domains => '{"x": {"dimension": 3}}', identity => 'nr') $$);
 INSERT INTO nobody SELECT true, '{1,2}', i FROM generate_series(1, 3) i;
-SELECT tune($$ 'nobody', 'ill', 'x', 1, dimension => 2 $$);
+SELECT tune($$ 'nobody', 'ill', 'x', 1, domains => '{"x": {"dimension": 2}}' $$);
 -- hostile rows raise nothing
 INSERT INTO nobody SELECT i % 2 = 0, CASE i % 9 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{NaN,1}' WHEN 3 THEN '{Infinity,-Infinity}' WHEN 4 THEN '{NULL,1}'
   WHEN 5 THEN '{{1,2},{3,4}}' WHEN 6 THEN '{1,2,3}' WHEN 7 THEN '{1e308,-1e308}' ELSE '{0.5,0.1}' END::float8[], CASE WHEN i % 5 > 0 THEN i END FROM generate_series(1, 900) i;
 SELECT tunes('dp_?)', $$
-  logreg_tune('nobody', 'ill', 'x', 1, dimension => 2
-  logreg_tune('nobody', 'ill', 'x', 1, dimension => 2, candidates => '[{"lambda": 0.1}]', identity => 'nr'
-  svm_tune('nobody', 'ill', 'x', 'Infinity', dimension => 2, candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]', kernel => 'matern', kernel_features => 10 $$);
+  logreg_tune('nobody', 'ill', 'x', 1, domains => '{"x": {"dimension": 2}}'
+  logreg_tune('nobody', 'ill', 'x', 1, domains => '{"x": {"dimension": 2}}', candidates => '[{"lambda": 0.1}]', identity => 'nr'
+  svm_tune('nobody', 'ill', 'x', 'Infinity', domains => '{"x": {"dimension": 2}}', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]', kernel => 'matern', options => '{"kernel_features": 10}' $$);
 -- features of any name
 CREATE TABLE "odd names" AS SELECT id AS ctid_, ill AS "lab""el", x[1] AS label, x[2] AS "T", age AS t, age AS s FROM visits;
 SELECT tune($$ '"odd names"', 'lab"el', '{label,t,T,s}', 1, domains => '{"label": [-1, 1], "T": [-1, 1], "t": [0, 100], "s": [0, 100]}' $$);
@@ -294,21 +294,20 @@ SELECT tunes($$ dp_logreg_tune('visits', ?) $$, $$
   'ill', 'x', 1, lambda => 0.1
   'ill', 'x', 1, lambda => 0.1, candidates => '[{}, {"method": "output"}, {"lambda": 1}]' $$);
 SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, candidates => ?) $$, $$
-  '[{"lambda": 0}, {"lambda": 0.1}]' | '[{"lambda": 0}, {"lambda": 0.1}]', method => 'output'
+  '[{"lambda": 0}, {"lambda": 0.1}]' | '[{"lambda": 0}, {"lambda": 0.1}]', options => '{"method": "output"}'
   (SELECT jsonb_agg(jsonb_build_object('lambda', 0.1 * i)) FROM generate_series(1, 65) i)
   '[]' | '{"lambda": 1}' | '3' | 'null' | '[0.1, 0.2]' | '[[{"lambda": 0.1}]]' | '[{"lamda": 0.1}]'
   '[{"lambda": "0.1"}]' | '[{"lambda": null}]' | '[{"lambda": -1}]' | '[{"lambda": 1e400}]'
   '[{"lambda": {"a": 1}}]' | '[{"epsilon": 100}]' | '[{"positive": "true"}]' | '[{"loss": "huber"}]'
   '[{"gamma": 2}]' | '[{"kernel": "polynomial"}]' | '[{}, {"method": "neither"}]'
-  '[{"dimension": 2}, {"dimension": 3}, {"norm": 3, "intercept": false}]'
-  '[{"dimension": 2}, {"lambda": 0.1}]'
+  '[{"dimension": 2}]' | '[{"norm": 3, "intercept": false}]' | '[{"knots": 1}, {"intercept": false}]' | '[{"intercept": true}, {"lambda": 0.1}]'
   ('[{"lambda": 0.1' || repeat('0', 2000) || '1}]')::jsonb $$);
 SELECT tunes($$ dp_svm_tune('visits', 'ill', 'x', 1, ?) $$, $$
   candidates => '[{"h": 7}]' | candidates => '[{"loss": "logistic"}]'
-  loss => 'smooth_hinge', h => 0.1, candidates => '[{"h": 0.2}, {"loss": "huber"}, {}]' $$);
+  options => '{"loss": "smooth_hinge", "h": 0.1}', candidates => '[{"h": 0.2}, {"loss": "huber"}, {}]' $$);
 -- a grid that would go beyond the largest lambda ends there
 CREATE TABLE small AS SELECT ill, x FROM visits WHERE id <= 120;
-SELECT dp_logreg_tune('small', 'ill', 'x', 1e-6, kernel => 'gaussian', kernel_features => 2400, candidates => NULL)::jsonb -> 'lambda' <= '1e9' AS within;
+SELECT dp_logreg_tune('small', 'ill', 'x', 1e-6, kernel => 'gaussian', options => '{"kernel_features": 2400}', candidates => NULL)::jsonb -> 'lambda' <= '1e9' AS within;
 DROP TABLE small;
 SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, selection => ?) $$,
   $$ 'best' | '' | NULL $$);
@@ -366,8 +365,3 @@ DROP MATERIALIZED VIEW stored;
 DROP TABLE visits, ring, tuned, keys, parts, mine, heir, ancestor, unlabelled, nobody, "odd names";
 DROP FUNCTION tune, tunes, chosen;
 DROP DOMAIN vec2;
--- Each candidate sees vectors whole, whatever the first one needs of them
-CREATE TABLE twelve AS SELECT i % 2 = 0 AS y, (SELECT array_agg(CASE WHEN k = 12 AND i % 2 = 0 THEN 0.9 WHEN k = 12 THEN -0.9 ELSE 0 END) FROM generate_series(1, 12) k)::float8[] AS x FROM generate_series(1, 300) i;
-SELECT c::jsonb -> 'dimension' AS chosen, count(*) FROM generate_series(1, 5) i,
-  LATERAL (SELECT dp_logreg_tune('twelve', 'y', 'x', 'Infinity', candidates => '[{"dimension": 2, "lambda": 0.01}, {"dimension": 12, "lambda": 0.01}]') AS c WHERE i > 0) s GROUP BY 1;
-DROP TABLE twelve;

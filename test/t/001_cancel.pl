@@ -39,19 +39,19 @@ my $parallel = 'SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; '
   . "SET parallel_leader_participation = off; SET dperm.cache_memory = 0; DO \$\$ BEGIN PERFORM set_config('test.leader', pg_backend_pid()::text, false); END \$\$";
 my %training = (
 	'solver of dp_logreg_train' =>
-	  [ '', "SELECT dp_logreg_train('wide', 'y', 'x', 'Infinity', 1e-6, dimension => 4900)" ],
+	  [ '', "SELECT dp_logreg_train('wide', 'y', 'x', 'Infinity', lambda => 1e-6, domains => '{\"x\": {\"dimension\": 4900}}')" ],
 	'passes of dp_svm_train' =>
-	  [ '', "SELECT dp_svm_train('long', 'y', 'x', 0.1, dimension => 2)" ],
+	  [ '', "SELECT dp_svm_train('long', 'y', 'x', 0.1, domains => '{\"x\": {\"dimension\": 2}}')" ],
 	'rows of dp_logreg' =>
 	  [ "SET dperm.cache_memory = '4GB'", "SELECT dp_logreg(y, NULL::float8[], 0.1, '{\"lambda\": 0.1, \"dimension\": 1}') FROM long" ],
 	'solver of dp_logreg' =>
 	  [ '', "SELECT dp_logreg(y, x, 'Infinity', '{\"lambda\": 1e-6, \"dimension\": 4900}') FROM wide" ],
 	'rows of persons on their way to a file' =>
-	  [ 'SET dperm.cache_memory = 0', "SELECT dp_logreg_train('long', 'y', 'x', 0.1, dimension => 2, unit => 'p')" ],
+	  [ 'SET dperm.cache_memory = 0', "SELECT dp_logreg_train('long', 'y', 'x', 0.1, domains => '{\"x\": {\"dimension\": 2}}', unit => 'p')" ],
 	'solver over a file' =>
-	  [ 'SET dperm.cache_memory = 0', "SELECT dp_logreg_train('wide', 'y', 'x', 'Infinity', 1e-6, dimension => 4900, unit => 'p')" ],
+	  [ 'SET dperm.cache_memory = 0', "SELECT dp_logreg_train('wide', 'y', 'x', 'Infinity', lambda => 1e-6, domains => '{\"x\": {\"dimension\": 4900}}', unit => 'p')" ],
 	'parallel workers' =>
-	  [ $parallel, "SELECT dp_logreg_train('slow', 'y', 'x', 0.1, dimension => 1)" ]);
+	  [ $parallel, "SELECT dp_logreg_train('slow', 'y', 'x', 0.1, domains => '{\"x\": {\"dimension\": 1}}')" ]);
 
 # Start a session that trains, then says that it still works.
 sub start_training
@@ -134,7 +134,7 @@ foreach my $what (sort keys %training)
 	nothing_left($what);
 }
 
-is( $node->safe_psql('postgres', "SELECT dp_logreg_train('slow_rows', 'y', 'x', 1, dimension => 1)::jsonb -> 'rows'"),
+is( $node->safe_psql('postgres', "SELECT dp_logreg_train('slow_rows', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 1}}')::jsonb -> 'rows'"),
 	'100000', 'training works after all this');
 $node->stop;
 

@@ -20,12 +20,12 @@ $node->safe_psql(
 	CREATE TABLE models (id int PRIMARY KEY, model dp_model, made dp_model[] DEFAULT '{}');
 	INSERT INTO models
 	  SELECT i, CASE i % 3
-	    WHEN 0 THEN dp_logreg_train('people', 'y', 'x', 0.01 * i, method => (ARRAY['objective', 'output'])[1 + i % 2])
-	    WHEN 1 THEN dp_svm_train('people', 'y', 'x', i, loss => (ARRAY['huber', 'smooth_hinge'])[1 + i % 2], norm => i / 3.0)
-	    ELSE dp_logreg_train('people', 'y', 'x', 'Infinity', 1.0 / (i * i), intercept => i % 2 = 0) END
+	    WHEN 0 THEN dp_logreg_train('people', 'y', 'x', 0.01 * i, options => jsonb_build_object('method', (ARRAY['objective', 'output'])[1 + i % 2]))
+	    WHEN 1 THEN dp_svm_train('people', 'y', 'x', i, options => jsonb_build_object('loss', (ARRAY['huber', 'smooth_hinge'])[1 + i % 2]), domains => jsonb_build_object('x', jsonb_build_object('norm', i / 3.0)))
+	    ELSE dp_logreg_train('people', 'y', 'x', 'Infinity', lambda => 1.0 / (i * i), options => jsonb_build_object('intercept', i % 2 = 0)) END
 	  FROM generate_series(1, 30) i;
 	-- a large one, stored out of line, and none
-	INSERT INTO models SELECT 31, dp_logreg_train('people', 'y', 'x', 1, dimension => 1000);
+	INSERT INTO models SELECT 31, dp_logreg_train('people', 'y', 'x', 1, kernel => 'gaussian', options => '{"kernel_features": 1000}');
 	INSERT INTO models VALUES (32, NULL);
 	-- columns whose names and categories need quotes of every kind
 	CREATE TYPE public."Stufe ""1""" AS ENUM ('a,b', 'it''s', '{"x": [1]}', 'größer', E'tab\tand\nline', E'\\\\');
@@ -38,7 +38,7 @@ $node->safe_psql(
 	  FROM generate_series(1, 100) i;
 	INSERT INTO models
 	  SELECT 33 + k, dp_logreg_train('public."Odd ""rows"""', 'y', NULL, (ARRAY[0.5, 'Infinity'])[1 + k % 2], kernel => (ARRAY['linear', 'gaussian', 'cauchy', 'matern'])[1 + k],
-	    kernel_features => CASE WHEN k > 0 THEN 10 * k END, kernel_seed => CASE WHEN k > 0 THEN -9223372036854775808 + k END,
+	    options => jsonb_strip_nulls(jsonb_build_object('kernel_features', CASE WHEN k > 0 THEN 10 * k END, 'kernel_seed', CASE WHEN k > 0 THEN -9223372036854775808 + k END)),
 	    domains => jsonb_build_object('a"b\\c{}', jsonb_build_array('', '"', E'\\\\', '日', E'\n'), 'x y', '{"dimension": 2, "norm": 1.5}'::jsonb))
 	  FROM generate_series(0, 3) k;
 	UPDATE models SET made = ARRAY[model, model];

@@ -26,9 +26,9 @@ sub train_in_session
 	$node->safe_psql(
 		'postgres', qq{
 		INSERT INTO models (how, model)
-		  SELECT '$how', dp_logreg_train('people', 'y', 'x', 1, 0.1) UNION ALL
-		  SELECT '$how', dp_logreg_train('people', 'y', 'x', 1, 0.1, 'output') UNION ALL
-		  SELECT '$how', dp_svm_train('people', 'y', 'x', 1, 0.1) UNION ALL
+		  SELECT '$how', dp_logreg_train('people', 'y', 'x', 1, lambda => 0.1) UNION ALL
+		  SELECT '$how', dp_logreg_train('people', 'y', 'x', 1, lambda => 0.1, options => '{"method": "output"}') UNION ALL
+		  SELECT '$how', dp_svm_train('people', 'y', 'x', 1, lambda => 0.1) UNION ALL
 		  SELECT '$how', (SELECT dp_logreg(y, x, 1, '{"lambda": 0.1, "dimension": 2}') FROM people) UNION ALL
 		  SELECT '$how', (SELECT dp_svm(y, x, 1, '{"lambda": 0.1, "dimension": 2}') FROM people)});
 }
@@ -61,7 +61,7 @@ is( $node->safe_psql('postgres',
 		'SELECT count(*), count(DISTINCT w) FROM models, unnest(dp_weights(model)) w'),
 	'375|375', 'no weight twice');
 is( $node->safe_psql('postgres', q{
-	SELECT count(DISTINCT dp_logreg_train('people', 'y', 'x', 'Infinity', 0.1)::text) FROM generate_series(1, 5)}),
+	SELECT count(DISTINCT dp_logreg_train('people', 'y', 'x', 'Infinity', lambda => 0.1)::text) FROM generate_series(1, 5)}),
 	'1', 'without noise always the same');
 
 $node->stop;

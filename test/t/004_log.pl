@@ -22,10 +22,10 @@ $node->safe_psql(
 my $train = q{
 	SELECT 'model' FROM (
 	  SELECT dp_logreg_train('hostile', 'y', 'x', 0.1) UNION ALL
-	  SELECT dp_logreg_train('hostile', 'y', 'x', 'Infinity', 1e-10) UNION ALL
-	  SELECT dp_logreg_train('hostile', 't', 'x', 1e-6, positive => 'secret-7', method => 'output') UNION ALL
-	  SELECT dp_svm_train('hostile', 'y', 'x', 1, loss => 'smooth_hinge') UNION ALL
-	  SELECT dp_logreg_train('hostile', 'y', 'x', 1, dimension => 2000) UNION ALL
+	  SELECT dp_logreg_train('hostile', 'y', 'x', 'Infinity', lambda => 1e-10) UNION ALL
+	  SELECT dp_logreg_train('hostile', 't', 'x', 1e-6, positive => 'secret-7', options => '{"method": "output"}') UNION ALL
+	  SELECT dp_svm_train('hostile', 'y', 'x', 1, options => '{"loss": "smooth_hinge"}') UNION ALL
+	  SELECT dp_logreg_train('hostile', 'y', 'x', 1, kernel => 'gaussian', options => '{"kernel_features": 2000}') UNION ALL
 	  SELECT dp_logreg(y, x, 1, '{"dimension": 2}') FROM hostile UNION ALL
 	  SELECT dp_svm(t, x, 1, '{"lambda": 0.1, "positive": "secret-7", "dimension": 2}') FROM hostile) s(m) WHERE m IS NOT NULL};
 
@@ -69,7 +69,7 @@ foreach my $text ($err, $log)
 # The plan of a pass holds the weights, before any noise. Whoever trains may
 # have plans printed, but not these.
 my $plans = "SET client_min_messages = log; SET debug_print_plan = on; SET debug_print_rewritten = on; SET debug_print_parse = on; SET dperm.cache_memory = 0";
-my ($status, $out, $message) = $node->psql('postgres', "$plans; SELECT dp_logreg_train('hostile', 'y', 'x', 1, dimension => 2000)::jsonb -> 'rows'");
+my ($status, $out, $message) = $node->psql('postgres', "$plans; SELECT dp_logreg_train('hostile', 'y', 'x', 1, kernel => 'gaussian', options => '{\"kernel_features\": 2000}')::jsonb -> 'rows'");
 is($out, '440', 'trained while plans are shown');
 my $moments = $node->safe_psql('postgres', "SELECT 'dperm.dperm_moments'::regtype::oid");
 like($message, qr/:consttype \d/, 'the plan of the call is shown');

@@ -51,7 +51,7 @@ $node->safe_psql(
 	CREATE TABLE people (LIKE ordinary, PRIMARY KEY (id));
 	CREATE VIEW many AS SELECT *, $bits FROM people;
 	CREATE VIEW sorted AS SELECT * FROM people ORDER BY c, x;
-	CREATE TABLE models AS SELECT dp_logreg_train('ordinary', 'y', 'x', 1, dimension => 3) AS lone,
+	CREATE TABLE models AS SELECT dp_logreg_train('ordinary', 'y', 'x', 1, domains => '{"x": {"dimension": 3}}') AS lone,
 	  dp_svm_train('ordinary', 'y', '$features', 1, domains => '$domains') AS wide;
 	-- many passes: more rows than a training keeps
 	CREATE TABLE easy AS SELECT id, id % 2 = 0 AS y, id % 2 AS k FROM generate_series(1, 52000) id;
@@ -96,22 +96,22 @@ my %hostile = map { @$_ } @hostile;
 # All calls that read rows of people: SELECT lists first, which are also
 # explained
 my @models = (
-	"dp_logreg_train('people', 'y', 'x', 1, dimension => 3)",
-	"dp_logreg_train('people', 'y', 'x4', 1, dimension => 3, intercept => false)",
-	"dp_logreg_train('people', 'y', 'x', 0.1, method => 'output', norm => 3, dimension => 3)",
-	"dp_logreg_train('people', 'y8', 'x', 1, 0.01, analysis => 'paper', dimension => 3)",
+	"dp_logreg_train('people', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}')",
+	"dp_logreg_train('people', 'y', 'x4', 1, domains => '{\"x4\": {\"dimension\": 3}}', options => '{\"intercept\": false}')",
+	"dp_logreg_train('people', 'y', 'x', 0.1, options => '{\"method\": \"output\"}', domains => '{\"x\": {\"dimension\": 3, \"norm\": 3}}')",
+	"dp_logreg_train('people', 'y8', 'x', 1, lambda => 0.01, options => '{\"analysis\": \"paper\"}', domains => '{\"x\": {\"dimension\": 3}}')",
 	"dp_logreg_train('people', 'yn', '$features', 1, domains => '$domains')",
-	"dp_logreg_train('people', 'y', '$features', 1, 1e-10, domains => '$domains', analysis => 'paper')",
-	"dp_logreg_train('people', 'yt', '{c,p,e,a}', 2, positive => 'yes', kernel => 'gaussian', gamma => 2, kernel_features => 10, domains => '{\"c\": [\"red\"], \"p\": [\"ab\"], \"a\": [0, 1]}')",
-	"dp_logreg_train('people', 'ye', 'x', 1, positive => 'high', kernel => 'laplacian', kernel_features => 10, dimension => 3)",
+	"dp_logreg_train('people', 'y', '$features', 1, lambda => 1e-10, domains => '$domains', options => '{\"analysis\": \"paper\"}')",
+	"dp_logreg_train('people', 'yt', '{c,p,e,a}', 2, positive => 'yes', kernel => 'gaussian', gamma => 2, options => '{\"kernel_features\": 10}', domains => '{\"c\": [\"red\"], \"p\": [\"ab\"], \"a\": [0, 1]}')",
+	"dp_logreg_train('people', 'ye', 'x', 1, positive => 'high', kernel => 'laplacian', options => '{\"kernel_features\": 10}', domains => '{\"x\": {\"dimension\": 3}}')",
 	"dp_logreg_train('people', 'y', NULL::text, 1)",
-	"dp_logreg_train('people', 'y', 'x', 'Infinity', 1e-10, dimension => 3)",
+	"dp_logreg_train('people', 'y', 'x', 'Infinity', lambda => 1e-10, domains => '{\"x\": {\"dimension\": 3}}')",
 	"dp_logreg_train('people', 'y', '{a}', 1e-6, domains => '{\"a\": [0, 1]}')",
-	"dp_svm_train('people', 'y', 'x', 1, dimension => 3)",
-	"dp_svm_train('people', 'yn', 'x4', 1, method => 'output', loss => 'smooth_hinge', h => 0.1, dimension => 3)",
-	"dp_svm_train('people', 'y8', '$features', 20, domains => '$domains', analysis => 'paper', h => 0.01)",
-	"dp_svm_train('people', 'y', '{a,n,d,ts,b}', 1, kernel => 'cauchy', kernel_features => 10, domains => '{\"a\": [0, 1], \"n\": [0, 1], \"d\": [\"2000-01-01\", \"2020-01-01\"], \"ts\": [\"2000-01-01\", \"2020-01-01\"]}')",
-	"dp_svm_train('sorted', 'y', 'x', 1, dimension => 3)",
+	"dp_svm_train('people', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}')",
+	"dp_svm_train('people', 'yn', 'x4', 1, options => '{\"method\": \"output\", \"loss\": \"smooth_hinge\", \"h\": 0.1}', domains => '{\"x4\": {\"dimension\": 3}}')",
+	"dp_svm_train('people', 'y8', '$features', 20, domains => '$domains', options => '{\"analysis\": \"paper\", \"h\": 0.01}')",
+	"dp_svm_train('people', 'y', '{a,n,d,ts,b}', 1, kernel => 'cauchy', options => '{\"kernel_features\": 10}', domains => '{\"a\": [0, 1], \"n\": [0, 1], \"d\": [\"2000-01-01\", \"2020-01-01\"], \"ts\": [\"2000-01-01\", \"2020-01-01\"]}')",
+	"dp_svm_train('sorted', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}')",
 	"dp_logreg_train('many', 'yt', NULL::text, 1, positive => 'yes', domains => '$domains')");
 my @aggregates = (
 	"dp_logreg(y, x, 1, '{\"dimension\": 3}')",
@@ -128,7 +128,7 @@ my @tables = (
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(wide, 'people', 'yn', 1, bins => 10)",
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(lone, 'sorted', 'y8', 1)",
 	"SELECT position, column_name, value, '<<' || weight || '>>' FROM dp_coefficients(dp_svm_train('people', 'y', '$features', 1, domains => '$domains')) ORDER BY position",
-	"SELECT pg_column_size(m), length(dperm.dperm_model_send(m)), cardinality(dp_weights(m)), dp_guarantee(m) FROM dp_logreg_train('people', 'y', 'x', 1, dimension => 3) m",
+	"SELECT pg_column_size(m), length(dperm.dperm_model_send(m)), cardinality(dp_weights(m)), dp_guarantee(m) FROM dp_logreg_train('people', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}') m",
 	# predictions on rows without a usable value are NULL, for those who can
 	# read the rows
 	"SELECT count(coalesce(dp_predict(wide, r), true)), count(coalesce(dp_decision(wide, r), 0)), count(dp_encode(wide, r)), count(coalesce(dp_predict_prob(lone, r), 0)) FROM models, people r",
@@ -137,21 +137,21 @@ my @tables = (
 	# portions are drawn at random, and their sizes with them: every number is
 	# released
 	map { "SELECT '##' || m || '##' AS model, m::jsonb -> 'tuning' AS tuning FROM $_ m" } (
-		"dp_logreg_tune('people', 'y', 'x', 1, candidates => '[{\"lambda\": 0.1}]', dimension => 3)",
+		"dp_logreg_tune('people', 'y', 'x', 1, candidates => '[{\"lambda\": 0.1}]', domains => '{\"x\": {\"dimension\": 3}}')",
 		"dp_svm_tune('people', 'yt', '$features', 1, domains => '$domains', positive => 'yes', candidates => '[{\"lambda\": 1, \"kernel\": \"matern\", \"kernel_features\": 10}]', selection => 'exponential')",
-		"dp_logreg_tune('sorted', 'yn', 'x4', 1, candidates => '[{\"lambda\": 0.1}]', identity => 'id', dimension => 3)"));
+		"dp_logreg_tune('sorted', 'yn', 'x4', 1, candidates => '[{\"lambda\": 0.1}]', identity => 'id', domains => '{\"x4\": {\"dimension\": 3}}')"));
 
 # Calls that fail, each for a reason of its own that is not in the rows
 my @errors = (
-	"SELECT dp_logreg_train('people', 'y', 'x', 0, dimension => 3)",
-	"SELECT dp_logreg_train('people', 'y', 'x', 1, 1e-300, method => 'output', dimension => 3)",
-	"SELECT dp_logreg_train('people', 'yt', 'x', 1, dimension => 3)",
-	"SELECT dp_logreg_train('people', 'ye', 'x', 1, positive => 'none', dimension => 3)",
+	"SELECT dp_logreg_train('people', 'y', 'x', 0, domains => '{\"x\": {\"dimension\": 3}}')",
+	"SELECT dp_logreg_train('people', 'y', 'x', 1, lambda => 1e-300, options => '{\"method\": \"output\"}', domains => '{\"x\": {\"dimension\": 3}}')",
+	"SELECT dp_logreg_train('people', 'yt', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}')",
+	"SELECT dp_logreg_train('people', 'ye', 'x', 1, positive => 'none', domains => '{\"x\": {\"dimension\": 3}}')",
 	"SELECT dp_logreg_train('people', 'y', '{a,x}', 1)",
-	"SELECT dp_logreg_train('people', 'y', 'x', 1, dimension => 5000)",
-	"SELECT dp_svm_train('people', 'c', 'x', 1, dimension => 3)",
-	"SELECT dp_logreg_tune('sorted', 'y', 'x', 1, dimension => 3)",
-	"SELECT dp_svm_tune('people', 'y', 'x', 1, identity => 'g', dimension => 3)",
+	"SELECT dp_logreg_train('people', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 5000}}')",
+	"SELECT dp_svm_train('people', 'c', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}')",
+	"SELECT dp_logreg_tune('sorted', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}')",
+	"SELECT dp_svm_tune('people', 'y', 'x', 1, identity => 'g', domains => '{\"x\": {\"dimension\": 3}}')",
 	"SELECT * FROM models, dp_evaluate(lone, 'people', 'c', 1)",
 	"SELECT dp_logreg(y, c, 1) FROM people",
 	"SELECT dp_logreg(y, x, 1) OVER () FROM people",
@@ -219,7 +219,7 @@ sub sweep
 		ORDER BY 1});
 	my @settings = (split(/\n/, $settings), "SET search_path = ''", "SET DateStyle = 'SQL, DMY'", "SET TimeZone = 'Pacific/Apia'");
 	my $calls = join(";\n",
-		"SELECT public.dp_logreg_train('public.sorted', 'y', 'x', 1, dimension => 3) IS NOT NULL",
+		"SELECT public.dp_logreg_train('public.sorted', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}') IS NOT NULL",
 		"SELECT count(*) FROM public.models, public.dp_roc(wide, 'public.people', 'yn', 1, bins => 10)");
 	my $name = sub { $_[0] =~ /^SET (\S+)/; $1 };
 	return $psql . "SET client_min_messages = debug5;\n"
@@ -360,7 +360,7 @@ foreach my $case (@hostile)
 # row is different, plans are shown, which could hold weights, and every switch
 # of ours is on.
 my $categories = join(', ', 0 .. 39);
-my $large = "dp_logreg_train('large', 'y', '{k}', 10, 1e-8, domains => '{\"k\": {\"categories\": [$categories]}}')";
+my $large = "dp_logreg_train('large', 'y', '{k}', 10, lambda => 1e-8, domains => '{\"k\": {\"categories\": [$categories]}}')";
 my @ours = split(/\n/, $node->safe_psql(
 		'postgres', q{
 		LOAD 'dperm';
@@ -381,7 +381,7 @@ same($steps{hard}, $steps{easy}, 'other number of steps');
 # the memory of a sort in a view.
 my %memory = (
 	'vector out of line' => "$psql SET enable_sort = off;\n$analyze SELECT g, dp_logreg(y, x, 1, '{\"dimension\": 3}') FROM people GROUP BY g;\n",
-	'wide vector' => "$psql SET trace_sort = on;\nSET client_min_messages = log;\nSELECT dp_logreg_train('sorted', 'y', 'x', 1, dimension => 3) IS NOT NULL;\n");
+	'wide vector' => "$psql SET trace_sort = on;\nSET client_min_messages = log;\nSELECT dp_logreg_train('sorted', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}') IS NOT NULL;\n");
 put_row('id = id');
 %ordinary = map { $_ => { observe($memory{$_}) } } keys %memory;
 foreach my $row (sort keys %memory)

@@ -182,7 +182,7 @@ fails('owner', "SELECT dp_protect('h.visits', 'nothing')", qr/^42704: budget "no
 fails('owner', "SELECT dp_protect('h.nothing', 'patients')", qr/^42P01: relation "h.nothing" does not exist \(Write the name as in FROM/);
 fails('owner', "CREATE SEQUENCE h.s; SELECT dp_protect('h.s', 'patients')", qr/^42809: .*\(It must be a table/);
 fails('owner', "SELECT dp_logreg_train('h.nothing', 'ill', 'age', 1)", qr/\(Write the name as in FROM/);
-fails('owner', "SELECT dp_logreg_train(NULL, 'ill', 'age', 1)", qr/\(source is a table or view/);
+fails('owner', "SELECT dp_logreg_train(NULL, 'ill', 'age', 1)", qr/\(relation is a table or view/);
 fails('owner', "BEGIN; SELECT dp_budget_create('new', 1); SELECT dp_budget_charge('new', 0.1)", qr/^42704: budget "new" does not exist .*committed before/);
 
 # ---- typed tables

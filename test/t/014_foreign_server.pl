@@ -40,13 +40,13 @@ $far->safe_psql('postgres', qq{
 my $rows = q{
 	SELECT i % 3 = 0 AS y, (ARRAY['red', 'green', 'blue', 'grey', NULL])[1 + i * 7 % 5]::color AS e,
 	  (ARRAY['low', 'high'])[1 + i % 2]::grade AS g, (ARRAY['Köln', 'Paris', 'Rome', NULL])[1 + i % 4] AS c, (ARRAY['ab', 'cd', 'ef'])[1 + i % 3]::char(4) AS p,
-	  i % 4 = 1 AS b, i % 100 AS n, sin(i) AS f, (i % 17)::numeric / 16 AS m, date '2020-01-01' + i % 300 AS d, timestamp '2020-01-01' + i * interval '1 hour' AS t,
+	  i % 4 = 1 AS b, i % 100 AS n, sin(i) AS f, ((i % 17)::numeric / 16)::numeric(6,4) AS m, date '2020-01-01' + i % 300 AS d, timestamp '2020-01-01' + i * interval '1 hour' AS t,
 	  i % 3 AS k, ARRAY[sin(i), cos(2 * i), sin(i * i)] AS x, ARRAY[cos(i), sin(3 * i)]::float4[] AS x4,
 	  (ARRAY['red', 'green', 'blue'])[1 + i * i % 3]::color AS ye, format('00000000-0000-0000-0000-00000000000%s', i % 7)::uuid AS u, i AS id, i::int2 AS id2, i::int8 AS id8, 'word ' || i AS word, i::text AS digits, md5(i::text)::uuid AS guid,
 	  CASE WHEN i % 50 = 7 THEN 'NaN' WHEN i % 50 = 8 THEN NULL ELSE cos(i) END::float8 AS h,
 	  coalesce((ARRAY['green', 'blue'])[1 + i % 7], 'red')::color AS rare
 	FROM generate_series(1, 2000) i};
-my $columns = 'y boolean, e color, g grade, c text, p char(4), b boolean, n integer, f float8, m numeric, d date, t timestamp, k integer, x float8[], x4 float4[], ye color, u uuid, id integer, id2 smallint, id8 bigint, word text, digits text, guid uuid, h float8, rare color';
+my $columns = 'y boolean, e color, g grade, c text, p char(4), b boolean, n integer, f float8, m numeric(6,4), d date, t timestamp, k integer, x float8[], x4 float4[], ye color, u uuid, id integer, id2 smallint, id8 bigint, word text, digits text, guid uuid, h float8, rare color';
 my $domains = '{"e": ["blue", "red", "green", "violet"], "g": ["low", "high"], "c": ["Köln", "Paris", "Rome"], "p": ["ab", "cd"], "n": [0, 100], "f": [-1, 1], "m": [0, 1], '
   . '"d": ["2020-01-01", "2021-01-01"], "t": ["2020-01-01", "2020-04-01"], "x": {"dimension": 3, "norm": 2}, "x4": {"dimension": 2}}';
 
@@ -111,8 +111,8 @@ my @calls = (
 	['all columns', "'y', '{e,g,c,p,b,n,f,m,d,t,x,x4}', 'Infinity', domains => '$domains'"],
 	['an enum alone', "'y', 'e', 'Infinity', domains => '{\"e\": [\"blue\", \"red\", \"violet\"]}'"],
 	['a domain over an enum', "'y', '{g,n}', 'Infinity', domains => '{\"g\": [\"low\"], \"n\": [0, 100]}'"],
-	['an array alone', "'y', 'x', 'Infinity', dimension => 3"],
-	['a kernel', "'y', '{e,n}', 'Infinity', domains => '{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}', kernel => 'gaussian', kernel_features => 20"]);
+	['an array alone', "'y', 'x', 'Infinity', domains => '{\"x\": {\"dimension\": 3}}'"],
+	['a kernel', "'y', '{e,n}', 'Infinity', domains => '{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}', kernel => 'gaussian', options => '{\"kernel_features\": 20}'"]);
 for my $call (@calls)
 {
 	my ($what, $arguments) = @$call;
@@ -131,23 +131,23 @@ my @read_there = (
 	['an integer with a positive value', "'k', '{e,n}', 'Infinity', positive => '2', domains => '{\"e\": [\"green\", \"grey\"], \"n\": [0, 100]}'"],
 	['a numeric with a positive value', "'m', '{e,n}', 'Infinity', positive => '0.5', domains => '{\"e\": [\"green\", \"grey\"], \"n\": [0, 100]}'"],
 	['a boolean whose false is positive', "'y', '{e,n}', 'Infinity', positive => 'false', domains => '{\"e\": [\"green\", \"grey\"], \"n\": [0, 100]}'"],
-	['an array and a label of text', "'c', 'x', 'Infinity', positive => 'Paris', dimension => 3"],
+	['an array and a label of text', "'c', 'x', 'Infinity', positive => 'Paris', domains => '{\"x\": {\"dimension\": 3}}'"],
 	['numbers as categories', "'y', '{e,k}', 'Infinity', domains => '{\"e\": [\"green\", \"grey\"], \"k\": {\"categories\": [0, 1]}}'"],
 	['a uuid as categories', "'y', '{u,n}', 'Infinity', domains => '{\"u\": [\"00000000-0000-0000-0000-000000000001\", \"00000000-0000-0000-0000-000000000002\"], \"n\": [0, 100]}'"]);
 compare($_->[0], 'far_people', 'dp_logreg_train', $_->[1], '0', 'there') for @read_there;
 
 # Several classes and numbers, too. An enum is compared by its labels there.
-my $some = "domains => '{\"g\": [\"low\"], \"f\": [-1, 1]}'";
+my $some = '"g": ["low"], "f": [-1, 1]';
 my @kinds = (
-	['an enum as classes', "'e', '{g,f}', 'Infinity', 0.01, classes => '{grey,red,blue}', $some", 'dp_logreg_train', 'grey'],
-	['texts as classes', "'c', '{g,f}', 'Infinity', 0.01, classes => '{Rome,Köln,Oslo}', $some", 'dp_logreg_train', 'Köln'],
-	['char(n) as classes', "'p', '{g,f}', 'Infinity', 0.01, classes => '{ef,ab,cd}', $some", 'dp_logreg_train', 'ab'],
-	['integers as classes', "'k', '{g,f}', 'Infinity', 0.01, classes => '{2,0,1}', $some", 'dp_logreg_train', '2'],
-	['numerics as classes', "'m', '{g,f}', 'Infinity', 0.01, classes => '{0.5,0,1.00}', $some", 'dp_logreg_train', '0.5'],
-	['classes of arrays', "'e', 'x', 'Infinity', 0.01, classes => '{grey,red,blue}', dimension => 3", 'dp_logreg_train', 'red'],
-	['an integer as number', "'n', '{g,f}', 'Infinity', 0.01, bounds => '{5,80}', $some", 'dp_linreg_train'],
-	['a numeric as number', "'m', '{g,f}', 'Infinity', 0.01, bounds => '{0.1,1}', $some", 'dp_linreg_train'],
-	['a number of arrays', "'h', 'x', 'Infinity', 0.01, bounds => '{-0.5,0.5}', dimension => 3", 'dp_linreg_train']);
+	['an enum as classes', "'e', '{g,f}', 'Infinity', lambda => 0.01, domains => '{\"e\": [\"grey\", \"red\", \"blue\"], $some}'", 'dp_logreg_train', 'grey'],
+	['texts as classes', "'c', '{g,f}', 'Infinity', lambda => 0.01, domains => '{\"c\": [\"Rome\", \"Köln\", \"Oslo\"], $some}'", 'dp_logreg_train', 'Köln'],
+	['char(n) as classes', "'p', '{g,f}', 'Infinity', lambda => 0.01, domains => '{\"p\": [\"ef\", \"ab\", \"cd\"], $some}'", 'dp_logreg_train', 'ab'],
+	['integers as classes', "'k', '{g,f}', 'Infinity', lambda => 0.01, domains => '{\"k\": {\"categories\": [2, 0, 1]}, $some}'", 'dp_logreg_train', '2'],
+	['numerics as classes', "'m', '{g,f}', 'Infinity', lambda => 0.01, domains => '{\"m\": {\"categories\": [0.5, 0, 1]}, $some}'", 'dp_logreg_train', '0.5000'],
+	['classes of arrays', "'e', 'x', 'Infinity', lambda => 0.01, domains => '{\"e\": [\"grey\", \"red\", \"blue\"], \"x\": {\"dimension\": 3}}'", 'dp_logreg_train', 'red'],
+	['an integer as number', "'n', '{g,f}', 'Infinity', lambda => 0.01, domains => '{\"n\": [5, 80], $some}'", 'dp_linreg_train'],
+	['a numeric as number', "'m', '{g,f}', 'Infinity', lambda => 0.01, domains => '{\"m\": [0.1, 1], $some}'", 'dp_linreg_train'],
+	['a number of arrays', "'h', 'x', 'Infinity', lambda => 0.01, domains => '{\"h\": [-0.5, 0.5], \"x\": {\"dimension\": 3}}'", 'dp_linreg_train']);
 for my $kind (@kinds)
 {
 	my ($what, $arguments, $function) = @$kind;
@@ -201,19 +201,19 @@ for my $label ('k', 'm')
 }
 
 # and so do labels of other kinds; classes and bounds are looked up there
-$near->safe_psql('postgres', "CREATE FOREIGN TABLE other_labels (p text, k numeric, e text, b float8, n bigint, m float8, digits int, f float8) SERVER far OPTIONS (table_name 'people')");
-for my $call (["dp_logreg_train('other_labels', 'p', 'f', 1, classes => '{ab,cd,ef}'", qr/the columns of a pass do not match its request/],
-	["dp_logreg_train('other_labels', 'k', 'f', 1, classes => '{0,1,2}'", qr/the columns of a pass do not match its request/],
-	["dp_logreg_train('other_labels', 'e', 'f', 1, classes => '{red,green,blue}'", qr/the columns of a pass do not match its request/],
-	["dp_logreg_train('far_people', 'e', 'f', 1", qr/invalid input value for enum.*"violet"/],
-	["dp_linreg_train('other_labels', 'b', 'f', 1, bounds => '{0,1}'", qr/invalid input syntax for type double precision: "[tf]"/],
-	["dp_linreg_train('other_labels', 'digits', 'f', 1, bounds => '{0,1}'", qr/the label of a regression cannot be of type text/])
+$near->safe_psql('postgres', "CREATE FOREIGN TABLE other_labels (p text, k numeric(3,0), e text, b float8, n bigint, m float8, digits int, f float8) SERVER far OPTIONS (table_name 'people')");
+for my $call (["dp_logreg_train('other_labels', 'p', 'f', 1", '"p": ["ab", "cd", "ef"], ', qr/the columns of a pass do not match its request/],
+	["dp_logreg_train('other_labels', 'k', 'f', 1", '"k": {"categories": [0, 1, 2]}, ', qr/the columns of a pass do not match its request/],
+	["dp_logreg_train('other_labels', 'e', 'f', 1", '"e": ["red", "green", "blue"], ', qr/the columns of a pass do not match its request/],
+	["dp_logreg_train('far_people', 'e', 'f', 1", '', qr/invalid input value for enum.*"violet"/],
+	["dp_linreg_train('other_labels', 'b', 'f', 1", '"b": [0, 1], ', qr/invalid input syntax for type double precision: "[tf]"/],
+	["dp_linreg_train('other_labels', 'digits', 'f', 1", '"digits": [0, 1], ', qr/the label of a regression cannot be of type text/])
 {
-	my ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT $call->[0], domains => '{\"f\": [-1, 1]}')");
-	like($error, $call->[1], "$call->[0]: not the label that is there");
+	my ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT $call->[0], domains => '{$call->[1]\"f\": [-1, 1]}')");
+	like($error, $call->[2], "$call->[0]: not the label that is there");
 }
 # numbers of all types are read alike
-compare("$_ is of another type there", 'other_labels', 'dp_linreg_train', "'$_', 'f', 'Infinity', 0.01, bounds => '{0.1,20}', domains => '{\"f\": [-1, 1]}'", '0', 'there') for 'n', 'm';
+compare("$_ is of another type there", 'other_labels', 'dp_linreg_train', "'$_', 'f', 'Infinity', lambda => 0.01, domains => '{\"$_\": [0.1, 20], \"f\": [-1, 1]}'", '0', 'there') for 'n', 'm';
 
 # A database of another encoding has the same categories in other bytes
 $far->safe_psql('postgres', "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
@@ -233,7 +233,7 @@ $label =~ s/Paris/Köln/;
 ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $label)");
 like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'a positive value in UTF8, in passes');
 
-$label = "'c', 'n', 'Infinity', 0.01, classes => '{Paris,Rome,Oslo}', domains => '{\"n\": [0, 100]}'";
+$label = "'c', 'n', 'Infinity', lambda => 0.01, domains => '{\"c\": [\"Paris\", \"Rome\", \"Oslo\"], \"n\": [0, 100]}'";
 compare('classes in ASCII', 'latin_people', 'dp_logreg_train', $label, '0', 'there');
 $label =~ s/Oslo/Köln/;
 compare('classes in UTF8, in memory', 'latin_people', 'dp_logreg_train', $label, '64MB', 'here');

@@ -133,9 +133,9 @@ sub compare
 my $all = "'y', '{n,f,m,c,b,d,x}', 'Infinity', domains => '$domains'";
 my @calls = (
 	['raw columns', 'everyone', 'people', $all],
-	['vectors', 'everyone', 'people', "'y', 'x', 'Infinity', dimension => 3"],
-	['a kernel', 'everyone', 'people', "'y', '{n,f}', 'Infinity', domains => '{\"n\": [0, 100], \"f\": [-1, 1]}', kernel => 'gaussian', kernel_features => 20"],
-	['many columns', 'everyone_wide', 'wide', "'y', '{" . join(',', map { "w$_" } 1 .. 95) . "}', 'Infinity', 0.01, domains => '{" . join(', ', map { "\"w$_\": [-1, 1]" } 1 .. 95) . "}'"]);
+	['vectors', 'everyone', 'people', "'y', 'x', 'Infinity', domains => '{\"x\": {\"dimension\": 3}}'"],
+	['a kernel', 'everyone', 'people', "'y', '{n,f}', 'Infinity', domains => '{\"n\": [0, 100], \"f\": [-1, 1]}', kernel => 'gaussian', options => '{\"kernel_features\": 20}'"],
+	['many columns', 'everyone_wide', 'wide', "'y', '{" . join(',', map { "w$_" } 1 .. 95) . "}', 'Infinity', lambda => 0.01, domains => '{" . join(', ', map { "\"w$_\": [-1, 1]" } 1 .. 95) . "}'"]);
 for my $call (@calls)
 {
 	my ($what, $local, $source, $arguments) = @$call;
@@ -149,16 +149,16 @@ for my $call (@calls)
 compare('svm', 'everyone', 'people', $all, 'SET dperm.pull_memory = 0', 'there', 'dp_svm_train');
 # labels of several classes, and numbers; with many columns, numbers are read
 # there, and classes come here
-my $numbers = "'{\"n\": [0, 100], \"f\": [-1, 1], \"x\": {\"dimension\": 3}}'";
+my $numbers = '"n": [0, 100], "f": [-1, 1], "x": {"dimension": 3}';
 my $wide_features = join ',', map { "w$_" } 1 .. 94;
 my $wide_domains = join ', ', map { "\"w$_\": [-1, 1]" } 1 .. 94;
-my $wide_all = "'w95', '{$wide_features}', 'Infinity', 0.01, domains => '{$wide_domains}'";
+my $wide_all = "'w95', '{$wide_features}', 'Infinity', lambda => 0.01, domains => '{\"w95\": [-0.5, 1], $wide_domains}'";
 for my $settings ('SET dperm.pull_memory = 0', 'SET dperm.pull_memory = 0; SET dperm.cache_memory = 0')
 {
-	compare('classes', 'everyone', 'people', "'c', '{n,f,x}', 'Infinity', 0.01, classes => '{green,blue,red}', domains => $numbers", $settings, 'there');
-	compare('numbers', 'everyone', 'people', "'m', '{n,f,x}', 'Infinity', 0.01, bounds => '{0.1,1}', domains => $numbers", $settings, 'there', 'dp_linreg_train');
-	compare('numbers, many columns', 'everyone_wide', 'wide', "$wide_all, bounds => '{-0.5,1}'", $settings, 'there', 'dp_linreg_train');
-	compare('classes, many columns', 'everyone_wide', 'wide', "'class', '{$wide_features}', 'Infinity', 0.01, domains => '{$wide_domains}', classes => '{a,b,c}'", $settings, 'here');
+	compare('classes', 'everyone', 'people', "'c', '{n,f,x}', 'Infinity', lambda => 0.01, domains => '{\"c\": [\"green\", \"blue\", \"red\"], $numbers}'", $settings, 'there');
+	compare('numbers', 'everyone', 'people', "'m', '{n,f,x}', 'Infinity', lambda => 0.01, domains => '{\"m\": [0.1, 1], $numbers}'", $settings, 'there', 'dp_linreg_train');
+	compare('numbers, many columns', 'everyone_wide', 'wide', $wide_all, $settings, 'there', 'dp_linreg_train');
+	compare('classes, many columns', 'everyone_wide', 'wide', "'class', '{$wide_features}', 'Infinity', lambda => 0.01, domains => '{\"class\": [\"a\", \"b\", \"c\"], $wide_domains}'", $settings, 'here');
 }
 
 # one foreign table
@@ -335,16 +335,16 @@ compare('computed columns', 'local_computed', 'computed', "'y', 'g', 'Infinity',
 # ---- tuning and evaluation
 
 {
-	my ($out, $error) = run_here("SELECT dp_logreg_tune('people_0', 'y', 'x', 'Infinity', dimension => 3)");
+	my ($out, $error) = run_here("SELECT dp_logreg_tune('people_0', 'y', 'x', 'Infinity', domains => '{\"x\": {\"dimension\": 3}}')");
 	like($error, qr/the rows of "people_0" have no identity\nHINT:  Specify all columns of a key/, 'rows of a foreign table have no identity');
-	($out, $error) = run_here("SELECT dp_logreg_tune('people_0', 'y', 'x', 'Infinity', dimension => 3, identity => 'i')");
+	($out, $error) = run_here("SELECT dp_logreg_tune('people_0', 'y', 'x', 'Infinity', domains => '{\"x\": {\"dimension\": 3}}', identity => 'i')");
 	like($error, qr/column "i" does not identify rows: no constraint makes it unique and not null/, 'nor have its columns');
-	($out, $error) = run_here("SELECT dp_logreg_tune('people', 'y', 'x', 'Infinity', dimension => 3, identity => 'i')");
+	($out, $error) = run_here("SELECT dp_logreg_tune('people', 'y', 'x', 'Infinity', domains => '{\"x\": {\"dimension\": 3}}', identity => 'i')");
 	like($error, qr/column "i" does not identify rows: no constraint makes it unique and not null/, 'nor those of a table with foreign partitions');
-	($out, $error) = run_here("SELECT dp_logreg_tune('people', 'y', 'x', 'Infinity', dimension => 3)");
+	($out, $error) = run_here("SELECT dp_logreg_tune('people', 'y', 'x', 'Infinity', domains => '{\"x\": {\"dimension\": 3}}')");
 	like($error, qr/the rows of "people" have no identity\nHINT:  Specify all columns of a key/, 'rows of foreign partitions have no identity');
 	($out, $error) = run_here("SELECT (SELECT value FROM dp_evaluate(m, 'people', 'y', 'Infinity') WHERE metric = 'accuracy') = (SELECT value FROM dp_evaluate(m, 'everyone', 'y', 'Infinity') WHERE metric = 'accuracy')
-		FROM dp_logreg_train('people', 'y', 'x', 'Infinity', dimension => 3) m");
+		FROM dp_logreg_train('people', 'y', 'x', 'Infinity', domains => '{\"x\": {\"dimension\": 3}}') m");
 	is($out, 't', 'evaluation') or diag($error);
 }
 

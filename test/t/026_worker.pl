@@ -210,7 +210,7 @@ charged('dp_evaluate', 'kept');
 query("ALTER DATABASE postgres SET work_mem = '64kB'");
 is((as('ana', "SELECT count(*) FROM dp_roc((SELECT model FROM made), 'people', epsilon => 0.01, bins => 1000)"))[0], 1001, 'rows that do not fit into memory');
 charged('dp_roc', 'kept');
-is((as('ana', "CREATE TABLE ana.long AS SELECT 'x' AS note, i AS age FROM generate_series(1, 9) i; SET work_mem = '64MB'; SELECT count(*) FROM dp_evaluate((SELECT dp_logreg_train('ana.long', 'note', '{age}', 1, domains => '{\"age\": [0, 50]}', classes => array_agg(rpad(i::text, 1300, 'x'))) FROM generate_series(1, 100) i), 'people', epsilon => 0.01)"))[0],
+is((as('ana', "CREATE TABLE ana.long AS SELECT 'x' AS note, i AS age FROM generate_series(1, 9) i; SET work_mem = '64MB'; SELECT count(*) FROM dp_evaluate((SELECT dp_logreg_train('ana.long', 'note', '{age}', 1, domains => '{\"age\": [0, 50]}' || jsonb_build_object('note', jsonb_build_object('categories', array_agg(rpad(i::text, 1300, 'x'))))) FROM generate_series(1, 100) i), 'people', epsilon => 0.01)"))[0],
 	10303, 'rows that do not fit into temp_file_limit');
 charged('dp_evaluate', 'kept');
 query('ALTER DATABASE postgres RESET work_mem');

@@ -40,8 +40,8 @@ $node->safe_psql('postgres', q{
 	  $$ SELECT CASE WHEN cardinality(a) = cardinality(b) THEN (SELECT max(abs(v - w)) FROM unnest(a, b) u(v, w)) END $$;
 });
 my $domains = q{domains => '{"a": [-100, 100], "b": [0, 10]}'};
-my $kernel = "kernel => 'gaussian', kernel_features => 300";
-my $call = "dp_logreg_train('people', 'y', '{a,b}', 'Infinity', 0.01, $domains, $kernel)";
+my $kernel = "kernel => 'gaussian', options => '{\"kernel_features\": 300}'";
+my $call = "dp_logreg_train('people', 'y', '{a,b}', 'Infinity', lambda => 0.01, $domains, $kernel)";
 
 # The files of shared memory, without those that the server always has.
 sub shared_files { return sort map { s{.*/}{}r } glob($node->data_dir . '/pg_dynshmem/*') }
@@ -127,7 +127,7 @@ sub nothing_left
 
 my %training = (
 	'load' => [ "SELECT length(dp_logreg_train('slow', 'y', '{a,b}', 1, $domains)::text)", 'dperm_load_agg' ],
-	'team' => [ "SELECT length(dp_logreg_train('people', 'y', '{a,b}', 'Infinity', 1e-8, $domains, kernel => 'gaussian', kernel_features => 1200)::text)", 'sums over rows' ]);
+	'team' => [ "SELECT length(dp_logreg_train('people', 'y', '{a,b}', 'Infinity', lambda => 1e-8, $domains, kernel => 'gaussian', options => '{\"kernel_features\": 1200}')::text)", 'sums over rows' ]);
 my $number = 0;
 foreach my $what (sort keys %training)
 {

@@ -411,7 +411,7 @@ static const char *const block_names[] = {"number",	  "time",	"boolean",
 										  "category", "vector", "vector"};
 
 const char *
-dperm_encoder_kernel_name(DpermKernelKind kind)
+dperm_encoder_kernel_name(int kind)
 {
 	return kernel_names[kind];
 }

@@ -120,7 +120,7 @@ dperm_kernel_equal(const DpermKernel *a, const DpermKernel *b)
  * "gaussian", ...; parse returns false for any other name. "linear" means no
  * kernel.
  */
-extern const char *dperm_encoder_kernel_name(DpermKernelKind kind);
+extern const char *dperm_encoder_kernel_name(int kind);
 extern bool dperm_encoder_kernel_parse(const char *name, DpermKernelKind *kind);
 
 /*

@@ -140,7 +140,7 @@ dperm_loss_bounds(DpermLoss loss)
 
 /* The SQL name of a loss. */
 const char *
-dperm_loss_name(DpermLossKind kind)
+dperm_loss_name(int kind)
 {
 	return losses[kind]->name;
 }

@@ -204,7 +204,7 @@ extern DpermWide dperm_loss_slope(DpermLoss loss, DpermWide output, double label
 /* Look up properties of a known loss in the table; the first: of its labels. */
 extern DpermLabelKind dperm_loss_label(DpermLoss loss);
 extern DpermLossBounds dperm_loss_bounds(DpermLoss loss);
-extern const char *dperm_loss_name(DpermLossKind kind);
+extern const char *dperm_loss_name(int kind);
 
 /* NULL if h and classes are valid for the loss, else what is wrong. */
 extern const char *dperm_loss_fault(DpermLoss loss);

@@ -316,7 +316,7 @@ dperm_calibrate_expected_risk(const DpermSetup *s)
 static const char *const analysis_names[] = {"sharp", "paper"};
 
 const char *
-dperm_calibrate_analysis_name(DpermAnalysis analysis)
+dperm_calibrate_analysis_name(int analysis)
 {
 	return analysis_names[analysis];
 }

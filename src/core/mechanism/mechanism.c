@@ -23,7 +23,7 @@ dperm_mechanism_entry(int method)
 
 /* Its name. */
 const char *
-dperm_mechanism_name(DpermMethod method)
+dperm_mechanism_name(int method)
 {
 	return mechanisms[method]->name;
 }

@@ -72,7 +72,7 @@ typedef struct DpermMechanism
 /* The entry of a method; NULL if there is none. */
 extern const DpermMechanism *dperm_mechanism_entry(int method);
 
-extern const char *dperm_mechanism_name(DpermMethod method);
+extern const char *dperm_mechanism_name(int method);
 extern const char *dperm_mechanism_description(DpermMethod method);
 extern bool dperm_mechanism_parse(const char *name, DpermMethod *method);
 

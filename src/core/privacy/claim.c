@@ -58,7 +58,7 @@ dperm_claim_fault(const DpermClaim *claim)
 }
 
 const char *
-dperm_claim_neighbours_name(DpermNeighbours neighbours)
+dperm_claim_neighbours_name(int neighbours)
 {
 	return neighbours_names[neighbours];
 }

@@ -62,7 +62,7 @@ extern bool dperm_claim_private(const DpermClaim *claim);
 extern const char *dperm_claim_fault(const DpermClaim *claim);
 
 /* Names, as in the JSON form; parse returns -1 for an unknown name. */
-extern const char *dperm_claim_neighbours_name(DpermNeighbours neighbours);
+extern const char *dperm_claim_neighbours_name(int neighbours);
 extern int	dperm_claim_neighbours_parse(const char *name);
 extern const char *dperm_claim_unit_name(DpermUnit unit);
 extern int	dperm_claim_unit_parse(const char *name);

@@ -40,10 +40,10 @@ sub measure
 }
 
 my @tables = (
-	{ name => 'vector20', what => '1 vector of 20', columns => 'x float8[]', dim => 20, values => 'ARRAY(SELECT sin(id * (k * 12.9898 + 0.1)) FROM generate_series(1, 20) k)', call => "'y', 'x', 1, lambda => 0.001, dimension => 20, norm => 5" },
+	{ name => 'vector20', what => '1 vector of 20', columns => 'x float8[]', dim => 20, values => 'ARRAY(SELECT sin(id * (k * 12.9898 + 0.1)) FROM generate_series(1, 20) k)', call => "'y', 'x', 1, lambda => 0.001, domains => '{\"x\": {\"dimension\": 20, \"norm\": 5}}'" },
 	{ name => 'columns20', what => '20 columns', columns => join(', ', map { "c$_ float8" } 1 .. 20), dim => 20, values => join(', ', map { "sin(id * ($_ * 12.9898 + 0.1))" } 1 .. 20),
 		call => "'y', '{" . join(',', map { "c$_" } 1 .. 20) . "}', 1, lambda => 0.001, knots => 1, domains => '{" . join(', ', map { "\"c$_\": [-1, 1]" } 1 .. 20) . "}'" },
-	{ name => 'vector105', what => '1 vector of 105', columns => 'x float8[]', dim => 105, values => 'ARRAY(SELECT sin(id * (k * 12.9898 + 0.1)) FROM generate_series(1, 105) k)', call => "'y', 'x', 1, lambda => 0.001, dimension => 105, norm => 10" });
+	{ name => 'vector105', what => '1 vector of 105', columns => 'x float8[]', dim => 105, values => 'ARRAY(SELECT sin(id * (k * 12.9898 + 0.1)) FROM generate_series(1, 105) k)', call => "'y', 'x', 1, lambda => 0.001, domains => '{\"x\": {\"dimension\": 105, \"norm\": 10}}'" });
 my $label = 'sin(id * 13.0898) + 0.5 * sin(id * 26.0796) + sin(id * 7.1) > 0';
 
 my @report;
