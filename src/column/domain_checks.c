@@ -167,15 +167,28 @@ is_other_function(Oid function, void *context)
 	return function >= FirstNormalObjectId || func_volatile(function) != PROVOLATILE_IMMUTABLE;
 }
 
+/* Has a type, or that of the elements of an array, values that a domain can list? */
+static bool
+is_known_type(Oid type)
+{
+	Oid			element = get_base_element_type(type);
+	DpermBlockKind kind;
+
+	return dperm_domain_types_kind(OidIsValid(element) ? element : getBaseType(type), &kind);
+}
+
 /*
  * Does a tree hold anything but constants, arrays of these, and casts that
- * is_other_function() lets pass?
+ * is_other_function() lets pass? All of them are of types that domains have:
+ * others can be read slowly, or not at all.
  */
 static bool
 is_computed(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	if (!IsA(node, List) && !is_known_type(exprType(node)))
+		return true;
 	switch (nodeTag(node))
 	{
 		case T_List:

@@ -115,27 +115,38 @@ class_of(const DpermLabel *label, const DpermLabels *labels, const char *value)
 		strcmp(labels->positive, value) == 0;
 }
 
-/* Raise for a positive value, or a class, that is not in the list, if there is one. */
+/*
+ * Raise for a positive value, or a class, that is not in the list or the range of
+ * the domain, if there is one.
+ */
 static void
 check_listed(const DpermLabel *label, const DpermColumn *column, const Values *values,
 			 const DpermLabels *labels)
 {
 	bool		several = labels->kind == DPERM_LABEL_SEVERAL;
 	int			count = several ? labels->class_count : 1;
+	bool		range = dperm_column_known(column) && column->block.kind == DPERM_BLOCK_NUMBER;
 	bool	   *found = palloc0(sizeof(bool) * (count + 1));
 
 	for (int i = 0; i < values->count; i++)
 		found[Max(class_of(label, labels, values->each[i]), 0)] = true;
-	for (int i = 1; i <= count && values->count > 0; i++)
-		if (!found[i])
+	for (int i = 1; i <= count && (values->count > 0 || range); i++)
+	{
+		const char *value =
+			several ? dperm_classes_value(labels->classes, i) : labels->positive;
+		double		number = range ? strtod(value, NULL) : 0;
+
+		if (values->count > 0 ? !found[i] :
+			!(number >= column->block.low && number <= column->block.high))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("%s \"%s\" is not in the domain of label \"%s\"",
 							several ? "class" : "positive value",
-							dperm_message_clip(several ? dperm_classes_value(labels->classes, i) :
-											   labels->positive, DPERM_LABEL_VALUE_SHOWN),
-							column->name),
-					 errhint("Use a value of the domain, which is %s.", shown(values))));
+							dperm_message_clip(value, DPERM_LABEL_VALUE_SHOWN), column->name),
+					 errhint("Use a value of the domain, which is %s.",
+							 values->count > 0 ? shown(values) :
+							 psprintf("from %g to %g", column->block.low, column->block.high))));
+	}
 }
 
 /* Raise for a domain of the caller that is not that of the prior. */

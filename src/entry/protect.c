@@ -135,7 +135,7 @@ settle_domains(const DpermRegistration *before, Jsonb *given)
 	for (int i = 0; i < count; i++)
 		if (dperm_column_given(&columns[i]) &&
 			(columns[i].knotted || columns[i].block.kind == DPERM_BLOCK_TIME ||
-			 columns[i].base == TIMETZOID))
+			 columns[i].block.kind == DPERM_BLOCK_VECTOR || columns[i].base == TIMETZOID))
 		{
 			StringInfoData text;
 

@@ -336,6 +336,7 @@ check_bounds(const DpermSource *source, const DpermColumn *label, const DpermLab
 
 	if (labels->low < labels->high)
 	{
+		block.kind = DPERM_BLOCK_NUMBER;	/* whatever the domain is: categories have no bounds */
 		block.low = labels->low;
 		block.high = labels->high;
 	}

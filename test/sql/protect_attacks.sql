@@ -522,6 +522,41 @@ SELECT role, count(*) AS charges FROM (SELECT role FROM dp_ledger WHERE budget =
 RESET ROLE;
 DEALLOCATE training;
 
+-- A label is not wider than its registered domain: neither by a prior, nor by classes or a positive value
+SET ROLE dperm_owner;
+CREATE TABLE vault.labels AS SELECT i % 100 AS age, i % 11 AS y, i % 4 AS z, 'a' AS s, ARRAY[1, 2]::float8[] AS v FROM generate_series(1, 300) i;
+ALTER TABLE vault.labels ADD CHECK (y BETWEEN 0 AND 1000);
+-- which is not evaluated, as its type is none that domains have
+ALTER TABLE vault.labels ADD CHECK (s = 'a'::text::pg_node_tree::text) NOT VALID;
+SELECT dp_protect('vault.labels', 'vault', domains => '{"age": [0, 100], "y": [0, 10], "z": {"categories": [0, 1, 2, 3]}, "v": {"dimension": 2, "norm": 1}}');
+SELECT dp_protect('vault.labels', domains => '{"v": {"norm": 2}}');
+SELECT domains -> 'v' AS of_vectors FROM dp_protected WHERE relation = 'vault.labels';
+SELECT dp_grant('vault', 'dperm_analyst');
+RESET ROLE;
+SET ROLE dperm_analyst;
+CREATE TEMP TABLE own AS SELECT i % 100 AS age, i AS y, i % 4 AS z FROM generate_series(0, 1000) i;
+CREATE FUNCTION pg_temp.wide_number(label text, wide jsonb) RETURNS dp_model LANGUAGE sql
+  AS $$ SELECT dp_linreg_train('own', label, 'age', 'Infinity', domains => wide || '{"age": [0, 100]}') $$;
+CREATE FUNCTION pg_temp.wide_classes(label text, wide jsonb) RETURNS dp_model LANGUAGE sql
+  AS $$ SELECT dp_logreg_train('own', label, 'age', 'Infinity', domains => wide || '{"age": [0, 100]}') $$;
+SELECT outcomes('dp_linreg_train(''vault.labels'', ?) IS NOT NULL', $$
+	'y', 'age', 1, prior => pg_temp.wide_number('y', '{"y": [0, 10]}')
+	| 'y', 'age', 1, prior => pg_temp.wide_number('y', '{"y": [0, 1000]}')
+	| 'y', 'age', 1, prior => pg_temp.wide_number('y', '{"y": [0, 1000]}'), domains => '{"y": {"categories": [1, 2]}}'
+	| 'z', 'age', 1, prior => pg_temp.wide_number('z', '{"z": [-1000000, 1000000]}') $$);
+SELECT outcomes('dp_logreg_train(''vault.labels'', ?) IS NOT NULL', $$
+	'y', 'age', 1, positive => '5' | 'y', 'age', 1, positive => '50'
+	| 'y', 'age', 1, domains => '{"y": {"categories": [1, 2, 5]}}' | 'y', 'age', 1, domains => '{"y": {"categories": [1, 2, 50]}}'
+	| 'y', 'age', 1, prior => pg_temp.wide_classes('y', '{"y": {"categories": [1, 2, 5]}}') | 'y', 'age', 1, prior => pg_temp.wide_classes('y', '{"y": {"categories": [1, 2, 50]}}')
+	| 'z', 'age', 1, prior => pg_temp.wide_classes('z', '{"z": {"categories": [1, 2, 50]}}') $$);
+DROP FUNCTION pg_temp.wide_number, pg_temp.wide_classes;
+DROP TABLE own;
+RESET ROLE;
+SET ROLE dperm_owner;
+SELECT dp_unprotect('vault.labels');
+DROP TABLE vault.labels;
+RESET ROLE;
+
 -- DROP OWNED takes the relations, and leaves the ledger
 SET ROLE dperm_owner;
 SELECT count(*) AS protected FROM dp_protected;
