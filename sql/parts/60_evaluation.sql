@@ -5,8 +5,8 @@
 CREATE FUNCTION @extschema@.dp_evaluate(
 	model @extschema@.dp_model,
 	relation text,
+	epsilon float8,
 	label text DEFAULT NULL,
-	epsilon float8 DEFAULT NULL,
 	positive text DEFAULT NULL,
 	features text DEFAULT NULL,
 	neighbours text DEFAULT 'replace',
@@ -21,14 +21,14 @@ CREATE FUNCTION @extschema@.dp_evaluate(
 	OUT predicted text
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
-COMMENT ON FUNCTION @extschema@.dp_evaluate(@extschema@.dp_model, text, text, float8, text, text, text, text, text) IS
+COMMENT ON FUNCTION @extschema@.dp_evaluate(@extschema@.dp_model, text, float8, text, text, text, text, text, text) IS
 	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals, of several classes by label and prediction; of linear regression, private errors';
 
 CREATE FUNCTION @extschema@.dp_roc(
 	model @extschema@.dp_model,
 	relation text,
+	epsilon float8,
 	label text DEFAULT NULL,
-	epsilon float8 DEFAULT NULL,
 	positive text DEFAULT NULL,
 	features text DEFAULT NULL,
 	bins integer DEFAULT NULL,
@@ -45,7 +45,7 @@ CREATE FUNCTION @extschema@.dp_roc(
 	OUT private boolean
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 41;
-COMMENT ON FUNCTION @extschema@.dp_roc(@extschema@.dp_model, text, text, float8, text, text, integer, text, text, text, text) IS
+COMMENT ON FUNCTION @extschema@.dp_roc(@extschema@.dp_model, text, float8, text, text, text, integer, text, text, text, text) IS
 	'a private ROC curve and the area under it, with a 95 percent interval, from a histogram of decisions with public bins; of several classes, one against the others';
 
 --

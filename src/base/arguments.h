@@ -15,6 +15,10 @@
  */
 extern bool dperm_arguments_get(FunctionCallInfo fcinfo, const char *name, Oid type, Datum *value);
 
+/* The same for an argument that must not be NULL, with a hint for the error. */
+extern Datum dperm_arguments_required(FunctionCallInfo fcinfo, const char *name, Oid type,
+									  const char *hint);
+
 /*
  * A text argument, NULL if it is NULL; and one that must not be NULL, with a
  * hint for the error.

@@ -74,7 +74,7 @@ SELECT dp_curve(dp_logreg_train('people', 'y', 'age', 1, kernel => 'gaussian', o
 SELECT m::jsonb #>> '{tuning,chosen}' IN ('{"knots": 1}', '{"knots": 6}') AS chosen, cardinality(dp_weights(m)) IN (2, 7) AS dimension
 FROM dp_logreg_tune('people', 'y', 'age', 5, candidates => '[{"knots": 1}, {"knots": 6}]') m;
 SELECT (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, rows => 3000, knots => 8)) > (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, rows => 3000, knots => 1)) AS costs;
-SELECT value = (SELECT avg((dp_predict(model, p) = y)::int) FROM people p) AS same FROM fit, dp_evaluate(model, 'people', 'y', 'Infinity') WHERE metric = 'accuracy';
+SELECT value = (SELECT avg((dp_predict(model, p) = y)::int) FROM people p) AS same FROM fit, dp_evaluate(model, 'people', 'Infinity', 'y') WHERE metric = 'accuracy';
 
 -- registered domains: an analyst may choose other knots within the range
 SELECT dp_budget_create('curves', 100) IS NOT NULL AS created;

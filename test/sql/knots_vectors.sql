@@ -78,7 +78,7 @@ SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', '{x,ag
 UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', 'x', 1, kernel => 'gaussian', options => '{"kernel_features": 10}', domains => '{"x": {"knots": [0, 0.1, 1]}}')::jsonb -> 'features') feature;
 SELECT cardinality(dp_weights(m)) IN (13, 15) AS tuned FROM dp_logreg_tune('readings', 'y', '{x,age}', 5, candidates => '[{"knots": 1, "intercept": false}, {"knots": 2}]', domains => '{"x": {"range": [0, 1], "knots": 4}}') m;
 SELECT (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, rows => 3000, domains => '{"x": {"range": [0, 1], "knots": 4}}')) > (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, rows => 3000, domains => '{"x": {"range": [0, 1]}}')) AS costs;
-SELECT value = (SELECT avg((dp_predict(model, r) = y)::int) FROM readings r) AS same FROM fit, dp_evaluate(model, 'readings', 'y', 'Infinity') WHERE metric = 'accuracy';
+SELECT value = (SELECT avg((dp_predict(model, r) = y)::int) FROM readings r) AS same FROM fit, dp_evaluate(model, 'readings', 'Infinity', 'y') WHERE metric = 'accuracy';
 
 -- a prior has its knots
 CREATE TABLE earlier AS SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [0, 1], "knots": 4}}') AS model;
