@@ -32,7 +32,7 @@ END $$;
 -- and a call; and its domain
 CREATE FUNCTION open(relation regclass, s text DEFAULT 's', OUT shown boolean, OUT called text, OUT domain jsonb, OUT origin text) LANGUAGE plpgsql AS $$
 BEGIN
-	SELECT d.domain, d.origin INTO open.domain, open.origin FROM public.dp_domains(relation) d WHERE column_name = s;
+	SELECT d.domain, d.origin INTO open.domain, open.origin FROM public.dp_domains(relation::text) d WHERE column_name = s;
 	shown := FOUND;
 	called := split_part(closed.tried(format('public.dp_logreg_train(%L, %L, ARRAY[%L], 1)', relation, 'y', s)), E'\n', 1);
 END $$;
