@@ -47,10 +47,10 @@ PG_FUNCTION_INFO_V1(dp_domains);
  * time changes its registration.
  */
 static Oid
-own_relation(FunctionCallInfo fcinfo)
+own_relation(FunctionCallInfo fcinfo, const char *hint)
 {
-	Oid			relation = dperm_source_find(dperm_arguments_required_text(
-		fcinfo, "relation", "Call dp_protect('table', budget => 'name')."));
+	Oid			relation =
+		dperm_source_find(dperm_arguments_required_text(fcinfo, "relation", hint));
 
 	if (!object_ownercheck(RelationRelationId, relation, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relation)),
@@ -191,7 +191,7 @@ dp_protect(PG_FUNCTION_ARGS)
 {
 	static const Oid types[] = {OIDOID, TEXTOID, TEXTOID, TEXTARRAYOID, JSONBOID, OIDOID};
 	NullableDatum arguments[lengthof(types)];
-	Oid			relation = own_relation(fcinfo);
+	Oid			relation = own_relation(fcinfo, "Call dp_protect('table', budget => 'name').");
 	DpermRegistration before = former_registration(relation);
 	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
 	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW,
@@ -225,7 +225,9 @@ Datum
 dp_unprotect(PG_FUNCTION_ARGS)
 {
 	static const Oid types[] = {OIDOID};
-	NullableDatum relation = {ObjectIdGetDatum(own_relation(fcinfo)), false};
+	NullableDatum relation = {
+		ObjectIdGetDatum(own_relation(fcinfo, "Call dp_unprotect('table').")), false
+	};
 	bool		isnull;
 
 	(void) dperm_administer_call("dperm_unprotect", lengthof(types), types, &relation, &isnull);

@@ -36,6 +36,7 @@ SET ROLE dperm_owner;
 SELECT outcomes('dp_protect(?)', $$
   'clinic.patients', 'stranger' | 'clinic.patients', 'none' | 'clinic.nothing', 'clinic'
   NULL, 'clinic' | 'clinic.patients', NULL $$);
+SELECT outcomes('dp_unprotect(?)', 'NULL');
 -- What is registered is in every dump: no column twice, no more columns than a
 -- table can have, no domains beyond 1 MB as text: a number that is short to
 -- store may be long to read

@@ -85,7 +85,7 @@ SELECT m.name, v.column_name, off(m.model, v.column_name) FROM models m, (VALUES
 -- Titles and purposes
 SELECT p LIKE '%<title>A title</title>%<h1>A title</h1>%Purpose: a purpose%Curator: a curator%' AS said
   FROM models, dp_report(model, title => 'A title', purpose => 'a purpose', curator => 'a curator') p WHERE name = 'lines';
-SELECT dp_report(NULL::dp_model) IS NULL AS model, dp_report(NULL::text) IS NULL AS budget, dp_report_data(NULL::dp_model) IS NULL AS model_data, dp_report_data(NULL::text) IS NULL AS budget_data;
+SELECT outcomes('?', 'dp_report(NULL::dp_model) | dp_report(NULL::text) | dp_report_data(NULL::dp_model) | dp_report_data(NULL::text)');
 
 -- An evaluation: rows of dp_evaluate, of dp_roc, or of both
 CREATE TABLE evaluated AS

@@ -223,7 +223,7 @@ SELECT position, column_name, value, weight = (dp_weights(model))[position] AS w
 SELECT name, position, column_name, value FROM models, dp_coefficients(model) WHERE name IN ('array', 'vector') OR name = 'kernel' AND position IN (1, 20) ORDER BY name, position;
 SELECT count(*), count(column_name) FROM models, dp_coefficients(model) WHERE name = 'kernel';
 SELECT (c).column_name, (c).value FROM (SELECT dp_coefficients(model) AS c FROM models WHERE name = 'svm') s ORDER BY (c).position;
-SELECT count(*) FROM dp_coefficients(NULL);
+SELECT outcomes('?', 'dp_coefficients(NULL) | dp_curve(NULL, ''age'') | dp_curve(model, NULL) FROM models WHERE name = ''logreg'' | dp_weights(NULL) | dp_guarantee(NULL)');
 
 DROP VIEW few_patients, one_ward;
 DROP FUNCTION patient(int);
