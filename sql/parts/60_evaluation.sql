@@ -71,7 +71,7 @@ CREATE FUNCTION @extschema@.dp_cost(
 	gamma float8 DEFAULT NULL,
 	prior @extschema@.dp_model DEFAULT NULL,
 	options jsonb DEFAULT NULL,
-	rows bigint DEFAULT NULL,
+	units bigint DEFAULT NULL,
 	learner text DEFAULT 'logreg',
 	OUT method text,
 	OUT noise text,
@@ -86,7 +86,7 @@ CREATE FUNCTION @extschema@.dp_cost(
 	OUT weight_error float8,
 	OUT weight_bound float8,
 	OUT noise_share float8,
-	OUT rows_needed bigint,
+	OUT units_needed bigint,
 	OUT knots integer,
 	OUT budget text,
 	OUT epsilon_charged numeric,
@@ -97,4 +97,4 @@ CREATE FUNCTION @extschema@.dp_cost(
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000;
 COMMENT ON FUNCTION @extschema@.dp_cost(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, jsonb, bigint, text) IS
-	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';
+	'the privacy budget and the noise of a training, and the number of rows or persons it needs, from its arguments and the catalog, without reading any rows';

@@ -1,7 +1,7 @@
 /*
  * explain.c: what a model consists of: dp_coefficients, its weights by column, and
  * how much of each may be noise; dp_curve, what a number adds to the decision, by
- * its value; dp_explain, what each column contributes to the decision on a row.
+ * its value; dp_explain, what each column adds to the decision on a row.
  */
 #include "postgres.h"
 
@@ -24,7 +24,7 @@ PG_FUNCTION_INFO_V1(dp_coefficients);
 PG_FUNCTION_INFO_V1(dp_curve);
 PG_FUNCTION_INFO_V1(dp_explain);
 
-/* A weight or a contribution, and its place in a list. */
+/* A weight or a score, and its place in a list. */
 typedef struct Ranked
 {
 	int			number;			/* of a coordinate or a block */
@@ -290,7 +290,7 @@ dp_curve(PG_FUNCTION_ARGS)
 }
 
 /*
- * dp_explain(model, features, class): (column_name, value, contribution), the
+ * dp_explain(model, features, class): (column_name, value, score), the
  * largest first. No rows if the model or the features are NULL.
  */
 Datum

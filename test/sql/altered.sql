@@ -402,7 +402,7 @@ CREATE VIEW changing AS SELECT id, b, y FROM tuned WHERE still();
 BEGIN;
 SET LOCAL altered.change = 'LOCK TABLE judge IN ACCESS EXCLUSIVE MODE';
 SET LOCAL altered.turn = 1;
-SELECT count(*) > 0 AS cost FROM dp_cost('changing', 'y', '{b}', 1, rows => 1000);
+SELECT count(*) > 0 AS cost FROM dp_cost('changing', 'y', '{b}', 1, units => 1000);
 SELECT mode FROM pg_locks WHERE relation = 'judge'::regclass AND pid = pg_backend_pid();
 COMMIT;
 \set ECHO all

@@ -127,7 +127,7 @@ my @tables = (
 	"SELECT metric, '<<' || coalesce(value::text, '') || '>>' AS value, '<<' || low || '>>' AS low, '<<' || high || '>>' AS high, private FROM models, dp_evaluate(wide, 'people', 0.1, 'yt', positive => 'yes')",
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(wide, 'people', 1, 'yn', bins => 10)",
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(lone, 'sorted', 1, 'y8')",
-	"SELECT position, column_name, value, '<<' || weight || '>>' FROM dp_coefficients(dp_svm_train('people', 'y', '$features', 1, domains => '$domains')) ORDER BY position",
+	"SELECT rank, column_name, value, '<<' || weight || '>>' FROM dp_coefficients(dp_svm_train('people', 'y', '$features', 1, domains => '$domains')) ORDER BY rank",
 	"SELECT pg_column_size(m), length(dperm.dperm_model_send(m)), cardinality(dp_weights(m)), dp_guarantee(m) FROM dp_logreg_train('people', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}') m",
 	# predictions on rows without a usable value are NULL, for those who can
 	# read the rows
