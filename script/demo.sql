@@ -97,7 +97,7 @@ FROM models, (SELECT 'oncology' AS ward, 71 AS age, 31 AS bmi, 170 AS systolic, 
 \echo '4. What the model has learned: a curve for each number. Low and high blood pressure are both bad'
 \echo
 \set ECHO queries
-SELECT round(position::numeric) AS systolic, round(score::numeric, 1) AS score, round(noise::numeric, 1) AS noise,
+SELECT round(value::numeric) AS systolic, round(score::numeric, 1) AS score, round(noise::numeric, 1) AS noise,
        repeat('#', greatest(0, round(8 * (score - min(score) OVER ())))::int) AS curve
 FROM models, dp_curve(model, 'systolic');
 \set ECHO none

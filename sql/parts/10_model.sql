@@ -52,12 +52,12 @@ COMMENT ON CAST (jsonb AS @extschema@.dp_model) IS 'read a model; its guarantee 
 
 CREATE FUNCTION @extschema@.dp_weights(model @extschema@.dp_model) RETURNS float8[]
 	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.dp_weights(@extschema@.dp_model) IS
 	'the weights, one per feature; with an intercept, its weight comes last; of several classes, a row for each';
 
 CREATE FUNCTION @extschema@.dp_coefficients(model @extschema@.dp_model, class text DEFAULT NULL,
-	OUT "position" integer, OUT column_name text, OUT value text, OUT weight float8,
+	OUT rank integer, OUT column_name text, OUT value text, OUT weight float8,
 	OUT noise float8, OUT noise_kind text, OUT stands_out boolean)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
@@ -66,7 +66,7 @@ COMMENT ON FUNCTION @extschema@.dp_coefficients(@extschema@.dp_model, text) IS
 	'the weights of a model, or of one of several classes, each with its column, its category, knot or vector element, and the standard deviation of its noise';
 
 CREATE FUNCTION @extschema@.dp_curve(model @extschema@.dp_model, column_name text, class text DEFAULT NULL,
-	OUT "position" float8, OUT score float8, OUT noise float8, OUT odds float8)
+	OUT value float8, OUT score float8, OUT noise float8, OUT odds float8)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;
@@ -75,6 +75,6 @@ COMMENT ON FUNCTION @extschema@.dp_curve(@extschema@.dp_model, text, text) IS
 
 CREATE FUNCTION @extschema@.dp_guarantee(model @extschema@.dp_model) RETURNS text
 	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.dp_guarantee(@extschema@.dp_model) IS
 	'the privacy guarantee of a model, in one paragraph';

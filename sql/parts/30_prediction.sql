@@ -46,7 +46,7 @@ COMMENT ON FUNCTION @extschema@.dp_decision(@extschema@.dp_model, "any") IS
 
 -- STABLE: values are shown as the settings of the session print them
 CREATE FUNCTION @extschema@.dp_explain(model @extschema@.dp_model, features "any", class text DEFAULT NULL,
-	OUT column_name text, OUT value text, OUT contribution float8)
+	OUT column_name text, OUT value text, OUT score float8)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C STABLE PARALLEL SAFE ROWS 10;

@@ -5,8 +5,8 @@
 CREATE FUNCTION @extschema@.dp_evaluate(
 	model @extschema@.dp_model,
 	relation text,
+	epsilon float8,
 	label text DEFAULT NULL,
-	epsilon float8 DEFAULT NULL,
 	positive text DEFAULT NULL,
 	features text DEFAULT NULL,
 	neighbours text DEFAULT 'replace',
@@ -21,14 +21,14 @@ CREATE FUNCTION @extschema@.dp_evaluate(
 	OUT predicted text
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
-COMMENT ON FUNCTION @extschema@.dp_evaluate(@extschema@.dp_model, text, text, float8, text, text, text, text, text) IS
+COMMENT ON FUNCTION @extschema@.dp_evaluate(@extschema@.dp_model, text, float8, text, text, text, text, text, text) IS
 	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals, of several classes by label and prediction; of linear regression, private errors';
 
 CREATE FUNCTION @extschema@.dp_roc(
 	model @extschema@.dp_model,
 	relation text,
+	epsilon float8,
 	label text DEFAULT NULL,
-	epsilon float8 DEFAULT NULL,
 	positive text DEFAULT NULL,
 	features text DEFAULT NULL,
 	bins integer DEFAULT NULL,
@@ -45,7 +45,7 @@ CREATE FUNCTION @extschema@.dp_roc(
 	OUT private boolean
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 41;
-COMMENT ON FUNCTION @extschema@.dp_roc(@extschema@.dp_model, text, text, float8, text, text, integer, text, text, text, text) IS
+COMMENT ON FUNCTION @extschema@.dp_roc(@extschema@.dp_model, text, float8, text, text, text, integer, text, text, text, text) IS
 	'a private ROC curve and the area under it, with a 95 percent interval, from a histogram of decisions with public bins; of several classes, one against the others';
 
 --
@@ -71,7 +71,7 @@ CREATE FUNCTION @extschema@.dp_cost(
 	gamma float8 DEFAULT NULL,
 	prior @extschema@.dp_model DEFAULT NULL,
 	options jsonb DEFAULT NULL,
-	rows bigint DEFAULT NULL,
+	units bigint DEFAULT NULL,
 	learner text DEFAULT 'logreg',
 	OUT method text,
 	OUT noise text,
@@ -86,7 +86,7 @@ CREATE FUNCTION @extschema@.dp_cost(
 	OUT weight_error float8,
 	OUT weight_bound float8,
 	OUT noise_share float8,
-	OUT rows_needed bigint,
+	OUT units_needed bigint,
 	OUT knots integer,
 	OUT budget text,
 	OUT epsilon_charged numeric,
@@ -97,4 +97,4 @@ CREATE FUNCTION @extschema@.dp_cost(
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000;
 COMMENT ON FUNCTION @extschema@.dp_cost(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, jsonb, bigint, text) IS
-	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';
+	'the privacy budget and the noise of a training, and the number of rows or persons it needs, from its arguments and the catalog, without reading any rows';

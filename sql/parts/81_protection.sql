@@ -14,7 +14,7 @@ COMMENT ON FUNCTION @extschema@.dp_protect(text, text, text, text[], jsonb) IS
 	'protect a table: analysts with a grant train on it without SELECT, and every call is charged to a budget; or offer a view of a protected table; called again, change the arguments that are not NULL';
 
 CREATE FUNCTION @extschema@.dp_unprotect(relation text) RETURNS void
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_unprotect(text) IS
 	'end the protection of a table, and of its views; or the offer of a view';
 

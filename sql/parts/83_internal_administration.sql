@@ -221,7 +221,8 @@ DECLARE
 	found oid := (SELECT r.oid FROM pg_roles r WHERE r.rolname = $1);
 BEGIN
 	IF $1 IS NULL THEN
-		RAISE EXCEPTION 'role must not be null' USING ERRCODE = 'null_value_not_allowed';
+		RAISE EXCEPTION 'role must not be null'
+			USING ERRCODE = 'null_value_not_allowed', HINT = 'It is the name of a role, as in pg_roles.';
 	ELSIF found IS NULL THEN
 		RAISE EXCEPTION 'role "%" does not exist', $1 USING ERRCODE = 'undefined_object';
 	END IF;
@@ -299,7 +300,8 @@ DECLARE
 	granted dperm.budgets;
 BEGIN
 	IF $3 IS NULL THEN
-		RAISE EXCEPTION 'role must not be null' USING ERRCODE = 'null_value_not_allowed';
+		RAISE EXCEPTION 'role must not be null'
+			USING ERRCODE = 'null_value_not_allowed', HINT = 'It is the name of a role, as in pg_roles.';
 	END IF;
 	granted := dperm.dperm_own_budget(caller, $2);
 	UPDATE dperm.grants g SET revoked = clock_timestamp() WHERE g.budget_id = granted.id AND g.revoked IS NULL AND g.grantee_name::text IN ($3::text, 'pg_dropped:' || $3);

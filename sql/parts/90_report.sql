@@ -85,24 +85,24 @@ COMMENT ON FUNCTION dperm.dperm_report_facts(text) IS
 
 CREATE FUNCTION @extschema@.dp_report(model @extschema@.dp_model, evaluation jsonb DEFAULT NULL, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS text
 	LANGUAGE sql STABLE PARALLEL UNSAFE
-	RETURN CASE WHEN $1 IS NOT NULL THEN dperm.dperm_report_model($1, $3, $4, $5, dperm.dperm_report_ledger($1), $2) END;
+	RETURN dperm.dperm_report_model($1, $3, $4, $5, dperm.dperm_report_ledger($1), $2);
 COMMENT ON FUNCTION @extschema@.dp_report(@extschema@.dp_model, jsonb, text, text, text) IS
 	'a report on a model as one HTML page: what was released, the guarantee, pictures of its columns, an evaluation, and its ledger entry';
 
 CREATE FUNCTION @extschema@.dp_report(budget text, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS text
 	LANGUAGE sql STABLE PARALLEL UNSAFE
-	RETURN CASE WHEN $1 IS NOT NULL THEN dperm.dperm_report_budget($1, $2, $3, $4, dperm.dperm_report_facts($1)) END;
+	RETURN dperm.dperm_report_budget($1, $2, $3, $4, dperm.dperm_report_facts($1));
 COMMENT ON FUNCTION @extschema@.dp_report(text, text, text, text) IS
 	'a report on a privacy budget as one HTML page: its balance, who spent what and when, and grants, as far as you may see them';
 
 CREATE FUNCTION @extschema@.dp_report_data(model @extschema@.dp_model, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL UNSAFE
-	RETURN CASE WHEN $1 IS NOT NULL THEN dperm.dperm_report_model_data($1, $2, $3, $4, dperm.dperm_report_ledger($1)) END;
+	RETURN dperm.dperm_report_model_data($1, $2, $3, $4, dperm.dperm_report_ledger($1));
 COMMENT ON FUNCTION @extschema@.dp_report_data(@extschema@.dp_model, text, text, text) IS
 	'a record of a model with the fields of the OpenDP Deployments Registry';
 
 CREATE FUNCTION @extschema@.dp_report_data(budget text, title text DEFAULT NULL, purpose text DEFAULT NULL, curator text DEFAULT NULL) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL UNSAFE
-	RETURN CASE WHEN $1 IS NOT NULL THEN dperm.dperm_report_budget_data($1, $2, $3, $4, dperm.dperm_report_facts($1)) END;
+	RETURN dperm.dperm_report_budget_data($1, $2, $3, $4, dperm.dperm_report_facts($1));
 COMMENT ON FUNCTION @extschema@.dp_report_data(text, text, text, text) IS
 	'a record of a privacy budget with the fields of the OpenDP Deployments Registry';

@@ -109,18 +109,25 @@ dperm_arguments_text(FunctionCallInfo fcinfo, const char *name)
 	return dperm_arguments_get(fcinfo, name, TEXTOID, &value) ? TextDatumGetCString(value) : NULL;
 }
 
-/* A text argument that must not be NULL. */
-char *
-dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const char *hint)
+/* The value of an argument that must not be NULL. */
+Datum
+dperm_arguments_required(FunctionCallInfo fcinfo, const char *name, Oid type, const char *hint)
 {
-	char	   *text = dperm_arguments_text(fcinfo, name);
+	Datum		value = (Datum) 0;
 
-	if (text == NULL)
+	if (!dperm_arguments_get(fcinfo, name, type, &value))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("%s must not be null", name),
 				 errhint("%s", hint)));
-	return text;
+	return value;
+}
+
+/* A text argument that must not be NULL. */
+char *
+dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const char *hint)
+{
+	return TextDatumGetCString(dperm_arguments_required(fcinfo, name, TEXTOID, hint));
 }
 
 /* A jsonb argument, NULL if it is NULL. */

@@ -15,6 +15,10 @@
  */
 extern bool dperm_arguments_get(FunctionCallInfo fcinfo, const char *name, Oid type, Datum *value);
 
+/* The same for an argument that must not be NULL, with a hint for the error. */
+extern Datum dperm_arguments_required(FunctionCallInfo fcinfo, const char *name, Oid type,
+									  const char *hint);
+
 /*
  * A text argument, NULL if it is NULL; and one that must not be NULL, with a
  * hint for the error.
@@ -25,6 +29,8 @@ dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const c
 
 /* Hints for required arguments. */
 #define DPERM_RELATION_REQUIRED "relation is a table or view, and label is one of its columns."
+#define DPERM_MODEL_REQUIRED \
+	"A training without rows has no model, nor has a call that failed: use WHERE model IS NOT NULL."
 #define DPERM_BUDGET_REQUIRED "It is the name of a budget, as in dp_budgets."
 
 /* A jsonb argument, NULL if it is NULL. */

@@ -11,6 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
+#include "base/arguments.h"
 #include "base/compat.h"
 #include "column/model_type.h"
 
@@ -242,6 +243,14 @@ dperm_model_from_jsonb(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(result);
 }
 
+/* The argument model, which must not be NULL. */
+DpermModel *
+dperm_model_type_required(FunctionCallInfo fcinfo)
+{
+	return dperm_model_type_open(
+		dperm_arguments_required(fcinfo, "model", InvalidOid, DPERM_MODEL_REQUIRED));
+}
+
 /*
  * The weights as an array; with an intercept, its weight comes last. With
  * several classes, there is a row for each.
@@ -249,7 +258,7 @@ dperm_model_from_jsonb(PG_FUNCTION_ARGS)
 Datum
 dp_weights(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
+	DpermModel *model = dperm_model_type_required(fcinfo);
 	int			count = dperm_model_weights(model);
 	bool		several = dperm_model_label(model) == DPERM_LABEL_SEVERAL;
 	int			dims[2] = {model->loss.classes, dperm_encoder_dim(&model->encoder)};
@@ -267,7 +276,7 @@ dp_weights(PG_FUNCTION_ARGS)
 Datum
 dp_guarantee(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
+	DpermModel *model = dperm_model_type_required(fcinfo);
 
 	PG_RETURN_TEXT_P(cstring_to_text(dperm_model_type_guarantee(model)));
 }

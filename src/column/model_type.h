@@ -6,6 +6,8 @@
 #ifndef DPERM_MODEL_TYPE_H
 #define DPERM_MODEL_TYPE_H
 
+#include "fmgr.h"
+
 #include "core/model/model.h"
 
 /* A dp_model datum, in the current memory context. */
@@ -17,6 +19,9 @@ extern Datum dperm_model_type_make(const DpermModel *model);
  * Raises ERRCODE_DATA_CORRUPTED for a value that does not decode.
  */
 extern DpermModel *dperm_model_type_open(Datum value);
+
+/* The argument model of a call, which must not be NULL. */
+extern DpermModel *dperm_model_type_required(FunctionCallInfo fcinfo);
 
 /* Its text form, and its guarantee. */
 extern char *dperm_model_type_text(const DpermModel *model);

@@ -220,11 +220,9 @@ open_charge(DpermCall *call)
 		.asked = {.purpose = dperm_call_charge_purpose(fcinfo)},
 		.spend = {.bound = true}
 	};
-	if (!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &value))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("epsilon must not be null")));
-	call->charge.spend.epsilon = DatumGetFloat8(value);
+	call->charge.spend.epsilon = DatumGetFloat8(
+		dperm_arguments_required(fcinfo, "epsilon", FLOAT8OID,
+								 "It is the epsilon of a release that was made elsewhere."));
 	if (dperm_arguments_get(fcinfo, "delta", FLOAT8OID, &value))
 		call->charge.spend.delta = DatumGetFloat8(value);
 }

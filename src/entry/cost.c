@@ -83,9 +83,9 @@ noise_share(Planned *planned, int64 rows)
 	return dperm_noise_share(&setup);
 }
 
-/* The number of rows at which the share becomes useful; 0 if there is none. */
+/* The number of rows or persons at which the share becomes useful; 0 if there is none. */
 static int64
-rows_needed(Planned *planned)
+units_needed(Planned *planned)
 {
 	int64		low = 0;
 	int64		high = 1;
@@ -149,7 +149,7 @@ fill_training(Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 	calibration = dperm_host_calibrate(&setup);
 	norm = dperm_noise_share_norm(&setup, &calibration);
 	knots = dperm_bend_is_open(&planned->encoder) ? planned->knots : planned->options.knots;
-	needed = rows_needed(planned);
+	needed = units_needed(planned);
 	put_column(desc, "knots", Int32GetDatum(knots), knots == 0, values, nulls);
 	put_column(desc, "noise", CStringGetTextDatum(setup.noise ? "shaped" : "ball"),
 			   isinf(setup.epsilon), values, nulls);
@@ -169,7 +169,7 @@ fill_training(Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 	put_number(desc, "weight_error", norm / sqrt(setup.dim), values, nulls);
 	put_number(desc, "weight_bound", dperm_noise_share_bound(&setup, &calibration), values, nulls);
 	put_number(desc, "noise_share", noise_share(planned, setup.rows), values, nulls);
-	put_column(desc, "rows_needed", Int64GetDatum(needed), needed == 0, values, nulls);
+	put_column(desc, "units_needed", Int64GetDatum(needed), needed == 0, values, nulls);
 	dperm_options_advise(&setup, planned->rows);
 }
 
@@ -218,36 +218,37 @@ learner_argument(FunctionCallInfo fcinfo)
 	return (DpermLearner) learner;
 }
 
-/* The number of rows to expect: from the caller, or else from the catalog. */
+/* The number of rows or persons to expect: from the caller, or else from the catalog. */
 static int64
-expected_rows(FunctionCallInfo fcinfo, const DpermSource *source)
+expected_units(FunctionCallInfo fcinfo, const DpermSource *source)
 {
 	int64		estimate = source->unit ? 0 : dperm_relation_estimated_rows(source->relation);
-	Datum		rows;
+	Datum		units;
 
-	if (dperm_arguments_get(fcinfo, "rows", INT8OID, &rows))
+	if (dperm_arguments_get(fcinfo, "units", INT8OID, &units))
 	{
-		int64		expected = DatumGetInt64(rows);
+		int64		expected = DatumGetInt64(units);
 
 		if (expected < 1 || expected > DPERM_ROWS_MAX)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("rows must be between 1 and " INT64_FORMAT, (int64) DPERM_ROWS_MAX),
-					 errhint("rows is the number of rows to expect, for example rows => 10000.")));
+					 errmsg("units must be between 1 and " INT64_FORMAT, (int64) DPERM_ROWS_MAX),
+					 errhint("units is the number of rows, or persons, to expect, for example "
+							 "units => 10000.")));
 		return expected;
 	}
 	if (estimate == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 source->unit ? errmsg("rows must be specified for persons") :
-				 errmsg("rows must be specified for relation \"%s\"",
+				 source->unit ? errmsg("units must be specified for persons") :
+				 errmsg("units must be specified for relation \"%s\"",
 						get_rel_name(source->relation)),
-				 errhint("rows is the number of %s to expect, for example rows => 10000%s.",
+				 errhint("units is the number of %s to expect, for example units => 10000%s.",
 						 source->unit ? "persons" : "rows",
 						 source->unit ? "" : "; for a plain table, ANALYZE provides an "
 						 "estimate")));
 	ereport(NOTICE,
-			(errmsg("rows is " INT64_FORMAT ", the estimate in the catalog for relation \"%s\"",
+			(errmsg("units is " INT64_FORMAT ", the estimate in the catalog for relation \"%s\"",
 					estimate, get_rel_name(source->relation))));
 	return estimate;
 }
@@ -284,7 +285,7 @@ dp_cost(PG_FUNCTION_ARGS)
 	bool	   *nulls;
 
 	open_source(fcinfo, learner, &planned.options, &source);
-	planned.rows = expected_rows(fcinfo, &source);
+	planned.rows = expected_units(fcinfo, &source);
 	planned.encoder = source.spec.encoder;
 	planned.knots_noise = dperm_options_knots_noise(&planned.options, &planned.encoder);
 	planned.knots = 0;

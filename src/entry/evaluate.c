@@ -36,6 +36,10 @@ PG_FUNCTION_INFO_V1(dp_roc);
 /* Bytes of a value in a message. */
 #define VALUE_SHOWN 100
 
+/* A hint for arguments that are missing. */
+#define EVALUATION_CALL \
+	"Specify model, relation and epsilon: dp_evaluate(model, 'table', epsilon => 1)."
+
 /* A model, the rows to evaluate it on, and what that may cost. */
 typedef struct Measure
 {
@@ -236,12 +240,8 @@ open_measure(DpermCall *call, Measure *measure)
 	Datum		value,
 				epsilon;
 
-	if (!dperm_arguments_get(fcinfo, "model", InvalidOid, &value) ||
-		!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("model and epsilon must not be null"),
-				 errhint("Call dp_evaluate(model, 'table', epsilon => 1).")));
+	value = dperm_arguments_required(fcinfo, "model", InvalidOid, EVALUATION_CALL);
+	epsilon = dperm_arguments_required(fcinfo, "epsilon", FLOAT8OID, EVALUATION_CALL);
 	model = dperm_model_type_open(value);
 	names.relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED);
 	measure->model = model;
@@ -552,7 +552,7 @@ const DpermFunction dperm_evaluate_functions[] = {
 };
 
 /*
- * dp_evaluate(model, relation, label, epsilon, positive, features, neighbours,
+ * dp_evaluate(model, relation, epsilon, label, positive, features, neighbours,
  * unit, purpose)
  */
 Datum
@@ -562,7 +562,7 @@ dp_evaluate(PG_FUNCTION_ARGS)
 }
 
 /*
- * dp_roc(model, relation, label, epsilon, positive, features, bins, neighbours,
+ * dp_roc(model, relation, epsilon, label, positive, features, bins, neighbours,
  * unit, purpose, class)
  */
 Datum

@@ -1,7 +1,7 @@
 /*
  * explain.c: what a model consists of: dp_coefficients, its weights by column, and
  * how much of each may be noise; dp_curve, what a number adds to the decision, by
- * its value; dp_explain, what each column contributes to the decision on a row.
+ * its value; dp_explain, what each column adds to the decision on a row.
  */
 #include "postgres.h"
 
@@ -12,6 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
+#include "base/arguments.h"
 #include "base/result_set.h"
 #include "column/class_choice.h"
 #include "column/model_type.h"
@@ -23,7 +24,7 @@ PG_FUNCTION_INFO_V1(dp_coefficients);
 PG_FUNCTION_INFO_V1(dp_curve);
 PG_FUNCTION_INFO_V1(dp_explain);
 
-/* A weight or a contribution, and its place in a list. */
+/* A weight or a score, and its place in a list. */
 typedef struct Ranked
 {
 	int			number;			/* of a coordinate or a block */
@@ -114,7 +115,7 @@ name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
 
 /*
  * dp_coefficients(model, class): a row for each coordinate, see sql/parts; those
- * that stand out most from their noise come first. None if the model is NULL.
+ * that stand out most from their noise come first.
  */
 Datum
 dp_coefficients(PG_FUNCTION_ARGS)
@@ -129,9 +130,7 @@ dp_coefficients(PG_FUNCTION_ARGS)
 	bool		exact;
 	Ranked	   *ranked;
 
-	if (PG_ARGISNULL(0))
-		return (Datum) 0;
-	model = dperm_model_type_open(PG_GETARG_DATUM(0));
+	model = dperm_model_type_required(fcinfo);
 	dim = dperm_encoder_dim(&model->encoder);
 	class = class_argument(fcinfo, 1, model);
 	weights = dperm_model_class(model, class);
@@ -242,8 +241,7 @@ middle_of(const DpermBlock *line, const double *weights)
 
 /*
  * dp_curve(model, column_name, class): what the column adds at each of its knots,
- * which is the weight of the knot, or at both ends of a straight line. None if the
- * model or the column is NULL.
+ * which is the weight of the knot, or at both ends of a straight line.
  */
 Datum
 dp_curve(PG_FUNCTION_ARGS)
@@ -251,6 +249,7 @@ dp_curve(PG_FUNCTION_ARGS)
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 	const DpermModel *model;
+	const char *column;
 	Curve		curve;
 	int			class;
 	const double *weights;
@@ -258,16 +257,16 @@ dp_curve(PG_FUNCTION_ARGS)
 	bool		exact;
 	double		unit;			/* of the label, for a weight of 1 */
 
-	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
-		return (Datum) 0;
-	model = dperm_model_type_open(PG_GETARG_DATUM(0));
+	model = dperm_model_type_required(fcinfo);
+	column = dperm_arguments_required_text(fcinfo, "column_name",
+										   "dp_coefficients lists the columns.");
 	class = class_argument(fcinfo, 2, model);
 	if (model->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the decision of a model with a kernel is not a sum over columns"),
 				 errhint("Train without a kernel to see what each column adds.")));
-	curve = find_curve(&model->encoder, text_to_cstring(PG_GETARG_TEXT_PP(1)));
+	curve = find_curve(&model->encoder, column);
 	weights = dperm_model_class(model, class) + curve.first;
 	noise = class_noise(model, class, &exact) + curve.first;
 	unit = dperm_model_unit(model) * curve.target;
@@ -291,7 +290,7 @@ dp_curve(PG_FUNCTION_ARGS)
 }
 
 /*
- * dp_explain(model, features, class): (column_name, value, contribution), the
+ * dp_explain(model, features, class): (column_name, value, score), the
  * largest first. No rows if the model or the features are NULL.
  */
 Datum

@@ -17,7 +17,6 @@
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "base/arguments.h"
@@ -29,6 +28,8 @@
 #include "column/domain_types.h"
 #include "column/domains.h"
 #include "entry/administer.h"
+#include "protect/locks.h"
+#include "protect/locks.h"
 #include "protect/protection.h"
 #include "query/persons.h"
 #include "query/source.h"
@@ -46,10 +47,10 @@ PG_FUNCTION_INFO_V1(dp_domains);
  * time changes its registration.
  */
 static Oid
-own_relation(FunctionCallInfo fcinfo)
+own_relation(FunctionCallInfo fcinfo, const char *hint)
 {
-	Oid			relation = dperm_source_find(dperm_arguments_required_text(
-		fcinfo, "relation", "Call dp_protect('table', budget => 'name')."));
+	Oid			relation =
+		dperm_source_find(dperm_arguments_required_text(fcinfo, "relation", hint));
 
 	if (!object_ownercheck(RelationRelationId, relation, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relation)),
@@ -190,7 +191,7 @@ dp_protect(PG_FUNCTION_ARGS)
 {
 	static const Oid types[] = {OIDOID, TEXTOID, TEXTOID, TEXTARRAYOID, JSONBOID, OIDOID};
 	NullableDatum arguments[lengthof(types)];
-	Oid			relation = own_relation(fcinfo);
+	Oid			relation = own_relation(fcinfo, "Call dp_protect('table', budget => 'name').");
 	DpermRegistration before = former_registration(relation);
 	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
 	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW,
@@ -224,7 +225,9 @@ Datum
 dp_unprotect(PG_FUNCTION_ARGS)
 {
 	static const Oid types[] = {OIDOID};
-	NullableDatum relation = {ObjectIdGetDatum(own_relation(fcinfo)), false};
+	NullableDatum relation = {
+		ObjectIdGetDatum(own_relation(fcinfo, "Call dp_unprotect('table').")), false
+	};
 	bool		isnull;
 
 	(void) dperm_administer_call("dperm_unprotect", lengthof(types), types, &relation, &isnull);
@@ -238,9 +241,7 @@ dp_unprotect(PG_FUNCTION_ARGS)
 static const DpermRegistration *
 usable_registration(Oid relation)
 {
-	DpermRegistration *registration =
-		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)) ?
-		dperm_registry_find(relation) : NULL;
+	DpermRegistration *registration = dperm_registry_find(relation);
 
 	if (registration == NULL || registration->ended || registration->stale ||
 		registration->mixed ||
@@ -277,16 +278,20 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 }
 
 /*
- * dp_domains(relation regclass): what is known about each column that can be a
- * feature; for a protected relation, about those that are open to training.
+ * dp_domains(relation): what is known about each column that can be a feature;
+ * for a protected relation, about those that are open to training. It keeps no
+ * lock, which might be in the way of an owner.
  */
 Datum
 dp_domains(PG_FUNCTION_ARGS)
 {
-	Oid			relation = PG_GETARG_OID(0);
-	const DpermRegistration *registration = usable_registration(relation);
+	char	   *name = dperm_arguments_required_text(fcinfo, "relation",
+													 "Call dp_domains('table').");
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	ResourceOwner look = dperm_locks_look();
+	Oid			relation = dperm_source_find(name);
+	const DpermRegistration *registration = usable_registration(relation);
 	DpermBlockKind kind;
 	int			count;
 	DpermColumn *columns = registration ?
@@ -297,5 +302,6 @@ dp_domains(PG_FUNCTION_ARGS)
 		if (dperm_domain_types_kind(columns[i].base, &kind) &&
 			(registration == NULL || dperm_protection_lists(registration, &columns[i])))
 			put_domain(store, desc, &columns[i]);
+	dperm_locks_look_away(look, false);
 	return (Datum) 0;
 }

@@ -8,6 +8,7 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
+#include "base/arguments.h"
 #include "column/model_type.h"
 #include "report/budget_page.h"
 #include "report/evaluation.h"
@@ -44,32 +45,28 @@ subject_arguments(FunctionCallInfo fcinfo, int first)
 	};
 }
 
-/* The arguments model, which is not NULL, title, purpose, curator, ledger, and evaluation. */
+/* The arguments model, which must not be NULL, title, purpose, curator, ledger, and evaluation. */
 static DpermModelReport
 model_arguments(FunctionCallInfo fcinfo)
 {
-	if (PG_ARGISNULL(0))
-		elog(ERROR, "there is no model");
 	return (DpermModelReport) {
-		.model = dperm_model_type_open(PG_GETARG_DATUM(0)),
+		.model = dperm_model_type_required(fcinfo),
 		.subject = subject_arguments(fcinfo, 1),
 		.ledger = json_argument(fcinfo, 4),
 		.evaluation = fcinfo->nargs > 5 ? json_argument(fcinfo, 5) : NULL
 	};
 }
 
-/* The arguments budget, which is not NULL, title, purpose, curator, and facts. */
+/* The arguments budget, which must not be NULL, title, purpose, curator, and facts. */
 static DpermBudgetReport
 budget_arguments(FunctionCallInfo fcinfo)
 {
 	DpermBudgetReport report = {
-		.budget = text_argument(fcinfo, 0),
+		.budget = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED),
 		.subject = subject_arguments(fcinfo, 1),
 		.facts = json_argument(fcinfo, 4)
 	};
 
-	if (report.budget == NULL)
-		elog(ERROR, "there is no budget");
 	if (dperm_facts_count(dperm_facts_member(report.facts, "budgets")) == 0 &&
 		dperm_facts_count(dperm_facts_member(report.facts, "entries")) == 0)
 		ereport(ERROR,

@@ -73,7 +73,7 @@ LEARNERS = {"logistic": "logreg", "huber": "svm"}
 def chosen(session, data, loss, mode, rows, dimension, epsilon):
     """The method that a call without one uses, and the law of its noise."""
     method, delta = session.run(f"SELECT method, delta FROM dp_cost('{ALL.get(data, data)}', 'label', 'x', {epsilon}, "
-                                f"jsonb_build_object('x', jsonb_build_object('dimension', {dimension})), rows => {rows}, "
+                                f"jsonb_build_object('x', jsonb_build_object('dimension', {dimension})), units => {rows}, "
                                 f"learner => '{LEARNERS[loss]}', options => '{{\"intercept\": false}}'{MODES[mode]})")[0]
     return [method, "Gaussian" if float(delta) else "pure"]
 

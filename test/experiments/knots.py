@@ -83,8 +83,8 @@ def shapes(session, encoding, epsilon, splits):
     for split in range(splits):
         points = session.run(f"""
             WITH m AS MATERIALIZED (SELECT {training('adult_raw', 'logistic', encoding, 'pure', epsilon, split)} AS model)
-            SELECT name, position, score FROM m, unnest(ARRAY[{', '.join(map(literal, COLUMNS))}]) name,
-                   LATERAL dp_curve(model, name) ORDER BY name, position""")
+            SELECT name, value, score FROM m, unnest(ARRAY[{', '.join(map(literal, COLUMNS))}]) name,
+                   LATERAL dp_curve(model, name) ORDER BY name, value""")
         for column in COLUMNS:
             curve = [(float(position), float(score)) for name, position, score in points if name == column]
             rows = sum(int(count) for _, count in counts[column])

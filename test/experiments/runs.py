@@ -176,7 +176,7 @@ def calibration(session, data, rows, dimension):
     def one(loss, exponent, analysis):
         return list(map(float, session.run(
             f"SELECT lambda_effective, epsilon_noise FROM dp_cost('{data}', 'label', 'x', {paper.EPSILON}, "
-            f"jsonb_build_object('x', jsonb_build_object('dimension', {dimension})), rows => {rows}, lambda => 10 ^ ({exponent}), "
+            f"jsonb_build_object('x', jsonb_build_object('dimension', {dimension})), units => {rows}, lambda => 10 ^ ({exponent}), "
             f"learner => '{delta.LEARNERS[loss]}', options => '{json.dumps({'intercept': False, 'analysis': analysis})}')")[0]))
 
     return {loss: {exponent: {analysis: one(loss, exponent, analysis) for analysis in ("paper", "sharp")}

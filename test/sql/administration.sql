@@ -655,7 +655,7 @@ SELECT read_by('SELECT * FROM dp_budgets') >= 20000 AS of_stranger, fetched_by('
 SET LOCAL ROLE dperm_adm_ana;
 SELECT view AS reads_many, n FROM (SELECT view, read_by('SELECT * FROM ' || view) AS n FROM unnest('{dp_budgets,dp_grants,dp_ledger,dp_releases,dp_protected}'::text[]) view) r WHERE n >= 20000;
 SELECT view AS reads_many, n FROM (SELECT view, read_by(format('SELECT * FROM %s WHERE budget = %L', view, 'adm')) AS n FROM unnest('{dp_budgets,dp_grants,dp_ledger,dp_releases,dp_protected}'::text[]) view) r WHERE n >= 20000;
-SELECT call AS fetches_many, n FROM (SELECT call, fetched_by('SELECT ' || call) AS n FROM unnest(ARRAY['dp_report(''adm'')', 'dp_report_data(''adm'')', 'dp_report(model) FROM models', 'count(*) FROM dp_ledger', 'count(*) FROM dp_cost(''t'', ''y'', ''x'', 1, rows => 100)', format('dp_release_drop(''adm'', entry) FROM (SELECT entry FROM dp_releases WHERE role = %L AND failure IS NULL LIMIT 1) e', current_user)]) call) r WHERE n >= 20000;
+SELECT call AS fetches_many, n FROM (SELECT call, fetched_by('SELECT ' || call) AS n FROM unnest(ARRAY['dp_report(''adm'')', 'dp_report_data(''adm'')', 'dp_report(model) FROM models', 'count(*) FROM dp_ledger', 'count(*) FROM dp_cost(''t'', ''y'', ''x'', 1, units => 100)', format('dp_release_drop(''adm'', entry) FROM (SELECT entry FROM dp_releases WHERE role = %L AND failure IS NULL LIMIT 1) e', current_user)]) call) r WHERE n >= 20000;
 SET LOCAL ROLE dperm_adm_owner;
 SELECT view AS reads_many, n FROM (SELECT view, read_by('SELECT * FROM ' || view) AS n FROM unnest('{dp_budgets,dp_grants,dp_ledger,dp_releases,dp_protected}'::text[]) view) r WHERE n >= 20000;
 SET LOCAL client_min_messages = error;

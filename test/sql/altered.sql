@@ -338,9 +338,9 @@ END $$;
 SELECT what, string_agg(DISTINCT outcome, ' ' ORDER BY outcome) AS outcomes FROM (VALUES
   ('training', 'dp_logreg_train(''exchanging'', ''ill'', ''{a,b}'', ''Infinity'', lambda => 0.1, domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')'),
   ('training of persons', 'dp_logreg_train(''exchanging'', ''ill'', ''{a}'', ''Infinity'', lambda => 0.1, unit => ''u'', domains => ''{"a": ["yes", "no"]}'')'),
-  ('evaluation', 'judge, dp_evaluate(model, ''exchanging'', ''ill'', epsilon => ''Infinity'')'),
-  ('evaluation of persons', 'judge, dp_evaluate(model, ''exchanging'', ''ill'', epsilon => ''Infinity'', unit => ''u'')'),
-  ('roc', 'judge, dp_roc(model, ''exchanging'', ''ill'', epsilon => ''Infinity'')'),
+  ('evaluation', 'judge, dp_evaluate(model, ''exchanging'', ''Infinity'', ''ill'')'),
+  ('evaluation of persons', 'judge, dp_evaluate(model, ''exchanging'', ''Infinity'', ''ill'', unit => ''u'')'),
+  ('roc', 'judge, dp_roc(model, ''exchanging'', ''Infinity'', ''ill'')'),
   ('tuning of persons', 'dp_logreg_tune(''exchanging'', ''ill'', ''{a,b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', unit => ''u'', domains => ''{"a": ["yes", "no"], "b": [0, 10]}'')')) c (what, call),
   (VALUES ('a b'), ('u v'), ('ill b'), ('a ill')) p (pair), generate_series(1, 12) turn, exchanged(turn, pair, call) outcome GROUP BY what ORDER BY what;
 -- a view that drops itself, or is dropped with its schema, while its rows are read
@@ -363,7 +363,7 @@ SELECT what, command, dropped(command, call) FROM (VALUES
   ('training', 'dp_logreg_train(''leaving.vanishing'', ''ill'', ''{b}'', ''Infinity'', lambda => 0.1, domains => ''{"b": [0, 10]}'')'),
   ('training of persons', 'dp_logreg_train(''leaving.vanishing'', ''ill'', ''{b}'', ''Infinity'', lambda => 0.1, unit => ''u'', domains => ''{"b": [0, 10]}'')'),
   ('tuning of persons', 'dp_logreg_tune(''leaving.vanishing'', ''ill'', ''{b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', unit => ''u'', domains => ''{"b": [0, 10]}'')'),
-  ('evaluation', 'judge, dp_evaluate(model, ''leaving.vanishing'', ''ill'', epsilon => ''Infinity'')')) c (what, call),
+  ('evaluation', 'judge, dp_evaluate(model, ''leaving.vanishing'', ''Infinity'', ''ill'')')) c (what, call),
   unnest('{DROP VIEW IF EXISTS leaving.vanishing,DROP SCHEMA IF EXISTS leaving CASCADE}'::text[]) command ORDER BY what, command;
 -- a relation that is altered between two candidates of a tuning, and one that is
 -- locked by planning: the lock stays
@@ -402,7 +402,7 @@ CREATE VIEW changing AS SELECT id, b, y FROM tuned WHERE still();
 BEGIN;
 SET LOCAL altered.change = 'LOCK TABLE judge IN ACCESS EXCLUSIVE MODE';
 SET LOCAL altered.turn = 1;
-SELECT count(*) > 0 AS cost FROM dp_cost('changing', 'y', '{b}', 1, rows => 1000);
+SELECT count(*) > 0 AS cost FROM dp_cost('changing', 'y', '{b}', 1, units => 1000);
 SELECT mode FROM pg_locks WHERE relation = 'judge'::regclass AND pid = pg_backend_pid();
 COMMIT;
 \set ECHO all

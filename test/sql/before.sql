@@ -74,17 +74,17 @@ SELECT format('%s: %s', arguments, says(format('dp_svm_tune(''people'', ''y'', '
 SELECT says($$ dp_logreg_tune('seen', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'free', 1, candidates => '[{"lambda": 1}, {}]') $$);
 
 -- Evaluation
-SELECT format('%s: %s', arguments, says(format('dp_%s(%s)', function, arguments))) FROM unnest('{evaluate,roc}'::text[]) function, unnest(ARRAY['m, ''people'', ''y'', 0', 'm, ''people'', ''y'', NULL', 'm, ''people'', ''none'', 1', 'm, ''people'', ''answer'', 1',
-  'm, ''people'', ''y'', 1, positive => ''perhaps''', 'm, ''nowhere'', ''y'', 1', 'm, ''other_types'', ''y'', 1, positive => ''true''', 'm, ''people'', ''y'', 1, features => ''none''', 'm, ''people'', ''y'', 1, features => ''age''',
-  'columns, ''people'', ''y'', 1, features => ''x''', 'm, ''unfilled'', ''y'', 1']) arguments ORDER BY function, arguments COLLATE "C";
-SELECT says($$ dp_roc(m, 'people', 'y', 1, bins => 1) $$);
+SELECT format('%s: %s', arguments, says(format('dp_%s(%s)', function, arguments))) FROM unnest('{evaluate,roc}'::text[]) function, unnest(ARRAY['m, ''people'', 0, ''y''', 'm, ''people'', NULL, ''y''', 'm, ''people'', 1, ''none''', 'm, ''people'', 1, ''answer''',
+  'm, ''people'', 1, ''y'', positive => ''perhaps''', 'm, ''nowhere'', 1, ''y''', 'm, ''other_types'', 1, ''y'', positive => ''true''', 'm, ''people'', 1, ''y'', features => ''none''', 'm, ''people'', 1, ''y'', features => ''age''',
+  'columns, ''people'', 1, ''y'', features => ''x''', 'm, ''unfilled'', 1, ''y''']) arguments ORDER BY function, arguments COLLATE "C";
+SELECT says($$ dp_roc(m, 'people', 1, 'y', bins => 1) $$);
 
 -- Privileges, including those that only the executor checks
 REVOKE EXECUTE ON FUNCTION dperm.dperm_portion(bytea, integer, oid, tid) FROM PUBLIC;
 SET ROLE dperm_early;
 SELECT says($$ dp_logreg_train('other_types', 'y', 'x', 1) $$), says($$ dp_logreg_train('closed', 'y', 'x', 1) $$);
 SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]') $$);
-SELECT says($$ dp_evaluate(m, 'closed', 'y', 1) $$);
+SELECT says($$ dp_evaluate(m, 'closed', 1, 'y') $$);
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION dperm.dperm_portion(bytea, integer, oid, tid) TO PUBLIC;
 \pset tuples_only off

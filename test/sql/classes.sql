@@ -152,8 +152,8 @@ SELECT method, delta, neighbours, unit, m->>'method' AS used, (m->>'delta')::flo
 -- The noise of pure objective perturbation is twice that of two classes, for
 -- each class, if slack takes nothing, whatever the number of classes
 SELECT classes, round((c.noise_norm / b.noise_norm / sqrt(classes))::numeric, 1) AS ratio
-  FROM generate_series(4, 64, 20) classes, dp_cost('visits', 'free', 'age', 1, rows => 1000000, lambda => 1, options => '{"method": "objective", "noise": "ball"}', knots => 1, positive => '1') b,
-    dp_cost('visits', 'free', 'age', 1, rows => 1000000, lambda => 1, options => '{"method": "objective", "noise": "ball"}', knots => 1, domains => jsonb_build_object('free', jsonb_build_object('categories', ARRAY(SELECT i::text FROM generate_series(1, classes) i)))) c;
+  FROM generate_series(4, 64, 20) classes, dp_cost('visits', 'free', 'age', 1, units => 1000000, lambda => 1, options => '{"method": "objective", "noise": "ball"}', knots => 1, positive => '1') b,
+    dp_cost('visits', 'free', 'age', 1, units => 1000000, lambda => 1, options => '{"method": "objective", "noise": "ball"}', knots => 1, domains => jsonb_build_object('free', jsonb_build_object('categories', ARRAY(SELECT i::text FROM generate_series(1, classes) i)))) c;
 
 -- A prior, whose classes hold
 SELECT m->'classes' AS classes, m->'prior'->>'private' AS private
@@ -180,11 +180,11 @@ SELECT dp_logreg_tune('visits', 'place', '{age,unit}', 100, candidates => '[{"cl
 SELECT dp_logreg_tune('visits', 'free', '{age,unit}', 100, domains => jsonb_build_object('free', jsonb_build_object('categories', ARRAY(SELECT i::text FROM generate_series(1, 101) i))));
 
 -- What it would cost
-SELECT method, noise FROM dp_cost('visits', 'place', '{age,unit}', 1, rows => 2000);
-SELECT method, noise FROM dp_cost('visits', 'free', '{age,unit}', 1, rows => 2000, domains => '{"free": ["home", "ward", "icu"]}');
-SELECT dp_cost('visits', 'free', '{age,unit}', 1, rows => 2000);
-SELECT dp_cost('visits', 'place', '{age,unit}', 1, rows => 2000, learner => 'svm', domains => '{"place": ["home", "ward", "icu"]}');
-SELECT dp_cost('visits', 'place', '{age,unit}', 1, rows => 2000, learner => 'softmax');
+SELECT method, noise FROM dp_cost('visits', 'place', '{age,unit}', 1, units => 2000);
+SELECT method, noise FROM dp_cost('visits', 'free', '{age,unit}', 1, units => 2000, domains => '{"free": ["home", "ward", "icu"]}');
+SELECT dp_cost('visits', 'free', '{age,unit}', 1, units => 2000);
+SELECT dp_cost('visits', 'place', '{age,unit}', 1, units => 2000, learner => 'svm', domains => '{"place": ["home", "ward", "icu"]}');
+SELECT dp_cost('visits', 'place', '{age,unit}', 1, units => 2000, learner => 'softmax');
 
 -- Rows that several processes load and sum up give the same model
 \set ECHO none

@@ -76,12 +76,12 @@ FROM models WHERE name IN ('columns', 'two', 'number') ORDER BY name;
 
 -- What a column adds to the score of a class: of two classes, the difference is
 -- the logarithm of the ratio of their probabilities
-SELECT name, bool_and(abs((SELECT sum(contribution) FROM dp_explain(m, v, 'icu')) - (SELECT sum(contribution) FROM dp_explain(m, v, 'ward')) - (SELECT ln(max(probability) FILTER (WHERE class = 'icu') / max(probability) FILTER (WHERE class = 'ward')) FROM dp_predict_probs(m, v))) < 1e-12) AS adds_up
+SELECT name, bool_and(abs((SELECT sum(score) FROM dp_explain(m, v, 'icu')) - (SELECT sum(score) FROM dp_explain(m, v, 'ward')) - (SELECT ln(max(probability) FILTER (WHERE class = 'icu') / max(probability) FILTER (WHERE class = 'ward')) FROM dp_predict_probs(m, v))) < 1e-12) AS adds_up
 FROM models, visits v WHERE name IN ('columns', 'array', 'persons') AND id <= 100 GROUP BY name ORDER BY name;
-SELECT name, bool_and(c.weight = (dp_weights(m))[k][c.position]) AS weights, count(*) AS coefficients, bool_and((c.noise > 0) = (name = 'persons')) AS noise
+SELECT name, bool_and(c.weight = (dp_weights(m))[k][c.rank]) AS weights, count(*) AS coefficients, bool_and((c.noise > 0) = (name = 'persons')) AS noise
 FROM models, jsonb_array_elements_text(m::jsonb->'classes') WITH ORDINALITY e(class, k), dp_coefficients(m, class) c WHERE name IN ('columns', 'kernel', 'persons') GROUP BY name ORDER BY name;
-SELECT count(*) AS knots, bool_and(abs(score - (SELECT contribution FROM dp_explain(m, r, 'icu') WHERE column_name = 'age')) < 1e-12) AS score, bool_or(odds IS NOT NULL) AS odds
-FROM models, dp_curve(m, 'age', class => 'icu') c, LATERAL (SELECT c.position AS age, 'A' AS unit) r WHERE name = 'columns';
+SELECT count(*) AS knots, bool_and(abs(score - (SELECT score FROM dp_explain(m, r, 'icu') WHERE column_name = 'age')) < 1e-12) AS score, bool_or(odds IS NOT NULL) AS odds
+FROM models, dp_curve(m, 'age', class => 'icu') c, LATERAL (SELECT c.value AS age, 'A' AS unit) r WHERE name = 'columns';
 SELECT outcomes($$ ? FROM models, visits v WHERE v.id = 1 AND name = 'columns' $$, $$
   dp_explain(m, v) | dp_explain(m, v, 'moon') | dp_coefficients(m) | dp_coefficients(m, 'moon') | dp_curve(m, 'age') | dp_curve(m, 'age', 'moon') $$);
 SELECT outcomes($$ ? FROM models, visits v WHERE v.id = 1 AND name = 'two' $$, $$ dp_explain(m, v, 'icu') | dp_coefficients(m, 'icu') | dp_curve(m, 'age', 'icu') $$);

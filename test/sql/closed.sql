@@ -32,7 +32,7 @@ END $$;
 -- and a call; and its domain
 CREATE FUNCTION open(relation regclass, s text DEFAULT 's', OUT shown boolean, OUT called text, OUT domain jsonb, OUT origin text) LANGUAGE plpgsql AS $$
 BEGIN
-	SELECT d.domain, d.origin INTO open.domain, open.origin FROM public.dp_domains(relation) d WHERE column_name = s;
+	SELECT d.domain, d.origin INTO open.domain, open.origin FROM public.dp_domains(relation::text) d WHERE column_name = s;
 	shown := FOUND;
 	called := split_part(closed.tried(format('public.dp_logreg_train(%L, %L, ARRAY[%L], 1)', relation, 'y', s)), E'\n', 1);
 END $$;
@@ -57,7 +57,7 @@ SELECT columns FROM dp_protected WHERE relation = 'closed.v';
 SET ROLE dperm_closed_analyst;
 SELECT tried($$dp_logreg_train('v', 'y', '{s}', 1)$$);
 SELECT tried($$dp_logreg_train('v', 's', '{a}', 1)$$);
-SELECT count(*) FROM dp_cost('v', 'y', '{s}', 1, rows => 100);
+SELECT count(*) FROM dp_cost('v', 'y', '{s}', 1, units => 100);
 SELECT relation, s, o.* FROM unnest('{t,v}'::regclass[]) relation, unnest('{s,a}'::text[]) s, open(relation, s) o;
 SELECT s, o.* FROM unnest('{sum,b}'::text[]) s, open('v', s) o;
 SELECT tried($$dp_logreg_train('v', 'y', NULL, 1)$$);
@@ -144,7 +144,7 @@ SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
 SET ROLE dperm_closed_analyst;
 SELECT tried($$dp_logreg_train('of_u', 'y', '{a}', 1)$$);
 SELECT tried($$dp_logreg_tune('of_u', 'y', '{a}', 1)$$);
-SELECT count(*) FROM dp_cost('of_u', 'y', '{a}', 1, rows => 100);
+SELECT count(*) FROM dp_cost('of_u', 'y', '{a}', 1, units => 100);
 \set VERBOSITY terse
 SELECT count(*) FROM dp_domains('of_u');
 \set VERBOSITY default

@@ -88,7 +88,7 @@ CREATE FUNCTION distance(a float8[], b float8[]) RETURNS float8 LANGUAGE sql IMM
 $$;
 -- the domains of columns, as an argument
 CREATE FUNCTION domains_of(relation regclass, features text[]) RETURNS jsonb LANGUAGE sql STABLE AS $$
-  SELECT jsonb_object_agg(column_name, domain) FROM dp_domains(relation) WHERE column_name = ANY (features) AND domain IS NOT NULL
+  SELECT jsonb_object_agg(column_name, domain) FROM dp_domains(relation::text) WHERE column_name = ANY (features) AND domain IS NOT NULL
 $$;
 -- Is the model of these columns that of their vectors, computed by hand? In
 -- memory and in passes? And does dp_encode give what it was trained on?

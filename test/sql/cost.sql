@@ -25,7 +25,7 @@ SELECT s.method, loss, count(*) AS setups, bool_and(c.lambda_used = lambda) AS l
        bool_and(c.epsilon_slack + c.epsilon_noise + c.epsilon_release <= e::float8 * (1 + 2.3e-16::float8)) AS within_epsilon,
        bool_and(c.noise_norm / b.noise_norm BETWEEN 1 - 1e-9 AND 1.05) AS noise_norm, bool_and(abs(c.weight_error * sqrt(d) / c.noise_norm - 1) < 1e-9) AS weight_error,
        bool_and(abs(c.weight_bound / b.weight_bound - 1) < 1e-9) AS weight_bound, bool_and(abs(c.noise_share * c.weight_bound / c.noise_norm - 1) < 1e-9) AS noise_share, bool_and(c.noise = 'ball') AS ball
-FROM setups s, dp_cost('dots', 'y', 'x', e, rows => n, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', s.method, 'loss', CASE WHEN s.loss NOT IN ('logistic', 'log_cosh') THEN s.loss END, 'h', CASE WHEN s.loss <> 'logistic' THEN s.h END)), lambda => lambda, learner => CASE s.loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) c,
+FROM setups s, dp_cost('dots', 'y', 'x', e, units => n, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', s.method, 'loss', CASE WHEN s.loss NOT IN ('logistic', 'log_cosh') THEN s.loss END, 'h', CASE WHEN s.loss <> 'logistic' THEN s.h END)), lambda => lambda, learner => CASE s.loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) c,
      by_hand(n, d, e - c.epsilon_release, c.lambda_effective, s.method, loss, s.c, CASE loss WHEN 'logistic' THEN ln(2) ELSE 1 END) b
 GROUP BY s.method, loss ORDER BY s.method, loss;
 
@@ -43,25 +43,25 @@ CREATE FUNCTION output_risk(lambda float8, n float8, d float8, e float8, c float
   'SELECT (2 / (n * lambda * e)) ^ 2 * d * (d + 1) * (lambda + c / d) / 2 + lambda * 20 ^ 2 / 2';
 SELECT loss, count(*) AS setups, bool_and((SELECT min(output_risk(lambda_used * 10 ^ (k / 25.0), n, d, e, s.c)) FROM generate_series(-100, 100) k WHERE k <> 0) > output_risk(lambda_used, n, d, e, s.c)) AS least_risk,
        bool_and(output_risk(lambda_used / 1.007, n, d, e, s.c) > output_risk(lambda_used / 1.006, n, d, e, s.c) AND output_risk(lambda_used * 1.007, n, d, e, s.c) > output_risk(lambda_used * 1.006, n, d, e, s.c)) AS falls_and_rises
-FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost('dots', 'y', 'x', e, rows => n, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', 'output', 'loss', CASE WHEN s.loss NOT IN ('logistic', 'log_cosh') THEN s.loss END, 'h', CASE WHEN s.loss <> 'logistic' THEN s.h END)), learner => CASE s.loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) GROUP BY loss ORDER BY loss;
+FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost('dots', 'y', 'x', e, units => n, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', 'output', 'loss', CASE WHEN s.loss NOT IN ('logistic', 'log_cosh') THEN s.loss END, 'h', CASE WHEN s.loss <> 'logistic' THEN s.h END)), learner => CASE s.loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) GROUP BY loss ORDER BY loss;
 -- by itself the one of less risk is taken
 SELECT loss, count(*) AS setups, bool_and(a.method = CASE WHEN output_risk(o.lambda_used, n, d, e, s.c) < risk(b.lambda_used, n, d * (d + 1), e, s.c, s.loss) THEN 'output' ELSE 'objective' END) AS least_risk,
        bool_and(a.lambda_used = CASE a.method WHEN 'output' THEN o.lambda_used ELSE b.lambda_used END AND a.noise_norm = CASE a.method WHEN 'output' THEN o.noise_norm ELSE b.noise_norm END) AS as_if_asked_for, count(*) FILTER (WHERE a.method = 'output') AS output
-FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost('dots', 'y', 'x', e, rows => n, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'loss', CASE WHEN s.loss NOT IN ('logistic', 'log_cosh') THEN s.loss END, 'h', CASE WHEN s.loss <> 'logistic' THEN s.h END)), learner => CASE s.loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) a, dp_cost('dots', 'y', 'x', e, rows => n, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', 'output', 'loss', CASE WHEN s.loss NOT IN ('logistic', 'log_cosh') THEN s.loss END, 'h', CASE WHEN s.loss <> 'logistic' THEN s.h END)), learner => CASE s.loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) o,
-     dp_cost('dots', 'y', 'x', e, rows => n, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', 'objective', 'loss', CASE WHEN s.loss NOT IN ('logistic', 'log_cosh') THEN s.loss END, 'h', CASE WHEN s.loss <> 'logistic' THEN s.h END)), learner => CASE s.loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) b GROUP BY loss ORDER BY loss;
-SELECT noise, lambda_used, lambda_effective, epsilon_slack, epsilon_noise, epsilon_release, noise_norm, weight_error, noise_share, rows_needed FROM dp_cost('dots', 'y', 'x', 'Infinity', rows => 500, domains => '{"x": {"dimension": 10}}', options => '{"intercept": false}');
+FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost('dots', 'y', 'x', e, units => n, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'loss', CASE WHEN s.loss NOT IN ('logistic', 'log_cosh') THEN s.loss END, 'h', CASE WHEN s.loss <> 'logistic' THEN s.h END)), learner => CASE s.loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) a, dp_cost('dots', 'y', 'x', e, units => n, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', 'output', 'loss', CASE WHEN s.loss NOT IN ('logistic', 'log_cosh') THEN s.loss END, 'h', CASE WHEN s.loss <> 'logistic' THEN s.h END)), learner => CASE s.loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) o,
+     dp_cost('dots', 'y', 'x', e, units => n, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', 'objective', 'loss', CASE WHEN s.loss NOT IN ('logistic', 'log_cosh') THEN s.loss END, 'h', CASE WHEN s.loss <> 'logistic' THEN s.h END)), learner => CASE s.loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) b GROUP BY loss ORDER BY loss;
+SELECT noise, lambda_used, lambda_effective, epsilon_slack, epsilon_noise, epsilon_release, noise_norm, weight_error, noise_share, units_needed FROM dp_cost('dots', 'y', 'x', 'Infinity', units => 500, domains => '{"x": {"dimension": 10}}', options => '{"intercept": false}');
 
 -- Impossible: 200 rows, 500 dimensions, epsilon 0.01
-SELECT noise_share > 100 AS all_noise, rows_needed BETWEEN 1000000 AND 100000000 AS millions FROM dp_cost('dots', 'y', 'x', 0.01, rows => 200, domains => '{"x": {"dimension": 500}}', options => '{"intercept": false}');
+SELECT noise_share > 100 AS all_noise, units_needed BETWEEN 1000000 AND 100000000 AS millions FROM dp_cost('dots', 'y', 'x', 0.01, units => 200, domains => '{"x": {"dimension": 500}}', options => '{"intercept": false}');
 -- and easy
-SELECT noise_share < 0.5 AS useful, rows_needed BETWEEN 2 AND 100000 AS fewer FROM dp_cost('dots', 'y', 'x', 1, rows => 100000, domains => '{"x": {"dimension": 10}}', options => '{"intercept": false}');
--- rows_needed is where the share falls to a half
+SELECT noise_share < 0.5 AS useful, units_needed BETWEEN 2 AND 100000 AS fewer FROM dp_cost('dots', 'y', 'x', 1, units => 100000, domains => '{"x": {"dimension": 10}}', options => '{"intercept": false}');
+-- units_needed is where the share falls to a half
 SELECT count(*) AS setups, bool_and(here.noise_share <= 0.5) AS enough, bool_and(before.noise_share > 0.5) AS one_less_is_not
 FROM (VALUES (10, 1, NULL), (500, 0.01, NULL), (3, 10, NULL), (20, 0.5, 0.01), (20, 0.5, 1), (100, 2, 0.0001)) v(d, e, lambda), (VALUES ('objective'), ('output')) m(method),
-     dp_cost('dots', 'y', 'x', e, rows => 1000, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', m.method)), lambda => lambda) c, dp_cost('dots', 'y', 'x', e, rows => c.rows_needed, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', m.method)), lambda => lambda) here, dp_cost('dots', 'y', 'x', e, rows => c.rows_needed - 1, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', m.method)), lambda => lambda) before;
+     dp_cost('dots', 'y', 'x', e, units => 1000, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', m.method)), lambda => lambda) c, dp_cost('dots', 'y', 'x', e, units => c.units_needed, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', m.method)), lambda => lambda) here, dp_cost('dots', 'y', 'x', e, units => c.units_needed - 1, domains => jsonb_build_object('x', jsonb_build_object('dimension', d)), options => jsonb_strip_nulls(jsonb_build_object('intercept', false, 'method', m.method)), lambda => lambda) before;
 -- more rows, fewer dimensions, more epsilon: less noise
 SELECT count(*) AS setups, bool_and(c.noise_share <= a.noise_share) AS fewer_with_rows, bool_and(b.noise_share >= a.noise_share) AS more_with_dimensions, bool_and(e.noise_share <= a.noise_share) AS fewer_with_epsilon
-FROM generate_series(1, 8) i, dp_cost('dots', 'y', 'x', 1, rows => (10 ^ i)::bigint, domains => '{"x": {"dimension": 10}}', options => '{"intercept": false}') a, dp_cost('dots', 'y', 'x', 1, rows => 2 * (10 ^ i)::bigint, domains => '{"x": {"dimension": 10}}', options => '{"intercept": false}') c, dp_cost('dots', 'y', 'x', 1, rows => (10 ^ i)::bigint, domains => '{"x": {"dimension": 20}}', options => '{"intercept": false}') b, dp_cost('dots', 'y', 'x', 2, rows => (10 ^ i)::bigint, domains => '{"x": {"dimension": 10}}', options => '{"intercept": false}') e;
+FROM generate_series(1, 8) i, dp_cost('dots', 'y', 'x', 1, units => (10 ^ i)::bigint, domains => '{"x": {"dimension": 10}}', options => '{"intercept": false}') a, dp_cost('dots', 'y', 'x', 1, units => 2 * (10 ^ i)::bigint, domains => '{"x": {"dimension": 10}}', options => '{"intercept": false}') c, dp_cost('dots', 'y', 'x', 1, units => (10 ^ i)::bigint, domains => '{"x": {"dimension": 20}}', options => '{"intercept": false}') b, dp_cost('dots', 'y', 'x', 2, units => (10 ^ i)::bigint, domains => '{"x": {"dimension": 10}}', options => '{"intercept": false}') e;
 
 -- With a source: the noise in the shape of its columns, and the ball to compare
 -- with
@@ -84,7 +84,7 @@ CREATE TABLE shapes AS SELECT * FROM (VALUES
   ('kernel', 50, $$'x'$$, $$kernel => 'gaussian', options => '{"kernel_features": 50}'$$, spread(ARRAY[[50, 1 / 2.0]], 1))) v(name, d, features, options, spread);
 CREATE FUNCTION costs(features text, options text) RETURNS TABLE (noise text, lambda float8, epsilon_noise float8, noise_norm float8, weight_error float8) LANGUAGE plpgsql AS $$
 BEGIN
-  RETURN QUERY EXECUTE format('SELECT DISTINCT c.noise, c.lambda_used, c.epsilon_noise, c.noise_norm, c.weight_error FROM (VALUES (NULL), (''ball'')) v(asked), dp_cost(%s) c', concat_ws(', ', '''patients'', ''sick''', features, '0.1, rows => 30000, knots => 1', nullif(regexp_replace(options, '(, )?options => .*', ''), ''),
+  RETURN QUERY EXECUTE format('SELECT DISTINCT c.noise, c.lambda_used, c.epsilon_noise, c.noise_norm, c.weight_error FROM (VALUES (NULL), (''ball'')) v(asked), dp_cost(%s) c', concat_ws(', ', '''patients'', ''sick''', features, '0.1, units => 30000, knots => 1', nullif(regexp_replace(options, '(, )?options => .*', ''), ''),
     format('options => jsonb_strip_nulls(jsonb_build_object(''method'', ''objective'', ''noise'', asked)) || %s', coalesce(substring(options FROM 'options => (.*)'), '''{}'''))));
 END $$;
 -- the ball has a mean square of d(d + 1)
@@ -93,25 +93,25 @@ SELECT name, noise, round((spread / d / (d + 1))::numeric, 3) AS of_ball, is_bes
 FROM shapes, costs(features, options), LATERAL (SELECT CASE noise WHEN 'shaped' THEN spread ELSE d * (d + 1) END) t(s) ORDER BY name COLLATE "C", noise DESC;
 -- the ball is that of the dimension
 SELECT to_jsonb(c) - 'knots' = to_jsonb(d) - 'knots' AS of_dimension
-FROM dp_cost('patients', 'sick', NULL, 0.5, rows => 1000, knots => 1, options => '{"method": "objective", "noise": "ball"}') c, dp_cost('dots', 'y', 'x', 0.5, rows => 1000, domains => '{"x": {"dimension": 12}}', options => '{"intercept": false, "method": "objective"}') d;
+FROM dp_cost('patients', 'sick', NULL, 0.5, units => 1000, knots => 1, options => '{"method": "objective", "noise": "ball"}') c, dp_cost('dots', 'y', 'x', 0.5, units => 1000, domains => '{"x": {"dimension": 12}}', options => '{"intercept": false, "method": "objective"}') d;
 -- no other method has a shape, and without noise there is none
-SELECT noise FROM dp_cost('patients', 'sick', NULL, 1, rows => 1000, options => '{"method": "output"}');
-SELECT noise FROM dp_cost('patients', 'sick', NULL, 1, rows => 1000, options => '{"analysis": "paper"}');
-SELECT noise FROM dp_cost('patients', 'sick', NULL, 'Infinity', rows => 1000);
+SELECT noise FROM dp_cost('patients', 'sick', NULL, 1, units => 1000, options => '{"method": "output"}');
+SELECT noise FROM dp_cost('patients', 'sick', NULL, 1, units => 1000, options => '{"analysis": "paper"}');
+SELECT noise FROM dp_cost('patients', 'sick', NULL, 'Infinity', units => 1000);
 -- rows needed, with and without shape
 SELECT count(*) AS setups, bool_and(here.noise_share <= 0.5) AS enough, bool_and(before.noise_share > 0.5) AS one_less_is_not
-FROM (VALUES (0.01), (0.1), (1), (3)) v(e), (VALUES ('shaped'), ('ball')) m(noise), (VALUES ('logistic'), ('huber')) l(loss), dp_cost('patients', 'sick', NULL, e, rows => 1000, options => jsonb_strip_nulls(jsonb_build_object('noise', m.noise, 'loss', CASE WHEN loss NOT IN ('logistic', 'log_cosh') THEN loss END)), learner => CASE loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) c,
-     dp_cost('patients', 'sick', NULL, e, rows => c.rows_needed, options => jsonb_strip_nulls(jsonb_build_object('noise', m.noise, 'loss', CASE WHEN loss NOT IN ('logistic', 'log_cosh') THEN loss END)), learner => CASE loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) here, dp_cost('patients', 'sick', NULL, e, rows => c.rows_needed - 1, options => jsonb_strip_nulls(jsonb_build_object('noise', m.noise, 'loss', CASE WHEN loss NOT IN ('logistic', 'log_cosh') THEN loss END)), learner => CASE loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) before;
-SELECT e, s.noise_share < b.noise_share AS less_noise, s.rows_needed < b.rows_needed AS fewer_rows
-FROM (VALUES (0.1), (1)) v(e), dp_cost('patients', 'sick', NULL, e, rows => 10000, options => '{"noise": "shaped"}') s, dp_cost('patients', 'sick', NULL, e, rows => 10000, options => '{"noise": "ball"}') b;
+FROM (VALUES (0.01), (0.1), (1), (3)) v(e), (VALUES ('shaped'), ('ball')) m(noise), (VALUES ('logistic'), ('huber')) l(loss), dp_cost('patients', 'sick', NULL, e, units => 1000, options => jsonb_strip_nulls(jsonb_build_object('noise', m.noise, 'loss', CASE WHEN loss NOT IN ('logistic', 'log_cosh') THEN loss END)), learner => CASE loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) c,
+     dp_cost('patients', 'sick', NULL, e, units => c.units_needed, options => jsonb_strip_nulls(jsonb_build_object('noise', m.noise, 'loss', CASE WHEN loss NOT IN ('logistic', 'log_cosh') THEN loss END)), learner => CASE loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) here, dp_cost('patients', 'sick', NULL, e, units => c.units_needed - 1, options => jsonb_strip_nulls(jsonb_build_object('noise', m.noise, 'loss', CASE WHEN loss NOT IN ('logistic', 'log_cosh') THEN loss END)), learner => CASE loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) before;
+SELECT e, s.noise_share < b.noise_share AS less_noise, s.units_needed < b.units_needed AS fewer_rows
+FROM (VALUES (0.1), (1)) v(e), dp_cost('patients', 'sick', NULL, e, units => 10000, options => '{"noise": "shaped"}') s, dp_cost('patients', 'sick', NULL, e, units => 10000, options => '{"noise": "ball"}') b;
 
 -- No row is read: not of a table, nor of a view that cannot be read at all
 CREATE FUNCTION fails(float8) RETURNS float8 LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE EXCEPTION 'a row was read'; END $$;
 CREATE VIEW unreadable AS SELECT sick, age, fails(bmi) AS bmi FROM patients;
 INSERT INTO patients SELECT i % 3 = 0, i % 100, 20 + i % 30, (ARRAY['north', 'south', 'east', NULL])[1 + i % 4], i % 7 = 0, ARRAY[sin(i), cos(i), 0.5] FROM generate_series(1, 300) i;
 BEGIN;
-SELECT count(*) FROM dp_cost('unreadable', 'sick', '{age,bmi}', 1, rows => 1000, domains => '{"bmi": [10, 60]}');
-SELECT count(*) FROM dp_cost('patients', 'sick', NULL, 1, rows => 1000);
+SELECT count(*) FROM dp_cost('unreadable', 'sick', '{age,bmi}', 1, units => 1000, domains => '{"bmi": [10, 60]}');
+SELECT count(*) FROM dp_cost('patients', 'sick', NULL, 1, units => 1000);
 SELECT coalesce(seq_scan, 0) + coalesce(idx_scan, 0) AS scans FROM pg_stat_xact_user_tables WHERE relname = 'patients';
 SELECT dp_logreg_train('patients', 'sick', NULL, 1) IS NOT NULL AS trained;
 SELECT seq_scan > 0 AS scanned FROM pg_stat_xact_user_tables WHERE relname = 'patients';
@@ -121,7 +121,7 @@ SELECT dp_logreg_train('unreadable', 'sick', '{age,bmi}', 1, domains => '{"bmi":
 ROLLBACK;
 -- and rows are not counted
 CREATE TABLE no_patients (LIKE patients INCLUDING ALL);
-SELECT dp_cost('patients', 'sick', NULL, 1, rows => 1000) = dp_cost('no_patients', 'sick', NULL, 1, rows => 1000) AS same;
+SELECT dp_cost('patients', 'sick', NULL, 1, units => 1000) = dp_cost('no_patients', 'sick', NULL, 1, units => 1000) AS same;
 
 -- It returns what a model gets, with the same arguments
 CREATE FUNCTION told(learner text, arguments text)
@@ -131,7 +131,7 @@ DECLARE
   c record;
 BEGIN
   EXECUTE format('SELECT dp_%s_train(''patients'', ''sick'', %s)', learner, arguments) INTO j;
-  EXECUTE format('SELECT * FROM dp_cost(''patients'', ''sick'', %s, rows => 300%s)', arguments, format(', learner => %L', learner)) INTO c;
+  EXECUTE format('SELECT * FROM dp_cost(''patients'', ''sick'', %s, units => 300%s)', arguments, format(', learner => %L', learner)) INTO c;
   RETURN QUERY SELECT CASE WHEN c.noise IS NOT DISTINCT FROM j ->> 'noise' THEN coalesce(c.noise, 'none') ELSE 'differs' END, c.lambda_used = (j ->> 'lambda')::float8, c.lambda_effective = (j ->> 'lambda_effective')::float8,
     c.epsilon_slack = (j -> 'budget' ->> 'slack')::float8, c.epsilon_noise = (j -> 'budget' ->> 'noise')::float8, c.epsilon_release = (j -> 'budget' ->> 'release')::float8,
     CASE WHEN c.noise IS NULL THEN (j ->> 'noise_scale')::float8 = 0
@@ -159,31 +159,31 @@ END $$;
 CREATE FUNCTION cost(arguments text) RETURNS text LANGUAGE sql AS $$ SELECT failure(format('SELECT * FROM dp_cost(%s)', arguments)) $$;
 \pset tuples_only on
 SELECT outcomes($$ 'none' FROM dp_cost('dots', 'y', 'x', ?, domains => '{"x": {"dimension": 10}}') $$, $$
-  1, rows => 8589934592 | 1, rows => 1 | 1, rows => 9223372036854775807 | 1, rows => -5 | NULL, rows => 1000 | 1, rows => 1000, lambda => 0
-  1, rows => 1000, options => '{"method": "output"}', lambda => 0 | 1, rows => 1000, learner => 'svm', options => '{"h": 0}' | 1, rows => 1000, learner => 'svm', options => '{"h": 1}' | 1, rows => 1000, learner => 'softmax' $$);
+  1, units => 8589934592 | 1, units => 1 | 1, units => 9223372036854775807 | 1, units => -5 | NULL, units => 1000 | 1, units => 1000, lambda => 0
+  1, units => 1000, options => '{"method": "output"}', lambda => 0 | 1, units => 1000, learner => 'svm', options => '{"h": 0}' | 1, units => 1000, learner => 'svm', options => '{"h": 1}' | 1, units => 1000, learner => 'softmax' $$);
 -- parameters without a type
-PREPARE untyped AS SELECT rows_needed FROM dp_cost($1, $2, $3, $4, rows => $5);
+PREPARE untyped AS SELECT units_needed FROM dp_cost($1, $2, $3, $4, units => $5);
 SELECT name, parameter_types FROM pg_prepared_statements;
 DEALLOCATE ALL;
 SELECT outcomes($$ 'none' FROM dp_cost(?) $$, $$
-  rows => 1000, epsilon => 1, relation => 'patients', label => 'sick', features => NULL
+  units => 1000, epsilon => 1, relation => 'patients', label => 'sick', features => NULL
   'patients', 'sick', 'age', 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 1000, NULL
-  'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, rows => 1000 $$);
+  'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, units => 1000 $$);
 -- without rows, the catalog's estimate of a plain table without unit
-SELECT cost($$ 'no_patients', 'sick', NULL, 1, rows => NULL $$);
+SELECT cost($$ 'no_patients', 'sick', NULL, 1, units => NULL $$);
 ANALYZE patients;
 SET client_min_messages = notice;
-SELECT dp_cost('patients', 'sick', '{age}', 1) = dp_cost('patients', 'sick', '{age}', 1, rows => 300) AS as_estimated;
+SELECT dp_cost('patients', 'sick', '{age}', 1) = dp_cost('patients', 'sick', '{age}', 1, units => 300) AS as_estimated;
 SET client_min_messages = warning;
 SELECT outcomes($$ 'none' FROM dp_cost('patients', 'sick', '{age}', ?) $$,
-  $$ 1, unit => 'ward' | epsilon => 1, unit => 'ward', rows => 5 $$);
+  $$ 1, unit => 'ward' | epsilon => 1, unit => 'ward', units => 5 $$);
 CREATE VIEW some_patients AS SELECT * FROM patients WHERE age > 20;
 SELECT cost($$ 'some_patients', 'sick', '{age}', 1 $$);
 CREATE TABLE more_patients () INHERITS (patients);
 SELECT cost($$ 'patients', 'sick', '{age}', 1 $$);
 DROP TABLE more_patients;
 SELECT outcomes($$ 'none' FROM dp_cost('patients', 'sick', NULL, 1, ?) $$,
-  $$ rows => 0 | rows => 8589934593 | rows => 1000, learner => 'hinge' | rows => 1000, learner => 'svm', options => '{"loss": "hinge"}' $$);
+  $$ units => 0 | units => 8589934593 | units => 1000, learner => 'hinge' | units => 1000, learner => 'svm', options => '{"loss": "hinge"}' $$);
 -- mistakes are those of a training
 CREATE TABLE refused (i serial, arguments text);
 INSERT INTO refused (arguments) VALUES ($$'nobody', 'sick', NULL, 1$$), ($$NULL, 'sick', NULL, 1$$), ($$'patients', NULL, NULL, 1$$), ($$'patients', 'well', NULL, 1$$), ($$'patients', 'ward', NULL, 1, domains => '{"ward": ["A"]}'$$), ($$'patients', 'sick', '{}', 1$$),
@@ -192,14 +192,14 @@ INSERT INTO refused (arguments) VALUES ($$'nobody', 'sick', NULL, 1$$), ($$NULL,
   ($$'patients', 'sick', NULL, 1, gamma => 1$$), ($$'patients', 'sick', NULL, 'Infinity', lambda => 0$$), ($$'shuffled', 'sick', 'age', 1$$);
 CREATE VIEW shuffled AS SELECT sick, age FROM patients WHERE random() < 0.5;
 SELECT CASE WHEN cost = train THEN cost ELSE 'differs: ' || cost || ' / ' || train END
-FROM (SELECT i, failure(format('SELECT dp_logreg_train(%s)', arguments)) AS train, cost(arguments || ', rows => 1000') AS cost FROM refused) s ORDER BY i;
+FROM (SELECT i, failure(format('SELECT dp_logreg_train(%s)', arguments)) AS train, cost(arguments || ', units => 1000') AS cost FROM refused) s ORDER BY i;
 -- and so are missing privileges
 CREATE ROLE dperm_curious;
 GRANT SELECT (sick, age) ON patients TO dperm_curious;
 SET ROLE dperm_curious;
 SELECT outcomes('?', $$
-  'none' FROM dp_cost('patients', 'sick', '{age}', 1, rows => 1000)
-  'none' FROM dp_cost('patients', 'sick', '{age,bmi}', 1, rows => 1000)
+  'none' FROM dp_cost('patients', 'sick', '{age}', 1, units => 1000)
+  'none' FROM dp_cost('patients', 'sick', '{age,bmi}', 1, units => 1000)
   dp_logreg_train('patients', 'sick', '{age,bmi}', 1) $$);
 RESET ROLE;
 \pset tuples_only off

@@ -35,7 +35,7 @@ SELECT outcomes('dp_logreg(sick, ARRAY[age], ?) FROM people', $$
   1, '{"delta": -1}' | 1, '{"delta": 1}' | 1, '{"delta": 1e-20}'
   1, '{"delta": "small"}' | 1, '{"neighbours": "add"}' | 1, '{"neighbours": 1}'
   1, '{"delta": 1e-6, "analysis": "paper"}' | 'Infinity', '{"delta": 1e-6}' $$);
-SELECT outcomes($$ dp_cost('wide', 'y', 'x', ?, rows => 1000) $$,
+SELECT outcomes($$ dp_cost('wide', 'y', 'x', ?, units => 1000) $$,
   $$ 1, delta => 2 | 1, neighbours => 'both' | 'Infinity', delta => 1e-6 $$);
 SELECT outcomes($$ ?(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'REMOVE') $$, 'dp_evaluate | dp_roc');
 
@@ -99,22 +99,22 @@ SELECT name, w.method, gaussian, w.risk = min(w.risk) OVER (PARTITION BY name) A
 FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j),
      LATERAL (SELECT a.method, gaussian, risk(a.method, gaussian, cost.lambda_effective, n, d, CASE WHEN gaussian THEN gaussian_spread ELSE pure_spread END, e, 1e-6, apart, c) AS risk
        FROM (VALUES ('objective'), ('output')) a(method), (VALUES (false), (true)) g(gaussian),
-         LATERAL dp_cost(source, label, features::text[], e, rows => n, knots => 1, options => jsonb_strip_nulls(jsonb_build_object('method', a.method, 'loss', CASE WHEN (j ->> 'loss') NOT IN ('logistic', 'log_cosh') THEN j ->> 'loss' END)), delta => CASE WHEN gaussian THEN 1e-6 ELSE 0 END, neighbours => j ->> 'neighbours', learner => CASE j ->> 'loss' WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) cost) w
+         LATERAL dp_cost(source, label, features::text[], e, units => n, knots => 1, options => jsonb_strip_nulls(jsonb_build_object('method', a.method, 'loss', CASE WHEN (j ->> 'loss') NOT IN ('logistic', 'log_cosh') THEN j ->> 'loss' END)), delta => CASE WHEN gaussian THEN 1e-6 ELSE 0 END, neighbours => j ->> 'neighbours', learner => CASE j ->> 'loss' WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END) cost) w
 ORDER BY name COLLATE "C", w.risk;
 
 -- dp_cost says what a model gets
 SELECT name, (c.method, c.noise, c.delta, c.neighbours) = (j ->> 'method', j ->> 'noise', (j ->> 'delta')::float8, j ->> 'neighbours') AS same, c.lambda_used = (j ->> 'lambda')::float8 AND c.lambda_effective = (j ->> 'lambda_effective')::float8 AS lambda,
        c.epsilon_slack = (j -> 'budget' ->> 'slack')::float8 AND c.epsilon_noise = (j -> 'budget' ->> 'noise')::float8 AS budget
 FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j),
-     LATERAL dp_cost(source, label, features::text[], e, rows => n, knots => 1, delta => 1e-6, neighbours => CASE apart WHEN 1 THEN 'remove' ELSE 'replace' END, learner => CASE j ->> 'loss' WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END, options => jsonb_strip_nulls(jsonb_build_object('loss', CASE WHEN (j ->> 'loss') NOT IN ('logistic', 'log_cosh') THEN j ->> 'loss' END))) c
+     LATERAL dp_cost(source, label, features::text[], e, units => n, knots => 1, delta => 1e-6, neighbours => CASE apart WHEN 1 THEN 'remove' ELSE 'replace' END, learner => CASE j ->> 'loss' WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END, options => jsonb_strip_nulls(jsonb_build_object('loss', CASE WHEN (j ->> 'loss') NOT IN ('logistic', 'log_cosh') THEN j ->> 'loss' END))) c
 ORDER BY name COLLATE "C";
-SELECT method, noise, delta, neighbours FROM dp_cost('wide', 'y', 'x', 'Infinity', rows => 1000);
+SELECT method, noise, delta, neighbours FROM dp_cost('wide', 'y', 'x', 'Infinity', units => 1000);
 
 -- The scale of the noise: half of it when rows are removed, without delta; with delta what the law asks for, of which the tail of the noise takes 2^-64
 SELECT round((a.noise_norm / b.noise_norm)::numeric, 2) AS output, abs(a.epsilon_noise - b.epsilon_noise) < 0.01 AS same_epsilon
-FROM dp_cost('wide', 'y', 'x', 1, rows => 1000, lambda => 0.01, options => '{"method": "output", "noise": "ball"}') a, dp_cost('wide', 'y', 'x', 1, rows => 1000, lambda => 0.01, options => '{"method": "output", "noise": "ball"}', neighbours => 'remove') b;
+FROM dp_cost('wide', 'y', 'x', 1, units => 1000, lambda => 0.01, options => '{"method": "output", "noise": "ball"}') a, dp_cost('wide', 'y', 'x', 1, units => 1000, lambda => 0.01, options => '{"method": "output", "noise": "ball"}', neighbours => 'remove') b;
 SELECT round((a.noise_norm / b.noise_norm)::numeric, 2) AS objective, abs(a.epsilon_noise - b.epsilon_noise) < 0.01 AS same_epsilon
-FROM dp_cost('wide', 'y', 'x', 1, rows => 1000, lambda => 0.01, options => '{"method": "objective", "noise": "ball"}') a, dp_cost('wide', 'y', 'x', 1, rows => 1000, lambda => 0.01, options => '{"method": "objective", "noise": "ball"}', neighbours => 'remove') b;
+FROM dp_cost('wide', 'y', 'x', 1, units => 1000, lambda => 0.01, options => '{"method": "objective", "noise": "ball"}') a, dp_cost('wide', 'y', 'x', 1, units => 1000, lambda => 0.01, options => '{"method": "objective", "noise": "ball"}', neighbours => 'remove') b;
 SELECT v.neighbours, j ->> 'method' AS method, round(((j ->> 'noise_scale')::float8 / (wanted * CASE j ->> 'method' WHEN 'output' THEN 1 / (2000 * (j ->> 'lambda')::float8) ELSE 1 END))::numeric, 3) AS scale
 FROM (VALUES ('replace', 2), ('remove', 1)) v(neighbours, apart), (VALUES ('output'), ('objective')) m(method),
      LATERAL (SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, lambda => 0.01, options => jsonb_build_object('method', m.method), delta => 1e-6, neighbours => v.neighbours)::jsonb) s(j), LATERAL (SELECT apart * sigma((j -> 'budget' ->> 'noise')::float8, 1e-6)) w(wanted) ORDER BY 2, 1;
@@ -130,9 +130,9 @@ SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, delta => 0.0005)::json
 SELECT dp_logreg_tune('people', 'sick', 'age', 1, delta => 0.001, candidates => '[{"method": "objective"}, {"method": "output"}]') IS NOT NULL AS tuned;
 SELECT count(m) AS groups FROM (SELECT dp_logreg(sick, x::float8[], 1, '{"dimension": 3, "delta": 0.03, "method": "output"}') AS m FROM people GROUP BY id % 40) s;
 -- dp_cost warns as the training does, of the number of rows that it is told
-SELECT method, delta FROM dp_cost('people', 'sick', '{age,dose}', 1, rows => 2000, delta => 0.0005);
-SELECT noise, delta FROM dp_cost('people', 'sick', '{age,dose,ward}', 1, rows => 2000, options => '{"method": "objective"}', delta => 0.0005);
-SELECT noise, delta FROM dp_cost('people', 'sick', '{age,dose,ward}', 1, rows => 1999, options => '{"method": "objective"}', delta => 0.0005);
+SELECT method, delta FROM dp_cost('people', 'sick', '{age,dose}', 1, units => 2000, delta => 0.0005);
+SELECT noise, delta FROM dp_cost('people', 'sick', '{age,dose,ward}', 1, units => 2000, options => '{"method": "objective"}', delta => 0.0005);
+SELECT noise, delta FROM dp_cost('people', 'sick', '{age,dose,ward}', 1, units => 1999, options => '{"method": "objective"}', delta => 0.0005);
 -- nothing is revealed about rows: the same when the table has other rows
 BEGIN;
 UPDATE people SET sick = NULL, age = 0 WHERE id = 1;

@@ -12,7 +12,7 @@ SET client_min_messages = warning;
 -- Queries that are used again and again
 CREATE FUNCTION shown(relation regclass) RETURNS SETOF text LANGUAGE sql AS $$
   SELECT concat_ws(' | ', column_name, coalesce(domain::text, 'unknown'), origin)
-  FROM dp_domains(relation)
+  FROM dp_domains(relation::text)
 $$;
 -- A table of one column x with one CHECK
 CREATE FUNCTION checked(type text, condition text) RETURNS text LANGUAGE plpgsql AS $$
@@ -250,9 +250,9 @@ CREATE INDEX patients_age ON patients (age);
 CREATE SEQUENCE numbers;
 CREATE TABLE no_columns ();
 SELECT outcomes('* FROM dp_domains(?)',
-  $$ 'patients_age' | 'numbers' | 'pair' | 0 | 'no_columns' | NULL $$);
+  $$ 'patients_age' | 'numbers' | 'pair' | 'nowhere' | 'a.b.c.d.e' | '' | 'no_columns' | NULL $$);
 SELECT dp_domains('far_away');
-SELECT count(*) > 0 AS any FROM pg_class c, dp_domains(c.oid) WHERE relkind IN ('r', 'v') AND relnamespace = 'pg_catalog'::regnamespace;
+SELECT count(*) > 0 AS any FROM pg_class c, dp_domains(c.oid::regclass::text) WHERE relkind IN ('r', 'v') AND relnamespace = 'pg_catalog'::regnamespace;
 
 -- Numbers come back exactly
 CREATE TABLE exact (x float8 CHECK (x BETWEEN 0.1 AND 1.2345678901234567e299), y float8 CHECK (y BETWEEN -5e-324 AND 0.30000000000000004));

@@ -31,44 +31,44 @@ CREATE FUNCTION by_hand(model dp_model) RETURNS TABLE (metric text, value float8
     ('accuracy', (tp + tn)::float8 / (tp + fp + fn + tn)), ('error', (fp + fn)::float8 / (tp + fp + fn + tn)), ('precision', tp::float8 / (tp + fp)),
     ('recall', tp::float8 / (tp + fn)), ('f1', 2 * tp::float8 / (2 * tp + fp + fn))) v
 $$;
-SELECT * FROM dp_evaluate((SELECT m FROM models WHERE name = 'columns'), 'patients', 'sick', 'Infinity');
+SELECT * FROM dp_evaluate((SELECT m FROM models WHERE name = 'columns'), 'patients', 'Infinity', 'sick');
 SELECT name, count(*) AS metrics, bool_and(e.value = h.value) AS by_hand, bool_and(e.low <= e.value AND e.value <= e.high) AS inside,
        bool_and((e.low = e.high) = (e.metric LIKE '%tives')) AS counts_are_exact, bool_or(e.private) AS private,
        sum(e.value) FILTER (WHERE e.metric LIKE '%tives') AS labelled, max(e.value) FILTER (WHERE e.metric = 'accuracy') > 0.6 AS better_than_chance
-FROM models, dp_evaluate(m, 'patients', 'sick', 'Infinity') e JOIN by_hand(m) h USING (metric)
+FROM models, dp_evaluate(m, 'patients', 'Infinity', 'sick') e JOIN by_hand(m) h USING (metric)
 WHERE name IN ('columns', 'vector', 'kernel') GROUP BY name ORDER BY name;
 -- a model remembers its label, and the value that means yes
 SELECT bool_and(a.value = b.value) AS label, bool_and(a.value = c.value) AS positive, bool_and(a.value = d.value) AS other_positive
-FROM models, dp_evaluate(m, 'patients', 'sick', 'Infinity') a, dp_evaluate(m, 'patients', epsilon => 'Infinity') b,
+FROM models, dp_evaluate(m, 'patients', 'Infinity', 'sick') a, dp_evaluate(m, 'patients', epsilon => 'Infinity') b,
   dp_evaluate(dp_logreg_train('patients', 'answer', '{x,age,kind}', 'Infinity', lambda => 0.001, knots => 1, positive => 'yes', domains => '{"x": {"dimension": 2, "norm": 1.5}, "kind": ["a", "b"]}'), 'patients', epsilon => 'Infinity') c,
-  dp_evaluate(m, 'patients', 'answer', 'Infinity', 'yes') d
+  dp_evaluate(m, 'patients', 'Infinity', 'answer', 'yes') d
 WHERE name = 'columns' AND a.metric = b.metric AND b.metric = c.metric AND c.metric = d.metric;
-SELECT count(*) AS points, bool_and(a.auc = b.auc) AS same FROM models, dp_roc(m, 'patients', 'sick', 'Infinity', bins => 5) a JOIN dp_roc(m, 'patients', epsilon => 'Infinity', bins => 5) b USING (threshold) WHERE name = 'columns';
+SELECT count(*) AS points, bool_and(a.auc = b.auc) AS same FROM models, dp_roc(m, 'patients', 'Infinity', 'sick', bins => 5) a JOIN dp_roc(m, 'patients', epsilon => 'Infinity', bins => 5) b USING (threshold) WHERE name = 'columns';
 SELECT m::jsonb -> 'label' AS label, m::jsonb -> 'positive' AS positive FROM models WHERE name IN ('columns', 'array') ORDER BY name DESC;
 -- other labels mean the same
 SELECT bool_and(a.value = b.value AND a.value = c.value) AS same
-FROM models, dp_evaluate(m, 'patients', 'sick', 'Infinity') a, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'yes') b, dp_evaluate(m, 'patients', 'sign', 'Infinity') c
+FROM models, dp_evaluate(m, 'patients', 'Infinity', 'sick') a, dp_evaluate(m, 'patients', 'Infinity', 'answer', positive => 'yes') b, dp_evaluate(m, 'patients', 'Infinity', 'sign') c
 WHERE name = 'columns' AND a.metric = b.metric AND b.metric = c.metric;
 SELECT a.metric, a.value = b.value AS swapped
-FROM models, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'yes') a, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'no') b
+FROM models, dp_evaluate(m, 'patients', 'Infinity', 'answer', positive => 'yes') a, dp_evaluate(m, 'patients', 'Infinity', 'answer', positive => 'no') b
 WHERE name = 'columns' AND (a.metric, b.metric) IN (('true positives', 'false positives'), ('false negatives', 'true negatives'), ('accuracy', 'error')) ORDER BY 1;
 -- who names the label of the training means its positive value, unless they say otherwise
 CREATE TABLE reversed AS SELECT dp_logreg_train('patients', 'sick', '{age}', 'Infinity', lambda => 0.001, positive => 'false') AS trained,
   dp_logreg_train('patients', 'answer', '{age}', 'Infinity', lambda => 0.001, positive => 'no') AS text,
   (SELECT dp_logreg(sick, ARRAY[age / 120.0], 'Infinity', '{"lambda": 0.001, "positive": "false"}') FROM patients) AS aggregated;
 SELECT a.value = b.value AS named, a.value = c.value AS otherwise, a.value = d.value AS another, a.value = e.value AS text
-FROM reversed, dp_evaluate(trained, 'patients', epsilon => 'Infinity') a, dp_evaluate(trained, 'patients', 'sick', 'Infinity') b,
-  dp_evaluate(trained, 'patients', 'sick', 'Infinity', positive => 'true') c, dp_evaluate(trained, 'patients', 'sign', 'Infinity', positive => '1') d,
-  dp_evaluate(text, 'patients', 'answer', 'Infinity') e
+FROM reversed, dp_evaluate(trained, 'patients', epsilon => 'Infinity') a, dp_evaluate(trained, 'patients', 'Infinity', 'sick') b,
+  dp_evaluate(trained, 'patients', 'Infinity', 'sick', positive => 'true') c, dp_evaluate(trained, 'patients', 'Infinity', 'sign', positive => '1') d,
+  dp_evaluate(text, 'patients', 'Infinity', 'answer') e
 WHERE a.metric = 'accuracy' AND b.metric = 'accuracy' AND c.metric = 'error' AND d.metric = 'error' AND e.metric = 'accuracy';
 -- what that value is in another column is not guessed
-SELECT count(*) FROM reversed, dp_evaluate(trained, 'patients', 'sign', 'Infinity');
-SELECT count(*) FROM reversed, dp_roc(text, 'patients', 'sick', 'Infinity');
+SELECT count(*) FROM reversed, dp_evaluate(trained, 'patients', 'Infinity', 'sign');
+SELECT count(*) FROM reversed, dp_roc(text, 'patients', 'Infinity', 'sick');
 CREATE VIEW seen_array AS SELECT sick, ARRAY[age / 120.0]::float8[] AS "array" FROM patients;
 SELECT a.value = b.value AS aggregated
-FROM reversed, dp_evaluate(aggregated, 'seen_array', 'sick', 'Infinity', features => 'array') a, dp_evaluate(aggregated, 'seen_array', 'sick', 'Infinity', features => 'array', positive => 'false') b
+FROM reversed, dp_evaluate(aggregated, 'seen_array', 'Infinity', 'sick', features => 'array') a, dp_evaluate(aggregated, 'seen_array', 'Infinity', 'sick', features => 'array', positive => 'false') b
 WHERE a.metric = 'accuracy' AND b.metric = 'accuracy';
-SELECT max(a.auc) = max(b.auc) AS curve FROM reversed, dp_roc(trained, 'patients', epsilon => 'Infinity') a, dp_roc(trained, 'patients', 'sick', 'Infinity') b;
+SELECT max(a.auc) = max(b.auc) AS curve FROM reversed, dp_roc(trained, 'patients', epsilon => 'Infinity') a, dp_roc(trained, 'patients', 'Infinity', 'sick') b;
 DROP VIEW seen_array;
 DROP TABLE reversed;
 -- more columns than a function has arguments, one of them by its output, and
@@ -89,20 +89,20 @@ CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (200) TO (1000);
 INSERT INTO parts SELECT * FROM patients;
 CREATE MATERIALIZED VIEW retyped AS SELECT kind::varchar AS kind, age::numeric AS age, score AS x, sick FROM patients;
 SELECT source, sum(value) FILTER (WHERE metric LIKE '%tives') AS labelled, max(value) FILTER (WHERE metric = 'accuracy') = max(accuracy) AS as_rows_say
-FROM models, (VALUES ('seen'), ('parts'), ('retyped'), ('patients')) v(source), dp_evaluate(m, source, 'sick', 'Infinity') e,
+FROM models, (VALUES ('seen'), ('parts'), ('retyped'), ('patients')) v(source), dp_evaluate(m, source, 'Infinity', 'sick') e,
   LATERAL (SELECT avg((dp_predict(m, p) = sick)::int)::float8 AS accuracy FROM patients p WHERE sick IS NOT NULL AND (source <> 'seen' OR id <= 300)) a
 WHERE name = 'columns' GROUP BY 1 ORDER BY 1;
 -- features of any name
 CREATE TABLE odd AS SELECT sick AS s, x[1] AS r, x[2] AS label, age AS t, age AS y, age AS "P" FROM patients;
 SELECT sum(value) AS labelled, max((SELECT sum((dp_predict(m, odd) = s)::int) FROM odd)) = sum(value) FILTER (WHERE metric LIKE 'true%') AS as_rows_say
 FROM (SELECT dp_logreg_train('odd', 's', '{r,label,t,y,P}', 'Infinity', domains => '{"r": [-1, 1], "label": [-1, 1], "t": [0, 100], "y": [0, 100], "P": [0, 100]}') AS m OFFSET 0) s,
-  dp_evaluate(m, 'odd', 's', 'Infinity') WHERE metric LIKE '%tives';
+  dp_evaluate(m, 'odd', 'Infinity', 's') WHERE metric LIKE '%tives';
 -- no rows, and rows without labels: nothing is known
 CREATE TABLE nobody (sick boolean, x float8[]);
-SELECT e.* FROM models, dp_evaluate(m, 'nobody', 'sick', 'Infinity') e WHERE name = 'vector';
+SELECT e.* FROM models, dp_evaluate(m, 'nobody', 'Infinity', 'sick') e WHERE name = 'vector';
 INSERT INTO nobody SELECT NULL, x FROM patients;
-SELECT sum(value) AS nothing FROM models, dp_evaluate(m, 'nobody', 'sick', 'Infinity') WHERE name = 'vector';
-SELECT count(*) AS metrics, bool_and(value IS NOT NULL) AS counts_at_least FROM models, dp_evaluate(m, 'nobody', 'sick', 1) WHERE name = 'vector' AND metric LIKE '%tives';
+SELECT sum(value) AS nothing FROM models, dp_evaluate(m, 'nobody', 'Infinity', 'sick') WHERE name = 'vector';
+SELECT count(*) AS metrics, bool_and(value IS NOT NULL) AS counts_at_least FROM models, dp_evaluate(m, 'nobody', 1, 'sick') WHERE name = 'vector' AND metric LIKE '%tives';
 
 --
 -- With privacy
@@ -111,17 +111,17 @@ SELECT count(*) AS metrics, bool_and(private) AS private, bool_and(value = round
        bool_and(low < value AND value < high) FILTER (WHERE metric LIKE '%tives') AS inside,
        string_agg(DISTINCT (high - low)::text, ' ') FILTER (WHERE metric LIKE '%tives') AS widths,
        bool_and(low >= 0 AND high <= 1 AND low <= value AND value <= high) FILTER (WHERE metric NOT LIKE '%tives') AS shares
-FROM models, dp_evaluate(m, 'patients', 'sick', 1) WHERE name = 'private';
+FROM models, dp_evaluate(m, 'patients', 1, 'sick') WHERE name = 'private';
 -- near the true value, on both sides of it, and different each time
 SELECT metric, count(DISTINCT value) > 3 AS differ, bool_or(value > truth) AS above, bool_or(value < truth) AS below, max(abs(value - truth)) < 80 AS near,
        avg((low <= truth AND truth <= high)::int) > 0.75 AS covered
-FROM (SELECT e.metric, e.value, e.low, e.high, h.value AS truth FROM models, generate_series(1, 60) i, dp_evaluate(m, 'patients', 'sick', 1 + 0 * i) e JOIN by_hand(m) h USING (metric)
+FROM (SELECT e.metric, e.value, e.low, e.high, h.value AS truth FROM models, generate_series(1, 60) i, dp_evaluate(m, 'patients', 1 + 0 * i, 'sick') e JOIN by_hand(m) h USING (metric)
       WHERE name = 'columns' AND metric LIKE '%tives' OFFSET 0) s GROUP BY 1 ORDER BY 1;
 -- the smaller epsilon, the wider the intervals; negative counts are shown as
 -- they are
 SELECT string_agg((high - low)::text, ' ' ORDER BY epsilon) AS widths
-FROM models, (VALUES (0.01), (0.1), (1.0), (2.5), (10), (100)) v(epsilon), dp_evaluate(m, 'patients', 'sick', epsilon::float8) WHERE name = 'columns' AND metric = 'true positives';
-SELECT min(value) < 0 AS below_zero FROM models, generate_series(1, 20) i, dp_evaluate(m, 'nobody', 'sick', 0.1 + 0 * i) WHERE name = 'vector' AND metric LIKE '%tives';
+FROM models, (VALUES (0.01), (0.1), (1.0), (2.5), (10), (100)) v(epsilon), dp_evaluate(m, 'patients', epsilon::float8, 'sick') WHERE name = 'columns' AND metric = 'true positives';
+SELECT min(value) < 0 AS below_zero FROM models, generate_series(1, 20) i, dp_evaluate(m, 'nobody', 0.1 + 0 * i, 'sick') WHERE name = 'vector' AND metric LIKE '%tives';
 
 --
 -- Hostile rows raise nothing, and count as training reads them
@@ -131,16 +131,16 @@ CREATE TABLE hostile AS SELECT i % 2 = 0 AS sick, CASE i % 12 WHEN 0 THEN NULL W
   (ARRAY[NULL, 'NaN', 'Infinity', '-Infinity', '1e308', '-5e-324', '17'])[1 + i % 7]::float8 AS age, CASE i % 3 WHEN 0 THEN NULL WHEN 1 THEN repeat('x', 100000) ELSE 'a' END AS kind
   FROM generate_series(1, 420) i;
 SELECT name, labelled, right_ones = (SELECT count(*) FROM hostile h WHERE coalesce(dp_predict(m, h), (SELECT sum(v * w) > 0 FROM unnest(dp_encode(m, h), dp_weights(m)) u (v, w))) = sick) AS as_rows_say
-FROM models, LATERAL (SELECT sum(value) AS labelled, sum(value) FILTER (WHERE metric LIKE 'true%') AS right_ones FROM dp_evaluate(m, 'hostile', 'sick', 'Infinity') WHERE metric LIKE '%tives') e
+FROM models, LATERAL (SELECT sum(value) AS labelled, sum(value) FILTER (WHERE metric LIKE 'true%') AS right_ones FROM dp_evaluate(m, 'hostile', 'Infinity', 'sick') WHERE metric LIKE '%tives') e
 WHERE name <> 'array' ORDER BY name;
-SELECT name, count(*) AS points, max(true_positive_rate) AS top FROM models, dp_roc(m, 'hostile', 'sick', 'Infinity') WHERE name <> 'array' GROUP BY name ORDER BY name;
+SELECT name, count(*) AS points, max(true_positive_rate) AS top FROM models, dp_roc(m, 'hostile', 'Infinity', 'sick') WHERE name <> 'array' GROUP BY name ORDER BY name;
 -- nor do models that were not trained: weights as large, as small and as many
 -- as possible
 CREATE TABLE crafted AS
   SELECT w, (m::jsonb || jsonb_build_object('weights', w::jsonb))::dp_model AS m FROM models, (VALUES ('[1.7e308, 1.7e308, 1.7e308]'), ('[1.7e308, -1.7e308, -1.7e308]'),
     ('[5e-324, 0, 0]'), ('[5e-324, -5e-324, 0]'), ('[1e-310, 1e-320, 0]'), ('[0, 0, 0]'), ('[0, 0, 5e-324]')) v(w) WHERE name = 'vector';
-SELECT w, (SELECT sum(value) FROM dp_evaluate(m, 'hostile', 'sick', 'Infinity') WHERE metric LIKE '%tives') AS labelled,
-       (SELECT count(*) FROM dp_roc(m, 'hostile', 'sick', 'Infinity')) AS points, (SELECT count(*) FROM dp_roc(m, 'patients', 'sick', 1, bins => 3)) AS of_patients
+SELECT w, (SELECT sum(value) FROM dp_evaluate(m, 'hostile', 'Infinity', 'sick') WHERE metric LIKE '%tives') AS labelled,
+       (SELECT count(*) FROM dp_roc(m, 'hostile', 'Infinity', 'sick')) AS points, (SELECT count(*) FROM dp_roc(m, 'patients', 1, 'sick', bins => 3)) AS of_patients
 FROM crafted ORDER BY w COLLATE "C";
 DROP TABLE crafted;
 
@@ -148,7 +148,7 @@ DROP TABLE crafted;
 -- ROC
 --
 CREATE FUNCTION roc(name text, epsilon float8, bins integer) RETURNS TABLE (n bigint, threshold float8, tpr float8, fpr float8, auc float8, low float8, high float8, private boolean) LANGUAGE sql AS $$
-  SELECT row_number() OVER (), r.* FROM models, dp_roc(m, 'patients', 'sick', epsilon, bins => bins) r WHERE models.name = roc.name
+  SELECT row_number() OVER (), r.* FROM models, dp_roc(m, 'patients', epsilon, 'sick', bins => bins) r WHERE models.name = roc.name
 $$;
 SELECT count(*) AS points, array_agg(threshold ORDER BY n) = array_agg(threshold ORDER BY threshold DESC) AS strictest_first, bool_and(tpr BETWEEN 0 AND 1 AND fpr BETWEEN 0 AND 1) AS shares,
        array_agg(tpr ORDER BY n) = array_agg(tpr ORDER BY tpr) AND array_agg(fpr ORDER BY n) = array_agg(fpr ORDER BY fpr) AS monotone,
@@ -164,7 +164,7 @@ SELECT count(*) AS points, bool_and(abs(tpr - t) < 1e-9 AND abs(fpr - f) < 1e-9)
 FROM roc('columns', 'Infinity', 40) r, LATERAL (SELECT avg((d > threshold)::int) FILTER (WHERE sick)::float8 AS t, avg((d > threshold)::int) FILTER (WHERE NOT sick)::float8 AS f
   FROM (SELECT sick, dp_decision(m, p) AS d FROM patients p, models WHERE name = 'columns') s) h;
 -- and at 0 it is what dp_evaluate says
-SELECT tpr = (SELECT value FROM dp_evaluate(m, 'patients', 'sick', 'Infinity') WHERE metric = 'recall') AS recall
+SELECT tpr = (SELECT value FROM dp_evaluate(m, 'patients', 'Infinity', 'sick') WHERE metric = 'recall') AS recall
 FROM models, roc('columns', 'Infinity', 50) WHERE name = 'columns' AND abs(threshold) < 1e-9;
 -- the area: that of all pairs of a sick and a healthy row, but for pairs in one
 -- bin
@@ -183,17 +183,17 @@ FROM (VALUES (1.0), (5), ('Infinity')) v(epsilon), LATERAL (SELECT r.* FROM gene
 SELECT string_agg(round((high - low)::numeric, 3)::text, ' ' ORDER BY epsilon) = string_agg(round((high - low)::numeric, 3)::text, ' ' ORDER BY high - low DESC) AS narrower FROM (VALUES (0.5), (3), ('Infinity')) v(epsilon), roc('columns', epsilon::float8, 10) WHERE n = 1;
 -- bins by epsilon and the number of rows or persons, which is public: of the
 -- table, where a view is protected
-SELECT epsilon, neighbours, count(*) - 1 AS bins FROM models, (VALUES (0.1), (1.0), (10), ('Infinity')) v(epsilon), unnest('{replace,remove}'::text[]) neighbours, dp_roc(m, 'patients', 'sick', epsilon::float8, neighbours => neighbours) WHERE name = 'vector' GROUP BY 1, 2 ORDER BY 1, 2 DESC;
+SELECT epsilon, neighbours, count(*) - 1 AS bins FROM models, (VALUES (0.1), (1.0), (10), ('Infinity')) v(epsilon), unnest('{replace,remove}'::text[]) neighbours, dp_roc(m, 'patients', epsilon::float8, 'sick', neighbours => neighbours) WHERE name = 'vector' GROUP BY 1, 2 ORDER BY 1, 2 DESC;
 CREATE TABLE visits AS SELECT id % 50 AS person, id, sick, x::float8[] AS x FROM patients;
 CREATE VIEW few AS SELECT * FROM visits WHERE id <= 20;
-SELECT source, unit, (SELECT count(*) - 1 FROM models, dp_roc(m, source, 'sick', 1, unit => unit) WHERE name = 'vector') AS bins FROM (VALUES ('visits', NULL), ('visits', 'person'), ('few', NULL), ('few', 'person')) v(source, unit);
+SELECT source, unit, (SELECT count(*) - 1 FROM models, dp_roc(m, source, 1, 'sick', unit => unit) WHERE name = 'vector') AS bins FROM (VALUES ('visits', NULL), ('visits', 'person'), ('few', NULL), ('few', 'person')) v(source, unit);
 SELECT dp_budget_create('evaluate_rows', 100), dp_budget_create('evaluate_persons', 100);
 SET client_min_messages = error;
 SELECT dp_protect('visits', 'evaluate_rows', domains => '{"x": {"dimension": 2}}'), dp_protect('few', 'evaluate_rows', domains => '{"x": {"dimension": 2}}');
-SELECT source, (SELECT count(*) - 1 FROM models, dp_roc(m, source, 'sick', 1) WHERE name = 'vector') AS bins FROM (VALUES ('visits'), ('few')) v(source);
+SELECT source, (SELECT count(*) - 1 FROM models, dp_roc(m, source, 1, 'sick') WHERE name = 'vector') AS bins FROM (VALUES ('visits'), ('few')) v(source);
 SELECT dp_unprotect('few'), dp_unprotect('visits');
 SELECT dp_protect('visits', 'evaluate_persons', unit => 'person', domains => '{"x": {"dimension": 2}}'), dp_protect('few', 'evaluate_persons', unit => 'person', domains => '{"x": {"dimension": 2}}');
-SELECT source, (SELECT count(*) - 1 FROM models, dp_roc(m, source, 'sick', 1) WHERE name = 'vector') AS bins FROM (VALUES ('visits'), ('few')) v(source);
+SELECT source, (SELECT count(*) - 1 FROM models, dp_roc(m, source, 1, 'sick') WHERE name = 'vector') AS bins FROM (VALUES ('visits'), ('few')) v(source);
 SELECT dp_unprotect('few'), dp_unprotect('visits');
 -- a notice if the model was trained on these rows, even by a call that is
 -- charged; none for rows that were left out, and none where the model names no
@@ -216,8 +216,8 @@ SELECT dp_budget_drop('evaluate_rows'), dp_budget_drop('evaluate_persons');
 DROP TABLE visits CASCADE;
 -- one class, or none
 CREATE TABLE all_sick AS SELECT true AS sick, x FROM patients;
-SELECT r.* FROM models, dp_roc(m, 'all_sick', 'sick', 'Infinity', bins => 2) r WHERE name = 'vector';
-SELECT r.* FROM models, dp_roc(m, 'nobody', 'sick', 'Infinity', bins => 2) r WHERE name = 'vector';
+SELECT r.* FROM models, dp_roc(m, 'all_sick', 'Infinity', 'sick', bins => 2) r WHERE name = 'vector';
+SELECT r.* FROM models, dp_roc(m, 'nobody', 'Infinity', 'sick', bins => 2) r WHERE name = 'vector';
 
 --
 -- A model of arrays names no column
@@ -231,49 +231,49 @@ CREATE FUNCTION curve(model text, arguments text) RETURNS text LANGUAGE sql AS $
   FROM outcome(format('SELECT count(*) FROM models, dp_roc(m, %s) WHERE name = %L', arguments, model))
 $$;
 \pset tuples_only on
-SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity' $$);
-SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'x' $$)
+SELECT evaluated('array', $$ 'patients', 'Infinity', 'sick' $$);
+SELECT evaluated('array', $$ 'patients', 'Infinity', 'sick', features => 'x' $$)
      = (SELECT avg((dp_predict(m, x) = sick)::int)::float8 FROM models, patients WHERE name = 'array' AND sick IS NOT NULL)::text;
-SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'score' $$) = evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'x' $$);
-SELECT evaluated('vector', $$ 'patients', 'sick', 'Infinity', features => 'score' $$) = evaluated('vector', $$ 'patients', 'sick', 'Infinity' $$);
-SELECT curve('array', $$ 'patients', 'sick', 1, features => 'x' $$);
-SELECT curve('array', $$ 'patients', 'sick', 1 $$);
+SELECT evaluated('array', $$ 'patients', 'Infinity', 'sick', features => 'score' $$) = evaluated('array', $$ 'patients', 'Infinity', 'sick', features => 'x' $$);
+SELECT evaluated('vector', $$ 'patients', 'Infinity', 'sick', features => 'score' $$) = evaluated('vector', $$ 'patients', 'Infinity', 'sick' $$);
+SELECT curve('array', $$ 'patients', 1, 'sick', features => 'x' $$);
+SELECT curve('array', $$ 'patients', 1, 'sick' $$);
 
 -- Arguments
 CREATE TABLE mistyped (sick boolean, x text, age integer, kind text);
 CREATE VIEW unsteady AS SELECT sick, x FROM patients WHERE random() < 0.5;
 SELECT outcomes($$ value FROM models, dp_evaluate(m, ?) WHERE name = 'columns' AND metric = 'accuracy' $$, $$
-  'patients', 'sick', 'Infinity', features => 'x' | 'nobody', 'sick', 1 | 'patients', 'age', 1
-  'mistyped', 'sick', 1 $$);
+  'patients', 'Infinity', 'sick', features => 'x' | 'nobody', 1, 'sick' | 'patients', 1, 'age'
+  'mistyped', 1, 'sick' $$);
 SELECT outcomes($$ value FROM models, dp_evaluate(m, ?) WHERE name = 'array' AND metric = 'accuracy' $$, $$
-  'patients', 'sick', 'Infinity', features => 'y' | 'patients', 'sick', 'Infinity', features => ''
-  'patients', 'sick', 'Infinity', features => 'age'
-  'patients', 'sick', 'Infinity', features => 'sick' | 'patients', NULL, 1, features => 'x' $$);
+  'patients', 'Infinity', 'sick', features => 'y' | 'patients', 'Infinity', 'sick', features => ''
+  'patients', 'Infinity', 'sick', features => 'age'
+  'patients', 'Infinity', 'sick', features => 'sick' | 'patients', 1, NULL, features => 'x' $$);
 SELECT outcomes($$ value FROM models, dp_evaluate(m, ?) WHERE name = 'vector' AND metric = 'accuracy' $$, $$
-  'patients', 'sick', 0 | 'patients', 'sick', -1 | 'patients', 'sick', 'NaN'
-  'patients', 'sick', 1e-9 | 'patients', 'sick', 1e9 | 'patients', 'sick', NULL | NULL, 'sick', 1
-  'nowhere', 'sick', 1 | 'patients', 'ill', 1 | 'patients', 'x', 1 | 'patients', 'answer', 1
-  'unsteady', 'sick', 1 $$);
-SELECT outcomes('count(*) FROM dp_evaluate(NULL, ?)', $$ 'patients', 'sick', 1 $$);
+  'patients', 0, 'sick' | 'patients', -1, 'sick' | 'patients', 'NaN', 'sick'
+  'patients', 1e-9, 'sick' | 'patients', 1e9, 'sick' | 'patients', NULL, 'sick' | NULL, 1, 'sick'
+  'nowhere', 1, 'sick' | 'patients', 1, 'ill' | 'patients', 1, 'x' | 'patients', 1, 'answer'
+  'unsteady', 1, 'sick' $$);
+SELECT outcomes('count(*) FROM dp_evaluate(NULL, ?)', $$ 'patients', 1, 'sick' $$);
 SELECT outcomes($$ count(*) FROM models, dp_roc(m, ?) WHERE name = 'vector' $$, $$
-  'patients', 'sick', 1, bins => 1 | 'patients', 'sick', 1, bins => 0
-  'patients', 'sick', 1, bins => 1001 | 'patients', 'sick', 1, bins => NULL
-  'patients', 'sick', 1, bins => 1000 | 'patients', 'sick', 0
-  'patients', 'answer', 1, positive => 'yes' $$);
+  'patients', 1, 'sick', bins => 1 | 'patients', 1, 'sick', bins => 0
+  'patients', 1, 'sick', bins => 1001 | 'patients', 1, 'sick', bins => NULL
+  'patients', 1, 'sick', bins => 1000 | 'patients', 0, 'sick'
+  'patients', 1, 'answer', positive => 'yes' $$);
 
 -- Privileges
 DROP ROLE IF EXISTS dperm_judge;
 CREATE ROLE dperm_judge;
 GRANT SELECT ON models TO dperm_judge;
 SET ROLE dperm_judge;
-SELECT evaluated('vector', $$ 'patients', 'sick', 1 $$);
-SELECT curve('vector', $$ 'patients', 'sick', 1 $$);
+SELECT evaluated('vector', $$ 'patients', 1, 'sick' $$);
+SELECT curve('vector', $$ 'patients', 1, 'sick' $$);
 RESET ROLE;
 GRANT SELECT (sick, x) ON patients TO dperm_judge;
 SET ROLE dperm_judge;
-SELECT evaluated('vector', $$ 'patients', 'sick', 500 $$) ~ '^[01]';
-SELECT curve('vector', $$ 'patients', 'sick', 1 $$);
-SELECT split_part(evaluated('columns', $$ 'patients', 'sick', 1 $$), E'\n', 1);
+SELECT evaluated('vector', $$ 'patients', 500, 'sick' $$) ~ '^[01]';
+SELECT curve('vector', $$ 'patients', 1, 'sick' $$);
+SELECT split_part(evaluated('columns', $$ 'patients', 1, 'sick' $$), E'\n', 1);
 RESET ROLE;
 DROP OWNED BY dperm_judge;
 DROP ROLE dperm_judge;

@@ -47,7 +47,7 @@ SELECT count(*), max(noise) AS noise, bool_and(noise_kind = 'exact') AS exact, c
 CREATE TABLE trained AS
 SELECT i, dp_logreg_train('people', 'rich', '{income,shoe,town}', epsilon => 4, lambda => 0.002, knots => 1) AS model FROM generate_series(1, 40) i;
 CREATE TABLE weights AS
-SELECT i, c.*, abs(weight) / noise AS strength FROM trained, ROWS FROM (dp_coefficients(model)) WITH ORDINALITY AS c (position, column_name, value, weight, noise, noise_kind, stands_out, place);
+SELECT i, c.*, abs(weight) / noise AS strength FROM trained, ROWS FROM (dp_coefficients(model)) WITH ORDINALITY AS c (rank, column_name, value, weight, noise, noise_kind, stands_out, place);
 SELECT count(*), count(*) FILTER (WHERE after > strength) AS disordered, bool_and(stands_out = (strength > 2.5)) AS flags
   FROM (SELECT *, lead(strength) OVER (PARTITION BY i ORDER BY place) AS after FROM weights WHERE value IS DISTINCT FROM 'intercept') s;
 SELECT DISTINCT place FROM weights WHERE value = 'intercept';
@@ -104,30 +104,30 @@ SELECT sum(value) AS counted FROM dp_evaluate(model('linear'), 'nobody', epsilon
 -- dp_explain: what each column adds
 --
 -- by hand: a model whose weights are known
-SELECT e.column_name, e.value, round(e.contribution::numeric, 6) AS contribution
+SELECT e.column_name, e.value, round(e.score::numeric, 6) AS score
   FROM (SELECT jsonb_set(dp_logreg_train('clients', 'buys', '{age,town,member}', epsilon => 'Infinity', knots => 1)::jsonb, '{weights}', '[10, 2, -4, 6, -8, 1]')::dp_model AS model OFFSET 0) m,
        (VALUES (1, 75, 'there', false), (2, 500, 'nowhere', NULL)) v (i, age, town, member), LATERAL dp_explain(model, v) e;
 -- The sum is the decision; every column is there once, the largest first and
 -- the intercept last
 SELECT name, count(*) AS rows, bool_and(abs(total - dp_decision(model, c)) < 1e-12) AS adds_up, min(columns) AS columns, bool_and(ordered) AS ordered, min(last) AS last
   FROM models, clients c, LATERAL (
-    SELECT sum(contribution) AS total, count(column_name) AS columns, (array_agg(value ORDER BY place DESC))[1] AS last,
-           array_agg(abs(contribution) ORDER BY place) FILTER (WHERE column_name IS NOT NULL) =
-           array_agg(abs(contribution) ORDER BY abs(contribution) DESC) FILTER (WHERE column_name IS NOT NULL) AS ordered
-      FROM dp_explain(model, c) WITH ORDINALITY AS e (column_name, value, contribution, place)) e
+    SELECT sum(score) AS total, count(column_name) AS columns, (array_agg(value ORDER BY place DESC))[1] AS last,
+           array_agg(abs(score) ORDER BY place) FILTER (WHERE column_name IS NOT NULL) =
+           array_agg(abs(score) ORDER BY abs(score) DESC) FILTER (WHERE column_name IS NOT NULL) AS ordered
+      FROM dp_explain(model, c) WITH ORDINALITY AS e (column_name, value, score, place)) e
   WHERE name = 'linear' GROUP BY name;
-SELECT bool_and(abs(total - dp_decision(model, c)) < 1e-12) AS adds_up FROM models, clients c, LATERAL (SELECT sum(contribution) AS total FROM dp_explain(model, c)) e WHERE name = 'bare';
+SELECT bool_and(abs(total - dp_decision(model, c)) < 1e-12) AS adds_up FROM models, clients c, LATERAL (SELECT sum(score) AS total FROM dp_explain(model, c)) e WHERE name = 'bare';
 -- Values are those of the row, as the session prints them
 SET datestyle = 'German';
 SELECT column_name, value FROM clients c, dp_explain(model('linear'), c) WHERE id = 7 ORDER BY 1 NULLS LAST;
 RESET datestyle;
 -- NULLs and values in no domain add nothing
-SELECT id, column_name, value FROM rare r, dp_explain(model('bare'), r) WHERE id IN (2, 6) AND contribution = 0 ORDER BY 1, 2;
+SELECT id, column_name, value FROM rare r, dp_explain(model('bare'), r) WHERE id IN (2, 6) AND score = 0 ORDER BY 1, 2;
 SELECT count(*) FROM dp_explain(model('linear'), NULL::clients);
 SELECT count(*) FROM dp_explain(NULL, ROW(1));
 -- A model of one vector: arrays, and literals
 SELECT name, column_name, value FROM models, dp_explain(model, '{0.5,1}') WHERE name IN ('array', 'aggregate') ORDER BY name, value COLLATE "C";
-SELECT abs(sum(contribution) - min(dp_decision(model, x))) < 1e-12 AS adds_up FROM models, (SELECT ARRAY[0.5, 1]::real[] AS x) s, dp_explain(model, x) WHERE name = 'array';
+SELECT abs(sum(score) - min(dp_decision(model, x))) < 1e-12 AS adds_up FROM models, (SELECT ARRAY[0.5, 1]::real[] AS x) s, dp_explain(model, x) WHERE name = 'array';
 -- in the select list, and over several models
 SELECT (dp_explain(model('array'), '{1,2}')).value;
 SELECT name, count(*) FROM models, clients c, dp_explain(model, c) WHERE name <> 'kernel' AND name <> 'aggregate' AND id < 4 GROUP BY name ORDER BY name;

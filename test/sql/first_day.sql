@@ -76,7 +76,7 @@ SELECT dp_logreg_tune('adult', 'income', '{age}', 1, positive => '>50k');
 CREATE TEMP TABLE model AS SELECT dp_logreg_train('adult', 'income', '{age}', 1, positive => '>50K') AS model;
 SELECT count(*) FROM model, dp_evaluate(model, 'adult', epsilon => 1, label => 'grade', positive => 'Z');
 SELECT count(*) FROM model, dp_roc((model::jsonb - 'positive')::dp_model, 'adult', epsilon => 1, label => 'education_num');
-SELECT count(*) FROM dp_cost('adult', 'income', '{age}', 1, rows => 400, positive => '>50k');
+SELECT count(*) FROM dp_cost('adult', 'income', '{age}', 1, units => 400, positive => '>50k');
 SELECT count(*) AS charges, sum(epsilon) AS epsilon FROM dp_ledger WHERE budget = 'bureau' AND act = 'charge';
 -- What the domain allows is trained: by their values and not by their spellings
 SELECT dp_logreg_train('adult', 'grade', '{age}', 1, positive => 'B   ') IS NOT NULL AS blanks,
@@ -86,7 +86,7 @@ SELECT dp_logreg_train('adult', 'grade', '{age}', 1, positive => 'B   ') IS NOT 
 -- A number without a domain needs a positive value
 SELECT dp_logreg_train('adult', 'score', '{age}', 1);
 SELECT dp_logreg_tune('adult', 'score', '{age}', 1, positive => '2', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS trained;
-SELECT count(*) FROM dp_cost('adult', 'score', '{age}', 1, rows => 400);
+SELECT count(*) FROM dp_cost('adult', 'score', '{age}', 1, units => 400);
 -- dp_cost needs no number of rows where the catalog estimates it; what comes
 -- first is what training would do
 RESET ROLE;

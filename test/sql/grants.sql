@@ -77,7 +77,7 @@ SELECT role FROM dp_grants ORDER BY role;
 SET ROLE dperm_grants_ben;
 SELECT dp_budget_charge('granted', 0.001);
 SELECT dp_logreg_train('visits', 'ill', 'age', 0.125);
-SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.125, rows => 300);
+SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.125, units => 300);
 SELECT count(*) AS known FROM dp_domains('visits') WHERE domain IS NOT NULL;
 SELECT (SELECT count(*) FROM dp_grants) AS grants, (SELECT count(*) FROM dp_budgets) AS budgets, (SELECT count(*) FROM dp_protected) AS protected, (SELECT count(*) FROM dp_ledger WHERE role <> current_user) AS of_others, (SELECT count(*) FROM dp_ledger) AS own, (SELECT count(*) FROM dp_releases) AS releases;
 SET ROLE dperm_grants_member;

@@ -15,7 +15,7 @@ UPDATE people SET y = CASE WHEN id % 23 > 0 THEN random() < 1 / (1 + exp(abs(age
 CREATE TABLE fit AS SELECT dp_logreg_train('people', 'y', '{age,gain,seen,at,ward,v}', 'Infinity', lambda => 0.001, domains => :'domains') AS model;
 SELECT feature FROM fit, jsonb_array_elements(model::jsonb -> 'features') feature;
 SELECT model::text::dp_model::text = model::text AS same, cardinality(dp_weights(model)) AS dimension FROM fit;
-SELECT position, column_name, value, weight = (dp_weights(model))[position] AS weight FROM fit, dp_coefficients(model) ORDER BY position;
+SELECT rank, column_name, value, weight = (dp_weights(model))[rank] AS weight FROM fit, dp_coefficients(model) ORDER BY rank;
 
 -- the encoded row: two neighbours that add up to the share of a column, or nothing
 SELECT count(*) AS rows, count(*) FILTER (WHERE age_sum <> age_share OR gain_sum NOT IN (0, age_share) OR seen_sum <> age_share OR least > -1 AND least < 0) AS wrong,
@@ -52,13 +52,13 @@ FROM (SELECT dp_logreg(y, dp_encode('{"age": {"range": [17, 90], "knots": 8}, "g
 
 -- decisions follow, and what columns add
 SELECT max(abs(dp_decision(model, p) - (SELECT sum(a * b) FROM unnest(dp_encode(model, p), dp_weights(model)) w(a, b)))) < 1e-12 AS decides,
-       max(abs(dp_decision(model, p) - (SELECT sum(contribution) FROM dp_explain(model, p)))) < 1e-12 AS explains FROM fit, people p;
-SELECT position, round(exp(score)::numeric, 1) > 0 AS score, noise, odds > 0 AS odds FROM fit, dp_curve(model, 'gain');
-SELECT count(*), max(position), bool_and(abs(c.score - e.contribution) < 1e-12) AS explained FROM fit, dp_curve(model, 'age') c,
-  LATERAL (SELECT contribution FROM people p, dp_explain(model, jsonb_populate_record(p, jsonb_build_object('age', round(position)))) WHERE id = 1 AND column_name = 'age') e WHERE position = round(position);
+       max(abs(dp_decision(model, p) - (SELECT sum(score) FROM dp_explain(model, p)))) < 1e-12 AS explains FROM fit, people p;
+SELECT value, round(exp(score)::numeric, 1) > 0 AS score, noise, odds > 0 AS odds FROM fit, dp_curve(model, 'gain');
+SELECT count(*), max(value), bool_and(abs(c.score - e.score) < 1e-12) AS explained FROM fit, dp_curve(model, 'age') c,
+  LATERAL (SELECT score FROM people p, dp_explain(model, jsonb_populate_record(p, jsonb_build_object('age', round(c.value)))) WHERE id = 1 AND column_name = 'age') e WHERE c.value = round(c.value);
 CREATE TABLE noisy AS SELECT dp_logreg_train('people', 'y', '{age,gain,ward,v}', 1, knots => 5, domains => '{"gain": {"range": [0, 99999], "knots": 1}}') AS model;
-SELECT c.position, c.noise > 0 AS noise, abs(c.noise - k.noise / sqrt(5)) < 1e-9 AS of_weights, odds IS NOT NULL AS odds FROM noisy, dp_curve(model, 'age') c JOIN dp_coefficients(model) k ON k.value = c.position::text AND k.column_name = 'age' ORDER BY 1;
-SELECT position, score = -lag(score) OVER (ORDER BY position) AS straight, round((odds * lag(odds) OVER (ORDER BY position))::numeric, 9) AS odds FROM noisy, dp_curve(model, 'gain');
+SELECT c.value, c.noise > 0 AS noise, abs(c.noise - k.noise / sqrt(5)) < 1e-9 AS of_weights, odds IS NOT NULL AS odds FROM noisy, dp_curve(model, 'age') c JOIN dp_coefficients(model) k ON k.value = c.value::text AND k.column_name = 'age' ORDER BY 1;
+SELECT value, score = -lag(score) OVER (ORDER BY value) AS straight, round((odds * lag(odds) OVER (ORDER BY value))::numeric, 9) AS odds FROM noisy, dp_curve(model, 'gain');
 SELECT noise #>> '{}' AS noise, shapes FROM noisy, LATERAL (SELECT model::jsonb -> 'noise' AS noise, jsonb_path_query_array(model::jsonb, '$.**.shape') AS shapes) s;
 SELECT odds FROM dp_curve(dp_svm_train('people', 'y', 'age', 1, knots => 2), 'age');
 SELECT dp_curve(model, 'ward') FROM noisy;
@@ -73,8 +73,8 @@ SELECT dp_curve(dp_logreg_train('people', 'y', 'age', 1, kernel => 'gaussian', o
 -- candidates, costs, evaluation
 SELECT m::jsonb #>> '{tuning,chosen}' IN ('{"knots": 1}', '{"knots": 6}') AS chosen, cardinality(dp_weights(m)) IN (2, 7) AS dimension
 FROM dp_logreg_tune('people', 'y', 'age', 5, candidates => '[{"knots": 1}, {"knots": 6}]') m;
-SELECT (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, rows => 3000, knots => 8)) > (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, rows => 3000, knots => 1)) AS costs;
-SELECT value = (SELECT avg((dp_predict(model, p) = y)::int) FROM people p) AS same FROM fit, dp_evaluate(model, 'people', 'y', 'Infinity') WHERE metric = 'accuracy';
+SELECT (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, units => 3000, knots => 8)) > (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, units => 3000, knots => 1)) AS costs;
+SELECT value = (SELECT avg((dp_predict(model, p) = y)::int) FROM people p) AS same FROM fit, dp_evaluate(model, 'people', 'Infinity', 'y') WHERE metric = 'accuracy';
 
 -- registered domains: an analyst may choose other knots within the range
 SELECT dp_budget_create('curves', 100) IS NOT NULL AS created;

@@ -44,17 +44,17 @@ SELECT knots(dp_logreg_train('people', 'y', '{age,ward,seen}', 1, knots => 1, do
 
 -- how many: the most that the noise of so many knots allows, which dp_cost shows; a straight line and an intercept have noise of mean square 4 (apart / epsilon)^2
 CREATE TABLE noise_of AS SELECT k, c.noise_norm * c.lambda_effective * 3000 * c.epsilon_noise / 2 AS norm
-FROM generate_series(1, 16) k, dp_cost('people', 'y', 'age', 1, rows => 3000, options => '{"method": "objective", "noise": "shaped"}', knots => k) c;
+FROM generate_series(1, 16) k, dp_cost('people', 'y', 'age', 1, units => 3000, options => '{"method": "objective", "noise": "shaped"}', knots => k) c;
 SELECT round(norm::numeric, 4) AS straight FROM noise_of WHERE k = 1;
 CREATE FUNCTION by_hand(n float8, epsilon float8, apart int) RETURNS int LANGUAGE sql AS $$ SELECT coalesce(max(k), 1) FROM noise_of WHERE k >= 4 AND k <= round(0.85 * (n * epsilon / (norm * apart)) ^ (1 / 3.0)::float8) $$;
 SELECT e AS epsilon, r.neighbours, k AS knots, knots(m)::int = k AS trained, c.knots = k AS told, c.lambda_used = (m::jsonb ->> 'lambda')::float8 AND c.epsilon_noise = (m::jsonb -> 'budget' ->> 'noise')::float8 AS lambda, abs(c.weight_error * sqrt(k + 1) / c.noise_norm - 1) < 1e-9 AS dimension
-FROM (VALUES (0.01), (0.05), (0.1), (0.3), (1), (2), (4), (8), (64)) v (e), (VALUES ('replace', 2), ('remove', 1)) r (neighbours, apart), by_hand(3000, e, apart) k, dp_logreg_train('people', 'y', 'age', e, neighbours => r.neighbours, options => '{"method": "objective"}') m, dp_cost('people', 'y', 'age', e, rows => 3000, neighbours => r.neighbours, options => '{"method": "objective"}') c
+FROM (VALUES (0.01), (0.05), (0.1), (0.3), (1), (2), (4), (8), (64)) v (e), (VALUES ('replace', 2), ('remove', 1)) r (neighbours, apart), by_hand(3000, e, apart) k, dp_logreg_train('people', 'y', 'age', e, neighbours => r.neighbours, options => '{"method": "objective"}') m, dp_cost('people', 'y', 'age', e, units => 3000, neighbours => r.neighbours, options => '{"method": "objective"}') c
 ORDER BY 1, 2;
--- the next number of rows after each step, and rows_needed is a number of rows at which the noise is small enough
+-- the next number of rows after each step, and units_needed is a number of rows at which the noise is small enough
 SELECT bool_and(a.knots = by_hand(n, 1, 2)) AS by_hand, min(a.knots), max(a.knots), bool_and(c.noise_share <= 0.5) AS needed
-FROM generate_series(57, 60000, 400) n, dp_cost('people', 'y', 'age', 1, rows => n, options => '{"noise": "shaped"}') a, dp_cost('people', 'y', 'age', 1, rows => a.rows_needed, options => '{"noise": "shaped"}') c;
-SELECT method, noise, knots FROM dp_cost('people', 'y', '{age,ward,smoker}', 1, rows => 3000, delta => 1e-6);
-SELECT options, (SELECT knots FROM dp_cost('people', 'y', features::text[], 1, rows => 3000, knots => k, kernel => kernel, options => jsonb_strip_nulls(jsonb_build_object('kernel_features', nullif((kernel IS NOT NULL)::int * 10, 0)))))
+FROM generate_series(57, 60000, 400) n, dp_cost('people', 'y', 'age', 1, units => n, options => '{"noise": "shaped"}') a, dp_cost('people', 'y', 'age', 1, units => a.units_needed, options => '{"noise": "shaped"}') c;
+SELECT method, noise, knots FROM dp_cost('people', 'y', '{age,ward,smoker}', 1, units => 3000, delta => 1e-6);
+SELECT options, (SELECT knots FROM dp_cost('people', 'y', features::text[], 1, units => 3000, knots => k, kernel => kernel, options => jsonb_strip_nulls(jsonb_build_object('kernel_features', nullif((kernel IS NOT NULL)::int * 10, 0)))))
 FROM (VALUES ('{age,ward}', 'asked', 6, NULL), ('{ward,smoker}', 'no number', NULL, NULL), ('{age}', 'kernel', NULL, 'gaussian'), ('{age}', 'straight', 1, NULL)) v (features, options, k, kernel);
 
 -- tuning: each candidate has its portion, and knots of its own if it says so
@@ -72,7 +72,7 @@ BEGIN
   EXECUTE format('CREATE TABLE wide_%s (y boolean, %s)', n, (SELECT string_agg(format('c%s float4 CHECK (c%s BETWEEN 0 AND 1)', i, i), ', ') FROM generate_series(1, n) i));
   RETURN 'wide_' || n;
 END $$;
-SELECT n, (SELECT knots FROM dp_cost(make_wide(n), 'y', NULL, 500, rows => 1000000000)) FROM unnest(ARRAY[312, 313, 400, 1249, 1250]) n;
+SELECT n, (SELECT knots FROM dp_cost(make_wide(n), 'y', NULL, 500, units => 1000000000)) FROM unnest(ARRAY[312, 313, 400, 1249, 1250]) n;
 INSERT INTO wide_1250 (y, c1, c2) SELECT i % 2 = 0, random(), random() FROM generate_series(1, 40) i;
 SELECT cardinality(dp_weights(dp_logreg_train('wide_1250', 'y', NULL, 'Infinity', lambda => 0.1))) AS straight;
 DROP TABLE wide_312, wide_313, wide_400, wide_1249, wide_1250;
@@ -90,8 +90,8 @@ SELECT dp_unprotect('people');
 SELECT dp_protect('people', 'rule_both', domains => '{"gain": [0, 100]}') IS NOT NULL AS protected;
 SELECT count(*) AS calls, bool_and(ruled.epsilon_charged >= asked.epsilon_charged AND ruled.calls_left <= asked.calls_left) AS never_less, bool_or(ruled.calls_left < asked.calls_left) AS sometimes_more, bool_and(ruled.knots > 1) AS curves
 FROM (VALUES (0.1), (0.5), (1)) e (e), (VALUES ('output', 0), ('output', 1e-7), ('objective', 0), ('objective', 1e-7), ('auto', 1e-7)) w (method, delta), unnest(ARRAY[1, 4, 8, 16]) k,
-  LATERAL (SELECT * FROM dp_cost('people', 'y', '{age,gain}', e, rows => 100000, options => jsonb_build_object('method', w.method), delta => w.delta)) ruled,
-  LATERAL (SELECT * FROM dp_cost('people', 'y', '{age,gain}', e, rows => 100000, options => jsonb_build_object('method', w.method), delta => w.delta, knots => k)) asked;
+  LATERAL (SELECT * FROM dp_cost('people', 'y', '{age,gain}', e, units => 100000, options => jsonb_build_object('method', w.method), delta => w.delta)) ruled,
+  LATERAL (SELECT * FROM dp_cost('people', 'y', '{age,gain}', e, units => 100000, options => jsonb_build_object('method', w.method), delta => w.delta, knots => k)) asked;
 SELECT dp_unprotect('people');
 DROP TABLE people, parts;
 DROP TABLE noise_of;

@@ -16,7 +16,7 @@ UPDATE readings SET y = CASE WHEN id % 23 > 0 THEN random() < 1 / (1 + exp(6 * a
 CREATE TABLE fit AS SELECT dp_logreg_train('readings', 'y', '{x,age,z,ward}', 'Infinity', lambda => 0.001, knots => 1, domains => :'domains') AS model;
 SELECT feature FROM fit, jsonb_array_elements(model::jsonb -> 'features') feature;
 SELECT model::text::dp_model::text = model::text AS same, cardinality(dp_weights(model)) AS dimension FROM fit;
-SELECT position, column_name, value FROM fit, dp_coefficients(model) ORDER BY position;
+SELECT rank, column_name, value FROM fit, dp_coefficients(model) ORDER BY rank;
 
 -- the encoded row: each element is two neighbours that add up to the share of a column, or nothing
 SELECT count(*) AS rows, count(*) FILTER (WHERE x1 <> share OR x2 <> CASE WHEN id % 13 = 0 THEN 0 ELSE share END OR x3 <> share) AS wrong_x, count(*) FILTER (WHERE z1 <> CASE WHEN id % 11 * (id % 17) * (id % 19) = 0 THEN 0 ELSE share END OR z2 <> z1) AS wrong_z,
@@ -63,22 +63,22 @@ FROM (SELECT dp_logreg(y, dp_encode('{"x": {"range": [0, 1], "knots": 4}}'::json
 
 -- decisions follow, and what columns and elements add
 SELECT max(abs(dp_decision(model, r) - (SELECT sum(a * b) FROM unnest(dp_encode(model, r), dp_weights(model)) w(a, b)))) < 1e-12 AS decides,
-       max(abs(dp_decision(model, r) - (SELECT sum(contribution) FROM dp_explain(model, r)))) < 1e-12 AS explains FROM fit, readings r;
-SELECT c.position, abs(c.score - k.weight / sqrt(8)) < 1e-12 AS score, c.noise, odds > 0 AS odds FROM fit, dp_curve(model, 'z[2]') c JOIN dp_coefficients(model) k ON k.column_name = 'z' AND k.value = '[2] ' || c.position ORDER BY 1;
-SELECT count(*), bool_and(abs(e.contribution - c.score) < 1e-12) AS explained FROM fit, generate_series(1, 3) i, dp_curve(model, format('x[%s]', i)) c,
-  LATERAL (SELECT contribution FROM readings r, dp_explain(model, jsonb_populate_record(r, jsonb_build_object('x', (SELECT jsonb_agg(CASE WHEN j = i THEN to_jsonb(position) ELSE '"NaN"' END ORDER BY j) FROM generate_series(1, 3) j)))) WHERE id = 1 AND column_name = 'x') e;
+       max(abs(dp_decision(model, r) - (SELECT sum(score) FROM dp_explain(model, r)))) < 1e-12 AS explains FROM fit, readings r;
+SELECT c.value, abs(c.score - k.weight / sqrt(8)) < 1e-12 AS score, c.noise, odds > 0 AS odds FROM fit, dp_curve(model, 'z[2]') c JOIN dp_coefficients(model) k ON k.column_name = 'z' AND k.value = '[2] ' || c.value ORDER BY 1;
+SELECT count(*), bool_and(abs(e.score - c.score) < 1e-12) AS explained FROM fit, generate_series(1, 3) i, dp_curve(model, format('x[%s]', i)) c,
+  LATERAL (SELECT score FROM readings r, dp_explain(model, jsonb_populate_record(r, jsonb_build_object('x', (SELECT jsonb_agg(CASE WHEN j = i THEN to_jsonb(c.value) ELSE '"NaN"' END ORDER BY j) FROM generate_series(1, 3) j)))) WHERE id = 1 AND column_name = 'x') e;
 -- straight elements: the ends of a line
 CREATE TABLE straight AS SELECT dp_logreg_train('readings', 'y', '{x,age}', 1, knots => 5, domains => '{"x": {"range": [0, 1], "knots": 1}}') AS model;
 SELECT feature FROM straight, jsonb_array_elements(model::jsonb -> 'features') feature;
-SELECT c.position, abs(c.score - (c.position * 2 - 1) * weight / sqrt(3 * 3)) < 1e-12 AS score, abs(c.noise - k.noise / sqrt(3 * 3)) < 1e-12 AS noise FROM straight, dp_curve(model, 'x[2]') c JOIN dp_coefficients(model) k ON k.column_name = 'x' AND k.value = '[2]' ORDER BY 1;
+SELECT c.value, abs(c.score - (c.value * 2 - 1) * weight / sqrt(3 * 3)) < 1e-12 AS score, abs(c.noise - k.noise / sqrt(3 * 3)) < 1e-12 AS noise FROM straight, dp_curve(model, 'x[2]') c JOIN dp_coefficients(model) k ON k.column_name = 'x' AND k.value = '[2]' ORDER BY 1;
 SELECT * FROM outcomes($$dp_curve(model, ?) FROM fit$$, $$'x' | 'x[0]' | 'x[4]' | 'x[01]' | 'x[ 1]' | 'x[1' | 'x[1]]' | 'x[]' | 'x[99999999999]' | 'y[1]' | 'age[1]' | '[1]'$$);
 
 -- a kernel takes numbers as they are; tuning, costs, evaluation
 SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', '{x,age}', 1, kernel => 'gaussian', options => '{"kernel_features": 10}', domains => '{"x": {"range": [0, 1], "knots": 4}}')::jsonb -> 'features') feature
 UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', 'x', 1, kernel => 'gaussian', options => '{"kernel_features": 10}', domains => '{"x": {"knots": [0, 0.1, 1]}}')::jsonb -> 'features') feature;
 SELECT cardinality(dp_weights(m)) IN (13, 15) AS tuned FROM dp_logreg_tune('readings', 'y', '{x,age}', 5, candidates => '[{"knots": 1, "intercept": false}, {"knots": 2}]', domains => '{"x": {"range": [0, 1], "knots": 4}}') m;
-SELECT (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, rows => 3000, domains => '{"x": {"range": [0, 1], "knots": 4}}')) > (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, rows => 3000, domains => '{"x": {"range": [0, 1]}}')) AS costs;
-SELECT value = (SELECT avg((dp_predict(model, r) = y)::int) FROM readings r) AS same FROM fit, dp_evaluate(model, 'readings', 'y', 'Infinity') WHERE metric = 'accuracy';
+SELECT (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, units => 3000, domains => '{"x": {"range": [0, 1], "knots": 4}}')) > (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, units => 3000, domains => '{"x": {"range": [0, 1]}}')) AS costs;
+SELECT value = (SELECT avg((dp_predict(model, r) = y)::int) FROM readings r) AS same FROM fit, dp_evaluate(model, 'readings', 'Infinity', 'y') WHERE metric = 'accuracy';
 
 -- a prior has its knots
 CREATE TABLE earlier AS SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [0, 1], "knots": 4}}') AS model;

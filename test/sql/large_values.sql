@@ -54,8 +54,8 @@ CREATE TABLE models AS
   UNION ALL SELECT 'many', dp_logreg_train('texts', 'y', 'c', 1, lambda => 0.1, domains => jsonb_build_object('c', ARRAY['a', repeat('x', 120000)]));
 SELECT source, many - few BETWEEN -5 AND 5 AS same
   FROM unnest('{texts,middle,large}'::text[]) source,
-       LATERAL (SELECT buffers(format('SELECT count(*) FROM dp_evaluate((SELECT m FROM models WHERE list = ''few''), %L, ''y'', 1)', source)) AS few,
-                       buffers(format('SELECT count(*) FROM dp_evaluate((SELECT m FROM models WHERE list = ''many''), %L, ''y'', 1)', source)) -
+       LATERAL (SELECT buffers(format('SELECT count(*) FROM dp_evaluate((SELECT m FROM models WHERE list = ''few''), %L, 1, ''y'')', source)) AS few,
+                       buffers(format('SELECT count(*) FROM dp_evaluate((SELECT m FROM models WHERE list = ''many''), %L, 1, ''y'')', source)) -
                        (SELECT buffers('SELECT dp_weights(m) FROM models WHERE list = ''many''')
                              - buffers('SELECT dp_weights(m) FROM models WHERE list = ''few''')) AS many) b;
 -- what is too large is in no list

@@ -108,9 +108,9 @@ SELECT dp_predict_value(model, ARRAY[1, 0]) BETWEEN 0 AND 30 AS array, dp_predic
 
 -- What columns add, in days; together they are the prediction
 SELECT bool_and(abs(total - dp_predict_value(model, s)) < 1e-9 OR total NOT BETWEEN 0 AND 30) AS adds_up
-  FROM models, stays s, LATERAL (SELECT sum(contribution) AS total FROM dp_explain(model, s)) e WHERE name IN ('straight', 'columns', 'no intercept');
-SELECT column_name, value, round(contribution::numeric, 1) AS days FROM models, stays s, dp_explain(model, s) WHERE name = 'columns' AND id = 20;
-SELECT position, round(score::numeric, 1) AS days, odds FROM models, dp_curve(model, 'age') WHERE name = 'straight';
+  FROM models, stays s, LATERAL (SELECT sum(score) AS total FROM dp_explain(model, s)) e WHERE name IN ('straight', 'columns', 'no intercept');
+SELECT column_name, value, round(score::numeric, 1) AS days FROM models, stays s, dp_explain(model, s) WHERE name = 'columns' AND id = 20;
+SELECT value, round(score::numeric, 1) AS days, odds FROM models, dp_curve(model, 'age') WHERE name = 'straight';
 
 -- Text and binary forms
 SELECT bool_and(model::text::dp_model::text = model::text) AS text, bool_and((model::jsonb)::dp_model::text = model::text) AS jsonb FROM models;
@@ -172,10 +172,10 @@ SELECT dp_evaluate(model, 'stays', epsilon => 1, positive => '3') FROM models WH
 SELECT dp_evaluate(model, 'stays', label => 'x', epsilon => 1) FROM models WHERE name = 'straight';
 
 -- What it would cost
-SELECT loss, h, round(rows_needed, -1) > 0 AS possible FROM (VALUES ('log_cosh', NULL), ('log_cosh', 1)) v(loss, h), LATERAL dp_cost('stays', 'days', '{age,ward}', 1, rows => 10000, learner => CASE loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END, options => jsonb_strip_nulls(jsonb_build_object('loss', CASE WHEN loss NOT IN ('logistic', 'log_cosh') THEN loss END, 'h', h))) c;
-SELECT method, noise, noise_share < 0.5 AS useful FROM dp_cost('stays', 'days', '{age,ward}', 1, rows => 2000, learner => 'linreg');
-SELECT * FROM dp_cost('stays', 'free', '{age,ward}', 1, rows => 2000, learner => 'linreg');
-SELECT count(*) FROM dp_cost('stays', 'free', '{age,ward}', 1, rows => 2000, learner => 'linreg', domains => '{"free": [0, 30]}');
+SELECT loss, h, round(units_needed, -1) > 0 AS possible FROM (VALUES ('log_cosh', NULL), ('log_cosh', 1)) v(loss, h), LATERAL dp_cost('stays', 'days', '{age,ward}', 1, units => 10000, learner => CASE loss WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END, options => jsonb_strip_nulls(jsonb_build_object('loss', CASE WHEN loss NOT IN ('logistic', 'log_cosh') THEN loss END, 'h', h))) c;
+SELECT method, noise, noise_share < 0.5 AS useful FROM dp_cost('stays', 'days', '{age,ward}', 1, units => 2000, learner => 'linreg');
+SELECT * FROM dp_cost('stays', 'free', '{age,ward}', 1, units => 2000, learner => 'linreg');
+SELECT count(*) FROM dp_cost('stays', 'free', '{age,ward}', 1, units => 2000, learner => 'linreg', domains => '{"free": [0, 30]}');
 
 -- A page
 SELECT dp_report(model) LIKE '%Each picture shows what a column adds to the prediction, in units of the label.%' AS legend, dp_report(model) LIKE '%number from 0 to 30%' AS bounds

@@ -190,7 +190,7 @@ SELECT what, memory, scans(query, memory) FROM (VALUES ('0'), ('64kB'), ('256MB'
   (4, 'tune kernels', $$SELECT dp_svm_tune('visits', 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', unit => 'p', candidates => '[{"kernel": "gaussian", "kernel_features": 10}, {"kernel": "laplacian", "kernel_features": 10}, {"lambda": 0.1}]')$$),
   (6, 'evaluate', $$SELECT dp_evaluate(persons, 'visits', epsilon => 1, unit => 'p') FROM trained WHERE way = 'categories' AND learner = 'svm'$$),
   (7, 'roc', $$SELECT dp_roc(persons, 'visits', epsilon => 1, unit => 'p') FROM trained WHERE way = 'a kernel' AND learner = 'svm'$$),
-  (8, 'cost', $$SELECT dp_cost('visits', 'y', 'x', 1, rows => 300, domains => '{"x": {"dimension": 2}}', unit => 'p')$$)) q(place, what, query)
+  (8, 'cost', $$SELECT dp_cost('visits', 'y', 'x', 1, units => 300, domains => '{"x": {"dimension": 2}}', unit => 'p')$$)) q(place, what, query)
 ORDER BY place, memory;
 
 -- Tuning: persons are divided into portions
@@ -269,8 +269,8 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 CREATE TABLE bad (y boolean, x float8[], f float8, g float4, t timestamptz, j jsonb, b boolean, z int[], p int, "Q" int);
 SELECT u, complaint(format($$SELECT dp_logreg_train('bad', 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', unit => %L)$$, u)) FROM unnest('{f,g,t,j,b,z,y,x,q,Q,ctid,"",p}'::text[]) u;
-SELECT f, complaint(format($$SELECT %s, unit => 'none')$$, f)) FROM (VALUES ($$dp_svm_train('bad', 'y', 'x', 1, '{"x": {"dimension": 2}}'$$), ($$dp_svm_tune('bad', 'y', 'x', 1, '{"x": {"dimension": 2}}'$$), ($$dp_cost('bad', 'y', 'x', 1, '{"x": {"dimension": 2}}', rows => 10$$),
-  ($$dp_evaluate((SELECT persons FROM trained WHERE way = 'a vector' AND learner = 'svm'), 'bad', 'y', 1$$), ($$dp_roc((SELECT persons FROM trained WHERE way = 'a vector' AND learner = 'svm'), 'bad', 'y', 1$$)) v(f);
+SELECT f, complaint(format($$SELECT %s, unit => 'none')$$, f)) FROM (VALUES ($$dp_svm_train('bad', 'y', 'x', 1, '{"x": {"dimension": 2}}'$$), ($$dp_svm_tune('bad', 'y', 'x', 1, '{"x": {"dimension": 2}}'$$), ($$dp_cost('bad', 'y', 'x', 1, '{"x": {"dimension": 2}}', units => 10$$),
+  ($$dp_evaluate((SELECT persons FROM trained WHERE way = 'a vector' AND learner = 'svm'), 'bad', 1, 'y'$$), ($$dp_roc((SELECT persons FROM trained WHERE way = 'a vector' AND learner = 'svm'), 'bad', 1, 'y'$$)) v(f);
 SELECT complaint($$SELECT dp_logreg_tune('visits', 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', unit => 'p', identity => 'k')$$);
 SELECT complaint($$SELECT dp_logreg_train('visits', 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', unit => 'p', options => '{"analysis": "paper"}')$$);
 SELECT complaint($$SELECT dp_svm_tune('visits', 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', unit => 'p', candidates => '[{"lambda": 1}, {"analysis": "paper"}]')$$);

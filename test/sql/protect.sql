@@ -36,6 +36,7 @@ SET ROLE dperm_owner;
 SELECT outcomes('dp_protect(?)', $$
   'clinic.patients', 'stranger' | 'clinic.patients', 'none' | 'clinic.nothing', 'clinic'
   NULL, 'clinic' | 'clinic.patients', NULL $$);
+SELECT outcomes('dp_unprotect(?)', 'NULL');
 -- What is registered is in every dump: no column twice, no more columns than a
 -- table can have, no domains beyond 1 MB as text: a number that is short to
 -- store may be long to read
@@ -110,16 +111,16 @@ SELECT outcomes($$ dp_logreg_train('clinic.patients', ?) IS NOT NULL $$, $$
   'ill', '{age}', 1, delta => 1e-6 $$);
 SELECT outcomes('?', $$
   dp_logreg_tune('clinic.patients', 'ill', '{age}', 1, identity => 'id')
-  count(*) FROM model, dp_evaluate(model, 'clinic.patients', 'salary', 1, positive => '1')
+  count(*) FROM model, dp_evaluate(model, 'clinic.patients', 1, 'salary', positive => '1')
   count(*) FROM model, dp_evaluate(model, 'clinic.patients', epsilon => 'Infinity') $$);
 CREATE TEMP TABLE open_rows AS SELECT 1 AS age, true AS ill;
 -- none of that has been charged but the three that trained
 SELECT count(*) AS charges, sum(epsilon) AS epsilon FROM dp_ledger WHERE budget = 'clinic' AND act = 'charge';
 
 -- What it would cost
-SELECT budget, epsilon_charged, delta_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 1, rows => 300);
-SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 200, rows => 300);
-SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('open_rows', 'ill', '{age}', 1, rows => 300, domains => '{"age": [0, 2]}');
+SELECT budget, epsilon_charged, delta_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 1, units => 300);
+SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 200, units => 300);
+SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('open_rows', 'ill', '{age}', 1, units => 300, domains => '{"age": [0, 2]}');
 
 -- The owner spends without a grant, and is charged as well
 RESET ROLE;

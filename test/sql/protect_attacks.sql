@@ -375,7 +375,7 @@ CREATE OR REPLACE VIEW vault.late AS SELECT age, vault.peek_at(age) AS ill FROM 
 SELECT vault.trained('late');
 SET ROLE dperm_analyst;
 SELECT dp_logreg_train('vault.late', 'ill', 'age', 1);
-SELECT dp_cost('vault.late', 'ill', 'age', 1, rows => 100);
+SELECT dp_cost('vault.late', 'ill', 'age', 1, units => 100);
 RESET ROLE;
 -- what the planner runs: functions in indexes, statistics and the partition key;
 -- also if they come later

@@ -61,7 +61,7 @@ SELECT bool_and(distance(model, m) < 1e-9) AS trained_on_that FROM models, LATER
 
 -- The model: features, coefficients, guarantee, and both of its forms
 SELECT name, feature FROM models, jsonb_array_elements(model::jsonb -> 'features') feature ORDER BY name, feature ->> 'column';
-SELECT position, column_name, value FROM dp_coefficients(model('beside')) ORDER BY position;
+SELECT rank, column_name, value FROM dp_coefficients(model('beside')) ORDER BY rank;
 SELECT bool_and(model::text::dp_model::text = model::text) AS text, bool_and(model::jsonb::text::dp_model::text = model::text) AS jsonb, bool_and(distance(model::text::dp_model, model) = 0) AS weights FROM models;
 CREATE TABLE copied (LIKE models);
 SELECT current_setting('data_directory') || '/dperm_ranges.bin' AS file \gset

@@ -219,11 +219,11 @@ SELECT outcomes('dp_encode(?', $$
 SELECT outcomes($$ dp_encode('{"age": null}'::jsonb, ?) FROM patients $$, 'x');
 
 -- The weights by name
-SELECT position, column_name, value, weight = (dp_weights(model))[position] AS weight FROM models, dp_coefficients(model) WHERE name = 'logreg' ORDER BY position;
-SELECT name, position, column_name, value FROM models, dp_coefficients(model) WHERE name IN ('array', 'vector') OR name = 'kernel' AND position IN (1, 20) ORDER BY name, position;
+SELECT rank, column_name, value, weight = (dp_weights(model))[rank] AS weight FROM models, dp_coefficients(model) WHERE name = 'logreg' ORDER BY rank;
+SELECT name, rank, column_name, value FROM models, dp_coefficients(model) WHERE name IN ('array', 'vector') OR name = 'kernel' AND rank IN (1, 20) ORDER BY name, rank;
 SELECT count(*), count(column_name) FROM models, dp_coefficients(model) WHERE name = 'kernel';
-SELECT (c).column_name, (c).value FROM (SELECT dp_coefficients(model) AS c FROM models WHERE name = 'svm') s ORDER BY (c).position;
-SELECT count(*) FROM dp_coefficients(NULL);
+SELECT (c).column_name, (c).value FROM (SELECT dp_coefficients(model) AS c FROM models WHERE name = 'svm') s ORDER BY (c).rank;
+SELECT outcomes('?', 'dp_coefficients(NULL) | dp_curve(NULL, ''age'') | dp_curve(model, NULL) FROM models WHERE name = ''logreg'' | dp_weights(NULL) | dp_guarantee(NULL)');
 
 DROP VIEW few_patients, one_ward;
 DROP FUNCTION patient(int);

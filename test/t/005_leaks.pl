@@ -123,11 +123,11 @@ my @aggregates = (
 
 # Numbers that are released stand between << and >>
 my @tables = (
-	"SELECT metric, '<<' || coalesce(value::text, '') || '>>' AS value, '<<' || low || '>>' AS low, '<<' || high || '>>' AS high, private FROM models, dp_evaluate(lone, 'people', 'y', 1)",
-	"SELECT metric, '<<' || coalesce(value::text, '') || '>>' AS value, '<<' || low || '>>' AS low, '<<' || high || '>>' AS high, private FROM models, dp_evaluate(wide, 'people', 'yt', 0.1, positive => 'yes')",
-	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(wide, 'people', 'yn', 1, bins => 10)",
-	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(lone, 'sorted', 'y8', 1)",
-	"SELECT position, column_name, value, '<<' || weight || '>>' FROM dp_coefficients(dp_svm_train('people', 'y', '$features', 1, domains => '$domains')) ORDER BY position",
+	"SELECT metric, '<<' || coalesce(value::text, '') || '>>' AS value, '<<' || low || '>>' AS low, '<<' || high || '>>' AS high, private FROM models, dp_evaluate(lone, 'people', 1, 'y')",
+	"SELECT metric, '<<' || coalesce(value::text, '') || '>>' AS value, '<<' || low || '>>' AS low, '<<' || high || '>>' AS high, private FROM models, dp_evaluate(wide, 'people', 0.1, 'yt', positive => 'yes')",
+	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(wide, 'people', 1, 'yn', bins => 10)",
+	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(lone, 'sorted', 1, 'y8')",
+	"SELECT rank, column_name, value, '<<' || weight || '>>' FROM dp_coefficients(dp_svm_train('people', 'y', '$features', 1, domains => '$domains')) ORDER BY rank",
 	"SELECT pg_column_size(m), length(dperm.dperm_model_send(m)), cardinality(dp_weights(m)), dp_guarantee(m) FROM dp_logreg_train('people', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}') m",
 	# predictions on rows without a usable value are NULL, for those who can
 	# read the rows
@@ -152,7 +152,7 @@ my @errors = (
 	"SELECT dp_svm_train('people', 'c', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}')",
 	"SELECT dp_logreg_tune('sorted', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}')",
 	"SELECT dp_svm_tune('people', 'y', 'x', 1, identity => 'g', domains => '{\"x\": {\"dimension\": 3}}')",
-	"SELECT * FROM models, dp_evaluate(lone, 'people', 'c', 1)",
+	"SELECT * FROM models, dp_evaluate(lone, 'people', 1, 'c')",
 	"SELECT dp_logreg(y, c, 1) FROM people",
 	"SELECT dp_logreg(y, x, 1) OVER () FROM people",
 	"SELECT dp_logreg(y, x, id, '{\"dimension\": 3}') FROM people",
@@ -220,7 +220,7 @@ sub sweep
 	my @settings = (split(/\n/, $settings), "SET search_path = ''", "SET DateStyle = 'SQL, DMY'", "SET TimeZone = 'Pacific/Apia'");
 	my $calls = join(";\n",
 		"SELECT public.dp_logreg_train('public.sorted', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}') IS NOT NULL",
-		"SELECT count(*) FROM public.models, public.dp_roc(wide, 'public.people', 'yn', 1, bins => 10)");
+		"SELECT count(*) FROM public.models, public.dp_roc(wide, 'public.people', 1, 'yn', bins => 10)");
 	my $name = sub { $_[0] =~ /^SET (\S+)/; $1 };
 	return $psql . "SET client_min_messages = debug5;\n"
 	  . join('', map { "\\echo $_\n\\warn $_\n$_;\n$calls;\nRESET " . $name->($_) . ";\n" } @settings);

@@ -343,7 +343,7 @@ compare('computed columns', 'local_computed', 'computed', "'y', 'g', 'Infinity',
 	like($error, qr/column "i" does not identify rows: no constraint makes it unique and not null/, 'nor those of a table with foreign partitions');
 	($out, $error) = run_here("SELECT dp_logreg_tune('people', 'y', 'x', 'Infinity', domains => '{\"x\": {\"dimension\": 3}}')");
 	like($error, qr/the rows of "people" have no identity\nHINT:  Specify all columns of a key/, 'rows of foreign partitions have no identity');
-	($out, $error) = run_here("SELECT (SELECT value FROM dp_evaluate(m, 'people', 'y', 'Infinity') WHERE metric = 'accuracy') = (SELECT value FROM dp_evaluate(m, 'everyone', 'y', 'Infinity') WHERE metric = 'accuracy')
+	($out, $error) = run_here("SELECT (SELECT value FROM dp_evaluate(m, 'people', 'Infinity', 'y') WHERE metric = 'accuracy') = (SELECT value FROM dp_evaluate(m, 'everyone', 'Infinity', 'y') WHERE metric = 'accuracy')
 		FROM dp_logreg_train('people', 'y', 'x', 'Infinity', domains => '{\"x\": {\"dimension\": 3}}') m");
 	is($out, 't', 'evaluation') or diag($error);
 }

@@ -623,7 +623,7 @@ charged('a long time zone', 'kept');
 
 # No lock of a relation that the caller may not read outlives what only looks at
 # it.
-foreach my $call ("SELECT count(*) FROM dp_cost('people', 'ill', '{age}', epsilon => 0.01, rows => 100)",
+foreach my $call ("SELECT count(*) FROM dp_cost('people', 'ill', '{age}', epsilon => 0.01, units => 100)",
 	"SELECT count(dp_logreg_tune('people', 'ill', '{age}', 0.01, candidates => '[{\"lambda\": 0.1}, {\"lambda\": 0.01}]'))")
 {
 	like((as('ana', "BEGIN; $call; SELECT string_agg(relation::regclass::text, ' ') FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN ('people'::regclass, 'held'::regclass)"))[0], qr/^\d\n?$/, "no lock is left: $call");

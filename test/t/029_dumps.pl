@@ -251,7 +251,7 @@ restore('custom', '--no-owner');
 my $foreign = sub { qr/^55000: relation "$_[0]" has the name of a protected relation of another role \(That registration was restored, and waits for its relation\.\)/ };
 fails($_, train('h.visits', 0.1), $_ eq 'ben' ? qr/^42501: permission denied for relation visits/ : $foreign->('visits'), "$_ trains on nothing that was protected") foreach 'ana', 'ben', 'hospital', 'superuser';
 fails('superuser', train($_, 0.1), $foreign->(s/.*\.//r), "nor do others: $_") foreach 'c.rows', 'h.parts', 'h.late', 'h.old', 'h.child', 'h.lost', 'h.given', 'h.shown';
-fails('superuser', "SELECT * FROM dp_cost('h.visits', 'ill', 'age'::text, 0.1, rows => 50)", $foreign->('visits'));
+fails('superuser', "SELECT * FROM dp_cost('h.visits', 'ill', 'age'::text, 0.1, units => 50)", $foreign->('visits'));
 fails('superuser', train('h.part_1', 0.1), qr/^42501: relation "part_1" reads protected relation "parts"/);
 says('superuser', "SELECT DISTINCT closed FROM dp_protected; SELECT string_agg(budget || ' ' || trim_scale(epsilon_spent), ', ' ORDER BY budget) FROM dp_budgets", "the relation has another owner\nclinic 0.5, former 1.5, of gone 0, patients 0.25", 'they are listed as closed, and what was spent is known');
 does('superuser', 'ALTER TABLE c.rows OWNER TO heir; GRANT USAGE ON SCHEMA c TO heir; GRANT USAGE, CREATE ON SCHEMA h TO hospital');
@@ -400,7 +400,7 @@ sub standby
 	return $server = $standby;
 }
 my $standby = standby('standby');
-says('ana', "SELECT count(*) > 0 FROM dp_cost('h.visits', 'ill', 'age'::text, 0.1, rows => 50); SELECT string_agg(column_name, ',') FROM dp_domains('h.visits'); SELECT count(*) > 5 FROM dp_protected; SELECT epsilon_spent, epsilon_left FROM dp_grants; SELECT count(*) FROM dp_releases; SELECT count(*) FROM dp_ledger WHERE act = 'charge' AND release = 'kept'", "t\nage,bmi,ill\nt\n0.25|0.75\n1\n1", 'a standby shows what there is');
+says('ana', "SELECT count(*) > 0 FROM dp_cost('h.visits', 'ill', 'age'::text, 0.1, units => 50); SELECT string_agg(column_name, ',') FROM dp_domains('h.visits'); SELECT count(*) > 5 FROM dp_protected; SELECT epsilon_spent, epsilon_left FROM dp_grants; SELECT count(*) FROM dp_releases; SELECT count(*) FROM dp_ledger WHERE act = 'charge' AND release = 'kept'", "t\nage,bmi,ill\nt\n0.25|0.75\n1\n1", 'a standby shows what there is');
 fails('ana', train('h.visits', 0.1), qr/^25006/, 'and does not train');
 $standby->promote;
 holds('pg_dropped:gone', 'gone');

@@ -338,7 +338,7 @@ sub judge
 	my $made = ask($caller, "SELECT dp_budget_create('b$name', 500); CREATE VIEW $name AS SELECT id, x, $label AS ok FROM t$name; SELECT dp_protect('t$name', 'b$name'), dp_protect('$name', 'b$name')");
 	return { failed => $failed[0], problem => "cannot be offered with its comparison: $made" } if $made =~ /ERROR/;
 	ask($observer, "SELECT pg_advisory_lock(1), pg_advisory_lock($rows)");
-	send_to($caller, "SELECT string_agg(value::text, ' ' ORDER BY metric) FROM (SELECT CASE WHEN metric IN ('true positives', 'false negatives') THEN 'a' ELSE 'b' END AS metric, sum(value) AS value FROM model, dp_evaluate(model, '$name', 'ok', epsilon => 200) WHERE metric LIKE '%tives' GROUP BY 1) m");
+	send_to($caller, "SELECT string_agg(value::text, ' ' ORDER BY metric) FROM (SELECT CASE WHEN metric IN ('true positives', 'false negatives') THEN 'a' ELSE 'b' END AS metric, sum(value) AS value FROM model, dp_evaluate(model, '$name', 200, 'ok') WHERE metric LIKE '%tives' GROUP BY 1) m");
 	my $seen = ask($observer, 'SELECT observe()');
 	ask($observer, 'SELECT pg_advisory_unlock_all()');
 	my $counts = answer($caller);
