@@ -52,7 +52,7 @@ COMMENT ON CAST (jsonb AS @extschema@.dp_model) IS 'read a model; its guarantee 
 
 CREATE FUNCTION @extschema@.dp_weights(model @extschema@.dp_model) RETURNS float8[]
 	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.dp_weights(@extschema@.dp_model) IS
 	'the weights, one per feature; with an intercept, its weight comes last; of several classes, a row for each';
 
@@ -75,6 +75,6 @@ COMMENT ON FUNCTION @extschema@.dp_curve(@extschema@.dp_model, text, text) IS
 
 CREATE FUNCTION @extschema@.dp_guarantee(model @extschema@.dp_model) RETURNS text
 	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.dp_guarantee(@extschema@.dp_model) IS
 	'the privacy guarantee of a model, in one paragraph';

@@ -258,7 +258,7 @@ dperm_model_type_required(FunctionCallInfo fcinfo)
 Datum
 dp_weights(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_type_required(fcinfo);
+	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 	int			count = dperm_model_weights(model);
 	bool		several = dperm_model_label(model) == DPERM_LABEL_SEVERAL;
 	int			dims[2] = {model->loss.classes, dperm_encoder_dim(&model->encoder)};
@@ -276,7 +276,7 @@ dp_weights(PG_FUNCTION_ARGS)
 Datum
 dp_guarantee(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_type_required(fcinfo);
+	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
 	PG_RETURN_TEXT_P(cstring_to_text(dperm_model_type_guarantee(model)));
 }

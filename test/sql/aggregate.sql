@@ -118,7 +118,7 @@ SELECT outcomes('?', $$
   dp_svm(DISTINCT sick, x, 1, '{"lambda": 0.1}') FILTER (WHERE region = 1) FROM visits
   region, dp_logreg(DISTINCT sick, x, 1, '{"lambda": 0.1}') FROM visits GROUP BY region $$);
 SELECT region FROM visits GROUP BY region
-  HAVING dp_predict(dp_logreg(sick, x, 'Infinity'), '{0,0,1}') AND count(dp_predict(NULL, x)) = 0 ORDER BY region;
+  HAVING dp_predict(dp_logreg(sick, x, 'Infinity'), '{0,0,1}') AND count(dp_weights(NULL::dp_model)) = 0 ORDER BY region;
 
 -- Empty input and empty groups
 SELECT dp_logreg(sick, x, 1) IS NULL AS nothing FROM visits WHERE false;
