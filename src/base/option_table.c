@@ -430,16 +430,12 @@ set_key(DpermOptions *options, DpermOptionPlace place, const char *key, JsonbVal
 
 	if (option && is_allowed(option, options, place))
 		set_json(options, option, value);
-	else if (option && place == DPERM_PLACE_CANDIDATE &&
+	else if (option && place != DPERM_PLACE_AGGREGATE &&
 			 is_allowed(option, options, DPERM_PLACE_ARGUMENT))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s cannot differ between candidates", key),
-				 errhint("Specify %s as an argument of the function.", key)));
-	else if (option && place == DPERM_PLACE_OPTION &&
-			 is_allowed(option, options, DPERM_PLACE_ARGUMENT))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 place == DPERM_PLACE_CANDIDATE ?
+				 errmsg("%s cannot differ between candidates", key) :
 				 errmsg("%s is an argument, not an option", key),
 				 errhint("Specify %s as an argument of the function.", key)));
 	else

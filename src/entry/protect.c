@@ -29,7 +29,6 @@
 #include "column/domains.h"
 #include "entry/administer.h"
 #include "protect/locks.h"
-#include "protect/locks.h"
 #include "protect/protection.h"
 #include "query/persons.h"
 #include "query/source.h"
