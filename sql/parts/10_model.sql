@@ -20,8 +20,8 @@ CREATE FUNCTION dperm.dperm_model_recv(internal) RETURNS @extschema@.dp_model
 COMMENT ON FUNCTION dperm.dperm_model_recv(internal) IS 'binary input of dp_model';
 
 CREATE FUNCTION dperm.dperm_model_send(@extschema@.dp_model) RETURNS bytea
-	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'byteasend'
+	LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm.dperm_model_send(@extschema@.dp_model) IS 'binary output of dp_model';
 
 CREATE TYPE @extschema@.dp_model (
@@ -34,20 +34,10 @@ CREATE TYPE @extschema@.dp_model (
 COMMENT ON TYPE @extschema@.dp_model IS
 	'a trained model: its weights, every public parameter of its training, and its privacy guarantee';
 
-CREATE FUNCTION dperm.dperm_model_to_jsonb(model @extschema@.dp_model) RETURNS jsonb
-	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_model_to_jsonb(@extschema@.dp_model) IS 'convert a model to jsonb; used by the cast';
-
-CREATE FUNCTION dperm.dperm_model_from_jsonb(model jsonb) RETURNS @extschema@.dp_model
-	AS 'MODULE_PATHNAME'
-	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_model_from_jsonb(jsonb) IS 'convert jsonb to a model; used by the cast';
-
-CREATE CAST (@extschema@.dp_model AS jsonb) WITH FUNCTION dperm.dperm_model_to_jsonb(@extschema@.dp_model) AS ASSIGNMENT;
+CREATE CAST (@extschema@.dp_model AS jsonb) WITH INOUT AS ASSIGNMENT;
 COMMENT ON CAST (@extschema@.dp_model AS jsonb) IS 'the complete model, without loss';
 
-CREATE CAST (jsonb AS @extschema@.dp_model) WITH FUNCTION dperm.dperm_model_from_jsonb(jsonb);
+CREATE CAST (jsonb AS @extschema@.dp_model) WITH INOUT;
 COMMENT ON CAST (jsonb AS @extschema@.dp_model) IS 'read a model; its guarantee is written anew from what it states';
 
 CREATE FUNCTION @extschema@.dp_weights(model @extschema@.dp_model) RETURNS float8[]

@@ -154,8 +154,6 @@ GRANT EXECUTE ON ROUTINE
 	dperm.dperm_model_out(@extschema@.dp_model),
 	dperm.dperm_model_recv(internal),
 	dperm.dperm_model_send(@extschema@.dp_model),
-	dperm.dperm_model_to_jsonb(@extschema@.dp_model),
-	dperm.dperm_model_from_jsonb(jsonb),
 	dperm.dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric, boolean),
 	dperm.dperm_budget_order(numeric, numeric),
 	dperm.dperm_left(dperm.budgets, dperm.grants, boolean),

@@ -26,9 +26,9 @@
 #include "utils/numeric.h"
 #include "utils/timestamp.h"
 
-#include "column/datum_values.h"
 #include "column/domain_json.h"
 #include "column/domain_types.h"
+#include "column/reader.h"
 #include "core/base/limits.h"
 #include "core/encode/encoder.h"
 #include "core/encode/knots.h"

@@ -21,12 +21,12 @@
 
 #include "base/known_tree.h"
 #include "base/message.h"
-#include "column/datum_values.h"
 #include "column/domain_checks.h"
 #include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "column/domains.h"
-#include "column/encode.h"
+#include "column/model_type.h"
+#include "column/reader.h"
 #include "core/base/limits.h"
 #include "core/encode/encoder.h"
 
@@ -320,7 +320,7 @@ find_home(DpermColumn *column, Relation relation)
 		return 0;
 	if ((var = shown_column(query, column->home, &oid)) == NULL)
 		return query->setOperations || column->block.kind != DPERM_BLOCK_VECTOR ? 0 :
-			dperm_encode_dimension((Node *) list_nth_node(TargetEntry, query->targetList,
+			dperm_scorer_declared_dimension((Node *) list_nth_node(TargetEntry, query->targetList,
 														  column->home - 1)->expr, NULL);
 	column->home = var->varattno;
 	next = relation_open(oid, AccessShareLock);

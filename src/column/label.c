@@ -14,7 +14,6 @@
 
 #include "base/class_list.h"
 #include "base/compat.h"
-#include "column/datum_values.h"
 #include "column/domain_types.h"
 #include "column/label.h"
 #include "column/label_value.h"
@@ -189,7 +188,7 @@ integer_sign(const DpermLabel *label, int64 value, int64 positive)
 static double
 number_of_datum(DpermReaderKind kind, Datum value)
 {
-	return kind == DPERM_READ_NUMERIC && dperm_datum_values_too_large(value, false) ?
+	return kind == DPERM_READ_NUMERIC && dperm_reader_too_large(value, false) ?
 			   NAN :
 			   dperm_reader_number(kind, value);
 }
@@ -208,7 +207,7 @@ read_sign(const DpermLabel *label, Datum value)
 		 * a text that is too large is not the positive value; no number is that
 		 * large
 		 */
-		if (dperm_datum_values_too_large(value, false))
+		if (dperm_reader_too_large(value, false))
 			return label->textual ? -1 : 0;
 		flat = PG_DETOAST_DATUM_PACKED(value);
 

@@ -17,7 +17,7 @@
 #define DPERM_LABEL_H
 
 #include "column/label_classes.h"
-#include "column/reader_kind.h"
+#include "column/reader.h"
 #include "core/base/label_kind.h"
 
 typedef struct DpermLabel

@@ -12,10 +12,10 @@
 
 #include "base/compat.h"
 #include "base/message.h"
-#include "column/datum_values.h"
 #include "column/domain_types.h"
 #include "column/label_classes.h"
 #include "column/label_value.h"
+#include "column/reader.h"
 #include "core/base/classes.h"
 
 /* How values of a type are compared. */
@@ -213,7 +213,7 @@ dperm_label_classes_find(const DpermLabelClasses *classes, Datum value)
 	int			number = 0;
 
 	/* a value that is too large is no class */
-	if (stored && dperm_datum_values_too_large(value, false))
+	if (stored && dperm_reader_too_large(value, false))
 		return 0;
 	if (stored)
 		flat = classes->comparison == AS_TEXTS ?

@@ -1,5 +1,5 @@
 /*
- * model_type.c: dp_model in SQL: input, output, jsonb, accessors.
+ * model_type.c: dp_model in SQL: input, output, accessors.
  */
 #include "postgres.h"
 
@@ -9,7 +9,6 @@
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/jsonb.h"
 
 #include "base/arguments.h"
 #include "base/compat.h"
@@ -18,28 +17,17 @@
 PG_FUNCTION_INFO_V1(dperm_model_in);
 PG_FUNCTION_INFO_V1(dperm_model_out);
 PG_FUNCTION_INFO_V1(dperm_model_recv);
-PG_FUNCTION_INFO_V1(dperm_model_send);
-PG_FUNCTION_INFO_V1(dperm_model_to_jsonb);
-PG_FUNCTION_INFO_V1(dperm_model_from_jsonb);
 PG_FUNCTION_INFO_V1(dp_weights);
 PG_FUNCTION_INFO_V1(dp_guarantee);
 
-#define RAISE_SOFTLY(fcinfo, rest) ereturn((fcinfo)->context, (Datum) 0, rest)
-
-/*
- * A first guess at the length of a text, so that it rarely has to be printed
- * twice.
- */
-#define TEXT_ROOM(dim) (4096 + 26 * (size_t) (dim))
-
-/* A printer of core/model.h: it works as snprintf does. */
+/* A printer of core/model/model.h: it works as snprintf does. */
 typedef size_t (*Printer) (const DpermModel *model, char *out, size_t room);
 
-/* Run a printer into memory that is large enough. */
+/* Run a printer into memory that is large enough, at the first attempt in most cases. */
 static char *
 print_model(const DpermModel *model, Printer printer)
 {
-	size_t		room = TEXT_ROOM(dperm_model_weights(model));
+	size_t		room = 4096 + 26 * (size_t) dperm_model_weights(model);
 	char	   *text = palloc(room);
 	size_t		len = printer(model, text, room);
 
@@ -58,19 +46,19 @@ dperm_model_type_text(const DpermModel *model)
 	return print_model(model, dperm_model_print);
 }
 
-/* The guarantee. */
+/* What the model promises, in words. */
 char *
 dperm_model_type_guarantee(const DpermModel *model)
 {
 	return print_model(model, dperm_model_print_guarantee);
 }
 
-/* Make a datum from a struct. */
+/* A dp_model datum, in the current memory context. */
 Datum
 dperm_model_type_make(const DpermModel *model)
 {
 	size_t		size;
-	struct varlena *result;
+	bytea	   *result;
 	const char *why;
 
 	/* What is stored must decode again, so detect a bug here. */
@@ -84,57 +72,61 @@ dperm_model_type_make(const DpermModel *model)
 	return PointerGetDatum(result);
 }
 
-/* A struct followed by an arena for a form of len bytes, in one chunk. */
+/*
+ * Decode a form into one chunk. NULL and *why if it is not valid.
+ */
 static DpermModel *
-new_model(size_t len, DpermArena *arena)
+decode(const char *form, size_t len, bool binary, const char **why)
 {
 	size_t		offset = MAXALIGN(sizeof(DpermModel));
-	char	   *chunk;
+	DpermArena	arena = {.left = dperm_model_arena_size(len)};
+	DpermModel *model = palloc(offset + arena.left);
+	DpermStatus status;
 
-	arena->left = dperm_model_arena_size(len);
-	chunk = palloc(offset + arena->left);
-	arena->at = chunk + offset;
-	return (DpermModel *) chunk;
-}
-
-/* Decode a binary form into one chunk. NULL and *why if it is not valid. */
-static DpermModel *
-decode(const char *bytes, size_t len, const char **why)
-{
-	DpermArena	arena;
-	DpermModel *model = new_model(len, &arena);
-
-	if (dperm_model_binary_read((const unsigned char *) bytes, len, &arena, model,
-								why) != DPERM_OK)
-	{
-		pfree(model);
-		return NULL;
-	}
-	return model;
+	arena.at = (char *) model + offset;
+	status = binary ?
+		dperm_model_binary_read((const unsigned char *) form, len, &arena, model, why) :
+		dperm_model_parse(form, len, &arena, model, why);
+	if (status == DPERM_OK)
+		return model;
+	pfree(model);
+	return NULL;
 }
 
 /*
- * Are all names valid in the encoding of this database? Binary input and escapes
- * in JSON may not be. The text of a model has them all.
+ * A datum from a form of somebody else; 0 and *why if it is not valid. Names may
+ * not be in the encoding of this database, in binary forms and as escapes in
+ * JSON; the text of a model has them all.
  */
-static bool
-names_are_text(const DpermModel *model, const char **why)
+static Datum
+accept_form(const char *form, size_t len, bool binary, const char **why)
 {
-	char	   *text = dperm_model_type_text(model);
-	bool		valid = pg_verifymbstr(text, (int) strlen(text), true);
+	DpermModel *model = decode(form, len, binary, why);
+	Datum		result = (Datum) 0;
+	char	   *text;
 
-	*why = "a name is not valid in the encoding of this database";
+	if (model == NULL)
+		return result;
+	text = dperm_model_type_text(model);
+	if (pg_verifymbstr(text, (int) strlen(text), true))
+		result = dperm_model_type_make(model);
+	else
+		*why = "a name is not valid in the encoding of this database";
 	pfree(text);
-	return valid;
+	pfree(model);
+	return result;
 }
 
-/* Make a struct from a datum. */
+/*
+ * The struct of a dp_model datum, toasted or not, with all that it points to: a
+ * single chunk in the current memory context, which can be freed with pfree.
+ */
 DpermModel *
 dperm_model_type_open(Datum value)
 {
 	struct varlena *flat = PG_DETOAST_DATUM_PACKED(value);
 	const char *why;
-	DpermModel *model = decode(VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat), &why);
+	DpermModel *model = decode(VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat), true, &why);
 
 	if (model == NULL)
 		ereport(ERROR,
@@ -146,34 +138,19 @@ dperm_model_type_open(Datum value)
 	return model;
 }
 
-/* Parse a text into a datum; 0 and *why if it is not a model. */
-static Datum
-parse_text(const char *text, const char **why)
-{
-	size_t		len = strlen(text);
-	DpermArena	arena;
-	DpermModel *model = new_model(len, &arena);
-	Datum		result = (Datum) 0;
-
-	if (dperm_model_parse(text, len, &arena, model, why) == DPERM_OK &&
-		names_are_text(model, why))
-		result = dperm_model_type_make(model);
-	pfree(model);
-	return result;
-}
-
 /* Text input: JSON. */
 Datum
 dperm_model_in(PG_FUNCTION_ARGS)
 {
+	const char *text = PG_GETARG_CSTRING(0);
 	const char *why;
-	Datum		result = parse_text(PG_GETARG_CSTRING(0), &why);
+	Datum		result = accept_form(text, strlen(text), false, &why);
 
 	if (result == (Datum) 0)
-		RAISE_SOFTLY(fcinfo,
-					 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-					  errmsg("invalid input syntax for type %s", "dp_model"),
-					  errdetail("The text is not a valid model: %s.", why)));
+		ereturn(fcinfo->context, (Datum) 0,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("invalid input syntax for type %s", "dp_model"),
+				 errdetail("The text is not a valid model: %s.", why)));
 	PG_RETURN_DATUM(result);
 }
 
@@ -181,9 +158,7 @@ dperm_model_in(PG_FUNCTION_ARGS)
 Datum
 dperm_model_out(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-
-	PG_RETURN_CSTRING(dperm_model_type_text(model));
+	PG_RETURN_CSTRING(dperm_model_type_text(dperm_model_type_open(PG_GETARG_DATUM(0))));
 }
 
 /* Binary input: the stored form, after checking that it decodes. */
@@ -192,63 +167,40 @@ dperm_model_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			len = buf->len - buf->cursor;
-	const char *bytes = pq_getmsgbytes(buf, len);
 	const char *why;
-	DpermModel *model = decode(bytes, (size_t) len, &why);
+	Datum		result = accept_form(pq_getmsgbytes(buf, len), (size_t) len, true, &why);
 
-	if (model == NULL || !names_are_text(model, &why))
+	if (result == (Datum) 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary form of type %s", "dp_model"),
 				 errdetail("The value is not a valid model: %s.", why)));
-	PG_RETURN_DATUM(dperm_model_type_make(model));
-}
-
-/* Binary output: the stored form. */
-Datum
-dperm_model_send(PG_FUNCTION_ARGS)
-{
-	struct varlena *flat = PG_GETARG_VARLENA_PP(0);
-	StringInfoData buf;
-
-	pq_begintypsend(&buf);
-	pq_sendbytes(&buf, VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat));
-	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
-}
-
-/* Cast to jsonb. */
-Datum
-dperm_model_to_jsonb(PG_FUNCTION_ARGS)
-{
-	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	char	   *text = dperm_model_type_text(model);
-
-	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
-}
-
-/* Cast from jsonb, which preserves numbers but not the order of keys. */
-Datum
-dperm_model_from_jsonb(PG_FUNCTION_ARGS)
-{
-	Jsonb	   *json = PG_GETARG_JSONB_P(0);
-	char	   *text = JsonbToCString(NULL, &json->root, VARSIZE(json));
-	const char *why;
-	Datum		result = parse_text(text, &why);
-
-	if (result == (Datum) 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("cannot cast this jsonb to type %s", "dp_model"),
-				 errdetail("The value is not a valid model: %s.", why)));
 	PG_RETURN_DATUM(result);
 }
 
-/* The argument model, which must not be NULL. */
+/* The argument model of a call, which must not be NULL. */
 DpermModel *
 dperm_model_type_required(FunctionCallInfo fcinfo)
 {
 	return dperm_model_type_open(
 		dperm_arguments_required(fcinfo, "model", InvalidOid, DPERM_MODEL_REQUIRED));
+}
+
+/* Numbers as an array, of two dimensions unless rows is 0. */
+Datum
+dperm_model_type_array(const double *numbers, int rows, int columns)
+{
+	int			dims[2] = {rows, columns};
+	int			lower[2] = {1, 1};
+	int			skipped = rows > 0 ? 0 : 1;
+	int			count = Max(rows, 1) * columns;
+	Datum	   *elements = palloc(sizeof(Datum) * count);
+
+	for (int i = 0; i < count; i++)
+		elements[i] = Float8GetDatum(numbers[i]);
+	return PointerGetDatum(construct_md_array(elements, NULL, 2 - skipped, dims + skipped, lower,
+											  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+											  TYPALIGN_DOUBLE));
 }
 
 /*
@@ -259,17 +211,10 @@ Datum
 dp_weights(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	int			count = dperm_model_weights(model);
 	bool		several = dperm_model_label(model) == DPERM_LABEL_SEVERAL;
-	int			dims[2] = {model->loss.classes, dperm_encoder_dim(&model->encoder)};
-	int			lower[2] = {1, 1};
-	Datum	   *elements = palloc(count * sizeof(Datum));
 
-	for (int i = 0; i < count; i++)
-		elements[i] = Float8GetDatum(model->weights[i]);
-	PG_RETURN_ARRAYTYPE_P(construct_md_array(elements, NULL, several ? 2 : 1,
-											 several ? dims : dims + 1, lower, FLOAT8OID,
-											 sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	return dperm_model_type_array(model->weights, several ? model->loss.classes : 0,
+								  dperm_encoder_dim(&model->encoder));
 }
 
 /* What the model promises, in words. */

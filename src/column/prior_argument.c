@@ -12,7 +12,6 @@
 #include "base/arguments.h"
 #include "column/domains.h"
 #include "column/model_type.h"
-#include "column/prior_argument.h"
 #include "core/base/limits.h"
 #include "core/model/prior.h"
 

@@ -1,26 +1,73 @@
 /*
- * reader.c: convert the datum of a column to a value for the encoder.
+ * reader.c: datums as values for the encoder, without ever raising an error.
+ *
+ * From the top: values of a type, what types can be read as, what requests say
+ * about columns, readers, records.
  */
 #include "postgres.h"
 
-#include <math.h>
-
+#include "access/detoast.h"
+#include "access/htup_details.h"
 #include "access/transam.h"
+#include "access/tupmacs.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
+#include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
+#include "utils/typcache.h"
 
-#include "column/datum_values.h"
 #include "column/domain_types.h"
 #include "column/reader.h"
+#include "core/base/limits.h"
+
+/* The type of each kind, if that is a single one, and its tag in a tagged row. */
+static const struct
+{
+	Oid			type;
+	DpermTag	tag;
+}			kinds[] = {
+	[DPERM_READ_INT2] = {INT2OID, DPERM_TAG_NUMBER},
+	[DPERM_READ_INT4] = {INT4OID, DPERM_TAG_NUMBER},
+	[DPERM_READ_INT8] = {INT8OID, DPERM_TAG_NUMBER},
+	[DPERM_READ_FLOAT4] = {FLOAT4OID, DPERM_TAG_NUMBER},
+	[DPERM_READ_FLOAT8] = {FLOAT8OID, DPERM_TAG_NUMBER},
+	[DPERM_READ_NUMERIC] = {NUMERICOID, DPERM_TAG_NUMBER},
+	[DPERM_READ_BOOL] = {BOOLOID, DPERM_TAG_FLAG},
+	[DPERM_READ_DATE] = {DATEOID, DPERM_TAG_TIME},
+	[DPERM_READ_TIMESTAMP] = {TIMESTAMPOID, DPERM_TAG_TIME},
+	[DPERM_READ_TEXT] = {InvalidOid, DPERM_TAG_TEXT},
+	[DPERM_READ_BPCHAR] = {BPCHAROID, DPERM_TAG_TEXT},
+	[DPERM_READ_ENUM] = {InvalidOid, DPERM_TAG_TEXT},
+	[DPERM_READ_FLOAT8_ARRAY] = {FLOAT8ARRAYOID, DPERM_TAG_FLOAT8},
+	[DPERM_READ_FLOAT4_ARRAY] = {FLOAT4ARRAYOID, DPERM_TAG_FLOAT4},
+	[DPERM_READ_NUMBER_ARRAY] = {InvalidOid, DPERM_TAG_FLOAT8},
+	[DPERM_READ_VECTOR] = {InvalidOid, DPERM_TAG_FLOAT4},
+	[DPERM_READ_OUTPUT] = {InvalidOid, DPERM_TAG_TEXT},
+	[DPERM_READ_TIMESTAMPTZ] = {TIMESTAMPTZOID, DPERM_TAG_TIME},
+	[DPERM_READ_TIME_OF_DAY] = {TIMEOID, DPERM_TAG_TIME}
+};
+
+/* The stored form of a value of the extension pgvector. */
+typedef struct StoredVector
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	int16		dim;
+	int16		unused;
+	float		x[FLEXIBLE_ARRAY_MEMBER];
+} StoredVector;
+
+struct DpermSlot
+{
+	uint32		hash;
+	int			position;		/* of the category, or -1 */
+};
 
 /*
  * A word of a request: the kind; an encoding plus one, or 0; and a type, or 0.
@@ -31,359 +78,58 @@
 #define MAKE_WORD(kind, encoding, type) \
 	((uint64) (kind) | (uint64) (encoding) << 16 | (uint64) (type) << 32)
 
-/* The encoding of a text, if it matters. */
-int
-dperm_reader_encoding(const char *bytes, int len)
-{
-	for (int i = 0; i < len; i++)
-		if (IS_HIGHBIT_SET(bytes[i]))
-			return GetDatabaseEncoding() + 1;
-	return 0;
-}
-
 /*
- * Is a text of a request in its encoding, as far as that can be seen here? Or a
- * list of texts, each with a zero byte.
+ * Is a value of variable length larger than any that is read? Does not fetch it.
  */
 bool
-dperm_reader_text_fits(const char *bytes, size_t len, int encoding)
+dperm_reader_too_large(Datum value, bool is_array)
 {
-	const char *end = bytes + len;
-
-	if (encoding == 0)
-		return dperm_reader_encoding(bytes, (int) len) == 0;
-	while (encoding == GetDatabaseEncoding() + 1 && bytes < end)
+	/*
+	 * an expanded array may be larger than a flat one can be, and asking for
+	 * its size would raise an error
+	 */
+	if (is_array && VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
-		int			size = (int) strnlen(bytes, end - bytes);
+		ExpandedArrayHeader *array = (ExpandedArrayHeader *) DatumGetEOHP(value);
 
-		if (!pg_verifymbstr(bytes, size, true))
-			return false;
-		bytes += size + 1;
+		if (array->ea_magic == EA_MAGIC &&
+			ArrayGetNItems(array->ndims, array->dims) > DPERM_DIM_MAX)
+			return true;
 	}
-	return true;
+	return toast_raw_datum_size(value) > DPERM_VALUE_MAX;
 }
 
-/* The encoding of the categories of a block, if it matters. */
-static int
-category_encoding(const DpermBlock *block)
-{
-	int			encoding = 0;
-
-	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
-		encoding = Max(encoding,
-					   dperm_reader_encoding(block->categories[i].bytes, block->categories[i].len));
-	return encoding;
-}
-
-/* Types with these OIDs are the same on all servers of any version. */
-Oid
-dperm_reader_common_type(Oid type)
-{
-	return type < FirstGenbkiObjectId ? type : InvalidOid;
-}
-
-/* The word of a request that describes a column. */
-uint64
-dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type)
-{
-	return MAKE_WORD(kind, category_encoding(block),
-					 kind == DPERM_READ_OUTPUT ? dperm_reader_common_type(getBaseType(type)) :
-												 InvalidOid);
-}
-
-/* Is a word of a request valid for a block? */
-bool
-dperm_reader_word_fits(uint64 word, const DpermBlock *block)
-{
-	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
-		if (!dperm_reader_text_fits(block->categories[i].bytes, block->categories[i].len,
-									WORD_ENCODING(word)))
-			return false;
-	return dperm_reader_kind_fits(WORD_KIND(word), block->kind) &&
-		WORD_ENCODING(word) <= (block->kind == DPERM_BLOCK_CATEGORY ? _PG_LAST_ENCODING_ : 0) &&
-		WORD_TYPE(word) < (WORD_KIND(word) == DPERM_READ_OUTPUT ? FirstGenbkiObjectId : 1);
-}
-
-/* Raise an error if texts of a request have another encoding than the rows. */
+/* What there is to know about a type, in the given context. */
 void
-dperm_reader_check_encoding(int encoding)
+dperm_reader_look(DpermStored *stored, Oid type, MemoryContext context)
 {
-	if (encoding != 0 && encoding != GetDatabaseEncoding() + 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a pass compares categories in encoding %s, but the rows are in "
-						"encoding %s",
-						pg_encoding_to_char(encoding - 1), GetDatabaseEncodingName()),
-				 errhint("Use databases of the same encoding, or categories in ASCII.")));
-}
-
-/* The enum values of the categories of a block; InvalidOid if there is none. */
-static Oid *
-find_labels(Oid type, const DpermBlock *block)
-{
-	Oid		   *oids = palloc(sizeof(Oid) * block->count);
-
-	for (int i = 0; i < block->count; i++)
-	{
-		char	   *label = pnstrdup(block->categories[i].bytes, block->categories[i].len);
-
-		oids[i] = InvalidOid;
-		if (strlen(label) < NAMEDATALEN)
-			oids[i] = GetSysCacheOid2(ENUMTYPOIDNAME, Anum_pg_enum_oid,
-									  ObjectIdGetDatum(getBaseType(type)),
-									  CStringGetDatum(label));
-		pfree(label);
-	}
-	return oids;
-}
-
-static inline uint32
-text_hash(const char *bytes, int len)
-{
-	return hash_bytes((const unsigned char *) bytes, len);
-}
-
-/*
- * A hash table of the categories by text or, if oids are given, by enum value,
- * with open addressing and few collisions.
- */
-static DpermSlot *
-index_categories(DpermReader *reader, const Oid *oids)
-{
-	const DpermBlock *block = reader->block;
-	uint32		count = 4;
-	DpermSlot  *slots;
-
-	while (count < 4 * (uint32) block->count)
-		count *= 2;
-	reader->mask = count - 1;
-	slots = palloc(sizeof(DpermSlot) * count);
-	for (uint32 i = 0; i < count; i++)
-		slots[i].position = -1;
-	for (int i = 0; i < block->count; i++)
-	{
-		const DpermText *text = &block->categories[i];
-		uint32		hash = oids ? hash_bytes_uint32(oids[i]) : text_hash(text->bytes, text->len);
-		uint32		at = hash & reader->mask;
-
-		if (oids && !OidIsValid(oids[i]))
-			continue;
-		while (slots[at].position >= 0)
-			at = (at + 1) & reader->mask;
-		slots[at].hash = hash;
-		slots[at].position = i;
-	}
-	return slots;
-}
-
-/* Bind a reader to an enum type, in the current context. */
-static void
-take_enum(DpermReader *reader, Oid type)
-{
-	Oid		   *oids = find_labels(type, reader->block);
-
-	if (reader->oid_slots)
-	{
-		pfree(reader->oid_slots);
-		pfree(reader->oids);
-	}
-	reader->oid_slots = index_categories(reader, oids);
-	reader->oids = oids;
-	reader->type = type;
-}
-
-/*
- * Bind a reader to a type that is read by its text, in the current context;
- * false if the request is about another type.
- */
-static bool
-take_output(DpermReader *reader, Oid type)
-{
-	Oid			base = getBaseType(type);
-	DpermReaderKind stored = dperm_reader_kind(base, DPERM_BLOCK_CATEGORY);
 	Oid			output;
+	bool		varlena;
 
-	if (stored == DPERM_READ_NONE || (OidIsValid(reader->expected) && reader->expected != base))
-		return false;
-	getTypeOutputInfo(type, &output, &reader->varlena);
-	fmgr_info_cxt(output, &reader->output, CurrentMemoryContext);
-	reader->stored =
-		stored == DPERM_READ_TEXT || stored == DPERM_READ_BPCHAR ? stored : DPERM_READ_OUTPUT;
-	reader->type = type;
-	return true;
+	if (!OidIsValid(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+				 errmsg("could not determine the types of the columns of a row")));
+	stored->type = type;
+	stored->kind = dperm_reader_kind_natural(type);
+	stored->element = dperm_reader_kind_element(type);
+	if (stored->kind == DPERM_READ_NONE)
+		stored->kind = stored->element == DPERM_READ_NONE ? DPERM_READ_OUTPUT :
+														   DPERM_READ_NUMBER_ARRAY;
+	get_typlenbyval(type, &stored->len, &stored->by_value);
+	stored->is_array = OidIsValid(get_base_element_type(type));
+	getTypeOutputInfo(type, &output, &varlena);
+	fmgr_info_cxt(output, &stored->output, context);
 }
 
-/* Make a reader. */
-void
-dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *block, Oid type)
-{
-	memset(reader, 0, sizeof(*reader));
-	reader->kind = kind;
-	reader->block = block;
-	if (block->kind == DPERM_BLOCK_CATEGORY)
-		reader->slots = index_categories(reader, NULL);
-	if (kind == DPERM_READ_ENUM && OidIsValid(type))
-		take_enum(reader, type);
-	if (block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX)
-		reader->vector = palloc(sizeof(double) * dperm_block_elements(block));
-	if (kind == DPERM_READ_NUMBER_ARRAY)
-		reader->element = dperm_datum_values_element_type(type);
-	reader->stored = kind;
-	if (kind == DPERM_READ_OUTPUT && OidIsValid(type))
-		take_output(reader, type);
-}
-
-/* The readers for the blocks of an encoder. */
-DpermReader *
-dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words)
-{
-	DpermReader *readers = palloc(sizeof(DpermReader) * encoder->block_count);
-
-	for (int i = 0; i < encoder->block_count; i++)
-	{
-		dperm_reader_check_encoding(WORD_ENCODING(words[i]));
-		dperm_reader_init(&readers[i], (DpermReaderKind) WORD_KIND(words[i]), &encoder->blocks[i],
-						  InvalidOid);
-		readers[i].expected = WORD_TYPE(words[i]);
-	}
-	return readers;
-}
-
-/*
- * Bind one of the readers to a type. What it needs lives as long as the
- * readers.
- */
+/* Is a value of a type larger than any that is read? */
 bool
-dperm_reader_bind(DpermReader *readers, int i, Oid type)
+dperm_reader_exceeds(const DpermStored *stored, Datum value)
 {
-	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(readers));
-	bool		taken = true;
-
-	if (readers[i].kind == DPERM_READ_OUTPUT)
-		taken = take_output(&readers[i], type);
-	else
-		take_enum(&readers[i], type);
-	MemoryContextSwitchTo(caller);
-	return taken;
+	return stored->len == -1 && dperm_reader_too_large(value, stored->is_array);
 }
 
-/* Bind readers to the columns of a result. */
-void
-dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first)
-{
-	if (first + count > desc->natts)
-		elog(ERROR, "a result has %d columns, not %d", desc->natts, first + count);
-	for (int i = 0; i < count; i++)
-	{
-		Oid			type = TupleDescAttr(desc, first + i)->atttypid;
-
-		if (!dperm_reader_accept(readers, i, type, dperm_reader_kind_natural(type)))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("feature %d has changed its type since the call began", i + 1)));
-	}
-}
-
-/* The position of a text among the categories, or -1. */
-static int
-find_text(const DpermReader *reader, const char *bytes, int len)
-{
-	uint32		hash = text_hash(bytes, len);
-	const DpermSlot *slot = &reader->slots[hash & reader->mask];
-
-	while (slot->position >= 0)
-	{
-		const DpermText *text = &reader->block->categories[slot->position];
-
-		if (slot->hash == hash && text->len == len && memcmp(text->bytes, bytes, len) == 0)
-			return slot->position;
-		slot = &reader->slots[(slot - reader->slots + 1) & reader->mask];
-	}
-	return -1;
-}
-
-/* The same for an enum value. */
-static int
-find_oid(const DpermReader *reader, Oid oid)
-{
-	const DpermSlot *slot;
-
-	if (reader->oid_slots == NULL)
-		elog(ERROR, "the type of an enum column is not known");
-	slot = &reader->oid_slots[hash_bytes_uint32(oid) & reader->mask];
-	while (slot->position >= 0)
-	{
-		if (reader->oids[slot->position] == oid)
-			return slot->position;
-		slot = &reader->oid_slots[(slot - reader->oid_slots + 1) & reader->mask];
-	}
-	return -1;
-}
-
-/* The category of a stored text. */
-static int
-read_text(const DpermReader *reader, Datum datum)
-{
-	struct varlena *text;
-	const char *bytes;
-	int			len;
-
-	if (dperm_datum_values_too_large(datum, false))
-		return -1;
-	text = PG_DETOAST_DATUM_PACKED(datum);
-	bytes = VARDATA_ANY(text);
-	len = dperm_category_length(reader->stored == DPERM_READ_BPCHAR, bytes,
-								VARSIZE_ANY_EXHDR(text));
-	return find_text(reader, bytes, len);
-}
-
-/* The category of a stored text, or of the output of a type. */
-static int
-read_output(DpermReader *reader, Datum datum)
-{
-	char	   *text;
-
-	if (!OidIsValid(reader->type))
-		elog(ERROR, "the type of a column is not known");
-	if (reader->stored != DPERM_READ_OUTPUT)
-		return read_text(reader, datum);
-	if (reader->varlena && dperm_datum_values_too_large(datum, false))
-		return -1;
-	text = OutputFunctionCall(&reader->output, datum);
-	return find_text(reader, text, strlen(text));
-}
-
-/*
- * The elements of an array or a vector, NULL if their number is not the
- * expected one.
- */
-static const double *
-read_vector(DpermReader *reader, Datum datum)
-{
-	int			count = dperm_block_elements(reader->block);
-	ArrayType  *array;
-
-	if (reader->kind == DPERM_READ_VECTOR)
-	{
-		int			elements;
-		const float *stored = dperm_datum_values_get_pgvector(datum, &elements);
-
-		if (stored == NULL || elements != count)
-			return NULL;
-		dperm_datum_values_from_float4(stored, count, reader->vector);
-		return reader->vector;
-	}
-	array = dperm_datum_values_get_array(datum);
-	if (array == NULL)
-		return NULL;
-	if (reader->kind == DPERM_READ_FLOAT8_ARRAY)
-		return dperm_datum_values_peek_float8(array, count);
-	return dperm_datum_values_read_array(array, reader->kind == DPERM_READ_FLOAT4_ARRAY ?
-								 FLOAT4OID : reader->element, count, reader->vector) ?
-		reader->vector : NULL;
-}
-
-/* The value of a number, a time or a boolean. */
+/* The value of a number, a time or a boolean, for a kind that is stored as one. */
 double
 dperm_reader_number(DpermReaderKind kind, Datum datum)
 {
@@ -418,52 +164,481 @@ dperm_reader_number(DpermReaderKind kind, Datum datum)
 	}
 }
 
-/* Read one value of any kind. */
-void
-dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull, DpermValue *value)
+/*
+ * The text of a value as a category: its bytes if it is stored as text, else its
+ * output. NULL if it is too large.
+ */
+const char *
+dperm_reader_text(DpermStored *stored, Datum value, int *len)
 {
+	char	   *text;
+
+	if (dperm_reader_exceeds(stored, value))
+		return NULL;
+	if (stored->kind == DPERM_READ_TEXT || stored->kind == DPERM_READ_BPCHAR)
+	{
+		struct varlena *flat = PG_DETOAST_DATUM_PACKED(value);
+
+		*len = dperm_category_length(stored->kind == DPERM_READ_BPCHAR, VARDATA_ANY(flat),
+									 VARSIZE_ANY_EXHDR(flat));
+		return VARDATA_ANY(flat);
+	}
+	text = OutputFunctionCall(&stored->output, value);
+	*len = strlen(text);
+	return text;
+}
+
+/* Convert elements without nulls: they are adjacent, even after a null bitmap. */
+static void
+convert_elements(DpermReaderKind element, char *at, int count, double *out)
+{
+	int16		len;
+	bool		by_value;
+
+	if (element == DPERM_READ_FLOAT4)
+	{
+		for (int i = 0; i < count; i++)
+			out[i] = ((const float *) at)[i];
+		return;
+	}
+	get_typlenbyval(kinds[element].type, &len, &by_value);
+	for (int i = 0; i < count; i++)
+	{
+		out[i] = dperm_reader_number(element, fetch_att(at, by_value, len));
+		at = att_addlength_pointer(at, len, at);
+		if (len < 0)
+			at = (char *) att_align_nominal(at, TYPALIGN_INT);
+	}
+}
+
+/*
+ * The elements of a vector, in room unless they can stay where they are; if room
+ * is NULL, it is allocated. NULL unless there are *count of them, -1 for any
+ * number, and none is null. *count is set to their number, or -1.
+ */
+const double *
+dperm_reader_elements(const DpermStored *stored, Datum value, int *count, double *room)
+{
+	int			expected = *count;
+	bool		doubles = stored->kind == DPERM_READ_FLOAT8_ARRAY;
+	ArrayType  *array = NULL;
+	char	   *data;
+
+	*count = -1;
+	/* the most common case: an array stored inline, of a known number of doubles */
+	if (!(doubles && expected >= 0 && VARATT_IS_4B_U(DatumGetPointer(value))) &&
+		dperm_reader_too_large(value, stored->kind != DPERM_READ_VECTOR))
+		return NULL;
+	if (stored->kind == DPERM_READ_VECTOR)
+	{
+		StoredVector *vector = (StoredVector *) PG_DETOAST_DATUM(value);
+
+		if (vector->dim >= 0 &&
+			VARSIZE(vector) == offsetof(StoredVector, x) + sizeof(float) * vector->dim)
+			*count = vector->dim;
+		data = (char *) vector->x;
+	}
+	else
+	{
+		array = DatumGetArrayTypeP(value);
+		if (ARR_NDIM(array) <= 1)
+			*count = ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : 0;
+		data = ARR_DATA_PTR(array);
+	}
+	if (*count < 0 || (expected >= 0 && *count != expected) ||
+		(array && ARR_HASNULL(array) && array_contains_nulls(array)))
+		return NULL;
+
+	/* The data start is MAXALIGNed within a palloc'd or aligned array. */
+	if (doubles)
+		return (const double *) data;
+	if (room == NULL)
+		room = palloc(sizeof(double) * *count);
+	convert_elements(array ? stored->element : DPERM_READ_FLOAT4, data, *count, room);
+	return room;
+}
+
+/*
+ * How a type is stored, as a column of a pass; DPERM_READ_NONE for a type that
+ * has to be cast to text first. Accesses the catalog.
+ */
+DpermReaderKind
+dperm_reader_kind_natural(Oid type)
+{
+	Oid			base = getBaseType(type);
+
+	for (int kind = DPERM_READ_NONE + 1; kind <= DPERM_READ_LAST; kind++)
+		if (kinds[kind].type == base)
+			return (DpermReaderKind) kind;
+	if (get_typtype(base) == TYPTYPE_ENUM)
+		return DPERM_READ_ENUM;
+	if (base != NAMEOID && dperm_domain_types_is_text(base))
+		return DPERM_READ_TEXT;
+	if (dperm_domain_types_is_pgvector(base))
+		return DPERM_READ_VECTOR;
+	return dperm_domain_types_has_text(base) ? DPERM_READ_OUTPUT : DPERM_READ_NONE;
+}
+
+/*
+ * How the elements of an array type are read, which may be a domain, or have
+ * domains as elements; DPERM_READ_NONE if they are not numbers. Accesses the
+ * catalog.
+ */
+DpermReaderKind
+dperm_reader_kind_element(Oid type)
+{
+	Oid			element = get_base_element_type(type);
+
+	return OidIsValid(element) ? dperm_reader_kind(element, DPERM_BLOCK_NUMBER) : DPERM_READ_NONE;
+}
+
+/*
+ * How to read values for a kind of block from a type; DPERM_READ_NONE if that
+ * is not possible. Accesses the catalog.
+ */
+DpermReaderKind
+dperm_reader_kind(Oid type, DpermBlockKind block)
+{
+	DpermReaderKind natural = dperm_reader_kind_natural(type);
+
+	if (dperm_reader_kind_fits(natural, block))
+		return natural;
+	if (block == DPERM_BLOCK_CATEGORY && dperm_domain_types_has_text(getBaseType(type)))
+		return DPERM_READ_OUTPUT;
+	if ((block == DPERM_BLOCK_VECTOR || block == DPERM_BLOCK_BOX) &&
+		dperm_reader_kind_element(type) != DPERM_READ_NONE)
+		return DPERM_READ_NUMBER_ARRAY;
+	return DPERM_READ_NONE;
+}
+
+/* The tag of a kind in a tagged row. */
+DpermTag
+dperm_reader_kind_tag(DpermReaderKind kind)
+{
+	return kinds[kind].tag;
+}
+
+/*
+ * Can a kind that is stored in a request provide values for a kind of block?
+ * The one for prediction cannot.
+ */
+bool
+dperm_reader_kind_fits(uint64 kind, DpermBlockKind block)
+{
+	return kind > DPERM_READ_NONE && kind <= DPERM_READ_LAST && kind != DPERM_READ_NUMBER_ARRAY &&
+		dperm_tagged_fits(kinds[kind].tag, block);
+}
+
+/*
+ * 0 for a text that has the same bytes in all encodings, else the encoding of
+ * this database plus one.
+ */
+int
+dperm_reader_encoding(const char *bytes, int len)
+{
+	for (int i = 0; i < len; i++)
+		if (IS_HIGHBIT_SET(bytes[i]))
+			return GetDatabaseEncoding() + 1;
+	return 0;
+}
+
+/*
+ * Is a text of a request in its encoding, as far as that can be seen here? Or a
+ * list of texts, each with a zero byte.
+ */
+bool
+dperm_reader_text_fits(const char *bytes, size_t len, int encoding)
+{
+	const char *end = bytes + len;
+
+	if (encoding == 0)
+		return dperm_reader_encoding(bytes, (int) len) == 0;
+	while (encoding == GetDatabaseEncoding() + 1 && bytes < end)
+	{
+		int			size = (int) strnlen(bytes, end - bytes);
+
+		if (!pg_verifymbstr(bytes, size, true))
+			return false;
+		bytes += size + 1;
+	}
+	return true;
+}
+
+/* Raise an error if texts of a request have another encoding than the rows. */
+void
+dperm_reader_check_encoding(int encoding)
+{
+	if (encoding != 0 && encoding != GetDatabaseEncoding() + 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a pass compares categories in encoding %s, but the rows are in "
+						"encoding %s",
+						pg_encoding_to_char(encoding - 1), GetDatabaseEncodingName()),
+				 errhint("Use databases of the same encoding, or categories in ASCII.")));
+}
+
+/* A type if it is the same on all servers of any version, or InvalidOid. */
+Oid
+dperm_reader_common_type(Oid type)
+{
+	return type < FirstGenbkiObjectId ? type : InvalidOid;
+}
+
+/*
+ * The word of a request that describes a column of a type: its kind; the
+ * encoding of this database if a category of its block is not plain ASCII,
+ * because a server with another encoding would not find it; and, for a column
+ * that is read by its output, the base type if that is built in, because another
+ * type may write the same value differently.
+ */
+uint64
+dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type)
+{
+	int			encoding = 0;
+
+	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
+		encoding = Max(encoding,
+					   dperm_reader_encoding(block->categories[i].bytes, block->categories[i].len));
+	return MAKE_WORD(kind, encoding,
+					 kind == DPERM_READ_OUTPUT ? dperm_reader_common_type(getBaseType(type)) :
+												 InvalidOid);
+}
+
+/* Is a word of a request valid for a block? */
+bool
+dperm_reader_word_fits(uint64 word, const DpermBlock *block)
+{
+	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
+		if (!dperm_reader_text_fits(block->categories[i].bytes, block->categories[i].len,
+									WORD_ENCODING(word)))
+			return false;
+	return dperm_reader_kind_fits(WORD_KIND(word), block->kind) &&
+		WORD_ENCODING(word) <= (block->kind == DPERM_BLOCK_CATEGORY ? _PG_LAST_ENCODING_ : 0) &&
+		WORD_TYPE(word) < (WORD_KIND(word) == DPERM_READ_OUTPUT ? FirstGenbkiObjectId : 1);
+}
+
+static inline uint32
+key_hash(const char *bytes, int len)
+{
+	return hash_bytes((const unsigned char *) bytes, len);
+}
+
+/* A hash table of categories by their keys, with few collisions. */
+static DpermCategories
+index_categories(const DpermText *keys, int key_count)
+{
+	uint32		count = 4;
+	DpermCategories result;
+
+	while (count < 4 * (uint32) key_count)
+		count *= 2;
+	result.keys = keys;
+	result.mask = count - 1;
+	result.slots = palloc(sizeof(struct DpermSlot) * count);
+	for (uint32 i = 0; i < count; i++)
+		result.slots[i].position = -1;
+	for (int i = 0; i < key_count; i++)
+	{
+		uint32		hash = key_hash(keys[i].bytes, keys[i].len);
+		uint32		at = hash & result.mask;
+
+		while (result.slots[at].position >= 0)
+			at = (at + 1) & result.mask;
+		result.slots[at].hash = hash;
+		result.slots[at].position = i;
+	}
+	return result;
+}
+
+/*
+ * The same by the values of an enum type. A category that is not a label of it
+ * has the value InvalidOid, which never occurs.
+ */
+static DpermCategories
+index_labels(const DpermBlock *block, Oid type)
+{
+	DpermText  *keys = palloc(sizeof(DpermText) * block->count);
+	Oid		   *values = palloc0(sizeof(Oid) * block->count);
+
+	for (int i = 0; i < block->count; i++)
+	{
+		char	   *label = pnstrdup(block->categories[i].bytes, block->categories[i].len);
+
+		if (strlen(label) < NAMEDATALEN)
+			values[i] = GetSysCacheOid2(ENUMTYPOIDNAME, Anum_pg_enum_oid, ObjectIdGetDatum(type),
+										CStringGetDatum(label));
+		keys[i] = (DpermText) {(char *) &values[i], sizeof(Oid)};
+		pfree(label);
+	}
+	return index_categories(keys, block->count);
+}
+
+/* The position of the category with a key, or -1. */
+static int
+find_category(const DpermCategories *categories, const char *bytes, int len)
+{
+	uint32		hash = key_hash(bytes, len);
+	uint32		at = hash & categories->mask;
+
+	for (; categories->slots[at].position >= 0; at = (at + 1) & categories->mask)
+	{
+		const DpermText *key = &categories->keys[categories->slots[at].position];
+
+		if (categories->slots[at].hash == hash && key->len == len &&
+			memcmp(key->bytes, bytes, len) == 0)
+			break;
+	}
+	return categories->slots[at].position;
+}
+
+/*
+ * Bind a reader to a type, in the current context; false if the request is about
+ * another type.
+ */
+static bool
+take_type(DpermReader *reader, Oid type)
+{
+	Oid			base = getBaseType(type);
+
+	if (reader->kind == DPERM_READ_OUTPUT &&
+		(dperm_reader_kind(base, DPERM_BLOCK_CATEGORY) == DPERM_READ_NONE ||
+		 (OidIsValid(reader->expected) && reader->expected != base)))
+		return false;
+	if (reader->kind == DPERM_READ_ENUM)
+		reader->values = index_labels(reader->block, base);
+	dperm_reader_look(&reader->stored, type, CurrentMemoryContext);
+	return true;
+}
+
+/*
+ * Make a reader in the current context. type is that of the column, or
+ * InvalidOid for a reader that is bound later.
+ */
+void
+dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *block, Oid type)
+{
+	memset(reader, 0, sizeof(*reader));
+	reader->kind = kind;
+	reader->block = block;
+	reader->stored.kind = kind;
+	reader->stored.element = DPERM_READ_FLOAT4;	/* others are bound, or need no conversion */
+	reader->stored.len = -1;
+	if (block->kind == DPERM_BLOCK_CATEGORY)
+		reader->texts = index_categories(block->categories, block->count);
+	if (block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX)
+		reader->vector = palloc(sizeof(double) * dperm_block_elements(block));
+	if (OidIsValid(type) && dperm_reader_by_type(kind))
+		take_type(reader, type);
+}
+
+/*
+ * The readers for the blocks of an encoder, as one chunk in the current
+ * context. words are those of a request, one for each block. Raises an error if
+ * they come from a database with another encoding and that matters.
+ */
+DpermReader *
+dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words)
+{
+	DpermReader *readers = palloc(sizeof(DpermReader) * encoder->block_count);
+
+	for (int i = 0; i < encoder->block_count; i++)
+	{
+		dperm_reader_check_encoding(WORD_ENCODING(words[i]));
+		dperm_reader_init(&readers[i], (DpermReaderKind) WORD_KIND(words[i]), &encoder->blocks[i],
+						  InvalidOid);
+		readers[i].expected = WORD_TYPE(words[i]);
+	}
+	return readers;
+}
+
+/*
+ * Bind one of such readers to a type; accesses the catalog. False if the request
+ * is about another type. What it needs lives as long as the readers.
+ */
+bool
+dperm_reader_bind(DpermReader *readers, int i, Oid type)
+{
+	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(readers));
+	bool		taken = take_type(&readers[i], type);
+
+	MemoryContextSwitchTo(caller);
+	return taken;
+}
+
+/*
+ * Bind readers to the columns of a result, beginning at a position, in the order
+ * of the blocks; raises an error.
+ */
+void
+dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first)
+{
+	if (first + count > desc->natts)
+		elog(ERROR, "a result has %d columns, not %d", desc->natts, first + count);
+	for (int i = 0; i < count; i++)
+	{
+		Oid			type = TupleDescAttr(desc, first + i)->atttypid;
+
+		if (!dperm_reader_accept(readers, i, type, dperm_reader_kind_natural(type)))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("feature %d has changed its type since the call began", i + 1)));
+	}
+}
+
+/* The category of a value, or -1. */
+static int
+read_category(DpermReader *reader, Datum datum)
+{
+	const char *text;
+	int			len;
+
+	if (dperm_reader_by_type(reader->kind) && !OidIsValid(reader->stored.type))
+		elog(ERROR, "the type of a column is not known");
+	if (reader->kind == DPERM_READ_ENUM)
+	{
+		Oid			value = DatumGetObjectId(datum);
+
+		return find_category(&reader->values, (const char *) &value, sizeof(value));
+	}
+	text = dperm_reader_text(&reader->stored, datum, &len);
+	return text ? find_category(&reader->texts, text, len) : -1;
+}
+
+/*
+ * Read one value. What it points to lives as long as the datum and the current
+ * context.
+ */
+void
+dperm_reader_read(DpermReader *reader, Datum datum, bool isnull, DpermValue *value)
+{
+	int			count;
+
 	value->present = !isnull;
 	if (isnull)
 		return;
-	switch (reader->kind)
+	switch (dperm_reader_kind_tag(reader->kind))
 	{
-		case DPERM_READ_INT2:
-		case DPERM_READ_INT4:
-		case DPERM_READ_INT8:
-		case DPERM_READ_FLOAT4:
-		case DPERM_READ_FLOAT8:
-		case DPERM_READ_NUMERIC:
-		case DPERM_READ_BOOL:
-		case DPERM_READ_DATE:
-		case DPERM_READ_TIMESTAMP:
-		case DPERM_READ_TIMESTAMPTZ:
-		case DPERM_READ_TIME_OF_DAY:
+		case DPERM_TAG_NUMBER:
+		case DPERM_TAG_TIME:
+		case DPERM_TAG_FLAG:
 			value->number = dperm_reader_number(reader->kind, datum);
 			break;
-		case DPERM_READ_TEXT:
-		case DPERM_READ_BPCHAR:
-			value->category = read_text(reader, datum);
+		case DPERM_TAG_TEXT:
+			value->category = read_category(reader, datum);
 			break;
-		case DPERM_READ_ENUM:
-			value->category = find_oid(reader, DatumGetObjectId(datum));
-			break;
-		case DPERM_READ_OUTPUT:
-			value->category = read_output(reader, datum);
-			break;
-		case DPERM_READ_FLOAT8_ARRAY:
-		case DPERM_READ_FLOAT4_ARRAY:
-		case DPERM_READ_NUMBER_ARRAY:
-		case DPERM_READ_VECTOR:
-			value->vector = read_vector(reader, datum);
+		case DPERM_TAG_FLOAT8:
+		case DPERM_TAG_FLOAT4:
+			count = dperm_block_elements(reader->block);
+			value->vector = dperm_reader_elements(&reader->stored, datum, &count, reader->vector);
 			value->present = value->vector != NULL;
-			break;
-		case DPERM_READ_NONE:
-			value->present = false;
 			break;
 	}
 }
 
-/* Read a value of a tagged row, whose tag fits the block. */
+/*
+ * Read a value of a tagged row, whose tag fits the block. The reader need not
+ * be bound.
+ */
 void
 dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged, DpermValue *value)
 {
@@ -478,7 +653,8 @@ dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged, DpermVa
 			value->number = tagged->number;
 			break;
 		case DPERM_TAG_TEXT:
-			value->category = find_text(reader, (const char *) tagged->bytes, tagged->count);
+			value->category =
+				find_category(&reader->texts, (const char *) tagged->bytes, tagged->count);
 			break;
 		case DPERM_TAG_FLOAT8:
 		case DPERM_TAG_FLOAT4:
@@ -488,4 +664,51 @@ dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged, DpermVa
 				dperm_tagged_elements(tagged, reader->vector);
 			break;
 	}
+}
+
+/*
+ * The typmod of a row. Only anonymous types have one: newer servers store a
+ * version there.
+ */
+static int32
+row_typmod(HeapTupleHeader row)
+{
+	return HeapTupleHeaderGetTypeId(row) == RECORDOID ? HeapTupleHeaderGetTypMod(row) : -1;
+}
+
+/*
+ * Remember the type of a row, in the current context. The version is read
+ * first: if the type is altered between the two lookups, the version is out of
+ * date, and the next row will not fit.
+ *
+ * natts must not be changed: the server uses it to locate data after the
+ * attributes.
+ */
+void
+dperm_reader_take_record(DpermRecord *record, HeapTupleHeader row)
+{
+	record->type = HeapTupleHeaderGetTypeId(row);
+	record->typmod = row_typmod(row);
+	record->version = assign_record_type_identifier(record->type, record->typmod);
+	record->desc = lookup_rowtype_tupdesc_copy(record->type, record->typmod);
+	record->datums = palloc(sizeof(Datum) * Max(record->desc->natts, 1));
+	record->nulls = palloc(sizeof(bool) * Max(record->desc->natts, 1));
+}
+
+/*
+ * Deform a row; false if it has another type than is remembered, or the type has
+ * been altered, as it can be between two rows of one query.
+ */
+bool
+dperm_reader_read_record(DpermRecord *record, HeapTupleHeader row)
+{
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(row), .t_data = row};
+
+	if (!OidIsValid(record->type) || HeapTupleHeaderGetTypeId(row) != record->type ||
+		row_typmod(row) != record->typmod ||
+		assign_record_type_identifier(record->type, record->typmod) != record->version)
+		return false;
+	ItemPointerSetInvalid(&tuple.t_self);
+	heap_deform_tuple(&tuple, record->desc, record->datums, record->nulls);
+	return true;
 }

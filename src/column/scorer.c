@@ -1,5 +1,7 @@
 /*
- * scorer.c: a model and the rows it is applied to.
+ * scorer.c: a model and the rows it is applied to; dp_encode, a row as the
+ * vector that a learner sees; and the public dimension of the vectors that an
+ * expression produces.
  *
  * The features are an array (for a model of one vector) or a row whose columns
  * are matched by name. The type of the argument decides, once per query; the
@@ -8,37 +10,44 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
 #include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "base/compat.h"
 #include "base/host.h"
-#include "column/datum_values.h"
+#include "column/domain_checks.h"
+#include "column/domains.h"
 #include "column/model_type.h"
 #include "column/reader.h"
-#include "column/record.h"
-#include "column/scorer.h"
 #include "core/model/score.h"
+
+PG_FUNCTION_INFO_V1(dperm_encode_model);
+PG_FUNCTION_INFO_V1(dperm_encode_domains);
 
 /* What is kept between the rows of one query. */
 struct DpermScorer
 {
-	/* The form of the features: a row, an untyped literal, or an array. */
+	Oid			type;			/* of the features; float8[] for an untyped literal */
 	bool		is_row;
 	bool		is_literal;
-	Oid			type;			/* of the features */
 	DpermScorerOpener open;
-	FmgrInfo	literal_in;		/* the input function of float8[] */
-	Oid			literal_param;
 
-	/* The current model; everything below lives in model_cxt. */
+	/*
+	 * The current model, and the bytes of the value that it was decoded from,
+	 * which may be a toast pointer; all of it lives in model_cxt.
+	 */
 	MemoryContext model_cxt;
-	bool		valid;			/* is there one? */
+	char	   *bytes;			/* NULL: there is no model */
+	Size		size;
 	DpermScored scored;
 	double	   *frequencies;
 	DpermValue *values;
@@ -47,18 +56,9 @@ struct DpermScorer
 	double		silent;			/* its decision on a row that says nothing */
 	double	   *outputs;		/* of several classes */
 
-	/*
-	 * The value it was decoded from: a toast pointer, or a copy of its bytes.
-	 */
-	bool		on_disk;
-	struct varatt_external pointer;
-	char	   *bytes;
-	Size		size;
-
 	/* How its columns are read; lives in row_cxt, a child of model_cxt. */
 	MemoryContext row_cxt;
-	bool		readers_valid;
-	DpermReader *readers;
+	DpermReader *readers;		/* NULL: not looked up yet */
 	DpermRecord record;			/* the row type, for rows */
 	int		   *columns;		/* the position of each block's column in a row */
 	Datum		array;			/* the last one, for arrays */
@@ -66,25 +66,14 @@ struct DpermScorer
 
 /* Determine the form of the features. */
 static void
-resolve_argument(DpermScorer *scorer, FmgrInfo *flinfo)
+resolve_argument(DpermScorer *scorer, Oid type)
 {
-	Oid			type = get_fn_expr_argtype(flinfo, 1);
-
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of the features");
-	scorer->type = getBaseType(type);
-	if (type == UNKNOWNOID)
-	{
-		Oid			input;
-
-		getTypeInputInfo(FLOAT8ARRAYOID, &input, &scorer->literal_param);
-		fmgr_info_cxt(input, &scorer->literal_in, flinfo->fn_mcxt);
-		scorer->is_literal = true;
-		scorer->type = FLOAT8ARRAYOID;
-	}
-	else if (type_is_rowtype(scorer->type))
-		scorer->is_row = true;
-	else if (dperm_reader_kind(type, DPERM_BLOCK_VECTOR) == DPERM_READ_NONE)
+	scorer->is_literal = type == UNKNOWNOID;
+	scorer->type = scorer->is_literal ? FLOAT8ARRAYOID : getBaseType(type);
+	scorer->is_row = type_is_rowtype(scorer->type);
+	if (!scorer->is_row && dperm_reader_kind(scorer->type, DPERM_BLOCK_VECTOR) == DPERM_READ_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("cannot read features from type %s", format_type_be(type)),
@@ -101,18 +90,18 @@ decide(const DpermScorer *scorer)
 
 /* Replace the current model by another one. */
 static void
-replace_model(DpermScorer *scorer, Datum value)
+replace_model(DpermScorer *scorer, const struct varlena *value, Size size)
 {
-	MemoryContext caller;
 	const DpermEncoder *encoder = &scorer->scored.encoder;
+	MemoryContext caller;
 
-	scorer->valid = false;		/* in case decoding raises an error */
-	scorer->readers_valid = false;
+	scorer->bytes = NULL;		/* in case decoding raises an error */
+	scorer->readers = NULL;
 	MemoryContextReset(scorer->model_cxt);
 	caller = MemoryContextSwitchTo(scorer->model_cxt);
 	scorer->row_cxt = AllocSetContextCreate(scorer->model_cxt, "dperm row type",
 											ALLOCSET_SMALL_SIZES);
-	scorer->open(value, scorer->type, &scorer->scored);
+	scorer->open(PointerGetDatum(value), scorer->type, &scorer->scored);
 	scorer->frequencies = dperm_host_frequencies(encoder);
 	scorer->values = palloc0(sizeof(DpermValue) * encoder->block_count);
 	scorer->encoded = palloc(sizeof(double) * dperm_encoder_dim(encoder));
@@ -123,52 +112,28 @@ replace_model(DpermScorer *scorer, Datum value)
 		scorer->silent = decide(scorer);	/* no value has been read yet */
 		scorer->outputs = palloc(sizeof(double) * dperm_loss_blocks(scorer->scored.model->loss));
 	}
-	if (!scorer->on_disk)
-	{
-		scorer->bytes = palloc(scorer->size);
-		memcpy(scorer->bytes, DatumGetPointer(value), scorer->size);
-	}
+	scorer->size = size;
+	scorer->bytes = memcpy(palloc(size), value, size);
 	MemoryContextSwitchTo(caller);
-	scorer->valid = true;
 }
 
 /*
  * Make sure that the current model is this one. The address proves nothing: the
- * executor reuses memory from row to row. An equal toast pointer does, without
- * reading the value, and so do equal bytes.
+ * executor reuses memory from row to row. Equal bytes do, and so does an equal
+ * toast pointer, without reading the value.
  */
 static void
 use_model(DpermScorer *scorer, Datum value)
 {
 	struct varlena *flat = (struct varlena *) DatumGetPointer(value);
+	Size		size;
 
-	if (VARATT_IS_EXTERNAL_ONDISK(flat))
-	{
-		struct varatt_external pointer;
-
-		VARATT_EXTERNAL_GET_POINTER(pointer, flat);
-		/* Four 32-bit fields, no padding between them. */
-		if (scorer->valid && scorer->on_disk &&
-			memcmp(&pointer, &scorer->pointer, sizeof(pointer)) == 0)
-			return;
-		scorer->on_disk = true;
-		scorer->pointer = pointer;
-		replace_model(scorer, value);
-		return;
-	}
-
-	/*
-	 * Any other pointer refers to memory that may change: compare its contents.
-	 */
-	if (VARATT_IS_EXTERNAL(flat))
+	/* any other pointer refers to memory that may change */
+	if (VARATT_IS_EXTERNAL(flat) && !VARATT_IS_EXTERNAL_ONDISK(flat))
 		flat = PG_DETOAST_DATUM_PACKED(value);
-	if (!(scorer->valid && !scorer->on_disk && VARSIZE_ANY(flat) == scorer->size &&
-		  memcmp(flat, scorer->bytes, scorer->size) == 0))
-	{
-		scorer->on_disk = false;
-		scorer->size = VARSIZE_ANY(flat);
-		replace_model(scorer, PointerGetDatum(flat));
-	}
+	size = VARSIZE_ANY(flat);
+	if (scorer->bytes == NULL || size != scorer->size || memcmp(flat, scorer->bytes, size) != 0)
+		replace_model(scorer, flat, size);
 	if ((Pointer) flat != DatumGetPointer(value))
 		pfree(flat);
 }
@@ -181,7 +146,10 @@ dperm_scorer_open_model(Datum value, Oid features_type, DpermScored *out)
 	out->encoder = out->model->encoder;
 }
 
-/* The scorer of a call site, with the model of this row. */
+/*
+ * The scorer of a call site whose arguments are (model, features "any"), with
+ * the model of this row. open is called again only if the value changes.
+ */
 DpermScorer *
 dperm_scorer_get(FunctionCallInfo fcinfo, DpermScorerOpener open)
 {
@@ -191,7 +159,7 @@ dperm_scorer_get(FunctionCallInfo fcinfo, DpermScorerOpener open)
 	if (scorer == NULL)
 	{
 		scorer = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(*scorer));
-		resolve_argument(scorer, flinfo);
+		resolve_argument(scorer, get_fn_expr_argtype(flinfo, 1));
 		scorer->open = open;
 		scorer->model_cxt = AllocSetContextCreate(flinfo->fn_mcxt, "dperm model",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -201,6 +169,7 @@ dperm_scorer_get(FunctionCallInfo fcinfo, DpermScorerOpener open)
 	return scorer;
 }
 
+/* The model that was opened. */
 const DpermModel *
 dperm_scorer_model(const DpermScorer *scorer)
 {
@@ -213,38 +182,22 @@ dperm_scorer_encoder(const DpermScorer *scorer)
 	return &scorer->scored.encoder;
 }
 
-/* The name of a block's column. */
-static char *
-column_name(const DpermBlock *block)
-{
-	return pnstrdup(block->column.bytes, block->column.len);
-}
-
 /*
  * Make the reader of a block for a column type; raise an error if it does not
  * fit.
  */
 static void
-make_reader(DpermScorer *scorer, int i, Oid type)
+make_reader(DpermReader *reader, const DpermBlock *block, Oid type)
 {
-	const DpermBlock *block = &scorer->scored.encoder.blocks[i];
 	DpermReaderKind kind = dperm_reader_kind(type, block->kind);
 
 	if (kind == DPERM_READ_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("column \"%s\" is of type %s, but the model was trained on a %s",
-						column_name(block), format_type_be(type),
+				 errmsg("column \"%.*s\" is of type %s, but the model was trained on a %s",
+						block->column.len, block->column.bytes, format_type_be(type),
 						dperm_encoder_kind_name(block->kind))));
-	dperm_reader_init(&scorer->readers[i], kind, block, type);
-}
-
-/* Do the columns of a row have the names that ROW() gives them? */
-static bool
-lacks_names(TupleDesc desc)
-{
-	return desc->natts > 0 && desc->tdtypeid == RECORDOID &&
-		   strcmp(NameStr(TupleDescAttr(desc, 0)->attname), "f1") == 0;
+	dperm_reader_init(reader, kind, block, type);
 }
 
 /* Look up the columns of a row type by name. */
@@ -252,50 +205,39 @@ static void
 resolve_row(DpermScorer *scorer, HeapTupleHeader row)
 {
 	const DpermEncoder *encoder = &scorer->scored.encoder;
-	TupleDesc	desc;
+	DpermReader *readers;
 	MemoryContext caller;
 
-	scorer->readers_valid = false;
+	scorer->readers = NULL;
 	MemoryContextReset(scorer->row_cxt);
 	caller = MemoryContextSwitchTo(scorer->row_cxt);
-	dperm_record_take(&scorer->record, row);
-	desc = scorer->record.desc;
-	scorer->readers = palloc(sizeof(DpermReader) * encoder->block_count);
+	dperm_reader_take_record(&scorer->record, row);
+	readers = palloc(sizeof(DpermReader) * encoder->block_count);
 	scorer->columns = palloc(sizeof(int) * encoder->block_count);
 	for (int i = 0; i < encoder->block_count; i++)
 	{
-		const DpermText *name = &encoder->blocks[i].column;
-		int			found = -1;
+		const DpermText *text = &encoder->blocks[i].column;
+		char	   *name = pnstrdup(text->bytes, text->len);
+		int			number = SPI_fnumber(scorer->record.desc, name);
 
-		if (name->len == 0)
+		if (text->len == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("the model was trained on arrays, not on columns"),
 					 errhint("Pass an array of numbers.")));
-		for (int j = 0; j < desc->natts && found < 0; j++)
-		{
-			Form_pg_attribute column = TupleDescAttr(desc, j);
-
-			if (!column->attisdropped && strlen(NameStr(column->attname)) == name->len &&
-				memcmp(NameStr(column->attname), name->bytes, name->len) == 0)
-				found = j;
-		}
-		if (found < 0)
+		if (number <= 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("the row has no column \"%s\", which the model requires",
-							column_name(&encoder->blocks[i])),
-					 lacks_names(desc) ?
-					 errhint("Cast the row to a named row type, as in ROW(...)::my_table, or, on a "
-							 "Citus cluster, where the columns of a subquery or view lose their "
-							 "names, select from the table or add OFFSET 0 to the subquery.") :
-					 errhint("Columns are matched by name; if the column has another name, rename "
-							 "it in a subquery.")));
-		make_reader(scorer, i, TupleDescAttr(desc, found)->atttypid);
-		scorer->columns[i] = found;
+					 errmsg("the row has no column \"%s\", which the model requires", name),
+					 errhint("Columns are matched by name. Rename a column in a subquery, or cast "
+							 "a row without names, as in ROW(...)::my_table. On a Citus cluster, "
+							 "where subqueries and views can lose names, add OFFSET 0.")));
+		scorer->columns[i] = number - 1;
+		make_reader(&readers[i], &encoder->blocks[i],
+					TupleDescAttr(scorer->record.desc, number - 1)->atttypid);
 	}
 	MemoryContextSwitchTo(caller);
-	scorer->readers_valid = true;
+	scorer->readers = readers;
 }
 
 /* Read the values of a row. */
@@ -304,9 +246,11 @@ read_row(DpermScorer *scorer, Datum features)
 {
 	HeapTupleHeader row = DatumGetHeapTupleHeader(features);
 
-	if (!scorer->readers_valid || !dperm_record_fits(&scorer->record, row))
+	if (scorer->readers == NULL || !dperm_reader_read_record(&scorer->record, row))
+	{
 		resolve_row(scorer, row);
-	dperm_record_read(&scorer->record, row);
+		dperm_reader_read_record(&scorer->record, row);
+	}
 	for (int i = 0; i < scorer->scored.encoder.block_count; i++)
 	{
 		int			column = scorer->columns[i];
@@ -321,6 +265,7 @@ static void
 resolve_array(DpermScorer *scorer)
 {
 	const DpermEncoder *encoder = &scorer->scored.encoder;
+	DpermReader *reader = MemoryContextAlloc(scorer->row_cxt, sizeof(DpermReader));
 	MemoryContext caller;
 
 	if (encoder->block_count != 1 || (encoder->blocks[0].kind != DPERM_BLOCK_VECTOR &&
@@ -330,65 +275,50 @@ resolve_array(DpermScorer *scorer)
 				 errmsg("the model was trained on columns, not on arrays"),
 				 errhint("Pass a row with these columns, such as the alias of a table.")));
 	caller = MemoryContextSwitchTo(scorer->row_cxt);
-	scorer->readers = palloc(sizeof(DpermReader));
-	make_reader(scorer, 0, scorer->type);
+	make_reader(reader, &encoder->blocks[0], scorer->type);
 	MemoryContextSwitchTo(caller);
-	scorer->readers_valid = true;
+	scorer->readers = reader;
 }
 
 /*
  * Raise an error for a vector that does not fit the model: the query is wrong,
- * not the data.
+ * not the data. A vector with a NULL fits.
  */
 static void
-check_elements(const DpermScorer *scorer, Datum features)
+check_elements(const DpermReader *reader, Datum features)
 {
-	int			expected = dperm_block_elements(&scorer->scored.encoder.blocks[0]);
-	ArrayType  *array;
-	int			elements;
+	int			expected = dperm_block_elements(reader->block);
+	int			count = -1;
 
-	if (scorer->readers[0].kind == DPERM_READ_VECTOR)
-	{
-		/* pgvector: int16 dimension after the header */
-		elements = *(int16 *) VARDATA(PG_DETOAST_DATUM(features));
-	}
-	else
-	{
-		array = DatumGetArrayTypeP(features);
-		elements = dperm_datum_values_array_elements(array);
-		if (ARR_NDIM(array) > 1)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("features must be a one-dimensional array")));
-	}
-	if (elements != expected)
+	if (dperm_reader_too_large(features, true))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("features are larger than %d bytes", DPERM_VALUE_MAX)));
+	dperm_reader_elements(&reader->stored, features, &count, NULL);
+	if (count < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_EXCEPTION),
+				 errmsg("features must be a one-dimensional array")));
+	if (count != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg_plural("model expects %d feature, got %d",
 							   "model expects %d features, got %d",
-							   expected, expected, Max(elements, 0))));
+							   expected, expected, count)));
 }
 
 /* Read the value of an array or a literal. */
 static void
 read_array(DpermScorer *scorer, Datum features)
 {
-	if (!scorer->readers_valid)
+	if (scorer->readers == NULL)
 		resolve_array(scorer);
 	if (scorer->is_literal)
-		features = InputFunctionCall(&scorer->literal_in, DatumGetCString(features),
-									 scorer->literal_param, -1);
-	else
-	{
-		if (dperm_datum_values_too_large(features, true))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATA_EXCEPTION),
-					 errmsg("features are larger than %d bytes", DPERM_VALUE_MAX)));
-		features = PointerGetDatum(PG_DETOAST_DATUM(features));
-	}
-	check_elements(scorer, features);
+		features = OidInputFunctionCall(F_ARRAY_IN, DatumGetCString(features), FLOAT8OID, -1);
 	scorer->array = features;
-	dperm_reader_read(&scorer->readers[0], features, false, &scorer->values[0]);
+	dperm_reader_read(scorer->readers, features, false, scorer->values);
+	if (!scorer->values->present)
+		check_elements(scorer->readers, features);
 }
 
 /* Read the features of this row. */
@@ -414,7 +344,10 @@ dperm_scorer_decision(DpermScorer *scorer, Datum features, double *decision)
 		dperm_score_says_something(&scorer->scored.encoder, scorer->values);
 }
 
-/* The outputs of the classes. */
+/*
+ * The same for each of several classes, valid until the next call; NULL if the
+ * row says nothing.
+ */
 double *
 dperm_scorer_outputs(DpermScorer *scorer, Datum features)
 {
@@ -429,7 +362,11 @@ dperm_scorer_outputs(DpermScorer *scorer, Datum features)
 	return scorer->outputs;
 }
 
-/* The terms of w.x. */
+/*
+ * What each block adds to the decision of a class, 1 if there are not several,
+ * and then the intercept, if there is one: valid until the next call. Raises an
+ * error for a kernel.
+ */
 const double *
 dperm_scorer_terms(DpermScorer *scorer, Datum features, int class)
 {
@@ -446,7 +383,7 @@ dperm_scorer_terms(DpermScorer *scorer, Datum features, int class)
 	return scorer->encoded;
 }
 
-/* The value of a block in this row as text. */
+/* The value of a block in the row that was read last, as text; NULL if it is. */
 char *
 dperm_scorer_value(const DpermScorer *scorer, int block)
 {
@@ -468,12 +405,173 @@ dperm_scorer_value(const DpermScorer *scorer, int block)
 	return OidOutputFunctionCall(output, value);
 }
 
-/* The encoded features of this row. */
-const double *
-dperm_scorer_encode(DpermScorer *scorer, Datum features)
+/* The encoded features of a row as an array. */
+static Datum
+encode(FunctionCallInfo fcinfo, DpermScorerOpener open)
 {
-	read_features(scorer, features);
-	dperm_encoder_encode(&scorer->scored.encoder, scorer->frequencies, scorer->values, 1,
-				 scorer->encoded, scorer->room);
-	return scorer->encoded;
+	DpermScorer *scorer = dperm_scorer_get(fcinfo, open);
+	const DpermEncoder *encoder = &scorer->scored.encoder;
+
+	read_features(scorer, PG_GETARG_DATUM(1));
+	dperm_encoder_encode(encoder, scorer->frequencies, scorer->values, 1, scorer->encoded,
+						 scorer->room);
+	return dperm_model_type_array(scorer->encoded, 0, dperm_encoder_dim(encoder));
+}
+
+/*
+ * dp_encode(model, row): the vector that the weights of the model are
+ * multiplied by.
+ */
+Datum
+dperm_encode_model(PG_FUNCTION_ARGS)
+{
+	return encode(fcinfo, dperm_scorer_open_model);
+}
+
+/*
+ * The encoder whose features are the listed columns of the rows' table. Those
+ * whose value is null take their domain from the catalog.
+ */
+static void
+open_domains(Datum value, Oid features_type, DpermScored *out)
+{
+	Jsonb	   *json = DatumGetJsonbP(value);
+	Oid			relation = get_typ_typrelid(features_type);
+	DpermColumn *columns;
+	DpermBlock *blocks;
+	int			count;
+	int			chosen = 0;
+
+	if (!OidIsValid(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("domains can only be applied to the rows of a table or view"),
+				 errhint("Pass the alias of a table, or encode with a model.")));
+	columns = dperm_domains_read(relation, NULL, &count);
+	dperm_domains_give(relation, columns, count, json, true);
+	blocks = palloc(sizeof(DpermBlock) * Max(count, 1));
+	for (int i = 0; i < count; i++)
+	{
+		DpermText	name = {columns[i].name, (int) strlen(columns[i].name)};
+
+		if (!getKeyJsonValueFromContainer(&json->root, name.bytes, name.len, NULL))
+			continue;
+		if (!dperm_column_known(&columns[i]))
+			dperm_domains_missing(&columns[i]);
+		blocks[chosen] = columns[i].block;
+		blocks[chosen++].column = name;
+	}
+	out->model = NULL;
+	out->encoder =
+		dperm_host_check_encoder((DpermEncoder) {.block_count = chosen, .blocks = blocks});
+}
+
+/* dp_encode(domains, row): the listed columns, without intercept. */
+Datum
+dperm_encode_domains(PG_FUNCTION_ARGS)
+{
+	return encode(fcinfo, open_domains);
+}
+
+/*
+ * The value of a constant or a parameter; false for anything else, and for
+ * NULL.
+ */
+static bool
+read_value(Node *node, ParamListInfo params, Datum *value)
+{
+	if (IsA(node, Const))
+	{
+		*value = ((Const *) node)->constvalue;
+		return !((Const *) node)->constisnull;
+	}
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN && params &&
+		((Param *) node)->paramid <= params->numParams)
+	{
+		int			id = ((Param *) node)->paramid;
+		ParamExternData room;
+		ParamExternData *param = params->paramFetch ?
+			params->paramFetch(params, id, false, &room) : &params->params[id - 1];
+
+		*value = param->value;
+		return param->ptype == ((Param *) node)->paramtype && !param->isnull;
+	}
+	return false;
+}
+
+/*
+ * What an expression converts without changing the number of elements, or only
+ * what it does not change at all: a cast to real[] would round. NULL for any
+ * other expression.
+ */
+static Node *
+converted(Node *node, bool unchanged)
+{
+	if (IsA(node, RelabelType))
+		return (Node *) ((RelabelType *) node)->arg;
+	if (IsA(node, CoerceToDomain))
+		return (Node *) ((CoerceToDomain *) node)->arg;
+	return IsA(node, ArrayCoerceExpr) && !unchanged ? (Node *) ((ArrayCoerceExpr *) node)->arg :
+													  NULL;
+}
+
+/*
+ * The encoder of an expression whose value is that of a call of dp_encode with a
+ * constant or a parameter, unchanged; false for any other expression. Only the
+ * expression and the catalog are used. params are those of the query, or NULL.
+ * Blocks are allocated in the current memory context.
+ */
+bool
+dperm_scorer_declared_encoder(Node *node, ParamListInfo params, DpermEncoder *encoder)
+{
+	FuncExpr   *call;
+	DpermScored scored;
+	FmgrInfo	function;
+	Datum		value;
+
+	while (node && !IsA(node, FuncExpr))
+		node = converted(node, true);
+	call = (FuncExpr *) node;
+	if (call == NULL || list_length(call->args) != 2 ||
+		!read_value(linitial(call->args), params, &value))
+		return false;
+	fmgr_info(call->funcid, &function);
+	if (function.fn_addr == dperm_encode_domains)
+		open_domains(value, getBaseType(exprType(lsecond(call->args))), &scored);
+	else if (function.fn_addr == dperm_encode_model)
+		dperm_scorer_open_model(value, InvalidOid, &scored);
+	else
+		return false;
+	*encoder = scored.encoder;
+	return true;
+}
+
+/*
+ * The dimension that an expression has for any row, as it declares: a constant,
+ * ARRAY[a, b, c], a call of dp_encode, a domain whose CHECK fixes the dimension.
+ * 0 if that is not known.
+ */
+int
+dperm_scorer_declared_dimension(Node *node, ParamListInfo params)
+{
+	for (; node; node = converted(node, false))
+	{
+		int			dimension = dperm_domain_checks_dimension(exprType(node));
+		DpermEncoder encoder;
+
+		if (dimension > 0)
+			return dimension;
+		if (IsA(node, ArrayExpr) && !((ArrayExpr *) node)->multidims)
+			return list_length(((ArrayExpr *) node)->elements);
+		if (IsA(node, FuncExpr) && dperm_scorer_declared_encoder(node, params, &encoder))
+			return dperm_encoder_dim(&encoder);
+		if (IsA(node, Const) && !((Const *) node)->constisnull &&
+			OidIsValid(get_base_element_type(((Const *) node)->consttype)))
+		{
+			ArrayType  *array = DatumGetArrayTypeP(((Const *) node)->constvalue);
+
+			return ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : 0;
+		}
+	}
+	return 0;
 }

@@ -22,10 +22,9 @@
 #include "base/host.h"
 #include "base/option_table.h"
 #include "base/settings.h"
-#include "column/datum_values.h"
-#include "column/encode.h"
 #include "column/label_domain.h"
 #include "column/model_type.h"
+#include "column/reader.h"
 #include "protect/protection.h"
 #include "train/cache.h"
 #include "train/fill.h"
@@ -55,7 +54,7 @@ typedef struct FitState
 
 	/* how to read a row */
 	DpermLabel	label;
-	Oid			element;		/* of the feature arrays */
+	DpermStored features;
 
 	/* the rows, encoded */
 	DpermBlock	block;			/* the vector, the only one */
@@ -268,8 +267,8 @@ look_at_call(FunctionCallInfo fcinfo)
 
 		check_call(node, call);
 		known = palloc0(sizeof(Call));
-		known->encoded = dperm_encode_encoder(features, params, &known->made_by);
-		known->dimension = dperm_encode_dimension(features, params);
+		known->encoded = dperm_scorer_declared_encoder(features, params, &known->made_by);
+		known->dimension = dperm_scorer_declared_dimension(features, params);
 		fcinfo->flinfo->fn_extra = known;
 		MemoryContextSwitchTo(caller);
 	}
@@ -289,8 +288,8 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 
 	state->known = known;
 	read_group_options(fcinfo, learner, &state->options);
-	state->element = dperm_datum_values_element_type(features_type);
-	if (!OidIsValid(state->element))
+	dperm_reader_look(&state->features, features_type, context);
+	if (state->features.element == DPERM_READ_NONE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("features cannot be of type %s", format_type_be(features_type)),
@@ -312,10 +311,10 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
  * it, so it is checked.
  */
 static bool
-in_shape(const FitState *state)
+in_shape(const FitState *state, const double *vector)
 {
 	for (int i = 0; i < state->shape_count; i++)
-		if (!dperm_shape_contains(&state->shapes[i], state->raw))
+		if (!dperm_shape_contains(&state->shapes[i], vector))
 			return false;
 	return true;
 }
@@ -325,12 +324,10 @@ in_shape(const FitState *state)
  * can be read.
  */
 static void
-add_group_row(FitState *state, double label, ArrayType *array)
+add_group_row(FitState *state, double label, const double *vector)
 {
-	bool		present = array && dperm_datum_values_read_array(array, state->element,
-															  state->block.count, state->raw) &&
-		in_shape(state);
-	DpermValue	value = {.present = present, .vector = present ? state->raw : NULL};
+	bool		present = vector && in_shape(state, vector);
+	DpermValue	value = {.present = present, .vector = present ? vector : NULL};
 	Size		needs = dperm_cache_needs(&state->cache);
 	Size		limit = Max(dperm_cache_memory * (Size) 1024, DPERM_FILL_SAMPLE);
 
@@ -351,8 +348,9 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 {
 	MemoryContext context;
 	FitState   *state;
-	ArrayType  *array = NULL;
+	const double *vector = NULL;
 	double		label;
+	int			count;
 	int			where = AggCheckCallContext(fcinfo, &context);
 
 	if (where == AGG_CONTEXT_WINDOW)
@@ -368,11 +366,11 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 		make_state(fcinfo, context, learner, look_at_call(fcinfo)) :
 		(FitState *) PG_GETARG_POINTER(0);
 	label = dperm_label_read(&state->label, PG_GETARG_DATUM(ARG_LABEL), PG_ARGISNULL(ARG_LABEL));
+	count = state->block.count;
 	if (!PG_ARGISNULL(ARG_FEATURES))
-		array = dperm_datum_values_get_array(PG_GETARG_DATUM(ARG_FEATURES));
-	add_group_row(state, label, array);
-	if (array)
-		PG_FREE_IF_COPY(array, ARG_FEATURES);
+		vector = dperm_reader_elements(&state->features, PG_GETARG_DATUM(ARG_FEATURES), &count,
+									   state->raw);
+	add_group_row(state, label, vector);
 	PG_RETURN_POINTER(state);
 }
 

@@ -25,7 +25,7 @@ PG_FUNCTION_INFO_V1(dperm_compose_claim_step);
 PG_FUNCTION_INFO_V1(dperm_compose_final);
 
 /* The cast, in model_type.c. */
-extern PGDLLEXPORT Datum dperm_model_from_jsonb(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum dperm_model_in(PG_FUNCTION_ARGS);
 
 /* The state of one group. */
 typedef struct ComposeState
@@ -205,7 +205,8 @@ dperm_compose_claim_step(PG_FUNCTION_ARGS)
 
 		if (JB_ROOT_IS_OBJECT(claim) &&
 			getKeyJsonValueFromContainer(&claim->root, "format", strlen("format"), NULL))
-			add_model(state, DirectFunctionCall1(dperm_model_from_jsonb, JsonbPGetDatum(claim)));
+			add_model(state, DirectFunctionCall1(dperm_model_in, CStringGetDatum(JsonbToCString(
+				NULL, &claim->root, VARSIZE(claim)))));
 		else
 			add_release(state, read_claim(claim));
 	}

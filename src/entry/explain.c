@@ -16,7 +16,6 @@
 #include "base/result_set.h"
 #include "column/class_choice.h"
 #include "column/model_type.h"
-#include "column/scorer.h"
 #include "core/encode/knots.h"
 #include "core/model/weight_noise.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/result_set.h"
 #include "column/class_choice.h"
-#include "column/scorer.h"
+#include "column/model_type.h"
 #include "core/loss/loss.h"
 #include "core/model/score.h"
 

@@ -11,7 +11,6 @@
 #include "base/message.h"
 #include "base/option_table.h"
 #include "column/model_type.h"
-#include "column/prior_argument.h"
 #include "entry/functions.h"
 #include "entry/train.h"
 #include "query/queries.h"

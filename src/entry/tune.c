@@ -20,7 +20,7 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "base/option_table.h"
-#include "column/prior_argument.h"
+#include "column/model_type.h"
 #include "core/base/classes.h"
 #include "core/base/json.h"
 #include "core/encode/bend.h"

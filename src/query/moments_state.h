@@ -9,7 +9,6 @@
 
 #include "column/label.h"
 #include "column/reader.h"
-#include "column/record.h"
 #include "core/encode/feed.h"
 #include "core/solve/moments.h"
 #include "query/moments_flat.h"

@@ -240,7 +240,7 @@ take_record_type(DpermMomentsState *state, HeapTupleHeader record)
 	DpermRecord taken;
 	Column	   *columns;
 
-	dperm_record_take(&taken, record);
+	dperm_reader_take_record(&taken, record);
 	columns = palloc(sizeof(*columns) * Max(taken.desc->natts, 1));
 	for (int i = 0; i < taken.desc->natts; i++)
 	{
@@ -270,9 +270,11 @@ step_record(FunctionCallInfo fcinfo, Oid type)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("a pass needs rows")));
 	record = PG_GETARG_HEAPTUPLEHEADER(3);
-	if (!dperm_record_fits(&state->record, record))
+	if (!dperm_reader_read_record(&state->record, record))
+	{
 		take_record_type(state, record);
-	dperm_record_read(&state->record, record);
+		dperm_reader_read_record(&state->record, record);
+	}
 	for (int i = 0; i < state->encoder.block_count; i++)
 		dperm_reader_read(&state->readers[i], state->record.datums[i], state->record.nulls[i],
 						  &state->values[i]);

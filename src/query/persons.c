@@ -16,7 +16,7 @@
 #include "utils/typcache.h"
 
 #include "base/compat.h"
-#include "column/datum_values.h"
+#include "column/reader.h"
 #include "core/privacy/draw.h"
 #include "core/privacy/person.h"
 #include "query/persons.h"
@@ -209,7 +209,7 @@ dperm_persons_enter(DpermPersons *persons, Datum value, bool isnull)
 		return DPERM_NOBODY;
 	if (persons->typlen == -1)
 	{
-		if (dperm_datum_values_too_large(value, false))
+		if (dperm_reader_too_large(value, false))
 			return DPERM_NOBODY;
 		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
 	}

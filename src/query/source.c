@@ -21,7 +21,7 @@
 #include "base/class_list.h"
 #include "column/domains.h"
 #include "column/label_domain.h"
-#include "column/prior_argument.h"
+#include "column/model_type.h"
 #include "column/reader.h"
 #include "protect/protection.h"
 #include "query/persons.h"

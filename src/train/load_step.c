@@ -14,7 +14,7 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
-#include "column/record.h"
+#include "column/reader.h"
 #include "core/base/classes.h"
 #include "train/load_parts.h"
 #include "train/load_step.h"
@@ -405,15 +405,15 @@ dperm_load_step_record(PG_FUNCTION_ARGS)
 		bind_label(process, get_fn_expr_argtype(fcinfo->flinfo, 3));
 		fcinfo->flinfo->fn_extra = process;
 	}
-	if (!dperm_record_fits(&process->record, row))
+	if (!dperm_reader_read_record(&process->record, row))
 	{
 		MemoryContext caller = MemoryContextSwitchTo(process->context);
 
-		dperm_record_take(&process->record, row);
+		dperm_reader_take_record(&process->record, row);
 		bind_columns(process, process->record.desc);
 		MemoryContextSwitchTo(caller);
+		dperm_reader_read_record(&process->record, row);
 	}
-	dperm_record_read(&process->record, row);
 	add_loaded(process, fcinfo, process->record.datums, process->record.nulls);
 	PG_RETURN_POINTER(state);
 }

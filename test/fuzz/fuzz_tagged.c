@@ -12,7 +12,6 @@ static unsigned char *
 write_again(const DpermTagged *value, unsigned char *at)
 {
 	double	   *elements;
-	float	   *floats;
 
 	if (!value->present)
 		return dperm_tagged_put_null(at, value->tag, value->encoding);
@@ -21,16 +20,11 @@ write_again(const DpermTagged *value, unsigned char *at)
 	if (value->tag != DPERM_TAG_FLOAT8 && value->tag != DPERM_TAG_FLOAT4)
 		return dperm_tagged_put_number(at, value->tag, value->number);
 
-	/* buffers that end where the elements end */
+	/* a buffer that ends where the elements end */
 	elements = malloc(sizeof(double) * (size_t) value->count + 1);
-	floats = malloc(sizeof(float) * (size_t) value->count + 1);
 	dperm_tagged_elements(value, elements);
-	for (int i = 0; i < value->count; i++)
-		floats[i] = (float) elements[i];
-	at = value->tag == DPERM_TAG_FLOAT8 ? dperm_tagged_put_float8(at, elements, value->count) :
-		dperm_tagged_put_float4(at, floats, value->count);
+	at = dperm_tagged_put_vector(at, value->tag, elements, value->count);
 	free(elements);
-	free(floats);
 	return at;
 }
 

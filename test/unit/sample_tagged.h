@@ -28,8 +28,6 @@ sample_number(TestRandom *state)
 static inline unsigned char *
 sample_value(TestRandom *state, DpermTagged *value, double *elements, unsigned char *at)
 {
-	float		floats[SAMPLE_TAGGED_COUNT];
-
 	memset(value, 0, sizeof(*value));
 	value->tag = (DpermTag) (1 + test_below(state, 6));
 	value->present = test_below(state, 4) != 0;
@@ -51,15 +49,12 @@ sample_value(TestRandom *state, DpermTagged *value, double *elements, unsigned c
 	for (int i = 0; i < value->count; i++)
 	{
 		elements[i] = sample_number(state);
-		floats[i] = (float) elements[i];
 		if (value->tag == DPERM_TAG_FLOAT4)
-			elements[i] = floats[i];
+			elements[i] = (float) elements[i];
 	}
 	if (value->tag == DPERM_TAG_TEXT)
 		return dperm_tagged_put_text(at, value->encoding, (const char *) elements, value->count);
-	if (value->tag == DPERM_TAG_FLOAT8)
-		return dperm_tagged_put_float8(at, elements, value->count);
-	return dperm_tagged_put_float4(at, floats, value->count);
+	return dperm_tagged_put_vector(at, value->tag, elements, value->count);
 }
 
 #endif							/* DPERM_SAMPLE_TAGGED_H */

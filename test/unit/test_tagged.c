@@ -63,8 +63,8 @@ TEST(is_as_documented)
 		4, 6, 0, 0, 0, 2, 'a', 'b', 0x84, 6,
 		5, 0, 0, 0, 1, 0x80, 0, 0, 0, 0, 0, 0, 0,
 		6, 0, 0, 0, 2, 0x3f, 0x80, 0, 0, 0xbf, 0x80, 0, 0};
-	double		doubles[] = {-0.0};
-	float		floats[] = {1, -1};
+	double		zero[] = {-0.0};
+	double		ones[] = {1, -1};
 	unsigned char *at = bytes;
 
 	at = dperm_tagged_put_number(at, DPERM_TAG_NUMBER, 1.5);
@@ -74,8 +74,8 @@ TEST(is_as_documented)
 	at = dperm_tagged_put_null(at, DPERM_TAG_FLAG, 6);
 	at = dperm_tagged_put_text(at, 6, "ab", 2);
 	at = dperm_tagged_put_null(at, DPERM_TAG_TEXT, 6);
-	at = dperm_tagged_put_float8(at, doubles, 1);
-	at = dperm_tagged_put_float4(at, floats, 2);
+	at = dperm_tagged_put_vector(at, DPERM_TAG_FLOAT8, zero, 1);
+	at = dperm_tagged_put_vector(at, DPERM_TAG_FLOAT4, ones, 2);
 	CHECK((size_t) (at - bytes) == sizeof(expected));
 	CHECK(memcmp(bytes, expected, sizeof(expected)) == 0);
 }

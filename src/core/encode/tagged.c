@@ -16,6 +16,15 @@ to_float(uint32_t bits)
 	return number;
 }
 
+static uint32_t
+float_bits(float number)
+{
+	uint32_t	bits;
+
+	memcpy(&bits, &number, sizeof(bits));
+	return bits;
+}
+
 /* A null of a type. */
 unsigned char *
 dperm_tagged_put_null(unsigned char *at, DpermTag tag, int encoding)
@@ -43,30 +52,15 @@ dperm_tagged_put_text(unsigned char *at, int encoding, const char *text, int len
 	return dperm_bytes_put(at, text, (size_t) len);
 }
 
-/* A vector of doubles. */
+/* A vector, of doubles or floats. */
 unsigned char *
-dperm_tagged_put_float8(unsigned char *at, const double *elements, int count)
+dperm_tagged_put_vector(unsigned char *at, DpermTag tag, const double *elements, int count)
 {
-	at = dperm_bytes_put_int(at, DPERM_TAG_FLOAT8, 1);
+	at = dperm_bytes_put_int(at, (uint64_t) tag, 1);
 	at = dperm_bytes_put_int(at, (uint64_t) count, 4);
 	for (int i = 0; i < count; i++)
-		at = dperm_bytes_put_int(at, dperm_bytes_bits(elements[i]), 8);
-	return at;
-}
-
-/* A vector of floats. */
-unsigned char *
-dperm_tagged_put_float4(unsigned char *at, const float *elements, int count)
-{
-	at = dperm_bytes_put_int(at, DPERM_TAG_FLOAT4, 1);
-	at = dperm_bytes_put_int(at, (uint64_t) count, 4);
-	for (int i = 0; i < count; i++)
-	{
-		uint32_t	bits;
-
-		memcpy(&bits, &elements[i], sizeof(bits));
-		at = dperm_bytes_put_int(at, bits, 4);
-	}
+		at = tag == DPERM_TAG_FLOAT8 ? dperm_bytes_put_int(at, dperm_bytes_bits(elements[i]), 8) :
+									   dperm_bytes_put_int(at, float_bits((float) elements[i]), 4);
 	return at;
 }
 

@@ -55,8 +55,8 @@ extern unsigned char *dperm_tagged_put_null(unsigned char *at, DpermTag tag, int
 extern unsigned char *dperm_tagged_put_number(unsigned char *at, DpermTag tag, double number);
 extern unsigned char *
 dperm_tagged_put_text(unsigned char *at, int encoding, const char *text, int len);
-extern unsigned char *dperm_tagged_put_float8(unsigned char *at, const double *elements, int count);
-extern unsigned char *dperm_tagged_put_float4(unsigned char *at, const float *elements, int count);
+extern unsigned char *dperm_tagged_put_vector(unsigned char *at, DpermTag tag,
+											  const double *elements, int count);
 
 /*
  * Read the next value: false if there is none, or if the bytes are not valid.

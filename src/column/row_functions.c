@@ -1,0 +1,255 @@
+/*
+ * row_functions.c: what queries over rows call.
+ *
+ * dperm_text and dperm_bounded exclude large values from a pass: one that is too
+ * large to be useful must not exhaust memory, as the error would reveal that it
+ * exists.
+ *
+ * dperm_row makes the columns of a row one value that any server can read. Some
+ * servers call aggregates without the types of their arguments, as Citus does
+ * on its workers. dperm_row is an ordinary function, so the types of its
+ * arguments are known everywhere. core/encode/tagged.h describes the format.
+ *
+ * dperm_portion assigns a row to a portion by its identity, and dperm_sample
+ * decides by its contents whether it is in a sample.
+ */
+#include "postgres.h"
+
+#include "access/tupmacs.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "port/pg_bswap.h"
+#include "storage/itemptr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/uuid.h"
+
+#include "column/reader.h"
+#include "core/privacy/portion.h"
+
+PG_FUNCTION_INFO_V1(dperm_text);
+PG_FUNCTION_INFO_V1(dperm_bounded);
+PG_FUNCTION_INFO_V1(dperm_row);
+PG_FUNCTION_INFO_V1(dperm_row_plain);
+PG_FUNCTION_INFO_V1(dperm_portion_place);
+PG_FUNCTION_INFO_V1(dperm_portion_text);
+PG_FUNCTION_INFO_V1(dperm_portion_bigint);
+PG_FUNCTION_INFO_V1(dperm_portion_uuid);
+PG_FUNCTION_INFO_V1(dperm_sample);
+
+/* How many bytes of a value decide whether its row is in a sample. */
+#define SAMPLE_PREFIX 256
+
+/* The types of the arguments of a call, looked up once. */
+static DpermStored *
+argument_types(FunctionCallInfo fcinfo)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	DpermStored *types = flinfo->fn_extra;
+
+	if (types == NULL)
+	{
+		if (get_fn_expr_variadic(flinfo))
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("the columns of a row cannot be an array with VARIADIC")));
+		types = MemoryContextAllocZero(flinfo->fn_mcxt, sizeof(*types) * PG_NARGS());
+		for (int i = 0; i < PG_NARGS(); i++)
+			dperm_reader_look(&types[i], get_fn_expr_argtype(flinfo, i), flinfo->fn_mcxt);
+		flinfo->fn_extra = types;
+	}
+	return types;
+}
+
+/*
+ * dperm_text(value "any"): the output of its type as text, or NULL. A cast to
+ * text may differ.
+ */
+Datum
+dperm_text(PG_FUNCTION_ARGS)
+{
+	DpermStored *type = argument_types(fcinfo);
+
+	if (dperm_reader_exceeds(type, PG_GETARG_DATUM(0)))
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(OutputFunctionCall(&type->output, PG_GETARG_DATUM(0))));
+}
+
+/* dperm_bounded(value anyelement): the value, or NULL if it is too large. */
+Datum
+dperm_bounded(PG_FUNCTION_ARGS)
+{
+	if (dperm_reader_exceeds(argument_types(fcinfo), PG_GETARG_DATUM(0)))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+/* Append a value; one that cannot be read becomes null. */
+static void
+append_tagged(StringInfo row, DpermStored *type, Datum value, bool isnull)
+{
+	DpermTag	tag = dperm_reader_kind_tag(type->kind);
+	const char *text = NULL;
+	const double *elements = NULL;
+	bool		vector = tag == DPERM_TAG_FLOAT8 || tag == DPERM_TAG_FLOAT4;
+	int			count = -1;
+	unsigned char *at;
+
+	if (tag == DPERM_TAG_TEXT && !isnull)
+		text = dperm_reader_text(type, value, &count);
+	else if (vector && !isnull)
+		elements = dperm_reader_elements(type, value, &count, NULL);
+	enlargeStringInfo(row, DPERM_TAGGED_HEAD + Max(count, 0) * (vector ? sizeof(double) : 1));
+	at = (unsigned char *) row->data + row->len;
+	if (text)
+		at = dperm_tagged_put_text(at, GetDatabaseEncoding(), text, count);
+	else if (elements && count > 0)
+		at = dperm_tagged_put_vector(at, tag, elements, count);
+	else if (isnull || vector || tag == DPERM_TAG_TEXT)
+		at = dperm_tagged_put_null(at, tag, GetDatabaseEncoding());
+	else
+		at = dperm_tagged_put_number(at, tag, dperm_reader_number(type->kind, value));
+	row->len = at - (unsigned char *) row->data;
+}
+
+/*
+ * dperm_row(VARIADIC columns "any"): a row as bytes. The concatenation of two
+ * rows is a row, too.
+ */
+Datum
+dperm_row(PG_FUNCTION_ARGS)
+{
+	DpermStored *types = argument_types(fcinfo);
+	StringInfoData row;
+
+	initStringInfo(&row);
+	row.len = VARHDRSZ;
+	for (int i = 0; i < PG_NARGS(); i++)
+		append_tagged(&row, &types[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
+	SET_VARSIZE(row.data, row.len);
+	PG_RETURN_BYTEA_P(row.data);
+}
+
+/*
+ * The same for columns whose bytes depend only on their values, and not on the
+ * catalog or a setting: it is immutable, as functions sent to foreign servers
+ * must be.
+ */
+Datum
+dperm_row_plain(PG_FUNCTION_ARGS)
+{
+	const DpermStored *types = argument_types(fcinfo);
+
+	for (int i = 0; i < PG_NARGS(); i++)
+		if (types[i].kind == DPERM_READ_ENUM || types[i].kind == DPERM_READ_OUTPUT)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("dperm_row_plain does not accept columns of type %s",
+							format_type_be(types[i].type))));
+	return dperm_row(fcinfo);
+}
+
+/* The portion of some bytes by the key and the number of portions of a call. */
+static int
+portion_of(FunctionCallInfo fcinfo, const void *bytes, size_t size)
+{
+	bytea	   *key = PG_ARGISNULL(0) ? NULL : PG_GETARG_BYTEA_PP(0);
+	int			portions = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
+
+	if (key == NULL || VARSIZE_ANY_EXHDR(key) != DPERM_PORTION_KEY || portions < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s requires a key of %d bytes and at least one portion",
+						get_func_name(fcinfo->flinfo->fn_oid), DPERM_PORTION_KEY)));
+	return dperm_portion((const unsigned char *) VARDATA_ANY(key), bytes, size, portions);
+}
+
+/*
+ * dperm_portion(key, portions, tableoid, ctid): by the physical location of a
+ * row.
+ */
+Datum
+dperm_portion_place(PG_FUNCTION_ARGS)
+{
+	ItemPointer place = (ItemPointer) PG_GETARG_POINTER(3);
+	uint32		identity[3] = {PG_GETARG_OID(2), ItemPointerGetBlockNumberNoCheck(place),
+	ItemPointerGetOffsetNumberNoCheck(place)};
+
+	PG_RETURN_INT32(portion_of(fcinfo, identity, sizeof(identity)));
+}
+
+/*
+ * dperm_portion(key, portions, identity): by a column. Rows without an identity
+ * share a portion, whatever the type.
+ */
+Datum
+dperm_portion_text(PG_FUNCTION_ARGS)
+{
+	text	   *identity = PG_ARGISNULL(2) ? cstring_to_text("") : PG_GETARG_TEXT_PP(2);
+
+	PG_RETURN_INT32(portion_of(fcinfo, VARDATA_ANY(identity), VARSIZE_ANY_EXHDR(identity)));
+}
+
+/* The same by an integer, independent of the byte order of the server. */
+Datum
+dperm_portion_bigint(PG_FUNCTION_ARGS)
+{
+	uint64		identity = PG_ARGISNULL(2) ? 0 : pg_hton64((uint64) PG_GETARG_INT64(2));
+
+	PG_RETURN_INT32(portion_of(fcinfo, &identity, PG_ARGISNULL(2) ? 0 : sizeof(identity)));
+}
+
+/* The same by a UUID. */
+Datum
+dperm_portion_uuid(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT32(PG_ARGISNULL(2) ? portion_of(fcinfo, "", 0) :
+					portion_of(fcinfo, PG_GETARG_UUID_P(2)->data, UUID_LEN));
+}
+
+/* Append the first bytes of a value, as stored in memory. */
+static void
+append_image(StringInfo image, Datum value, const DpermStored *type)
+{
+	if (type->by_value)
+	{
+		Datum		stored = 0;
+
+		/* only this many bytes of the datum are the value */
+		store_att_byval(&stored, value, type->len);
+		appendBinaryStringInfo(image, (char *) &stored, type->len);
+	}
+	else if (dperm_reader_exceeds(type, value))
+		appendStringInfoChar(image, 'l');
+	else if (type->len == -1)
+	{
+		struct varlena *prefix = PG_DETOAST_DATUM_SLICE(value, 0, SAMPLE_PREFIX);
+
+		appendBinaryStringInfo(image, VARDATA_ANY(prefix), VARSIZE_ANY_EXHDR(prefix));
+	}
+	else
+		appendBinaryStringInfo(image, DatumGetPointer(value),
+							   type->len < 0 ? strlen(DatumGetCString(value)) : type->len);
+}
+
+/*
+ * dperm_sample(key, every, VARIADIC columns): is a row in a sample of about
+ * 1/every of all rows? It looks only at bytes, so that it is immutable for any
+ * type of column: only immutable functions are sent to foreign servers.
+ */
+Datum
+dperm_sample(PG_FUNCTION_ARGS)
+{
+	const DpermStored *types = argument_types(fcinfo);
+	StringInfoData image;
+
+	initStringInfo(&image);
+	for (int i = 2; i < PG_NARGS(); i++)
+	{
+		appendStringInfoChar(&image, PG_ARGISNULL(i) ? 'n' : 'v');
+		if (!PG_ARGISNULL(i))
+			append_image(&image, PG_GETARG_DATUM(i), &types[i]);
+	}
+	PG_RETURN_BOOL(portion_of(fcinfo, image.data, image.len) == 0);
+}
