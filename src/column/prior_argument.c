@@ -1,5 +1,9 @@
 /*
  * prior_argument.c: the prior of a training, and whether the training fits it.
+ *
+ * Weights mean the same in both only if rows are encoded in the same way. So
+ * the training has the columns, the domains and the kernel of the prior, and
+ * arguments that contradict it are errors, before a row is read.
  */
 #include "postgres.h"
 
@@ -14,14 +18,6 @@
 #include "column/model_type.h"
 #include "core/base/limits.h"
 #include "core/model/prior.h"
-
-/* Append a member that is a text. */
-static void
-append_member(StringInfo out, const char *key, DpermText text)
-{
-	appendStringInfo(out, "\"%s\": ", key);
-	escape_json(out, pnstrdup(text.bytes, text.len));
-}
 
 /* Is a model private, and are all priors behind it? */
 static bool
@@ -53,13 +49,13 @@ describe_prior(const DpermModel *prior, double norm)
 					 dperm_claim_unit_name(claim->unit));
 	if (prior->source.len > 0)
 	{
-		appendStringInfoString(&out, ", ");
-		append_member(&out, "source", prior->source);
+		appendStringInfoString(&out, ", \"source\": ");
+		escape_json(&out, pnstrdup(prior->source.bytes, prior->source.len));
 	}
 	if (prior->entry > 0)
 	{
-		appendStringInfoString(&out, ", \"ledger\": {");
-		append_member(&out, "budget", prior->budget);
+		appendStringInfoString(&out, ", \"ledger\": {\"budget\": ");
+		escape_json(&out, pnstrdup(prior->budget.bytes, prior->budget.len));
 		appendStringInfo(&out, ", \"entry\": " INT64_FORMAT "}", prior->entry);
 	}
 	appendStringInfoChar(&out, '}');
@@ -85,30 +81,18 @@ terminate_names(DpermModel *prior)
 						 "dp_linreg_train.")));
 }
 
-/* The weights of a prior may be anything: it may have come as text. */
-static double
-check_weights(const DpermModel *prior)
-{
-	double		norm = dperm_prior_norm(prior->weights, dperm_model_weights(prior));
-
-	if (!(norm <= DPERM_PRIOR_NORM_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the weights of prior are too large"),
-				 errdetail("Their norm is above %g.", DPERM_PRIOR_NORM_MAX),
-				 errhint("Train the prior with a larger lambda.")));
-	return norm;
-}
-
-/* Set the prior of a training. */
+/*
+ * Set the prior of a training if the call has one; raises an error for one that
+ * no training of this learner can have. dperm_options_settle() must follow.
+ */
 void
 dperm_prior_argument_read(FunctionCallInfo fcinfo, DpermOptions *options)
 {
 	DpermModel *prior;
 	DpermLearner learner;
 	DpermPrior	checked;
+	DpermText	text;
 	Datum		value;
-	char	   *text;
 
 	if (!dperm_arguments_get(fcinfo, "prior", InvalidOid, &value))
 		return;
@@ -121,66 +105,71 @@ dperm_prior_argument_read(FunctionCallInfo fcinfo, DpermOptions *options)
 						dperm_loss_learner_name(options->learner)),
 				 errhint("The weights of one say nothing about those of the other.")));
 	terminate_names(prior);
-	options->prior_norm = check_weights(prior);
-	text = describe_prior(prior, options->prior_norm);
-	if (strlen(text) > DPERM_PRIOR_MAX ||
-		dperm_prior_read(&(DpermText) {text, (int) strlen(text)}, &checked) != NULL)
+	options->prior_norm = dperm_prior_norm(prior->weights, dperm_model_weights(prior));
+	/* the weights may be anything: the model may have come as text */
+	if (!(options->prior_norm <= DPERM_PRIOR_NORM_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the weights of prior are too large"),
+				 errdetail("Their norm is above %g.", DPERM_PRIOR_NORM_MAX),
+				 errhint("Train the prior with a larger lambda.")));
+	options->prior_text = describe_prior(prior, options->prior_norm);
+	text = (DpermText) {options->prior_text, (int) strlen(options->prior_text)};
+	if (text.len > DPERM_PRIOR_MAX || dperm_prior_read(&text, &checked) != NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("prior cannot be named in a model"),
 				 errdetail("The names of its source and budget are too long.")));
-	options->prior_text = text;
 	options->prior = prior;
 }
 
-/* Does a prior have a feature of this name? */
-static bool
-has_feature(const DpermModel *prior, const char *name)
-{
-	for (int i = 0; i < prior->encoder.block_count; i++)
-		if (strcmp(prior->encoder.blocks[i].column.bytes, name) == 0)
-			return true;
-	return false;
-}
-
-/* Is a name in a list? */
-static bool
-is_named(const char *name, char **list, int count)
+/* The first of some names that is not among others, or NULL. */
+static const char *
+first_missing(char **names, int count, char **others, int other_count)
 {
 	for (int i = 0; i < count; i++)
-		if (strcmp(list[i], name) == 0)
-			return true;
-	return false;
+	{
+		int			j = 0;
+
+		while (j < other_count && strcmp(names[i], others[j]) != 0)
+			j++;
+		if (j == other_count)
+			return names[i];
+	}
+	return NULL;
 }
 
-/* Raise an error if label or features are not those of the prior. */
+/*
+ * Raise an error if label or features are not those of the prior; without
+ * features, they are.
+ */
 void
 dperm_prior_argument_check_names(const DpermModel *prior, const char *label, char **features,
 								 int count)
 {
-	char	   *own = pnstrdup(prior->label.bytes, prior->label.len);
+	char	   *own_label = pnstrdup(prior->label.bytes, prior->label.len);
+	int			own_count = prior->encoder.block_count;
+	char	  **own = palloc(sizeof(char *) * own_count);
+	const char *added;
+	const char *left_out;
 
-	if (strcmp(own, label) != 0)
+	if (strcmp(own_label, label) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" differs from that of the prior", label),
-				 prior->label.len > 0 ? errdetail("The label of the prior is \"%s\".", own) :
+				 prior->label.len > 0 ? errdetail("The label of the prior is \"%s\".", own_label) :
 										errdetail("The label of the prior is an expression.")));
-	for (int i = 0; i < count; i++)
-		if (!has_feature(prior, features[i]))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("features differ from those of the prior"),
-					 errdetail("Column \"%s\" is not a feature of the prior.", features[i]),
-					 errhint("Use NULL for the features of the prior.")));
-	for (int i = 0; count > 0 && i < prior->encoder.block_count; i++)
-		if (!is_named(prior->encoder.blocks[i].column.bytes, features, count))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("features differ from those of the prior"),
-					 errdetail("Column \"%s\" is a feature of the prior.",
-							   prior->encoder.blocks[i].column.bytes),
-					 errhint("Use NULL for the features of the prior.")));
+	for (int i = 0; i < own_count; i++)
+		own[i] = (char *) prior->encoder.blocks[i].column.bytes;
+	added = first_missing(features, count, own, own_count);
+	left_out = first_missing(own, own_count, features, count);
+	if (count > 0 && (added || left_out))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("features differ from those of the prior"),
+				 added ? errdetail("Column \"%s\" is not a feature of the prior.", added) :
+						 errdetail("Column \"%s\" is a feature of the prior.", left_out),
+				 errhint("Use NULL for the features of the prior.")));
 }
 
 /* Are the knots of two numbers, or of their elements, at the same positions? */
@@ -193,35 +182,28 @@ same_knots(const DpermBlock *a, const DpermBlock *b)
 		   (a->knots == NULL || memcmp(a->knots, b->knots, sizeof(double) * count) == 0);
 }
 
-/* What the caller specified differently for a column, or NULL. */
-static const char *
-difference(const DpermOptions *options, const DpermColumn *column, const DpermBlock *block)
-{
-	bool		linear = options->kernel.kind == DPERM_KERNEL_LINEAR;
-	const char *fault = NULL;
-
-	if (dperm_column_given(column))
-	{
-		fault = dperm_domains_fault(block, &column->block);
-		if (fault == NULL)
-			fault = dperm_domains_fault(&column->block, block);
-		if (fault == NULL && linear && column->knotted && !same_knots(&column->block, block))
-			fault = "list of knots";
-	}
-	if (fault == NULL && linear && dperm_block_is_number(block) && options->knots > 0 &&
-		!(dperm_column_given(column) && column->knotted) &&
-		(options->knots != block->count || block->knots))
-		fault = "number of knots";
-	return fault;
-}
-
-/* Raise an error if the caller specified another domain. */
+/*
+ * Raise an error if the caller specified another domain for a column than the
+ * prior has, or another number of knots.
+ */
 void
 dperm_prior_argument_check_block(const DpermOptions *options, const DpermColumn *column,
 								 const DpermBlock *block)
 {
-	const char *fault = difference(options, column, block);
+	bool		given = dperm_column_given(column);
+	bool		knotted = given && column->knotted;
+	const char *fault = given ? dperm_domains_fault(block, &column->block) : NULL;
 
+	if (given && fault == NULL)
+		fault = dperm_domains_fault(&column->block, block);
+	if (fault == NULL && options->kernel.kind == DPERM_KERNEL_LINEAR)
+	{
+		if (knotted && !same_knots(&column->block, block))
+			fault = "list of knots";
+		else if (!knotted && dperm_block_is_number(block) && options->knots > 0 &&
+				 (options->knots != block->count || block->knots))
+			fault = "number of knots";
+	}
 	if (fault)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
