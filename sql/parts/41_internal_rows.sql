@@ -33,7 +33,7 @@ COMMENT ON FUNCTION dperm.dperm_portion(bytea, integer, oid, tid) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its physical location';
 
 CREATE FUNCTION dperm.dperm_portion(key bytea, portions integer, identity text) RETURNS integer
-	AS 'MODULE_PATHNAME', 'dperm_portion_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dperm_portion_identity' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dperm.dperm_portion(bytea, integer, text) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its identity';
 

@@ -110,12 +110,7 @@ CREATE FUNCTION dperm.dperm_sample(key bytea, every integer, VARIADIC columns "a
 COMMENT ON FUNCTION dperm.dperm_sample(bytea, integer, VARIADIC "any") IS
 	'internal to training: is a row in a sample, by a keyed hash of its contents?';
 
-CREATE FUNCTION dperm.dperm_portion(key bytea, portions integer, identity bigint) RETURNS integer
-	AS 'MODULE_PATHNAME', 'dperm_portion_bigint' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_portion(bytea, integer, bigint) IS
-	'internal to tuning: the portion of a row, by a keyed hash of its identity';
-
-CREATE FUNCTION dperm.dperm_portion(key bytea, portions integer, identity uuid) RETURNS integer
-	AS 'MODULE_PATHNAME', 'dperm_portion_uuid' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_portion(bytea, integer, uuid) IS
+CREATE FUNCTION dperm.dperm_portion(key bytea, portions integer, identity bytea) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dperm_portion_identity' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dperm.dperm_portion(bytea, integer, bytea) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its identity';

@@ -126,8 +126,7 @@ GRANT EXECUTE ON ROUTINE
 	dperm.dperm_label_number("any"),
 	dperm.dperm_portion(bytea, integer, oid, tid),
 	dperm.dperm_portion(bytea, integer, text),
-	dperm.dperm_portion(bytea, integer, bigint),
-	dperm.dperm_portion(bytea, integer, uuid),
+	dperm.dperm_portion(bytea, integer, bytea),
 	dperm.dperm_row(VARIADIC "any"),
 	dperm.dperm_row_plain(VARIADIC "any"),
 	dperm.dperm_sample(bytea, integer, VARIADIC "any")

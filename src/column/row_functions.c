@@ -19,11 +19,9 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
-#include "port/pg_bswap.h"
 #include "storage/itemptr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/uuid.h"
 
 #include "column/reader.h"
 #include "core/privacy/portion.h"
@@ -33,9 +31,7 @@ PG_FUNCTION_INFO_V1(dperm_bounded);
 PG_FUNCTION_INFO_V1(dperm_row);
 PG_FUNCTION_INFO_V1(dperm_row_plain);
 PG_FUNCTION_INFO_V1(dperm_portion_place);
-PG_FUNCTION_INFO_V1(dperm_portion_text);
-PG_FUNCTION_INFO_V1(dperm_portion_bigint);
-PG_FUNCTION_INFO_V1(dperm_portion_uuid);
+PG_FUNCTION_INFO_V1(dperm_portion_identity);
 PG_FUNCTION_INFO_V1(dperm_sample);
 
 /* How many bytes of a value decide whether its row is in a sample. */
@@ -180,32 +176,17 @@ dperm_portion_place(PG_FUNCTION_ARGS)
 }
 
 /*
- * dperm_portion(key, portions, identity): by a column. Rows without an identity
- * share a portion, whatever the type.
+ * dperm_portion(key, portions, identity): by a text or bytes. Rows without an
+ * identity share a portion.
  */
 Datum
-dperm_portion_text(PG_FUNCTION_ARGS)
+dperm_portion_identity(PG_FUNCTION_ARGS)
 {
-	text	   *identity = PG_ARGISNULL(2) ? cstring_to_text("") : PG_GETARG_TEXT_PP(2);
+	struct varlena *identity = PG_ARGISNULL(2) ? NULL : PG_GETARG_VARLENA_PP(2);
 
-	PG_RETURN_INT32(portion_of(fcinfo, VARDATA_ANY(identity), VARSIZE_ANY_EXHDR(identity)));
-}
-
-/* The same by an integer, independent of the byte order of the server. */
-Datum
-dperm_portion_bigint(PG_FUNCTION_ARGS)
-{
-	uint64		identity = PG_ARGISNULL(2) ? 0 : pg_hton64((uint64) PG_GETARG_INT64(2));
-
-	PG_RETURN_INT32(portion_of(fcinfo, &identity, PG_ARGISNULL(2) ? 0 : sizeof(identity)));
-}
-
-/* The same by a UUID. */
-Datum
-dperm_portion_uuid(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(PG_ARGISNULL(2) ? portion_of(fcinfo, "", 0) :
-					portion_of(fcinfo, PG_GETARG_UUID_P(2)->data, UUID_LEN));
+	PG_RETURN_INT32(identity ?
+		portion_of(fcinfo, VARDATA_ANY(identity), VARSIZE_ANY_EXHDR(identity)) :
+		portion_of(fcinfo, "", 0));
 }
 
 /* Append the first bytes of a value, as stored in memory. */

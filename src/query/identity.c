@@ -265,8 +265,9 @@ is_key(Oid oid, Key key, bool with_children)
 }
 
 /*
- * What dperm_portion gets of a column. A text that fits into an index is short
- * enough to be read as a whole.
+ * What dperm_portion gets of a column: a text, or bytes that do not depend on
+ * the byte order of the server. A text that fits into an index is short enough
+ * to be read as a whole.
  */
 static char *
 column_identity(const DpermSource *source, AttrNumber number, const char *name)
@@ -282,9 +283,9 @@ column_identity(const DpermSource *source, AttrNumber number, const char *name)
 		case INT2OID:
 		case INT4OID:
 		case INT8OID:
-			return psprintf("t.%s::pg_catalog.int8", column);
+			return psprintf("pg_catalog.int8send(t.%s::pg_catalog.int8)", column);
 		case UUIDOID:
-			return psprintf("t.%s::pg_catalog.uuid", column);
+			return psprintf("pg_catalog.uuid_send(t.%s::pg_catalog.uuid)", column);
 		case BYTEAOID:
 			return psprintf("pg_catalog.encode(t.%s, 'hex')", column);
 		default:

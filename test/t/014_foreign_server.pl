@@ -246,9 +246,9 @@ $far->safe_psql('postgres', 'CREATE DATABASE forger');
 make_types($far, 'forger', 'red', 'green', 'blue', 'grey', 'violet');
 $far->safe_psql('forger', qq{
 	CREATE TABLE people AS $rows;
-	ALTER EXTENSION dperm DROP FUNCTION dperm.dperm_portion(bytea, integer, bigint);
-	DROP FUNCTION dperm.dperm_portion(bytea, integer, bigint);
-	CREATE FUNCTION dperm.dperm_portion(bytea, integer, bigint) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 100000000';
+	ALTER EXTENSION dperm DROP FUNCTION dperm.dperm_portion(bytea, integer, bytea);
+	DROP FUNCTION dperm.dperm_portion(bytea, integer, bytea);
+	CREATE FUNCTION dperm.dperm_portion(bytea, integer, bytea) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 100000000';
 	CREATE FUNCTION forged(s dperm.dperm_moments, r dperm.dperm_moments, y boolean, n integer, k integer) RETURNS dperm.dperm_moments LANGUAGE sql STABLE AS \$\$
 	  SELECT dperm.dperm_moments_step(s, translate(encode(overlay(dperm.dperm_moments_send(r) PLACING int8send(0) FROM 8 * 12 + 1), 'base64'), E'\\n', '')::dperm.dperm_moments, y, n, k) \$\$;
 	CREATE AGGREGATE dperm.dperm_moments_agg(dperm.dperm_moments, boolean, integer, integer) (SFUNC = forged, STYPE = dperm.dperm_moments);
