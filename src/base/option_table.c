@@ -13,7 +13,7 @@
 
 #include "base/arguments.h"
 #include "base/class_list.h"
-#include "base/option_table.h"
+#include "base/options.h"
 #include "core/base/limits.h"
 #include "core/encode/block.h"
 #include "core/loss/loss.h"

@@ -13,8 +13,7 @@
 #include "base/arguments.h"
 #include "base/host.h"
 #include "base/message.h"
-#include "base/option_table.h"
-#include "base/result_set.h"
+#include "base/options.h"
 #include "column/class_choice.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
@@ -459,7 +458,7 @@ run_evaluation(DpermCall *call)
 	Report		report = {.measure = measure};
 
 	count_with_noise(measure);
-	report.store = dperm_result_set_begin(call->fcinfo, &report.desc);
+	report.store = dperm_host_result_set(call->fcinfo, &report.desc);
 	if (sums_errors(measure))
 		put_errors(&report);
 	else if (class_count(measure) > 0)
@@ -541,7 +540,7 @@ run_curve(DpermCall *call)
 	Tuplestorestate *store;
 
 	count_with_noise(call->opened);
-	store = dperm_result_set_begin(call->fcinfo, &desc);
+	store = dperm_host_result_set(call->fcinfo, &desc);
 	put_curve(store, desc, call->opened);
 	return (Datum) 0;
 }
