@@ -159,31 +159,24 @@ dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *l
 											   MCXT_ALLOC_HUGE));
 }
 
-/* An empty result of the function's row type, to be filled with tuplestore_putvalues(). */
+/*
+ * An empty result of the function's row type, to be filled with
+ * tuplestore_putvalues(). All rows are in memory, some 30 MB at most: a worker
+ * reads them again in another transaction, and temp_file_limit must not cost
+ * what was paid for.
+ */
 Tuplestorestate *
 dperm_host_result_set(FunctionCallInfo fcinfo, TupleDesc *desc)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext caller;
 
-	if (result == NULL || !IsA(result, ReturnSetInfo) ||
-		!(result->allowedModes & SFRM_Materialize))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set"),
-				 errhint("Call it in FROM.")));
-	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
+	InitMaterializedSRF(fcinfo, 0);
 	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-
-	/*
-	 * all rows are in memory, some 30 MB at most: a worker reads them again in
-	 * another transaction, and temp_file_limit must not cost what was paid for
-	 */
-	result->returnMode = SFRM_Materialize;
+	tuplestore_end(result->setResult);	/* which has work_mem alone */
 	result->setResult = tuplestore_begin_heap(
 		(result->allowedModes & SFRM_Materialize_Random) != 0, false, RESULT_MEMORY);
-	result->setDesc = *desc = CreateTupleDescCopy(*desc);
 	MemoryContextSwitchTo(caller);
+	*desc = result->setDesc;
 	return result->setResult;
 }

@@ -31,7 +31,7 @@ dperm_options_init(DpermOptions *options, DpermLearner learner)
 	options->norm = 1;
 }
 
-/* Raise an error for options that exclude each other. */
+/* Raise an error for options. */
 static void
 refuse_if(bool refused, const char *message, const char *hint)
 {
@@ -139,13 +139,20 @@ may_be_sharp(const DpermOptions *options)
 		   options->analysis == DPERM_ANALYSIS_SHARP;
 }
 
-/* Raise an error for options that exclude each other. */
+/* Raise an error for what ranges do not say: single values, and options that exclude each other. */
 static void
 check_combinations(const DpermOptions *options)
 {
 	const DpermKernel *kernel = &options->kernel;
 	bool		linear = kernel->kind == DPERM_KERNEL_LINEAR;
+	const char *fault = dperm_loss_fault(options->loss);
 
+	refuse_if(options->delta == 1, "delta must be less than 1",
+			  "delta should be much smaller than 1 divided by the number of rows, or 0 for pure "
+			  "epsilon.");
+	refuse_if(fault != NULL, fault, "Omit h to use the default of the loss.");
+	refuse_if(kernel->features % 2 != 0, "kernel_features must be an even number",
+			  "More features approximate the kernel better but need more noise.");
 	refuse_if(options->labels.classes && options->labels.positive,
 			  "cannot specify both classes and positive",
 			  "positive is one of two classes; classes are several.");
@@ -308,27 +315,61 @@ may_follow(const DpermOptions *options, DpermNoiseLaw law)
 		   options->delta == 0 || (options->method < 0 && !options->gaussian_only);
 }
 
-/* The noise of an encoder: the least of what the laws that may be used need. */
+/*
+ * The setup of a mechanism and a law, with the default lambda if none was
+ * specified.
+ */
+static DpermSetup
+setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int dim,
+		 DpermNoisePlans noise, int64 rows)
+{
+	DpermSetup	setup = {
+		.loss = options->loss,
+		.method = method,
+		.analysis = options->analysis,
+		.neighbours = options->neighbours,
+		.unit = options->unit,
+		.epsilon = options->epsilon,
+		.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
+		.lambda = options->lambda,
+		.rows = rows,
+		.dim = dim * dperm_loss_blocks(options->loss),
+		.noise = method == DPERM_METHOD_OBJECTIVE ? noise.of[law] : NULL,
+		.slack = method == DPERM_METHOD_OBJECTIVE ? options->slack : 0,
+		.prior = options->prior != NULL,
+		.prior_norm = options->prior_norm
+	};
+
+	if (options->lambda < 0)
+	{
+		setup.lambda = dperm_calibrate_default_lambda(&setup);
+		if (options->scale > 0)
+			setup.lambda =
+				Min(Max(options->scale * setup.lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
+	}
+	return setup;
+}
+
+/*
+ * The noise of an encoder: the least of what the laws that may be used need. It
+ * does not depend on lambda or the number of rows.
+ */
 static double
 least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 {
 	DpermNoisePlans noise = dperm_options_noise(options, encoder, false);
+	DpermOptions any = *options;
 	double		least = INFINITY;
 
+	any.lambda = 0;
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
-	{
-		DpermSetup	setup = {
-			.loss = options->loss,
-			.neighbours = options->neighbours,
-			.epsilon = options->epsilon,
-			.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
-			.dim = dperm_encoder_dim(encoder) * dperm_loss_blocks(options->loss),
-			.noise = noise.of[law]
-		};
-
 		if (may_follow(options, (DpermNoiseLaw) law))
+		{
+			DpermSetup	setup = setup_of(&any, DPERM_METHOD_OBJECTIVE, (DpermNoiseLaw) law,
+										 dperm_encoder_dim(encoder), noise, 1);
+
 			least = Min(least, dperm_knots_rule_noise(&setup));
-	}
+		}
 	return least;
 }
 
@@ -375,41 +416,6 @@ dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 
 	DpermKnotsNoise noise = dperm_options_knots_noise(options, &encoder);
 
 	return dperm_options_bend(encoder, dperm_knots_rule(&noise, rows));
-}
-
-/*
- * The setup of a mechanism and a law, with the default lambda if none was
- * specified.
- */
-static DpermSetup
-setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int dim,
-		 DpermNoisePlans noise, int64 rows)
-{
-	DpermSetup	setup = {
-		.loss = options->loss,
-		.method = method,
-		.analysis = options->analysis,
-		.neighbours = options->neighbours,
-		.unit = options->unit,
-		.epsilon = options->epsilon,
-		.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
-		.lambda = options->lambda,
-		.rows = rows,
-		.dim = dim * dperm_loss_blocks(options->loss),
-		.noise = method == DPERM_METHOD_OBJECTIVE ? noise.of[law] : NULL,
-		.slack = method == DPERM_METHOD_OBJECTIVE ? options->slack : 0,
-		.prior = options->prior != NULL,
-		.prior_norm = options->prior_norm
-	};
-
-	if (options->lambda < 0)
-	{
-		setup.lambda = dperm_calibrate_default_lambda(&setup);
-		if (options->scale > 0)
-			setup.lambda =
-				Min(Max(options->scale * setup.lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
-	}
-	return setup;
 }
 
 /*

@@ -236,22 +236,17 @@ open_measure(DpermCall *call, Measure *measure)
 	DpermModel *model;
 	DpermSourceNames names = {.registration = call->registration, .reads = true};
 	List	   *tried = NIL;
-	Datum		value,
-				epsilon;
+	Datum		value;
 
 	value = dperm_arguments_required(fcinfo, "model", InvalidOid, EVALUATION_CALL);
-	epsilon = dperm_arguments_required(fcinfo, "epsilon", FLOAT8OID, EVALUATION_CALL);
+	(void) dperm_arguments_required(fcinfo, "epsilon", FLOAT8OID, EVALUATION_CALL);
 	model = dperm_model_type_open(value);
 	names.relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED);
 	measure->model = model;
 	check_model(fcinfo, measure);
 	model = measure->model;
 	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
-	dperm_option_table_set(&options, "epsilon", epsilon, false);
-	if (dperm_arguments_text(fcinfo, "neighbours"))
-		dperm_option_table_set(&options, "neighbours",
-							   CStringGetTextDatum(dperm_arguments_text(fcinfo, "neighbours")),
-							   false);
+	dperm_option_table_arguments(&options, fcinfo);
 	dperm_options_follow(&options, &model->encoder);
 	name_label(fcinfo, model, &names, &options);
 	dperm_options_settle(&options);
