@@ -3,8 +3,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/htup_details.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -31,41 +29,32 @@ typedef struct Signature
 	Oid		   *types;
 } Signature;
 
-/* Read the signature of a function. */
-static Signature *
-read_signature(Oid function)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Signature  *signature = palloc0(sizeof(*signature));
-	char	   *modes;
-	int			count;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	count = get_func_arg_info(tuple, &signature->types, &signature->names, &modes);
-	ReleaseSysCache(tuple);
-	if (signature->names == NULL)
-		elog(ERROR, "the arguments of function %u have no names", function);
-
-	/* OUT arguments come last */
-	while (signature->count < count &&
-		   (modes == NULL || modes[signature->count] == PROARGMODE_IN))
-		signature->count++;
-	return signature;
-}
-
 /* The signature of a call. */
 static const Signature *
 signature_of(FunctionCallInfo fcinfo)
 {
-	if (fcinfo->flinfo->fn_extra == NULL)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	Signature  *signature = fcinfo->flinfo->fn_extra;
+	MemoryContext caller;
+	HeapTuple	tuple;
+	char	   *modes;
+	int			count;
 
-		fcinfo->flinfo->fn_extra = read_signature(fcinfo->flinfo->fn_oid);
-		MemoryContextSwitchTo(caller);
-	}
-	return fcinfo->flinfo->fn_extra;
+	if (signature)
+		return signature;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);
+	caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	signature = palloc0(sizeof(*signature));
+	count = get_func_arg_info(tuple, &signature->types, &signature->names, &modes);
+	MemoryContextSwitchTo(caller);
+	ReleaseSysCache(tuple);
+
+	/* OUT arguments come last */
+	while (signature->count < count && signature->names &&
+		   (modes == NULL || modes[signature->count] == PROARGMODE_IN))
+		signature->count++;
+	return fcinfo->flinfo->fn_extra = signature;
 }
 
 /* The position of an argument, -1 if it is NULL or not declared. */
@@ -146,17 +135,9 @@ text_of(Datum value, Oid type)
 	return OidOutputFunctionCall(output, value);
 }
 
-/* Is the text form of a value JSON? An infinite number's is not. */
-static bool
-is_json(Datum value, Oid type)
-{
-	return type == FLOAT8OID ? isfinite(DatumGetFloat8(value)) :
-							   type == INT4OID || type == INT8OID || type == JSONBOID;
-}
-
 /*
  * The arguments that are not NULL as an object, but for those of some names. A
- * value whose text has more bytes than limit is cut.
+ * value whose text has more bytes than limit is cut. Numbers are finite.
  */
 Jsonb *
 dperm_arguments_json(FunctionCallInfo fcinfo, const char *const *except, int count, int limit)
@@ -167,15 +148,17 @@ dperm_arguments_json(FunctionCallInfo fcinfo, const char *const *except, int cou
 	initStringInfo(&json);
 	for (int i = 0; i < Min(signature->count, PG_NARGS()); i++)
 	{
+		Oid			type = signature->types[i];
 		char	   *text;
 
 		if (PG_ARGISNULL(i) || dperm_find_name(except, count, signature->names[i]) >= 0)
 			continue;
-		text = text_of(PG_GETARG_DATUM(i), signature->types[i]);
+		text = text_of(PG_GETARG_DATUM(i), type);
 		appendStringInfoChar(&json, json.len == 0 ? '{' : ',');
 		escape_json(&json, signature->names[i]);
 		appendStringInfoChar(&json, ':');
-		if (strlen(text) <= (size_t) limit && is_json(PG_GETARG_DATUM(i), signature->types[i]))
+		if (strlen(text) <= (size_t) limit &&
+			(type == FLOAT8OID || type == INT4OID || type == INT8OID || type == JSONBOID))
 			appendStringInfoString(&json, text);
 		else
 			escape_json(&json, dperm_message_clip(text, limit));
@@ -184,33 +167,43 @@ dperm_arguments_json(FunctionCallInfo fcinfo, const char *const *except, int cou
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
 }
 
-/* Is this a type of strings? */
-static bool
-is_string_type(Oid type)
+/*
+ * The names in an argument of any type, by its text form: a single name, or an
+ * array, as is what is in braces; so the literal '{x}' means the same either way.
+ * NULL if the argument is NULL.
+ */
+char **
+dperm_arguments_names(FunctionCallInfo fcinfo, const char *name, int *count)
 {
-	char		category;
-	bool		preferred;
-
-	get_type_category_preferred(getBaseType(type), &category, &preferred);
-	return category == TYPCATEGORY_STRING;
-}
-
-/* The elements of an array in its text form, which has at least one. */
-static char **
-array_names(const char *argument, char *form, int *count)
-{
-	Datum		array = OidInputFunctionCall(F_ARRAY_IN, form, TEXTOID, -1);
+	int			at = find_argument(fcinfo, name);
+	Oid			type;
+	Datum		array;
 	Datum	   *names;
 	bool	   *nulls;
+	char	   *form;
 	char	  **result;
 
+	*count = 0;
+	if (at < 0)
+		return NULL;
+	type = get_fn_expr_argtype(fcinfo->flinfo, at);
+	form = text_of(PG_GETARG_DATUM(at), type);
+	if (!OidIsValid(get_base_element_type(type)) &&
+		(form[0] != '{' || form[strlen(form) - 1] != '}'))
+	{
+		*count = 1;
+		result = palloc(sizeof(char *));
+		*result = form;
+		return result;
+	}
+	array = OidInputFunctionCall(F_ARRAY_IN, form, TEXTOID, -1);
 	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &names, &nulls,
 					  count);
 	if (*count == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s must name at least one column", argument),
-				 strcmp(argument, "features") != 0 ? 0 :
+				 errmsg("%s must name at least one column", name),
+				 strcmp(name, "features") != 0 ? 0 :
 				 errhint("Use NULL for all columns that have a domain.")));
 	result = palloc(sizeof(char *) * *count);
 	for (int i = 0; i < *count; i++)
@@ -218,45 +211,8 @@ array_names(const char *argument, char *form, int *count)
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s must not contain nulls", argument)));
+					 errmsg("%s must not contain nulls", name)));
 		result[i] = TextDatumGetCString(names[i]);
 	}
 	return result;
-}
-
-/*
- * The names in an argument of any type that is a string or an array of strings.
- * A string in braces is read as an array, so that the literal '{x}' means the
- * same either way. NULL if the argument is NULL.
- */
-char **
-dperm_arguments_names(FunctionCallInfo fcinfo, const char *name, int *count)
-{
-	int			at = find_argument(fcinfo, name);
-	Oid			type;
-	Oid			element;
-	char	   *text;
-	char	  **single;
-
-	*count = 0;
-	if (at < 0)
-		return NULL;
-	type = get_fn_expr_argtype(fcinfo->flinfo, at);
-	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of argument \"%s\"", name);
-	element = get_base_element_type(type);
-	if (!is_string_type(OidIsValid(element) ? element : type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("%s cannot be of type %s", name, format_type_be(type)),
-				 errhint("Name one column, as in %s => 'x', or several, as in %s => ARRAY['a', "
-						 "'b'].",
-						 name, name)));
-	text = text_of(PG_GETARG_DATUM(at), type);
-	if (OidIsValid(element) || (text[0] == '{' && text[strlen(text) - 1] == '}'))
-		return array_names(name, text, count);
-	single = palloc(sizeof(char *));
-	*single = text;
-	*count = 1;
-	return single;
 }

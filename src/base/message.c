@@ -73,13 +73,6 @@ dperm_message_tell_waiting(void)
 	}
 }
 
-/* A copy of a text that may be NULL. */
-static char *
-copy_of(const char *text)
-{
-	return text ? pstrdup(text) : NULL;
-}
-
 /*
  * Send a notice or a warning that depends only on arguments, the catalog and the
  * number of units. detail and hint may be NULL. Unless all messages are sent, it
@@ -94,7 +87,9 @@ dperm_message_tell(int level, const char *message, const char *detail, const cha
 	if (allowed != DPERM_MESSAGES_ALL)
 		MemoryContextSwitchTo(TopMemoryContext);
 	notice = palloc(sizeof(*notice));
-	*notice = (Notice) {level, copy_of(message), copy_of(detail), copy_of(hint)};
+	*notice = (Notice) {
+		level, pstrdup(message), detail ? pstrdup(detail) : NULL, hint ? pstrdup(hint) : NULL
+	};
 	waiting = lappend(waiting, notice);
 	MemoryContextSwitchTo(caller);
 	if (allowed == DPERM_MESSAGES_ALL)

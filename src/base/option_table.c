@@ -38,7 +38,7 @@ typedef struct Option
 	double		least;
 	double		most;
 	const char *also;			/* a number that is valid, too; or NULL */
-	const char *(*word) (int number);	/* the word with a number; it may be NULL */
+	const char *(*word) (int number);	/* the word with a number */
 
 	size_t		given;			/* where it is noted that there is a value; 0: nowhere */
 	int			learners;		/* any of 1 << DpermLearner; 0: all */
@@ -65,13 +65,6 @@ static const char *
 noise_word(int number)
 {
 	return number == DPERM_NOISE_SHAPED ? "shaped" : "ball";
-}
-
-/* Only support vector machines have a choice of losses. */
-static const char *
-loss_word(int number)
-{
-	return dperm_loss_entry(number)->learner == DPERM_LEARNER_SVM ? dperm_loss_name(number) : NULL;
 }
 
 /*
@@ -116,7 +109,7 @@ static const Option table[] = {
 	{"kernel_seed", INT8OID, AT(kernel.seed), OPTION,
 	"A seed is any number of type bigint.", .given = AT(has_seed)},
 	{"loss", TEXTOID, AT(loss.kind), OPTION, NULL,
-	0, DPERM_LOSS_COUNT - 1, .word = loss_word, .learners = SVM},
+	DPERM_LOSS_HUBER, DPERM_LOSS_SMOOTH_HINGE, .word = dperm_loss_name, .learners = SVM},
 	{"h", FLOAT8OID, AT(loss.h), OPTION, NULL,
 	.learners = SVM | LINREG},
 
@@ -190,13 +183,12 @@ store_word(const Option *option, const char *text, void *at)
 	{
 		const char *word = option->word(number);
 
-		if (word && strcmp(word, text) == 0)
+		if (strcmp(word, text) == 0)
 		{
 			memcpy(at, &number, sizeof(int));
 			return;
 		}
-		if (word)
-			valid = lappend(valid, psprintf("'%s'", word));
+		valid = lappend(valid, psprintf("'%s'", word));
 	}
 	refuse(option, psprintf("unknown %s \"%s\"", option->name, text),
 		   psprintf("Use %s.", in_words(valid, " or ")));

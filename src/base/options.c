@@ -173,25 +173,6 @@ check_combinations(const DpermOptions *options)
 			  "The analysis of the paper supports only pure epsilon.");
 }
 
-/* Some mechanisms raise lambda themselves as far as necessary; the others cannot. */
-static void
-check_lambda(const DpermOptions *options)
-{
-	DpermSetup	setup = {.lambda = options->lambda};
-	bool		noiseless = isinf(options->epsilon);
-
-	if (options->lambda < 0 || options->lambda >= DPERM_LAMBDA_MIN)
-		return;
-	if (noiseless || (options->method >= 0 &&
-					  dperm_mechanism_entry(options->method)->check(&setup) != NULL))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("lambda must be at least %g %s%s", DPERM_LAMBDA_MIN,
-						noiseless ? "when epsilon is infinite" : "for ",
-						noiseless ? "" : dperm_mechanism_description(options->method)),
-				 errhint("Omit lambda to use a default that does not depend on the data.")));
-}
-
 /* Fill in the defaults that depend on other options, and reject invalid combinations. */
 void
 dperm_options_settle(DpermOptions *options)
@@ -202,7 +183,6 @@ dperm_options_settle(DpermOptions *options)
 	if (options->prior)
 		settle_prior(options);
 	check_combinations(options);
-	check_lambda(options);
 	options->loss = dperm_options_loss(options, &options->labels);
 	linear = kernel->kind == DPERM_KERNEL_LINEAR;
 	if (!linear && kernel->gamma == 0)
@@ -252,19 +232,27 @@ dperm_options_encoder(const DpermOptions *options, const DpermBlock *blocks, int
 	return dperm_host_check_encoder(encoder);
 }
 
-/* Can the noise be shaped? Without noise there is no shape. */
-static bool
-takes_shape(const DpermOptions *options)
-{
-	return options->noise != DPERM_NOISE_BALL && may_be_sharp(options) && !isinf(options->epsilon);
-}
-
-/* Plan the noise for shapes, for each law that may be used. */
-static DpermNoisePlans
-plan_noise(const DpermOptions *options, const DpermShape *shapes, int count)
+/*
+ * The shape of the noise for the rows of an encoder, in the order of the model
+ * or with codes last, for each law that may be used. For vectors that an inner
+ * encoder has produced, by its shapes, unless a kernel changes them.
+ */
+DpermNoisePlans
+dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
+						   const DpermEncoder *encoder, bool codes_last)
 {
 	DpermNoisePlans plans = {{NULL}};
+	DpermShape *shapes;
+	int			count;
 
+	/* without noise there is no shape */
+	if (options->noise == DPERM_NOISE_BALL || !may_be_sharp(options) || isinf(options->epsilon))
+		return plans;
+	if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
+		inner = NULL;
+	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner ? inner : encoder) + 1));
+	count = inner ? dperm_shape_list_within(inner, encoder, shapes) :
+		dperm_shape_list(encoder, codes_last, shapes);
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
 		if (law == DPERM_LAW_NORM || options->delta > 0)
 		{
@@ -276,35 +264,10 @@ plan_noise(const DpermOptions *options, const DpermShape *shapes, int count)
 	return plans;
 }
 
-/*
- * The shape of the noise for the rows of an encoder, in the order of the model
- * or with codes last.
- */
 DpermNoisePlans
 dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last)
 {
-	DpermShape *shapes;
-
-	if (!takes_shape(options))
-		return (DpermNoisePlans) {{NULL}};
-	shapes = palloc(sizeof(DpermShape) * dperm_shape_most(encoder));
-	return plan_noise(options, shapes, dperm_shape_list(encoder, codes_last, shapes));
-}
-
-/*
- * The noise for vectors that another encoder has produced, by its shapes. A
- * kernel would change them.
- */
-DpermNoisePlans
-dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
-						   const DpermEncoder *encoder)
-{
-	DpermShape *shapes;
-
-	if (!takes_shape(options) || encoder->kernel.kind != DPERM_KERNEL_LINEAR)
-		return dperm_options_noise(options, encoder, false);
-	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner) + 1));
-	return plan_noise(options, shapes, dperm_shape_list_within(inner, encoder, shapes));
+	return dperm_options_noise_within(options, NULL, encoder, codes_last);
 }
 
 /* May noise of a law be used? */

@@ -102,7 +102,7 @@ extern DpermNoisePlans
 dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last);
 extern DpermNoisePlans
 dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
-						   const DpermEncoder *encoder);
+						   const DpermEncoder *encoder, bool codes_last);
 extern DpermEncoder dperm_options_bend(DpermEncoder encoder, int knots);
 extern DpermKnotsNoise
 dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder);

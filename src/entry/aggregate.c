@@ -239,7 +239,8 @@ init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
 	{
 		state->shapes = palloc(sizeof(DpermShape) * dperm_shape_most(made_by));
 		state->shape_count = dperm_shape_list(made_by, false, state->shapes);
-		state->noise = dperm_options_noise_within(&state->options, made_by, &state->encoder);
+		state->noise = dperm_options_noise_within(&state->options, made_by, &state->encoder,
+												  false);
 	}
 	else
 		state->noise = dperm_options_noise(&state->options, &state->encoder, false);
