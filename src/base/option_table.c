@@ -172,13 +172,21 @@ store_number(const Option *option, double number, void *at)
 		*(double *) at = number + 0.0;	/* no negative zero */
 }
 
-/* Store the number of a word, or raise an error that lists the valid words. */
+/*
+ * Store a text or, if the option is one of some words, its number; raises an
+ * error that lists the words.
+ */
 static void
-store_word(const Option *option, const char *text, void *at)
+store_text(const Option *option, const char *text, void *at)
 {
 	List	   *valid = NIL;
 
 	StaticAssertStmt(sizeof(DpermKernelKind) == sizeof(int), "words are stored as int");
+	if (option->word == NULL)
+	{
+		*(const char **) at = text;
+		return;
+	}
 	for (int number = (int) option->least; number <= (int) option->most; number++)
 	{
 		const char *word = option->word(number);
@@ -192,16 +200,6 @@ store_word(const Option *option, const char *text, void *at)
 	}
 	refuse(option, psprintf("unknown %s \"%s\"", option->name, text),
 		   psprintf("Use %s.", in_words(valid, " or ")));
-}
-
-/* Store a text, or the number of a word. */
-static void
-store_text(const Option *option, const char *text, void *at)
-{
-	if (option->word)
-		store_word(option, text, at);
-	else
-		*(const char **) at = text;
 }
 
 /* The option with a name, NULL if there is none. */
