@@ -233,6 +233,7 @@ lint:
 		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short $(here)/test/mutants/run; do bash -n $$f || exit 1; done
 	@perl -c $(here)/script/check-readme
 	@$(here)/script/check-names $(here)
+	@$(here)/script/check-errors $(here) $(shell $(PG_CONFIG) --includedir-server)/utils/errcodes.h
 	@$(here)/script/check-figures $(here) $(MEASURED)
 	@! command -v python3 >/dev/null || python3 -c 'import sys; [compile(open(f).read(), f, "exec") for f in sys.argv[1:]]' \
 		$(wildcard $(here)/test/*/*.py $(here)/docs/examples/*.py) $(here)/test/bench/compare $(here)/test/compare/run $(here)/test/export/check

@@ -1,9 +1,15 @@
 /*
- * host.c: services of the server for the core.
+ * host.c: services of the server for the core, results of several rows, and the
+ * settings of dperm.
  */
 #include "postgres.h"
 
+#include <limits.h>
+
+#include "funcapi.h"
 #include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 
 #include "base/host.h"
@@ -11,6 +17,48 @@
 #include "core/base/limits.h"
 #include "core/encode/fourier.h"
 #include "core/mechanism/calibrate.h"
+
+/* The memory for a result in kB: more than any function of ours returns. */
+#define RESULT_MEMORY (64 * 1024)
+
+int			dperm_cache_memory = 256 * 1024;
+int			dperm_call_timeout;
+int			dperm_pull_memory = 16 * 1024;
+
+/* Define the settings when the library is loaded. */
+void
+dperm_host_settings(void)
+{
+	DefineCustomIntVariable("dperm.cache_memory",
+							"Sets the maximum memory that training uses to keep the rows it has "
+							"read.",
+							"If the rows do not fit, training keeps a smaller, rounded form of "
+							"them or of a sample in this memory or in 48 MB, whichever is more, "
+							"and reads the rows again in further passes: from the table or, if it "
+							"may be read only once, from a temporary file.",
+							&dperm_cache_memory,
+							256 * 1024, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("dperm.pull_memory",
+							"Sets the maximum size of rows that training fetches from other "
+							"servers.",
+							"The size is that of the rows in memory. If there are more rows, "
+							"passes run on the servers that have them, if possible.",
+							&dperm_pull_memory,
+							16 * 1024, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("dperm.call_timeout",
+							"Sets the maximum duration of a call on a protected relation.",
+							"A call that takes longer fails, but has been charged. 0 disables the "
+							"timeout.",
+							&dperm_call_timeout,
+							0, 0, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MS,
+							NULL, NULL, NULL);
+	MarkGUCPrefixReserved("dperm");
+}
 
 /* Let the server interrupt the core. */
 static void
@@ -28,28 +76,19 @@ dperm_host_random(void *arg, void *bytes, size_t count)
 	return pg_strong_random(bytes, count);
 }
 
-/* Raise the error for a status of the core. */
+/* Raise the error for a status of the core. Nothing in it depends on rows. */
 void
 dperm_host_check_status(DpermStatus status)
 {
-	switch (status)
-	{
-		case DPERM_OK:
-			return;
-		case DPERM_NO_ENTROPY:
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR),
-					 errmsg("could not generate random values")));
-			break;
-		case DPERM_NOT_CERTIFIED:
-		case DPERM_BAD_ARGUMENT:
-		case DPERM_BAD_FORMAT:
-			break;
-	}
-	elog(ERROR, "unexpected status %d", (int) status);
+	if (status == DPERM_NO_ENTROPY)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	if (status != DPERM_OK)
+		elog(ERROR, "unexpected status %d", (int) status);
 }
 
-/* Calibrate, or raise an error. */
+/* Calibrate, or raise an error for arguments that this number of units does not allow. */
 DpermCalibration
 dperm_host_calibrate(const DpermSetup *setup)
 {
@@ -63,13 +102,13 @@ dperm_host_calibrate(const DpermSetup *setup)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot train with these parameters: %s", why),
-				 strcmp(why, DPERM_LAMBDA_TOO_SMALL) == 0 ? errhint("Omit lambda to use the "
-				 	"default for this number of rows.") : 0));
+				 strcmp(why, DPERM_LAMBDA_TOO_SMALL) != 0 ? 0 :
+				 errhint("Omit lambda to use the default for this number of rows.")));
 	}
 	return calibration;
 }
 
-/* Check an encoder and return it, or raise an error. */
+/* An encoder, if it is valid and has not too many coordinates. */
 DpermEncoder
 dperm_host_check_encoder(DpermEncoder encoder)
 {
@@ -85,7 +124,10 @@ dperm_host_check_encoder(DpermEncoder encoder)
 	return encoder;
 }
 
-/* The frequencies of an encoder's kernel. */
+/*
+ * The frequencies of an encoder's kernel in the current context; NULL without a
+ * kernel.
+ */
 double *
 dperm_host_frequencies(const DpermEncoder *encoder)
 {
@@ -101,8 +143,8 @@ dperm_host_frequencies(const DpermEncoder *encoder)
 }
 
 /*
- * Make a feed for an encoder, sharing the frequencies of another feed if they
- * are the same.
+ * Make a feed for an encoder in the current context; if like is not NULL, what
+ * is the same is shared with it, so that it must live as long.
  */
 void
 dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like)
@@ -115,4 +157,26 @@ dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *l
 					MemoryContextAllocExtended(CurrentMemoryContext,
 											   sizeof(double) * Max(dperm_feed_room(encoder), 1),
 											   MCXT_ALLOC_HUGE));
+}
+
+/*
+ * An empty result of the function's row type, to be filled with
+ * tuplestore_putvalues(). All rows are in memory, some 30 MB at most: a worker
+ * reads them again in another transaction, and temp_file_limit must not cost
+ * what was paid for.
+ */
+Tuplestorestate *
+dperm_host_result_set(FunctionCallInfo fcinfo, TupleDesc *desc)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	MemoryContext caller;
+
+	InitMaterializedSRF(fcinfo, 0);
+	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
+	tuplestore_end(result->setResult);	/* which has work_mem alone */
+	result->setResult = tuplestore_begin_heap(
+		(result->allowedModes & SFRM_Materialize_Random) != 0, false, RESULT_MEMORY);
+	MemoryContextSwitchTo(caller);
+	*desc = result->setDesc;
+	return result->setResult;
 }

@@ -5,7 +5,8 @@
  * relation, and whose code runs. A clause that it has never heard of could hide
  * any of these, as GRAPH_TABLE does in PostgreSQL 19. So every query and
  * expression that comes from the catalog, the parser or the rewriter passes
- * here first, and what is not on the lists is refused, on all versions.
+ * here first, and what is not on the lists is refused, on all versions. They are
+ * queries that read, so clauses of INSERT, UPDATE and MERGE are not on them.
  */
 #include "postgres.h"
 
@@ -16,6 +17,17 @@
 
 #include "base/known_tree.h"
 
+/* Is a relation of a kind that is known? */
+bool
+dperm_known_tree_relation(char relkind)
+{
+	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE ||
+		   relkind == RELKIND_FOREIGN_TABLE || relkind == RELKIND_VIEW ||
+		   relkind == RELKIND_MATVIEW || relkind == RELKIND_SEQUENCE ||
+		   relkind == RELKIND_INDEX || relkind == RELKIND_PARTITIONED_INDEX ||
+		   relkind == RELKIND_TOASTVALUE || relkind == RELKIND_COMPOSITE_TYPE;
+}
+
 /* Is an entry of a range table of a kind that is known? */
 static bool
 is_known_entry(const RangeTblEntry *entry)
@@ -23,10 +35,7 @@ is_known_entry(const RangeTblEntry *entry)
 	switch (entry->rtekind)
 	{
 		case RTE_RELATION:
-			return dperm_known_tree_relation(entry->relkind);
 		case RTE_SUBQUERY:
-			/* what the rewriter has put in the place of a relation may have its kind */
-			return entry->relkind == '\0' || dperm_known_tree_relation(entry->relkind);
 		case RTE_JOIN:
 		case RTE_FUNCTION:
 		case RTE_TABLEFUNC:
@@ -35,10 +44,12 @@ is_known_entry(const RangeTblEntry *entry)
 #if PG_VERSION_NUM >= 180000
 		case RTE_GROUP:
 #endif
-			return true;
+			break;
 		default:
 			return false;
 	}
+	/* what the rewriter has put in the place of a relation may have its kind */
+	return entry->relkind == '\0' || dperm_known_tree_relation(entry->relkind);
 }
 
 /* Is a node, apart from a query and its range table, of a kind that is known? */
@@ -64,7 +75,6 @@ is_known_node(const Node *node)
 		case T_BoolExpr:
 		case T_SubLink:
 		case T_FieldSelect:
-		case T_FieldStore:
 		case T_RelabelType:
 		case T_CoerceViaIO:
 		case T_ArrayCoerceExpr:
@@ -84,7 +94,6 @@ is_known_node(const Node *node)
 		case T_BooleanTest:
 		case T_CoerceToDomain:
 		case T_CoerceToDomainValue:
-		case T_SetToDefault:
 #if PG_VERSION_NUM >= 160000
 		case T_JsonValueExpr:
 		case T_JsonConstructorExpr:
@@ -93,10 +102,6 @@ is_known_node(const Node *node)
 #if PG_VERSION_NUM >= 170000
 		case T_JsonExpr:
 		case T_JsonBehavior:
-		case T_MergeSupportFunc:
-#endif
-#if PG_VERSION_NUM >= 180000
-		case T_ReturningExpr:
 #endif
 			/* clauses */
 		case T_List:
@@ -112,10 +117,6 @@ is_known_node(const Node *node)
 		case T_RangeTblFunction:
 		case T_TableFunc:
 		case T_TableSampleClause:
-		case T_WithCheckOption:
-		case T_OnConflictExpr:
-		case T_InferenceElem:
-		case T_MergeAction:
 			return true;
 		default:
 			return false;
@@ -135,6 +136,7 @@ has_unknown(Node *node, void *context)
 	return !is_known_node(node) || expression_tree_walker(node, has_unknown, context);
 }
 
+/* Raise an error for a query or an expression of an object that contains anything else. */
 void
 dperm_known_tree_check(Node *tree, Oid class, Oid object)
 {
@@ -151,6 +153,7 @@ dperm_known_tree_check(Node *tree, Oid class, Oid object)
 					 "table.")));
 }
 
+/* Read one that the catalog stores as text, and check it. */
 Node *
 dperm_known_tree_read(const char *text, Oid class, Oid object)
 {
@@ -158,14 +161,4 @@ dperm_known_tree_read(const char *text, Oid class, Oid object)
 
 	dperm_known_tree_check(tree, class, object);
 	return tree;
-}
-
-bool
-dperm_known_tree_relation(char relkind)
-{
-	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE ||
-		   relkind == RELKIND_FOREIGN_TABLE || relkind == RELKIND_VIEW ||
-		   relkind == RELKIND_MATVIEW || relkind == RELKIND_SEQUENCE ||
-		   relkind == RELKIND_INDEX || relkind == RELKIND_PARTITIONED_INDEX ||
-		   relkind == RELKIND_TOASTVALUE || relkind == RELKIND_COMPOSITE_TYPE;
 }

@@ -33,71 +33,73 @@ dperm_message_allow(DpermMessages messages)
 	whereToSendOutput = public ? DestRemote : DestNone;
 }
 
+/* The next error may be passed on as it is. */
 void
 dperm_message_public(void)
 {
 	public = allowed != DPERM_MESSAGES_NONE;
 }
 
+/* Or not, as before. */
 void
 dperm_message_private(void)
 {
 	public = allowed == DPERM_MESSAGES_ALL;
 }
 
+/* May an error that was raised now be passed on as it is? */
 bool
 dperm_message_is_public(void)
 {
 	return public;
 }
 
-/* Send a notice. */
-static void
-send_notice(const Notice *notice)
-{
-	ereport(notice->level,
-			(errmsg("%s", notice->message),
-			 notice->detail ? errdetail("%s", notice->detail) : 0,
-			 notice->hint ? errhint("%s", notice->hint) : 0));
-}
-
-/* A copy of a text that may be NULL. */
-static char *
-copy_of(const char *text)
-{
-	return text ? pstrdup(text) : NULL;
-}
-
-void
-dperm_message_tell(int level, const char *message, const char *detail, const char *hint)
-{
-	Notice		notice = {level, (char *) message, (char *) detail, (char *) hint};
-	MemoryContext before;
-	Notice	   *copy;
-
-	if (allowed == DPERM_MESSAGES_ALL)
-	{
-		send_notice(&notice);
-		return;
-	}
-	before = MemoryContextSwitchTo(TopMemoryContext);
-	copy = palloc(sizeof(*copy));
-	*copy = (Notice) {level, copy_of(message), copy_of(detail), copy_of(hint)};
-	waiting = lappend(waiting, copy);
-	MemoryContextSwitchTo(before);
-}
-
+/* Send the notices that wait. */
 void
 dperm_message_tell_waiting(void)
 {
+	List	   *notices = waiting;
 	ListCell   *cell;
 
-	foreach(cell, waiting)
-		send_notice(lfirst(cell));
 	waiting = NIL;
+	foreach(cell, notices)
+	{
+		const Notice *notice = lfirst(cell);
+
+		ereport(notice->level,
+				(errmsg("%s", notice->message),
+				 notice->detail ? errdetail("%s", notice->detail) : 0,
+				 notice->hint ? errhint("%s", notice->hint) : 0));
+	}
 }
 
-/* The message of an error that a value has caused. */
+/*
+ * Send a notice or a warning that depends only on arguments, the catalog and the
+ * number of units. detail and hint may be NULL. Unless all messages are sent, it
+ * waits.
+ */
+void
+dperm_message_tell(int level, const char *message, const char *detail, const char *hint)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	Notice	   *notice;
+
+	if (allowed != DPERM_MESSAGES_ALL)
+		MemoryContextSwitchTo(TopMemoryContext);
+	notice = palloc(sizeof(*notice));
+	*notice = (Notice) {
+		level, pstrdup(message), detail ? pstrdup(detail) : NULL, hint ? pstrdup(hint) : NULL
+	};
+	waiting = lappend(waiting, notice);
+	MemoryContextSwitchTo(caller);
+	if (allowed == DPERM_MESSAGES_ALL)
+		dperm_message_tell_waiting();
+}
+
+/*
+ * In PG_CATCH, given the memory context of before: the message of an error that
+ * a value has caused, which ends here. Any other error is thrown on.
+ */
 char *
 dperm_message_data_error(MemoryContext context)
 {
@@ -111,6 +113,7 @@ dperm_message_data_error(MemoryContext context)
 	return error->message;
 }
 
+/* A text in at most so many bytes, of which the last ones are "..." if it is cut. */
 char *
 dperm_message_clip(const char *text, int bytes)
 {

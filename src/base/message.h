@@ -17,30 +17,13 @@ typedef enum DpermMessages
 } DpermMessages;
 
 extern void dperm_message_allow(DpermMessages messages);
-
-/* The next error may be passed on as it is; or not, as before. */
 extern void dperm_message_public(void);
 extern void dperm_message_private(void);
-
-/* May an error that was raised now be passed on as it is? */
 extern bool dperm_message_is_public(void);
-
-/*
- * Send a notice or a warning that depends only on arguments, the catalog and the
- * number of units. detail and hint may be NULL. Unless all messages are sent, it
- * waits for the second function.
- */
 extern void
 dperm_message_tell(int level, const char *message, const char *detail, const char *hint);
 extern void dperm_message_tell_waiting(void);
-
-/* A text in at most so many bytes, of which the last ones are "..." if it is cut. */
 extern char *dperm_message_clip(const char *text, int bytes);
-
-/*
- * In PG_CATCH, given the memory context of before: the message of an error that
- * a value has caused, which ends here. Any other error is thrown on.
- */
 extern char *dperm_message_data_error(MemoryContext context);
 
 #endif							/* DPERM_MESSAGE_H */

@@ -8,12 +8,13 @@
 
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
 #include "base/arguments.h"
 #include "base/class_list.h"
-#include "base/option_table.h"
+#include "base/options.h"
 #include "core/base/limits.h"
 #include "core/encode/block.h"
 #include "core/loss/loss.h"
@@ -33,13 +34,11 @@ typedef struct Option
 	int			places;			/* any of DpermOptionPlace */
 	const char *hint;			/* what it means; NULL for words, which are listed */
 
-	/* the range of a number, unless fault says it, or of the numbers of words */
+	/* the range of a number, if any, or of the numbers of words */
 	double		least;
 	double		most;
 	const char *also;			/* a number that is valid, too; or NULL */
-	const char *(*word) (int number);	/* the word with a number; it may be NULL */
-	/* what else is wrong with a value, once it is stored; or NULL */
-	const char *(*fault) (const DpermOptions *options);
+	const char *(*word) (int number);	/* the word with a number */
 
 	size_t		given;			/* where it is noted that there is a value; 0: nowhere */
 	int			learners;		/* any of 1 << DpermLearner; 0: all */
@@ -68,39 +67,6 @@ noise_word(int number)
 	return number == DPERM_NOISE_SHAPED ? "shaped" : "ball";
 }
 
-/* Only support vector machines have a choice of losses. */
-static const char *
-loss_word(int number)
-{
-	return dperm_loss_entry(number)->learner == DPERM_LEARNER_SVM ? dperm_loss_name(number) : NULL;
-}
-
-static const char *
-delta_fault(const DpermOptions *options)
-{
-	return options->delta == 1 ? "delta must be less than 1" : NULL;
-}
-
-static const char *
-bounds_fault(const DpermOptions *options)
-{
-	return dperm_block_are_bounds(options->labels.low, options->labels.high) ? NULL :
-		   "bounds must be between -1e300 and 1e300, and the lower one below the upper one";
-}
-
-/* The range of h depends on the loss. */
-static const char *
-h_fault(const DpermOptions *options)
-{
-	return dperm_loss_fault(options->loss);
-}
-
-static const char *
-kernel_features_fault(const DpermOptions *options)
-{
-	return options->kernel.features % 2 != 0 ? "kernel_features must be an even number" : NULL;
-}
-
 /*
  * The options: arguments, in the order of the SQL declarations; options of all
  * learners; and what only aggregates need, which have no domains. There is
@@ -116,7 +82,7 @@ static const Option table[] = {
 	.learners = LOGREG | SVM},
 	{"delta", FLOAT8OID, AT(delta), DPERM_PLACE_ARGUMENT | DPERM_PLACE_AGGREGATE,
 	"delta should be much smaller than 1 divided by the number of rows, or 0 for pure epsilon.",
-	DPERM_DELTA_MIN, 1, .also = "0", .fault = delta_fault},
+	DPERM_DELTA_MIN, 1, .also = "0"},
 	{"lambda", FLOAT8OID, AT(lambda), DPERM_PLACE_ARGUMENT | KEY,
 	"Omit lambda to use a default that does not depend on the data.",
 	0, DPERM_LAMBDA_MAX},
@@ -139,20 +105,19 @@ static const Option table[] = {
 	{"intercept", BOOLOID, AT(intercept), OPTION},
 	{"kernel_features", INT4OID, AT(kernel.features), OPTION,
 	"More features approximate the kernel better but need more noise.",
-	2, DPERM_DIM_MAX - 2, .fault = kernel_features_fault},
+	2, DPERM_DIM_MAX - 2},
 	{"kernel_seed", INT8OID, AT(kernel.seed), OPTION,
 	"A seed is any number of type bigint.", .given = AT(has_seed)},
 	{"loss", TEXTOID, AT(loss.kind), OPTION, NULL,
-	0, DPERM_LOSS_COUNT - 1, .word = loss_word, .learners = SVM},
-	{"h", FLOAT8OID, AT(loss.h), OPTION,
-	"Omit h to use the default of the loss.",
-	.fault = h_fault, .learners = SVM | LINREG},
+	DPERM_LOSS_HUBER, DPERM_LOSS_SMOOTH_HINGE, .word = dperm_loss_name, .learners = SVM},
+	{"h", FLOAT8OID, AT(loss.h), OPTION, NULL,
+	.learners = SVM | LINREG},
 
 	{"classes", TEXTARRAYOID, AT(labels), DPERM_PLACE_AGGREGATE, NULL,
 	.learners = LOGREG},
 	{"bounds", FLOAT8ARRAYOID, AT(labels.low), DPERM_PLACE_AGGREGATE,
 	"bounds is the public range of the label, as in '{\"bounds\": [0, 120]}'.",
-	.fault = bounds_fault, .learners = LINREG},
+	.learners = LINREG},
 	{"norm", FLOAT8OID, AT(norm), DPERM_PLACE_AGGREGATE,
 	"norm is a public bound on the norm of the vectors; larger vectors are scaled down to it.",
 	DPERM_NORM_MIN, DPERM_NORM_MAX},
@@ -161,7 +126,7 @@ static const Option table[] = {
 	1, DPERM_DIM_MAX - 1}
 };
 
-/* Raise for a value; without a hint of the option, with this one. */
+/* Raise for a value, with the hint of the option or else this one. */
 static _Noreturn void
 refuse(const Option *option, const char *message, const char *hint)
 {
@@ -171,6 +136,20 @@ refuse(const Option *option, const char *message, const char *hint)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s", message),
 			 hint ? errhint("%s", hint) : 0));
+}
+
+/* Names as in "a, b and c". */
+static char *
+in_words(List *names, const char *before_last)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < list_length(names); i++)
+		appendStringInfo(&text, "%s%s",
+						 i == 0 ? "" : i < list_length(names) - 1 ? ", " : before_last,
+						 (char *) list_nth(names, i));
+	return text.data;
 }
 
 /* Store a number, or raise an error for one out of range. */
@@ -193,54 +172,34 @@ store_number(const Option *option, double number, void *at)
 		*(double *) at = number + 0.0;	/* no negative zero */
 }
 
-/* Store the number of a word, or raise an error that lists the valid words. */
+/*
+ * Store a text or, if the option is one of some words, its number; raises an
+ * error that lists the words.
+ */
 static void
-store_word(const Option *option, const char *word, void *at)
+store_text(const Option *option, const char *text, void *at)
 {
-	StringInfoData hint;
-	const char *last = NULL;
+	List	   *valid = NIL;
 
 	StaticAssertStmt(sizeof(DpermKernelKind) == sizeof(int), "words are stored as int");
-	initStringInfo(&hint);
+	if (option->word == NULL)
+	{
+		*(const char **) at = text;
+		return;
+	}
 	for (int number = (int) option->least; number <= (int) option->most; number++)
 	{
-		const char *valid = option->word(number);
+		const char *word = option->word(number);
 
-		if (valid == NULL)
-			continue;
-		if (strcmp(valid, word) == 0)
+		if (strcmp(word, text) == 0)
 		{
 			memcpy(at, &number, sizeof(int));
 			return;
 		}
-		if (last)
-			appendStringInfo(&hint, "%s'%s'", hint.len > 0 ? ", " : "", last);
-		last = valid;
+		valid = lappend(valid, psprintf("'%s'", word));
 	}
-	refuse(option, psprintf("unknown %s \"%s\"", option->name, word),
-		   psprintf("Use %s or '%s'.", hint.data, last));
-}
-
-/* Store a text, or the number of a word. */
-static void
-store_text(const Option *option, const char *text, void *at)
-{
-	if (option->word)
-		store_word(option, text, at);
-	else
-		*(const char **) at = text;
-}
-
-/* Note that an option has been set, and check what its range does not say. */
-static void
-finish(DpermOptions *options, const Option *option)
-{
-	const char *fault = option->fault ? option->fault(options) : NULL;
-
-	if (fault)
-		refuse(option, fault, NULL);
-	if (option->given > 0)
-		*((bool *) options + option->given) = true;
+	refuse(option, psprintf("unknown %s \"%s\"", option->name, text),
+		   psprintf("Use %s.", in_words(valid, " or ")));
 }
 
 /* The option with a name, NULL if there is none. */
@@ -261,165 +220,136 @@ is_allowed(const Option *option, const DpermOptions *options, DpermOptionPlace p
 		(option->learners == 0 || (option->learners & 1 << options->learner) != 0);
 }
 
-/* Set an option from a datum; for NULL, leave it at its default. */
-static void
-set_datum(DpermOptions *options, const Option *option, Datum datum, bool isnull)
+/*
+ * Set one option from a datum of its type; raises an error for a value out of
+ * range, and for NULL where there is no default.
+ */
+void
+dperm_option_table_set(DpermOptions *options, const char *name, Datum value, bool isnull)
 {
+	const Option *option = find(name);
 	void	   *at = (char *) options + option->at;
 
 	if (isnull && option->required)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", option->name),
+				 errmsg("%s must not be null", name),
 				 errhint("%s", option->hint)));
 	if (isnull)
 		return;
 	if (option->type == TEXTOID)
-		store_text(option, TextDatumGetCString(datum), at);
+		store_text(option, TextDatumGetCString(value), at);
 	else
 		store_number(option,
-					 option->type == INT4OID ? DatumGetInt32(datum) : DatumGetFloat8(datum), at);
-	finish(options, option);
+					 option->type == INT4OID ? DatumGetInt32(value) : DatumGetFloat8(value), at);
+	if (option->given > 0)
+		*((bool *) options + option->given) = true;
 }
 
-/* Set one option from a datum. */
-void
-dperm_option_table_set(DpermOptions *options, const char *name, Datum value, bool isnull)
+/* Raise an error unless a value in JSON is what an option takes. */
+static void
+expect(const Option *option, bool fits, const char *what)
 {
-	set_datum(options, find(name), value, isnull);
-}
-
-/* A jsonb value of an option, or an error that names the option. */
-static JsonbValue *
-expect_type(const char *key, JsonbValue *value, enum jbvType type, const char *what)
-{
-	if (value->type != type)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must be %s", key, what),
-				 errhint("Options are a JSON object, such as '{\"intercept\": false, "
-						 "\"method\": \"output\"}'.")));
-	return value;
+	if (!fits)
+		refuse(option, psprintf("option \"%s\" must be %s", option->name, what),
+			   "Options are a JSON object, such as '{\"intercept\": false, "
+			   "\"method\": \"output\"}'.");
 }
 
 static double
-number_of_key(const char *key, JsonbValue *value)
+number_of(const JsonbValue *json)
 {
-	expect_type(key, value, jbvNumeric, "a number");
 	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-											  NumericGetDatum(value->val.numeric)));
+											  NumericGetDatum(json->val.numeric)));
 }
 
 /* A seed, which may have more digits than a double. */
 static int64
-seed_of_key(const Option *option, JsonbValue *value)
+seed_of(const Option *option, const JsonbValue *json)
 {
-	char	   *digits,
-			   *end;
+	char	   *end;
 	int64		seed;
 
-	expect_type(option->name, value, jbvNumeric, "a number");
-	digits = numeric_normalize(value->val.numeric);
 	errno = 0;
-	seed = strtoll(digits, &end, 10);
+	seed = strtoll(numeric_normalize(json->val.numeric), &end, 10);
 	if (errno != 0 || *end != '\0')
 		refuse(option, psprintf("%s must be a whole number of 64 bits", option->name), NULL);
 	return seed;
 }
 
-static char *
-string_of_key(const char *key, JsonbValue *value)
-{
-	expect_type(key, value, jbvString, "a string");
-	return pnstrdup(value->val.string.val, value->val.string.len);
-}
-
-/* The elements of an array. */
-static JsonbValue **
-elements_of_key(const char *key, JsonbValue *value, const char *what, int *count)
-{
-	JsonbContainer *array = value->val.binary.data;
-	JsonbValue **elements;
-
-	if (value->type != jbvBinary || !JsonContainerIsArray(array))
-		expect_type(key, value, jbvArray, what);
-	*count = JsonContainerSize(array);
-	elements = palloc(sizeof(*elements) * Max(*count, 1));
-	for (int i = 0; i < *count; i++)
-		elements[i] = getIthJsonbValueFromContainer(array, i);
-	return elements;
-}
-
-/* Two numbers. */
+/* Store two numbers, or a list of classes. */
 static void
-set_pair(const char *key, JsonbValue *value, double *pair)
+store_list(const Option *option, const JsonbValue *json, void *at)
 {
-	static const char *what = "an array of two numbers, the lower one first";
+	bool		pair = option->type == FLOAT8ARRAYOID;
+	const char *what = pair ?
+		"an array of two numbers between -1e300 and 1e300, the lower one first" :
+		"an array of strings";
+	JsonbContainer *array = json->val.binary.data;
+	char	  **classes;
 	int			count;
-	JsonbValue **elements = elements_of_key(key, value, what, &count);
 
-	if (count != 2)
-		expect_type(key, value, jbvArray, what);
-	for (int i = 0; i < 2; i++)
-		pair[i] = number_of_key(key, elements[i]) + 0.0;
-}
-
-/* A list of classes. */
-static void
-set_classes(const char *key, JsonbValue *value, DpermLabels *labels)
-{
-	static const char *what = "an array of strings";
-	int			count;
-	JsonbValue **elements = elements_of_key(key, value, what, &count);
-	char	  **classes = palloc(sizeof(char *) * Max(count, 1));
-
+	expect(option, json->type == jbvBinary && JsonContainerIsArray(array), what);
+	count = JsonContainerSize(array);
+	expect(option, !pair || count == 2, what);
+	classes = palloc(sizeof(char *) * Max(count, 1));
 	for (int i = 0; i < count; i++)
 	{
-		expect_type(key, elements[i], jbvString, what);
-		classes[i] = string_of_key(key, elements[i]);
+		JsonbValue *element = getIthJsonbValueFromContainer(array, i);
+
+		expect(option, element->type == (pair ? jbvNumeric : jbvString), what);
+		if (pair)
+			((double *) at)[i] = number_of(element) + 0.0;	/* no negative zero */
+		else
+			classes[i] = pnstrdup(element->val.string.val, element->val.string.len);
 	}
-	dperm_class_list_set(labels, classes, count);
+	if (pair)
+		expect(option, dperm_block_are_bounds(((double *) at)[0], ((double *) at)[1]), what);
+	else
+		dperm_class_list_set(at, classes, count);
 }
 
 /* Set an option from a value in JSON. */
 static void
-set_json(DpermOptions *options, const Option *option, JsonbValue *json)
+set_json(DpermOptions *options, const Option *option, const JsonbValue *json)
 {
 	void	   *at = (char *) options + option->at;
 
-	if (option->type == TEXTOID)
-		store_text(option, string_of_key(option->name, json), at);
-	else if (option->type == BOOLOID)
-		*(int *) at = expect_type(option->name, json, jbvBool, "true or false")->val.boolean;
-	else if (option->type == INT8OID)
-		*(int64 *) at = seed_of_key(option, json);
-	else if (option->type == FLOAT8ARRAYOID)
-		set_pair(option->name, json, at);
-	else if (option->type == TEXTARRAYOID)
-		set_classes(option->name, json, at);
-	else
-		store_number(option, number_of_key(option->name, json), at);
-	finish(options, option);
+	switch (option->type)
+	{
+		case TEXTOID:
+			expect(option, json->type == jbvString, "a string");
+			store_text(option, pnstrdup(json->val.string.val, json->val.string.len), at);
+			break;
+		case BOOLOID:
+			expect(option, json->type == jbvBool, "true or false");
+			*(int *) at = json->val.boolean;
+			break;
+		case FLOAT8ARRAYOID:
+		case TEXTARRAYOID:
+			store_list(option, json, at);
+			break;
+		default:
+			expect(option, json->type == jbvNumeric, "a number");
+			if (option->type == INT8OID)
+				*(int64 *) at = seed_of(option, json);
+			else
+				store_number(option, number_of(json), at);
+	}
+	if (option->given > 0)
+		*((bool *) options + option->given) = true;
 }
 
 /* The options that may be specified here, for a hint. */
 static char *
 allowed_names(const DpermOptions *options, DpermOptionPlace place)
 {
-	StringInfoData names;
-	const char *last = NULL;
+	List	   *names = NIL;
 
-	initStringInfo(&names);
 	for (int i = 0; i < lengthof(table); i++)
-	{
-		if (!is_allowed(&table[i], options, place))
-			continue;
-		if (last)
-			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", last);
-		last = table[i].name;
-	}
-	appendStringInfo(&names, "%s%s", names.len > 0 ? " and " : "", last);
-	return names.data;
+		if (is_allowed(&table[i], options, place))
+			names = lappend(names, (char *) table[i].name);
+	return in_words(names, " and ");
 }
 
 /* Set the option of one key. */
@@ -448,12 +378,11 @@ set_key(DpermOptions *options, DpermOptionPlace place, const char *key, JsonbVal
 				 errhint("Valid options are %s.", allowed_names(options, place))));
 }
 
-/* Set options from a jsonb object. */
+/* Set options from a jsonb object whose keys are the names of options. */
 void
 dperm_option_table_jsonb(DpermOptions *options, DpermOptionPlace place, Jsonb *json)
 {
 	JsonbIterator *it;
-	JsonbIteratorToken token;
 	JsonbValue	key,
 				value;
 
@@ -463,16 +392,18 @@ dperm_option_table_jsonb(DpermOptions *options, DpermOptionPlace place, Jsonb *j
 				 errmsg("options must be a JSON object"),
 				 errhint("For example '{\"intercept\": false}'.")));
 	it = JsonbIteratorInit(&json->root);
-	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
+	(void) JsonbIteratorNext(&it, &key, true);
+	while (JsonbIteratorNext(&it, &key, true) == WJB_KEY)
 	{
-		if (token != WJB_KEY)
-			continue;
 		(void) JsonbIteratorNext(&it, &value, true);
 		set_key(options, place, pnstrdup(key.val.string.val, key.val.string.len), &value);
 	}
 }
 
-/* Set options from the arguments of a function, one of which is options. */
+/*
+ * Set all options that are arguments of a function, or keys of its argument
+ * "options"; NULL stands for the default.
+ */
 void
 dperm_option_table_arguments(DpermOptions *options, FunctionCallInfo fcinfo)
 {
@@ -484,7 +415,7 @@ dperm_option_table_arguments(DpermOptions *options, FunctionCallInfo fcinfo)
 			Datum		value = 0;
 			bool		given = dperm_arguments_get(fcinfo, table[i].name, table[i].type, &value);
 
-			set_datum(options, &table[i], value, !given);
+			dperm_option_table_set(options, table[i].name, value, !given);
 		}
 	if (more)
 		dperm_option_table_jsonb(options, DPERM_PLACE_OPTION, more);

@@ -15,7 +15,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 
-/* Set the defaults. */
+/* Set the defaults. Epsilon has none: it has to be set. */
 void
 dperm_options_init(DpermOptions *options, DpermLearner learner)
 {
@@ -28,17 +28,26 @@ dperm_options_init(DpermOptions *options, DpermLearner learner)
 	options->epsilon = NAN;
 	options->lambda = -1;
 	options->intercept = -1;
+	options->norm = 1;
 }
 
-/* Raise the error for an argument that contradicts the prior. */
+/* Raise an error for options. */
+static void
+refuse_if(bool refused, const char *message, const char *hint)
+{
+	if (refused)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s", message),
+				 errhint("%s", hint)));
+}
+
+/* Raise an error for an argument that contradicts the prior. */
 static void
 check_same(bool same, const char *name)
 {
-	if (!same)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s differs from that of the prior", name),
-				 errhint("Omit %s to use that of the prior.", name)));
+	refuse_if(!same, psprintf("%s differs from that of the prior", name),
+			  psprintf("Omit %s to use that of the prior.", name));
 }
 
 /* The domain of labels is that of the prior. */
@@ -91,7 +100,7 @@ settle_prior(DpermOptions *options)
 	dperm_options_follow(options, &prior->encoder);
 }
 
-/* The loss for labels. */
+/* The loss for labels: that of the options, or that of several classes. */
 DpermLoss
 dperm_options_loss(const DpermOptions *options, const DpermLabels *labels)
 {
@@ -100,7 +109,11 @@ dperm_options_loss(const DpermOptions *options, const DpermLabels *labels)
 	return options->loss;
 }
 
-/* Set the domain of labels. */
+/*
+ * Set the domain of labels, which is known once the source is: their kind,
+ * bounds or classes, and the loss that follows from these. The positive value
+ * stays that of the arguments.
+ */
 void
 dperm_options_set_labels(DpermOptions *options, const DpermLabels *labels)
 {
@@ -111,60 +124,11 @@ dperm_options_set_labels(DpermOptions *options, const DpermLabels *labels)
 	options->labels.positive = positive;
 }
 
-/* A prior has said what labels are. */
+/* May labels be of several classes, if their domain says so? A prior has said what they are. */
 bool
 dperm_options_may_be_several(const DpermOptions *options)
 {
 	return options->learner == DPERM_LEARNER_LOGREG && options->prior == NULL;
-}
-
-/* Classes are two or several. */
-static void
-settle_classes(DpermOptions *options)
-{
-	DpermLabels labels = options->labels;
-
-	if (labels.classes && labels.positive)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify both classes and positive"),
-				 errhint("positive is one of two classes; classes are several.")));
-	dperm_options_set_labels(options, &labels);
-}
-
-/* Fill in the parameters of the kernel; without a kernel there must be none. */
-static void
-settle_kernel(DpermOptions *options)
-{
-	DpermKernel *kernel = &options->kernel;
-
-	if (kernel->kind != DPERM_KERNEL_LINEAR)
-	{
-		if (kernel->gamma == 0)
-			kernel->gamma = 1;
-		if (kernel->features == 0)
-			kernel->features = 200;
-		if (!options->has_seed)
-			kernel->seed = 1;
-	}
-	else if (kernel->gamma != 0 || kernel->features != 0 || options->has_seed)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("gamma, kernel_features and kernel_seed require a kernel"),
-				 errhint("Specify one, for example kernel => 'gaussian'.")));
-
-	if (kernel->kind != DPERM_KERNEL_LINEAR && options->knots > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("knots cannot be combined with a kernel"),
-				 errhint("Omit knots: a kernel takes numbers as they are.")));
-
-	/*
-	 * a kernel approximates constants by itself, and an intercept would take
-	 * half of the ball from it
-	 */
-	if (options->intercept < 0)
-		options->intercept = kernel->kind == DPERM_KERNEL_LINEAR;
 }
 
 /* May the method be objective perturbation with the sharp analysis? */
@@ -175,25 +139,65 @@ may_be_sharp(const DpermOptions *options)
 		   options->analysis == DPERM_ANALYSIS_SHARP;
 }
 
-/* Shaped noise is for one method and one analysis only. */
+/* Raise an error for what ranges do not say: single values, and options that exclude each other. */
 static void
-settle_noise(DpermOptions *options)
+check_combinations(const DpermOptions *options)
 {
-	if (options->noise == DPERM_NOISE_SHAPED && !may_be_sharp(options))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("noise 'shaped' requires method 'objective' and analysis 'sharp'"),
-				 errhint("Omit noise: with other methods it is always 'ball'.")));
-	if (options->delta > 0 && isinf(options->epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify delta when epsilon is infinite"),
-				 errhint("Omit delta: without noise nothing is guaranteed.")));
-	if (options->delta > 0 && options->analysis == DPERM_ANALYSIS_PAPER)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta requires analysis 'sharp'"),
-				 errhint("The analysis of the paper supports only pure epsilon.")));
+	const DpermKernel *kernel = &options->kernel;
+	bool		linear = kernel->kind == DPERM_KERNEL_LINEAR;
+	const char *fault = dperm_loss_fault(options->loss);
+
+	refuse_if(options->delta == 1, "delta must be less than 1",
+			  "delta should be much smaller than 1 divided by the number of rows, or 0 for pure "
+			  "epsilon.");
+	refuse_if(fault != NULL, fault, "Omit h to use the default of the loss.");
+	refuse_if(kernel->features % 2 != 0, "kernel_features must be an even number",
+			  "More features approximate the kernel better but need more noise.");
+	refuse_if(options->labels.classes && options->labels.positive,
+			  "cannot specify both classes and positive",
+			  "positive is one of two classes; classes are several.");
+	refuse_if(linear && (kernel->gamma != 0 || kernel->features != 0 || options->has_seed),
+			  "gamma, kernel_features and kernel_seed require a kernel",
+			  "Specify one, for example kernel => 'gaussian'.");
+	refuse_if(!linear && options->knots > 1,
+			  "knots cannot be combined with a kernel",
+			  "Omit knots: a kernel takes numbers as they are.");
+	refuse_if(options->noise == DPERM_NOISE_SHAPED && !may_be_sharp(options),
+			  "noise 'shaped' requires method 'objective' and analysis 'sharp'",
+			  "Omit noise: with other methods it is always 'ball'.");
+	refuse_if(options->delta > 0 && isinf(options->epsilon),
+			  "cannot specify delta when epsilon is infinite",
+			  "Omit delta: without noise nothing is guaranteed.");
+	refuse_if(options->delta > 0 && options->analysis == DPERM_ANALYSIS_PAPER,
+			  "delta requires analysis 'sharp'",
+			  "The analysis of the paper supports only pure epsilon.");
+}
+
+/* Fill in the defaults that depend on other options, and reject invalid combinations. */
+void
+dperm_options_settle(DpermOptions *options)
+{
+	DpermKernel *kernel = &options->kernel;
+	bool		linear;
+
+	if (options->prior)
+		settle_prior(options);
+	check_combinations(options);
+	options->loss = dperm_options_loss(options, &options->labels);
+	linear = kernel->kind == DPERM_KERNEL_LINEAR;
+	if (!linear && kernel->gamma == 0)
+		kernel->gamma = 1;
+	if (!linear && kernel->features == 0)
+		kernel->features = 200;
+	if (!linear && !options->has_seed)
+		kernel->seed = 1;
+
+	/*
+	 * a kernel approximates constants by itself, and an intercept would take
+	 * half of the ball from it
+	 */
+	if (options->intercept < 0)
+		options->intercept = linear;
 
 	/*
 	 * options of objective perturbation select it; without noise all methods
@@ -204,62 +208,17 @@ settle_noise(DpermOptions *options)
 		options->objective_only = true;
 }
 
-/*
- * Fill in the defaults that depend on other options, and reject invalid
- * combinations.
- */
-void
-dperm_options_settle(DpermOptions *options)
-{
-	DpermSetup	setup = {.lambda = options->lambda};
-	bool		noiseless = isinf(options->epsilon);
-
-	if (options->prior)
-		settle_prior(options);
-	settle_classes(options);
-	settle_kernel(options);
-	settle_noise(options);
-
-	/* some mechanisms raise lambda themselves as far as necessary */
-	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
-		(noiseless || (options->method >= 0 &&
-					   dperm_mechanism_entry(options->method)->check(&setup) != NULL)))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("lambda must be at least %g %s", DPERM_LAMBDA_MIN,
-							   noiseless ? "when epsilon is "
-										   "infinite" :
-										   psprintf("for %s",
-													dperm_mechanism_description(options->method))),
-						errhint("Omit lambda to use a default that does not depend on the data.")));
-}
-
-/* Set whether persons are the units. */
+/* Set whether persons are the units, which is known once the source is. */
 void
 dperm_options_set_unit(DpermOptions *options, bool persons)
 {
 	options->unit = persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW;
-	if (persons && options->analysis == DPERM_ANALYSIS_PAPER)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a unit requires analysis 'sharp'"),
-				 errhint("The analysis of the paper supports rows, not persons.")));
+	refuse_if(persons && options->analysis == DPERM_ANALYSIS_PAPER,
+			  "a unit requires analysis 'sharp'",
+			  "The analysis of the paper supports rows, not persons.");
 }
 
-/* The block of a vector that is not a column, or has no domain. */
-DpermBlock
-dperm_options_vector_block(const DpermOptions *options)
-{
-	DpermBlock	block = {
-		.kind = DPERM_BLOCK_VECTOR,
-		.column = {"", 0},
-		.count = options->dimension,
-		.norm = options->norm == 0 ? 1 : options->norm
-	};
-
-	return block;
-}
-
-/* The encoder of some blocks. */
+/* The encoder of some blocks; raises an error if there are too many coordinates. */
 DpermEncoder
 dperm_options_encoder(const DpermOptions *options, const DpermBlock *blocks, int count)
 {
@@ -273,19 +232,27 @@ dperm_options_encoder(const DpermOptions *options, const DpermBlock *blocks, int
 	return dperm_host_check_encoder(encoder);
 }
 
-/* Can the noise be shaped? Without noise there is no shape. */
-static bool
-takes_shape(const DpermOptions *options)
-{
-	return options->noise != DPERM_NOISE_BALL && may_be_sharp(options) && !isinf(options->epsilon);
-}
-
-/* Plan the noise for shapes, for each law that may be used. */
-static DpermNoisePlans
-plan_noise(const DpermOptions *options, const DpermShape *shapes, int count)
+/*
+ * The shape of the noise for the rows of an encoder, in the order of the model
+ * or with codes last, for each law that may be used. For vectors that an inner
+ * encoder has produced, by its shapes, unless a kernel changes them.
+ */
+DpermNoisePlans
+dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
+						   const DpermEncoder *encoder, bool codes_last)
 {
 	DpermNoisePlans plans = {{NULL}};
+	DpermShape *shapes;
+	int			count;
 
+	/* without noise there is no shape */
+	if (options->noise == DPERM_NOISE_BALL || !may_be_sharp(options) || isinf(options->epsilon))
+		return plans;
+	if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
+		inner = NULL;
+	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner ? inner : encoder) + 1));
+	count = inner ? dperm_shape_list_within(inner, encoder, shapes) :
+		dperm_shape_list(encoder, codes_last, shapes);
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
 		if (law == DPERM_LAW_NORM || options->delta > 0)
 		{
@@ -297,32 +264,10 @@ plan_noise(const DpermOptions *options, const DpermShape *shapes, int count)
 	return plans;
 }
 
-/* The noise for the rows of an encoder. */
 DpermNoisePlans
 dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last)
 {
-	DpermShape *shapes;
-
-	if (!takes_shape(options))
-		return (DpermNoisePlans) {{NULL}};
-	shapes = palloc(sizeof(DpermShape) * dperm_shape_most(encoder));
-	return plan_noise(options, shapes, dperm_shape_list(encoder, codes_last, shapes));
-}
-
-/*
- * The noise for vectors that another encoder has produced. A kernel would
- * change their shapes.
- */
-DpermNoisePlans
-dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
-						   const DpermEncoder *encoder)
-{
-	DpermShape *shapes;
-
-	if (!takes_shape(options) || encoder->kernel.kind != DPERM_KERNEL_LINEAR)
-		return dperm_options_noise(options, encoder, false);
-	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner) + 1));
-	return plan_noise(options, shapes, dperm_shape_list_within(inner, encoder, shapes));
+	return dperm_options_noise_within(options, NULL, encoder, codes_last);
 }
 
 /* May noise of a law be used? */
@@ -331,75 +276,6 @@ may_follow(const DpermOptions *options, DpermNoiseLaw law)
 {
 	return law == DPERM_LAW_GAUSSIAN ? options->delta > 0 :
 		   options->delta == 0 || (options->method < 0 && !options->gaussian_only);
-}
-
-/* The noise of an encoder: the least of what the laws that may be used need. */
-static double
-least_noise(const DpermOptions *options, const DpermEncoder *encoder)
-{
-	DpermNoisePlans noise = dperm_options_noise(options, encoder, false);
-	double		least = INFINITY;
-
-	for (int law = 0; law < DPERM_LAW_COUNT; law++)
-	{
-		DpermSetup	setup = {
-			.loss = options->loss,
-			.neighbours = options->neighbours,
-			.epsilon = options->epsilon,
-			.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
-			.dim = dperm_encoder_dim(encoder) * dperm_loss_blocks(options->loss),
-			.noise = noise.of[law]
-		};
-
-		if (may_follow(options, (DpermNoiseLaw) law))
-			least = Min(least, dperm_knots_rule_noise(&setup));
-	}
-	return least;
-}
-
-/* The encoder with this many knots for its open numbers. */
-DpermEncoder
-dperm_options_bend(DpermEncoder encoder, int knots)
-{
-	DpermBlock *blocks;
-
-	if (!dperm_bend_is_open(&encoder))
-		return encoder;
-	blocks = palloc(sizeof(DpermBlock) * encoder.block_count);
-	dperm_bend_blocks(&encoder, knots, blocks);
-	encoder.blocks = blocks;
-	return encoder;
-}
-
-/* The noise of an encoder for each number of knots that the rule can choose. */
-DpermKnotsNoise
-dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
-{
-	bool		open = dperm_bend_is_open(encoder);
-	DpermKnotsNoise noise;
-
-	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		noise.of[knots] = INFINITY;
-		if (open && knots >= DPERM_KNOTS_LEAST &&
-			dperm_bend_dim(encoder, knots) <= DPERM_DIM_MAX / dperm_loss_blocks(options->loss))
-		{
-			DpermEncoder bent = dperm_options_bend(*encoder, knots);
-
-			noise.of[knots] = least_noise(options, &bent);
-		}
-	}
-	return noise;
-}
-
-/* The encoder with the knots that the rule chooses. */
-DpermEncoder
-dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows)
-{
-	DpermKnotsNoise noise = dperm_options_knots_noise(options, &encoder);
-
-	return dperm_options_bend(encoder, dperm_knots_rule(&noise, rows));
 }
 
 /*
@@ -437,7 +313,78 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 	return setup;
 }
 
-/* The setup of the mechanism: the requested one, or the one of least risk. */
+/*
+ * The noise of an encoder: the least of what the laws that may be used need. It
+ * does not depend on lambda or the number of rows.
+ */
+static double
+least_noise(const DpermOptions *options, const DpermEncoder *encoder)
+{
+	DpermNoisePlans noise = dperm_options_noise(options, encoder, false);
+	DpermOptions any = *options;
+	double		least = INFINITY;
+
+	any.lambda = 0;
+	for (int law = 0; law < DPERM_LAW_COUNT; law++)
+		if (may_follow(options, (DpermNoiseLaw) law))
+		{
+			DpermSetup	setup = setup_of(&any, DPERM_METHOD_OBJECTIVE, (DpermNoiseLaw) law,
+										 dperm_encoder_dim(encoder), noise, 1);
+
+			least = Min(least, dperm_knots_rule_noise(&setup));
+		}
+	return least;
+}
+
+/* The encoder with this many knots for its open numbers, if it has any. */
+DpermEncoder
+dperm_options_bend(DpermEncoder encoder, int knots)
+{
+	DpermBlock *blocks;
+
+	if (!dperm_bend_is_open(&encoder))
+		return encoder;
+	blocks = palloc(sizeof(DpermBlock) * encoder.block_count);
+	dperm_bend_blocks(&encoder, knots, blocks);
+	encoder.blocks = blocks;
+	return encoder;
+}
+
+/* The noise of an encoder for each number of knots that its open numbers can have. */
+DpermKnotsNoise
+dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
+{
+	bool		open = dperm_bend_is_open(encoder);
+	DpermKnotsNoise noise;
+
+	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		noise.of[knots] = INFINITY;
+		if (open && knots >= DPERM_KNOTS_LEAST &&
+			dperm_bend_dim(encoder, knots) <= DPERM_DIM_MAX / dperm_loss_blocks(options->loss))
+		{
+			DpermEncoder bent = dperm_options_bend(*encoder, knots);
+
+			noise.of[knots] = least_noise(options, &bent);
+		}
+	}
+	return noise;
+}
+
+/* The encoder with as many knots as the rule then chooses for a number of rows. */
+DpermEncoder
+dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows)
+{
+	DpermKnotsNoise noise = dperm_options_knots_noise(options, &encoder);
+
+	return dperm_options_bend(encoder, dperm_knots_rule(&noise, rows));
+}
+
+/*
+ * The setup of the mechanism once the number of rows is known, with the method
+ * of least risk if the method is automatic. The noise stays in use.
+ */
 DpermSetup
 dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows)
 {
@@ -457,8 +404,7 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 			double		risk;
 
 			if ((m != DPERM_METHOD_OBJECTIVE && !choose) ||
-				(law == DPERM_LAW_GAUSSIAN && options->delta == 0) ||
-				(law == DPERM_LAW_NORM && options->gaussian_only))
+				!may_follow(options, (DpermNoiseLaw) law))
 				continue;
 			setup = setup_of(options, (DpermMethod) m, (DpermNoiseLaw) law, dim, noise, rows);
 			risk = dperm_calibrate_expected_risk(&setup);
@@ -471,11 +417,18 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 	return best;
 }
 
-/* Raise an error for too many weights. */
-static void
-check_size(const DpermOptions *options, int dim)
+/*
+ * Reject options that are invalid for any number of rows: effective lambda only
+ * decreases with the number of rows.
+ */
+void
+dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 {
 	int			classes = options->loss.classes;
+	DpermSetup	few;
+	DpermSetup	many;
+	DpermCalibration calibration;
+	const char *why;
 
 	if (classes > 0 && dim > DPERM_DIM_MAX / classes)
 		ereport(ERROR,
@@ -484,28 +437,16 @@ check_size(const DpermOptions *options, int dim)
 						DPERM_DIM_MAX),
 				 errhint("Use fewer features or fewer classes: rows with a label that is not "
 						 "listed in classes add nothing.")));
-}
-
-/*
- * Reject options that are invalid for any number of rows: effective lambda only
- * decreases with the number of rows.
- */
-void
-dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
-{
-	DpermSetup	few;
-	DpermSetup	many;
-	DpermCalibration calibration;
-	const char *why;
-
-	check_size(options, dim);
 	few = dperm_options_setup(options, dim, noise, 1);
 	many = dperm_options_setup(options, dim, noise, DPERM_ROWS_MAX);
 	if (dperm_calibrate(&many, &calibration, &why) != DPERM_OK)
 		(void) dperm_host_calibrate(&few);
 }
 
-/* A delta of 1/n would allow publishing a row at random. */
+/*
+ * Warn about a delta that is used and not smaller than 1/n, which would allow
+ * publishing a row at random. The number of rows is public.
+ */
 void
 dperm_options_advise(const DpermSetup *setup, int64 rows)
 {

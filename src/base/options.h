@@ -1,9 +1,21 @@
 /*
- * options.h: the options of a learner as a whole; option_table.h defines each
- * of them.
+ * options.h: the options of a learner, one by one and as a whole.
+ *
+ * The table in option_table.c is the only place that defines an option: its
+ * name, its type, its range or its words, and where it may be specified. SQL
+ * arguments, the options of functions and aggregates, the candidates of a
+ * tuning, dp_cost and the hints all read it. A new option is an entry of the
+ * table and a field of DpermOptions.
+ *
+ * A call sets its options, each checked by itself, and then settles them. What
+ * is known once the source is follows: unit and labels. Then it checks them as
+ * a whole, for any number of rows, and has the setup for one number of rows.
  */
 #ifndef DPERM_OPTIONS_H
 #define DPERM_OPTIONS_H
+
+#include "fmgr.h"
+#include "utils/jsonb.h"
 
 #include "core/encode/encoder.h"
 #include "core/encode/kernel.h"
@@ -11,6 +23,15 @@
 #include "core/mechanism/knots_rule.h"
 #include "core/mechanism/setup.h"
 #include "core/model/model.h"
+
+/* Where an option may be specified. */
+typedef enum DpermOptionPlace
+{
+	DPERM_PLACE_ARGUMENT = 1,	/* an argument of training, tuning and dp_cost */
+	DPERM_PLACE_OPTION = 2,		/* a key of their argument options */
+	DPERM_PLACE_AGGREGATE = 4,	/* a key of the options of dp_logreg, dp_svm and dp_linreg */
+	DPERM_PLACE_CANDIDATE = 8	/* a key of a candidate of a tuning */
+} DpermOptionPlace;
 
 /* The requested shape of the noise. */
 typedef enum DpermNoiseChoice
@@ -48,8 +69,8 @@ typedef struct DpermOptions
 	DpermNoiseChoice noise;
 	DpermLabels labels;			/* as far as arguments say, or the source (set_labels) */
 	int			intercept;		/* 0, 1; < 0: not specified */
-	double		norm;			/* 0: not specified */
-	int			dimension;		/* 0: not specified */
+	double		norm;			/* of the vectors of an aggregate */
+	int			dimension;		/* of these; 0: not specified */
 	int			knots;			/* of numbers whose domain says nothing; 0: by the rule */
 	DpermKernel kernel;			/* features, gamma: 0 if not specified */
 	bool		has_kernel;		/* was its kind specified? */
@@ -59,94 +80,39 @@ typedef struct DpermOptions
 	const char *prior_text;		/* what the model says about it (core/model/prior.h) */
 } DpermOptions;
 
-/* Set the defaults. Epsilon has none: it has to be set. */
+/* option_table.c: set options that are specified. */
+extern void dperm_option_table_arguments(DpermOptions *options, FunctionCallInfo fcinfo);
+extern void dperm_option_table_jsonb(DpermOptions *options, DpermOptionPlace place, Jsonb *json);
+extern void
+dperm_option_table_set(DpermOptions *options, const char *name, Datum value, bool isnull);
+
+/* options.c: all of them together. */
 extern void dperm_options_init(DpermOptions *options, DpermLearner learner);
-
-/* Kernel and intercept are those of an encoder. */
 extern void dperm_options_follow(DpermOptions *options, const DpermEncoder *encoder);
-
-/*
- * Fill in the defaults that depend on other options, and reject invalid
- * combinations.
- */
 extern void dperm_options_settle(DpermOptions *options);
-
-/*
- * Set whether persons are the units, which is known once the source is; rejects
- * options that persons do not allow.
- */
 extern void dperm_options_set_unit(DpermOptions *options, bool persons);
-
-/*
- * Set the domain of labels, which is known once the source is: their kind,
- * bounds or classes, and the loss that follows from these. The positive value
- * stays that of the arguments.
- */
 extern void dperm_options_set_labels(DpermOptions *options, const DpermLabels *labels);
-
-/* The loss for labels: that of the options, or that of several classes. */
 extern DpermLoss dperm_options_loss(const DpermOptions *options, const DpermLabels *labels);
-
-/* May labels be of several classes, if their domain says so? */
 extern bool dperm_options_may_be_several(const DpermOptions *options);
 
-/*
- * The encoder of some blocks; raises an error if there are too many
- * coordinates.
- */
+/* Encoders, and the noise for their rows; allocated in the current memory context. */
 extern DpermEncoder dperm_options_encoder(const DpermOptions *options,
 										  const DpermBlock *blocks, int count);
-
-/*
- * The block of a vector that is not a column, or has no domain. Its count may
- * be set later.
- */
-extern DpermBlock dperm_options_vector_block(const DpermOptions *options);
-
-/*
- * The shape of the noise for the rows of an encoder, in the order of the model
- * or with codes last, allocated in the current memory context. For vectors that
- * another encoder has produced, its shapes are used.
- */
 extern DpermNoisePlans
 dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last);
 extern DpermNoisePlans
 dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
-						   const DpermEncoder *encoder);
-
-/*
- * The encoder with this many knots for its open numbers, allocated in the
- * current memory context. An encoder without open numbers stays the same.
- */
+						   const DpermEncoder *encoder, bool codes_last);
 extern DpermEncoder dperm_options_bend(DpermEncoder encoder, int knots);
-
-/*
- * The noise of an encoder for each number of knots that its open numbers can
- * have, and the encoder with as many as the rule (core/mechanism/knots_rule.h)
- * then chooses for a number of rows.
- */
 extern DpermKnotsNoise
 dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder);
 extern DpermEncoder
 dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows);
 
-/*
- * Reject options that are invalid for any number of rows. Here and below, dim is
- * the number of coordinates of a row, with a weight for each class.
- */
+/* dim is the number of coordinates of a row, with a weight for each class. */
 extern void dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise);
-
-/*
- * The setup of the mechanism once the number of rows is known, with the method
- * of least risk if the method is automatic. The noise stays in use.
- */
 extern DpermSetup
 dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows);
-
-/*
- * Warn about a delta that is used and not smaller than 1/rows; the number of
- * rows is public.
- */
 extern void dperm_options_advise(const DpermSetup *setup, int64 rows);
 
 #endif							/* DPERM_OPTIONS_H */

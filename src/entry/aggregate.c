@@ -20,8 +20,7 @@
 #include "utils/jsonb.h"
 
 #include "base/host.h"
-#include "base/option_table.h"
-#include "base/settings.h"
+#include "base/options.h"
 #include "column/label_domain.h"
 #include "column/model_type.h"
 #include "column/reader.h"
@@ -230,14 +229,17 @@ declared_dimension(const Call *known, const DpermOptions *options)
 static void
 init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
 {
-	state->block = dperm_options_vector_block(&state->options);
-	state->block.count = dimension;
+	state->block = (DpermBlock) {
+		.kind = DPERM_BLOCK_VECTOR, .column = {"", 0}, .count = dimension,
+		.norm = state->options.norm
+	};
 	state->encoder = dperm_options_encoder(&state->options, &state->block, 1);
 	if (made_by && state->encoder.kernel.kind == DPERM_KERNEL_LINEAR)
 	{
 		state->shapes = palloc(sizeof(DpermShape) * dperm_shape_most(made_by));
 		state->shape_count = dperm_shape_list(made_by, false, state->shapes);
-		state->noise = dperm_options_noise_within(&state->options, made_by, &state->encoder);
+		state->noise = dperm_options_noise_within(&state->options, made_by, &state->encoder,
+												  false);
 	}
 	else
 		state->noise = dperm_options_noise(&state->options, &state->encoder, false);

@@ -17,7 +17,7 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
-#include "base/option_table.h"
+#include "base/options.h"
 #include "core/base/limits.h"
 #include "core/base/names.h"
 #include "core/encode/bend.h"

@@ -9,7 +9,7 @@
 
 #include "fmgr.h"
 
-#include "base/settings.h"
+#include "base/host.h"
 #include "entry/functions.h"
 #include "protect/worker.h"
 
@@ -29,6 +29,6 @@ static const DpermFunction *const functions[] = {
 void
 _PG_init(void)
 {
-	dperm_settings_init();
+	dperm_host_settings();
 	dperm_worker_knows(functions, lengthof(functions));
 }

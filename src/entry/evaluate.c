@@ -13,8 +13,7 @@
 #include "base/arguments.h"
 #include "base/host.h"
 #include "base/message.h"
-#include "base/option_table.h"
-#include "base/result_set.h"
+#include "base/options.h"
 #include "column/class_choice.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
@@ -237,22 +236,17 @@ open_measure(DpermCall *call, Measure *measure)
 	DpermModel *model;
 	DpermSourceNames names = {.registration = call->registration, .reads = true};
 	List	   *tried = NIL;
-	Datum		value,
-				epsilon;
+	Datum		value;
 
 	value = dperm_arguments_required(fcinfo, "model", InvalidOid, EVALUATION_CALL);
-	epsilon = dperm_arguments_required(fcinfo, "epsilon", FLOAT8OID, EVALUATION_CALL);
+	(void) dperm_arguments_required(fcinfo, "epsilon", FLOAT8OID, EVALUATION_CALL);
 	model = dperm_model_type_open(value);
 	names.relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED);
 	measure->model = model;
 	check_model(fcinfo, measure);
 	model = measure->model;
 	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
-	dperm_option_table_set(&options, "epsilon", epsilon, false);
-	if (dperm_arguments_text(fcinfo, "neighbours"))
-		dperm_option_table_set(&options, "neighbours",
-							   CStringGetTextDatum(dperm_arguments_text(fcinfo, "neighbours")),
-							   false);
+	dperm_option_table_arguments(&options, fcinfo);
 	dperm_options_follow(&options, &model->encoder);
 	name_label(fcinfo, model, &names, &options);
 	dperm_options_settle(&options);
@@ -459,7 +453,7 @@ run_evaluation(DpermCall *call)
 	Report		report = {.measure = measure};
 
 	count_with_noise(measure);
-	report.store = dperm_result_set_begin(call->fcinfo, &report.desc);
+	report.store = dperm_host_result_set(call->fcinfo, &report.desc);
 	if (sums_errors(measure))
 		put_errors(&report);
 	else if (class_count(measure) > 0)
@@ -541,7 +535,7 @@ run_curve(DpermCall *call)
 	Tuplestorestate *store;
 
 	count_with_noise(call->opened);
-	store = dperm_result_set_begin(call->fcinfo, &desc);
+	store = dperm_host_result_set(call->fcinfo, &desc);
 	put_curve(store, desc, call->opened);
 	return (Datum) 0;
 }

@@ -13,7 +13,7 @@
 #include "utils/tuplestore.h"
 
 #include "base/arguments.h"
-#include "base/result_set.h"
+#include "base/host.h"
 #include "column/class_choice.h"
 #include "column/model_type.h"
 #include "core/encode/knots.h"
@@ -120,7 +120,7 @@ Datum
 dp_coefficients(PG_FUNCTION_ARGS)
 {
 	TupleDesc	desc;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
 	DpermModel *model;
 	int			dim;
 	int			class;
@@ -246,7 +246,7 @@ Datum
 dp_curve(PG_FUNCTION_ARGS)
 {
 	TupleDesc	desc;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
 	const DpermModel *model;
 	const char *column;
 	Curve		curve;
@@ -296,7 +296,7 @@ Datum
 dp_explain(PG_FUNCTION_ARGS)
 {
 	TupleDesc	desc;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
 	DpermScorer *scorer;
 	const DpermModel *model;
 	const DpermEncoder *encoder;

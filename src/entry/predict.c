@@ -10,7 +10,7 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "base/result_set.h"
+#include "base/host.h"
 #include "column/class_choice.h"
 #include "column/model_type.h"
 #include "core/loss/loss.h"
@@ -121,7 +121,7 @@ dp_predict_probs(PG_FUNCTION_ARGS)
 	double	   *outputs = dperm_scorer_outputs(scorer, PG_GETARG_DATUM(1));
 	const char *name = model->classes.bytes;
 	TupleDesc	desc;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
 
 	if (outputs == NULL)
 		return (Datum) 0;

@@ -21,8 +21,8 @@
 
 #include "base/arguments.h"
 #include "base/compat.h"
+#include "base/host.h"
 #include "base/message.h"
-#include "base/result_set.h"
 #include "budget/debit.h"
 #include "column/domain_json.h"
 #include "column/domain_types.h"
@@ -287,7 +287,7 @@ dp_domains(PG_FUNCTION_ARGS)
 	char	   *name = dperm_arguments_required_text(fcinfo, "relation",
 													 "Call dp_domains('table').");
 	TupleDesc	desc;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
 	ResourceOwner look = dperm_locks_look();
 	Oid			relation = dperm_source_find(name);
 	const DpermRegistration *registration = usable_registration(relation);

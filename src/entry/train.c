@@ -9,7 +9,7 @@
 
 #include "base/arguments.h"
 #include "base/message.h"
-#include "base/option_table.h"
+#include "base/options.h"
 #include "column/model_type.h"
 #include "entry/functions.h"
 #include "entry/train.h"

@@ -19,7 +19,7 @@
 #include "base/arguments.h"
 #include "base/host.h"
 #include "base/message.h"
-#include "base/option_table.h"
+#include "base/options.h"
 #include "column/model_type.h"
 #include "core/base/classes.h"
 #include "core/base/json.h"

@@ -24,8 +24,7 @@
 #include "utils/wait_event.h"
 
 #include "base/arguments.h"
-#include "base/result_set.h"
-#include "base/settings.h"
+#include "base/host.h"
 #include "protect/call.h"
 #include "protect/call_message.h"
 #include "protect/phase.h"
@@ -459,7 +458,7 @@ dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid
 	{
 		TupleDesc	desc;
 
-		call.rows = dperm_result_set_begin(fcinfo, &desc);
+		call.rows = dperm_host_result_set(fcinfo, &desc);
 		call.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	}
 	places = take_places(place);

@@ -61,10 +61,10 @@ takes_names(Oid declared)
 
 /* The names of columns in such an argument, as an array of text. */
 static Datum
-names_array(FunctionCallInfo fcinfo, int at)
+names_array(FunctionCallInfo fcinfo)
 {
 	int			count;
-	char	  **names = dperm_arguments_names_at(fcinfo, at, "features", &count);
+	char	  **names = dperm_arguments_names(fcinfo, "features", &count);
 	Datum	   *texts = palloc(sizeof(Datum) * count);
 
 	for (int i = 0; i < count; i++)
@@ -91,7 +91,7 @@ dperm_call_message_params(FunctionCallInfo fcinfo)
 		param->ptype = takes_names(types[i]) ? TEXTARRAYOID : types[i];
 		param->isnull = PG_ARGISNULL(i);
 		if (!param->isnull)
-			param->value = takes_names(types[i]) ? names_array(fcinfo, i) :
+			param->value = takes_names(types[i]) ? names_array(fcinfo) :
 				get_typlen(types[i]) == -1 ?
 				PointerGetDatum(PG_DETOAST_DATUM(PG_GETARG_DATUM(i))) : PG_GETARG_DATUM(i);
 	}

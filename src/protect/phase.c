@@ -21,8 +21,8 @@
 #include "utils/selfuncs.h"
 #include "utils/timeout.h"
 
+#include "base/host.h"
 #include "base/message.h"
-#include "base/settings.h"
 #include "protect/phase.h"
 
 /* Whose rights a phase has. */

@@ -37,8 +37,8 @@
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
 
+#include "base/host.h"
 #include "base/message.h"
-#include "base/settings.h"
 #include "budget/own_rows.h"
 #include "protect/call_message.h"
 #include "protect/locks.h"

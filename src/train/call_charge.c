@@ -114,12 +114,13 @@ static DpermAsked
 asked_of(FunctionCallInfo fcinfo, const DpermSource *source, DpermLearner learner)
 {
 	static const char *const apart[] = {"relation", "label",	 "features", "model",	"prior",
-										"epsilon", "delta", "neighbours", "unit", "purpose", NULL};
+										"epsilon", "delta", "neighbours", "unit", "purpose"};
 
 	return (DpermAsked) {.label = source->label_column,
 						 .features = names_of(source->blocks, source->block_count),
 						 .learner = dperm_loss_learner_name(learner),
-						 .parameters = dperm_arguments_json(fcinfo, apart, LEDGER_TEXT),
+						 .parameters = dperm_arguments_json(fcinfo, apart, lengthof(apart),
+															   LEDGER_TEXT),
 						 .purpose = dperm_call_charge_purpose(fcinfo)};
 }
 

@@ -15,7 +15,6 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "base/settings.h"
 #include "core/base/limits.h"
 #include "core/privacy/draw.h"
 #include "query/persons.h"

@@ -10,7 +10,6 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "base/settings.h"
 #include "core/encode/fourier.h"
 #include "core/solve/matrix.h"
 #include "query/moments_flat.h"

@@ -20,7 +20,6 @@
 #include "utils/wait_event.h"
 
 #include "base/host.h"
-#include "base/settings.h"
 #include "train/team.h"
 
 /* Keys of the table of contents. */
