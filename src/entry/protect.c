@@ -23,7 +23,6 @@
 #include "base/compat.h"
 #include "base/message.h"
 #include "base/result_set.h"
-#include "budget/debit.h"
 #include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "column/domains.h"
@@ -246,7 +245,7 @@ usable_registration(Oid relation)
 		registration->mixed ||
 		registration->budget == NULL ||
 		!dperm_protection_is_owners(registration) ||
-		!dperm_debit_permitted(registration->budget, relation, GetUserId()))
+		!dperm_budget_permits(registration->budget, relation, GetUserId()))
 		return NULL;
 	dperm_protection_resolve(registration);
 	return registration;

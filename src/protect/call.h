@@ -11,7 +11,7 @@
 
 #include "fmgr.h"
 
-#include "budget/debit.h"
+#include "budget/budget.h"
 #include "protect/registry.h"
 
 struct DpermFunction;

@@ -34,7 +34,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "budget/own_rows.h"
+#include "budget/budget.h"
 #include "protect/locks.h"
 #include "protect/registry.h"
 #include "relation/relation.h"

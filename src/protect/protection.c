@@ -16,7 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "budget/debit.h"
+#include "budget/budget.h"
 #include "column/domains.h"
 #include "core/privacy/claim.h"
 #include "protect/protection.h"
@@ -71,7 +71,7 @@ dperm_protection_check_permitted(const DpermRegistration *registration)
 	bool		may_read = pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 
 	if (registration->budget ?
-		dperm_debit_permitted(registration->budget, relation, GetUserId()) :
+		dperm_budget_permits(registration->budget, relation, GetUserId()) :
 		has_privs_of_role(GetUserId(), dperm_relation_owner(relation)))
 		return;
 	/* nobody can spend: dperm_protection_check_usable() */

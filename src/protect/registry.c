@@ -21,7 +21,7 @@
 #include "utils/syscache.h"
 
 #include "base/compat.h"
-#include "budget/own_rows.h"
+#include "budget/budget.h"
 #include "protect/registry.h"
 #include "relation/relation.h"
 
@@ -99,7 +99,7 @@ find_row(Oid relation, Snapshot snapshot)
 		for (int i = 0; i < rows.count; i++)
 			if (!is_bound(&rows, i) && !dperm_own_rows_value(&rows, i, "ended") &&
 				has_name(&rows, i, relation) &&
-				(best < 0 || dperm_role_name_role(dperm_own_rows_value(&rows, i, "owner_name")) ==
+				(best < 0 || dperm_own_rows_role_of(dperm_own_rows_value(&rows, i, "owner_name")) ==
 				 dperm_relation_owner(relation)))
 				best = i;
 	}
@@ -219,7 +219,7 @@ find(Oid relation, bool with_columns)
 		found = palloc0(sizeof(*found));
 		found->relation = relation;
 		found->id = dperm_own_rows_text(&rows, 0, "id");
-		found->owner = dperm_role_name_role(dperm_own_rows_value(&rows, 0, "owner_name"));
+		found->owner = dperm_own_rows_role_of(dperm_own_rows_value(&rows, 0, "owner_name"));
 		found->view_of = dperm_own_rows_text(&rows, 0, "view_of");
 		found->ended = dperm_own_rows_value(&rows, 0, "ended") != 0;
 		found->fresh = dperm_own_rows_is_fresh(&rows, 0);

@@ -32,14 +32,13 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
 
 #include "base/message.h"
 #include "base/settings.h"
-#include "budget/own_rows.h"
+#include "budget/budget.h"
 #include "protect/call_message.h"
 #include "protect/locks.h"
 #include "protect/phase.h"
@@ -135,11 +134,8 @@ read_call(void)
 	DpermCallHeader *header = worker.header;
 	ExprContext *context = makeNode(ExprContext);
 
-	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(header->role)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("role with OID %u has been dropped", header->role)));
-	worker.payer = dperm_role_name_make(header->role);	/* it may be dropped meanwhile */
+	dperm_budget_check_role(header->role);
+	worker.payer = dperm_own_rows_role(header->role);	/* it may be dropped meanwhile */
 	worker.call.function = find_function();
 	worker.call.fcinfo = dperm_call_message_read(header);
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
@@ -208,7 +204,7 @@ static void
 charge_budget(void)
 {
 	DpermCallHeader *header = worker.header;
-	DpermLedgerEntry entry = dperm_debit(&worker.call.charge);
+	DpermLedgerEntry entry = dperm_budget_charge(&worker.call.charge);
 
 	worker.call.paid = (DpermLedgerEntry) {
 		.budget_id = pstrdup(entry.budget_id),
