@@ -26,7 +26,6 @@
 #include "core/mechanism/mechanism.h"
 #include "core/mechanism/noise_share.h"
 #include "entry/train.h"
-#include "protect/locks.h"
 #include "protect/protection.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"

@@ -27,7 +27,6 @@
 #include "column/domain_types.h"
 #include "column/domains.h"
 #include "entry/administer.h"
-#include "protect/locks.h"
 #include "protect/protection.h"
 #include "query/persons.h"
 #include "query/source.h"

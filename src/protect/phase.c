@@ -1,6 +1,9 @@
 /*
  * phase.c: what a process that runs a call on a protected relation is doing, and
  * what it may do.
+ *
+ * There are three transactions: check, plan and charged are phases of the first,
+ * read and row of the second, keep of the third.
  */
 #include "postgres.h"
 
@@ -33,7 +36,7 @@ typedef enum Role
 	OF_SERVER
 } Role;
 
-/* How long phases may take. */
+/* How long phases may take: DPERM_CHECK_SECONDS, or dperm.call_timeout. */
 typedef enum Limit
 {
 	UNLIMITED,
@@ -41,7 +44,10 @@ typedef enum Limit
 	CALL_LIMIT
 } Limit;
 
-/* The rules of a phase. */
+/*
+ * The rules of a phase. An error is passed on whole if messages are, and else if
+ * it is marked as public (message.h). Otherwise only its class is.
+ */
 typedef struct Rules
 {
 	const char *name;
@@ -228,12 +234,17 @@ pass_limit(void)
 	(void) kill(MyProcPid, SIGINT);
 }
 
+/* Have a cancel end the call. */
 void
 dperm_phase_catch_signals(void)
 {
 	pqsignal(SIGINT, stop);
 }
 
+/*
+ * Set up a process that has just connected to its database. From now on it plans
+ * without statistics, which are computed from rows.
+ */
 void
 dperm_phase_init(Oid role, const DpermPhaseStyle *of_caller)
 {
@@ -251,6 +262,10 @@ dperm_phase_init(Oid role, const DpermPhaseStyle *of_caller)
 	SetConfigOption("client_encoding", GetDatabaseEncodingName(), PGC_SUSET, PGC_S_OVERRIDE);
 }
 
+/*
+ * Whose relation is read: known once it is locked, and before anything is
+ * planned.
+ */
 void
 dperm_phase_set_owner(Oid role)
 {
@@ -297,6 +312,11 @@ raise_stop(void)
 						"committed")));
 }
 
+/*
+ * Enter a phase: set user, session user, READ ONLY, messages and time limit by
+ * its rules. begins says that the transaction has just begun. What the rules do
+ * not name as the phase before is an error.
+ */
 void
 dperm_phase_enter(DpermPhase phase, bool begins)
 {
@@ -331,12 +351,14 @@ dperm_phase_enter(DpermPhase phase, bool begins)
 		set_limit(new->limit);
 }
 
+/* The phase. */
 DpermPhase
 dperm_phase(void)
 {
 	return now;
 }
 
+/* Raise an error unless this is the phase. */
 void
 dperm_phase_expect(DpermPhase phase)
 {
@@ -344,6 +366,7 @@ dperm_phase_expect(DpermPhase phase)
 		elog(ERROR, "phase \"%s\" in place of \"%s\"", rules[now].name, rules[phase].name);
 }
 
+/* Has a time limit passed? */
 bool
 dperm_phase_took_too_long(void)
 {
@@ -351,8 +374,9 @@ dperm_phase_took_too_long(void)
 }
 
 /*
- * End the evaluation of a row. If there was a cancel, its error is not that of
- * the row, whose class would reveal something about it.
+ * Go back from row to read, with the error that the row has caused, or NULL. If
+ * there was a cancel, its error is raised: it is not that of the row, whose class
+ * would reveal something about it.
  */
 void
 dperm_phase_end_row(const ErrorData *error)
@@ -372,6 +396,7 @@ dperm_phase_end_row(const ErrorData *error)
 	}
 }
 
+/* The first error of a row, for the log, or NULL. */
 const ErrorData *
 dperm_phase_row_error(void)
 {

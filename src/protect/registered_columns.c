@@ -196,8 +196,12 @@ check_classes(const DpermRegistration *registration, const DpermColumn *label,
 }
 
 /*
- * All columns that have not been dropped, with domains that the caller may have
- * narrowed.
+ * All columns of a protected relation that have not been dropped, as from
+ * dperm_domains_read(): with the domains that are registered or declared in the
+ * catalog, or narrower ones that the caller specifies. The registration is
+ * resolved: what a view shows of its table unchanged is closed if it is closed
+ * there, and has the domain of there unless it has its own. The classes of a
+ * label are the caller's to say, if nothing is known about it.
  */
 DpermColumn *
 dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains,
@@ -230,7 +234,11 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 	return columns;
 }
 
-/* All columns, with the domains that are to be registered. */
+/*
+ * The same for dp_protect, with domains that are to be registered in place of
+ * those of the same columns before; null removes one. Knots without a range are
+ * for the range that the column had.
+ */
 DpermColumn *
 dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains, int *count)
 {

@@ -37,7 +37,7 @@
 
 #include "base/known_tree.h"
 #include "column/domains.h"
-#include "protect/view.h"
+#include "protect/protection.h"
 #include "relation/relation.h"
 
 #define OTHERWISE "For anything else use a stored generated column, a column that a trigger " \
@@ -52,12 +52,7 @@ typedef struct Walk
 	Oid			relation;		/* the view or the table that has them */
 	Oid			owner;			/* of it */
 	int			varno;			/* of the table */
-	Oid			body;			/* the built-in function whose body is checked, or InvalidOid */
-	Bitmapset  *parameters;		/* its parameters, as far as they have been seen */
 } Walk;
-
-static bool check_expression(Node *node, void *context);
-static bool is_plain(const Query *query);
 
 /* Raise an error for a relation. */
 static void
@@ -91,6 +86,29 @@ is_base(Oid type)
 
 	for (int i = 0; i < lengthof(types); i++)
 		if (types[i] == type)
+			return true;
+	return false;
+}
+
+/*
+ * The built-in functions that are written in SQL and used here: each of them is
+ * one expression of others on the list, in which each argument appears once. So
+ * the planner always puts it in the place of the call, and nothing is planned
+ * while rows are read.
+ */
+static bool
+is_inlined(Oid function)
+{
+	static const Oid functions[] = {
+		F_ROUND_NUMERIC, F_TRUNC_NUMERIC, F_LOG_NUMERIC, F_LOG10_NUMERIC,
+		F_LPAD_TEXT_INT4, F_RPAD_TEXT_INT4, F_SUBSTRING_TEXT_TEXT_TEXT,
+		F_BIT_LENGTH_TEXT, F_BIT_LENGTH_BYTEA, F_BIT_LENGTH_BIT,
+		F_DATE_PART_TEXT_DATE, F_INTEGER_PL_DATE, F_TIMEDATE_PL, F_TIMETZDATE_PL,
+		F_INTERVAL_PL_DATE, F_INTERVAL_PL_TIME, F_INTERVAL_PL_TIMETZ, F_INTERVAL_PL_TIMESTAMP,
+		F_INT8PL_INET, F_PATH_CONTAIN_PT, F_POLYGON_CIRCLE};
+
+	for (int i = 0; i < lengthof(functions); i++)
+		if (functions[i] == function)
 			return true;
 	return false;
 }
@@ -130,7 +148,9 @@ is_own_enum(Oid type, Oid owner)
 }
 
 /*
- * Base types of PostgreSQL, enums and base types of extensions, which only
+ * Raise an error for a column that must not be read for others: values of some
+ * types make PostgreSQL look up in the catalog what the value of a row stands
+ * for. Base types of PostgreSQL, enums and base types of extensions, which only
  * superusers create, can be read; and so can arrays of them and domains over
  * them.
  */
@@ -198,7 +218,7 @@ is_callable(Form_pg_proc form, bool is_io)
 	return form->oid < FirstUnpinnedObjectId &&
 		form->prokind == PROKIND_FUNCTION && !form->proretset &&
 		form->provolatile == PROVOLATILE_IMMUTABLE &&
-		(form->prolang == INTERNALlanguageId || form->prolang == SQLlanguageId) &&
+		(form->prolang == INTERNALlanguageId || is_inlined(form->oid)) &&
 	/* these ask a library, too */
 		form->oid != F_XML_IS_WELL_FORMED_CONTENT &&
 		form->oid != F_XML_IS_WELL_FORMED_DOCUMENT &&
@@ -212,29 +232,6 @@ refuse_call(Oid function, const Walk *walk)
 	refuse(walk, psprintf("calls function %s", format_procedure(function)), VALUE_HINT);
 }
 
-/*
- * Check the body of a built-in function that is written in SQL. It is one
- * expression, in which each argument appears once: so the planner always puts
- * it in the place of the call, and nothing is planned while rows are read.
- */
-static void
-check_body(Oid function, HeapTuple tuple, const Walk *walk)
-{
-	Walk		within = *walk;
-	bool		isnull;
-	Datum		body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
-	Node	   *tree = isnull ? NULL :
-		dperm_known_tree_read(TextDatumGetCString(body), ProcedureRelationId, function);
-
-	check_stack_depth();
-	if (tree == NULL || !IsA(tree, Query) || !is_plain((Query *) tree) ||
-		((Query *) tree)->jointree->fromlist || ((Query *) tree)->jointree->quals)
-		refuse_call(function, walk);
-	within.body = function;
-	within.parameters = NULL;
-	(void) check_expression((Node *) ((Query *) tree)->targetList, &within);
-}
-
 /* Raise an error for a function that must not be called. */
 static void
 check_function(Oid function, bool is_io, const Walk *walk)
@@ -245,8 +242,6 @@ check_function(Oid function, bool is_io, const Walk *walk)
 		elog(ERROR, "cache lookup failed for function %u", function);
 	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), is_io))
 		refuse_call(function, walk);
-	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == SQLlanguageId)
-		check_body(function, tuple, walk);
 	ReleaseSysCache(tuple);
 }
 
@@ -319,17 +314,6 @@ refuse_expression(Node *node, const Walk *walk)
 	refuse(walk, psprintf("has an expression that is not supported: %s", kind), VALUE_HINT);
 }
 
-/* Raise an error for a parameter: one of a built-in function, more than once. */
-static void
-check_parameter(const Param *param, Walk *walk)
-{
-	if (!OidIsValid(walk->body))
-		refuse_expression((Node *) param, walk);
-	if (bms_is_member(param->paramid, walk->parameters))
-		refuse_call(walk->body, walk);
-	walk->parameters = bms_add_member(walk->parameters, param->paramid);
-}
-
 /*
  * The walker: raises an error for an expression that is not on the list. It
  * visits each node before its parts. Of a column that is shown as it is, or only
@@ -364,9 +348,6 @@ check_expression(Node *node, void *context)
 			break;
 		case T_Var:
 			(void) is_column(node, walk);
-			break;
-		case T_Param:
-			check_parameter((Param *) node, walk);
 			break;
 		case T_FuncExpr:
 			check_call(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args, walk);
@@ -421,7 +402,6 @@ is_plain(const Query *query)
 	plain->commandType = CMD_SELECT;
 	plain->querySource = query->querySource;
 	plain->canSetTag = query->canSetTag;
-	plain->isReturn = query->isReturn;
 	plain->hasSubLinks = query->hasSubLinks;	/* the walker refuses them */
 	plain->rtable = query->rtable;
 #if PG_VERSION_NUM >= 160000
@@ -453,6 +433,11 @@ find_table(const Query *query, Walk *walk)
 		entry : NULL;
 }
 
+/*
+ * Read the definition of a view, which is locked. Raises an error for a view
+ * that cannot be offered: the message names what it has, the hint says what
+ * works.
+ */
 DpermView *
 dperm_view_read(Oid view)
 {
@@ -483,6 +468,7 @@ dperm_view_read(Oid view)
 	return result;
 }
 
+/* The column of the table that a column of the view shows unchanged; 0 for an expression. */
 AttrNumber
 dperm_view_column(const DpermView *view, AttrNumber number)
 {
@@ -548,6 +534,14 @@ check_virtual(Relation relation)
 #endif
 }
 
+/*
+ * Raise an error for a table whose planning or reading would run code of a role
+ * that is not a superuser: functions and operators in expressions and
+ * predicates of indexes, in extended statistics, in partition keys and in
+ * virtual generated columns of the table and of the relations in the list. All
+ * of these belong to its owner, or to a role with the owner's rights. They are
+ * locked.
+ */
 void
 dperm_view_check_table(Oid table, List *children)
 {

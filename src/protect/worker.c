@@ -39,10 +39,6 @@
 #include "base/message.h"
 #include "base/settings.h"
 #include "budget/budget.h"
-#include "protect/call_message.h"
-#include "protect/locks.h"
-#include "protect/phase.h"
-#include "protect/protection.h"
 #include "protect/worker.h"
 #include "relation/relation.h"
 
@@ -75,6 +71,7 @@ static struct
 	bool		kept;
 } worker;
 
+/* The functions that it can be asked for. */
 static const DpermFunction *const *known;
 static int	known_count;
 
@@ -112,7 +109,7 @@ commit(void)
 static bool
 is_charged(void)
 {
-	return dperm_call_message_state(worker.header) == DPERM_CALL_CHARGED;
+	return dperm_call_state(worker.header) == DPERM_CALL_CHARGED;
 }
 
 /* ---------------------------------------------------------------- open */
@@ -137,7 +134,7 @@ read_call(void)
 	dperm_budget_check_role(header->role);
 	worker.payer = dperm_own_rows_role(header->role);	/* it may be dropped meanwhile */
 	worker.call.function = find_function();
-	worker.call.fcinfo = dperm_call_message_read(header);
+	worker.call.fcinfo = dperm_call_read(header);
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
 	worker.rows = (ReturnSetInfo) {
 		.type = T_ReturnSetInfo,
@@ -216,12 +213,12 @@ charge_budget(void)
 	header->entry = entry.entry;
 	strlcpy(header->budget, entry.budget, sizeof(header->budget));
 	dperm_phase_enter(DPERM_PHASE_CHARGED, false);
-	if (!dperm_call_message_advance(header, DPERM_CALL_OPEN, DPERM_CALL_COMMITTING))
+	if (!dperm_call_advance(header, DPERM_CALL_OPEN, DPERM_CALL_COMMITTING))
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
 				 errmsg("the session has abandoned the call")));
 	commit();
-	(void) dperm_call_message_advance(header, DPERM_CALL_COMMITTING, DPERM_CALL_CHARGED);
+	(void) dperm_call_advance(header, DPERM_CALL_COMMITTING, DPERM_CALL_CHARGED);
 }
 
 /* ---------------------------------------------------------------- keep */
@@ -547,13 +544,13 @@ attach(dsm_segment *segment)
 	shm_mq	   *queue;
 
 	worker.header = dsm_segment_address(segment);
-	queue = dperm_call_message_queue(worker.header);
+	queue = dperm_call_queue(worker.header);
 	shm_mq_set_sender(queue, MyProc);
 	worker.to_session = shm_mq_attach(queue, segment, NULL);
 	pq_redirect_to_shm_mq(segment, worker.to_session);
 }
 
-/* The worker. */
+/* What the background worker runs; its argument is the handle of the shared memory. */
 void
 dperm_worker_main(Datum handle)
 {
@@ -576,7 +573,7 @@ dperm_worker_main(Datum handle)
 		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);
 
 	/* a session that has given up may have given its places to another one before */
-	if (dperm_call_message_state(worker.header) != DPERM_CALL_OPEN)
+	if (dperm_call_state(worker.header) != DPERM_CALL_OPEN)
 		return;
 	dperm_phase_init(worker.header->role, &worker.header->style);
 	dperm_cache_memory = worker.header->cache_memory;
