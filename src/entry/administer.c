@@ -188,7 +188,7 @@ dperm_budget_left(PG_FUNCTION_ARGS)
 Datum
 dperm_row_sources(PG_FUNCTION_ARGS)
 {
-	List	   *relations = dperm_row_sources_relations(PG_GETARG_OID(0));
+	List	   *relations = dperm_relation_sources(PG_GETARG_OID(0));
 	Datum	   *values = palloc(sizeof(Datum) * list_length(relations));
 
 	for (int i = 0; i < list_length(relations); i++)

@@ -7,9 +7,6 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
@@ -31,7 +28,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -59,35 +55,22 @@ lock_relation(Oid relation, LOCKMODE mode)
 static void
 lock_indexes(Oid table, LOCKMODE mode)
 {
-	Relation	indexes = table_open(IndexRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	ListCell   *cell;
 
-	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(table));
-	scan = systable_beginscan(indexes, IndexIndrelidIndexId, true, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		lock_relation(((Form_pg_index) GETSTRUCT(tuple))->indexrelid, mode);
-	systable_endscan(scan);
-	table_close(indexes, AccessShareLock);
+	foreach(cell, dperm_relation_oids(IndexRelationId, IndexIndrelidIndexId,
+									  Anum_pg_index_indrelid, table, Anum_pg_index_indexrelid))
+		lock_relation(lfirst_oid(cell), mode);
 }
 
 /* Lock a relation with its indexes and its TOAST table. */
 static void
 lock_with_values(Oid relation, LOCKMODE mode)
 {
-	HeapTuple	tuple;
-	Oid			toast = InvalidOid;
+	Oid			toast;
 
 	lock_relation(relation, mode);
 	lock_indexes(relation, mode);
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	if (HeapTupleIsValid(tuple))
-	{
-		toast = ((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid;
-		ReleaseSysCache(tuple);
-	}
+	toast = dperm_relation_oid_of(RelationRelationId, relation, Anum_pg_class_reltoastrelid);
 	if (OidIsValid(toast))
 	{
 		lock_relation(toast, mode);
@@ -136,7 +119,7 @@ lock_ours(void)
 static List *
 related(Oid relation)
 {
-	List	   *relations = dperm_row_sources_read(relation);
+	List	   *relations = dperm_relation_reads(relation);
 
 	return list_concat(relations, dperm_location_shards(relations));
 }

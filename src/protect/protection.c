@@ -188,7 +188,7 @@ dperm_protection_open(Oid relation, List *reached)
 	dperm_protection_check_usable(registration);
 	dperm_protection_resolve(registration);
 	table = dperm_protection_table(registration);
-	registration->reached = reached ? reached : dperm_row_sources_family(table);
+	registration->reached = reached ? reached : dperm_relation_family(table);
 	registration->has_parts = has_subclass(table);
 	registration->on_cluster = dperm_location_protected_on_citus(table);
 	dperm_protection_check_table(table);
@@ -236,7 +236,7 @@ find_protected(List *relations)
 	if (relations == NIL || !dperm_registry_any())
 		return InvalidOid;
 	foreach(cell, relations)
-		reached = list_concat_unique_oid(reached, dperm_row_sources_relations(lfirst_oid(cell)));
+		reached = list_concat_unique_oid(reached, dperm_relation_sources(lfirst_oid(cell)));
 	check_shards(linitial_oid(relations), reached);
 	reached = dperm_registry_among(reached);
 	return reached == NIL ? InvalidOid : linitial_oid(reached);

@@ -120,22 +120,6 @@ is_builtin(Oid type)
 	return is_base(type) || is_base(get_element_type(type));
 }
 
-/* An OID that the catalog has of an object. */
-static Oid
-oid_of(Oid class, Oid object, AttrNumber attribute)
-{
-	int			cache = get_object_catcache_oid(class);
-	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(object));
-	bool		isnull;
-	Oid			result;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for object %u of catalog %u", object, class);
-	result = DatumGetObjectId(SysCacheGetAttr(cache, tuple, attribute, &isnull));
-	ReleaseSysCache(tuple);
-	return result;
-}
-
 /* Is a type an enum of a role, or an array of one? */
 static bool
 is_own_enum(Oid type, Oid owner)
@@ -144,7 +128,7 @@ is_own_enum(Oid type, Oid owner)
 	Oid			single = OidIsValid(element) ? element : type;
 
 	return get_typtype(single) == TYPTYPE_ENUM &&
-		oid_of(TypeRelationId, single, Anum_pg_type_typowner) == owner;
+		dperm_relation_oid_of(TypeRelationId, single, Anum_pg_type_typowner) == owner;
 }
 
 /*
@@ -185,7 +169,7 @@ static void
 check_collation(Oid collation, const Walk *walk)
 {
 	if (OidIsValid(collation) &&
-		oid_of(CollationRelationId, collation, Anum_pg_collation_collnamespace) !=
+		dperm_relation_oid_of(CollationRelationId, collation, Anum_pg_collation_collnamespace) !=
 			PG_CATALOG_NAMESPACE)
 		refuse(walk, psprintf("uses collation \"%s\"", get_collation_name(collation)),
 			   "Use a collation of PostgreSQL, as in COLLATE \"C\".");
@@ -502,7 +486,7 @@ check_planned(Oid class, Oid object, void *context)
 		return;
 	add_exact_object_address(&address, planned->visited);
 	check_stack_depth();
-	if (!superuser_arg(oid_of(class, object, get_object_attnum_owner(class))))
+	if (!superuser_arg(dperm_relation_oid_of(class, object, get_object_attnum_owner(class))))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("table \"%s\" cannot be protected: an index, its statistics or its "
@@ -510,7 +494,7 @@ check_planned(Oid class, Oid object, void *context)
 						get_rel_name(planned->table), getObjectDescription(&address, false)),
 				 errhint("The planner would run it. Use a stored generated column and an index "
 						 "of that, or functions of PostgreSQL.")));
-	dperm_row_sources_dependencies(class, object, check_planned, planned);
+	dperm_relation_dependencies(class, object, check_planned, planned);
 }
 
 /* Check virtual generated columns: they are computed when they are read. */
@@ -563,12 +547,12 @@ dperm_view_check_table(Oid table, List *children)
 		check_virtual(relation);
 		planned.table = lfirst_oid(cell);
 		/* the functions that a table itself depends on are in its partition key */
-		dperm_row_sources_dependencies(RelationRelationId, planned.table, check_planned, &planned);
+		dperm_relation_dependencies(RelationRelationId, planned.table, check_planned, &planned);
 		foreach(object, RelationGetIndexList(relation))
-			dperm_row_sources_dependencies(RelationRelationId, lfirst_oid(object), check_planned,
+			dperm_relation_dependencies(RelationRelationId, lfirst_oid(object), check_planned,
 										   &planned);
 		foreach(object, RelationGetStatExtList(relation))
-			dperm_row_sources_dependencies(StatisticExtRelationId, lfirst_oid(object),
+			dperm_relation_dependencies(StatisticExtRelationId, lfirst_oid(object),
 										   check_planned, &planned);
 		table_close(relation, NoLock);
 	}
