@@ -98,7 +98,6 @@ static void
 write_sums(const char *table, const char *id, const DpermFilterSums *sums,
 		   const DpermOwnField *more, int count)
 {
-	DpermOwnRows rows = dperm_own_rows_find(table, "id", dperm_own_rows_uuid(id), NULL);
 	DpermOwnField fields[5 + MORE] = {
 		{"spent_epsilon", dperm_own_rows_numeric(sums->epsilon)},
 		{"spent_delta", dperm_own_rows_numeric(sums->delta)},
@@ -107,10 +106,8 @@ write_sums(const char *table, const char *id, const DpermFilterSums *sums,
 		{"spent_tail", dperm_own_rows_numeric(sums->tail)}
 	};
 
-	if (rows.count != 1)
-		elog(ERROR, "could not write to table \"%s\"", table);
 	memcpy(fields + 5, more, sizeof(DpermOwnField) * count);
-	dperm_own_rows_update(&rows, 0, fields, 5 + count);
+	dperm_own_rows_update(table, id, fields, 5 + count);
 }
 
 /* Make a budget from its row. */

@@ -116,7 +116,7 @@ extern int	dperm_own_rows_count(const char *table, const char *column, Datum val
 								 const char *null);
 extern bool dperm_own_rows_lock(DpermOwnRows *rows, int row);
 extern void dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count);
-extern void dperm_own_rows_update(DpermOwnRows *rows, int row,
+extern void dperm_own_rows_update(const char *table, const char *id,
 								  const DpermOwnField *fields, int count);
 
 /* What a row has, and what it can be given. */

@@ -404,16 +404,18 @@ dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count)
 	write_row(dperm_own_rows_table(table), NULL, fields, count);
 }
 
-/* Update some columns of a row. */
+/* Update some columns of the row that has this id. */
 void
-dperm_own_rows_update(DpermOwnRows *rows, int row, const DpermOwnField *fields, int count)
+dperm_own_rows_update(const char *table, const char *id, const DpermOwnField *fields, int count)
 {
-	if (!dperm_own_rows_lock(rows, row))
+	DpermOwnRows rows = dperm_own_rows_find(table, "id", dperm_own_rows_uuid(id), NULL);
+
+	if (rows.count != 1 || !dperm_own_rows_lock(&rows, 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("a row of table \"%s\" has just been deleted", get_rel_name(rows->table)),
+				 errmsg("a row of table \"%s\" has just been deleted", table),
 				 errhint("Try again.")));
-	write_row(rows->table, rows->rows[row], fields, count);
+	write_row(rows.table, rows.rows[0], fields, count);
 }
 
 /* Make a value of dperm_role_name. */

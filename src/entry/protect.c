@@ -98,7 +98,7 @@ check_table(Oid table)
 				 errmsg("table \"%s\" is a part of another table", get_rel_name(table)),
 				 errhint("Protect the root of its partitions or children, and offer a view of "
 						 "that with a WHERE clause.")));
-	dperm_protection_check_table(table);
+	dperm_view_check_table(table);
 	dperm_protection_check_family(table, dperm_relation_family(table));
 	if (dperm_location_protected_on_citus(table))
 		dperm_location_connect(dperm_relation_owner(table));

@@ -6,15 +6,12 @@
 
 #include <math.h>
 
-#include "access/relation.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
 #include "column/domains.h"
 #include "core/privacy/claim.h"
@@ -79,11 +76,7 @@ check_permitted(const DpermRegistration *registration)
 		(registration->budget == NULL || !dperm_protection_is_owners(registration)))
 		return;
 	if (may_read)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for budget \"%s\"", registration->budget->name),
-				 errdetail("Relation \"%s\" is protected.", get_rel_name(relation)),
-				 errhint("The owner of the budget can grant you a share with dp_grant.")));
+		dperm_budget_raise_denied(registration->budget);
 	dperm_protection_raise_denied(relation);
 }
 
@@ -142,7 +135,6 @@ void
 dperm_protection_resolve(DpermRegistration *registration)
 {
 	Oid			relation = registration->relation;
-	Oid			owner = dperm_relation_owner(relation);
 	DpermRegistration *table;
 
 	if (registration->view_of == NULL)
@@ -158,11 +150,10 @@ dperm_protection_resolve(DpermRegistration *registration)
 	registration->view = dperm_view_read(relation);
 	table = dperm_registry_find(registration->view->table);
 	if (table == NULL || table->ended || table->stale || table->mixed ||
-		strcmp(table->id, registration->view_of) != 0)
+		strcmp(table->id, registration->view_of) != 0 ||
+		table->owner != dperm_relation_owner(relation) || !dperm_protection_is_owners(table))
 		raise_closed(relation, "It is a view, and its table is not the one that it is offered of, "
-					 "or is closed.", "Its owner has to call dp_protect, or dp_unprotect.");
-	if (table->owner != owner || !dperm_protection_is_owners(table))
-		raise_closed(relation, "It is a view, and its table has another owner.",
+					 "is closed, or has another owner.",
 					 "Its owner has to call dp_protect, or dp_unprotect.");
 	dperm_protection_resolve(table);
 	registration->table = table;
@@ -191,7 +182,7 @@ dperm_protection_open(Oid relation, List *reached)
 	registration->reached = reached ? reached : dperm_relation_family(table);
 	registration->has_parts = has_subclass(table);
 	registration->on_cluster = dperm_location_protected_on_citus(table);
-	dperm_protection_check_table(table);
+	dperm_view_check_table(table);
 	dperm_protection_check_family(table, registration->reached);
 	return registration;
 }
@@ -233,7 +224,7 @@ find_protected(List *relations)
 	List	   *reached = NIL;
 	ListCell   *cell;
 
-	if (relations == NIL || !dperm_registry_any())
+	if (relations == NIL || !dperm_own_rows_any("protected"))
 		return InvalidOid;
 	foreach(cell, relations)
 		reached = list_concat_unique_oid(reached, dperm_relation_sources(lfirst_oid(cell)));
@@ -279,30 +270,6 @@ dperm_protection_check_query(List *relations)
 				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be charged to the budget of "
 						"protected relation \"%s\"", get_rel_name(found)),
 				 errhint("Use dp_logreg_train, dp_svm_train or dp_linreg_train.")));
-}
-
-/*
- * Raise an error for a table that must not be read for others: its policies
- * apply to its owner, or to read it would run code of others (view.c).
- */
-void
-dperm_protection_check_table(Oid table)
-{
-	Relation	relation = relation_open(table, AccessShareLock);
-
-	if (relation->rd_rel->relrowsecurity && relation->rd_rel->relforcerowsecurity)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s\" cannot be protected: its policies apply to its "
-						"owner", RelationGetRelationName(relation)),
-				 errdetail("Rows are read with the rights of the owner."),
-				 errhint("Use ALTER TABLE %s NO FORCE ROW LEVEL SECURITY.",
-						 quote_identifier(RelationGetRelationName(relation)))));
-	if (pg_class_aclcheck(table, relation->rd_rel->relowner, ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(relation->rd_rel->relkind),
-					   RelationGetRelationName(relation));
-	relation_close(relation, NoLock);
-	dperm_view_check_table(table, find_all_inheritors(table, AccessShareLock, NULL));
 }
 
 /*

@@ -55,14 +55,13 @@ typedef struct DpermRegistration
 } DpermRegistration;
 
 extern DpermRegistration *dperm_registry_find(Oid relation);
-extern bool dperm_registry_any(void);
 extern List *dperm_registry_among(List *relations);
 extern void dperm_registry_lock(Oid relation, LOCKMODE mode, bool process);
 extern void dperm_registry_unlock(Oid relation, LOCKMODE mode);
 
 extern DpermView *dperm_view_read(Oid view);
 extern AttrNumber dperm_view_column(const DpermView *view, AttrNumber number);
-extern void dperm_view_check_table(Oid table, List *children);
+extern void dperm_view_check_table(Oid table);
 extern void dperm_view_check_type(const char *column, Oid type);
 
 /* A relation that is to be read, or whose reading is to be priced. */
@@ -73,7 +72,6 @@ extern void dperm_protection_resolve(DpermRegistration *registration);
 extern Oid	dperm_protection_table(const DpermRegistration *registration);
 extern void dperm_protection_check_reach(Oid relation);
 extern void dperm_protection_check_query(List *relations);
-extern void dperm_protection_check_table(Oid table);
 extern void dperm_protection_check_family(Oid table, List *reached);
 extern void dperm_protection_raise_changed(Oid relation) __attribute__((noreturn));
 extern void dperm_protection_raise_denied(Oid relation) __attribute__((noreturn));

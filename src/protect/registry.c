@@ -239,13 +239,6 @@ dperm_registry_find(Oid relation)
 	return found;
 }
 
-/* Is anything registered? Most databases protect nothing. */
-bool
-dperm_registry_any(void)
-{
-	return dperm_own_rows_any(PROTECTED);
-}
-
 /* Those of the relations that are protected, or whose protection this transaction has ended. */
 List *
 dperm_registry_among(List *relations)

@@ -16,6 +16,7 @@
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_operator.h"
@@ -27,6 +28,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "rewrite/rewriteManip.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -56,16 +58,22 @@ typedef struct Walk
 
 /* Raise an error for a relation. */
 static void
-refuse(const Walk *walk, const char *has, const char *hint)
+refuse_relation(Oid relation, const char *reason, const char *hint)
 {
+	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW;
+
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s \"%s\" cannot be %s: it %s",
-					get_rel_relkind(walk->relation) == RELKIND_VIEW ? "view" : "table",
-					get_rel_name(walk->relation),
-					get_rel_relkind(walk->relation) == RELKIND_VIEW ? "offered" : "protected",
-					has),
+			 errmsg("%s \"%s\" cannot be %s: %s", is_view ? "view" : "table",
+					get_rel_name(relation), is_view ? "offered" : "protected", reason),
 			 errhint("%s", hint)));
+}
+
+/* Raise an error for what a relation has. */
+static void
+refuse(const Walk *walk, const char *has, const char *hint)
+{
+	refuse_relation(walk->relation, psprintf("it %s", has), hint);
 }
 
 /*
@@ -487,13 +495,11 @@ check_planned(Oid class, Oid object, void *context)
 	add_exact_object_address(&address, planned->visited);
 	check_stack_depth();
 	if (!superuser_arg(dperm_relation_oid_of(class, object, get_object_attnum_owner(class))))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s\" cannot be protected: an index, its statistics or its "
-						"partition key use %s, whose owner is not a superuser",
-						get_rel_name(planned->table), getObjectDescription(&address, false)),
-				 errhint("The planner would run it. Use a stored generated column and an index "
-						 "of that, or functions of PostgreSQL.")));
+		refuse_relation(planned->table, psprintf("an index, its statistics or its partition key "
+												 "use %s, whose owner is not a superuser",
+												 getObjectDescription(&address, false)),
+						"The planner would run it. Use a stored generated column and an index "
+						"of that, or functions of PostgreSQL.");
 	dperm_relation_dependencies(class, object, check_planned, planned);
 }
 
@@ -519,41 +525,50 @@ check_virtual(Relation relation)
 }
 
 /*
- * Raise an error for a table whose planning or reading would run code of a role
- * that is not a superuser: functions and operators in expressions and
- * predicates of indexes, in extended statistics, in partition keys and in
- * virtual generated columns of the table and of the relations in the list. All
- * of these belong to its owner, or to a role with the owner's rights. They are
- * locked.
+ * Raise an error for a table that must not be read for others: its policies
+ * apply to its owner, or its planning or reading would run code of a role that is
+ * not a superuser: functions and operators in expressions and predicates of
+ * indexes, in extended statistics, in partition keys and in virtual generated
+ * columns of the table and of its partitions and children. All of these belong to
+ * its owner, or to a role with the owner's rights.
  */
 void
-dperm_view_check_table(Oid table, List *children)
+dperm_view_check_table(Oid table)
 {
 	Planned		planned = {.visited = new_object_addresses()};
+	Oid			owner = dperm_relation_owner(table);
 	ListCell   *cell,
 			   *object;
 
-	foreach(cell, list_append_unique_oid(list_copy(children), table))
+	LockRelationOid(table, AccessShareLock);
+	if (pg_class_aclcheck(table, owner, ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(table)),
+					   get_rel_name(table));
+	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
 	{
 		Relation	relation = table_open(lfirst_oid(cell), NoLock);
 
-		/* its owner can create an index after this check */
-		if (!has_privs_of_role(relation->rd_rel->relowner, dperm_relation_owner(table)))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("table \"%s\" cannot be protected: its part \"%s\" belongs to "
-							"another role", get_rel_name(table), get_rel_name(lfirst_oid(cell))),
-					 errhint("Use ALTER TABLE ... OWNER TO.")));
-		check_virtual(relation);
 		planned.table = lfirst_oid(cell);
+		if (planned.table == table && relation->rd_rel->relrowsecurity &&
+			relation->rd_rel->relforcerowsecurity)
+			refuse_relation(table, "its policies apply to its owner",
+							psprintf("Rows are read with the rights of the owner: use ALTER TABLE "
+									 "%s NO FORCE ROW LEVEL SECURITY.",
+									 quote_identifier(get_rel_name(table))));
+		/* its owner can create an index after this check */
+		if (!has_privs_of_role(relation->rd_rel->relowner, owner))
+			refuse_relation(table, psprintf("its part \"%s\" belongs to another role",
+											get_rel_name(planned.table)),
+							"Use ALTER TABLE ... OWNER TO.");
+		check_virtual(relation);
 		/* the functions that a table itself depends on are in its partition key */
 		dperm_relation_dependencies(RelationRelationId, planned.table, check_planned, &planned);
 		foreach(object, RelationGetIndexList(relation))
 			dperm_relation_dependencies(RelationRelationId, lfirst_oid(object), check_planned,
-										   &planned);
+										&planned);
 		foreach(object, RelationGetStatExtList(relation))
 			dperm_relation_dependencies(StatisticExtRelationId, lfirst_oid(object),
-										   check_planned, &planned);
+										check_planned, &planned);
 		table_close(relation, NoLock);
 	}
 	free_object_addresses(planned.visited);

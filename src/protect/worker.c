@@ -150,12 +150,11 @@ static void
 report_activity(void)
 {
 	const DpermCallHeader *header = worker.header;
-	char	   *name = get_rel_name(header->relation);
-	char	   *schema = name ? get_namespace_name(get_rel_namespace(header->relation)) : NULL;
+	char	   *relation = OidIsValid(header->relation) ?
+		psprintf(" on %s", dperm_relation_name(header->relation)) : "";
 
 	pgstat_report_activity(STATE_RUNNING,
-						   psprintf("%s%s%s for %s, PID %d", header->name, schema ? " on " : "",
-									schema ? quote_qualified_identifier(schema, name) : "",
+						   psprintf("%s%s for %s, PID %d", header->name, relation,
 									quote_identifier(GetUserNameFromId(header->role, false)),
 									header->session));
 }
