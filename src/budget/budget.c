@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "access/xlog.h"
 #include "catalog/pg_authid.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -52,19 +51,6 @@ raise_no_budget(const char *name)
 			 errhint("dp_budgets lists budgets; dp_budget_create creates one, for roles that a "
 					 "superuser has granted EXECUTE on it. A new one must be committed before it "
 					 "is charged.")));
-}
-
-/* Parse a word in a column of the table. */
-static int
-parse_word(const char *word, int (*parse) (const char *name))
-{
-	int			found = parse(word);
-
-	if (found < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("invalid word \"%s\" in the table of budgets", word)));
-	return found;
 }
 
 /* Does an account allow a charge, after all that was spent? */
@@ -127,11 +113,12 @@ make_budget(const DpermOwnRows *rows, int row)
 		.filter.order = DatumGetFloat8(dperm_own_rows_value(rows, row, "renyi_order")),
 		.spent = read_sums(rows, row)
 	};
-	budget->neighbours = (DpermNeighbours) parse_word(dperm_own_rows_text(rows, row, "neighbours"),
-													  dperm_claim_neighbours_parse);
+	/* constraints of the table allow no other words */
+	budget->neighbours = (DpermNeighbours)
+		dperm_claim_neighbours_parse(dperm_own_rows_text(rows, row, "neighbours"));
 	budget->has_unit = unit != NULL;
 	if (unit)
-		budget->unit = (DpermUnit) parse_word(unit, dperm_claim_unit_parse);
+		budget->unit = (DpermUnit) dperm_claim_unit_parse(unit);
 	budget->entry = DatumGetInt64(dperm_own_rows_value(rows, row, "entry"));
 	return budget;
 }
@@ -513,7 +500,7 @@ lock_tables(void)
 {
 	static const char *const tables[] = {BUDGETS, "grants", "ledger"};
 
-	for (int i = 0; i < lengthof(tables) && !RecoveryInProgress(); i++)
+	for (int i = 0; i < lengthof(tables); i++)
 		LockRelationOid(dperm_own_rows_table(tables[i]), RowExclusiveLock);
 }
 

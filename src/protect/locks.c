@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/indexing.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"

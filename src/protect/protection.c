@@ -10,7 +10,6 @@
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "column/domains.h"

@@ -29,7 +29,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
@@ -46,11 +45,27 @@
 #define KEEP_ATTEMPTS 4
 #define KEEP_PAUSE_MS 1000
 
-/* Why a call that was charged has released nothing, in dp_releases. */
-#define FAILED_TO_READ "the relation could not be read"
-#define FAILED_RESOURCES "too few resources"
-#define FAILED_CANCELLED "cancelled"
-#define FAILED_ARGUMENTS "the arguments do not fit the number of rows"
+/* The classes of errors, which reveal nothing about rows. */
+typedef struct Failure
+{
+	/* in dp_releases: why a call that was charged has released nothing */
+	const char *reason;
+	int			code;
+	const char *message;		/* NULL: the error is public, and is shown as it is */
+} Failure;
+
+static const Failure cancelled = {
+	"cancelled", ERRCODE_QUERY_CANCELED, "the call was cancelled"
+};
+static const Failure few_resources = {
+	"too few resources", ERRCODE_INSUFFICIENT_RESOURCES,
+	"the server had too few resources to read the protected relation"
+};
+static const Failure not_read = {
+	"the relation could not be read", ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
+	"the protected relation could not be read"
+};
+static const Failure public_error = {"the arguments do not fit the number of rows"};
 
 /*
  * The lock on an entry of the ledger whose call is running is an advisory one,
@@ -441,48 +456,29 @@ work(void)
 
 /* ------------------------------------------------------------- failure */
 
-/* The class of an error, in words that reveal nothing about rows. */
-static const char *
+/* The class of an error. */
+static const Failure *
 class_of(const ErrorData *error, bool public)
 {
 	int			category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
 
 	if (category == ERRCODE_OPERATOR_INTERVENTION)
-		return FAILED_CANCELLED;
+		return &cancelled;
 	if (category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_SYSTEM_ERROR)
-		return FAILED_RESOURCES;
-	return public ? FAILED_ARGUMENTS : FAILED_TO_READ;
-}
-
-/* Raise the error of a class. After the charge, the session adds that it has been charged. */
-static void
-raise_class(const char *class, bool charged)
-{
-	if (strcmp(class, FAILED_CANCELLED) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 !dperm_phase_took_too_long() ? errmsg("the call was cancelled") :
-				 charged ? errmsg("the call took longer than dperm.call_timeout") :
-				 errmsg("could not check the call within %d seconds", DPERM_CHECK_SECONDS),
-				 charged ? 0 : errdetail("Nothing has been charged.")));
-	ereport(ERROR,
-			(errcode(strcmp(class, FAILED_RESOURCES) == 0 ? ERRCODE_INSUFFICIENT_RESOURCES :
-					 ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
-			 strcmp(class, FAILED_RESOURCES) == 0 ?
-			 errmsg("the server had too few resources to read the protected relation") :
-			 errmsg("the protected relation could not be read"),
-			 charged ? 0 : errdetail("Nothing has been charged."),
-			 errhint("See the server log for the cause.")));
+		return &few_resources;
+	return public ? &public_error : &not_read;
 }
 
 /*
  * Raise an error again, as the caller may see it: as it is if it is public, else
- * by its class. A lock that was not available says what to do.
+ * by its class. A lock that was not available says what to do. After the charge,
+ * the session adds that it has been charged.
  */
 static void
-raise_again(ErrorData *error, const char *class, bool public)
+raise_again(ErrorData *error, const Failure *class, bool public)
 {
 	bool		charged = is_charged();
+	const char *message = class->message;
 
 	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE && !charged)
 		ereport(ERROR,
@@ -491,11 +487,19 @@ raise_again(ErrorData *error, const char *class, bool public)
 				 errdetail("Nothing has been charged."),
 				 errhint("Commit or roll back the transaction that has changed the budget, its "
 						 "grants or the relation, which may be this one, and try again.")));
-	if (!public || strcmp(class, FAILED_CANCELLED) == 0 ||
-		(charged && strcmp(class, FAILED_ARGUMENTS) != 0))
-		raise_class(class, charged);
-	error->output_to_client = true; /* nothing could be sent when it was raised */
-	ReThrowError(error);
+	if (public && (class == &public_error || (class == &few_resources && !charged)))
+	{
+		error->output_to_client = true; /* nothing could be sent when it was raised */
+		ReThrowError(error);
+	}
+	if (class == &cancelled && dperm_phase_took_too_long())
+		message = charged ? "the call took longer than dperm.call_timeout" :
+			psprintf("could not check the call within %d seconds", DPERM_CHECK_SECONDS);
+	ereport(ERROR,
+			(errcode(class->code),
+			 errmsg_internal("%s", message),
+			 charged ? 0 : errdetail("Nothing has been charged."),
+			 class == &cancelled ? 0 : errhint("See the server log for the cause.")));
 }
 
 /* After an error: keep why nothing was released, if it was paid for, and tell the session. */
@@ -504,13 +508,13 @@ fail(void)
 {
 	bool		public = dperm_message_is_public();
 	ErrorData  *error = end_error();
-	const char *class = class_of(error, public);
+	const Failure *class = class_of(error, public);
 
 	dperm_message_allow(DPERM_MESSAGES_NONE);
 	if (!public)
 		log_error(error, "a call on");
 	if (is_charged() && worker.call.function->run && !worker.kept)
-		keep_release(class, false);
+		keep_release(class->reason, false);
 	let_go_of_server();
 	dperm_message_allow(DPERM_MESSAGES_ALL);
 	PG_TRY();

@@ -295,8 +295,7 @@ read_by(Oid relation)
 
 /*
  * The relation itself and everything it shares rows with, as far as the catalog
- * knows: what views, materialized views and policies read, partitions and
- * children, and the parents of tables. What a function reads is not followed.
+ * knows.
  */
 List *
 dperm_relation_sources(Oid relation)
