@@ -123,10 +123,12 @@ make_budget(const DpermOwnRows *rows, int row)
 	return budget;
 }
 
-/* The one of these rows that has not been dropped, locked on demand; or NULL. */
+/* The budget of such a row that has not been dropped, locked on demand; or NULL. */
 static DpermBudget *
-present_budget(DpermOwnRows rows, bool lock)
+find_budget(const char *column, Datum value, Snapshot snapshot, bool lock)
 {
+	DpermOwnRows rows = dperm_own_rows_find(BUDGETS, column, value, snapshot);
+
 	for (int i = 0; i < rows.count; i++)
 		if ((!lock || dperm_own_rows_lock(&rows, i)) && !dperm_own_rows_value(&rows, i, "dropped"))
 			return make_budget(&rows, i);
@@ -140,8 +142,7 @@ present_budget(DpermOwnRows rows, bool lock)
 DpermBudget *
 dperm_budget_get(const char *name)
 {
-	DpermBudget *budget = present_budget(
-		dperm_own_rows_find(BUDGETS, "budget", CStringGetTextDatum(name), NULL), false);
+	DpermBudget *budget = find_budget("budget", CStringGetTextDatum(name), NULL, false);
 
 	if (budget == NULL)
 		raise_no_budget(name);
@@ -152,16 +153,14 @@ dperm_budget_get(const char *name)
 DpermBudget *
 dperm_budget_find(const char *id, Snapshot snapshot)
 {
-	return present_budget(dperm_own_rows_find(BUDGETS, "id", dperm_own_rows_uuid(id), snapshot),
-						  false);
+	return find_budget("id", dperm_own_rows_uuid(id), snapshot, false);
 }
 
 /* The same, locked as by FOR UPDATE; raises an error if it has just been dropped. */
 static DpermBudget *
 lock_budget(const DpermBudget *budget)
 {
-	DpermBudget *locked = present_budget(
-		dperm_own_rows_find(BUDGETS, "id", dperm_own_rows_uuid(budget->id), NULL), true);
+	DpermBudget *locked = find_budget("id", dperm_own_rows_uuid(budget->id), NULL, true);
 
 	if (locked == NULL)
 		raise_no_budget(budget->name);

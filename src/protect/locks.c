@@ -127,16 +127,6 @@ related(Oid relation)
 static List *held;
 static List *registered;
 
-/* Add to one of these lists. */
-static void
-remember(List **list, Oid relation)
-{
-	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
-
-	*list = lappend_oid(*list, relation);
-	MemoryContextSwitchTo(before);
-}
-
 /* Does the registration of a relation have to do with one of them: with itself, or its table? */
 static bool
 is_registered(Oid relation, Oid one)
@@ -155,6 +145,7 @@ is_registered(Oid relation, Oid one)
 List *
 dperm_locks_hold(Oid relation)
 {
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
 	bool		all = false;
 	ListCell   *cell;
 
@@ -171,7 +162,7 @@ dperm_locks_hold(Oid relation)
 		foreach(cell, related(relation))
 			if (!list_member_oid(held, lfirst_oid(cell)))
 			{
-				remember(&held, lfirst_oid(cell));
+				held = lappend_oid(held, lfirst_oid(cell));
 				lock_with_values(lfirst_oid(cell), AccessShareLock);
 				all = false;
 			}
@@ -181,8 +172,9 @@ dperm_locks_hold(Oid relation)
 		if (is_registered(relation, lfirst_oid(cell)))
 		{
 			dperm_registry_lock(lfirst_oid(cell), ShareLock, true);
-			remember(&registered, lfirst_oid(cell));
+			registered = lappend_oid(registered, lfirst_oid(cell));
 		}
+	MemoryContextSwitchTo(before);
 	return held;
 }
 

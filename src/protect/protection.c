@@ -64,19 +64,17 @@ static void
 check_permitted(const DpermRegistration *registration)
 {
 	Oid			relation = registration->relation;
-	bool		may_read = pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 
 	if (registration->budget ?
 		dperm_budget_permits(registration->budget, relation, GetUserId()) :
 		has_privs_of_role(GetUserId(), dperm_relation_owner(relation)))
 		return;
-	/* nobody can spend, as is said to who may read it */
-	if (may_read &&
-		(registration->budget == NULL || !dperm_protection_is_owners(registration)))
-		return;
-	if (may_read)
+	if (pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		dperm_protection_raise_denied(relation);
+
+	/* otherwise nobody can spend, as is said next */
+	if (registration->budget && dperm_protection_is_owners(registration))
 		dperm_budget_raise_denied(registration->budget);
-	dperm_protection_raise_denied(relation);
 }
 
 /*

@@ -136,22 +136,6 @@ as_registered(const DpermRegistration *registration, DpermColumn **catalog, int 
 	return columns;
 }
 
-/*
- * Raise an error for knots of a column whose domain is a list of categories,
- * even if its type has numbers.
- */
-static void
-check_no_knots(const DpermColumn *column, Jsonb *domains)
-{
-	if (dperm_column_known(column) && column->block.kind == DPERM_BLOCK_CATEGORY &&
-		detail_in(domain_in(domains, column->name), "knots"))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" cannot have knots: its domain is a list of categories",
-						column->name),
-				 errhint("Omit it from domains, or list some of its categories.")));
-}
-
 /* Give columns, in place of their domains, those of an argument. */
 static DpermColumn *
 give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns, int count,
@@ -213,9 +197,6 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 
 	if (domains == NULL)
 		return columns;
-	for (int i = 0; i < *count; i++)
-		if (dperm_protection_lists(registration, &columns[i]))
-			check_no_knots(&columns[i], domains);
 	asked = give_asked(registration->relation, catalog, columns, *count, domains, false);
 	for (int i = 0; i < *count; i++)
 

@@ -76,6 +76,16 @@ refuse(const Walk *walk, const char *has, const char *hint)
 	refuse_relation(walk->relation, psprintf("it %s", has), hint);
 }
 
+/* Is an OID in a list? */
+static bool
+is_among(Oid object, const Oid *list, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (list[i] == object)
+			return true;
+	return false;
+}
+
 /*
  * The built-in base types that expressions use. Not among them are those that
  * stand for objects of the catalog, those of the system, ranges, whose
@@ -92,10 +102,7 @@ is_base(Oid type)
 		POINTOID, LSEGOID, PATHOID, BOXOID, POLYGONOID, LINEOID, CIRCLEOID,
 		INETOID, CIDROID, MACADDROID, MACADDR8OID};
 
-	for (int i = 0; i < lengthof(types); i++)
-		if (types[i] == type)
-			return true;
-	return false;
+	return is_among(type, types, lengthof(types));
 }
 
 /*
@@ -115,10 +122,7 @@ is_inlined(Oid function)
 		F_INTERVAL_PL_DATE, F_INTERVAL_PL_TIME, F_INTERVAL_PL_TIMETZ, F_INTERVAL_PL_TIMESTAMP,
 		F_INT8PL_INET, F_PATH_CONTAIN_PT, F_POLYGON_CIRCLE};
 
-	for (int i = 0; i < lengthof(functions); i++)
-		if (functions[i] == function)
-			return true;
-	return false;
+	return is_among(function, functions, lengthof(functions));
 }
 
 /* Is a type one of these, or an array of one? */

@@ -540,24 +540,12 @@ release_locks(int code, Datum arg)
 	LockReleaseSession(DEFAULT_LOCKMETHOD);
 }
 
-/* Attach to the session's memory. */
-static void
-attach(dsm_segment *segment)
-{
-	shm_mq	   *queue;
-
-	worker.header = dsm_segment_address(segment);
-	queue = dperm_call_queue(worker.header);
-	shm_mq_set_sender(queue, MyProc);
-	worker.to_session = shm_mq_attach(queue, segment, NULL);
-	pq_redirect_to_shm_mq(segment, worker.to_session);
-}
-
 /* What the background worker runs; its argument is the handle of the shared memory. */
 void
 dperm_worker_main(Datum handle)
 {
 	dsm_segment *segment;
+	shm_mq	   *queue;
 
 	pqsignal(SIGTERM, die);
 	dperm_phase_catch_signals();
@@ -568,7 +556,11 @@ dperm_worker_main(Datum handle)
 	if (segment == NULL ||
 		((DpermCallHeader *) dsm_segment_address(segment))->version != DPERM_CALL_VERSION)
 		return;
-	attach(segment);
+	worker.header = dsm_segment_address(segment);
+	queue = dperm_call_queue(worker.header);
+	shm_mq_set_sender(queue, MyProc);
+	worker.to_session = shm_mq_attach(queue, segment, NULL);
+	pq_redirect_to_shm_mq(segment, worker.to_session);
 	BackgroundWorkerInitializeConnectionByOid(worker.header->database, InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
 	before_shmem_exit(release_locks, 0);
