@@ -1,7 +1,7 @@
 --
 -- dp_protect and dp_unprotect: what they write
 --
--- They hold the lock on the relation's object (registry.h), so its registration
+-- They hold the lock on the relation's object (registry.c), so its registration
 -- does not change here.
 
 CREATE FUNCTION dperm.dperm_row_sources(relation oid) RETURNS oid[]

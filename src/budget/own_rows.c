@@ -1,5 +1,20 @@
 /*
  * own_rows.c: read and write rows of the extension's tables without SQL.
+ *
+ * A statement would have to be parsed and planned by every process that reads a
+ * protected relation. Here privileges and search path do not matter, and no
+ * trigger runs, so that no foreign key is checked: CHECK constraints and unique
+ * indexes are.
+ *
+ * And dperm_role_name, roles in these tables, which are dumped by name. It is like
+ * regrole: stored as an OID, so that it survives renaming, and dumped as a name.
+ * But it accepts any name. A dump is restored table by table, and each of our
+ * tables has rows of many roles: a name that does not exist must not prevent the
+ * other rows from being restored. Such a name is kept as a name, and refers to
+ * nobody. No OID is ever dumped: in another cluster it would be that of another
+ * role. For the same reason a role that was dropped, or was missing, is not
+ * dumped under its name alone, which may belong to another role by then: no role
+ * can have a name that begins with "pg_" but those that PostgreSQL comes with.
  */
 #include "postgres.h"
 
@@ -18,15 +33,40 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#include "budget/own_rows.h"
+#include "base/compat.h"
+#include "budget/budget.h"
 
 PG_FUNCTION_INFO_V1(dperm_released);
+PG_FUNCTION_INFO_V1(dperm_role_name_in);
+PG_FUNCTION_INFO_V1(dperm_role_name_out);
+PG_FUNCTION_INFO_V1(dperm_role);
+PG_FUNCTION_INFO_V1(dperm_role_of);
+
+/* A scan of one of our tables. */
+typedef struct RowScan
+{
+	Relation	table;
+	Snapshot	latest;			/* to be unregistered; NULL: there is another one */
+	SysScanDesc scan;
+} RowScan;
+
+/* A value of dperm_role_name. */
+typedef struct RoleName
+{
+	int32		vl_len_;
+	Oid			role;			/* InvalidOid: there was none of this name */
+	char		name[FLEXIBLE_ARRAY_MEMBER];	/* when it was written; zero-terminated */
+} RoleName;
+
+/* What precedes the name of a role that was dropped, or was missing. */
+#define DROPPED "pg_dropped:"
 
 /*
  * Find one of our tables, or raise an error. Nobody but a superuser creates
@@ -81,28 +121,77 @@ find_index(Relation table, const char *column)
 }
 
 /*
- * The condition that a column has a value. To look up the operator would take a
- * new process as long as the rest of a charge.
+ * The condition that a column has a value: an oid, a uuid, a number, a name, or a
+ * text of collation "C". To look up the operator would take a new process as
+ * long as the rest of a charge.
  */
 static ScanKeyData
-equals(TupleDesc desc, const char *column, Datum value)
+equals(TupleDesc desc, const DpermOwnField *field)
 {
-	AttrNumber	number = column_number(desc, column);
+	AttrNumber	number = column_number(desc, field->column);
 	Oid			type = TupleDescAttr(desc, number - 1)->atttypid;
 	ScanKeyData key;
 
 	ScanKeyInit(&key, number, BTEqualStrategyNumber,
 				type == UUIDOID ? F_UUID_EQ : type == TEXTOID ? F_TEXTEQ :
 				type == NAMEOID ? F_NAMEEQ : type == INT8OID ? F_INT8EQ : F_OIDEQ,
-				value);
+				field->value);
 	return key;
 }
 
-/* A snapshot of the latest state. */
+/*
+ * A snapshot of the latest state, including the changes of this transaction,
+ * whatever its own snapshot is. A query with parallel workers uses that. What is
+ * found with one snapshot fits together. It is to be unregistered.
+ */
 Snapshot
 dperm_own_rows_newest(void)
 {
 	return RegisterSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
+}
+
+/*
+ * Begin to read the rows in which columns have values, by the index of a column
+ * or without one, in the state of a snapshot or the latest.
+ */
+static RowScan
+begin_scan(const char *name, const char *indexed, const DpermOwnField *fields, int count,
+		   Snapshot snapshot)
+{
+	Relation	table = table_open(dperm_own_rows_table(name), AccessShareLock);
+	Oid			index = indexed ? find_index(table, indexed) : InvalidOid;
+	Snapshot	latest = snapshot ? NULL : dperm_own_rows_newest();
+	ScanKeyData keys[2];
+
+	for (int i = 0; i < count; i++)
+		keys[i] = equals(RelationGetDescr(table), &fields[i]);
+	return (RowScan) {
+		.table = table,
+		.latest = latest,
+		.scan = systable_beginscan(table, index, OidIsValid(index), latest ? latest : snapshot,
+								   count, keys)
+	};
+}
+
+/* End a scan. */
+static void
+end_scan(RowScan *scan)
+{
+	systable_endscan(scan->scan);
+	if (scan->latest)
+		UnregisterSnapshot(scan->latest);
+	table_close(scan->table, NoLock);
+}
+
+/* Has a table such a row, in the latest state? */
+static bool
+has_row(const char *name, const char *indexed, const DpermOwnField *fields, int count)
+{
+	RowScan		scan = begin_scan(name, indexed, fields, count, NULL);
+	bool		found = HeapTupleIsValid(systable_getnext(scan.scan));
+
+	end_scan(&scan);
+	return found;
 }
 
 /* Add a copy of a row, with its values detoasted. */
@@ -115,63 +204,43 @@ append_row(DpermOwnRows *rows, HeapTuple tuple)
 		toast_flatten_tuple(tuple, rows->desc) : heap_copytuple(tuple);
 }
 
-/*
- * Visit the rows in which a column has a value: add them to those found, or only
- * count those in which another column is NULL.
- */
-static DpermOwnRows
-visit_rows(const char *name, const char *column, Datum value, Snapshot snapshot, const char *null)
-{
-	Relation	table = table_open(dperm_own_rows_table(name), AccessShareLock);
-	Oid			index = find_index(table, column);
-	DpermOwnRows found = {
-		.table = RelationGetRelid(table),
-		.desc = CreateTupleDescCopy(RelationGetDescr(table))
-	};
-	ScanKeyData key = equals(found.desc, column, value);
-	Snapshot	used = snapshot ? snapshot : dperm_own_rows_newest();
-	SysScanDesc scan = systable_beginscan(table, index, OidIsValid(index), used, 1, &key);
-	HeapTuple	tuple;
-
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		if (null == NULL)
-			append_row(&found, tuple);
-		else
-			found.count += heap_attisnull(tuple, column_number(found.desc, null), found.desc);
-	systable_endscan(scan);
-	if (snapshot == NULL)
-		UnregisterSnapshot(used);
-	table_close(table, NoLock);
-	return found;
-}
-
-/* Find rows. */
+/* The rows in which a column has a value, in the latest state, or in that of a snapshot. */
 DpermOwnRows
 dperm_own_rows_find(const char *table, const char *column, Datum value, Snapshot snapshot)
 {
-	return visit_rows(table, column, value, snapshot, NULL);
+	RowScan		scan = begin_scan(table, column, &(DpermOwnField) {column, value}, 1, snapshot);
+	DpermOwnRows found = {
+		.table = RelationGetRelid(scan.table),
+		.desc = CreateTupleDescCopy(RelationGetDescr(scan.table))
+	};
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan.scan)))
+		append_row(&found, tuple);
+	end_scan(&scan);
+	return found;
 }
 
-/* Count rows. */
+/* The number of such rows in which another column is NULL. */
 int
 dperm_own_rows_count(const char *table, const char *column, Datum value, const char *null)
 {
-	return visit_rows(table, column, value, NULL, null).count;
+	RowScan		scan = begin_scan(table, column, &(DpermOwnField) {column, value}, 1, NULL);
+	TupleDesc	desc = RelationGetDescr(scan.table);
+	int			count = 0;
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan.scan)))
+		count += heap_attisnull(tuple, column_number(desc, null), desc);
+	end_scan(&scan);
+	return count;
 }
 
 /* Does the table have a row? */
 bool
-dperm_own_rows_any(const char *name)
+dperm_own_rows_any(const char *table)
 {
-	Relation	table = table_open(dperm_own_rows_table(name), AccessShareLock);
-	Snapshot	snapshot = dperm_own_rows_newest();
-	SysScanDesc scan = systable_beginscan(table, InvalidOid, false, snapshot, 0, NULL);
-	bool		any = HeapTupleIsValid(systable_getnext(scan));
-
-	systable_endscan(scan);
-	UnregisterSnapshot(snapshot);
-	table_close(table, NoLock);
-	return any;
+	return has_row(table, NULL, NULL, 0);
 }
 
 /*
@@ -181,25 +250,14 @@ dperm_own_rows_any(const char *name)
 Datum
 dperm_released(PG_FUNCTION_ARGS)
 {
-	Relation	table = table_open(dperm_own_rows_table("releases"), AccessShareLock);
-	Oid			index = find_index(table, "id");	/* the primary key */
-	Snapshot	snapshot = dperm_own_rows_newest();
-	ScanKeyData keys[2] = {
-		equals(RelationGetDescr(table), "budget_id", PG_GETARG_DATUM(0)),
-		equals(RelationGetDescr(table), "entry", PG_GETARG_DATUM(1))
+	const DpermOwnField key[] = {
+		{"budget_id", PG_GETARG_DATUM(0)}, {"entry", PG_GETARG_DATUM(1)}
 	};
-	SysScanDesc scan =
-		systable_beginscan(table, index, OidIsValid(index), snapshot, lengthof(keys), keys);
-	bool		found;
 
-	found = HeapTupleIsValid(systable_getnext(scan));
-	systable_endscan(scan);
-	UnregisterSnapshot(snapshot);
-	table_close(table, NoLock);
-	PG_RETURN_BOOL(found);
+	PG_RETURN_BOOL(has_row("releases", "id", key, lengthof(key)));	/* by the primary key */
 }
 
-/* A column. */
+/* A column; 0 for NULL. */
 Datum
 dperm_own_rows_value(const DpermOwnRows *rows, int row, const char *column)
 {
@@ -210,7 +268,7 @@ dperm_own_rows_value(const DpermOwnRows *rows, int row, const char *column)
 	return isnull ? (Datum) 0 : value;
 }
 
-/* A column as text. */
+/* A column as text, which the output function of its type writes; NULL for NULL. */
 char *
 dperm_own_rows_text(const DpermOwnRows *rows, int row, const char *column)
 {
@@ -256,7 +314,7 @@ dperm_own_rows_is_fresh(const DpermOwnRows *rows, int row)
 	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(rows->rows[row]->t_data));
 }
 
-/* Lock the latest version of a row. */
+/* Lock a row as FOR UPDATE does, and read it again; false if it has been deleted. */
 bool
 dperm_own_rows_lock(DpermOwnRows *rows, int row)
 {
@@ -339,21 +397,88 @@ write_row(Oid relation, HeapTuple old, const DpermOwnField *fields, int count)
 	CommandCounterIncrement();
 }
 
-/* Insert a row. */
+/* Insert a row, whose other columns are NULL or generated. */
 void
 dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count)
 {
 	write_row(dperm_own_rows_table(table), NULL, fields, count);
 }
 
-/* Update a row. */
+/* Update some columns of the row that has this id. */
 void
-dperm_own_rows_update(DpermOwnRows *rows, int row, const DpermOwnField *fields, int count)
+dperm_own_rows_update(const char *table, const char *id, const DpermOwnField *fields, int count)
 {
-	if (!dperm_own_rows_lock(rows, row))
+	DpermOwnRows rows = dperm_own_rows_find(table, "id", dperm_own_rows_uuid(id), NULL);
+
+	if (rows.count != 1 || !dperm_own_rows_lock(&rows, 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("a row of table \"%s\" has just been deleted", get_rel_name(rows->table)),
+				 errmsg("a row of table \"%s\" has just been deleted", table),
 				 errhint("Try again.")));
-	write_row(rows->table, rows->rows[row], fields, count);
+	write_row(rows.table, rows.rows[0], fields, count);
+}
+
+/* Make a value of dperm_role_name. */
+static Datum
+make_value(Oid role, const char *name)
+{
+	Size		size = offsetof(RoleName, name) + strlen(name) + 1;
+	RoleName   *value = palloc0(size);
+
+	SET_VARSIZE(value, size);
+	value->role = role;
+	strcpy(value->name, name);
+	return PointerGetDatum(value);
+}
+
+/* A role as a value, which somebody else may just have dropped. */
+Datum
+dperm_own_rows_role(Oid role)
+{
+	const char *name = GetUserNameFromId(role, true);
+
+	return make_value(role, name ? name : psprintf("%u", role));
+}
+
+/* The role of a value, InvalidOid for a name that nobody had. */
+Oid
+dperm_own_rows_role_of(Datum value)
+{
+	return ((RoleName *) PG_DETOAST_DATUM(value))->role;
+}
+
+/* Input: the name itself, without quotes. */
+Datum
+dperm_role_name_in(PG_FUNCTION_ARGS)
+{
+	char	   *name = PG_GETARG_CSTRING(0);
+
+	if (strncmp(name, DROPPED, strlen(DROPPED)) == 0)
+		PG_RETURN_DATUM(make_value(InvalidOid, name + strlen(DROPPED)));
+	PG_RETURN_DATUM(
+		make_value(strlen(name) < NAMEDATALEN ? get_role_oid(name, true) : InvalidOid, name));
+}
+
+/* Output: the name that the role has now. */
+Datum
+dperm_role_name_out(PG_FUNCTION_ARGS)
+{
+	RoleName   *value = (RoleName *) PG_DETOAST_DATUM(PG_GETARG_DATUM(0));
+	char	   *name = OidIsValid(value->role) ? GetUserNameFromId(value->role, true) : NULL;
+
+	PG_RETURN_CSTRING(name ? pstrdup(name) : psprintf(DROPPED "%s", value->name));
+}
+
+/* dperm_role(oid): a role as a value */
+Datum
+dperm_role(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(dperm_own_rows_role(PG_GETARG_OID(0)));
+}
+
+/* dperm_role_of(dperm_role_name): the role */
+Datum
+dperm_role_of(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_OID(dperm_own_rows_role_of(PG_GETARG_DATUM(0)));
 }

@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "access/xact.h"
-#include "catalog/pg_authid.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -22,11 +21,9 @@
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "base/arguments.h"
-#include "budget/grants.h"
-#include "budget/own_rows.h"
+#include "budget/budget.h"
 #include "core/base/limits.h"
 #include "core/privacy/filter.h"
 #include "entry/administer.h"
@@ -77,12 +74,7 @@ dperm_administer_call(const char *function, int count, const Oid *types,
 	fmgr_info(LookupFuncName(list_make2(makeString("dperm"), makeString(pstrdup(function))),
 							 count + 1, inner_types, false), &found);
 	GetUserIdAndSecContext(&user, &security);
-
-	/* a session can outlive its role, which still has the rights of itself */
-	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(user)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("role with OID %u has been dropped", user)));
+	dperm_budget_check_role(user);
 	InitFunctionCallInfoData(*inner, &found, count + 1, InvalidOid, NULL, NULL);
 	inner->args[0] = (NullableDatum) {ObjectIdGetDatum(user), false};
 	memcpy(inner->args + 1, arguments, sizeof(NullableDatum) * count);
@@ -196,7 +188,7 @@ dperm_budget_left(PG_FUNCTION_ARGS)
 Datum
 dperm_row_sources(PG_FUNCTION_ARGS)
 {
-	List	   *relations = dperm_row_sources_relations(PG_GETARG_OID(0));
+	List	   *relations = dperm_relation_sources(PG_GETARG_OID(0));
 	Datum	   *values = palloc(sizeof(Datum) * list_length(relations));
 
 	for (int i = 0; i < list_length(relations); i++)
@@ -239,8 +231,8 @@ dp_budget_charge(PG_FUNCTION_ARGS)
 	DpermCall	call = {.function = &dperm_charge_function, .fcinfo = fcinfo};
 
 	open_charge(&call);
-	if (!dperm_debit_permitted(call.charge.budget, InvalidOid, GetUserId()))
-		dperm_grants_raise(call.charge.budget);
+	if (!dperm_budget_permits(call.charge.budget, InvalidOid, GetUserId()))
+		dperm_budget_raise_denied(call.charge.budget);
 	(void) dperm_call_hand_over(fcinfo, call.function, InvalidOid);
 	PG_RETURN_VOID();
 }

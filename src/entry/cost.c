@@ -26,7 +26,6 @@
 #include "core/mechanism/mechanism.h"
 #include "core/mechanism/noise_share.h"
 #include "entry/train.h"
-#include "protect/locks.h"
 #include "protect/protection.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"
@@ -187,7 +186,7 @@ fill_charge(const Planned *planned, const DpermSource *source, TupleDesc desc, D
 	if (source->registration == NULL)
 		return;
 	charge = dperm_call_charge_charge(source, &planned->options, DPERM_CALL_TRAINING, NULL);
-	quote = dperm_debit_preview(&charge);
+	quote = dperm_budget_preview(&charge);
 	put_column(desc, "budget", CStringGetTextDatum(charge.budget->name), false, values, nulls);
 	put_column(desc, "epsilon_charged", numeric_of(quote.epsilon), false, values, nulls);
 	put_column(desc, "delta_charged", numeric_of(quote.delta), false, values, nulls);

@@ -11,7 +11,7 @@
 
 #include "base/host.h"
 #include "entry/functions.h"
-#include "protect/worker.h"
+#include "protect/call.h"
 
 PG_MODULE_MAGIC;
 

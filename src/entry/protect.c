@@ -23,12 +23,10 @@
 #include "base/compat.h"
 #include "base/host.h"
 #include "base/message.h"
-#include "budget/debit.h"
 #include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "column/domains.h"
 #include "entry/administer.h"
-#include "protect/locks.h"
 #include "protect/protection.h"
 #include "query/persons.h"
 #include "query/source.h"
@@ -100,8 +98,8 @@ check_table(Oid table)
 				 errmsg("table \"%s\" is a part of another table", get_rel_name(table)),
 				 errhint("Protect the root of its partitions or children, and offer a view of "
 						 "that with a WHERE clause.")));
-	dperm_protection_check_table(table);
-	dperm_protection_check_family(table, dperm_row_sources_family(table));
+	dperm_view_check_table(table);
+	dperm_protection_check_family(table, dperm_relation_family(table));
 	if (dperm_location_protected_on_citus(table))
 		dperm_location_connect(dperm_relation_owner(table));
 }
@@ -246,7 +244,7 @@ usable_registration(Oid relation)
 		registration->mixed ||
 		registration->budget == NULL ||
 		!dperm_protection_is_owners(registration) ||
-		!dperm_debit_permitted(registration->budget, relation, GetUserId()))
+		!dperm_budget_permits(registration->budget, relation, GetUserId()))
 		return NULL;
 	dperm_protection_resolve(registration);
 	return registration;

@@ -5,9 +5,12 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
+#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "libpq/pqmq.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/params.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
@@ -15,6 +18,7 @@
 #include "storage/lock.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -25,10 +29,7 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
-#include "protect/call.h"
-#include "protect/call_message.h"
-#include "protect/phase.h"
-#include "protect/protection.h"
+#include "protect/worker.h"
 #include "relation/relation.h"
 
 /*
@@ -47,65 +48,130 @@
  */
 #define PLACE_CLASS 0x6470
 
-/* Raise an error for a call made while a protected relation is read. */
-static void
-check_nesting(void)
+/* The size of the queue. Messages may be larger. */
+#define QUEUE_SIZE 65536
+
+/* ------------------------------------------------------ shared memory */
+
+/* Where the arguments are. */
+static char *
+arguments_of(DpermCallHeader *header)
 {
-	if (dperm_phase() != DPERM_PHASE_SESSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a protected relation cannot be used while another one is read"),
-				 errhint("Do not call it from a function that a protected relation calls.")));
+	return (char *) header + MAXALIGN(sizeof(DpermCallHeader));
 }
 
-/* Raise an error for a registration that other processes do not see yet. */
-static void
-check_committed(const DpermRegistration *registration)
+/* Where the queue is. */
+shm_mq *
+dperm_call_queue(DpermCallHeader *header)
 {
-	if (registration->fresh)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" has been protected by this "
-						"transaction", get_rel_name(registration->relation)),
-				 errhint("Commit first.")));
+	return (shm_mq *) (arguments_of(header) + MAXALIGN(header->arguments));
+}
+
+/* The state. */
+DpermCallState
+dperm_call_state(DpermCallHeader *header)
+{
+	DpermCallState state = (DpermCallState) pg_atomic_read_u32(&header->state);
+
+	pg_read_barrier();			/* what it says is read after it */
+	return state;
+}
+
+/* Go from one state to another, which fails if it is not the first one. */
+bool
+dperm_call_advance(DpermCallHeader *header, DpermCallState from, DpermCallState to)
+{
+	uint32		expected = from;
+
+	return pg_atomic_compare_exchange_u32(&header->state, &expected, to);
 }
 
 /*
- * The protected relation of a call; InvalidOid if it is not protected. All that
- * is decided here is which process opens the call, and whether it may be started.
+ * Does an argument take names as a string of any type, or as an array of them?
  */
-static Oid
-protected_relation(FunctionCallInfo fcinfo)
+static bool
+takes_names(Oid declared)
 {
-	char	   *name = dperm_arguments_text(fcinfo, "relation");
-	Oid			relation = name ? dperm_relation_look_up(name, NoLock, true) : InvalidOid;
-	DpermRegistration *registration =
-		OidIsValid(relation) ? dperm_registry_look(relation) : NULL;
-
-	if (registration == NULL)
-		return InvalidOid;
-
-	/* who may not spend must not even start a worker, of which there are few */
-	dperm_protection_check_permitted(registration);
-	dperm_protection_check_usable(registration);
-	check_committed(registration);
-	return relation;
+	return get_typtype(declared) == TYPTYPE_PSEUDO;
 }
 
-/* Run a call. */
-Datum
-dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function)
+/* The names of columns in such an argument, as an array of text. */
+static Datum
+names_array(FunctionCallInfo fcinfo)
 {
-	DpermCall	call = {.function = function, .fcinfo = fcinfo};
-	Oid			protected;
+	int			count;
+	char	  **names = dperm_arguments_names(fcinfo, "features", &count);
+	Datum	   *texts = palloc(sizeof(Datum) * count);
 
-	check_nesting();
-	protected = protected_relation(fcinfo);
-	if (OidIsValid(protected))
-		return dperm_call_hand_over(fcinfo, function, protected);
-	function->open(&call);
-	return function->run(&call);
+	for (int i = 0; i < count; i++)
+		texts[i] = CStringGetTextDatum(names[i]);
+	return PointerGetDatum(construct_array(texts, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
+
+/*
+ * The arguments of a call, which SerializeParamList() writes to shared memory.
+ * Names of columns become an array of text, whatever type the caller has passed.
+ */
+static ParamListInfo
+params_of(FunctionCallInfo fcinfo)
+{
+	Oid		   *types;
+	int			count;
+	ParamListInfo params;
+
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
+	if (count != PG_NARGS())
+		elog(ERROR, "function %u is called with %d arguments", fcinfo->flinfo->fn_oid, PG_NARGS());
+	params = makeParamList(count);
+	for (int i = 0; i < count; i++)
+	{
+		ParamExternData *param = &params->params[i];
+
+		param->ptype = takes_names(types[i]) ? TEXTARRAYOID : types[i];
+		param->isnull = PG_ARGISNULL(i);
+		if (!param->isnull)
+			param->value = takes_names(types[i]) ? names_array(fcinfo) :
+				get_typlen(types[i]) == -1 ?
+				PointerGetDatum(PG_DETOAST_DATUM(PG_GETARG_DATUM(i))) : PG_GETARG_DATUM(i);
+	}
+	return params;
+}
+
+/*
+ * A call from there, allocated in the current memory context: the same function
+ * with the same arguments. Its expression tells their types.
+ */
+FunctionCallInfo
+dperm_call_read(DpermCallHeader *header)
+{
+	char	   *bytes = arguments_of(header);
+	ParamListInfo params = RestoreParamList(&bytes);
+	FunctionCallInfo fcinfo = palloc0(SizeForFunctionCallInfo(params->numParams));
+	FmgrInfo   *function = palloc0(sizeof(*function));
+	List	   *arguments = NIL;
+
+	fmgr_info(header->function, function);
+	InitFunctionCallInfoData(*fcinfo, function, params->numParams, header->collation, NULL, NULL);
+	for (int i = 0; i < params->numParams; i++)
+	{
+		const ParamExternData *param = &params->params[i];
+		int16		length;
+		bool		byval;
+
+		get_typlenbyval(param->ptype, &length, &byval);
+		fcinfo->args[i].value = param->value;
+		fcinfo->args[i].isnull = param->isnull;
+		arguments = lappend(arguments, makeConst(param->ptype, -1, InvalidOid, length,
+												 param->value, param->isnull, byval));
+	}
+	fmgr_info_set_expr((Node *) makeFuncExpr(header->function, get_func_rettype(header->function),
+											 arguments, InvalidOid, header->collation,
+											 COERCE_EXPLICIT_CALL),
+					   function);
+	return fcinfo;
+}
+
+/* --------------------------------------------------------------- places */
 
 /* Wait until the latch is set, or for some time. */
 static void
@@ -197,7 +263,7 @@ take_places(LOCKTAG *places)
 static void
 abandon(dsm_segment *segment, Datum arg)
 {
-	(void) dperm_call_message_advance(dsm_segment_address(segment), DPERM_CALL_OPEN,
+	(void) dperm_call_advance(dsm_segment_address(segment), DPERM_CALL_OPEN,
 									  DPERM_CALL_ABANDONED);
 }
 
@@ -257,7 +323,7 @@ copy_setting(char *to, const char *name)
 static dsm_segment *
 write_call(Call *call, Oid relation)
 {
-	ParamListInfo arguments = dperm_call_message_params(call->fcinfo);
+	ParamListInfo arguments = params_of(call->fcinfo);
 	Size		size = EstimateParamListSpace(arguments);
 	dsm_segment *segment;
 	DpermCallHeader *header;
@@ -268,7 +334,7 @@ write_call(Call *call, Oid relation)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the arguments of a call on a protected relation must take less than %d MB",
 						ARGUMENTS_MAX / 1024 / 1024)));
-	segment = dsm_create(dperm_call_message_size(size), 0);
+	segment = dsm_create(MAXALIGN(sizeof(DpermCallHeader)) + MAXALIGN(size) + QUEUE_SIZE, 0);
 	header = call->header = dsm_segment_address(segment);
 	*header = (DpermCallHeader) {
 		.version = DPERM_CALL_VERSION,
@@ -285,10 +351,9 @@ write_call(Call *call, Oid relation)
 	copy_setting(header->style.date_style, "DateStyle");
 	copy_setting(header->style.time_zone, "TimeZone");
 	pg_atomic_init_u32(&header->state, DPERM_CALL_OPEN);
-	to = dperm_call_message_arguments(header);
+	to = arguments_of(header);
 	SerializeParamList(arguments, &to);
-	shm_mq_set_receiver(
-		shm_mq_create(dperm_call_message_queue(header), DPERM_QUEUE), MyProc);
+	shm_mq_set_receiver(shm_mq_create(dperm_call_queue(header), QUEUE_SIZE), MyProc);
 	return segment;
 }
 
@@ -311,7 +376,7 @@ relay_message(const Call *call, const char *bytes, Size size)
 	initStringInfo(&message);
 	appendBinaryStringInfo(&message, bytes, size);
 	pq_parse_errornotice(&message, &error);
-	if (error.elevel >= ERROR && dperm_call_message_state(call->header) == DPERM_CALL_CHARGED)
+	if (error.elevel >= ERROR && dperm_call_state(call->header) == DPERM_CALL_CHARGED)
 		error.detail = psprintf("%s%sThe call has been charged, as %s.",
 								error.detail ? error.detail : "", error.detail ? " " : "",
 								entry_of(call->header));
@@ -361,7 +426,7 @@ receive(Call *call, const char *bytes, Size size)
 static void
 worker_is_gone(const Call *call)
 {
-	DpermCallState state = dperm_call_message_state(call->header);
+	DpermCallState state = dperm_call_state(call->header);
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
@@ -389,9 +454,9 @@ tell_abandoned(void *arg)
 	/* something that is only logged does not end it */
 	if (category == ERRCODE_SUCCESSFUL_COMPLETION || category == ERRCODE_WARNING)
 		return;
-	if (dperm_call_message_advance(header, DPERM_CALL_OPEN, DPERM_CALL_ABANDONED))
+	if (dperm_call_advance(header, DPERM_CALL_OPEN, DPERM_CALL_ABANDONED))
 		return;
-	if (dperm_call_message_state(header) != DPERM_CALL_CHARGED)
+	if (dperm_call_state(header) != DPERM_CALL_CHARGED)
 		errdetail("The call may have been charged, as %s: see dp_ledger.", entry_of(header));
 	else if (call->function->run == NULL)
 		errdetail("The call has been charged, as %s.", entry_of(header));
@@ -412,7 +477,7 @@ await_result(Call *call, dsm_segment *segment)
 		.previous = error_context_stack, .callback = tell_abandoned, .arg = call};
 
 	call->from_worker =
-		shm_mq_attach(dperm_call_message_queue(call->header), segment, call->handle);
+		shm_mq_attach(dperm_call_queue(call->header), segment, call->handle);
 	while (!call->ended)
 	{
 		Size		size;
@@ -428,7 +493,22 @@ await_result(Call *call, dsm_segment *segment)
 	}
 }
 
-/* Run a call in another process. */
+/* Raise an error for a call made while a protected relation is read. */
+static void
+check_nesting(void)
+{
+	if (dperm_phase() != DPERM_PHASE_SESSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a protected relation cannot be used while another one is read"),
+				 errhint("Do not call it from a function that a protected relation calls.")));
+}
+
+/*
+ * Run a call in another process: one on a protected relation, or with InvalidOid
+ * one that reads none. A cancel, or the end of this session, ends it before its
+ * charge, and not afterwards.
+ */
 Datum
 dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid relation)
 {
@@ -477,4 +557,47 @@ dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid
 		ExecDropSingleTupleTableSlot(call.slot);
 	fcinfo->isnull = call.result == 0 && !fcinfo->flinfo->fn_retset;
 	return call.result;
+}
+
+/*
+ * The protected relation of a call; InvalidOid if it is not protected. All that
+ * is decided here is which process opens the call, and whether it may be started.
+ */
+static Oid
+protected_relation(FunctionCallInfo fcinfo)
+{
+	char	   *name = dperm_arguments_text(fcinfo, "relation");
+	Oid			relation = name ? dperm_relation_look_up(name, NoLock, true) : InvalidOid;
+	DpermRegistration *registration =
+		OidIsValid(relation) ? dperm_registry_find(relation) : NULL;
+
+	if (registration == NULL)
+		return InvalidOid;
+
+	/* who may not spend must not even start a worker, of which there are few */
+	dperm_protection_check_usable(registration);
+
+	/* other processes do not see it yet */
+	if (registration->fresh)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" has been protected by this transaction",
+						get_rel_name(relation)),
+				 errhint("Commit first.")));
+	return relation;
+}
+
+/* Run a call on the relation that its argument names. */
+Datum
+dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function)
+{
+	DpermCall	call = {.function = function, .fcinfo = fcinfo};
+	Oid			protected;
+
+	check_nesting();
+	protected = protected_relation(fcinfo);
+	if (OidIsValid(protected))
+		return dperm_call_hand_over(fcinfo, function, protected);
+	function->open(&call);
+	return function->run(&call);
 }

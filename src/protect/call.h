@@ -11,8 +11,8 @@
 
 #include "fmgr.h"
 
-#include "budget/debit.h"
-#include "protect/registry.h"
+#include "budget/budget.h"
+#include "protect/protection.h"
 
 struct DpermFunction;
 
@@ -43,15 +43,11 @@ typedef struct DpermFunction
 	Datum		(*run) (DpermCall *call);
 } DpermFunction;
 
-/* Run a call on the relation that argument source names. */
 extern Datum dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function);
-
-/*
- * Run a call in another process: one on a protected relation, or with InvalidOid
- * one that reads none. A cancel, or the end of this session, ends it before its
- * charge, and not afterwards.
- */
 extern Datum
 dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid relation);
+
+/* The functions that a worker knows. */
+extern void dperm_worker_knows(const DpermFunction *const *functions, int count);
 
 #endif							/* DPERM_CALL_H */

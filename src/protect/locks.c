@@ -1,13 +1,12 @@
 /*
  * locks.c: the locks that a call on a protected relation may need, taken before
  * its first row.
+ *
+ * Everybody sees locks, and an error if the lock table is full. So no lock may
+ * depend on what a row contains.
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_amproc.h"
@@ -28,15 +27,12 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "budget/own_rows.h"
-#include "protect/locks.h"
-#include "protect/registry.h"
+#include "protect/worker.h"
 #include "relation/relation.h"
 
 /*
@@ -58,35 +54,22 @@ lock_relation(Oid relation, LOCKMODE mode)
 static void
 lock_indexes(Oid table, LOCKMODE mode)
 {
-	Relation	indexes = table_open(IndexRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	ListCell   *cell;
 
-	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(table));
-	scan = systable_beginscan(indexes, IndexIndrelidIndexId, true, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		lock_relation(((Form_pg_index) GETSTRUCT(tuple))->indexrelid, mode);
-	systable_endscan(scan);
-	table_close(indexes, AccessShareLock);
+	foreach(cell, dperm_relation_oids(IndexRelationId, IndexIndrelidIndexId,
+									  Anum_pg_index_indrelid, table, Anum_pg_index_indexrelid))
+		lock_relation(lfirst_oid(cell), mode);
 }
 
 /* Lock a relation with its indexes and its TOAST table. */
 static void
 lock_with_values(Oid relation, LOCKMODE mode)
 {
-	HeapTuple	tuple;
-	Oid			toast = InvalidOid;
+	Oid			toast;
 
 	lock_relation(relation, mode);
 	lock_indexes(relation, mode);
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	if (HeapTupleIsValid(tuple))
-	{
-		toast = ((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid;
-		ReleaseSysCache(tuple);
-	}
+	toast = dperm_relation_oid_of(RelationRelationId, relation, Anum_pg_class_reltoastrelid);
 	if (OidIsValid(toast))
 	{
 		lock_relation(toast, mode);
@@ -95,41 +78,36 @@ lock_with_values(Oid relation, LOCKMODE mode)
 }
 
 /*
- * Lock the catalogs that a row can make a process look at. Caches are filled by
- * the first row that needs them: the labels of an enum, the collation of a
- * comparison, how values of a type are written or, in an array, compared, and
- * the schema of a type that the error of a row names. To look at a catalog for
- * the first time takes those that describe it.
+ * Lock the catalogs that a row can make a process look at, and the table that is
+ * written after the charge.
  */
 static void
-lock_catalogs(void)
+lock_ours(void)
 {
+	/*
+	 * Caches are filled by the first row that needs them: the labels of an enum,
+	 * the collation of a comparison, how values of a type are written or, in an
+	 * array, compared, and the schema of a type that the error of a row names.
+	 * To look at a catalog for the first time takes those that describe it. The
+	 * last three say which defaults, constraints and triggers our table has.
+	 */
 	static const Oid catalogs[] = {
 		EnumRelationId, CollationRelationId,
 		TypeRelationId, ProcedureRelationId, OperatorRelationId, CastRelationId,
 		OperatorClassRelationId, AccessMethodOperatorRelationId, AccessMethodProcedureRelationId,
 		NamespaceRelationId,
-		RelationRelationId, AttributeRelationId, IndexRelationId, AccessMethodRelationId
+		RelationRelationId, AttributeRelationId, IndexRelationId, AccessMethodRelationId,
+		AttrDefaultRelationId, ConstraintRelationId, TriggerRelationId
 	};
 
 	for (int i = 0; i < lengthof(catalogs); i++)
 		lock_with_values(catalogs[i], AccessShareLock);
-}
 
-/*
- * Lock our table that is written after the charge, and the catalogs that say
- * which defaults, constraints and triggers it has. Who waits for one of them,
- * such as VACUUM FULL, may wait for the session, which waits for this process: a
- * lock would never be granted.
- */
-static void
-lock_own_table(void)
-{
-	static const Oid catalogs[] = {AttrDefaultRelationId, ConstraintRelationId, TriggerRelationId};
-
+	/*
+	 * who waits for it, such as VACUUM FULL, may wait for the session, which waits
+	 * for this process: a lock would never be granted
+	 */
 	lock_with_values(dperm_own_rows_table("releases"), RowExclusiveLock);
-	for (int i = 0; i < lengthof(catalogs); i++)
-		lock_with_values(catalogs[i], AccessShareLock);
 }
 
 /*
@@ -140,7 +118,7 @@ lock_own_table(void)
 static List *
 related(Oid relation)
 {
-	List	   *relations = dperm_row_sources_read(relation);
+	List	   *relations = dperm_relation_reads(relation);
 
 	return list_concat(relations, dperm_location_shards(relations));
 }
@@ -149,16 +127,6 @@ related(Oid relation)
 static List *held;
 static List *registered;
 
-/* Add to one of these lists. */
-static void
-remember(List **list, Oid relation)
-{
-	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
-
-	*list = lappend_oid(*list, relation);
-	MemoryContextSwitchTo(before);
-}
-
 /* Does the registration of a relation have to do with one of them: with itself, or its table? */
 static bool
 is_registered(Oid relation, Oid one)
@@ -166,15 +134,22 @@ is_registered(Oid relation, Oid one)
 	return one == relation || (get_rel_relkind(relation) == RELKIND_VIEW && !has_superclass(one));
 }
 
-/* Take the locks. What the relation reads may change until they are held. */
+/*
+ * Lock a relation, all relations that it shares rows with, their TOAST tables,
+ * some system catalogs and our tables for this process, until it ends or a
+ * transaction of it fails. From then on the definition of what it reads does
+ * not change, except that partitions may be attached. Returns the relation and
+ * those it shares rows with: a plan must read no others. The registration of the
+ * relation, and that of the table of a view, is locked, too (registry.c).
+ */
 List *
 dperm_locks_hold(Oid relation)
 {
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
 	bool		all = false;
 	ListCell   *cell;
 
-	lock_catalogs();
-	lock_own_table();
+	lock_ours();
 	lock_with_values(relation, AccessShareLock);
 	AcceptInvalidationMessages();
 	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
@@ -187,7 +162,7 @@ dperm_locks_hold(Oid relation)
 		foreach(cell, related(relation))
 			if (!list_member_oid(held, lfirst_oid(cell)))
 			{
-				remember(&held, lfirst_oid(cell));
+				held = lappend_oid(held, lfirst_oid(cell));
 				lock_with_values(lfirst_oid(cell), AccessShareLock);
 				all = false;
 			}
@@ -197,12 +172,17 @@ dperm_locks_hold(Oid relation)
 		if (is_registered(relation, lfirst_oid(cell)))
 		{
 			dperm_registry_lock(lfirst_oid(cell), ShareLock, true);
-			remember(&registered, lfirst_oid(cell));
+			registered = lappend_oid(registered, lfirst_oid(cell));
 		}
+	MemoryContextSwitchTo(before);
 	return held;
 }
 
-/* Let those go on who wait to change the registration. */
+/*
+ * Let those go on who wait to change the registration: when this process has the
+ * snapshot that it reads rows with. After the charge, so nothing is looked up for
+ * it.
+ */
 void
 dperm_locks_let_go(void)
 {
@@ -212,7 +192,14 @@ dperm_locks_let_go(void)
 		dperm_registry_unlock(lfirst_oid(cell), ShareLock);
 }
 
-/* Begin to look at a relation. */
+/*
+ * In a session: locks that are taken between these two are released, so that a
+ * role without rights on a relation cannot block its owner for the rest of a
+ * transaction. An error releases them, too. They are to be kept if planning may
+ * have run functions of the caller, as it does for a relation that is not
+ * protected: these may have altered something, which stays locked until the end
+ * of the transaction.
+ */
 ResourceOwner
 dperm_locks_look(void)
 {
@@ -222,7 +209,6 @@ dperm_locks_look(void)
 	return before;
 }
 
-/* End it, and release the locks, or keep them. */
 void
 dperm_locks_look_away(ResourceOwner before, bool keep)
 {

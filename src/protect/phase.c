@@ -1,6 +1,9 @@
 /*
  * phase.c: what a process that runs a call on a protected relation is doing, and
  * what it may do.
+ *
+ * There are three transactions: check, plan and charged are phases of the first,
+ * read and row of the second, keep of the third.
  */
 #include "postgres.h"
 
@@ -24,51 +27,6 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "protect/phase.h"
-
-/* Whose rights a phase has. */
-typedef enum Role
-{
-	OF_CALLER,
-	OF_OWNER,
-	OF_SERVER
-} Role;
-
-/* How long phases may take. */
-typedef enum Limit
-{
-	UNLIMITED,
-	CHECK_LIMIT,
-	CALL_LIMIT
-} Limit;
-
-/* The rules of a phase. */
-typedef struct Rules
-{
-	const char *name;
-	Role		role;
-	bool		read_only;
-	DpermMessages messages;
-	Limit		limit;
-	int			from;			/* the phases before it, as bits */
-} Rules;
-
-#define FROM(phase) (1 << DPERM_PHASE_##phase)
-
-static const Rules rules[] = {
-	[DPERM_PHASE_SESSION] = {"session", OF_SERVER, false, DPERM_MESSAGES_ALL, UNLIMITED, 0},
-	[DPERM_PHASE_CHECK] = {"check", OF_CALLER, false, DPERM_MESSAGES_ALL, CHECK_LIMIT,
-	FROM(SESSION) | FROM(PLAN)},
-	[DPERM_PHASE_PLAN] = {"plan", OF_OWNER, true, DPERM_MESSAGES_MARKED, CHECK_LIMIT,
-	FROM(CHECK)},
-	[DPERM_PHASE_CHARGED] = {"charged", OF_CALLER, false, DPERM_MESSAGES_ALL, UNLIMITED,
-	FROM(CHECK)},
-	[DPERM_PHASE_READ] = {"read", OF_OWNER, true, DPERM_MESSAGES_MARKED, CALL_LIMIT,
-	FROM(CHARGED) | FROM(ROW)},
-	[DPERM_PHASE_ROW] = {"row", OF_OWNER, true, DPERM_MESSAGES_NONE, CALL_LIMIT,
-	FROM(READ)},
-	[DPERM_PHASE_KEEP] = {"keep", OF_SERVER, false, DPERM_MESSAGES_MARKED, UNLIMITED,
-	FROM(CHARGED) | FROM(READ) | FROM(ROW) | FROM(KEEP)}
-};
 
 /* What a hook is called and given, which depends on the version. */
 #if PG_VERSION_NUM >= 190000
@@ -113,13 +71,50 @@ no_extended_statistics(RELATION_INFO)
 
 /* This process. */
 static volatile DpermPhase now = DPERM_PHASE_SESSION;
-static Oid	caller;
-static Oid	owner;
 static const DpermPhaseStyle *style;	/* of the caller */
 static TimeoutId limit;
 static volatile sig_atomic_t limit_passed;
 static volatile sig_atomic_t told_to_stop;
 static ErrorData *row_error;	/* the first one */
+
+/* Whose rights phases have, and how many milliseconds they may take; 0: no limit. */
+static Oid	caller;
+static Oid	owner;
+static const Oid server = BOOTSTRAP_SUPERUSERID;
+static const int unlimited = 0;
+static const int check_limit = DPERM_CHECK_SECONDS * 1000;
+
+/*
+ * The rules of a phase. An error is passed on whole if messages are, and else if
+ * it is marked as public (message.h). Otherwise only its class is.
+ */
+typedef struct Rules
+{
+	const char *name;
+	const Oid  *role;
+	bool		read_only;
+	DpermMessages messages;
+	const int  *limit;
+	int			from;			/* the phases before it, as bits */
+} Rules;
+
+#define FROM(phase) (1 << DPERM_PHASE_##phase)
+
+static const Rules rules[] = {
+	[DPERM_PHASE_SESSION] = {"session", &server, false, DPERM_MESSAGES_ALL, &unlimited, 0},
+	[DPERM_PHASE_CHECK] = {"check", &caller, false, DPERM_MESSAGES_ALL, &check_limit,
+	FROM(SESSION) | FROM(PLAN)},
+	[DPERM_PHASE_PLAN] = {"plan", &owner, true, DPERM_MESSAGES_MARKED, &check_limit,
+	FROM(CHECK)},
+	[DPERM_PHASE_CHARGED] = {"charged", &caller, false, DPERM_MESSAGES_ALL, &unlimited,
+	FROM(CHECK)},
+	[DPERM_PHASE_READ] = {"read", &owner, true, DPERM_MESSAGES_MARKED, &dperm_call_timeout,
+	FROM(CHARGED) | FROM(ROW)},
+	[DPERM_PHASE_ROW] = {"row", &owner, true, DPERM_MESSAGES_NONE, &dperm_call_timeout,
+	FROM(READ)},
+	[DPERM_PHASE_KEEP] = {"keep", &server, false, DPERM_MESSAGES_MARKED, &unlimited,
+	FROM(CHARGED) | FROM(READ) | FROM(ROW) | FROM(KEEP)}
+};
 
 /* A setting and its value. */
 typedef struct Setting
@@ -228,12 +223,17 @@ pass_limit(void)
 	(void) kill(MyProcPid, SIGINT);
 }
 
+/* Have a cancel end the call. */
 void
 dperm_phase_catch_signals(void)
 {
 	pqsignal(SIGINT, stop);
 }
 
+/*
+ * Set up a process that has just connected to its database. From now on it plans
+ * without statistics, which are computed from rows.
+ */
 void
 dperm_phase_init(Oid role, const DpermPhaseStyle *of_caller)
 {
@@ -251,6 +251,10 @@ dperm_phase_init(Oid role, const DpermPhaseStyle *of_caller)
 	SetConfigOption("client_encoding", GetDatabaseEncodingName(), PGC_SUSET, PGC_S_OVERRIDE);
 }
 
+/*
+ * Whose relation is read: known once it is locked, and before anything is
+ * planned.
+ */
 void
 dperm_phase_set_owner(Oid role)
 {
@@ -259,11 +263,8 @@ dperm_phase_set_owner(Oid role)
 
 /* Become a role, also as the session user; no function can change it back. */
 static void
-become(Role role)
+become(Oid user)
 {
-	Oid			user = role == OF_CALLER ? caller :
-		role == OF_OWNER ? owner : BOOTSTRAP_SUPERUSERID;
-
 	if (!OidIsValid(user))
 		elog(ERROR, "the owner of a protected relation is not known");
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
@@ -273,11 +274,8 @@ become(Role role)
 
 /* Limit the time from now on. */
 static void
-set_limit(Limit which)
+set_limit(int milliseconds)
 {
-	int			milliseconds = which == CHECK_LIMIT ? DPERM_CHECK_SECONDS * 1000 :
-		which == CALL_LIMIT ? dperm_call_timeout : 0;
-
 	disable_timeout(limit, false);
 
 	/* one that has just passed ends the call here */
@@ -297,6 +295,11 @@ raise_stop(void)
 						"committed")));
 }
 
+/*
+ * Enter a phase: set user, session user, READ ONLY, messages and time limit by
+ * its rules. begins says that the transaction has just begun. What the rules do
+ * not name as the phase before is an error.
+ */
 void
 dperm_phase_enter(DpermPhase phase, bool begins)
 {
@@ -322,21 +325,23 @@ dperm_phase_enter(DpermPhase phase, bool begins)
 		set_local("track_counts", "off");
 	}
 	if (begins || new->role != old->role)
-		become(new->role);
+		become(*new->role);
 	if (begins || new->read_only != old->read_only)
 		XactReadOnly = new->read_only;
 	if (new->messages != old->messages)
 		dperm_message_allow(new->messages);
 	if (new->limit != old->limit)
-		set_limit(new->limit);
+		set_limit(*new->limit);
 }
 
+/* The phase. */
 DpermPhase
 dperm_phase(void)
 {
 	return now;
 }
 
+/* Raise an error unless this is the phase. */
 void
 dperm_phase_expect(DpermPhase phase)
 {
@@ -344,6 +349,7 @@ dperm_phase_expect(DpermPhase phase)
 		elog(ERROR, "phase \"%s\" in place of \"%s\"", rules[now].name, rules[phase].name);
 }
 
+/* Has a time limit passed? */
 bool
 dperm_phase_took_too_long(void)
 {
@@ -351,8 +357,9 @@ dperm_phase_took_too_long(void)
 }
 
 /*
- * End the evaluation of a row. If there was a cancel, its error is not that of
- * the row, whose class would reveal something about it.
+ * Go back from row to read, with the error that the row has caused, or NULL. If
+ * there was a cancel, its error is raised: it is not that of the row, whose class
+ * would reveal something about it.
  */
 void
 dperm_phase_end_row(const ErrorData *error)
@@ -372,6 +379,7 @@ dperm_phase_end_row(const ErrorData *error)
 	}
 }
 
+/* The first error of a row, for the log, or NULL. */
 const ErrorData *
 dperm_phase_row_error(void)
 {

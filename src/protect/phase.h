@@ -1,23 +1,13 @@
 /*
  * phase.h: what a process that runs a call on a protected relation is doing, and
- * what it may do.
- *
- *	phase	transaction	user	READ ONLY	messages	time limit
- *	check	first		caller	no			all			15 s, with plan
- *	plan	first		owner	yes			marked
- *	charged	first		caller	no			all			none
- *	read	second		owner	yes			marked		dperm.call_timeout, with row
- *	row		second		owner	yes			none
- *	keep	third		server	no			marked		none
+ * what it may do (phase.c has the rules of each phase).
  *
  * The caller has no right to read the relation, the owner has. In check, open()
  * of the call finds all mistakes, and reads no row; dates and times are written as
- * the caller writes them then, and nowhere else; charged is the commit of the
- * charge. In read, run() reads and computes, and in row an expression of a view
- * is evaluated. keep stores what was released with the ledger, as a superuser.
- *
- * An error is passed on whole if messages are, and else if it is marked as public
- * (message.h). Otherwise only its class is.
+ * the caller writes them then, and nowhere else. In plan the query over the rows
+ * is planned. Charged is the commit of the charge. In read, run() reads and
+ * computes, and in row an expression of a view is evaluated. keep stores what was
+ * released with the ledger, as a superuser.
  */
 #ifndef DPERM_PHASE_H
 #define DPERM_PHASE_H
@@ -48,41 +38,13 @@ typedef struct DpermPhaseStyle
 	char		time_zone[DPERM_SETTING_MAX];
 } DpermPhaseStyle;
 
-/* Have a cancel end the call. */
 extern void dperm_phase_catch_signals(void);
-
-/*
- * Set up a process that has just connected to its database. From now on it plans
- * without statistics, which are computed from rows.
- */
 extern void dperm_phase_init(Oid caller, const DpermPhaseStyle *style);
-
-/*
- * Whose relation is read: known once it is locked, and before anything is
- * planned.
- */
 extern void dperm_phase_set_owner(Oid owner);
-
-/*
- * Enter a phase: set user, session user, READ ONLY, messages and time limit as
- * above. begins says that the transaction has just begun. There are no other ways
- * from phase to phase than check - plan - check, check - charged - read, read -
- * row - read, and from all after the charge to keep: any other is an error.
- */
 extern void dperm_phase_enter(DpermPhase phase, bool begins);
-
-/* The phase; and an error unless it is this one. */
 extern DpermPhase dperm_phase(void);
 extern void dperm_phase_expect(DpermPhase phase);
-
-/* Has a time limit passed? */
 extern bool dperm_phase_took_too_long(void);
-
-/*
- * Go back from row to read, with the error that the row has caused, or NULL.
- * Raises an error if the call was told to stop meanwhile. The second function
- * returns the first error of a row, for the log, or NULL.
- */
 extern void dperm_phase_end_row(const ErrorData *error);
 extern const ErrorData *dperm_phase_row_error(void);
 

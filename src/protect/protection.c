@@ -6,49 +6,45 @@
 
 #include <math.h>
 
-#include "access/relation.h"
-#include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 
-#include "budget/debit.h"
 #include "column/domains.h"
 #include "core/privacy/claim.h"
 #include "protect/protection.h"
 #include "relation/relation.h"
 
-/*
- * Raise an error for a relation that is closed: its owner has to decide. reason
- * is a sentence, and way what the owner has to do.
- */
-static void
-raise_closed(Oid relation, const char *reason, const char *way)
+/* Raise an error for the state that relations are in; without a detail it is NULL. */
+static __attribute__((noreturn)) void
+raise_state(const char *message, const char *detail, const char *hint)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("protected relation \"%s\" has been changed, and is closed",
-					get_rel_name(relation)),
-			 errdetail_internal("%s", reason),
-			 errhint("Its owner has to %s.", way)));
+			 errmsg_internal("%s", message),
+			 detail ? errdetail_internal("%s", detail) : 0,
+			 errhint("%s", hint)));
+}
+
+/* Raise an error for a relation that is closed: its owner has to decide. */
+static void
+raise_closed(Oid relation, const char *reason, const char *hint)
+{
+	raise_state(psprintf("protected relation \"%s\" has been changed, and is closed",
+						 get_rel_name(relation)), reason, hint);
 }
 
 /* Raise an error for a relation that has become protected, or is no longer. */
 void
 dperm_protection_raise_changed(Oid relation)
 {
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("relation \"%s\" was changed while it was used", get_rel_name(relation)),
-			 errdetail("It has become protected, or is no longer protected."),
-			 errhint("Try again.")));
+	raise_state(psprintf("relation \"%s\" was changed while it was used", get_rel_name(relation)),
+				"It has become protected, or is no longer protected.", "Try again.");
 }
 
-/* Raise the error for a relation that a caller may not train on. */
+/* Raise the error for a relation, protected or not, that a caller may not train on. */
 void
 dperm_protection_raise_denied(Oid relation)
 {
@@ -64,70 +60,59 @@ dperm_protection_raise_denied(Oid relation)
  * relation, the one of any other relation. Whoever owns it may spend, and is told
  * what else is wrong.
  */
-void
-dperm_protection_check_permitted(const DpermRegistration *registration)
+static void
+check_permitted(const DpermRegistration *registration)
 {
 	Oid			relation = registration->relation;
-	bool		may_read = pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 
 	if (registration->budget ?
-		dperm_debit_permitted(registration->budget, relation, GetUserId()) :
+		dperm_budget_permits(registration->budget, relation, GetUserId()) :
 		has_privs_of_role(GetUserId(), dperm_relation_owner(relation)))
 		return;
-	/* nobody can spend: dperm_protection_check_usable() */
-	if (may_read &&
-		(registration->budget == NULL || !dperm_protection_is_owners(registration)))
-		return;
-	if (may_read)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for budget \"%s\"", registration->budget->name),
-				 errdetail("Relation \"%s\" is protected.", get_rel_name(relation)),
-				 errhint("The owner of the budget can grant you a share with dp_grant.")));
-	dperm_protection_raise_denied(relation);
+	if (pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		dperm_protection_raise_denied(relation);
+
+	/* otherwise nobody can spend, as is said next */
+	if (registration->budget && dperm_protection_is_owners(registration))
+		dperm_budget_raise_denied(registration->budget);
 }
 
-/* Raise an error for a registration by which nothing can be charged. */
+/*
+ * Raise an error for a caller who may not spend, and for a registration by which
+ * nothing can be charged, as far as that is known without the columns and without
+ * the table of a view.
+ */
 void
 dperm_protection_check_usable(const DpermRegistration *registration)
 {
-	Oid			relation = registration->relation;
+	const char *name = get_rel_name(registration->relation);
+
+	check_permitted(registration);
 
 	/* a ROLLBACK would undo it, and the training would be charged to nobody */
 	if (registration->ended)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the protection of relation \"%s\" has been ended by this "
-						"transaction", get_rel_name(relation)),
-				 errhint("Commit first.")));
+		raise_state(psprintf("the protection of relation \"%s\" has been ended by this "
+							 "transaction", name), NULL, "Commit first.");
 	if (registration->foreign)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" has the name of a protected relation of another role",
-						get_rel_name(relation)),
-				 errdetail("That registration was restored, and waits for its relation."),
-				 errhint("Rename this one, or protect it with dp_protect.")));
+		raise_state(psprintf("relation \"%s\" has the name of a protected relation of another "
+							 "role", name),
+					"That registration was restored, and waits for its relation.",
+					"Rename this one, or protect it with dp_protect.");
 	if (registration->budget == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the budget of protected relation \"%s\" is missing",
-						get_rel_name(relation)),
-				 errhint("The owner of the relation has to protect it again with dp_protect.")));
+		raise_state(psprintf("the budget of protected relation \"%s\" is missing", name), NULL,
+					"The owner of the relation has to protect it again with dp_protect.");
 	if (!dperm_protection_is_owners(registration))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("protected relation \"%s\" has a different owner than when it was "
-						"protected", get_rel_name(relation)),
-				 errdetail("Its budget is \"%s\", which was chosen by another role.",
-						   registration->budget->name),
-				 errhint("Its owner has to protect it again with dp_protect, or call "
-						 "dp_unprotect.")));
+		raise_state(psprintf("protected relation \"%s\" has a different owner than when it was "
+							 "protected", name),
+					psprintf("Its budget is \"%s\", which was chosen by another role.",
+							 registration->budget->name),
+					"Its owner has to protect it again with dp_protect, or call dp_unprotect.");
 	if (registration->stale || registration->mixed)
-		raise_closed(relation, "It, or one of its columns, was renamed while no event trigger "
-					 "followed it: they were disabled, or the transaction was older than the "
-					 "registration.", registration->mixed ?
-					 "call dp_unprotect, and then dp_protect with all arguments" :
-					 "call dp_protect");
+		raise_closed(registration->relation, "It, or one of its columns, was renamed while no "
+					 "event trigger followed it: they were disabled, or the transaction was older "
+					 "than the registration.", registration->mixed ?
+					 "Its owner has to call dp_unprotect, and then dp_protect with all arguments." :
+					 "Its owner has to call dp_protect.");
 }
 
 /* Does a relation have the owner who protected it? */
@@ -138,41 +123,48 @@ dperm_protection_is_owners(const DpermRegistration *registration)
 		registration->owner == dperm_relation_owner(registration->relation);
 }
 
-/* Resolve a registration. */
+/*
+ * Find out what a registered view shows, and read the registration of its
+ * table. Raises an error if a view cannot be offered any more, or if a relation
+ * is closed: it has changed so that its owner has to protect it again.
+ */
 void
 dperm_protection_resolve(DpermRegistration *registration)
 {
 	Oid			relation = registration->relation;
-	Oid			owner = dperm_relation_owner(relation);
 	DpermRegistration *table;
 
 	if (registration->view_of == NULL)
 	{
 		/* PostgreSQL 15 makes a view of an empty table by CREATE RULE */
 		if (get_rel_relkind(relation) == RELKIND_VIEW)
-			raise_closed(relation, "It has become a view.", "call dp_unprotect");
+			raise_closed(relation, "It has become a view.", "Its owner has to call dp_unprotect.");
 		if (has_superclass(relation))
 			raise_closed(relation, "It has become a part of another table.",
-						 "call dp_unprotect, or detach it");
+						 "Its owner has to call dp_unprotect, or detach it.");
 		return;
 	}
 	registration->view = dperm_view_read(relation);
 	table = dperm_registry_find(registration->view->table);
 	if (table == NULL || table->ended || table->stale || table->mixed ||
-		strcmp(table->id, registration->view_of) != 0)
+		strcmp(table->id, registration->view_of) != 0 ||
+		table->owner != dperm_relation_owner(relation) || !dperm_protection_is_owners(table))
 		raise_closed(relation, "It is a view, and its table is not the one that it is offered of, "
-					 "or is closed.",
-					 "call dp_protect, or dp_unprotect");
-	if (table->owner != owner || !dperm_protection_is_owners(table))
-		raise_closed(relation, "It is a view, and its table has another owner.",
-					 "call dp_protect, or dp_unprotect");
+					 "is closed, or has another owner.",
+					 "Its owner has to call dp_protect, or dp_unprotect.");
 	dperm_protection_resolve(table);
 	registration->table = table;
 	registration->persons = table->persons;
 	registration->unit = table->unit;
 }
 
-/* The registration of a relation that is to be read. */
+/*
+ * The registration of a relation that is to be read, or whose reading is to be
+ * priced, resolved; NULL if it is not protected. Raises an error if the caller
+ * may not spend, if it is closed, if this transaction has ended its protection,
+ * or if its table cannot be read for others. reached are the relations that it
+ * shares rows with, if they are known.
+ */
 DpermRegistration *
 dperm_protection_open(Oid relation, List *reached)
 {
@@ -181,19 +173,18 @@ dperm_protection_open(Oid relation, List *reached)
 
 	if (registration == NULL)
 		return NULL;
-	dperm_protection_check_permitted(registration);
 	dperm_protection_check_usable(registration);
 	dperm_protection_resolve(registration);
 	table = dperm_protection_table(registration);
-	registration->reached = reached ? reached : dperm_row_sources_family(table);
+	registration->reached = reached ? reached : dperm_relation_family(table);
 	registration->has_parts = has_subclass(table);
 	registration->on_cluster = dperm_location_protected_on_citus(table);
-	dperm_protection_check_table(table);
+	dperm_view_check_table(table);
 	dperm_protection_check_family(table, registration->reached);
 	return registration;
 }
 
-/* The table that a registration is about. */
+/* The table that a registration is about, which is resolved. */
 Oid
 dperm_protection_table(const DpermRegistration *registration)
 {
@@ -207,98 +198,81 @@ dperm_protection_table(const DpermRegistration *registration)
 static void
 check_shards(Oid relation, List *reached)
 {
-	List	   *others = dperm_location_shards(reached);
+	List	   *others = dperm_registry_among(dperm_location_shards(reached));
 
-	if (others != NIL)
-		others = dperm_registry_among(others);
 	if (list_member_oid(others, relation))
-		raise_closed(relation, "It has become a shard in Citus.",
-					 "call dp_unprotect, and dp_protect for the distributed table");
+		raise_closed(relation, "It has become a shard in Citus.", "Its owner has to call "
+					 "dp_unprotect, and dp_protect for the distributed table.");
 	if (others != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" shares rows with protected relation "
-						"\"%s\"", get_rel_name(relation), get_rel_name(linitial_oid(others))),
-				 errdetail("One of them is a shard in Citus."),
-				 errhint("Use the distributed table. Its owner has to protect that, after "
-						 "dp_unprotect for a shard.")));
+		raise_state(psprintf("relation \"%s\" shares rows with protected relation \"%s\"",
+							 get_rel_name(relation), get_rel_name(linitial_oid(others))),
+					"One of them is a shard in Citus.",
+					"Use the distributed table. Its owner has to protect that, after "
+					"dp_unprotect for a shard.");
 }
 
 /*
- * Raise an error for a relation that shares rows with a protected one, or has
- * become one since it was decided which process reads it.
+ * A protected relation that one of these is, or shares rows with; InvalidOid if
+ * there is none. Most databases protect nothing.
  */
-void
-dperm_protection_check_reach(Oid relation)
-{
-	List	   *reached;
-	ListCell   *cell;
-
-	if (!dperm_registry_any())
-		return;
-	reached = dperm_row_sources_relations(relation);
-	check_shards(relation, reached);
-	foreach(cell, dperm_registry_among(reached))
-	{
-		if (lfirst_oid(cell) == relation)
-			dperm_protection_raise_changed(relation);
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("relation \"%s\" reads protected relation \"%s\" and is not protected "
-						"itself",
-						get_rel_name(relation), get_rel_name(lfirst_oid(cell))),
-				 errhint("Train on \"%s\", or on a view that its owner offers of it with "
-						 "dp_protect.", get_rel_name(lfirst_oid(cell)))));
-	}
-}
-
-/*
- * Raise an error for a query that reads protected rows: an aggregate is called
- * when they have already been read.
- */
-void
-dperm_protection_check_query(List *relations)
+static Oid
+find_protected(List *relations)
 {
 	List	   *reached = NIL;
 	ListCell   *cell;
 
-	if (!dperm_registry_any())
-		return;
+	if (relations == NIL || !dperm_own_rows_any("protected"))
+		return InvalidOid;
 	foreach(cell, relations)
-		reached = list_concat_unique_oid(reached, dperm_row_sources_relations(lfirst_oid(cell)));
-	if (reached != NIL)
-		check_shards(linitial_oid(relations), reached);
-	foreach(cell, dperm_registry_among(reached))
+		reached = list_concat_unique_oid(reached, dperm_relation_sources(lfirst_oid(cell)));
+	check_shards(linitial_oid(relations), reached);
+	reached = dperm_registry_among(reached);
+	return reached == NIL ? InvalidOid : linitial_oid(reached);
+}
+
+/*
+ * Raise an error for a relation that shares rows with a protected one, or has
+ * become one since it was decided which process reads it. The caller is known to
+ * have the right to read it.
+ */
+void
+dperm_protection_check_reach(Oid relation)
+{
+	Oid			found = find_protected(list_make1_oid(relation));
+
+	if (found == relation)
+		dperm_protection_raise_changed(relation);
+	if (OidIsValid(found))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("relation \"%s\" reads protected relation \"%s\" and is not protected "
+						"itself", get_rel_name(relation), get_rel_name(found)),
+				 errhint("Train on \"%s\", or on a view that its owner offers of it with "
+						 "dp_protect.", get_rel_name(found))));
+}
+
+/*
+ * Raise an error for a query with an aggregate of ours over relations that are
+ * protected, or share rows with one that is: the aggregate is called when they
+ * have already been read.
+ */
+void
+dperm_protection_check_query(List *relations)
+{
+	Oid			found = find_protected(relations);
+
+	if (OidIsValid(found))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be charged to the budget of "
-						"protected relation \"%s\"",
-						get_rel_name(lfirst_oid(cell))),
+						"protected relation \"%s\"", get_rel_name(found)),
 				 errhint("Use dp_logreg_train, dp_svm_train or dp_linreg_train.")));
 }
 
-/* Raise an error for a table that cannot be read as protected. */
-void
-dperm_protection_check_table(Oid table)
-{
-	Relation	relation = relation_open(table, AccessShareLock);
-
-	if (relation->rd_rel->relrowsecurity && relation->rd_rel->relforcerowsecurity)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s\" cannot be protected: its policies apply to its "
-						"owner", RelationGetRelationName(relation)),
-				 errdetail("Rows are read with the rights of the owner."),
-				 errhint("Use ALTER TABLE %s NO FORCE ROW LEVEL SECURITY.",
-						 quote_identifier(RelationGetRelationName(relation)))));
-	if (pg_class_aclcheck(table, relation->rd_rel->relowner, ACL_SELECT) != ACLCHECK_OK)
-		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(relation->rd_rel->relkind),
-					   RelationGetRelationName(relation));
-	relation_close(relation, NoLock);
-	dperm_view_check_table(table, find_all_inheritors(table, AccessShareLock, NULL));
-}
-
-/* Raise an error for a table of a family that has another registration. */
+/*
+ * Raise an error if another table among the relations that a table shares rows
+ * with is registered, or a shard of one that is.
+ */
 void
 dperm_protection_check_family(Oid table, List *reached)
 {
@@ -307,24 +281,26 @@ dperm_protection_check_family(Oid table, List *reached)
 	check_shards(table, reached);
 	foreach(cell, dperm_registry_among(list_difference_oid(reached, list_make1_oid(table))))
 	{
-		const DpermRegistration *other = dperm_registry_look(lfirst_oid(cell));
+		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
 
 		/* this transaction may have ended its protection */
 		if (other && !other->ended && get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("table \"%s\" shares rows with protected table \"%s\"",
-							get_rel_name(table), get_rel_name(lfirst_oid(cell))),
-					 errhint("Call dp_unprotect for one of them: only the root of partitions or "
-							 "children is protected.")));
+			raise_state(psprintf("table \"%s\" shares rows with protected table \"%s\"",
+								 get_rel_name(table), get_rel_name(lfirst_oid(cell))), NULL,
+						"Call dp_unprotect for one of them: only the root of partitions or "
+						"children is protected.");
 	}
 }
 
-/* Raise an error for options that a protected relation does not allow. */
+/*
+ * Raise an error for options that a protected relation does not allow: no
+ * noise, or other neighbours than its budget has.
+ */
 void
 dperm_protection_check_options(const DpermRegistration *registration, const DpermOptions *options)
 {
-	DpermNeighbours neighbours;
+	const DpermBudget *budget = registration->budget;
+	const char *neighbours = dperm_claim_neighbours_name(budget->neighbours);
 
 	if (isinf(options->epsilon))
 		ereport(ERROR,
@@ -332,15 +308,12 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 				 errmsg("epsilon must be finite on protected relation "
 						"\"%s\"", get_rel_name(registration->relation)),
 				 errhint("Without noise nothing is protected.")));
-	neighbours = registration->budget->neighbours;
-	if (options->neighbours != neighbours)
+	if (options->neighbours != budget->neighbours)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("neighbours of budget \"%s\" are \"%s\", not \"%s\"",
-						registration->budget->name,
-						dperm_claim_neighbours_name(neighbours),
-						dperm_claim_neighbours_name(options->neighbours)),
-				 errhint("Specify neighbours => '%s'.", dperm_claim_neighbours_name(neighbours))));
+				 errmsg("neighbours of budget \"%s\" are \"%s\", not \"%s\"", budget->name,
+						neighbours, dperm_claim_neighbours_name(options->neighbours)),
+				 errhint("Specify neighbours => '%s'.", neighbours)));
 }
 
 /*
@@ -358,7 +331,10 @@ dperm_protection_lists(const DpermRegistration *registration, const DpermColumn 
 		list_member_int(registration->columns, column->number);
 }
 
-/* Raise an error for a column that is not open to training. */
+/*
+ * Raise an error for a column that is not open to training, or cannot be: by its
+ * registered domain, or by its type.
+ */
 void
 dperm_protection_check_column(const DpermRegistration *registration, const DpermColumn *column)
 {
@@ -374,6 +350,7 @@ dperm_protection_check_column(const DpermRegistration *registration, const Dperm
 				 errhint("dp_domains shows the open columns, which the owner of the relation "
 						 "chooses with dp_protect.")));
 	dperm_protection_check_fit(registration->relation, column);
+	dperm_view_check_type(column->name, column->type);
 }
 
 /* Raise an error for a column whose registered domain does not fit its type. */
@@ -381,27 +358,26 @@ void
 dperm_protection_check_fit(Oid relation, const DpermColumn *column)
 {
 	if (column->from == DPERM_DOMAIN_MISFIT)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the registered domain of column \"%s\" of protected relation \"%s\" no "
-						"longer fits it", column->name, get_rel_name(relation)),
-				 errdetail("The cause is the %s: %s.", column->origin, column->lack),
-				 errhint("The owner of the relation has to specify domains in dp_protect.")));
+		raise_state(psprintf("the registered domain of column \"%s\" of protected relation \"%s\" "
+							 "no longer fits it", column->name, get_rel_name(relation)),
+					psprintf("The cause is the %s: %s.", column->origin, column->lack),
+					"The owner of the relation has to specify domains in dp_protect.");
 }
 
-/* The unit, by its name, or NULL. */
+/*
+ * The unit of a protected relation, by its name, NULL for rows. Raises an error
+ * if the caller asks for another one.
+ */
 char *
 dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 {
 	char	   *unit;
 
 	if (registration->persons && registration->unit == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the unit of protected relation \"%s\" has been "
-						"dropped", get_rel_name(registration->relation)),
-				 errhint("The owner of the relation has to protect it again with another unit, in "
-						 "another budget if this one has been charged.")));
+		raise_state(psprintf("the unit of protected relation \"%s\" has been dropped",
+							 get_rel_name(registration->relation)), NULL,
+					"The owner of the relation has to protect it again with another unit, in "
+					"another budget if this one has been charged.");
 	unit = registration->persons ?
 		get_attname(dperm_protection_table(registration), registration->unit, false) : NULL;
 	if (asked && (unit == NULL || strcmp(asked, unit) != 0))

@@ -136,22 +136,6 @@ as_registered(const DpermRegistration *registration, DpermColumn **catalog, int 
 	return columns;
 }
 
-/*
- * Raise an error for knots of a column whose domain is a list of categories,
- * even if its type has numbers.
- */
-static void
-check_no_knots(const DpermColumn *column, Jsonb *domains)
-{
-	if (dperm_column_known(column) && column->block.kind == DPERM_BLOCK_CATEGORY &&
-		detail_in(domain_in(domains, column->name), "knots"))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" cannot have knots: its domain is a list of categories",
-						column->name),
-				 errhint("Omit it from domains, or list some of its categories.")));
-}
-
 /* Give columns, in place of their domains, those of an argument. */
 static DpermColumn *
 give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns, int count,
@@ -196,8 +180,12 @@ check_classes(const DpermRegistration *registration, const DpermColumn *label,
 }
 
 /*
- * All columns that have not been dropped, with domains that the caller may have
- * narrowed.
+ * All columns of a protected relation that have not been dropped, as from
+ * dperm_domains_read(): with the domains that are registered or declared in the
+ * catalog, or narrower ones that the caller specifies. The registration is
+ * resolved: what a view shows of its table unchanged is closed if it is closed
+ * there, and has the domain of there unless it has its own. The classes of a
+ * label are the caller's to say, if nothing is known about it.
  */
 DpermColumn *
 dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *domains,
@@ -209,9 +197,6 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 
 	if (domains == NULL)
 		return columns;
-	for (int i = 0; i < *count; i++)
-		if (dperm_protection_lists(registration, &columns[i]))
-			check_no_knots(&columns[i], domains);
 	asked = give_asked(registration->relation, catalog, columns, *count, domains, false);
 	for (int i = 0; i < *count; i++)
 
@@ -230,7 +215,11 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 	return columns;
 }
 
-/* All columns, with the domains that are to be registered. */
+/*
+ * The same for dp_protect, with domains that are to be registered in place of
+ * those of the same columns before; null removes one. Knots without a range are
+ * for the range that the column had.
+ */
 DpermColumn *
 dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains, int *count)
 {

@@ -2,10 +2,13 @@
  * registry.c: the registrations of protected relations.
  *
  * A row of dperm.protected has the OID of its relation, and the numbers of its
- * columns. In one that has come from a dump names count until it is bound: it
- * belongs to a relation of this name whose owner is the role that is named. A
- * relation of this name that belongs to somebody else is closed. Event triggers
- * follow names, for dumps; where they have not, a relation is closed, too.
+ * columns. It is looked up in the newest committed state plus the changes of this
+ * transaction, whatever the snapshot of the caller is. dp_protect and
+ * dp_unprotect write it (sql/parts/82_internal_protection.sql). In one that has
+ * come from a dump names count until it is bound: it belongs to a relation of this
+ * name whose owner is the role that is named. A relation of this name that belongs
+ * to somebody else is closed. Event triggers follow names, for dumps; where they
+ * have not, a relation is closed, too.
  */
 #include "postgres.h"
 
@@ -21,8 +24,7 @@
 #include "utils/syscache.h"
 
 #include "base/compat.h"
-#include "budget/own_rows.h"
-#include "protect/registry.h"
+#include "protect/protection.h"
 #include "relation/relation.h"
 
 #define PROTECTED "protected"
@@ -99,7 +101,7 @@ find_row(Oid relation, Snapshot snapshot)
 		for (int i = 0; i < rows.count; i++)
 			if (!is_bound(&rows, i) && !dperm_own_rows_value(&rows, i, "ended") &&
 				has_name(&rows, i, relation) &&
-				(best < 0 || dperm_role_name_role(dperm_own_rows_value(&rows, i, "owner_name")) ==
+				(best < 0 || dperm_own_rows_role_of(dperm_own_rows_value(&rows, i, "owner_name")) ==
 				 dperm_relation_owner(relation)))
 				best = i;
 	}
@@ -113,15 +115,10 @@ find_row(Oid relation, Snapshot snapshot)
 static char *
 present_name(Oid relation, AttrNumber number)
 {
-	HeapTuple	tuple = SearchSysCacheAttNum(relation, number);
-	char	   *name = NULL;
+	char	   *name = get_attname(relation, number, true);
 
-	if (HeapTupleIsValid(tuple))
-	{
-		name = pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname));
-		ReleaseSysCache(tuple);
-	}
-	return name;
+	/* a column that has been dropped has a name by which it is not found */
+	return name && get_attnum(relation, name) == number ? name : NULL;
 }
 
 /*
@@ -204,9 +201,13 @@ find_budget(DpermRegistration *registration, DpermOwnRows rows, Snapshot snapsho
 			dperm_budget_find(dperm_own_rows_text(&rows, 0, "budget_id"), snapshot);
 }
 
-/* The registration of a relation, all of it from one snapshot; NULL if there is none. */
-static DpermRegistration *
-find(Oid relation, bool with_columns)
+/*
+ * The registration of a relation, all of it from one snapshot, in the current
+ * memory context; NULL if it has none. One that has ended is found if this
+ * transaction has ended it.
+ */
+DpermRegistration *
+dperm_registry_find(Oid relation)
 {
 	Snapshot	snapshot = dperm_own_rows_newest();
 	DpermOwnRows rows = find_row(relation, snapshot);
@@ -219,7 +220,7 @@ find(Oid relation, bool with_columns)
 		found = palloc0(sizeof(*found));
 		found->relation = relation;
 		found->id = dperm_own_rows_text(&rows, 0, "id");
-		found->owner = dperm_role_name_role(dperm_own_rows_value(&rows, 0, "owner_name"));
+		found->owner = dperm_own_rows_role_of(dperm_own_rows_value(&rows, 0, "owner_name"));
 		found->view_of = dperm_own_rows_text(&rows, 0, "view_of");
 		found->ended = dperm_own_rows_value(&rows, 0, "ended") != 0;
 		found->fresh = dperm_own_rows_is_fresh(&rows, 0);
@@ -231,34 +232,14 @@ find(Oid relation, bool with_columns)
 		if (found->persons)
 			found->unit = number_of(&rows, 0, "unit_number", "unit", bound, found);
 		found->all_columns = DatumGetBool(dperm_own_rows_value(&rows, 0, "all_columns"));
-		if (with_columns)
-			find_columns(found, bound, snapshot);
+		find_columns(found, bound, snapshot);
 		find_budget(found, rows, snapshot);
 	}
 	UnregisterSnapshot(snapshot);
 	return found;
 }
 
-DpermRegistration *
-dperm_registry_find(Oid relation)
-{
-	return find(relation, true);
-}
-
-DpermRegistration *
-dperm_registry_look(Oid relation)
-{
-	return find(relation, false);
-}
-
-/* Is anything registered? Most databases protect nothing. */
-bool
-dperm_registry_any(void)
-{
-	return dperm_own_rows_any(PROTECTED);
-}
-
-/* Those of the relations that are protected, or were when this transaction began. */
+/* Those of the relations that are protected, or whose protection this transaction has ended. */
 List *
 dperm_registry_among(List *relations)
 {
@@ -281,7 +262,13 @@ lock_tag(Oid relation)
 	return tag;
 }
 
-/* Take it. */
+/*
+ * Take it. A call holds it shared, as a lock of its process, from its check until
+ * it has the snapshot that it reads with: the registration at the moment of the
+ * charge counts. Who changes a registration holds it exclusively to the end of
+ * the transaction, and takes it before that on a budget. No lock on the table
+ * could do this without making those wait who write to it.
+ */
 void
 dperm_registry_lock(Oid relation, LOCKMODE mode, bool process)
 {

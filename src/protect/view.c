@@ -16,6 +16,7 @@
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_operator.h"
@@ -27,6 +28,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "rewrite/rewriteManip.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -37,7 +39,7 @@
 
 #include "base/known_tree.h"
 #include "column/domains.h"
-#include "protect/view.h"
+#include "protect/protection.h"
 #include "relation/relation.h"
 
 #define OTHERWISE "For anything else use a stored generated column, a column that a trigger " \
@@ -52,25 +54,36 @@ typedef struct Walk
 	Oid			relation;		/* the view or the table that has them */
 	Oid			owner;			/* of it */
 	int			varno;			/* of the table */
-	Oid			body;			/* the built-in function whose body is checked, or InvalidOid */
-	Bitmapset  *parameters;		/* its parameters, as far as they have been seen */
 } Walk;
-
-static bool check_expression(Node *node, void *context);
-static bool is_plain(const Query *query);
 
 /* Raise an error for a relation. */
 static void
-refuse(const Walk *walk, const char *has, const char *hint)
+refuse_relation(Oid relation, const char *reason, const char *hint)
 {
+	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW;
+
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s \"%s\" cannot be %s: it %s",
-					get_rel_relkind(walk->relation) == RELKIND_VIEW ? "view" : "table",
-					get_rel_name(walk->relation),
-					get_rel_relkind(walk->relation) == RELKIND_VIEW ? "offered" : "protected",
-					has),
+			 errmsg("%s \"%s\" cannot be %s: %s", is_view ? "view" : "table",
+					get_rel_name(relation), is_view ? "offered" : "protected", reason),
 			 errhint("%s", hint)));
+}
+
+/* Raise an error for what a relation has. */
+static void
+refuse(const Walk *walk, const char *has, const char *hint)
+{
+	refuse_relation(walk->relation, psprintf("it %s", has), hint);
+}
+
+/* Is an OID in a list? */
+static bool
+is_among(Oid object, const Oid *list, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (list[i] == object)
+			return true;
+	return false;
 }
 
 /*
@@ -89,10 +102,27 @@ is_base(Oid type)
 		POINTOID, LSEGOID, PATHOID, BOXOID, POLYGONOID, LINEOID, CIRCLEOID,
 		INETOID, CIDROID, MACADDROID, MACADDR8OID};
 
-	for (int i = 0; i < lengthof(types); i++)
-		if (types[i] == type)
-			return true;
-	return false;
+	return is_among(type, types, lengthof(types));
+}
+
+/*
+ * The built-in functions that are written in SQL and used here: each of them is
+ * one expression of others on the list, in which each argument appears once. So
+ * the planner always puts it in the place of the call, and nothing is planned
+ * while rows are read.
+ */
+static bool
+is_inlined(Oid function)
+{
+	static const Oid functions[] = {
+		F_ROUND_NUMERIC, F_TRUNC_NUMERIC, F_LOG_NUMERIC, F_LOG10_NUMERIC,
+		F_LPAD_TEXT_INT4, F_RPAD_TEXT_INT4, F_SUBSTRING_TEXT_TEXT_TEXT,
+		F_BIT_LENGTH_TEXT, F_BIT_LENGTH_BYTEA, F_BIT_LENGTH_BIT,
+		F_DATE_PART_TEXT_DATE, F_INTEGER_PL_DATE, F_TIMEDATE_PL, F_TIMETZDATE_PL,
+		F_INTERVAL_PL_DATE, F_INTERVAL_PL_TIME, F_INTERVAL_PL_TIMETZ, F_INTERVAL_PL_TIMESTAMP,
+		F_INT8PL_INET, F_PATH_CONTAIN_PT, F_POLYGON_CIRCLE};
+
+	return is_among(function, functions, lengthof(functions));
 }
 
 /* Is a type one of these, or an array of one? */
@@ -100,22 +130,6 @@ static bool
 is_builtin(Oid type)
 {
 	return is_base(type) || is_base(get_element_type(type));
-}
-
-/* An OID that the catalog has of an object. */
-static Oid
-oid_of(Oid class, Oid object, AttrNumber attribute)
-{
-	int			cache = get_object_catcache_oid(class);
-	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(object));
-	bool		isnull;
-	Oid			result;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for object %u of catalog %u", object, class);
-	result = DatumGetObjectId(SysCacheGetAttr(cache, tuple, attribute, &isnull));
-	ReleaseSysCache(tuple);
-	return result;
 }
 
 /* Is a type an enum of a role, or an array of one? */
@@ -126,11 +140,13 @@ is_own_enum(Oid type, Oid owner)
 	Oid			single = OidIsValid(element) ? element : type;
 
 	return get_typtype(single) == TYPTYPE_ENUM &&
-		oid_of(TypeRelationId, single, Anum_pg_type_typowner) == owner;
+		dperm_relation_oid_of(TypeRelationId, single, Anum_pg_type_typowner) == owner;
 }
 
 /*
- * Base types of PostgreSQL, enums and base types of extensions, which only
+ * Raise an error for a column that must not be read for others: values of some
+ * types make PostgreSQL look up in the catalog what the value of a row stands
+ * for. Base types of PostgreSQL, enums and base types of extensions, which only
  * superusers create, can be read; and so can arrays of them and domains over
  * them.
  */
@@ -165,7 +181,7 @@ static void
 check_collation(Oid collation, const Walk *walk)
 {
 	if (OidIsValid(collation) &&
-		oid_of(CollationRelationId, collation, Anum_pg_collation_collnamespace) !=
+		dperm_relation_oid_of(CollationRelationId, collation, Anum_pg_collation_collnamespace) !=
 			PG_CATALOG_NAMESPACE)
 		refuse(walk, psprintf("uses collation \"%s\"", get_collation_name(collation)),
 			   "Use a collation of PostgreSQL, as in COLLATE \"C\".");
@@ -198,7 +214,7 @@ is_callable(Form_pg_proc form, bool is_io)
 	return form->oid < FirstUnpinnedObjectId &&
 		form->prokind == PROKIND_FUNCTION && !form->proretset &&
 		form->provolatile == PROVOLATILE_IMMUTABLE &&
-		(form->prolang == INTERNALlanguageId || form->prolang == SQLlanguageId) &&
+		(form->prolang == INTERNALlanguageId || is_inlined(form->oid)) &&
 	/* these ask a library, too */
 		form->oid != F_XML_IS_WELL_FORMED_CONTENT &&
 		form->oid != F_XML_IS_WELL_FORMED_DOCUMENT &&
@@ -212,29 +228,6 @@ refuse_call(Oid function, const Walk *walk)
 	refuse(walk, psprintf("calls function %s", format_procedure(function)), VALUE_HINT);
 }
 
-/*
- * Check the body of a built-in function that is written in SQL. It is one
- * expression, in which each argument appears once: so the planner always puts
- * it in the place of the call, and nothing is planned while rows are read.
- */
-static void
-check_body(Oid function, HeapTuple tuple, const Walk *walk)
-{
-	Walk		within = *walk;
-	bool		isnull;
-	Datum		body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
-	Node	   *tree = isnull ? NULL :
-		dperm_known_tree_read(TextDatumGetCString(body), ProcedureRelationId, function);
-
-	check_stack_depth();
-	if (tree == NULL || !IsA(tree, Query) || !is_plain((Query *) tree) ||
-		((Query *) tree)->jointree->fromlist || ((Query *) tree)->jointree->quals)
-		refuse_call(function, walk);
-	within.body = function;
-	within.parameters = NULL;
-	(void) check_expression((Node *) ((Query *) tree)->targetList, &within);
-}
-
 /* Raise an error for a function that must not be called. */
 static void
 check_function(Oid function, bool is_io, const Walk *walk)
@@ -245,8 +238,6 @@ check_function(Oid function, bool is_io, const Walk *walk)
 		elog(ERROR, "cache lookup failed for function %u", function);
 	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), is_io))
 		refuse_call(function, walk);
-	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == SQLlanguageId)
-		check_body(function, tuple, walk);
 	ReleaseSysCache(tuple);
 }
 
@@ -319,17 +310,6 @@ refuse_expression(Node *node, const Walk *walk)
 	refuse(walk, psprintf("has an expression that is not supported: %s", kind), VALUE_HINT);
 }
 
-/* Raise an error for a parameter: one of a built-in function, more than once. */
-static void
-check_parameter(const Param *param, Walk *walk)
-{
-	if (!OidIsValid(walk->body))
-		refuse_expression((Node *) param, walk);
-	if (bms_is_member(param->paramid, walk->parameters))
-		refuse_call(walk->body, walk);
-	walk->parameters = bms_add_member(walk->parameters, param->paramid);
-}
-
 /*
  * The walker: raises an error for an expression that is not on the list. It
  * visits each node before its parts. Of a column that is shown as it is, or only
@@ -364,9 +344,6 @@ check_expression(Node *node, void *context)
 			break;
 		case T_Var:
 			(void) is_column(node, walk);
-			break;
-		case T_Param:
-			check_parameter((Param *) node, walk);
 			break;
 		case T_FuncExpr:
 			check_call(((FuncExpr *) node)->funcid, ((FuncExpr *) node)->args, walk);
@@ -421,7 +398,6 @@ is_plain(const Query *query)
 	plain->commandType = CMD_SELECT;
 	plain->querySource = query->querySource;
 	plain->canSetTag = query->canSetTag;
-	plain->isReturn = query->isReturn;
 	plain->hasSubLinks = query->hasSubLinks;	/* the walker refuses them */
 	plain->rtable = query->rtable;
 #if PG_VERSION_NUM >= 160000
@@ -453,6 +429,11 @@ find_table(const Query *query, Walk *walk)
 		entry : NULL;
 }
 
+/*
+ * Read the definition of a view, which is locked. Raises an error for a view
+ * that cannot be offered: the message names what it has, the hint says what
+ * works.
+ */
 DpermView *
 dperm_view_read(Oid view)
 {
@@ -483,6 +464,7 @@ dperm_view_read(Oid view)
 	return result;
 }
 
+/* The column of the table that a column of the view shows unchanged; 0 for an expression. */
 AttrNumber
 dperm_view_column(const DpermView *view, AttrNumber number)
 {
@@ -516,15 +498,13 @@ check_planned(Oid class, Oid object, void *context)
 		return;
 	add_exact_object_address(&address, planned->visited);
 	check_stack_depth();
-	if (!superuser_arg(oid_of(class, object, get_object_attnum_owner(class))))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s\" cannot be protected: an index, its statistics or its "
-						"partition key use %s, whose owner is not a superuser",
-						get_rel_name(planned->table), getObjectDescription(&address, false)),
-				 errhint("The planner would run it. Use a stored generated column and an index "
-						 "of that, or functions of PostgreSQL.")));
-	dperm_row_sources_dependencies(class, object, check_planned, planned);
+	if (!superuser_arg(dperm_relation_oid_of(class, object, get_object_attnum_owner(class))))
+		refuse_relation(planned->table, psprintf("an index, its statistics or its partition key "
+												 "use %s, whose owner is not a superuser",
+												 getObjectDescription(&address, false)),
+						"The planner would run it. Use a stored generated column and an index "
+						"of that, or functions of PostgreSQL.");
+	dperm_relation_dependencies(class, object, check_planned, planned);
 }
 
 /* Check virtual generated columns: they are computed when they are read. */
@@ -548,34 +528,51 @@ check_virtual(Relation relation)
 #endif
 }
 
+/*
+ * Raise an error for a table that must not be read for others: its policies
+ * apply to its owner, or its planning or reading would run code of a role that is
+ * not a superuser: functions and operators in expressions and predicates of
+ * indexes, in extended statistics, in partition keys and in virtual generated
+ * columns of the table and of its partitions and children. All of these belong to
+ * its owner, or to a role with the owner's rights.
+ */
 void
-dperm_view_check_table(Oid table, List *children)
+dperm_view_check_table(Oid table)
 {
 	Planned		planned = {.visited = new_object_addresses()};
+	Oid			owner = dperm_relation_owner(table);
 	ListCell   *cell,
 			   *object;
 
-	foreach(cell, list_append_unique_oid(list_copy(children), table))
+	LockRelationOid(table, AccessShareLock);
+	if (pg_class_aclcheck(table, owner, ACL_SELECT) != ACLCHECK_OK)
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(table)),
+					   get_rel_name(table));
+	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
 	{
 		Relation	relation = table_open(lfirst_oid(cell), NoLock);
 
-		/* its owner can create an index after this check */
-		if (!has_privs_of_role(relation->rd_rel->relowner, dperm_relation_owner(table)))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("table \"%s\" cannot be protected: its part \"%s\" belongs to "
-							"another role", get_rel_name(table), get_rel_name(lfirst_oid(cell))),
-					 errhint("Use ALTER TABLE ... OWNER TO.")));
-		check_virtual(relation);
 		planned.table = lfirst_oid(cell);
+		if (planned.table == table && relation->rd_rel->relrowsecurity &&
+			relation->rd_rel->relforcerowsecurity)
+			refuse_relation(table, "its policies apply to its owner",
+							psprintf("Rows are read with the rights of the owner: use ALTER TABLE "
+									 "%s NO FORCE ROW LEVEL SECURITY.",
+									 quote_identifier(get_rel_name(table))));
+		/* its owner can create an index after this check */
+		if (!has_privs_of_role(relation->rd_rel->relowner, owner))
+			refuse_relation(table, psprintf("its part \"%s\" belongs to another role",
+											get_rel_name(planned.table)),
+							"Use ALTER TABLE ... OWNER TO.");
+		check_virtual(relation);
 		/* the functions that a table itself depends on are in its partition key */
-		dperm_row_sources_dependencies(RelationRelationId, planned.table, check_planned, &planned);
+		dperm_relation_dependencies(RelationRelationId, planned.table, check_planned, &planned);
 		foreach(object, RelationGetIndexList(relation))
-			dperm_row_sources_dependencies(RelationRelationId, lfirst_oid(object), check_planned,
-										   &planned);
+			dperm_relation_dependencies(RelationRelationId, lfirst_oid(object), check_planned,
+										&planned);
 		foreach(object, RelationGetStatExtList(relation))
-			dperm_row_sources_dependencies(StatisticExtRelationId, lfirst_oid(object),
-										   check_planned, &planned);
+			dperm_relation_dependencies(StatisticExtRelationId, lfirst_oid(object),
+										check_planned, &planned);
 		table_close(relation, NoLock);
 	}
 	free_object_addresses(planned.visited);

@@ -29,21 +29,15 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
 
 #include "base/host.h"
 #include "base/message.h"
-#include "budget/own_rows.h"
-#include "protect/call_message.h"
-#include "protect/locks.h"
-#include "protect/phase.h"
-#include "protect/protection.h"
+#include "budget/budget.h"
 #include "protect/worker.h"
 #include "relation/relation.h"
 
@@ -51,11 +45,27 @@
 #define KEEP_ATTEMPTS 4
 #define KEEP_PAUSE_MS 1000
 
-/* Why a call that was charged has released nothing, in dp_releases. */
-#define FAILED_TO_READ "the relation could not be read"
-#define FAILED_RESOURCES "too few resources"
-#define FAILED_CANCELLED "cancelled"
-#define FAILED_ARGUMENTS "the arguments do not fit the number of rows"
+/* The classes of errors, which reveal nothing about rows. */
+typedef struct Failure
+{
+	/* in dp_releases: why a call that was charged has released nothing */
+	const char *reason;
+	int			code;
+	const char *message;		/* NULL: the error is public, and is shown as it is */
+} Failure;
+
+static const Failure cancelled = {
+	"cancelled", ERRCODE_QUERY_CANCELED, "the call was cancelled"
+};
+static const Failure few_resources = {
+	"too few resources", ERRCODE_INSUFFICIENT_RESOURCES,
+	"the server had too few resources to read the protected relation"
+};
+static const Failure not_read = {
+	"the relation could not be read", ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,
+	"the protected relation could not be read"
+};
+static const Failure public_error = {"the arguments do not fit the number of rows"};
 
 /*
  * The lock on an entry of the ledger whose call is running is an advisory one,
@@ -76,6 +86,7 @@ static struct
 	bool		kept;
 } worker;
 
+/* The functions that it can be asked for. */
 static const DpermFunction *const *known;
 static int	known_count;
 
@@ -113,7 +124,7 @@ commit(void)
 static bool
 is_charged(void)
 {
-	return dperm_call_message_state(worker.header) == DPERM_CALL_CHARGED;
+	return dperm_call_state(worker.header) == DPERM_CALL_CHARGED;
 }
 
 /* ---------------------------------------------------------------- open */
@@ -135,13 +146,10 @@ read_call(void)
 	DpermCallHeader *header = worker.header;
 	ExprContext *context = makeNode(ExprContext);
 
-	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(header->role)))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("role with OID %u has been dropped", header->role)));
-	worker.payer = dperm_role_name_make(header->role);	/* it may be dropped meanwhile */
+	dperm_budget_check_role(header->role);
+	worker.payer = dperm_own_rows_role(header->role);	/* it may be dropped meanwhile */
 	worker.call.function = find_function();
-	worker.call.fcinfo = dperm_call_message_read(header);
+	worker.call.fcinfo = dperm_call_read(header);
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
 	worker.rows = (ReturnSetInfo) {
 		.type = T_ReturnSetInfo,
@@ -157,12 +165,11 @@ static void
 report_activity(void)
 {
 	const DpermCallHeader *header = worker.header;
-	char	   *name = get_rel_name(header->relation);
-	char	   *schema = name ? get_namespace_name(get_rel_namespace(header->relation)) : NULL;
+	char	   *relation = OidIsValid(header->relation) ?
+		psprintf(" on %s", dperm_relation_name(header->relation)) : "";
 
 	pgstat_report_activity(STATE_RUNNING,
-						   psprintf("%s%s%s for %s, PID %d", header->name, schema ? " on " : "",
-									schema ? quote_qualified_identifier(schema, name) : "",
+						   psprintf("%s%s for %s, PID %d", header->name, relation,
 									quote_identifier(GetUserNameFromId(header->role, false)),
 									header->session));
 }
@@ -208,7 +215,7 @@ static void
 charge_budget(void)
 {
 	DpermCallHeader *header = worker.header;
-	DpermLedgerEntry entry = dperm_debit(&worker.call.charge);
+	DpermLedgerEntry entry = dperm_budget_charge(&worker.call.charge);
 
 	worker.call.paid = (DpermLedgerEntry) {
 		.budget_id = pstrdup(entry.budget_id),
@@ -220,12 +227,12 @@ charge_budget(void)
 	header->entry = entry.entry;
 	strlcpy(header->budget, entry.budget, sizeof(header->budget));
 	dperm_phase_enter(DPERM_PHASE_CHARGED, false);
-	if (!dperm_call_message_advance(header, DPERM_CALL_OPEN, DPERM_CALL_COMMITTING))
+	if (!dperm_call_advance(header, DPERM_CALL_OPEN, DPERM_CALL_COMMITTING))
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
 				 errmsg("the session has abandoned the call")));
 	commit();
-	(void) dperm_call_message_advance(header, DPERM_CALL_COMMITTING, DPERM_CALL_CHARGED);
+	(void) dperm_call_advance(header, DPERM_CALL_COMMITTING, DPERM_CALL_CHARGED);
 }
 
 /* ---------------------------------------------------------------- keep */
@@ -449,48 +456,29 @@ work(void)
 
 /* ------------------------------------------------------------- failure */
 
-/* The class of an error, in words that reveal nothing about rows. */
-static const char *
+/* The class of an error. */
+static const Failure *
 class_of(const ErrorData *error, bool public)
 {
 	int			category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
 
 	if (category == ERRCODE_OPERATOR_INTERVENTION)
-		return FAILED_CANCELLED;
+		return &cancelled;
 	if (category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_SYSTEM_ERROR)
-		return FAILED_RESOURCES;
-	return public ? FAILED_ARGUMENTS : FAILED_TO_READ;
-}
-
-/* Raise the error of a class. After the charge, the session adds that it has been charged. */
-static void
-raise_class(const char *class, bool charged)
-{
-	if (strcmp(class, FAILED_CANCELLED) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 !dperm_phase_took_too_long() ? errmsg("the call was cancelled") :
-				 charged ? errmsg("the call took longer than dperm.call_timeout") :
-				 errmsg("could not check the call within %d seconds", DPERM_CHECK_SECONDS),
-				 charged ? 0 : errdetail("Nothing has been charged.")));
-	ereport(ERROR,
-			(errcode(strcmp(class, FAILED_RESOURCES) == 0 ? ERRCODE_INSUFFICIENT_RESOURCES :
-					 ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
-			 strcmp(class, FAILED_RESOURCES) == 0 ?
-			 errmsg("the server had too few resources to read the protected relation") :
-			 errmsg("the protected relation could not be read"),
-			 charged ? 0 : errdetail("Nothing has been charged."),
-			 errhint("See the server log for the cause.")));
+		return &few_resources;
+	return public ? &public_error : &not_read;
 }
 
 /*
  * Raise an error again, as the caller may see it: as it is if it is public, else
- * by its class. A lock that was not available says what to do.
+ * by its class. A lock that was not available says what to do. After the charge,
+ * the session adds that it has been charged.
  */
 static void
-raise_again(ErrorData *error, const char *class, bool public)
+raise_again(ErrorData *error, const Failure *class, bool public)
 {
 	bool		charged = is_charged();
+	const char *message = class->message;
 
 	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE && !charged)
 		ereport(ERROR,
@@ -499,11 +487,19 @@ raise_again(ErrorData *error, const char *class, bool public)
 				 errdetail("Nothing has been charged."),
 				 errhint("Commit or roll back the transaction that has changed the budget, its "
 						 "grants or the relation, which may be this one, and try again.")));
-	if (!public || strcmp(class, FAILED_CANCELLED) == 0 ||
-		(charged && strcmp(class, FAILED_ARGUMENTS) != 0))
-		raise_class(class, charged);
-	error->output_to_client = true; /* nothing could be sent when it was raised */
-	ReThrowError(error);
+	if (public && (class == &public_error || (class == &few_resources && !charged)))
+	{
+		error->output_to_client = true; /* nothing could be sent when it was raised */
+		ReThrowError(error);
+	}
+	if (class == &cancelled && dperm_phase_took_too_long())
+		message = charged ? "the call took longer than dperm.call_timeout" :
+			psprintf("could not check the call within %d seconds", DPERM_CHECK_SECONDS);
+	ereport(ERROR,
+			(errcode(class->code),
+			 errmsg_internal("%s", message),
+			 charged ? 0 : errdetail("Nothing has been charged."),
+			 class == &cancelled ? 0 : errhint("See the server log for the cause.")));
 }
 
 /* After an error: keep why nothing was released, if it was paid for, and tell the session. */
@@ -512,13 +508,13 @@ fail(void)
 {
 	bool		public = dperm_message_is_public();
 	ErrorData  *error = end_error();
-	const char *class = class_of(error, public);
+	const Failure *class = class_of(error, public);
 
 	dperm_message_allow(DPERM_MESSAGES_NONE);
 	if (!public)
 		log_error(error, "a call on");
 	if (is_charged() && worker.call.function->run && !worker.kept)
-		keep_release(class, false);
+		keep_release(class->reason, false);
 	let_go_of_server();
 	dperm_message_allow(DPERM_MESSAGES_ALL);
 	PG_TRY();
@@ -544,24 +540,12 @@ release_locks(int code, Datum arg)
 	LockReleaseSession(DEFAULT_LOCKMETHOD);
 }
 
-/* Attach to the session's memory. */
-static void
-attach(dsm_segment *segment)
-{
-	shm_mq	   *queue;
-
-	worker.header = dsm_segment_address(segment);
-	queue = dperm_call_message_queue(worker.header);
-	shm_mq_set_sender(queue, MyProc);
-	worker.to_session = shm_mq_attach(queue, segment, NULL);
-	pq_redirect_to_shm_mq(segment, worker.to_session);
-}
-
-/* The worker. */
+/* What the background worker runs; its argument is the handle of the shared memory. */
 void
 dperm_worker_main(Datum handle)
 {
 	dsm_segment *segment;
+	shm_mq	   *queue;
 
 	pqsignal(SIGTERM, die);
 	dperm_phase_catch_signals();
@@ -572,7 +556,11 @@ dperm_worker_main(Datum handle)
 	if (segment == NULL ||
 		((DpermCallHeader *) dsm_segment_address(segment))->version != DPERM_CALL_VERSION)
 		return;
-	attach(segment);
+	worker.header = dsm_segment_address(segment);
+	queue = dperm_call_queue(worker.header);
+	shm_mq_set_sender(queue, MyProc);
+	worker.to_session = shm_mq_attach(queue, segment, NULL);
+	pq_redirect_to_shm_mq(segment, worker.to_session);
 	BackgroundWorkerInitializeConnectionByOid(worker.header->database, InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
 	before_shmem_exit(release_locks, 0);
@@ -580,7 +568,7 @@ dperm_worker_main(Datum handle)
 		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);
 
 	/* a session that has given up may have given its places to another one before */
-	if (dperm_call_message_state(worker.header) != DPERM_CALL_OPEN)
+	if (dperm_call_state(worker.header) != DPERM_CALL_OPEN)
 		return;
 	dperm_phase_init(worker.header->role, &worker.header->style);
 	dperm_cache_memory = worker.header->cache_memory;

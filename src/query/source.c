@@ -87,11 +87,9 @@ check_protection(const DpermSource *source, const DpermSourceNames *names,
 	const DpermRegistration *registration = source->registration;
 
 	dperm_protection_check_column(registration, label);
-	dperm_view_check_type(label->name, label->type);
 	for (int i = 0; i < count; i++)
 	{
 		dperm_protection_check_column(registration, features[i]);
-		dperm_view_check_type(features[i]->name, features[i]->type);
 
 		/*
 		 * a model has the domains that it was trained with, and its release

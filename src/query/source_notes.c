@@ -61,8 +61,8 @@ relation_of_model(const DpermText *name)
 static bool
 share_rows(Oid one, Oid other)
 {
-	return list_member_oid(dperm_row_sources_relations(one), other) ||
-		list_member_oid(dperm_row_sources_relations(other), one);
+	return list_member_oid(dperm_relation_sources(one), other) ||
+		list_member_oid(dperm_relation_sources(other), one);
 }
 
 /* Tell that a model is evaluated on rows that it was trained on. */

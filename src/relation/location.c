@@ -28,7 +28,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/rls.h"
-#include "utils/syscache.h"
 #include "utils/varlena.h"
 
 #include "base/compat.h"
@@ -132,8 +131,8 @@ find_shard(HeapTupleHeader row, Oid *shard, Oid *table)
 }
 
 /*
- * The shards of relations on this server, and the relations that shards belong
- * to.
+ * The tables on this server that are Citus shards of the relations; and, if
+ * there are shards among the relations, the tables that they belong to.
  */
 List *
 dperm_location_shards(List *relations)
@@ -178,7 +177,7 @@ read_on_citus(Oid relation)
 
 	if (!has_citus() || get_rel_relkind(relation) == RELKIND_MATVIEW)
 		return NIL;
-	relations = dperm_row_sources_relations(relation);
+	relations = dperm_relation_sources(relation);
 	foreach(cell, relations)
 		if (citus_rows(&citus_tables, ObjectIdGetDatum(lfirst_oid(cell))) != NIL)
 			return relations;
@@ -186,8 +185,9 @@ read_on_citus(Oid relation)
 }
 
 /*
- * Is a relation a Citus table that keeps rows with the same value of a column
- * on one server?
+ * Is a relation a Citus table that keeps all rows with the same value of a
+ * column on one server? That holds for the distribution column, and if all rows
+ * are on one server.
  */
 bool
 dperm_location_keeps_together(Oid relation, AttrNumber column)
@@ -211,7 +211,11 @@ dperm_location_keeps_together(Oid relation, AttrNumber column)
 	return var && IsA(var, Var) && ((Var *) var)->varattno == column;
 }
 
-/* Raise an error on a worker. */
+/*
+ * Raise an error on a worker of a Citus cluster. Only the coordinator knows
+ * what is protected: on a worker, the rows of a protected relation would be
+ * like any others.
+ */
 void
 dperm_location_check_coordinator(void)
 {
@@ -227,30 +231,6 @@ dperm_location_check_coordinator(void)
 }
 
 /*
- * The owner of a schema; pg_database_owner stands for the owner of the
- * database.
- */
-static Oid
-schema_owner(Oid schema)
-{
-	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for schema %u", schema);
-	owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
-	ReleaseSysCache(tuple);
-	if (owner != ROLE_PG_DATABASE_OWNER)
-		return owner;
-	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for database %u", MyDatabaseId);
-	owner = ((Form_pg_database) GETSTRUCT(tuple))->datdba;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
-/*
  * Raise an error if a role without the owner's rights can replace shards of a
  * table: whoever owns its schema can drop shards on a worker and create views of
  * the same names. CREATE on the schema is not enough for that: the names of
@@ -260,8 +240,11 @@ static void
 check_schema(Oid table, Oid owner)
 {
 	Oid			schema = get_rel_namespace(table);
-	Oid			holder = schema_owner(schema);
+	Oid			holder = dperm_relation_oid_of(NamespaceRelationId, schema,
+											   Anum_pg_namespace_nspowner);
 
+	if (holder == ROLE_PG_DATABASE_OWNER)
+		holder = dperm_relation_oid_of(DatabaseRelationId, MyDatabaseId, Anum_pg_database_datdba);
 	if (!has_privs_of_role(holder, owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -275,7 +258,10 @@ check_schema(Oid table, Oid owner)
 						 GetUserNameFromId(owner, false))));
 }
 
-/* Is a protected relation on a cluster? */
+/*
+ * For a protected relation: is it on a Citus cluster? Raises an error if another
+ * role can replace its shards: they would be read with the owner's rights.
+ */
 bool
 dperm_location_protected_on_citus(Oid relation)
 {
@@ -287,7 +273,11 @@ dperm_location_protected_on_citus(Oid relation)
 	return relations != NIL;
 }
 
-/* Warn about what a protected relation is exposed to. */
+/*
+ * Warn about what a relation is exposed to that is protected in a database with
+ * Citus: roles that create objects, which Citus creates on the workers as a
+ * superuser; and the statistics that sessions of its owner collect there.
+ */
 void
 dperm_location_warn(Oid relation)
 {
@@ -319,8 +309,10 @@ dperm_location_warn(Oid relation)
 #define CONNECT_TIMEOUT_MS "5000"
 
 /*
- * Raise an error unless an owner can connect to every server that may have
- * shards. Citus keeps the connections for later use.
+ * Raise an error unless the owner, whose login is used to read protected
+ * tables, can connect to every server of the cluster that may have shards. Citus
+ * keeps the connections for later use. To be called in a worker before the
+ * charge, so that nothing is charged if a server is down.
  */
 void
 dperm_location_connect(Oid owner)
@@ -451,7 +443,11 @@ foreign_parts(Oid relation)
 	return on_server ? parts : NIL;
 }
 
-/* Where the rows of a relation are. */
+/*
+ * Where the rows of a relation are, according to the catalog; *parts is set to
+ * the partitions for DPERM_LOCATION_PARTS, each of which the caller may read if
+ * they may read the relation.
+ */
 DpermLocation
 dperm_location_find(Oid relation, List **parts)
 {

@@ -98,6 +98,11 @@ INSERT INTO callees.cases (expression) VALUES
 \set ECHO all
 SELECT expression, outcome FROM callees.cases, callees.show(expression) ORDER BY id;
 SELECT DISTINCT hint COLLATE "C" AS hint FROM callees.cases, callees.show(expression) ORDER BY 1;
+-- Functions of PostgreSQL that are written in SQL: those that the planner always
+-- puts in the place of the call
+SELECT string_agg(p.oid::regprocedure::text, ' ' ORDER BY p.oid::int) FROM pg_proc p,
+	LATERAL (SELECT format('%I(%s)', p.proname, string_agg('NULL::' || t::regtype, ', ' ORDER BY i)) FROM unnest(p.proargtypes::oid[]) WITH ORDINALITY a(t, i)) c(call), callees.show(c.call)
+	WHERE p.prolang = 14 AND p.provolatile = 'i' AND p.pronamespace = 'pg_catalog'::regnamespace AND p.oid < 12000 AND p.proname <> 'polygon' AND outcome = 'protected';
 -- in WHERE, too
 SELECT outcome FROM callees.define($$SELECT person, x, y FROM callees.people WHERE callees.sql(word) = 'a'$$);
 -- An operator of PostgreSQL that has no negator may be given one, and the planner

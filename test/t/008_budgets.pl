@@ -66,7 +66,7 @@ fails('An ""analyst', "SELECT dp_budget_charge('patients', 0.2)", qr/^54000: the
 says('An ""analyst', "SELECT dp_budget_charge('patients', 0.1)", '', 'up to the limit exactly');
 says('member', "SELECT dp_budget_charge('patients', 0.7)", '', 'a member of a role with a grant spends');
 says('team', "SELECT dp_budget_charge('patients', 0.3)", '', 'so does the role itself');
-fails('member', "SELECT dp_budget_charge('patients', 1e-6)", qr/^54000: the grant of budget "patients" to "team" is exhausted/);
+fails('member', "SELECT dp_budget_charge('patients', 1e-6)", qr/^54000: the grant of budget "patients" to "team" has too little epsilon left/);
 says('owner', "SELECT dp_grant('patients', 'member', 0.1)", '');
 says('member', "SELECT dp_budget_charge('patients', 0.1)", '', 'a grant of their own comes first');
 says('owner', "SELECT dp_grant('patients', 'team', 1.5)", '', 'a grant is raised');
@@ -74,7 +74,7 @@ says('member', "SELECT dp_budget_charge('patients', 0.2)", '', 'where that one i
 says('owner', q{SELECT dp_revoke('patients', 'An "analyst')}, '');
 fails('An ""analyst', "SELECT dp_budget_charge('patients', 0.001)", qr/^42501/);
 says('owner', q{SELECT dp_grant('patients', 'An "analyst')}, '', 'granted again');
-fails('An ""analyst', "SELECT dp_budget_charge('patients', 0.001)", qr/^54000: the grant of budget "patients" to "An "analyst" is exhausted/);
+fails('An ""analyst', "SELECT dp_budget_charge('patients', 0.001)", qr/^54000: the grant of budget "patients" to "An "analyst" has too little epsilon left/);
 says('owner', q{SELECT dp_revoke('patients', 'An "analyst')}, '');
 fails('owner', "SELECT dp_budget_charge('patients', 3)", qr/^54000: budget "patients" has too little epsilon left/);
 says('owner', "SELECT dp_budget_charge('patients', 0.5, purpose => 'statistics for the annual report')", '', 'the owner needs no grant');
@@ -83,7 +83,7 @@ says('postgres', "SELECT dp_budget_charge('patients', 0.1)", '', 'nor does a sup
 # ---- raised, lowered, given away
 
 says('owner', "SELECT dp_budget_alter('patients', epsilon => 1)", '', 'lowered below what is spent');
-fails('owner', "SELECT dp_budget_charge('patients', 1e-3)", qr/^54000: budget "patients" is exhausted/);
+fails('owner', "SELECT dp_budget_charge('patients', 1e-3)", qr/^54000: budget "patients" has too little epsilon left/);
 says('owner', "SELECT dp_budget_alter('patients', epsilon => 5, delta => 1e-5)", '');
 fails('owner', "SELECT dp_budget_alter('patients', delta => 0)", qr/^55000: budget "patients" has been charged with a delta/);
 says('owner', "SELECT dp_budget_alter('pure', delta => 1e-6); SELECT dp_budget_alter('pure', delta => 0)", "\n", 'before it is charged, a budget can get a delta or lose it');
@@ -159,7 +159,7 @@ foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ]
 	$node->psql("copy_$name", "BEGIN; CREATE ROLE gone; SET ROLE gone; SELECT privacy.dp_budget_charge('pure', 0.1)", stderr => \$err);
 	like($err, qr/permission denied for budget "pure"/, "$name: and is not one of another role of its name");
 	$node->psql("copy_$name", "SET SESSION AUTHORIZATION team; SELECT privacy.dp_budget_charge('pure', 0.75); SELECT privacy.dp_budget_charge('pure', 0.1)", stderr => \$err);
-	like($err, qr/is exhausted/, "$name: goes on where it was");
+	like($err, qr/has too little epsilon left/, "$name: goes on where it was");
 	is($node->safe_psql("copy_$name", "SELECT max(entry), sum(epsilon) FILTER (WHERE act = 'charge') FROM privacy.dp_ledger WHERE budget = 'pure'"), '7|1.00', "$name: and so does its ledger");
 }
 isnt($before, '', 'there was something to dump');

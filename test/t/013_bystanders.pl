@@ -171,7 +171,7 @@ fails('ben', "SELECT dp_budget_charge('patients', 0.1)", qr/^42501: permission d
 # in the session itself
 $node->psql($database, q{\\set VERBOSITY verbose
 	SET SESSION AUTHORIZATION ben; SELECT dp_budget_charge('patients', 0.1)}, stderr => \my $where);
-like($where, qr/LOCATION:  dperm_grants_raise/, 'nor does it start a background worker');
+like($where, qr/LOCATION:  dperm_budget_raise_denied/, 'nor does it start a background worker');
 as('superuser', "ROLLBACK PREPARED 'granting'");
 
 # ---- messages
