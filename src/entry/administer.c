@@ -30,7 +30,8 @@
 #include "core/base/limits.h"
 #include "core/privacy/filter.h"
 #include "entry/administer.h"
-#include "entry/functions.h"
+#include "entry/entry.h"
+#include "protect/worker.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
 
@@ -206,8 +207,8 @@ dperm_row_sources(PG_FUNCTION_ARGS)
 }
 
 /* Open a charge: there is nothing to run. */
-static void
-open_charge(DpermCall *call)
+void
+dperm_entry_open_charge(DpermCall *call)
 {
 	FunctionCallInfo fcinfo = call->fcinfo;
 	Datum		value;
@@ -227,8 +228,6 @@ open_charge(DpermCall *call)
 		call->charge.spend.delta = DatumGetFloat8(value);
 }
 
-const DpermFunction dperm_charge_function = {"dp_budget_charge", 0, open_charge, NULL};
-
 /*
  * dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm
  * does not make
@@ -236,9 +235,9 @@ const DpermFunction dperm_charge_function = {"dp_budget_charge", 0, open_charge,
 Datum
 dp_budget_charge(PG_FUNCTION_ARGS)
 {
-	DpermCall	call = {.function = &dperm_charge_function, .fcinfo = fcinfo};
+	DpermCall	call = {.function = dperm_worker_function("dp_budget_charge"), .fcinfo = fcinfo};
 
-	open_charge(&call);
+	dperm_entry_open_charge(&call);
 	if (!dperm_debit_permitted(call.charge.budget, InvalidOid, GetUserId()))
 		dperm_grants_raise(call.charge.budget);
 	(void) dperm_call_hand_over(fcinfo, call.function, InvalidOid);

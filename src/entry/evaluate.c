@@ -23,15 +23,12 @@
 #include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
-#include "entry/functions.h"
+#include "entry/entry.h"
 #include "query/pass_query.h"
 #include "query/queries.h"
 #include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
-
-PG_FUNCTION_INFO_V1(dp_evaluate);
-PG_FUNCTION_INFO_V1(dp_roc);
 
 /* Bytes of a value in a message. */
 #define VALUE_SHOWN 100
@@ -445,15 +442,15 @@ put_errors(const Report *report)
 }
 
 /* Open an evaluation. */
-static void
-open_evaluation(DpermCall *call)
+void
+dperm_entry_open_evaluation(DpermCall *call)
 {
 	open_measure(call, palloc0(sizeof(Measure)));
 }
 
 /* Evaluate. */
-static Datum
-run_evaluation(DpermCall *call)
+Datum
+dperm_entry_run_evaluation(DpermCall *call)
 {
 	Measure *measure = call->opened;
 	Report		report = {.measure = measure};
@@ -517,8 +514,8 @@ put_curve(Tuplestorestate *store, TupleDesc desc, const Measure *measure)
 }
 
 /* Open a curve. */
-static void
-open_curve(DpermCall *call)
+void
+dperm_entry_open_curve(DpermCall *call)
 {
 	Measure *measure = palloc0(sizeof(*measure));
 	Datum		value;
@@ -534,8 +531,8 @@ open_curve(DpermCall *call)
 }
 
 /* Make the curve. */
-static Datum
-run_curve(DpermCall *call)
+Datum
+dperm_entry_run_curve(DpermCall *call)
 {
 	TupleDesc	desc;
 	Tuplestorestate *store;
@@ -544,29 +541,4 @@ run_curve(DpermCall *call)
 	store = dperm_result_set_begin(call->fcinfo, &desc);
 	put_curve(store, desc, call->opened);
 	return (Datum) 0;
-}
-
-const DpermFunction dperm_evaluate_functions[] = {
-	{"dp_evaluate", 0, open_evaluation, run_evaluation},
-	{"dp_roc", 0, open_curve, run_curve}
-};
-
-/*
- * dp_evaluate(model, relation, epsilon, label, positive, features, neighbours,
- * unit, purpose)
- */
-Datum
-dp_evaluate(PG_FUNCTION_ARGS)
-{
-	return dperm_call(fcinfo, &dperm_evaluate_functions[0]);
-}
-
-/*
- * dp_roc(model, relation, epsilon, label, positive, features, bins, neighbours,
- * unit, purpose, class)
- */
-Datum
-dp_roc(PG_FUNCTION_ARGS)
-{
-	return dperm_call(fcinfo, &dperm_evaluate_functions[1]);
 }

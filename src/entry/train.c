@@ -12,16 +12,11 @@
 #include "base/option_table.h"
 #include "column/model_type.h"
 #include "column/prior_argument.h"
-#include "entry/functions.h"
-#include "entry/train.h"
+#include "entry/entry.h"
 #include "query/queries.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
 #include "train/tasks.h"
-
-PG_FUNCTION_INFO_V1(dp_logreg_train);
-PG_FUNCTION_INFO_V1(dp_svm_train);
-PG_FUNCTION_INFO_V1(dp_linreg_train);
 
 /* A training that is open. */
 typedef struct Training
@@ -106,8 +101,8 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 }
 
 /* Open a training. */
-static void
-open_training(DpermCall *call)
+void
+dperm_entry_open_training(DpermCall *call)
 {
 	Training   *training = palloc0(sizeof(*training));
 
@@ -118,8 +113,8 @@ open_training(DpermCall *call)
 }
 
 /* Train. */
-static Datum
-run_training(DpermCall *call)
+Datum
+dperm_entry_run_training(DpermCall *call)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	const Training *training = call->opened;
@@ -127,31 +122,4 @@ run_training(DpermCall *call)
 	SPI_connect();
 	return dperm_train_result(call, caller, &training->source,
 							  dperm_tasks_train(&training->options, &training->source));
-}
-
-const DpermFunction dperm_train_functions[] = {
-	{"dp_logreg_train", DPERM_LEARNER_LOGREG, open_training, run_training},
-	{"dp_svm_train", DPERM_LEARNER_SVM, open_training, run_training},
-	{"dp_linreg_train", DPERM_LEARNER_LINREG, open_training, run_training}
-};
-
-/* dp_logreg_train(relation, label, features, epsilon, ...): see sql/parts */
-Datum
-dp_logreg_train(PG_FUNCTION_ARGS)
-{
-	return dperm_call(fcinfo, &dperm_train_functions[0]);
-}
-
-/* dp_svm_train(relation, label, features, epsilon, ...): see sql/parts */
-Datum
-dp_svm_train(PG_FUNCTION_ARGS)
-{
-	return dperm_call(fcinfo, &dperm_train_functions[1]);
-}
-
-/* dp_linreg_train(relation, label, features, epsilon, ...): see sql/parts */
-Datum
-dp_linreg_train(PG_FUNCTION_ARGS)
-{
-	return dperm_call(fcinfo, &dperm_train_functions[2]);
 }

@@ -29,17 +29,12 @@
 #include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
-#include "entry/functions.h"
-#include "entry/train.h"
+#include "entry/entry.h"
 #include "query/queries.h"
 #include "train/call_charge.h"
 #include "train/count_errors.h"
 #include "train/noise_notice.h"
 #include "train/tasks.h"
-
-PG_FUNCTION_INFO_V1(dp_logreg_tune);
-PG_FUNCTION_INFO_V1(dp_svm_tune);
-PG_FUNCTION_INFO_V1(dp_linreg_tune);
 
 /* A tuning in progress. */
 typedef struct Tuning
@@ -556,8 +551,8 @@ open_relation(Tuning *tuning)
 }
 
 /* Open a tuning. */
-static void
-open_tuning(DpermCall *call)
+void
+dperm_entry_open_tuning(DpermCall *call)
 {
 	Tuning	   *tuning = palloc0(sizeof(*tuning));
 
@@ -570,39 +565,12 @@ open_tuning(DpermCall *call)
 }
 
 /* Tune. */
-static Datum
-run_tuning(DpermCall *call)
+Datum
+dperm_entry_run_tuning(DpermCall *call)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	Tuning	   *tuning = call->opened;
 
 	SPI_connect();
 	return dperm_train_result(call, caller, &tuning->sources[0], tune_privately(tuning));
-}
-
-const DpermFunction dperm_tune_functions[] = {
-	{"dp_logreg_tune", DPERM_LEARNER_LOGREG, open_tuning, run_tuning},
-	{"dp_svm_tune", DPERM_LEARNER_SVM, open_tuning, run_tuning},
-	{"dp_linreg_tune", DPERM_LEARNER_LINREG, open_tuning, run_tuning}
-};
-
-/* dp_logreg_tune(relation, label, features, epsilon, ...): see sql/parts */
-Datum
-dp_logreg_tune(PG_FUNCTION_ARGS)
-{
-	return dperm_call(fcinfo, &dperm_tune_functions[0]);
-}
-
-/* dp_svm_tune(relation, label, features, epsilon, ...): see sql/parts */
-Datum
-dp_svm_tune(PG_FUNCTION_ARGS)
-{
-	return dperm_call(fcinfo, &dperm_tune_functions[1]);
-}
-
-/* dp_linreg_tune(relation, label, features, epsilon, ...): see sql/parts */
-Datum
-dp_linreg_tune(PG_FUNCTION_ARGS)
-{
-	return dperm_call(fcinfo, &dperm_tune_functions[2]);
 }

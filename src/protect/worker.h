@@ -7,8 +7,9 @@
 
 #include "protect/call.h"
 
-/* The functions that it knows. */
-extern void dperm_worker_knows(const DpermFunction *const *functions, int count);
+/* The functions that it knows, and one of them. */
+extern void dperm_worker_knows(const DpermFunction *functions, int count);
+extern const DpermFunction *dperm_worker_function(const char *name);
 
 /*
  * What the background worker runs; its argument is the handle of the shared

@@ -1,16 +1,23 @@
 /*
- * train.h: what dp_logreg_train, dp_svm_train, their tuning counterparts and
- * dp_cost share.
+ * entry.h: what the functions that read rows consist of (protect/call.h), and what
+ * they share.
  */
-#ifndef DPERM_TRAIN_H
-#define DPERM_TRAIN_H
-
-#include "fmgr.h"
+#ifndef DPERM_ENTRY_H
+#define DPERM_ENTRY_H
 
 #include "base/options.h"
-#include "core/model/model.h"
 #include "protect/call.h"
 #include "query/source.h"
+
+extern void dperm_entry_open_training(DpermCall *call);
+extern Datum dperm_entry_run_training(DpermCall *call);
+extern void dperm_entry_open_tuning(DpermCall *call);
+extern Datum dperm_entry_run_tuning(DpermCall *call);
+extern void dperm_entry_open_evaluation(DpermCall *call);
+extern Datum dperm_entry_run_evaluation(DpermCall *call);
+extern void dperm_entry_open_curve(DpermCall *call);
+extern Datum dperm_entry_run_curve(DpermCall *call);
+extern void dperm_entry_open_charge(DpermCall *call);
 
 /*
  * Read the arguments of a training, and open its source, with its registration
@@ -28,4 +35,4 @@ extern void dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 extern Datum dperm_train_result(DpermCall *call, MemoryContext caller, const DpermSource *source,
 								DpermModel *model);
 
-#endif							/* DPERM_TRAIN_H */
+#endif							/* DPERM_ENTRY_H */
