@@ -62,8 +62,8 @@ typedef struct DpermOptions
 /* Set the defaults. Epsilon has none: it has to be set. */
 extern void dperm_options_init(DpermOptions *options, DpermLearner learner);
 
-/* Kernel and intercept are those of an encoder. */
-extern void dperm_options_follow(DpermOptions *options, const DpermEncoder *encoder);
+/* Kernel, intercept and labels are those of a model, but for the positive value. */
+extern void dperm_options_follow(DpermOptions *options, const DpermModel *model);
 
 /*
  * Fill in the defaults that depend on other options, and reject invalid

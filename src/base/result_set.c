@@ -3,10 +3,13 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "utils/builtins.h"
 
 #include "base/result_set.h"
 
@@ -42,4 +45,35 @@ dperm_result_set_begin(FunctionCallInfo fcinfo, TupleDesc *desc)
 	result->setDesc = *desc = CreateTupleDescCopy(*desc);
 	MemoryContextSwitchTo(caller);
 	return store;
+}
+
+/* Add a row. */
+void
+dperm_result_set_put(Tuplestorestate *store, TupleDesc desc, const NullableDatum *row)
+{
+	Datum	   *values = palloc(sizeof(Datum) * desc->natts);
+	bool	   *nulls = palloc(sizeof(bool) * desc->natts);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		values[i] = row[i].value;
+		nulls[i] = row[i].isnull;
+	}
+	tuplestore_putvalues(store, desc, values, nulls);
+	pfree(values);
+	pfree(nulls);
+}
+
+/* A text, or NULL. */
+NullableDatum
+dperm_result_set_text(const char *text)
+{
+	return (NullableDatum) {text ? CStringGetTextDatum(text) : 0, text == NULL};
+}
+
+/* A number, or NULL. */
+NullableDatum
+dperm_result_set_number(double number)
+{
+	return (NullableDatum) {Float8GetDatum(number), isnan(number)};
 }
