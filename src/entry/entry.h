@@ -28,11 +28,4 @@ extern void dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 							 const DpermRegistration *registration, bool reads,
 							 DpermOptions *options, DpermSource *source);
 
-/*
- * The result of a training function, in the memory context of its caller; ends
- * the SPI connection.
- */
-extern Datum dperm_train_result(DpermCall *call, MemoryContext caller, const DpermSource *source,
-								DpermModel *model);
-
 #endif							/* DPERM_ENTRY_H */
