@@ -44,6 +44,10 @@ typedef struct Measure
 	int			bins;
 	bool		choose_bins;	/* is their number to be chosen? Then these are fine-grained */
 	int64	   *counts;
+
+	/* where the rows of the result go */
+	Tuplestorestate *store;
+	TupleDesc	desc;
 } Measure;
 
 /* The number of its classes, if they are several; else 0. */
@@ -281,20 +285,12 @@ count_with_noise(Measure *measure)
 	dperm_entropy_wipe(&entropy);
 }
 
-/* Where the rows of a result go. */
-typedef struct Report
-{
-	Tuplestorestate *store;
-	TupleDesc	desc;
-	const Measure *measure;
-} Report;
-
 /* The name of one of several classes; NULL for 0. */
 static NullableDatum
-class_name(const Report *report, int class)
+class_name(const Measure *measure, int class)
 {
 	return dperm_result_set_text(
-		class > 0 ? dperm_class_choice_name(report->measure->model, class) : NULL);
+		class > 0 ? dperm_class_choice_name(measure->model, class) : NULL);
 }
 
 /*
@@ -302,38 +298,34 @@ class_name(const Report *report, int class)
  * that is predicted, or 0.
  */
 static void
-put_estimate(const Report *report, const char *name, DpermEstimate estimate, int class,
+put_estimate(const Measure *measure, const char *name, DpermEstimate estimate, int class,
 			 int predicted)
 {
-	dperm_result_set_put(report->store, report->desc, (NullableDatum[]) {
+	dperm_result_set_put(measure->store, measure->desc, (NullableDatum[]) {
 		dperm_result_set_text(name),
 		dperm_result_set_number(estimate.value),
 		{Float8GetDatum(estimate.low)},
 		{Float8GetDatum(estimate.high)},
-		{BoolGetDatum(report->measure->budget > 0)},
-		class_name(report, class),
-		class_name(report, predicted)
+		{BoolGetDatum(measure->budget > 0)},
+		class_name(measure, class),
+		class_name(measure, predicted)
 	});
 }
 
 /* A count. */
 static void
-put_count(const Report *report, const char *name, int cell, int class, int predicted)
+put_count(const Measure *measure, const char *name, int cell, int class, int predicted)
 {
-	const Measure *measure = report->measure;
-
-	put_estimate(report, name,
+	put_estimate(measure, name,
 				 dperm_counts_estimate(measure->counts[cell], measure->budget, measure->parts),
 				 class, predicted);
 }
 
 /* A metric of all classes or, unless class is 0, of one of several. */
 static void
-put_metric(const Report *report, DpermMetric metric, int class)
+put_metric(const Measure *measure, DpermMetric metric, int class)
 {
-	const Measure *measure = report->measure;
-
-	put_estimate(report, dperm_counts_metric_name(metric),
+	put_estimate(measure, dperm_counts_metric_name(metric),
 				 dperm_counts_metric(metric, Max(class_count(measure), 2), Max(class, 1),
 									 measure->counts, measure->parts,
 									 dperm_counts_variance(measure->budget, measure->parts)),
@@ -342,40 +334,38 @@ put_metric(const Report *report, DpermMetric metric, int class)
 
 /* The rows of a model of two classes. */
 static void
-put_two(const Report *report)
+put_two(const Measure *measure)
 {
-	put_count(report, "true positives", DPERM_TRUE_POSITIVE, 0, 0);
-	put_count(report, "false positives", DPERM_FALSE_POSITIVE, 0, 0);
-	put_count(report, "false negatives", DPERM_FALSE_NEGATIVE, 0, 0);
-	put_count(report, "true negatives", DPERM_TRUE_NEGATIVE, 0, 0);
+	put_count(measure, "true positives", DPERM_TRUE_POSITIVE, 0, 0);
+	put_count(measure, "false positives", DPERM_FALSE_POSITIVE, 0, 0);
+	put_count(measure, "false negatives", DPERM_FALSE_NEGATIVE, 0, 0);
+	put_count(measure, "true negatives", DPERM_TRUE_NEGATIVE, 0, 0);
 	for (int i = 0; i < DPERM_METRICS; i++)
-		put_metric(report, (DpermMetric) i, 0);
+		put_metric(measure, (DpermMetric) i, 0);
 }
 
 /* The rows of a model of several classes. */
 static void
-put_several(const Report *report)
+put_several(const Measure *measure)
 {
-	int			classes = class_count(report->measure);
+	int			classes = class_count(measure);
 
 	for (int i = 0; i < classes * classes; i++)
-		put_count(report, "count", i, i / classes + 1, i % classes + 1);
-	put_metric(report, DPERM_METRIC_ACCURACY, 0);
-	put_metric(report, DPERM_METRIC_ERROR, 0);
-	put_metric(report, DPERM_METRIC_MACRO_F1, 0);
+		put_count(measure, "count", i, i / classes + 1, i % classes + 1);
+	put_metric(measure, DPERM_METRIC_ACCURACY, 0);
+	put_metric(measure, DPERM_METRIC_ERROR, 0);
+	put_metric(measure, DPERM_METRIC_MACRO_F1, 0);
 	for (int class = 1; class <= classes; class++)
 		for (int i = DPERM_METRIC_PRECISION; i <= DPERM_METRIC_F1; i++)
-			put_metric(report, (DpermMetric) i, class);
+			put_metric(measure, (DpermMetric) i, class);
 }
 
 /* The rows of a model whose label is a number. */
 static void
-put_errors(const Report *report)
+put_errors(const Measure *measure)
 {
-	const Measure *measure = report->measure;
-
 	for (int i = 0; i < DPERM_ERROR_METRICS; i++)
-		put_estimate(report, dperm_errors_metric_name((DpermErrorMetric) i),
+		put_estimate(measure, dperm_errors_metric_name((DpermErrorMetric) i),
 					 dperm_errors_metric((DpermErrorMetric) i, measure->counts,
 										 measure->budget, dperm_model_unit(measure->model)),
 					 0, 0);
@@ -392,25 +382,23 @@ dperm_entry_open_evaluation(DpermCall *call)
 Datum
 dperm_entry_run_evaluation(DpermCall *call)
 {
-	Measure *measure = call->opened;
-	Report		report = {.measure = measure};
+	Measure	   *measure = call->opened;
 
 	count_with_noise(measure);
-	report.store = dperm_result_set_begin(call->fcinfo, &report.desc);
+	measure->store = dperm_result_set_begin(call->fcinfo, &measure->desc);
 	if (sums_errors(measure))
-		put_errors(&report);
+		put_errors(measure);
 	else if (class_count(measure) > 0)
-		put_several(&report);
+		put_several(measure);
 	else
-		put_two(&report);
+		put_two(measure);
 	return (Datum) 0;
 }
 
 /* The points of the curve, from the strictest threshold down. */
 static void
-put_curve(const Report *report)
+put_curve(const Measure *measure)
 {
-	const Measure *measure = report->measure;
 	int			bins = measure->bins;
 	double	   *settled = palloc(sizeof(double) * 2 * bins);
 	DpermEstimate area;
@@ -431,7 +419,7 @@ put_curve(const Report *report)
 		if (i < bins)
 			for (int c = 0; c < 2; c++)
 				above[c] += settled[c * bins + i];
-		dperm_result_set_put(report->store, report->desc, (NullableDatum[]) {
+		dperm_result_set_put(measure->store, measure->desc, (NullableDatum[]) {
 			{Float8GetDatum(i == bins ? INFINITY : i == 0 ? -INFINITY :
 							tan(M_PI * ((double) i / bins - 0.5)))},
 			dperm_result_set_number(totals[0] > 0 ? above[0] / totals[0] : NAN),
@@ -448,7 +436,7 @@ put_curve(const Report *report)
 void
 dperm_entry_open_curve(DpermCall *call)
 {
-	Measure *measure = palloc0(sizeof(*measure));
+	Measure	   *measure = palloc0(sizeof(*measure));
 	Datum		value;
 
 	measure->choose_bins = !dperm_arguments_get(call->fcinfo, "bins", INT4OID, &value);
@@ -465,10 +453,10 @@ dperm_entry_open_curve(DpermCall *call)
 Datum
 dperm_entry_run_curve(DpermCall *call)
 {
-	Report		report = {.measure = call->opened};
+	Measure	   *measure = call->opened;
 
-	count_with_noise(call->opened);
-	report.store = dperm_result_set_begin(call->fcinfo, &report.desc);
-	put_curve(&report);
+	count_with_noise(measure);
+	measure->store = dperm_result_set_begin(call->fcinfo, &measure->desc);
+	put_curve(measure);
 	return (Datum) 0;
 }

@@ -83,9 +83,8 @@ set_off(const char *name)
  * deputy. The others are given with their types; a missing one is NULL. An error
  * has no context, since whoever calls knows nothing of the function.
  */
-static Datum
-call_as_owner(const char *function, int count, const Oid *types, const NullableDatum *arguments,
-			  bool *isnull)
+static NullableDatum
+call_as_owner(const char *function, int count, const Oid *types, const NullableDatum *arguments)
 {
 	LOCAL_FCINFO(inner, FUNC_MAX_ARGS);
 	MemoryContext context = CurrentMemoryContext;
@@ -139,8 +138,7 @@ call_as_owner(const char *function, int count, const Oid *types, const NullableD
 	PG_END_TRY();
 	AtEOXact_GUC(true, settings);
 	SetUserIdAndSecContext(user, security);
-	*isnull = inner->isnull;
-	return result;
+	return (NullableDatum) {result, inner->isnull};
 }
 
 /* dp_budget_create and its like: dperm.<name>(caller, arguments...) */
@@ -149,10 +147,12 @@ dperm_administer(PG_FUNCTION_ARGS)
 {
 	Oid		   *types;
 	int			count;
+	NullableDatum result;
 
 	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
-	return call_as_owner(get_func_name(fcinfo->flinfo->fn_oid), count, types, fcinfo->args,
-						 &fcinfo->isnull);
+	result = call_as_owner(get_func_name(fcinfo->flinfo->fn_oid), count, types, fcinfo->args);
+	fcinfo->isnull = result.isnull;
+	return result.value;
 }
 
 /* dperm_budget_limit(value, is_delta): a limit as an amount */
@@ -209,14 +209,12 @@ dperm_budget_left(PG_FUNCTION_ARGS)
 {
 	DpermFilter filter = {.order = PG_GETARG_FLOAT8(2)};
 	DpermFilterSums spent;
+	DpermAmount *const amounts[] = {&filter.epsilon, &filter.delta, NULL, &spent.epsilon,
+		&spent.delta, &spent.divergence, &spent.direct, &spent.tail};
 
-	if (!amount_argument(fcinfo, 0, &filter.epsilon) ||
-		!amount_argument(fcinfo, 1, &filter.delta) || !amount_argument(fcinfo, 3, &spent.epsilon) ||
-		!amount_argument(fcinfo, 4, &spent.delta) ||
-		!amount_argument(fcinfo, 5, &spent.divergence) ||
-		!amount_argument(fcinfo, 6, &spent.direct) || !amount_argument(fcinfo, 7, &spent.tail) ||
-		!isfinite(filter.order))
-		PG_RETURN_NULL();
+	for (int i = 0; i < lengthof(amounts); i++)
+		if (amounts[i] ? !amount_argument(fcinfo, i, amounts[i]) : !isfinite(filter.order))
+			PG_RETURN_NULL();
 	PG_RETURN_DATUM(dperm_own_rows_numeric(PG_GETARG_BOOL(8) ?
 		dperm_filter_delta_left(&filter, &spent, DPERM_EPSILON_MIN) :
 		dperm_filter_left(&filter, &spent)));
@@ -416,8 +414,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	Oid			relation = own_relation(fcinfo, "Call dp_protect('table', budget => 'name').");
 	DpermRegistration before = former_registration(relation);
 	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
-	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW,
-				isnull;
+	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW;
 
 	memcpy(arguments, fcinfo->args, sizeof(NullableDatum) * PG_NARGS());
 	arguments[0].value = ObjectIdGetDatum(relation);
@@ -435,7 +432,7 @@ dp_protect(PG_FUNCTION_ARGS)
 		check_table(relation);
 	if (domains && (!is_view || before.table))
 		arguments[4].value = settle_domains(&before, domains);
-	(void) call_as_owner("dperm_protect", lengthof(types), types, arguments, &isnull);
+	(void) call_as_owner("dperm_protect", lengthof(types), types, arguments);
 	tell_columns(relation);
 	if (!is_view)
 		dperm_location_warn(relation);
@@ -450,9 +447,8 @@ dp_unprotect(PG_FUNCTION_ARGS)
 	NullableDatum relation = {
 		ObjectIdGetDatum(own_relation(fcinfo, "Call dp_unprotect('table').")), false
 	};
-	bool		isnull;
 
-	(void) call_as_owner("dperm_unprotect", lengthof(types), types, &relation, &isnull);
+	(void) call_as_owner("dperm_unprotect", lengthof(types), types, &relation);
 	PG_RETURN_VOID();
 }
 
