@@ -19,6 +19,8 @@ extern void dperm_entry_open_curve(DpermCall *call);
 extern Datum dperm_entry_run_curve(DpermCall *call);
 extern void dperm_entry_open_charge(DpermCall *call);
 
+extern void dperm_entry_check_classes(int classes, const char *hint);
+
 /*
  * Read the arguments of a training, and open its source, with its registration
  * or NULL, whose rows may or may not be read: every mistake is an error here,

@@ -160,6 +160,19 @@ put_first(DpermModel *model, int number)
 	model->classes = (DpermText) {names.data, names.len};
 }
 
+/* Raise an error for more classes than are counted in a matrix, with a hint. */
+void
+dperm_entry_check_classes(int classes, const char *hint)
+{
+	if (classes > DPERM_COUNTS_CLASSES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a confusion matrix of more than %d classes is not computed",
+						DPERM_COUNTS_CLASSES_MAX),
+				 errdetail("The model has %d classes.", classes),
+				 errhint("%s", hint)));
+}
+
 /* Raise an error for a model that has no ROC curve, or too many classes. */
 static void
 check_model(FunctionCallInfo fcinfo, Measure *measure)
@@ -179,13 +192,8 @@ check_model(FunctionCallInfo fcinfo, Measure *measure)
 		if (classes > 0)
 			put_first(measure->model, number);
 	}
-	else if (classes > DPERM_COUNTS_CLASSES_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a confusion matrix of more than %d classes is not computed",
-						DPERM_COUNTS_CLASSES_MAX),
-				 errdetail("The model has %d classes.", classes),
-				 errhint("dp_roc() measures one class against the others.")));
+	else
+		dperm_entry_check_classes(classes, "dp_roc() measures one class against the others.");
 }
 
 /* Check the arguments and open the source, before any row is read. */

@@ -25,7 +25,6 @@
 #include "column/prior_argument.h"
 #include "core/base/json.h"
 #include "core/model/tuning.h"
-#include "core/privacy/counts.h"
 #include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
@@ -160,7 +159,7 @@ dperm_entry_run_training(DpermCall *call)
 
 	SPI_connect();
 	return result_of(call, caller, &training->source,
-							  dperm_tasks_train(&training->options, &training->source));
+					 dperm_tasks_train(&training->options, &training->source));
 }
 
 /* -------------------------------------------------------------- tuning */
@@ -259,19 +258,15 @@ read_candidates(Tuning *tuning, FunctionCallInfo fcinfo, const DpermOptions *bas
 				 errmsg("cannot specify lambda when tuning it"),
 				 errhint("Specify candidates, as in '[{\"lambda\": 0.01}, {\"lambda\": "
 						 "0.001}]'.")));
-	if (given && (!JB_ROOT_IS_ARRAY(given) || JB_ROOT_IS_SCALAR(given)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("candidates must be a JSON array of objects"),
-				 errhint("For example '[{\"lambda\": 0.01}, {\"lambda\": 0.001}]'.")));
 	tuning->given = given;
 	tuning->count = given ? JB_ROOT_COUNT(given) : lengthof(default_scales);
-	if (tuning->count < 1 || tuning->count > DPERM_CANDIDATES_MAX)
+	if ((given && (!JB_ROOT_IS_ARRAY(given) || JB_ROOT_IS_SCALAR(given))) ||
+		tuning->count < 1 || tuning->count > DPERM_CANDIDATES_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there must be between 1 and %d candidates", DPERM_CANDIDATES_MAX),
-				 errhint("Each candidate is trained on its own portion of the rows, so specify "
-						 "only a few.")));
+				 errmsg("candidates must be a JSON array of 1 to %d objects", DPERM_CANDIDATES_MAX),
+				 errhint("For example '[{\"lambda\": 0.01}, {\"lambda\": 0.001}]'. Each is trained "
+						 "on its own portion of the rows, so specify only a few.")));
 	tuning->candidates = palloc0(sizeof(DpermOptions) * tuning->count);
 	for (int i = 0; i < tuning->count; i++)
 	{
@@ -344,17 +339,11 @@ read_identity(FunctionCallInfo fcinfo, const DpermSourceNames *names)
 	char	  **columns = dperm_arguments_names(fcinfo, "identity", &count);
 	List	   *identity = NIL;
 
-	if (columns && names->unit)
+	if (columns && (names->unit || names->registration))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify both unit and identity"),
-				 errhint("Omit identity: persons are divided into portions, each with all of their "
-						 "rows.")));
-	if (columns && names->registration)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify identity for protected relation \"%s\"", names->relation),
-				 errhint("Omit identity: the portions are drawn at random.")));
+				 errmsg("cannot specify identity with a unit, or for a protected relation"),
+				 errhint("Omit identity: rows or persons are divided at random.")));
 	for (int i = 0; i < count; i++)
 		identity = lappend(identity, columns[i]);
 	return identity;
@@ -397,15 +386,10 @@ dperm_entry_open_tuning(DpermCall *call)
 	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->count);
 	open_sources(tuning, &names, &tried);
 
-	/* rows that are read once are counted here */
-	if (class_count(tuning) > DPERM_COUNTS_CLASSES_MAX &&
-		!dperm_source_only_once(&tuning->sources[0]))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("cannot tune a model of more than %d classes", DPERM_COUNTS_CLASSES_MAX),
-				 errdetail("Candidates are compared by their mistakes, which are counted by "
-						   "class."),
-				 errhint("Train it with the default lambda.")));
+	/* rows that are read once are counted here, and not by class */
+	if (!dperm_source_only_once(&tuning->sources[0]))
+		dperm_entry_check_classes(class_count(tuning),
+								  "It compares candidates. Train with the default lambda.");
 	divide_sources(tuning, identity, &tried);
 	dperm_call_charge_fill(call, &tuning->sources[0], &tuning->candidates[0], DPERM_CALL_TUNING,
 						   NULL);
