@@ -21,7 +21,8 @@ typedef enum DpermOptionPlace
 	DPERM_PLACE_ARGUMENT = 1,	/* an argument of training, tuning and dp_cost */
 	DPERM_PLACE_OPTION = 2,		/* a key of their argument options */
 	DPERM_PLACE_AGGREGATE = 4,	/* a key of the options of dp_logreg, dp_svm and dp_linreg */
-	DPERM_PLACE_CANDIDATE = 8	/* a key of a candidate of a tuning */
+	DPERM_PLACE_CANDIDATE = 8,	/* a key of a candidate of a tuning */
+	DPERM_PLACE_GRID = 16		/* a key of a candidate of the default grid */
 } DpermOptionPlace;
 
 /*

@@ -7,7 +7,6 @@
 #error dperm needs PostgreSQL 15 or later
 #endif
 
-#include "fmgr.h"
 #include "utils/lsyscache.h"
 
 #include "base/settings.h"

@@ -5,10 +5,7 @@
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "fmgr.h"
 #include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/tuplestore.h"
 
 #include "base/arguments.h"
 #include "base/host.h"
@@ -18,13 +15,11 @@
 #include "column/class_choice.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
-#include "core/privacy/counts.h"
 #include "core/privacy/curve.h"
 #include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
-#include "query/pass_query.h"
 #include "query/queries.h"
 #include "query/source_notes.h"
 #include "train/call_charge.h"
@@ -118,9 +113,7 @@ name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermLabels *labels
 	if (kind != DPERM_LABEL_TWO && labels->positive)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 kind == DPERM_LABEL_NUMBER ?
-				 errmsg("the model predicts a number, which has no positive value") :
-				 errmsg("the model has several classes, none of which is positive"),
+				 errmsg("only one of two classes can be positive"),
 				 errhint("Omit positive.")));
 	if (kind == DPERM_LABEL_TWO && labels->positive == NULL && model->has_positive)
 	{

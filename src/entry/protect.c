@@ -14,7 +14,6 @@
 
 #include "access/xact.h"
 #include "catalog/objectaddress.h"
-#include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -30,7 +29,6 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
-#include "utils/tuplestore.h"
 
 #include "base/arguments.h"
 #include "base/compat.h"

@@ -10,9 +10,7 @@
  */
 #include "postgres.h"
 
-#include "common/shortest_dec.h"
 #include "executor/spi.h"
-#include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
@@ -168,7 +166,7 @@ dperm_entry_run_training(DpermCall *call)
 typedef struct Tuning
 {
 	DpermSelection selection;
-	Jsonb	   *given;			/* candidates; NULL: they are the default grid */
+	Jsonb	   *grid;			/* the candidates, an array */
 	int			count;			/* of candidates */
 	DpermOptions *candidates;
 	DpermSource *sources;		/* of each candidate */
@@ -186,22 +184,14 @@ typedef struct Tuning
 } Tuning;
 
 /* The default grid: these multiples of the default lambda. */
-static const double default_scales[] = {0.01, 0.1, 1, 10, 100};
+static const char default_grid[] =
+	"[{\"scale\": 0.01}, {\"scale\": 0.1}, {\"scale\": 1}, {\"scale\": 10}, {\"scale\": 100}]";
 
-/* A candidate from the argument, an object whose keys are argument names. */
+/* A candidate, an object whose keys are names of options. */
 static Jsonb *
-given_candidate(const Tuning *tuning, int i)
+candidate_of(const Tuning *tuning, int i)
 {
-	return JsonbValueToJsonb(getIthJsonbValueFromContainer(&tuning->given->root, i));
-}
-
-/* A candidate as JSON: as specified, or a multiple of the default lambda. */
-static char *
-candidate_json(const Tuning *tuning, int i)
-{
-	if (tuning->given)
-		return JsonbToCString(NULL, &given_candidate(tuning, i)->root, -1);
-	return psprintf("{\"scale\": %s}", double_to_shortest_decimal(tuning->candidates[i].scale));
+	return JsonbValueToJsonb(getIthJsonbValueFromContainer(&tuning->grid->root, i));
 }
 
 /* What the units are called. */
@@ -215,17 +205,14 @@ units_name(const Tuning *tuning)
 static DpermText
 describe_choice(const Tuning *tuning, int64 units, int chosen)
 {
-	StringInfoData text;
+	char	   *text =
+		psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
+				 ", \"portions\": %d, \"chosen\": %s, \"candidates\": %s}",
+				 dperm_selection_name(tuning->selection), units_name(tuning), units,
+				 tuning->count + 1, JsonbToCString(NULL, &candidate_of(tuning, chosen)->root, -1),
+				 JsonbToCString(NULL, &tuning->grid->root, -1));
 
-	initStringInfo(&text);
-	appendStringInfo(&text, "{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
-					 ", \"portions\": %d, \"chosen\": %s, \"candidates\": [",
-					 dperm_selection_name(tuning->selection), units_name(tuning), units,
-					 tuning->count + 1, candidate_json(tuning, chosen));
-	for (int i = 0; i < tuning->count; i++)
-		appendStringInfo(&text, "%s%s", i == 0 ? "" : ", ", candidate_json(tuning, i));
-	appendStringInfoString(&text, "]}");
-	return (DpermText) {text.data, text.len};
+	return (DpermText) {text, (int) strlen(text)};
 }
 
 /* Raise an error for candidates that the model could not say. */
@@ -258,9 +245,10 @@ read_candidates(Tuning *tuning, FunctionCallInfo fcinfo, const DpermOptions *bas
 				 errmsg("cannot specify lambda when tuning it"),
 				 errhint("Specify candidates, as in '[{\"lambda\": 0.01}, {\"lambda\": "
 						 "0.001}]'.")));
-	tuning->given = given;
-	tuning->count = given ? JB_ROOT_COUNT(given) : lengthof(default_scales);
-	if ((given && (!JB_ROOT_IS_ARRAY(given) || JB_ROOT_IS_SCALAR(given))) ||
+	tuning->grid = given ? given :
+		DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(default_grid)));
+	tuning->count = JB_ROOT_COUNT(tuning->grid);
+	if (!JB_ROOT_IS_ARRAY(tuning->grid) || JB_ROOT_IS_SCALAR(tuning->grid) ||
 		tuning->count < 1 || tuning->count > DPERM_CANDIDATES_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -271,11 +259,9 @@ read_candidates(Tuning *tuning, FunctionCallInfo fcinfo, const DpermOptions *bas
 	for (int i = 0; i < tuning->count; i++)
 	{
 		tuning->candidates[i] = *base;
-		if (given)
-			dperm_option_table_jsonb(&tuning->candidates[i], DPERM_PLACE_CANDIDATE,
-									 given_candidate(tuning, i));
-		else
-			tuning->candidates[i].scale = default_scales[i];
+		dperm_option_table_jsonb(&tuning->candidates[i],
+								 given ? DPERM_PLACE_CANDIDATE : DPERM_PLACE_GRID,
+								 candidate_of(tuning, i));
 	}
 	check_storable(tuning);
 }
