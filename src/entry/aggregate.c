@@ -161,19 +161,18 @@ check_call(const AggState *node, const Aggref *call)
 		if (OidIsValid(lfirst_node(RangeTblEntry, cell)->relid))
 			tables = list_append_unique_oid(tables, lfirst_node(RangeTblEntry, cell)->relid);
 	dperm_protection_check_query(tables);
-	if (call->aggdistinct != NIL)
+
+	/*
+	 * the number of distinct rows depends on private values; and in several
+	 * groups a row would cost epsilon several times
+	 */
+	if (call->aggdistinct != NIL || list_length(agg->groupingSets) > 1 || agg->chain != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with DISTINCT"),
-				 errhint("The number of rows is public, but the number of distinct rows depends on "
-						 "private values.")));
-	if (list_length(agg->groupingSets) > 1 || agg->chain != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with ROLLUP, CUBE or "
-						"several grouping sets"),
-				 errdetail("A row would belong to several groups, each of which costs epsilon."),
-				 errhint("Use GROUP BY, or one query for each grouping set.")));
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with DISTINCT, ROLLUP, "
+						"CUBE or several grouping sets"),
+				 errhint("Use GROUP BY, or one query for each grouping set: each row has to count "
+						 "once.")));
 	if (is_gathered(agg))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

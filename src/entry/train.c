@@ -194,6 +194,12 @@ candidate_of(const Tuning *tuning, int i)
 	return JsonbValueToJsonb(getIthJsonbValueFromContainer(&tuning->grid->root, i));
 }
 
+static char *
+candidate_text(const Tuning *tuning, int i)
+{
+	return JsonbToCString(NULL, &candidate_of(tuning, i)->root, -1);
+}
+
 /* What the units are called. */
 static const char *
 units_name(const Tuning *tuning)
@@ -209,7 +215,7 @@ describe_choice(const Tuning *tuning, int64 units, int chosen)
 		psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
 				 ", \"portions\": %d, \"chosen\": %s, \"candidates\": %s}",
 				 dperm_selection_name(tuning->selection), units_name(tuning), units,
-				 tuning->count + 1, JsonbToCString(NULL, &candidate_of(tuning, chosen)->root, -1),
+				 tuning->count + 1, candidate_text(tuning, chosen),
 				 JsonbToCString(NULL, &tuning->grid->root, -1));
 
 	return (DpermText) {text, (int) strlen(text)};
@@ -262,6 +268,13 @@ read_candidates(Tuning *tuning, FunctionCallInfo fcinfo, const DpermOptions *bas
 		dperm_option_table_jsonb(&tuning->candidates[i],
 								 given ? DPERM_PLACE_CANDIDATE : DPERM_PLACE_GRID,
 								 candidate_of(tuning, i));
+		for (int j = 0; j < i; j++)
+			if (memcmp(&tuning->candidates[i], &tuning->candidates[j], sizeof(*base)) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("candidate %s appears twice", candidate_text(tuning, i)),
+						 errhint("Specify each candidate once: each is trained on its own portion "
+								 "of the rows.")));
 	}
 	check_storable(tuning);
 }
