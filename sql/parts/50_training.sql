@@ -32,7 +32,7 @@ CREATE FUNCTION @extschema@.dp_logreg_train(
 	purpose text DEFAULT NULL,
 	options jsonb DEFAULT NULL
 ) RETURNS @extschema@.dp_model
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION @extschema@.dp_logreg_train(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb) IS
 	'train a differentially private logistic regression, of two classes or several, on the rows of a relation';
 
@@ -54,7 +54,7 @@ CREATE FUNCTION @extschema@.dp_svm_train(
 	purpose text DEFAULT NULL,
 	options jsonb DEFAULT NULL
 ) RETURNS @extschema@.dp_model
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION @extschema@.dp_svm_train(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb) IS
 	'train a differentially private support vector machine on the rows of a relation';
 
@@ -75,6 +75,6 @@ CREATE FUNCTION @extschema@.dp_linreg_train(
 	purpose text DEFAULT NULL,
 	options jsonb DEFAULT NULL
 ) RETURNS @extschema@.dp_model
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION @extschema@.dp_linreg_train(text, text, anycompatible, float8, jsonb, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb) IS
 	'train a differentially private linear regression on the rows of a relation';

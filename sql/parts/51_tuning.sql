@@ -23,7 +23,7 @@ CREATE FUNCTION @extschema@.dp_logreg_tune(
 	selection text DEFAULT 'permute_and_flip',
 	identity text DEFAULT NULL
 ) RETURNS @extschema@.dp_model
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION @extschema@.dp_logreg_tune(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb, jsonb, text, text) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
@@ -48,7 +48,7 @@ CREATE FUNCTION @extschema@.dp_svm_tune(
 	selection text DEFAULT 'permute_and_flip',
 	identity text DEFAULT NULL
 ) RETURNS @extschema@.dp_model
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION @extschema@.dp_svm_tune(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb, jsonb, text, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';
 
@@ -72,6 +72,6 @@ CREATE FUNCTION @extschema@.dp_linreg_tune(
 	selection text DEFAULT 'permute_and_flip',
 	identity text DEFAULT NULL
 ) RETURNS @extschema@.dp_model
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION @extschema@.dp_linreg_tune(text, text, anycompatible, float8, jsonb, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb, jsonb, text, text) IS
 	'train a differentially private linear regression with privately chosen parameters';

@@ -2,24 +2,24 @@
 -- Composition
 --
 
-CREATE FUNCTION dperm.dperm_compose_model_step(internal, @extschema@.dp_model) RETURNS internal
+CREATE FUNCTION dperm.dperm_compose_step(internal, @extschema@.dp_model) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_compose_model_step(internal, @extschema@.dp_model) IS
+COMMENT ON FUNCTION dperm.dperm_compose_step(internal, @extschema@.dp_model) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dperm.dperm_compose_model_step(internal, @extschema@.dp_model, float8) RETURNS internal
+CREATE FUNCTION dperm.dperm_compose_step(internal, @extschema@.dp_model, float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_compose_model_step(internal, @extschema@.dp_model, float8) IS
+COMMENT ON FUNCTION dperm.dperm_compose_step(internal, @extschema@.dp_model, float8) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dperm.dperm_compose_claim_step(internal, jsonb) RETURNS internal
+CREATE FUNCTION dperm.dperm_compose_step(internal, jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_compose_claim_step(internal, jsonb) IS
+COMMENT ON FUNCTION dperm.dperm_compose_step(internal, jsonb) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dperm.dperm_compose_claim_step(internal, jsonb, float8) RETURNS internal
+CREATE FUNCTION dperm.dperm_compose_step(internal, jsonb, float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_compose_claim_step(internal, jsonb, float8) IS
+COMMENT ON FUNCTION dperm.dperm_compose_step(internal, jsonb, float8) IS
 	'internal to dp_compose: transition function';
 
 CREATE FUNCTION dperm.dperm_compose_final(internal) RETURNS jsonb
@@ -28,7 +28,7 @@ COMMENT ON FUNCTION dperm.dperm_compose_final(internal) IS
 	'internal to dp_compose: what the releases cost together';
 
 CREATE AGGREGATE @extschema@.dp_compose(model @extschema@.dp_model) (
-	SFUNC = dperm.dperm_compose_model_step,
+	SFUNC = dperm.dperm_compose_step,
 	STYPE = internal,
 	SSPACE = 16384,
 	FINALFUNC = dperm.dperm_compose_final,
@@ -38,7 +38,7 @@ COMMENT ON AGGREGATE @extschema@.dp_compose(@extschema@.dp_model) IS
 	'what several models cost together: the sums of their epsilons and deltas';
 
 CREATE AGGREGATE @extschema@.dp_compose(model @extschema@.dp_model, delta float8) (
-	SFUNC = dperm.dperm_compose_model_step,
+	SFUNC = dperm.dperm_compose_step,
 	STYPE = internal,
 	SSPACE = 16384,
 	FINALFUNC = dperm.dperm_compose_final,
@@ -48,7 +48,7 @@ COMMENT ON AGGREGATE @extschema@.dp_compose(@extschema@.dp_model, float8) IS
 	'what several models cost together: the least epsilon at a delta, by sums or by Renyi divergences';
 
 CREATE AGGREGATE @extschema@.dp_compose(claim jsonb) (
-	SFUNC = dperm.dperm_compose_claim_step,
+	SFUNC = dperm.dperm_compose_step,
 	STYPE = internal,
 	SSPACE = 16384,
 	FINALFUNC = dperm.dperm_compose_final,
@@ -58,7 +58,7 @@ COMMENT ON AGGREGATE @extschema@.dp_compose(jsonb) IS
 	'what several releases cost together: the sums of their epsilons and deltas';
 
 CREATE AGGREGATE @extschema@.dp_compose(claim jsonb, delta float8) (
-	SFUNC = dperm.dperm_compose_claim_step,
+	SFUNC = dperm.dperm_compose_step,
 	STYPE = internal,
 	SSPACE = 16384,
 	FINALFUNC = dperm.dperm_compose_final,

@@ -20,7 +20,7 @@ CREATE FUNCTION @extschema@.dp_evaluate(
 	OUT class text,
 	OUT predicted text
 ) RETURNS SETOF record
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
+	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
 COMMENT ON FUNCTION @extschema@.dp_evaluate(@extschema@.dp_model, text, float8, text, text, text, text, text, text) IS
 	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals, of several classes by label and prediction; of linear regression, private errors';
 
@@ -44,7 +44,7 @@ CREATE FUNCTION @extschema@.dp_roc(
 	OUT auc_high float8,
 	OUT private boolean
 ) RETURNS SETOF record
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 41;
+	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 41;
 COMMENT ON FUNCTION @extschema@.dp_roc(@extschema@.dp_model, text, float8, text, text, text, integer, text, text, text, text) IS
 	'a private ROC curve and the area under it, with a 95 percent interval, from a histogram of decisions with public bins; of several classes, one against the others';
 

@@ -5,10 +5,12 @@
 #include "postgres.h"
 
 #include <limits.h>
+#include <math.h>
 
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -179,4 +181,35 @@ dperm_host_result_set(FunctionCallInfo fcinfo, TupleDesc *desc)
 	MemoryContextSwitchTo(caller);
 	*desc = result->setDesc;
 	return result->setResult;
+}
+
+/* Add a row. */
+void
+dperm_host_put_row(Tuplestorestate *store, TupleDesc desc, const NullableDatum *row)
+{
+	Datum	   *values = palloc(sizeof(Datum) * desc->natts);
+	bool	   *nulls = palloc(sizeof(bool) * desc->natts);
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		values[i] = row[i].value;
+		nulls[i] = row[i].isnull;
+	}
+	tuplestore_putvalues(store, desc, values, nulls);
+	pfree(values);
+	pfree(nulls);
+}
+
+/* A text, or NULL. */
+NullableDatum
+dperm_host_text(const char *text)
+{
+	return (NullableDatum) {text ? CStringGetTextDatum(text) : 0, text == NULL};
+}
+
+/* A number, or NULL. */
+NullableDatum
+dperm_host_number(double number)
+{
+	return (NullableDatum) {Float8GetDatum(number), isnan(number)};
 }

@@ -34,6 +34,15 @@ extern DpermEncoder dperm_host_check_encoder(DpermEncoder encoder);
 
 extern double *dperm_host_frequencies(const DpermEncoder *encoder);
 extern void dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like);
+
+/*
+ * An empty result set of the function's row type, and a row of it, with a value
+ * for each column: {datum} is one, and these are a text, or NULL for NULL, and a
+ * number, or NULL for NaN.
+ */
 extern Tuplestorestate *dperm_host_result_set(FunctionCallInfo fcinfo, TupleDesc *desc);
+extern void dperm_host_put_row(Tuplestorestate *store, TupleDesc desc, const NullableDatum *row);
+extern NullableDatum dperm_host_text(const char *text);
+extern NullableDatum dperm_host_number(double number);
 
 #endif							/* DPERM_HOST_H */

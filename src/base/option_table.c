@@ -86,6 +86,7 @@ static const Option table[] = {
 	{"lambda", FLOAT8OID, AT(lambda), DPERM_PLACE_ARGUMENT | KEY,
 	"Omit lambda to use a default that does not depend on the data.",
 	0, DPERM_LAMBDA_MAX},
+	{"scale", FLOAT8OID, AT(scale), DPERM_PLACE_GRID},
 	{"knots", INT4OID, AT(knots), DPERM_PLACE_ARGUMENT | DPERM_PLACE_CANDIDATE,
 	"knots is the number of points of each number's curve; 1 is a straight line.",
 	1, DPERM_DIM_MAX - 1},

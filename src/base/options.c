@@ -62,21 +62,23 @@ settle_prior_labels(DpermOptions *options)
 	check_same(labels->positive == NULL ||
 				   (positive && strcmp(labels->positive, positive) == 0),
 			   "positive");
-	labels->kind = dperm_model_label(prior);
 	labels->positive = positive;
-	labels->low = prior->label_low;
-	labels->high = prior->label_high;
-	labels->classes = prior->classes.bytes;
-	labels->class_count = prior->loss.classes;
 }
 
-/* Kernel and intercept are those of an encoder. */
+/* Kernel, intercept and labels are those of a model, but for the positive value. */
 void
-dperm_options_follow(DpermOptions *options, const DpermEncoder *encoder)
+dperm_options_follow(DpermOptions *options, const DpermModel *model)
 {
-	options->kernel = encoder->kernel;
-	options->has_seed = encoder->kernel.kind != DPERM_KERNEL_LINEAR;
-	options->intercept = encoder->intercept;
+	DpermLabels *labels = &options->labels;
+
+	options->kernel = model->encoder.kernel;
+	options->has_seed = model->encoder.kernel.kind != DPERM_KERNEL_LINEAR;
+	options->intercept = model->encoder.intercept;
+	labels->kind = dperm_model_label(model);
+	labels->low = model->label_low;
+	labels->high = model->label_high;
+	labels->classes = labels->kind == DPERM_LABEL_SEVERAL ? model->classes.bytes : NULL;
+	labels->class_count = model->loss.classes;
 }
 
 /*
@@ -97,7 +99,7 @@ settle_prior(DpermOptions *options)
 	check_same(options->intercept < 0 || (options->intercept > 0) == prior->encoder.intercept,
 			   "intercept");
 	settle_prior_labels(options);
-	dperm_options_follow(options, &prior->encoder);
+	dperm_options_follow(options, prior);
 }
 
 /* The loss for labels: that of the options, or that of several classes. */

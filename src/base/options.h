@@ -30,7 +30,8 @@ typedef enum DpermOptionPlace
 	DPERM_PLACE_ARGUMENT = 1,	/* an argument of training, tuning and dp_cost */
 	DPERM_PLACE_OPTION = 2,		/* a key of their argument options */
 	DPERM_PLACE_AGGREGATE = 4,	/* a key of the options of dp_logreg, dp_svm and dp_linreg */
-	DPERM_PLACE_CANDIDATE = 8	/* a key of a candidate of a tuning */
+	DPERM_PLACE_CANDIDATE = 8,	/* a key of a candidate of a tuning */
+	DPERM_PLACE_GRID = 16		/* a key of a candidate of the default grid */
 } DpermOptionPlace;
 
 /* The requested shape of the noise. */
@@ -88,7 +89,9 @@ dperm_option_table_set(DpermOptions *options, const char *name, Datum value, boo
 
 /* options.c: all of them together. */
 extern void dperm_options_init(DpermOptions *options, DpermLearner learner);
-extern void dperm_options_follow(DpermOptions *options, const DpermEncoder *encoder);
+
+/* Kernel, intercept and labels are those of a model, but for the positive value. */
+extern void dperm_options_follow(DpermOptions *options, const DpermModel *model);
 extern void dperm_options_settle(DpermOptions *options);
 extern void dperm_options_set_unit(DpermOptions *options, bool persons);
 extern void dperm_options_set_labels(DpermOptions *options, const DpermLabels *labels);

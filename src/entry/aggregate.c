@@ -12,7 +12,6 @@
 #include "fmgr.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
-#include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
@@ -95,43 +94,34 @@ read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *
 }
 
 /*
- * Does an expression over the input of a node contain a column that it does not
- * group by?
- */
-static bool
-has_ungrouped_column(Node *expression, void *node)
-{
-	const Agg  *agg = node;
-
-	if (expression == NULL)
-		return false;
-	if (IsA(expression, Var))
-	{
-		for (int i = 0; i < agg->numCols; i++)
-			if (agg->grpColIdx[i] == ((Var *) expression)->varattno)
-				return false;
-		return true;
-	}
-	return expression_tree_walker(expression, has_ungrouped_column, node);
-}
-
-/*
  * Raise an error unless the parameters of a call are the same for all rows of a
- * group, whatever the rows contain.
+ * group, whatever the rows contain: their columns are columns that the node groups
+ * by.
  */
 static void
-check_parameters(Agg *agg, const Aggref *call)
+check_parameters(const Agg *agg, const Aggref *call)
 {
 	ListCell   *cell;
 
 	foreach(cell, call->args)
 	{
 		TargetEntry *argument = lfirst_node(TargetEntry, cell);
+		Node	   *expression = (Node *) argument->expr;
+		bool		same = !contain_volatile_functions(expression);
+		ListCell   *column;
 
 		/* what rows are sorted by is not an argument */
-		if (!argument->resjunk && foreach_current_index(cell) >= ARG_EPSILON - 1 &&
-			(has_ungrouped_column((Node *) argument->expr, agg) ||
-			 contain_volatile_functions((Node *) argument->expr)))
+		if (argument->resjunk || foreach_current_index(cell) < ARG_EPSILON - 1)
+			continue;
+		foreach(column, pull_var_clause(expression, 0))
+		{
+			int			i = 0;
+
+			while (i < agg->numCols && agg->grpColIdx[i] != lfirst_node(Var, column)->varattno)
+				i++;
+			same = same && i < agg->numCols;
+		}
+		if (!same)
 			ereport(ERROR,
 					(errcode(ERRCODE_GROUPING_ERROR),
 					 errmsg("epsilon and options of dp_logreg, dp_svm and dp_linreg must be "
@@ -155,22 +145,6 @@ is_gathered(const Agg *agg)
 }
 
 /*
- * The tables of a statement. If Citus has planned it, only the range table
- * names them.
- */
-static List *
-statement_tables(const PlannedStmt *statement)
-{
-	List	   *tables = list_copy(statement->relationOids);
-	ListCell   *cell;
-
-	foreach(cell, statement->rtable)
-		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_RELATION)
-			tables = list_append_unique_oid(tables, lfirst_node(RangeTblEntry, cell)->relid);
-	return tables;
-}
-
-/*
  * Raise an error unless a call in its node trains on disjoint groups, with
  * parameters that do not depend on rows.
  */
@@ -178,21 +152,25 @@ static void
 check_call(const AggState *node, const Aggref *call)
 {
 	Agg		   *agg = castNode(Agg, node->ss.ps.plan);
+	List	   *tables = NIL;
+	ListCell   *cell;
 
-	dperm_protection_check_query(statement_tables(node->ss.ps.state->es_plannedstmt));
-	if (call->aggdistinct != NIL)
+	foreach(cell, node->ss.ps.state->es_plannedstmt->rtable)
+		if (OidIsValid(lfirst_node(RangeTblEntry, cell)->relid))
+			tables = list_append_unique_oid(tables, lfirst_node(RangeTblEntry, cell)->relid);
+	dperm_protection_check_query(tables);
+
+	/*
+	 * the number of distinct rows depends on private values; and in several
+	 * groups a row would cost epsilon several times
+	 */
+	if (call->aggdistinct != NIL || list_length(agg->groupingSets) > 1 || agg->chain != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with DISTINCT"),
-				 errhint("The number of rows is public, but the number of distinct rows depends on "
-						 "private values.")));
-	if (list_length(agg->groupingSets) > 1 || agg->chain != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with ROLLUP, CUBE or "
-						"several grouping sets"),
-				 errdetail("A row would belong to several groups, each of which costs epsilon."),
-				 errhint("Use GROUP BY, or one query for each grouping set.")));
+				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be used with DISTINCT, ROLLUP, "
+						"CUBE or several grouping sets"),
+				 errhint("Use GROUP BY, or one query for each grouping set: each row has to count "
+						 "once.")));
 	if (is_gathered(agg))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -204,12 +182,14 @@ check_call(const AggState *node, const Aggref *call)
 }
 
 /*
- * The dimension of the vectors: an option, or what the features argument
- * declares.
+ * Prepare for rows: their vectors have as many elements as an option says, or what
+ * the features argument declares. They may have been made by an encoder.
  */
-static int
-declared_dimension(const Call *known, const DpermOptions *options)
+static void
+init_rows(FitState *state)
 {
+	DpermOptions *options = &state->options;
+	const Call *known = state->known;
 	int			dimension = options->dimension == 0 ? known->dimension : options->dimension;
 
 	if (dimension == 0)
@@ -219,32 +199,22 @@ declared_dimension(const Call *known, const DpermOptions *options)
 				 errhint("Specify it as an option, as in dp_logreg(label, features, 1, "
 						 "'{\"dimension\": 3}'), or pass ARRAY[a, b, c], dp_encode(...), or a "
 						 "domain with CHECK (cardinality(VALUE) = 3).")));
-	return dimension;
-}
-
-/*
- * Prepare for rows whose vectors have this many elements, and were made by an
- * encoder if it is known.
- */
-static void
-init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
-{
 	state->block = (DpermBlock) {
 		.kind = DPERM_BLOCK_VECTOR, .column = {"", 0}, .count = dimension,
-		.norm = state->options.norm
+		.norm = options->norm
 	};
-	state->encoder = dperm_options_encoder(&state->options, &state->block, 1);
-	if (made_by && state->encoder.kernel.kind == DPERM_KERNEL_LINEAR)
+	state->encoder = dperm_options_encoder(options, &state->block, 1);
+	if (known->encoded && dperm_encoder_dim(&known->made_by) == dimension &&
+		state->encoder.kernel.kind == DPERM_KERNEL_LINEAR)
 	{
-		state->shapes = palloc(sizeof(DpermShape) * dperm_shape_most(made_by));
-		state->shape_count = dperm_shape_list(made_by, false, state->shapes);
-		state->noise = dperm_options_noise_within(&state->options, made_by, &state->encoder,
-												  false);
+		state->shapes = palloc(sizeof(DpermShape) * dperm_shape_most(&known->made_by));
+		state->shape_count = dperm_shape_list(&known->made_by, false, state->shapes);
+		state->noise = dperm_options_noise_within(options, &known->made_by, &state->encoder, false);
 	}
 	else
-		state->noise = dperm_options_noise(&state->options, &state->encoder, false);
-	dperm_options_check(&state->options, dperm_encoder_dim(&state->encoder), state->noise);
-	dperm_cache_init(&state->cache, &state->encoder, state->options.labels.kind, 0, NULL, false);
+		state->noise = dperm_options_noise(options, &state->encoder, false);
+	dperm_options_check(options, dperm_encoder_dim(&state->encoder), state->noise);
+	dperm_cache_init(&state->cache, &state->encoder, options->labels.kind, 0, NULL, false);
 	state->raw = palloc(sizeof(double) * dimension);
 }
 
@@ -286,7 +256,6 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_LABEL);
 	Oid			features_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES);
 	DpermLabels labels;
-	int			dimension;
 
 	state->known = known;
 	read_group_options(fcinfo, learner, &state->options);
@@ -300,10 +269,7 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	dperm_label_domain_init_type(&state->label, label_type,
 								 dperm_options_may_be_several(&state->options), &labels);
 	dperm_options_set_labels(&state->options, &labels);
-	dimension = declared_dimension(known, &state->options);
-	init_rows(state, dimension,
-			  known->encoded && dperm_encoder_dim(&known->made_by) == dimension ? &known->made_by :
-																				  NULL);
+	init_rows(state);
 	MemoryContextSwitchTo(caller);
 	return state;
 }

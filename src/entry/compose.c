@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
@@ -20,8 +21,7 @@
 #include "core/model/prior.h"
 #include "core/privacy/composition.h"
 
-PG_FUNCTION_INFO_V1(dperm_compose_model_step);
-PG_FUNCTION_INFO_V1(dperm_compose_claim_step);
+PG_FUNCTION_INFO_V1(dperm_compose_step);
 PG_FUNCTION_INFO_V1(dperm_compose_final);
 
 /* The cast, in model_type.c. */
@@ -35,7 +35,7 @@ typedef struct ComposeState
 	DpermComposition sums;
 } ComposeState;
 
-/* Arguments of the transition functions behind the state. */
+/* Arguments of the transition function behind the state. */
 enum
 {
 	ARG_RELEASE = 1,
@@ -126,22 +126,11 @@ add_model(ComposeState *state, Datum value)
 	pfree(model);
 }
 
-/* Transition: (internal, dp_model [, delta]) */
-Datum
-dperm_compose_model_step(PG_FUNCTION_ARGS)
-{
-	ComposeState *state = open_state(fcinfo);
-
-	if (!PG_ARGISNULL(ARG_RELEASE))
-		add_model(state, PG_GETARG_DATUM(ARG_RELEASE));
-	fcinfo->isnull = state == NULL;
-	return PointerGetDatum(state);
-}
-
 /* Set what a member of a claim says; false if that is unknown. */
 static bool
-read_member(DpermRelease *release, const char *key, const JsonbValue *value)
+read_member(DpermRelease *release, const JsonbValue *name, const JsonbValue *value)
 {
+	const char *key = pnstrdup(name->val.string.val, name->val.string.len);
 	const char *text = value->type == jbvString ?
 		pnstrdup(value->val.string.val, value->val.string.len) : "";
 
@@ -169,23 +158,19 @@ read_claim(Jsonb *claim)
 	DpermRelease release = {
 		.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = NAN};
 	JsonbIterator *members = JsonbIteratorInit(&claim->root);
-	JsonbValue	value;
-	char	   *key = NULL;
-	bool		known = JsonbIteratorNext(&members, &value, true) == WJB_BEGIN_OBJECT;
+	JsonbValue	key,
+				value;
+	bool		valid = JsonbIteratorNext(&members, &value, true) == WJB_BEGIN_OBJECT;
 
-	while (known && JsonbIteratorNext(&members, &value, true) == WJB_KEY)
+	while (valid && JsonbIteratorNext(&members, &key, true) == WJB_KEY)
 	{
-		key = pnstrdup(value.val.string.val, value.val.string.len);
 		(void) JsonbIteratorNext(&members, &value, true);
-		known = read_member(&release, key, &value);
+		valid = read_member(&release, &key, &value);
 	}
-	if (!known || isnan(release.epsilon))
+	if (!valid || isnan(release.epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid claim"),
-				 known ? errdetail("It has no epsilon.") :
-				 key == NULL ? errdetail("It is not an object.") :
-				 errdetail("The key \"%s\", or its value, is not valid.", key),
 				 errhint("A claim is an object such as {\"epsilon\": 0.1, \"delta\": 0, "
 						 "\"neighbours\": \"replace\", \"unit\": \"row\"}, or a model as "
 						 "jsonb.")));
@@ -193,13 +178,17 @@ read_claim(Jsonb *claim)
 	return release;
 }
 
-/* Transition: (internal, jsonb [, delta]); what has a format is a model. */
+/* Transition: (internal, dp_model or jsonb [, delta]); what has a format is a model. */
 Datum
-dperm_compose_claim_step(PG_FUNCTION_ARGS)
+dperm_compose_step(PG_FUNCTION_ARGS)
 {
 	ComposeState *state = open_state(fcinfo);
 
-	if (!PG_ARGISNULL(ARG_RELEASE))
+	if (PG_ARGISNULL(ARG_RELEASE))
+		fcinfo->isnull = state == NULL;
+	else if (get_fn_expr_argtype(fcinfo->flinfo, ARG_RELEASE) != JSONBOID)
+		add_model(state, PG_GETARG_DATUM(ARG_RELEASE));
+	else
 	{
 		Jsonb	   *claim = PG_GETARG_JSONB_P(ARG_RELEASE);
 
@@ -210,7 +199,6 @@ dperm_compose_claim_step(PG_FUNCTION_ARGS)
 		else
 			add_release(state, read_claim(claim));
 	}
-	fcinfo->isnull = state == NULL;
 	return PointerGetDatum(state);
 }
 

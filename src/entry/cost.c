@@ -25,7 +25,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "core/mechanism/noise_share.h"
-#include "entry/train.h"
+#include "entry/entry.h"
 #include "protect/protection.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"

@@ -1,5 +1,5 @@
 /*
- * dperm.c: the library.
+ * dperm.c: the library, and the functions that read rows.
  */
 #include "postgres.h"
 
@@ -7,22 +7,29 @@
 #error dperm needs PostgreSQL 15 or later
 #endif
 
-#include "fmgr.h"
+#include "utils/lsyscache.h"
 
 #include "base/host.h"
-#include "entry/functions.h"
+#include "entry/entry.h"
 #include "protect/call.h"
 
 PG_MODULE_MAGIC;
 
 PGDLLEXPORT void _PG_init(void);
 
-/* The functions that a worker may be asked to run. */
-static const DpermFunction *const functions[] = {
-	&dperm_train_functions[0], &dperm_train_functions[1], &dperm_train_functions[2],
-	&dperm_tune_functions[0], &dperm_tune_functions[1], &dperm_tune_functions[2],
-	&dperm_evaluate_functions[0], &dperm_evaluate_functions[1],
-	&dperm_charge_function
+PG_FUNCTION_INFO_V1(dperm_run);
+
+/* What a worker may be asked to run, by the names of functions in SQL. */
+static const DpermFunction functions[] = {
+	{"dp_logreg_train", DPERM_LEARNER_LOGREG, dperm_entry_open_training, dperm_entry_run_training},
+	{"dp_svm_train", DPERM_LEARNER_SVM, dperm_entry_open_training, dperm_entry_run_training},
+	{"dp_linreg_train", DPERM_LEARNER_LINREG, dperm_entry_open_training, dperm_entry_run_training},
+	{"dp_logreg_tune", DPERM_LEARNER_LOGREG, dperm_entry_open_tuning, dperm_entry_run_tuning},
+	{"dp_svm_tune", DPERM_LEARNER_SVM, dperm_entry_open_tuning, dperm_entry_run_tuning},
+	{"dp_linreg_tune", DPERM_LEARNER_LINREG, dperm_entry_open_tuning, dperm_entry_run_tuning},
+	{"dp_evaluate", 0, dperm_entry_open_evaluation, dperm_entry_run_evaluation},
+	{"dp_roc", 0, dperm_entry_open_curve, dperm_entry_run_curve},
+	{"dp_budget_charge", 0, dperm_entry_open_charge, NULL}
 };
 
 /* Called once per backend, when the library is loaded. */
@@ -31,4 +38,11 @@ _PG_init(void)
 {
 	dperm_host_settings();
 	dperm_worker_knows(functions, lengthof(functions));
+}
+
+/* All of these but dp_budget_charge, which reads no rows. */
+Datum
+dperm_run(PG_FUNCTION_ARGS)
+{
+	return dperm_call(fcinfo, dperm_worker_function(get_func_name(fcinfo->flinfo->fn_oid)));
 }

@@ -5,10 +5,7 @@
 
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "fmgr.h"
 #include "lib/stringinfo.h"
-#include "utils/builtins.h"
-#include "utils/tuplestore.h"
 
 #include "base/arguments.h"
 #include "base/host.h"
@@ -17,27 +14,18 @@
 #include "column/class_choice.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
-#include "core/privacy/counts.h"
 #include "core/privacy/curve.h"
 #include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
-#include "entry/functions.h"
-#include "query/pass_query.h"
+#include "entry/entry.h"
 #include "query/queries.h"
 #include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
 
-PG_FUNCTION_INFO_V1(dp_evaluate);
-PG_FUNCTION_INFO_V1(dp_roc);
-
 /* Bytes of a value in a message. */
 #define VALUE_SHOWN 100
-
-/* A hint for arguments that are missing. */
-#define EVALUATION_CALL \
-	"Specify model, relation and epsilon: dp_evaluate(model, 'table', epsilon => 1)."
 
 /* A model, the rows to evaluate it on, and what that may cost. */
 typedef struct Measure
@@ -50,6 +38,10 @@ typedef struct Measure
 	int			bins;
 	bool		choose_bins;	/* is their number to be chosen? Then these are fine-grained */
 	int64	   *counts;
+
+	/* where the rows of the result go */
+	Tuplestorestate *store;
+	TupleDesc	desc;
 } Measure;
 
 /* The number of its classes, if they are several; else 0. */
@@ -66,118 +58,80 @@ sums_errors(const Measure *measure)
 	return dperm_model_label(measure->model) == DPERM_LABEL_NUMBER;
 }
 
-/* A zero-terminated copy of a text. */
-static DpermText
-terminated(const char *bytes, int len)
-{
-	DpermText	text = {pnstrdup(bytes, len), len};
-
-	return text;
-}
-
 /*
- * The model with a column for every feature. A model that was trained on arrays
- * has no name for its vector: the caller specifies the column.
+ * The columns of the model. A model that was trained on arrays has no name for
+ * its vector: the caller specifies the column.
  */
-static DpermModel *
-name_columns(DpermModel *model, const char *features)
+static void
+name_columns(FunctionCallInfo fcinfo, DpermModel *model)
 {
+	char	   *features = dperm_arguments_text(fcinfo, "features");
 	int			count = model->encoder.block_count;
-	DpermBlock *blocks = palloc(sizeof(DpermBlock) * count);
+	Size		size = sizeof(DpermBlock) * count;
+	DpermBlock *blocks = memcpy(palloc(size), model->encoder.blocks, size);
+	bool		vector = count == 1 &&
+		(blocks[0].kind == DPERM_BLOCK_VECTOR || blocks[0].kind == DPERM_BLOCK_BOX);
 
-	memcpy(blocks, model->encoder.blocks, sizeof(DpermBlock) * count);
-	if (features)
-	{
-		if (count != 1 ||
-			(blocks[0].kind != DPERM_BLOCK_VECTOR && blocks[0].kind != DPERM_BLOCK_BOX))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("features can only be specified for a model of one vector"),
-					 errhint("The model knows the names of its columns.")));
-		blocks[0].column = terminated(features, strlen(features));
-	}
+	if (features ? !vector : blocks[0].column.len == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 features ? errmsg("features can only be specified for a model of one vector") :
+				 errmsg("the model was trained on arrays and does not name a column"),
+				 features ? errhint("The model knows the names of its columns.") :
+				 errhint("Specify the column that holds the vectors, as in features => 'x'.")));
 	for (int i = 0; i < count; i++)
 	{
-		if (blocks[i].column.len == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the model was trained on arrays and does not name a column"),
-					 errhint("Specify the column that holds the vectors, as in features => 'x'.")));
-		blocks[i].column = terminated(blocks[i].column.bytes, blocks[i].column.len);
+		DpermText  *column = &blocks[i].column;
+
+		column->bytes = features ? features : pnstrdup(column->bytes, column->len);
+		column->len = strlen(column->bytes);
 	}
 	model->encoder.blocks = blocks;
-	return model;
-}
-
-/* The bounds of a number, or several classes, are those of the training. */
-static void
-take_domain(FunctionCallInfo fcinfo, const DpermModel *model, DpermOptions *options)
-{
-	if (dperm_arguments_text(fcinfo, "positive"))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 dperm_model_label(model) == DPERM_LABEL_NUMBER ?
-				 errmsg("the model predicts a number, which has no positive value") :
-				 errmsg("the model has several classes, none of which is positive"),
-				 errhint("Omit positive.")));
-	options->labels.kind = dperm_model_label(model);
-	options->labels.low = model->label_low;
-	options->labels.high = model->label_high;
-	options->labels.classes = model->classes.bytes;
-	options->labels.class_count = model->loss.classes;
 }
 
 /*
- * The positive value of a label, from the arguments or else from the training.
- * Which it is in another column is not known, nor guessed: the metrics would be
- * about the other class.
+ * The label column, and the positive one of two classes, from the arguments or
+ * else from the training; who names the label of the training means the same
+ * class. In another column it is not guessed: the metrics would be about the
+ * other class. A model of an aggregate does not name its label.
  */
-static void
-take_positive(FunctionCallInfo fcinfo, const DpermModel *model, const char *label,
-			  const char *trained, DpermOptions *options)
+static const char *
+name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermLabels *labels)
 {
-	const char **positive = &options->labels.positive;
-
-	*positive = dperm_arguments_text(fcinfo, "positive");
-	if (*positive || !model->has_positive)
-		return;
-	*positive = pnstrdup(model->positive.bytes, model->positive.len);
-	if (trained && strcmp(label, trained) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("label \"%s\" requires a positive value", label),
-				 errdetail("The model was trained with positive value \"%s\" of label \"%s\".",
-						   dperm_message_clip(*positive, VALUE_SHOWN), trained),
-				 errhint("Specify the value of the positive class, as in positive => 'yes'.")));
-}
-
-/*
- * The label column and its domain, from the arguments or else from the training;
- * who names the label of the training means the same classes. A model of an
- * aggregate does not name its label.
- */
-static void
-name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *names,
-		   DpermOptions *options)
-{
-	const char *trained =
-		model->label.len > 0 ? terminated(model->label.bytes, model->label.len).bytes : NULL;
+	DpermLabelKind kind = dperm_model_label(model);
 	char	   *label = dperm_arguments_text(fcinfo, "label");
+	char	   *trained =
+		model->label.len > 0 ? pnstrdup(model->label.bytes, model->label.len) : NULL;
 
 	if (label == NULL && trained == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("the model does not name a label column"),
 				 errhint("Name the column that holds the labels, as in label => 'y'.")));
-	names->label = label ? label : trained;
-	if (dperm_model_label(model) == DPERM_LABEL_TWO)
-		take_positive(fcinfo, model, names->label, trained, options);
-	else
-		take_domain(fcinfo, model, options);
+	labels->positive = dperm_arguments_text(fcinfo, "positive");
+	if (kind != DPERM_LABEL_TWO && labels->positive)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("only one of two classes can be positive"),
+				 errhint("Omit positive.")));
+	if (kind == DPERM_LABEL_TWO && labels->positive == NULL && model->has_positive)
+	{
+		labels->positive = pnstrdup(model->positive.bytes, model->positive.len);
+		if (label && trained && strcmp(label, trained) != 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("label \"%s\" requires a positive value", label),
+					 errdetail("The model was trained with positive value \"%s\" of label "
+							   "\"%s\".",
+							   dperm_message_clip(labels->positive, VALUE_SHOWN), trained),
+					 errhint("Specify the value of the positive class, as in positive => "
+							 "'yes'.")));
+	}
+	return label ? label : trained;
 }
 
-/* The same model, with one of its classes before the others. */
-static DpermModel *
+/* Put one of the classes of a model before the others. */
+static void
 put_first(DpermModel *model, int number)
 {
 	int			classes = model->loss.classes;
@@ -196,7 +150,19 @@ put_first(DpermModel *model, int number)
 	}
 	model->weights = (double *) weights;
 	model->classes = (DpermText) {names.data, names.len};
-	return model;
+}
+
+/* Raise an error for more classes than are counted in a matrix, with a hint. */
+void
+dperm_entry_check_classes(int classes, const char *hint)
+{
+	if (classes > DPERM_COUNTS_CLASSES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a confusion matrix of more than %d classes is not computed",
+						DPERM_COUNTS_CLASSES_MAX),
+				 errdetail("The model has %d classes.", classes),
+				 errhint("%s", hint)));
 }
 
 /* Raise an error for a model that has no ROC curve, or too many classes. */
@@ -216,15 +182,10 @@ check_model(FunctionCallInfo fcinfo, Measure *measure)
 			dperm_class_choice(measure->model, dperm_arguments_text(fcinfo, "class"));
 
 		if (classes > 0)
-			measure->model = put_first(measure->model, number);
+			put_first(measure->model, number);
 	}
-	else if (classes > DPERM_COUNTS_CLASSES_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a confusion matrix of more than %d classes is not computed",
-						DPERM_COUNTS_CLASSES_MAX),
-				 errdetail("The model has %d classes.", classes),
-				 errhint("dp_roc() measures one class against the others.")));
+	else
+		dperm_entry_check_classes(classes, "dp_roc() measures one class against the others.");
 }
 
 /* Check the arguments and open the source, before any row is read. */
@@ -232,54 +193,34 @@ static void
 open_measure(DpermCall *call, Measure *measure)
 {
 	FunctionCallInfo fcinfo = call->fcinfo;
+	DpermModel *model = measure->model = dperm_model_type_required(fcinfo);
 	DpermOptions options;
-	DpermModel *model;
-	DpermSourceNames names = {.registration = call->registration, .reads = true};
+	DpermSourceNames names = {
+		.relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED),
+		.registration = call->registration,
+		.reads = true,
+		.unit = dperm_arguments_text(fcinfo, "unit")
+	};
 	List	   *tried = NIL;
-	Datum		value;
 
-	value = dperm_arguments_required(fcinfo, "model", InvalidOid, EVALUATION_CALL);
-	(void) dperm_arguments_required(fcinfo, "epsilon", FLOAT8OID, EVALUATION_CALL);
-	model = dperm_model_type_open(value);
-	names.relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED);
-	measure->model = model;
 	check_model(fcinfo, measure);
-	model = measure->model;
 	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
 	dperm_option_table_arguments(&options, fcinfo);
-	dperm_options_follow(&options, &model->encoder);
-	name_label(fcinfo, model, &names, &options);
+	dperm_options_follow(&options, model);
+	names.label = name_label(fcinfo, model, &options.labels);
 	dperm_options_settle(&options);
-	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
-	measure->model = model;
+	name_columns(fcinfo, model);
+	names.blocks = model->encoder.blocks;
+	names.block_count = model->encoder.block_count;
 	measure->budget = sums_errors(measure) ?
 		dperm_selection_budget(options.epsilon) :	/* either relation: errors.h */
 		dperm_selection_budget_for(options.epsilon, options.neighbours);
-	names.blocks = model->encoder.blocks;
-	names.block_count = model->encoder.block_count;
-	names.unit = dperm_arguments_text(fcinfo, "unit");
 	dperm_queries_open(&measure->source, &names, &options, &tried);
 	dperm_source_notes_training(&measure->source, &model->source);
 	measure->parts =
 		dperm_person_parts(measure->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	dperm_call_charge_fill(call, &measure->source, &options, DPERM_CALL_EVALUATION, model);
 	call->opened = measure;
-}
-
-/* Add the noise. */
-static void
-add_noise(const Measure *measure, int64 *counts, int count)
-{
-	DpermEntropy entropy;
-
-	dperm_entropy_init(&entropy, dperm_host_random, NULL);
-	if (sums_errors(measure))
-		dperm_errors_add_noise(&entropy, measure->budget, counts);
-	else
-		dperm_counts_add_noise(&entropy, measure->budget, measure->parts, counts, count);
-	if (!dperm_entropy_ok(&entropy))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
-	dperm_entropy_wipe(&entropy);
 }
 
 /* The number of cells. */
@@ -313,81 +254,78 @@ count_by_pass(const Measure *measure)
 	return dperm_moments_flat_counts(result, measure->counts, cells_of(measure));
 }
 
-/* Read and count the rows. Returns the number of units. */
-static int64
-count_rows(const Measure *measure)
-{
-	int64		units = 0;
-
-	if (!dperm_source_only_once(&measure->source))
-		return count_by_pass(measure);
-	dperm_count_decisions(&measure->source, measure->model, measure->bins,
-						  measure->counts, cells_of(measure),
-						  measure->choose_bins ? &units : NULL);
-	return units;
-}
-
 /* Count, and add the noise. */
 static void
 count_with_noise(Measure *measure)
 {
-	int64		units;
+	DpermEntropy entropy;
+	int64		units = 0;
 
 	measure->counts = palloc(sizeof(int64) * cells_of(measure));
 	SPI_connect();
-	units = count_rows(measure);
+	if (dperm_source_only_once(&measure->source))
+		dperm_count_decisions(&measure->source, measure->model, measure->bins, measure->counts,
+							  cells_of(measure), measure->choose_bins ? &units : NULL);
+	else
+		units = count_by_pass(measure);
 	SPI_finish();
 	if (measure->choose_bins)
 	{
 		measure->bins = dperm_curve_bins(measure->budget, units);
 		dperm_curve_merge(measure->counts, measure->bins);
 	}
-	add_noise(measure, measure->counts, cells_of(measure));
+	dperm_entropy_init(&entropy, dperm_host_random, NULL);
+	if (sums_errors(measure))
+		dperm_errors_add_noise(&entropy, measure->budget, measure->counts);
+	else
+		dperm_counts_add_noise(&entropy, measure->budget, measure->parts, measure->counts,
+							   cells_of(measure));
+	if (!dperm_entropy_ok(&entropy))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_entropy_wipe(&entropy);
 }
 
-/* Where the rows of a result go. */
-typedef struct Report
+/* The name of one of several classes; NULL for 0. */
+static NullableDatum
+class_name(const Measure *measure, int class)
 {
-	Tuplestorestate *store;
-	TupleDesc	desc;
-	const Measure *measure;
-} Report;
+	return dperm_host_text(
+		class > 0 ? dperm_class_choice_name(measure->model, class) : NULL);
+}
 
 /*
  * One row of the result of dp_evaluate; about one of several classes, and one
  * that is predicted, or 0.
  */
 static void
-put_estimate(const Report *report, const char *name, DpermEstimate estimate, int class,
+put_estimate(const Measure *measure, const char *name, DpermEstimate estimate, int class,
 			 int predicted)
 {
-	const DpermModel *model = report->measure->model;
-	Datum		values[7] = {CStringGetTextDatum(name), Float8GetDatum(estimate.value),
-		Float8GetDatum(estimate.low), Float8GetDatum(estimate.high),
-		BoolGetDatum(report->measure->budget > 0)};
-	bool		nulls[7] = {[1] = isnan(estimate.value), [5] = class == 0, [6] = predicted == 0};
-
-	if (class > 0)
-		values[5] = CStringGetTextDatum(dperm_class_choice_name(model, class));
-	if (predicted > 0)
-		values[6] = CStringGetTextDatum(dperm_class_choice_name(model, predicted));
-	tuplestore_putvalues(report->store, report->desc, values, nulls);
+	dperm_host_put_row(measure->store, measure->desc, (NullableDatum[]) {
+		dperm_host_text(name),
+		dperm_host_number(estimate.value),
+		{Float8GetDatum(estimate.low)},
+		{Float8GetDatum(estimate.high)},
+		{BoolGetDatum(measure->budget > 0)},
+		class_name(measure, class),
+		class_name(measure, predicted)
+	});
 }
 
 /* A count. */
-static DpermEstimate
-count_at(const Measure *measure, int cell)
+static void
+put_count(const Measure *measure, const char *name, int cell, int class, int predicted)
 {
-	return dperm_counts_estimate(measure->counts[cell], measure->budget, measure->parts);
+	put_estimate(measure, name,
+				 dperm_counts_estimate(measure->counts[cell], measure->budget, measure->parts),
+				 class, predicted);
 }
 
 /* A metric of all classes or, unless class is 0, of one of several. */
 static void
-put_metric(const Report *report, DpermMetric metric, int class)
+put_metric(const Measure *measure, DpermMetric metric, int class)
 {
-	const Measure *measure = report->measure;
-
-	put_estimate(report, dperm_counts_metric_name(metric),
+	put_estimate(measure, dperm_counts_metric_name(metric),
 				 dperm_counts_metric(metric, Max(class_count(measure), 2), Max(class, 1),
 									 measure->counts, measure->parts,
 									 dperm_counts_variance(measure->budget, measure->parts)),
@@ -396,84 +334,70 @@ put_metric(const Report *report, DpermMetric metric, int class)
 
 /* The rows of a model of two classes. */
 static void
-put_two(const Report *report)
+put_two(const Measure *measure)
 {
-	put_estimate(report, "true positives", count_at(report->measure, DPERM_TRUE_POSITIVE), 0, 0);
-	put_estimate(report, "false positives", count_at(report->measure, DPERM_FALSE_POSITIVE), 0,
-				 0);
-	put_estimate(report, "false negatives", count_at(report->measure, DPERM_FALSE_NEGATIVE), 0,
-				 0);
-	put_estimate(report, "true negatives", count_at(report->measure, DPERM_TRUE_NEGATIVE), 0, 0);
+	put_count(measure, "true positives", DPERM_TRUE_POSITIVE, 0, 0);
+	put_count(measure, "false positives", DPERM_FALSE_POSITIVE, 0, 0);
+	put_count(measure, "false negatives", DPERM_FALSE_NEGATIVE, 0, 0);
+	put_count(measure, "true negatives", DPERM_TRUE_NEGATIVE, 0, 0);
 	for (int i = 0; i < DPERM_METRICS; i++)
-		put_metric(report, (DpermMetric) i, 0);
+		put_metric(measure, (DpermMetric) i, 0);
 }
 
 /* The rows of a model of several classes. */
 static void
-put_several(const Report *report)
+put_several(const Measure *measure)
 {
-	int			classes = class_count(report->measure);
+	int			classes = class_count(measure);
 
 	for (int i = 0; i < classes * classes; i++)
-		put_estimate(report, "count", count_at(report->measure, i), i / classes + 1,
-					 i % classes + 1);
-	put_metric(report, DPERM_METRIC_ACCURACY, 0);
-	put_metric(report, DPERM_METRIC_ERROR, 0);
-	put_metric(report, DPERM_METRIC_MACRO_F1, 0);
+		put_count(measure, "count", i, i / classes + 1, i % classes + 1);
+	put_metric(measure, DPERM_METRIC_ACCURACY, 0);
+	put_metric(measure, DPERM_METRIC_ERROR, 0);
+	put_metric(measure, DPERM_METRIC_MACRO_F1, 0);
 	for (int class = 1; class <= classes; class++)
 		for (int i = DPERM_METRIC_PRECISION; i <= DPERM_METRIC_F1; i++)
-			put_metric(report, (DpermMetric) i, class);
+			put_metric(measure, (DpermMetric) i, class);
 }
 
 /* The rows of a model whose label is a number. */
 static void
-put_errors(const Report *report)
+put_errors(const Measure *measure)
 {
-	const Measure *measure = report->measure;
-
 	for (int i = 0; i < DPERM_ERROR_METRICS; i++)
-		put_estimate(report, dperm_errors_metric_name((DpermErrorMetric) i),
+		put_estimate(measure, dperm_errors_metric_name((DpermErrorMetric) i),
 					 dperm_errors_metric((DpermErrorMetric) i, measure->counts,
 										 measure->budget, dperm_model_unit(measure->model)),
 					 0, 0);
 }
 
 /* Open an evaluation. */
-static void
-open_evaluation(DpermCall *call)
+void
+dperm_entry_open_evaluation(DpermCall *call)
 {
 	open_measure(call, palloc0(sizeof(Measure)));
 }
 
 /* Evaluate. */
-static Datum
-run_evaluation(DpermCall *call)
+Datum
+dperm_entry_run_evaluation(DpermCall *call)
 {
-	Measure *measure = call->opened;
-	Report		report = {.measure = measure};
+	Measure	   *measure = call->opened;
 
 	count_with_noise(measure);
-	report.store = dperm_host_result_set(call->fcinfo, &report.desc);
+	measure->store = dperm_host_result_set(call->fcinfo, &measure->desc);
 	if (sums_errors(measure))
-		put_errors(&report);
+		put_errors(measure);
 	else if (class_count(measure) > 0)
-		put_several(&report);
+		put_several(measure);
 	else
-		put_two(&report);
+		put_two(measure);
 	return (Datum) 0;
-}
-
-/* A share of a sum; NULL if the sum is zero. */
-static Datum
-share(double part, double whole, bool *isnull)
-{
-	*isnull = !(whole > 0);
-	return Float8GetDatum(*isnull ? 0 : part / whole);
 }
 
 /* The points of the curve, from the strictest threshold down. */
 static void
-put_curve(Tuplestorestate *store, TupleDesc desc, const Measure *measure)
+put_curve(const Measure *measure)
 {
 	int			bins = measure->bins;
 	double	   *settled = palloc(sizeof(double) * 2 * bins);
@@ -492,29 +416,27 @@ put_curve(Tuplestorestate *store, TupleDesc desc, const Measure *measure)
 							dperm_counts_variance(measure->budget, measure->parts));
 	for (int i = bins; i >= 0; i--)
 	{
-		Datum		values[7];
-		bool		nulls[7] = {[3] = isnan(area.value)};
-
 		if (i < bins)
 			for (int c = 0; c < 2; c++)
 				above[c] += settled[c * bins + i];
-		values[0] = Float8GetDatum(i == bins ? INFINITY : i == 0 ? -INFINITY :
-								   tan(M_PI * ((double) i / bins - 0.5)));
-		values[1] = share(above[0], totals[0], &nulls[1]);
-		values[2] = share(above[1], totals[1], &nulls[2]);
-		values[3] = Float8GetDatum(nulls[3] ? 0 : area.value);
-		values[4] = Float8GetDatum(area.low);
-		values[5] = Float8GetDatum(area.high);
-		values[6] = BoolGetDatum(measure->budget > 0);
-		tuplestore_putvalues(store, desc, values, nulls);
+		dperm_host_put_row(measure->store, measure->desc, (NullableDatum[]) {
+			{Float8GetDatum(i == bins ? INFINITY : i == 0 ? -INFINITY :
+							tan(M_PI * ((double) i / bins - 0.5)))},
+			dperm_host_number(totals[0] > 0 ? above[0] / totals[0] : NAN),
+			dperm_host_number(totals[1] > 0 ? above[1] / totals[1] : NAN),
+			dperm_host_number(area.value),
+			{Float8GetDatum(area.low)},
+			{Float8GetDatum(area.high)},
+			{BoolGetDatum(measure->budget > 0)}
+		});
 	}
 }
 
 /* Open a curve. */
-static void
-open_curve(DpermCall *call)
+void
+dperm_entry_open_curve(DpermCall *call)
 {
-	Measure *measure = palloc0(sizeof(*measure));
+	Measure	   *measure = palloc0(sizeof(*measure));
 	Datum		value;
 
 	measure->choose_bins = !dperm_arguments_get(call->fcinfo, "bins", INT4OID, &value);
@@ -528,39 +450,13 @@ open_curve(DpermCall *call)
 }
 
 /* Make the curve. */
-static Datum
-run_curve(DpermCall *call)
+Datum
+dperm_entry_run_curve(DpermCall *call)
 {
-	TupleDesc	desc;
-	Tuplestorestate *store;
+	Measure	   *measure = call->opened;
 
-	count_with_noise(call->opened);
-	store = dperm_host_result_set(call->fcinfo, &desc);
-	put_curve(store, desc, call->opened);
+	count_with_noise(measure);
+	measure->store = dperm_host_result_set(call->fcinfo, &measure->desc);
+	put_curve(measure);
 	return (Datum) 0;
-}
-
-const DpermFunction dperm_evaluate_functions[] = {
-	{"dp_evaluate", 0, open_evaluation, run_evaluation},
-	{"dp_roc", 0, open_curve, run_curve}
-};
-
-/*
- * dp_evaluate(model, relation, epsilon, label, positive, features, neighbours,
- * unit, purpose)
- */
-Datum
-dp_evaluate(PG_FUNCTION_ARGS)
-{
-	return dperm_call(fcinfo, &dperm_evaluate_functions[0]);
-}
-
-/*
- * dp_roc(model, relation, epsilon, label, positive, features, bins, neighbours,
- * unit, purpose, class)
- */
-Datum
-dp_roc(PG_FUNCTION_ARGS)
-{
-	return dperm_call(fcinfo, &dperm_evaluate_functions[1]);
 }

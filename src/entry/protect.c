@@ -1,43 +1,266 @@
 /*
- * protect.c: dp_protect and dp_unprotect: what they need in C. The rest is in SQL
- * (sql/parts/82_internal_protection.sql). And dp_domains, the domains of the
- * columns of a relation, protected or not.
+ * protect.c: how budgets and protected relations are administered. The work is
+ * done in SQL (sql/parts/82_internal_protection.sql, 83_internal_administration.sql);
+ * here is what that needs in C. And dp_budget_charge; and dp_domains, the domains of
+ * the columns of a relation, protected or not.
+ *
+ * A function with the rights of its owner cannot know who calls it. So whoever
+ * calls dp_grant calls dperm_administer(), which passes the current user on to
+ * dperm.dp_grant.
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "access/xact.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "parser/parse_func.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/guc.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
-#include "utils/tuplestore.h"
 
 #include "base/arguments.h"
 #include "base/compat.h"
 #include "base/host.h"
 #include "base/message.h"
+#include "budget/budget.h"
 #include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "column/domains.h"
-#include "entry/administer.h"
+#include "core/base/limits.h"
+#include "core/privacy/filter.h"
+#include "entry/entry.h"
 #include "protect/protection.h"
+#include "protect/worker.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
+#include "train/call_charge.h"
 
+PG_FUNCTION_INFO_V1(dperm_administer);
+PG_FUNCTION_INFO_V1(dp_budget_charge);
+PG_FUNCTION_INFO_V1(dperm_budget_limit);
+PG_FUNCTION_INFO_V1(dperm_budget_order);
+PG_FUNCTION_INFO_V1(dperm_budget_left);
+PG_FUNCTION_INFO_V1(dperm_row_sources);
 PG_FUNCTION_INFO_V1(dp_protect);
 PG_FUNCTION_INFO_V1(dp_unprotect);
 PG_FUNCTION_INFO_V1(dp_domains);
 
 /* Bytes of a list of columns in a message. */
 #define COLUMNS_SHOWN 1000
+
+/* -------------------------------------------------------------- budgets */
+
+/* Turn off a setting, if there is one of this name, until the nest level ends. */
+static void
+set_off(const char *name)
+{
+	if (GetConfigOption(name, true, false))
+		(void) set_config_option(name, "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
+								 0, false);
+}
+
+/*
+ * Call a function of schema dperm by its name, as the owner of the extension. Its
+ * first argument is added here: the current user, who may be nobody else's
+ * deputy. The others are given with their types; a missing one is NULL. An error
+ * has no context, since whoever calls knows nothing of the function.
+ */
+static NullableDatum
+call_as_owner(const char *function, int count, const Oid *types, const NullableDatum *arguments)
+{
+	LOCAL_FCINFO(inner, FUNC_MAX_ARGS);
+	MemoryContext context = CurrentMemoryContext;
+	Oid			owner = dperm_relation_owner(dperm_own_rows_table("budgets"));
+	Oid			inner_types[FUNC_MAX_ARGS] = {OIDOID};
+	FmgrInfo	found;
+	Oid			user;
+	int			security;
+	Datum		result = 0;
+	int			settings;
+
+	dperm_location_check_coordinator();
+	if (IsolationUsesXactSnapshot())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("budgets and protected relations cannot be changed in isolation level %s",
+						XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
+				 errdetail("Its snapshot does not see what others have changed since."),
+				 errhint("Use READ COMMITTED.")));
+	memcpy(inner_types + 1, types, sizeof(Oid) * count);
+	fmgr_info(LookupFuncName(list_make2(makeString("dperm"), makeString(pstrdup(function))),
+							 count + 1, inner_types, false), &found);
+	GetUserIdAndSecContext(&user, &security);
+	dperm_budget_check_role(user);
+	InitFunctionCallInfoData(*inner, &found, count + 1, InvalidOid, NULL, NULL);
+	inner->args[0] = (NullableDatum) {ObjectIdGetDatum(user), false};
+	memcpy(inner->args + 1, arguments, sizeof(NullableDatum) * count);
+	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE);
+	settings = NewGUCNestLevel();
+	set_off("quote_all_identifiers");
+	set_off("citus.override_table_visibility"); /* which hides shards in pg_class */
+	PG_TRY();
+	{
+		result = FunctionCallInvoke(inner);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		error->context = NULL;	/* but for that of who calls us */
+		ThrowErrorData(error);
+	}
+	PG_END_TRY();
+	AtEOXact_GUC(true, settings);
+	SetUserIdAndSecContext(user, security);
+	return (NullableDatum) {result, inner->isnull};
+}
+
+/* dp_budget_create and its like: dperm.<name>(caller, arguments...) */
+Datum
+dperm_administer(PG_FUNCTION_ARGS)
+{
+	Oid		   *types;
+	int			count;
+	NullableDatum result;
+
+	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
+	result = call_as_owner(get_func_name(fcinfo->flinfo->fn_oid), count, types, fcinfo->args);
+	fcinfo->isnull = result.isnull;
+	return result.value;
+}
+
+/* dperm_budget_limit(value, is_delta): a limit as an amount */
+Datum
+dperm_budget_limit(PG_FUNCTION_ARGS)
+{
+	double		value = PG_GETARG_FLOAT8(0);
+	bool		is_delta = PG_GETARG_BOOL(1);
+
+	if (is_delta ? !(value == 0 || (value >= DPERM_DELTA_MIN && value < 1)) :
+		!(value >= DPERM_EPSILON_MIN && value <= DPERM_EPSILON_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 is_delta ?
+				 errmsg("delta of a budget must be 0, or at least %g and less than 1",
+						DPERM_DELTA_MIN) :
+				 errmsg("epsilon of a budget must be between %g and %d", DPERM_EPSILON_MIN,
+						DPERM_EPSILON_MAX),
+				 is_delta ?
+				 errhint("delta should be much smaller than 1 divided by the number of rows or "
+						 "persons.") :
+				 errhint("epsilon is what all releases may cost together; values up to about 10 "
+						 "give some protection.")));
+	PG_RETURN_DATUM(dperm_own_rows_numeric(
+		dperm_amount_down(value, is_delta ? DPERM_DELTA_DIGITS : DPERM_EPSILON_DIGITS)));
+}
+
+/* A numeric argument as an amount; false if it is not one. */
+static bool
+amount_argument(FunctionCallInfo fcinfo, int i, DpermAmount *amount)
+{
+	return dperm_amount_read(DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(i))),
+							 amount);
+}
+
+/* dperm_budget_order(epsilon, delta) */
+Datum
+dperm_budget_order(PG_FUNCTION_ARGS)
+{
+	DpermAmount epsilon,
+				delta;
+
+	if (!amount_argument(fcinfo, 0, &epsilon) || !amount_argument(fcinfo, 1, &delta))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(dperm_filter_order(dperm_amount_double(epsilon), dperm_amount_double(delta)));
+}
+
+/*
+ * dperm_budget_left(epsilon, delta, renyi_order, spent_epsilon, spent_delta,
+ * spent_divergence, spent_direct, spent_tail, is_delta)
+ */
+Datum
+dperm_budget_left(PG_FUNCTION_ARGS)
+{
+	DpermFilter filter = {.order = PG_GETARG_FLOAT8(2)};
+	DpermFilterSums spent;
+	DpermAmount *const amounts[] = {&filter.epsilon, &filter.delta, NULL, &spent.epsilon,
+		&spent.delta, &spent.divergence, &spent.direct, &spent.tail};
+
+	for (int i = 0; i < lengthof(amounts); i++)
+		if (amounts[i] ? !amount_argument(fcinfo, i, amounts[i]) : !isfinite(filter.order))
+			PG_RETURN_NULL();
+	PG_RETURN_DATUM(dperm_own_rows_numeric(PG_GETARG_BOOL(8) ?
+		dperm_filter_delta_left(&filter, &spent, DPERM_EPSILON_MIN) :
+		dperm_filter_left(&filter, &spent)));
+}
+
+/* dperm_row_sources(relation): the relations that share rows with it */
+Datum
+dperm_row_sources(PG_FUNCTION_ARGS)
+{
+	List	   *relations = dperm_relation_sources(PG_GETARG_OID(0));
+	Datum	   *values = palloc(sizeof(Datum) * list_length(relations));
+
+	for (int i = 0; i < list_length(relations); i++)
+		values[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
+	PG_RETURN_ARRAYTYPE_P(construct_array(values, list_length(relations), OIDOID, sizeof(Oid),
+										  true, TYPALIGN_INT));
+}
+
+/* Open a charge: there is nothing to run. */
+void
+dperm_entry_open_charge(DpermCall *call)
+{
+	FunctionCallInfo fcinfo = call->fcinfo;
+	Datum		value;
+
+	call->charge = (DpermCharge) {
+		.budget = dperm_budget_get(
+			dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED)),
+		.role = GetUserId(),
+		.function = call->function->name,
+		.asked = {.purpose = dperm_call_charge_purpose(fcinfo)},
+		.spend = {.bound = true}
+	};
+	call->charge.spend.epsilon = DatumGetFloat8(
+		dperm_arguments_required(fcinfo, "epsilon", FLOAT8OID,
+								 "It is the epsilon of a release that was made elsewhere."));
+	if (dperm_arguments_get(fcinfo, "delta", FLOAT8OID, &value))
+		call->charge.spend.delta = DatumGetFloat8(value);
+}
+
+/*
+ * dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm
+ * does not make
+ */
+Datum
+dp_budget_charge(PG_FUNCTION_ARGS)
+{
+	DpermCall	call = {.function = dperm_worker_function("dp_budget_charge"), .fcinfo = fcinfo};
+
+	dperm_entry_open_charge(&call);
+	if (!dperm_budget_permits(call.charge.budget, InvalidOid, GetUserId()))
+		dperm_budget_raise_denied(call.charge.budget);
+	(void) dperm_call_hand_over(fcinfo, call.function, InvalidOid);
+	PG_RETURN_VOID();
+}
+
+/* ------------------------------------------------------------ relations */
 
 /*
  * The relation argument, which must belong to the caller. It stays, and one at a
@@ -104,20 +327,6 @@ check_table(Oid table)
 		dperm_location_connect(dperm_relation_owner(table));
 }
 
-/* Raise an error for a column whose type cannot identify persons. */
-static void
-check_unit(Oid table, AttrNumber unit)
-{
-	Oid			type = get_atttype(table, unit);
-
-	if (!dperm_persons_takes(type))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("unit cannot be of type %s", format_type_be(type)),
-				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, "
-						 "date or timestamp.")));
-}
-
 /*
  * Check domains, and write them as they are registered: knots with their range,
  * which might otherwise get lost, and times as they are now, whatever the
@@ -159,11 +368,14 @@ tell_columns(Oid relation)
 	DpermRegistration *registration = dperm_registry_find(relation);
 	DpermColumn *columns;
 	StringInfoData names;
+	Oid			type,
+				collation;
 	int			count;
 
 	dperm_protection_resolve(registration);
 	if (registration->persons)
-		check_unit(dperm_protection_table(registration), registration->unit);
+		dperm_persons_column(dperm_protection_table(registration), registration->unit, &type,
+							 &collation);
 	columns = dperm_registered_columns_read(registration, NULL, NULL, &count);
 	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
@@ -191,8 +403,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	Oid			relation = own_relation(fcinfo, "Call dp_protect('table', budget => 'name').");
 	DpermRegistration before = former_registration(relation);
 	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
-	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW,
-				isnull;
+	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW;
 
 	memcpy(arguments, fcinfo->args, sizeof(NullableDatum) * PG_NARGS());
 	arguments[0].value = ObjectIdGetDatum(relation);
@@ -210,7 +421,7 @@ dp_protect(PG_FUNCTION_ARGS)
 		check_table(relation);
 	if (domains && (!is_view || before.table))
 		arguments[4].value = settle_domains(&before, domains);
-	(void) dperm_administer_call("dperm_protect", lengthof(types), types, arguments, &isnull);
+	(void) call_as_owner("dperm_protect", lengthof(types), types, arguments);
 	tell_columns(relation);
 	if (!is_view)
 		dperm_location_warn(relation);
@@ -225,9 +436,8 @@ dp_unprotect(PG_FUNCTION_ARGS)
 	NullableDatum relation = {
 		ObjectIdGetDatum(own_relation(fcinfo, "Call dp_unprotect('table').")), false
 	};
-	bool		isnull;
 
-	(void) dperm_administer_call("dperm_unprotect", lengthof(types), types, &relation, &isnull);
+	(void) call_as_owner("dperm_unprotect", lengthof(types), types, &relation);
 	PG_RETURN_VOID();
 }
 
@@ -259,19 +469,21 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 		column->from != DPERM_DOMAIN_MISFIT ? column->lack :
 		psprintf("%s: %s", column->origin, column->lack);
 	StringInfoData json;
-	Datum		values[5] = {DirectFunctionCall1(namein, CStringGetDatum(column->name)),
-	ObjectIdGetDatum(column->type)};
-	bool		nulls[5] = {false, false, !known, origin == NULL, known};
+	Datum		domain;
 
 	initStringInfo(&json);
 	if (known)
 		dperm_domain_json_print(&json, column);
 	else
 		dperm_domain_json_template(&json, column);
-	values[2] = values[4] = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-	if (origin)
-		values[3] = CStringGetTextDatum(origin);
-	tuplestore_putvalues(store, desc, values, nulls);
+	domain = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+	dperm_host_put_row(store, desc, (NullableDatum[]) {
+		{DirectFunctionCall1(namein, CStringGetDatum(column->name))},
+		{ObjectIdGetDatum(column->type)},
+		{domain, !known},
+		dperm_host_text(origin),
+		{domain, known}
+	});
 }
 
 /*

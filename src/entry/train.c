@@ -1,26 +1,39 @@
 /*
- * train.c: dp_logreg_train, dp_svm_train and dp_linreg_train.
+ * train.c: dp_logreg_train, dp_svm_train and dp_linreg_train; and dp_logreg_tune,
+ * dp_svm_tune and dp_linreg_tune: training with parameters that are chosen
+ * privately.
+ *
+ * Tuning is algorithm 4 of the paper: the rows are divided into one portion per
+ * candidate and one more. Each candidate is trained on its own portion with all
+ * of epsilon, and one is chosen by the mistakes on the last portion, also with
+ * all of epsilon. Each row is in one portion, so the total cost is epsilon.
  */
 #include "postgres.h"
 
 #include "executor/spi.h"
-#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
 #include "base/arguments.h"
+#include "base/host.h"
 #include "base/message.h"
 #include "base/options.h"
 #include "column/model_type.h"
-#include "entry/functions.h"
-#include "entry/train.h"
+#include "core/base/json.h"
+#include "core/model/tuning.h"
+#include "core/privacy/errors.h"
+#include "core/privacy/person.h"
+#include "core/privacy/selection.h"
+#include "entry/entry.h"
 #include "query/queries.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
+#include "train/count_errors.h"
+#include "train/noise_notice.h"
 #include "train/tasks.h"
 
-PG_FUNCTION_INFO_V1(dp_logreg_train);
-PG_FUNCTION_INFO_V1(dp_svm_train);
-PG_FUNCTION_INFO_V1(dp_linreg_train);
+/* ------------------------------------------------------------ training */
 
 /* A training that is open. */
 typedef struct Training
@@ -28,6 +41,53 @@ typedef struct Training
 	DpermOptions options;
 	DpermSource source;
 } Training;
+
+/* The arguments of a training or a tuning; the options are not settled yet. */
+static DpermSourceNames
+read_arguments(FunctionCallInfo fcinfo, DpermLearner learner,
+			   const DpermRegistration *registration, bool reads, DpermOptions *options)
+{
+	DpermSourceNames names = {
+		.relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED),
+		.registration = registration,
+		.reads = reads,
+		.label = dperm_arguments_required_text(fcinfo, "label", DPERM_RELATION_REQUIRED),
+		.domains = dperm_arguments_jsonb(fcinfo, "domains"),
+		.unit = dperm_arguments_text(fcinfo, "unit")
+	};
+
+	names.features = dperm_arguments_names(fcinfo, "features", &names.feature_count);
+	dperm_options_init(options, learner);
+	dperm_option_table_arguments(options, fcinfo);
+	dperm_prior_argument_read(fcinfo, options);
+	return names;
+}
+
+/* Settle options, and open the source of a training with them. */
+static void
+open_source(DpermSource *source, const DpermSourceNames *names, DpermOptions *options,
+			List **tried)
+{
+	dperm_options_settle(options);
+	dperm_queries_open(source, names, options, tried);
+	dperm_options_set_unit(options, source->unit != NULL);
+	dperm_options_set_labels(options, &source->spec.labels);
+	dperm_call_charge_settle(options, source);
+	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
+						dperm_options_noise(options, &source->spec.encoder, false));
+}
+
+/* Read the arguments of a training, and open its source. */
+void
+dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
+				 const DpermRegistration *registration, bool reads, DpermOptions *options,
+				 DpermSource *source)
+{
+	DpermSourceNames names = read_arguments(fcinfo, learner, registration, reads, options);
+	List	   *tried = NIL;
+
+	open_source(source, &names, options, &tried);
+}
 
 /* Tell that a call has been charged for nothing; the number of units is public. */
 static void
@@ -45,12 +105,12 @@ tell_empty(const DpermRegistration *registration)
 }
 
 /*
- * The result of a training function: the model, with its relation and its
- * charge; NULL if there are no rows.
+ * The result of a training function, in the memory context of its caller: the
+ * model, with its relation and its charge; NULL if there are no rows. Ends the SPI
+ * connection.
  */
-Datum
-dperm_train_result(DpermCall *call, MemoryContext caller, const DpermSource *source,
-				   DpermModel *model)
+static Datum
+result_of(DpermCall *call, MemoryContext caller, const DpermSource *source, DpermModel *model)
 {
 	Datum		result = 0;
 
@@ -75,38 +135,9 @@ dperm_train_result(DpermCall *call, MemoryContext caller, const DpermSource *sou
 	return result;
 }
 
-/* Read the arguments of a training, and open its source. */
-void
-dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
-				 const DpermRegistration *registration, bool reads, DpermOptions *options,
-				 DpermSource *source)
-{
-	DpermSourceNames names = {
-		.relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED),
-		.registration = registration,
-		.reads = reads,
-		.label = dperm_arguments_required_text(fcinfo, "label", DPERM_RELATION_REQUIRED)
-	};
-	List	   *tried = NIL;
-
-	names.features = dperm_arguments_names(fcinfo, "features", &names.feature_count);
-	names.domains = dperm_arguments_jsonb(fcinfo, "domains");
-	names.unit = dperm_arguments_text(fcinfo, "unit");
-	dperm_options_init(options, learner);
-	dperm_option_table_arguments(options, fcinfo);
-	dperm_prior_argument_read(fcinfo, options);
-	dperm_options_settle(options);
-	dperm_queries_open(source, &names, options, &tried);
-	dperm_options_set_unit(options, source->unit != NULL);
-	dperm_options_set_labels(options, &source->spec.labels);
-	dperm_call_charge_settle(options, source);
-	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
-						dperm_options_noise(options, &source->spec.encoder, false));
-}
-
 /* Open a training. */
-static void
-open_training(DpermCall *call)
+void
+dperm_entry_open_training(DpermCall *call)
 {
 	Training   *training = palloc0(sizeof(*training));
 
@@ -117,40 +148,439 @@ open_training(DpermCall *call)
 }
 
 /* Train. */
-static Datum
-run_training(DpermCall *call)
+Datum
+dperm_entry_run_training(DpermCall *call)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	const Training *training = call->opened;
 
 	SPI_connect();
-	return dperm_train_result(call, caller, &training->source,
-							  dperm_tasks_train(&training->options, &training->source));
+	return result_of(call, caller, &training->source,
+					 dperm_tasks_train(&training->options, &training->source));
 }
 
-const DpermFunction dperm_train_functions[] = {
-	{"dp_logreg_train", DPERM_LEARNER_LOGREG, open_training, run_training},
-	{"dp_svm_train", DPERM_LEARNER_SVM, open_training, run_training},
-	{"dp_linreg_train", DPERM_LEARNER_LINREG, open_training, run_training}
-};
+/* -------------------------------------------------------------- tuning */
 
-/* dp_logreg_train(relation, label, features, epsilon, ...): see sql/parts */
-Datum
-dp_logreg_train(PG_FUNCTION_ARGS)
+/* A tuning in progress. */
+typedef struct Tuning
 {
-	return dperm_call(fcinfo, &dperm_train_functions[0]);
+	DpermSelection selection;
+	Jsonb	   *grid;			/* the candidates, an array */
+	int			count;			/* of candidates */
+	DpermOptions *candidates;
+	DpermSource *sources;		/* of each candidate */
+	/*
+	 * loaded rows: the portion of each candidate; then the last one, each set
+	 * for one or more candidates
+	 */
+	DpermRows  *sets;
+	int			set_count;
+	/*
+	 * the set that the mistakes of each candidate are counted on, if rows may be
+	 * read only once
+	 */
+	DpermRows **tested_on;
+} Tuning;
+
+/* The default grid: these multiples of the default lambda. */
+static const char default_grid[] =
+	"[{\"scale\": 0.01}, {\"scale\": 0.1}, {\"scale\": 1}, {\"scale\": 10}, {\"scale\": 100}]";
+
+/* A candidate, an object whose keys are names of options. */
+static Jsonb *
+candidate_of(const Tuning *tuning, int i)
+{
+	return JsonbValueToJsonb(getIthJsonbValueFromContainer(&tuning->grid->root, i));
 }
 
-/* dp_svm_train(relation, label, features, epsilon, ...): see sql/parts */
-Datum
-dp_svm_train(PG_FUNCTION_ARGS)
+static char *
+candidate_text(const Tuning *tuning, int i)
 {
-	return dperm_call(fcinfo, &dperm_train_functions[1]);
+	return JsonbToCString(NULL, &candidate_of(tuning, i)->root, -1);
 }
 
-/* dp_linreg_train(relation, label, features, epsilon, ...): see sql/parts */
-Datum
-dp_linreg_train(PG_FUNCTION_ARGS)
+/* What the units are called. */
+static const char *
+units_name(const Tuning *tuning)
 {
-	return dperm_call(fcinfo, &dperm_train_functions[2]);
+	return tuning->candidates[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows";
+}
+
+/* How a model was chosen, as it becomes part of it (core/model/tuning.h). */
+static DpermText
+describe_choice(const Tuning *tuning, int64 units, int chosen)
+{
+	char	   *text =
+		psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
+				 ", \"portions\": %d, \"chosen\": %s, \"candidates\": %s}",
+				 dperm_selection_name(tuning->selection), units_name(tuning), units,
+				 tuning->count + 1, candidate_text(tuning, chosen),
+				 JsonbToCString(NULL, &tuning->grid->root, -1));
+
+	return (DpermText) {text, (int) strlen(text)};
+}
+
+/* Raise an error for candidates that the model could not say. */
+static void
+check_storable(const Tuning *tuning)
+{
+	DpermText	text = describe_choice(tuning, 1, 0);
+	DpermTuning read;
+
+	if (dperm_tuning_read(&text, &read) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("candidates cannot be stored in a model"),
+				 errhint("A candidate is an object with a few plain values, and numbers of up to "
+						 "%d characters.", DPERM_JSON_NUMBER_MAX)));
+}
+
+/*
+ * Read the candidates from the arguments: the options that all have, with changes
+ * to each.
+ */
+static void
+read_candidates(Tuning *tuning, FunctionCallInfo fcinfo, const DpermOptions *base)
+{
+	Jsonb	   *given = dperm_arguments_jsonb(fcinfo, "candidates");
+
+	if (base->lambda >= 0 && !given)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify lambda when tuning it"),
+				 errhint("Specify candidates, as in '[{\"lambda\": 0.01}, {\"lambda\": "
+						 "0.001}]'.")));
+	tuning->grid = given ? given :
+		DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(default_grid)));
+	tuning->count = JB_ROOT_COUNT(tuning->grid);
+	if (!JB_ROOT_IS_ARRAY(tuning->grid) || JB_ROOT_IS_SCALAR(tuning->grid) ||
+		tuning->count < 1 || tuning->count > DPERM_CANDIDATES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("candidates must be a JSON array of 1 to %d objects", DPERM_CANDIDATES_MAX),
+				 errhint("For example '[{\"lambda\": 0.01}, {\"lambda\": 0.001}]'. Each is trained "
+						 "on its own portion of the rows, so specify only a few.")));
+	tuning->candidates = palloc0(sizeof(DpermOptions) * tuning->count);
+	for (int i = 0; i < tuning->count; i++)
+	{
+		tuning->candidates[i] = *base;
+		dperm_option_table_jsonb(&tuning->candidates[i],
+								 given ? DPERM_PLACE_CANDIDATE : DPERM_PLACE_GRID,
+								 candidate_of(tuning, i));
+		for (int j = 0; j < i; j++)
+			if (memcmp(&tuning->candidates[i], &tuning->candidates[j], sizeof(*base)) == 0)
+				ereport(ERROR,
+						(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						 errmsg("candidate %s appears twice", candidate_text(tuning, i)),
+						 errhint("Specify each candidate once: each is trained on its own portion "
+								 "of the rows.")));
+	}
+	check_storable(tuning);
+}
+
+/*
+ * Open the relation for every candidate. Between them, planning may have run a
+ * function of the caller that has altered it: then it is an error that the queries
+ * over it, or its classes, are not the same.
+ */
+static void
+open_sources(Tuning *tuning, const DpermSourceNames *names, List **tried)
+{
+	const DpermLabels *labels = &tuning->sources[0].spec.labels;
+	int			queries = 0;
+
+	for (int i = 0; i < tuning->count; i++)
+	{
+		DpermSource *source = &tuning->sources[i];
+
+		open_source(source, names, &tuning->candidates[i], tried);
+		if (i == 0)
+			queries = list_length(*tried);
+		if (list_length(*tried) != queries || source->spec.labels.kind != labels->kind ||
+			source->spec.labels.class_count != labels->class_count)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("relation \"%s\" was changed while it was used",
+							get_rel_name(source->relation)),
+					 errhint("Try again.")));
+		dperm_options_set_labels(&tuning->candidates[i], labels);
+	}
+}
+
+/*
+ * Divide the rows of every candidate, by one new key. If they are read once,
+ * portions are drawn for rows or persons when they arrive; for persons on other
+ * servers that is known later.
+ */
+static void
+divide_sources(Tuning *tuning, List *identity, List **tried)
+{
+	int			portions = tuning->count + 1;
+	Datum		key;
+
+	if (dperm_source_only_once(&tuning->sources[0]))
+	{
+		for (int i = 0; i < tuning->count; i++)
+			tuning->sources[i].portions = portions;
+		return;
+	}
+	key = dperm_queries_key();
+	for (int i = 0; i < tuning->count; i++)
+		dperm_queries_divide(&tuning->sources[i], portions, identity, key, tried);
+}
+
+/* The columns that identify rows, which are for rows that are not protected. */
+static List *
+read_identity(FunctionCallInfo fcinfo, const DpermSourceNames *names)
+{
+	int			count;
+	char	  **columns = dperm_arguments_names(fcinfo, "identity", &count);
+	List	   *identity = NIL;
+
+	if (columns && (names->unit || names->registration))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify identity with a unit, or for a protected relation"),
+				 errhint("Omit identity: rows or persons are divided at random.")));
+	for (int i = 0; i < count; i++)
+		identity = lappend(identity, columns[i]);
+	return identity;
+}
+
+/* Is the label a number? Then mistakes are absolute errors, in parts. */
+static bool
+is_regression(const Tuning *tuning)
+{
+	return tuning->candidates[0].labels.kind == DPERM_LABEL_NUMBER;
+}
+
+/* The number of classes. */
+static int
+class_count(const Tuning *tuning)
+{
+	return Max(tuning->candidates[0].loss.classes, 2);
+}
+
+/* Open a tuning. */
+void
+dperm_entry_open_tuning(DpermCall *call)
+{
+	FunctionCallInfo fcinfo = call->fcinfo;
+	Tuning	   *tuning = palloc0(sizeof(*tuning));
+	char	   *selection = dperm_arguments_text(fcinfo, "selection");
+	DpermOptions base;
+	DpermSourceNames names = read_arguments(fcinfo, (DpermLearner) call->function->variant,
+											call->registration, true, &base);
+	List	   *identity = read_identity(fcinfo, &names);
+	List	   *tried = NIL;
+
+	if (selection && !dperm_selection_parse(selection, &tuning->selection))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown selection \"%s\"", selection),
+				 errhint("Use 'permute_and_flip' or 'exponential'.")));
+	read_candidates(tuning, fcinfo, &base);
+	tuning->sources = palloc0(sizeof(DpermSource) * tuning->count);
+	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->count);
+	open_sources(tuning, &names, &tried);
+
+	/* rows that are read once are counted here, and not by class */
+	if (!dperm_source_only_once(&tuning->sources[0]))
+		dperm_entry_check_classes(class_count(tuning),
+								  "It compares candidates. Train with the default lambda.");
+	divide_sources(tuning, identity, &tried);
+	dperm_call_charge_fill(call, &tuning->sources[0], &tuning->candidates[0], DPERM_CALL_TUNING,
+						   NULL);
+	call->opened = tuning;
+}
+
+/*
+ * Settle the knots of all candidates for training on portions of this size, and
+ * bend the rows that have been loaded. A candidate with Gaussian noise spends
+ * delta whether or not it is chosen, since its mistakes affect the choice. So if
+ * one spends delta, all do, and the released model says so. Numbers of rows are
+ * public.
+ */
+static void
+settle_candidates(Tuning *tuning, const int64 *rows, int64 total)
+{
+	DpermSetup	spends = {.delta = 0};
+
+	for (int i = 0; i < tuning->count; i++)
+	{
+		const DpermOptions *options = &tuning->candidates[i];
+		DpermEncoder *encoder = &tuning->sources[i].spec.encoder;
+		DpermSetup	setup;
+
+		*encoder = dperm_options_bend_for(options, *encoder, total / (tuning->count + 1));
+		setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
+									dperm_options_noise(options, encoder, false), rows[i]);
+		if (setup.delta > 0)
+			spends = setup;
+	}
+	dperm_load_bend(tuning->sets, tuning->set_count);
+	for (int i = 0; i < tuning->count; i++)
+	{
+		tuning->candidates[i].gaussian_only = spends.delta > 0;
+		tuning->candidates[i].delta = spends.delta;
+	}
+	dperm_options_advise(&spends, total);
+}
+
+/*
+ * The set of the last portion for a candidate. Candidates that differ only in
+ * lambda encode rows in the same way, and share it.
+ */
+static DpermRows *
+last_portion(Tuning *tuning, int candidate)
+{
+	DpermOptions own = tuning->candidates[candidate];
+
+	for (int i = 0; i < candidate; i++)
+	{
+		own.lambda = tuning->candidates[i].lambda;
+		own.scale = tuning->candidates[i].scale;
+		if (memcmp(&own, &tuning->candidates[i], sizeof(own)) == 0)
+			return tuning->tested_on[i];
+	}
+	tuning->sets[tuning->set_count] =
+		(DpermRows) {.source = &tuning->sources[candidate], .portion = tuning->count};
+	return &tuning->sets[tuning->set_count++];
+}
+
+/*
+ * Load the portion of each candidate in one pass. If the last portion cannot be
+ * read later, it is loaded, too.
+ */
+static void
+load_candidates(Tuning *tuning, int64 *portions)
+{
+	int			count = tuning->count;
+
+	tuning->sets = palloc0(sizeof(DpermRows) * 2 * count);
+	for (int i = 0; i < count; i++)
+		tuning->sets[i] = (DpermRows) {.source = &tuning->sources[i], .portion = i};
+	tuning->set_count = count;
+	for (int i = 0; tuning->sources[0].once && i < count; i++)
+		tuning->tested_on[i] = last_portion(tuning, i);
+	dperm_load(tuning->sets, tuning->set_count, portions);
+}
+
+/*
+ * The mistakes in the result of a pass that counts, over this many rows: the sum
+ * of errors, or what is off the diagonal of the confusion matrix.
+ */
+static int64
+mistakes_of(const Tuning *tuning, Datum result, int64 rows)
+{
+	int			classes = class_count(tuning);
+	int			count = is_regression(tuning) ? DPERM_SUMS : classes * classes;
+	int64	   *cells = palloc(sizeof(int64) * count);
+	int64		mistakes = 0;
+
+	if (dperm_moments_flat_counts(result, cells, count) != rows)
+		dperm_tasks_rows_changed();
+	if (is_regression(tuning))
+		return cells[DPERM_SUM_ABSOLUTE];
+	for (int i = 0; i < classes; i++)
+		for (int j = 0; j < classes; j++)
+			mistakes += i == j ? 0 : cells[i * classes + j];
+	pfree(cells);
+	return mistakes;
+}
+
+/*
+ * The mistakes of the models of all candidates on the last portion, which has
+ * this many units: counted here if rows are read once, else where they are.
+ */
+static void
+test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mistakes)
+{
+	int			count = tuning->count;
+	Datum	   *requests = palloc(sizeof(Datum) * count);
+	Datum	   *results = palloc(sizeof(Datum) * count);
+	int		   *portions = palloc(sizeof(int) * count);
+
+	if (tuning->sources[0].once && !tuning->tested_on[0]->elsewhere)
+	{
+		for (int i = 0; i < count; i++)
+			mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
+		return;
+	}
+	for (int i = 0; i < count; i++)
+	{
+		requests[i] =
+			dperm_moments_flat_count(&tuning->sources[i].spec, tasks[i].model->weights, 0);
+		portions[i] = count;
+	}
+	dperm_queries_pass(&tuning->sources[0], count, requests, portions, results);
+	for (int i = 0; i < count; i++)
+		mistakes[i] = mistakes_of(tuning, results[i], units);
+}
+
+/* Algorithm 4: the chosen model, or NULL if there are no rows. */
+static DpermModel *
+tune_privately(Tuning *tuning)
+{
+	const DpermOptions *candidate = &tuning->candidates[0];	/* in this they are all alike */
+	int			portions = tuning->count + 1;
+	DpermTask  *tasks = palloc0(sizeof(DpermTask) * tuning->count);
+	int64	   *rows = palloc(sizeof(int64) * portions);
+	int64	   *mistakes = palloc(sizeof(int64) * tuning->count);
+	int		   *order = palloc(sizeof(int) * tuning->count);
+	int64		total = 0;
+	DpermEntropy entropy;
+	int			chosen;
+
+	load_candidates(tuning, rows);
+	for (int i = 0; i < portions; i++)
+		total += rows[i];
+	if (total == 0)
+	{
+		dperm_load_close(tuning->sets, tuning->set_count);
+		return NULL;
+	}
+	for (int i = 0; i < portions; i++)
+		if (rows[i] == 0)
+		{
+			/* numbers of units are public, and no portion depends on their contents */
+			dperm_message_public();
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a portion of the %s is empty", units_name(tuning)),
+					 errhint("There are too few %s for this many candidates.",
+							 units_name(tuning))));
+		}
+	settle_candidates(tuning, rows, total);
+	dperm_noise_notice(tuning->candidates, tuning->sources, tuning->count, portions,
+					   total);
+	for (int i = 0; i < tuning->count; i++)
+		tasks[i] =
+			(DpermTask) {.options = &tuning->candidates[i], .rows = &tuning->sets[i]};
+	dperm_tasks_run(tasks, tuning->count);
+	test_candidates(tuning, tasks, rows[tuning->count], mistakes);
+	dperm_load_close(tuning->sets, tuning->set_count);
+
+	dperm_entropy_init(&entropy, dperm_host_random, NULL);
+	chosen = dperm_selection_choose(&entropy, tuning->selection,
+						  dperm_selection_budget_for(candidate->epsilon, candidate->neighbours),
+						  is_regression(tuning) ? DPERM_ERRORS_PARTS :
+						  dperm_person_parts(candidate->unit), mistakes,
+						  tuning->count, order);
+	if (!dperm_entropy_ok(&entropy))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_entropy_wipe(&entropy);
+	tasks[chosen].model->tuning = describe_choice(tuning, total, chosen);
+	return tasks[chosen].model;
+}
+
+/* Tune. */
+Datum
+dperm_entry_run_tuning(DpermCall *call)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	Tuning	   *tuning = call->opened;
+
+	SPI_connect();
+	return result_of(call, caller, &tuning->sources[0], tune_privately(tuning));
 }

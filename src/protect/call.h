@@ -47,7 +47,8 @@ extern Datum dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function);
 extern Datum
 dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid relation);
 
-/* The functions that a worker knows. */
-extern void dperm_worker_knows(const DpermFunction *const *functions, int count);
+/* The functions that a worker knows, and one of them. */
+extern void dperm_worker_knows(const DpermFunction *functions, int count);
+extern const DpermFunction *dperm_worker_function(const char *name);
 
 #endif							/* DPERM_CALL_H */

@@ -87,14 +87,24 @@ static struct
 } worker;
 
 /* The functions that it can be asked for. */
-static const DpermFunction *const *known;
+static const DpermFunction *known;
 static int	known_count;
 
 void
-dperm_worker_knows(const DpermFunction *const *functions, int count)
+dperm_worker_knows(const DpermFunction *functions, int count)
 {
 	known = functions;
 	known_count = count;
+}
+
+/* The function with a name. */
+const DpermFunction *
+dperm_worker_function(const char *name)
+{
+	for (int i = 0; i < known_count; i++)
+		if (strcmp(known[i].name, name) == 0)
+			return &known[i];
+	elog(ERROR, "unknown function \"%s\"", name);
 }
 
 /* -------------------------------------------------------- transactions */
@@ -129,16 +139,6 @@ is_charged(void)
 
 /* ---------------------------------------------------------------- open */
 
-/* The function of the call. */
-static const DpermFunction *
-find_function(void)
-{
-	for (int i = 0; i < known_count; i++)
-		if (strcmp(known[i]->name, worker.header->name) == 0)
-			return known[i];
-	elog(ERROR, "unknown function \"%s\"", worker.header->name);
-}
-
 /* The call, with its arguments. */
 static void
 read_call(void)
@@ -148,7 +148,7 @@ read_call(void)
 
 	dperm_budget_check_role(header->role);
 	worker.payer = dperm_own_rows_role(header->role);	/* it may be dropped meanwhile */
-	worker.call.function = find_function();
+	worker.call.function = dperm_worker_function(worker.header->name);
 	worker.call.fcinfo = dperm_call_read(header);
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
 	worker.rows = (ReturnSetInfo) {

@@ -10,6 +10,7 @@
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -71,8 +72,8 @@ dperm_persons_told_by_text(Oid base)
 }
 
 /* Can values of a type identify persons? */
-bool
-dperm_persons_takes(Oid type)
+static bool
+takes_type(Oid type)
 {
 	TypeCacheEntry *entry;
 
@@ -84,6 +85,23 @@ dperm_persons_takes(Oid type)
 	return OidIsValid(entry->hash_extended_proc) &&
 		   entry->hash_extended_proc < FirstNormalObjectId && OidIsValid(entry->eq_opr) &&
 		   get_opcode(entry->eq_opr) < FirstNormalObjectId;
+}
+
+/* The type of a column; raises an error if its values cannot identify persons. */
+void
+dperm_persons_column(Oid relation, AttrNumber column, Oid *type, Oid *collation)
+{
+	int32		typmod;
+
+	get_atttypetypmodcoll(relation, column, type, &typmod, collation);
+	if (!takes_type(*type) ||
+		/* equality would raise an error */
+		(type_is_collatable(*type) && !OidIsValid(*collation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("unit cannot be of type %s", format_type_be(*type)),
+				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, "
+						 "date or timestamp.")));
 }
 
 /* Rebuild the slots for the current size. */

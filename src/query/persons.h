@@ -9,6 +9,8 @@
 #ifndef DPERM_PERSONS_H
 #define DPERM_PERSONS_H
 
+#include "access/attnum.h"
+
 #include "core/privacy/entropy.h"
 
 typedef struct DpermPersons DpermPersons;
@@ -32,8 +34,9 @@ typedef struct DpermPerson
  */
 extern bool dperm_persons_told_by_text(Oid base);
 
-/* Can values of a type identify persons? */
-extern bool dperm_persons_takes(Oid type);
+/* The type of a column; raises an error if its values cannot identify persons. */
+extern void
+dperm_persons_column(Oid relation, AttrNumber column, Oid *type, Oid *collation);
 
 /*
  * Create an empty table in the current memory context, for values of a type.

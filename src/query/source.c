@@ -424,7 +424,6 @@ set_unit(DpermSource *source, const char *column)
 	Oid			relation = source->registration ?
 		dperm_protection_table(source->registration) : source->relation;
 	AttrNumber	number = get_attnum(relation, column);
-	int32		typmod;
 
 	if (number <= 0)
 		ereport(ERROR,
@@ -439,16 +438,7 @@ set_unit(DpermSource *source, const char *column)
 				 errmsg("unit cannot be the label or a feature"),
 				 errhint("unit must be a column that only identifies persons, such as a "
 						 "foreign key.")));
-	get_atttypetypmodcoll(relation, number, &source->unit_type, &typmod,
-						  &source->unit_collation);
-	if (!dperm_persons_takes(source->unit_type) ||
-		/* equality would raise an error */
-		(type_is_collatable(source->unit_type) && !OidIsValid(source->unit_collation)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("unit cannot be of type %s", format_type_be(source->unit_type)),
-				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, "
-						 "date or timestamp.")));
+	dperm_persons_column(relation, number, &source->unit_type, &source->unit_collation);
 	if (!source->registration &&
 		pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck(source->relation, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
