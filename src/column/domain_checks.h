@@ -4,34 +4,25 @@
 #ifndef DPERM_DOMAIN_CHECKS_H
 #define DPERM_DOMAIN_CHECKS_H
 
-#include "nodes/pg_list.h"
-
 #include "column/domain_column.h"
-
-/* Infinite where there is no bound; low > high if it is empty. */
-typedef struct DpermInterval
-{
-	double		low;
-	double		high;
-} DpermInterval;
 
 /* What constraints say about a column. */
 typedef struct DpermSaid
 {
-	DpermInterval values;		/* of a number or a time; of each element of a vector */
-	DpermInterval dimension;	/* of a vector */
-	bool		listed;			/* is there a list of categories, or of numbers? */
-	int			count;
+	/* of a number or a time, or of each element of a vector; infinite where there is no bound */
+	double		low;
+	double		high;			/* < low: no value passes */
+	int			dimension;		/* of a vector; 0: nothing is said; -1: none that a model can have */
+	int			count;			/* of a list of categories, or of numbers; -1: there is none */
 	DpermText  *texts;			/* those of numbers are zero-terminated */
 	char	   *origin;			/* the constraints that were used; NULL if none */
 } DpermSaid;
 
 /*
  * The constraints of the column's table and of its type. relation is what the
- * caller specified; column->relation may be a table behind it. *cache holds
- * constraints that have been parsed already; initialise it with NIL.
+ * caller specified; column->relation may be a table behind it.
  */
-extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column);
+extern DpermSaid dperm_domain_checks_read(Oid relation, const DpermColumn *column);
 
 /* Is a text among those of the list? */
 extern bool dperm_domain_checks_lists(const DpermSaid *said, const DpermText *text);

@@ -95,7 +95,7 @@ set_labels(DpermColumn *column, const DpermSaid *said)
 		return;
 	}
 	for (int i = 0; i < all; i++)
-		if (!said->listed || dperm_domain_checks_lists(said, &labels[i]))
+		if (said->count < 0 || dperm_domain_checks_lists(said, &labels[i]))
 			labels[count++] = labels[i];
 	column->block.count = count;
 	column->block.categories = labels;
@@ -108,8 +108,8 @@ set_labels(DpermColumn *column, const DpermSaid *said)
 static void
 set_range(DpermColumn *column, const DpermSaid *said)
 {
-	double		low = said->values.low,
-				high = said->values.high;
+	double		low = said->low,
+				high = said->high;
 
 	set_known(column, dperm_block_are_bounds(low, high));
 	column->block.low = low;
@@ -141,7 +141,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 
 	if (get_typtype(column->base) == TYPTYPE_ENUM)
 		set_labels(column, said);
-	else if (said->listed)
+	else if (said->count >= 0)
 	{
 		for (int i = 0; i < said->count; i++)
 		{
@@ -158,7 +158,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 		column->block.count = count;
 		column->block.categories = said->texts;
 	}
-	if (!dperm_column_known(column) && said->listed)
+	if (!dperm_column_known(column) && said->count >= 0)
 		column->lack = psprintf("%s: no value is left", said->origin);
 }
 
@@ -169,7 +169,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 static void
 set_vector(DpermColumn *column, const DpermSaid *said, int made_dimension)
 {
-	double		dimension = said->dimension.low == said->dimension.high ? said->dimension.low : 0;
+	int			dimension = said->dimension;
 	char	   *origin = said->origin;
 
 	if (column->typmod > 0 && dperm_domain_types_is_pgvector(column->base))
@@ -177,7 +177,7 @@ set_vector(DpermColumn *column, const DpermSaid *said, int made_dimension)
 		dimension = column->typmod;
 		origin = "type modifier";
 	}
-	else if (dimension == 0 && made_dimension > 0)
+	else if (dimension <= 0 && made_dimension > 0)
 	{
 		dimension = made_dimension;
 		origin = "definition of the view";
@@ -185,31 +185,30 @@ set_vector(DpermColumn *column, const DpermSaid *said, int made_dimension)
 	set_known(column, dimension >= 1 && dimension <= DPERM_DIM_MAX);
 	if (!dperm_column_known(column))
 	{
-		if (origin != said->origin || said->dimension.low > -INFINITY ||
-			said->dimension.high < INFINITY)
+		if (origin != said->origin || dimension < 0)
 			column->lack = psprintf("%s: the dimension is not between 1 and %d", origin,
 									DPERM_DIM_MAX);
 		return;
 	}
 	column->origin = origin;
-	column->block.count = (int) dimension;
+	column->block.count = dimension;
 	column->block.norm = 1;
-	if (!dperm_block_are_bounds(said->values.low, said->values.high))
+	if (!dperm_block_are_bounds(said->low, said->high))
 		return;
 	column->block.kind = DPERM_BLOCK_BOX;
 	column->block.norm = 0;
-	column->block.low = said->values.low;
-	column->block.high = said->values.high;
+	column->block.low = said->low;
+	column->block.high = said->high;
 	if (origin != said->origin)
 		column->origin = psprintf("%s, %s", origin, said->origin);
 }
 
 /*
- * Read the domain from the catalog. relation and *cache are as in
- * domain_checks.h; made_dimension is that of vectors that a view computes.
+ * Read the domain from the catalog. relation is as in domain_checks.h;
+ * made_dimension is that of vectors that a view computes.
  */
 static void
-read_declared(List **cache, Oid relation, DpermColumn *column, int made_dimension)
+read_declared(Oid relation, DpermColumn *column, int made_dimension)
 {
 	DpermSaid	said;
 
@@ -220,7 +219,7 @@ read_declared(List **cache, Oid relation, DpermColumn *column, int made_dimensio
 		column->origin = "boolean";
 		return;
 	}
-	said = dperm_domain_checks_read(cache, relation, column);
+	said = dperm_domain_checks_read(relation, column);
 	if (column->block.kind == DPERM_BLOCK_CATEGORY)
 		set_categories(column, &said);
 	else if (column->block.kind == DPERM_BLOCK_VECTOR)
@@ -235,9 +234,7 @@ read_declared(List **cache, Oid relation, DpermColumn *column, int made_dimensio
 void
 dperm_domains_of_type(DpermColumn *column)
 {
-	List	   *cache = NIL;
-
-	read_declared(&cache, InvalidOid, column, 0);
+	read_declared(InvalidOid, column, 0);
 }
 
 /*
@@ -402,7 +399,6 @@ dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 	Relation	relation = open_relation(oid);
 	TupleDesc	tuple = RelationGetDescr(relation);
 	DpermColumn *columns = palloc0((tuple->natts + 1) * sizeof(DpermColumn));
-	List	   *cache = NIL;
 
 	*count = 0;
 	for (int i = 0; i < tuple->natts; i++)
@@ -425,7 +421,7 @@ dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 		column->block.column.len = strlen(column->name);
 		made_dimension = find_home(column, relation);
 		if (dperm_column_usable(column))
-			read_declared(&cache, oid, column, made_dimension);
+			read_declared(oid, column, made_dimension);
 	}
 	if (domains)
 		dperm_domains_give(oid, columns, *count, domains, false);
