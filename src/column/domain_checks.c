@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/stratnum.h"
@@ -35,8 +33,7 @@
 #include "utils/typcache.h"
 
 #include "base/message.h"
-#include "column/domain_checks.h"
-#include "column/domain_types.h"
+#include "column/domains.h"
 #include "core/base/limits.h"
 
 /* No restriction, and one that no value passes. */
@@ -67,11 +64,10 @@ is_same_kind(Oid from, Oid to)
 	if (!dperm_domain_types_kind(from, &kind) || !dperm_domain_types_kind(to, &other) ||
 		kind != other)
 		return false;
-	if (kind == DPERM_BLOCK_CATEGORY)
-		return dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to);
 	/* a time of day does not follow the order of days */
-	return (kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_TIME) &&
-		(from == TIMEOID) == (to == TIMEOID);
+	return kind == DPERM_BLOCK_CATEGORY ?
+		dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to) :
+		kind != DPERM_BLOCK_VECTOR && (from == TIMEOID) == (to == TIMEOID);
 }
 
 /*
@@ -139,28 +135,15 @@ is_other_function(Oid function, void *context)
 	return function >= FirstNormalObjectId || func_volatile(function) != PROVOLATILE_IMMUTABLE;
 }
 
-/* Has a type, or that of the elements of an array, values that a domain can list? */
-static bool
-is_known_type(Oid type)
-{
-	Oid			element = get_base_element_type(type);
-	DpermBlockKind kind;
-
-	return dperm_domain_types_kind(OidIsValid(element) ? element : getBaseType(type), &kind);
-}
-
 /*
  * Does a tree hold anything but constants, arrays of these, and casts that
- * is_other_function() lets pass? All of them are of types that domains have:
- * others can be read slowly, or not at all.
+ * is_other_function() lets pass?
  */
 static bool
 is_computed(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (!IsA(node, List) && !is_known_type(exprType(node)))
-		return true;
 	switch (nodeTag(node))
 	{
 		case T_List:
@@ -170,13 +153,12 @@ is_computed(Node *node, void *context)
 		case T_CollateExpr:
 		case T_CaseTestExpr:	/* an element, in the cast of an array */
 		case T_ArrayCoerceExpr:
-		case T_CoerceViaIO:
 			break;
 		case T_FuncExpr:
-			if (((FuncExpr *) node)->funcformat != COERCE_IMPLICIT_CAST &&
-				((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CAST)
-				return true;
-			break;
+			if (((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST ||
+				((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST)
+				break;
+			return true;
 		default:
 			return true;
 	}
@@ -224,16 +206,6 @@ is_length(const Subject *subject, Node *node)
 	return call->funcid == F_CARDINALITY || (axis && DatumGetInt32(axis->constvalue) == 1);
 }
 
-/* Is a text among those of a list? */
-bool
-dperm_domain_checks_lists(const DpermSaid *said, const DpermText *text)
-{
-	for (int i = 0; i < said->count; i++)
-		if (dperm_block_same_text(&said->texts[i], text))
-			return true;
-	return false;
-}
-
 /* Values in both. */
 static DpermSaid
 both(DpermSaid a, DpermSaid b)
@@ -249,7 +221,7 @@ both(DpermSaid a, DpermSaid b)
 		said.texts = palloc(Max(a.count, 1) * sizeof(DpermText));
 		said.count = 0;
 		for (int i = 0; i < a.count; i++)
-			if (dperm_domain_checks_lists(&b, &a.texts[i]))
+			if (dperm_domain_types_lists(b.texts, b.count, &a.texts[i]))
 				said.texts[said.count++] = a.texts[i];
 	}
 	return said;
@@ -275,7 +247,7 @@ either(DpermSaid a, DpermSaid b)
 	said.texts = repalloc(a.texts, (a.count + b.count) * sizeof(DpermText));
 	said.count = a.count;
 	for (int i = 0; i < b.count; i++)
-		if (!dperm_domain_checks_lists(&said, &b.texts[i]))
+		if (!dperm_domain_types_lists(said.texts, said.count, &b.texts[i]))
 			said.texts[said.count++] = b.texts[i];
 	if (said.count > DPERM_DIM_MAX)
 		said.count = -1;
@@ -361,18 +333,6 @@ compare(const Subject *subject, Node *column, int strategy, Oid type, Datum valu
 	return said;
 }
 
-/* Length of a vector = constant. */
-static DpermSaid
-compare_length(int strategy, Oid type, Datum value)
-{
-	DpermSaid	said = all_values;
-	double		x;
-
-	if (strategy == BTEqualStrategyNumber && dperm_domain_types_number(type, value, &x))
-		said.dimension = x >= 1 && x <= DPERM_DIM_MAX && x == floor(x) ? (int) x : -1;
-	return said;
-}
-
 /*
  * A comparison with a constant, in either direction: of the column, or of the
  * length of a vector; with ALL, of the elements of a vector, on the right.
@@ -385,10 +345,12 @@ read_comparison(const Subject *subject, Oid op, List *args, bool all)
 	Node	   *column = linitial(args);
 	Node	   *other = llast(args);
 	int			strategy = strategy_of(op, column);
+	DpermSaid	said = all_values;
 	Const	   *constant;
+	double		x;
 
 	if (strategy == 0)
-		return all_values;
+		return said;
 	if (all || !is_subject(subject, column))
 	{
 		column = llast(args);
@@ -396,9 +358,13 @@ read_comparison(const Subject *subject, Oid op, List *args, bool all)
 		strategy = BTMaxStrategyNumber + 1 - strategy;
 	}
 	if (!is_subject(subject, column) || (constant = constant_of(other)) == NULL)
-		return all_values;
-	return length ? compare_length(strategy, constant->consttype, constant->constvalue) :
-		compare(subject, column, strategy, constant->consttype, constant->constvalue);
+		return said;
+	if (!length)
+		return compare(subject, column, strategy, constant->consttype, constant->constvalue);
+	if (strategy == BTEqualStrategyNumber &&
+		dperm_domain_types_number(constant->consttype, constant->constvalue, &x))
+		said.dimension = x >= 1 && x <= DPERM_DIM_MAX ? (int) x : -1;
+	return said;
 }
 
 /*

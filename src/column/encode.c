@@ -19,7 +19,6 @@
 
 #include "base/host.h"
 #include "column/datum_values.h"
-#include "column/domain_checks.h"
 #include "column/domains.h"
 #include "column/encode.h"
 #include "column/scorer.h"
@@ -78,7 +77,7 @@ open_domains(Datum value, Oid features_type, DpermScored *out)
 	int			count;
 	int			chosen = 0;
 
-	if (!OidIsValid(relation))
+	if (!dperm_domains_has_rows(get_rel_relkind(relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("domains can only be applied to the rows of a table or view"),

@@ -12,7 +12,7 @@
 #include "fmgr.h"
 
 #include "base/options.h"
-#include "column/domain_column.h"
+#include "column/domains.h"
 
 /*
  * Set the prior of a training if the call has one; raises an error for one that

@@ -19,7 +19,7 @@
 #include "utils/timestamp.h"
 
 #include "column/datum_values.h"
-#include "column/domain_types.h"
+#include "column/domains.h"
 #include "column/reader.h"
 
 /*

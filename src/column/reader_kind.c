@@ -7,7 +7,7 @@
 #include "utils/lsyscache.h"
 
 #include "column/datum_values.h"
-#include "column/domain_types.h"
+#include "column/domains.h"
 #include "column/reader_kind.h"
 
 /* How to read a number or a time from a type. */

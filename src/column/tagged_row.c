@@ -17,7 +17,7 @@
 #include "utils/lsyscache.h"
 
 #include "column/datum_values.h"
-#include "column/domain_types.h"
+#include "column/domains.h"
 #include "column/reader.h"
 #include "core/encode/tagged.h"
 

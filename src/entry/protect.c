@@ -24,8 +24,6 @@
 #include "base/message.h"
 #include "base/result_set.h"
 #include "budget/debit.h"
-#include "column/domain_json.h"
-#include "column/domain_types.h"
 #include "column/domains.h"
 #include "entry/administer.h"
 #include "protect/locks.h"

@@ -6,7 +6,7 @@
 #define DPERM_PROTECTION_H
 
 #include "base/options.h"
-#include "column/domain_column.h"
+#include "column/domains.h"
 #include "protect/registry.h"
 
 /*

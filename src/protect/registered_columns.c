@@ -7,7 +7,6 @@
 #include "utils/lsyscache.h"
 
 #include "base/message.h"
-#include "column/domain_json.h"
 #include "column/domains.h"
 #include "protect/protection.h"
 
