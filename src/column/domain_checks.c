@@ -539,14 +539,3 @@ dperm_domain_checks_read(Oid relation, const DpermColumn *column)
 	add_type(&said, subject, column->type);
 	return said;
 }
-
-/* The dimension that they declare, or 0. */
-int
-dperm_domain_checks_dimension(Oid type)
-{
-	Subject		subject = {.kind = DPERM_BLOCK_VECTOR, .base = getBaseType(type)};
-	DpermSaid	said = all_values;
-
-	add_type(&said, subject, type);
-	return Max(said.dimension, 0);
-}

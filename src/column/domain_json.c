@@ -50,12 +50,6 @@ static const struct
 		CppAsString2(DPERM_NORM_MAX)}
 };
 
-/* A domain in its long form: NULL for keys that it does not have. */
-typedef struct Form
-{
-	JsonbValue *values[KEYS];
-} Form;
-
 /*
  * What domains look like, by kind: their keys, all of them in words, an example, and
  * one to fill in.
@@ -324,12 +318,12 @@ read_knots(const DpermColumn *column, JsonbValue *value, bool ranged, bool known
  * a range: its own, that of a list of knots, or that of the catalog.
  */
 static void
-read_block(DpermColumn *column, const Form *form)
+read_block(DpermColumn *column, JsonbValue **values)
 {
-	JsonbValue *range = form->values[RANGE];
-	JsonbValue *knots = form->values[KNOTS];
-	JsonbValue *dimension = form->values[DIMENSION];
-	JsonbValue *norm = form->values[NORM];
+	JsonbValue *range = values[RANGE];
+	JsonbValue *knots = values[KNOTS];
+	JsonbValue *dimension = values[DIMENSION];
+	JsonbValue *norm = values[NORM];
 	const DpermBlock *before = &column->block;
 	bool		vector = kind_of(column) == DPERM_BLOCK_VECTOR;
 	int			declared =
@@ -375,51 +369,44 @@ read_block(DpermColumn *column, const Form *form)
 	column->knotted = knots != NULL;
 }
 
-/* [false, true], as dp_domains shows it; a boolean has no other domain. */
+/*
+ * The values of the long form of a domain, NULL for keys that it does not have: a
+ * list has categories, or is a range.
+ */
 static void
-check_flag(const DpermColumn *column, JsonbValue *value)
-{
-	char	   *text = list_in(value) ? JsonbToCString(NULL, list_in(value), 0) : "";
-
-	if (strcmp(text, "[false, true]") != 0 && strcmp(text, "[true, false]") != 0)
-		refuse(column, WHOLE);
-}
-
-/* The long form of a domain: a list has categories, or is a range. */
-static Form
-read_form(const DpermColumn *column, JsonbValue *value)
+read_form(const DpermColumn *column, JsonbValue *value, JsonbValue **values)
 {
 	DpermBlockKind kind = kind_of(column);
 	JsonbContainer *object = value->type == jbvBinary ? value->val.binary.data : NULL;
-	Form		form = {0};
 	uint32		has = 0;
 
-	if (object == NULL || !JsonContainerIsObject(object))
+	if (list_in(value) && kind != DPERM_BLOCK_VECTOR)
 	{
-		if (list_in(value) == NULL || kind == DPERM_BLOCK_VECTOR)
-			refuse(column, WHOLE);
-		form.values[kind == DPERM_BLOCK_CATEGORY ? CATEGORIES : RANGE] = value;
-		return form;
+		values[kind == DPERM_BLOCK_CATEGORY ? CATEGORIES : RANGE] = value;
+		return;
 	}
+	if (object == NULL || !JsonContainerIsObject(object))
+		refuse(column, WHOLE);
 	for (Key key = 0; key < KEYS; key++)
 	{
-		form.values[key] = getKeyJsonValueFromContainer(object, keys[key].name,
-														strlen(keys[key].name), NULL);
-		has |= form.values[key] ? HAS(key) : 0;
+		values[key] = getKeyJsonValueFromContainer(object, keys[key].name,
+												   strlen(keys[key].name), NULL);
+		has |= values[key] ? HAS(key) : 0;
 	}
 	/* categories stand alone, a norm excludes a range, and only a vector needs no key */
 	if (pg_popcount32(has) != JsonContainerSize(object) || (has & ~forms[kind].keys) != 0 ||
-		(form.values[CATEGORIES] && has != HAS(CATEGORIES)) ||
-		(form.values[NORM] && (has & (HAS(RANGE) | HAS(KNOTS)))) ||
+		(values[CATEGORIES] && has != HAS(CATEGORIES)) ||
+		(values[NORM] && (values[RANGE] || values[KNOTS])) ||
 		(has == 0 && kind != DPERM_BLOCK_VECTOR))
 		refuse(column, WHOLE);
-	return form;
 }
 
-/* Set a column's domain from the caller's JSON. */
+/* Set a column's domain from the caller's JSON, or raise an error that names the column. */
 void
 dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 {
+	JsonbValue *values[KEYS] = {NULL};
+
 	if (!dperm_column_usable(column))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -427,15 +414,20 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 						column->name, format_type_be(column->type)),
 				 errhint("Convert it in a view, for example to text or to a number.")));
 	if (column->block.kind == DPERM_BLOCK_FLAG)
-		check_flag(column, value);
+	{
+		char	   *text = list_in(value) ? JsonbToCString(NULL, list_in(value), 0) : "";
+
+		/* as dp_domains shows it; a boolean has no other domain */
+		if (strcmp(text, "[false, true]") != 0 && strcmp(text, "[true, false]") != 0)
+			refuse(column, WHOLE);
+	}
 	else
 	{
-		Form		form = read_form(column, value);
-
-		if (form.values[CATEGORIES])
-			read_categories(column, form.values[CATEGORIES]);
+		read_form(column, value, values);
+		if (values[CATEGORIES])
+			read_categories(column, values[CATEGORIES]);
 		else
-			read_block(column, &form);
+			read_block(column, values);
 	}
 	column->from = DPERM_DOMAIN_GIVEN;
 	column->origin = "argument";

@@ -40,11 +40,8 @@ set_range(DpermColumn *column, const DpermSaid *said)
 	for (int i = 0; i < said->count; i++)
 	{
 		double		number = atof(said->texts[i].bytes);
-		Datum		value;
-		char	   *why;
 
-		if (number >= low && number <= high &&
-			dperm_domain_types_input(column, &said->texts[i], &value, &why))
+		if (number >= low && number <= high)
 			said->texts[column->value_count++] = said->texts[i];
 	}
 	if (!dperm_column_known(column) && said->origin)

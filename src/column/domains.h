@@ -138,7 +138,6 @@ extern DpermText *dperm_domain_types_labels(Oid type, int *count);
 
 /* domain_checks.c: what CHECK constraints say */
 extern DpermSaid dperm_domain_checks_read(Oid relation, const DpermColumn *column);
-extern int	dperm_domain_checks_dimension(Oid type);
 
 /* domain_json.c: domains as JSON: read, and written */
 extern void dperm_domain_json_parse(DpermColumn *column, JsonbValue *value);

@@ -194,12 +194,16 @@ dperm_encode_encoder(Node *node, ParamListInfo params, DpermEncoder *encoder)
 int
 dperm_encode_dimension(Node *node, ParamListInfo params)
 {
-	int			dimension = dperm_domain_checks_dimension(exprType(node));
+	DpermColumn column = {.type = exprType(node),
+						  .base = getBaseType(exprType(node)),
+						  .typmod = -1,
+						  .block = {.kind = DPERM_BLOCK_VECTOR}};
 	DpermEncoder encoder;
 
 	check_stack_depth();
-	if (dimension > 0)
-		return dimension;
+	dperm_domains_of_type(&column);
+	if (dperm_column_known(&column))
+		return dperm_block_elements(&column.block);
 	switch (nodeTag(node))
 	{
 		case T_Const:
