@@ -519,7 +519,10 @@ add_type(DpermSaid *said, Subject subject, Oid type)
 	}
 }
 
-/* What they say about a column. */
+/*
+ * What the constraints of a column's table and of its type say. relation is what the
+ * caller specified; column->relation may be a table behind it.
+ */
 DpermSaid
 dperm_domain_checks_read(Oid relation, const DpermColumn *column)
 {

@@ -161,10 +161,8 @@ dperm_domain_types_number(Oid type, Datum value, double *out)
 			return true;
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			*out = dperm_days_from_timestamp(DatumGetTimestamp(value));
-			return true;
 		case TIMEOID:
-			*out = dperm_days_from_time(DatumGetTimeADT(value));
+			*out = dperm_days_from_timestamp(DatumGetTimestamp(value));
 			return true;
 		default:
 			return false;

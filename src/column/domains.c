@@ -143,7 +143,7 @@ set_vector(DpermColumn *column, const DpermSaid *said, int made_dimension)
 }
 
 /*
- * Read the domain from the catalog. relation is as in domain_checks.h;
+ * Read the domain from the catalog. relation is what the caller specified;
  * made_dimension is that of vectors that a view computes.
  */
 static void
@@ -169,7 +169,7 @@ read_declared(Oid relation, DpermColumn *column, int made_dimension)
 		column->origin = said.origin;
 }
 
-/* The domain that a type declares. */
+/* Fill in the domain that the type of a column declares, which is a column of no relation. */
 void
 dperm_domains_of_type(DpermColumn *column)
 {
@@ -265,7 +265,10 @@ find_home(DpermColumn *column, Relation relation)
 	return dimension;
 }
 
-/* Read the domains that the caller specified. */
+/*
+ * Give columns of a relation the caller's domains, in place of those that they
+ * have. A column whose domain is null keeps its own, if that is allowed.
+ */
 void
 dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains,
 				   bool may_be_null)
@@ -313,7 +316,11 @@ dperm_domains_has_rows(char relkind)
 		relkind == RELKIND_FOREIGN_TABLE;
 }
 
-/* All live columns of a relation, in order. */
+/*
+ * All live columns of a relation, in order. domains is the caller's object or NULL;
+ * it takes precedence over the catalog. Raises an error for keys that are not columns
+ * and for domains that are not valid for the column's type.
+ */
 DpermColumn *
 dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 {
@@ -350,7 +357,7 @@ dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 	return columns;
 }
 
-/* Raise the error for a column without a domain. */
+/* Raise the error for a column without a domain, or of a type that has none. */
 void
 dperm_domains_missing(const DpermColumn *column)
 {

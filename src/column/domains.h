@@ -90,7 +90,7 @@ dperm_column_given(const DpermColumn *column)
 
 /*
  * Days since 2000-01-01, the numbers of TIME blocks; infinite dates are
- * infinite.
+ * infinite. A time of day is a timestamp of that day.
  */
 static inline double
 dperm_days_from_date(DateADT date)
@@ -105,13 +105,6 @@ dperm_days_from_timestamp(Timestamp time)
 {
 	if (TIMESTAMP_NOT_FINITE(time))
 		return TIMESTAMP_IS_NOBEGIN(time) ? -INFINITY : INFINITY;
-	return (double) time / (double) USECS_PER_DAY;
-}
-
-/* The same of a time of day. */
-static inline double
-dperm_days_from_time(TimeADT time)
-{
 	return (double) time / (double) USECS_PER_DAY;
 }
 
