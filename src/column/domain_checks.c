@@ -288,21 +288,6 @@ number_text(const Subject *subject, Node *column, double x)
 	return text;
 }
 
-/*
- * The text of a value that can be compared with a category column; without bytes
- * for any other.
- */
-static DpermText
-category_text(const Subject *subject, Oid type, Datum value)
-{
-	DpermText	text = {0};
-
-	if (type == subject->base || dperm_domain_types_is_text(type))
-		text = dperm_domain_types_text(type, value);
-	text.len = dperm_category_length(subject->base == BPCHAROID, text.bytes, text.len);
-	return text;
-}
-
 /* column <op> value of a constant; for integers, a strict bound moves in by one. */
 static DpermSaid
 compare(const Subject *subject, Node *column, int strategy, Oid type, Datum value)
@@ -313,7 +298,11 @@ compare(const Subject *subject, Node *column, int strategy, Oid type, Datum valu
 	double		x;
 
 	if (subject->kind == DPERM_BLOCK_CATEGORY)
-		text = category_text(subject, type, value);
+	{
+		if (type == subject->base || dperm_domain_types_is_text(type))
+			text = dperm_domain_types_text(type, value);
+		text.len = dperm_category_length(subject->base == BPCHAROID, text.bytes, text.len);
+	}
 	else if (dperm_domain_types_number(type, value, &x) && !isnan(x))
 	{
 		if (strategy >= BTEqualStrategyNumber)

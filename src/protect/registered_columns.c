@@ -245,8 +245,8 @@ dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains
 			dperm_column_known(&catalog[i]) &&
 			dperm_domains_fault(&columns[i].block, &catalog[i].block))
 			ereport(NOTICE,
-					(errmsg("column \"%s\" has the domain of the catalog again, which is not within "
-							"the one that was registered", columns[i].name)));
+					(errmsg("column \"%s\" has the domain of the catalog again, which is not "
+							"within the one that was registered", columns[i].name)));
 	}
 	return give_asked(before->relation, catalog, columns, *count, domains, true);
 }
