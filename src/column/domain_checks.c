@@ -11,8 +11,6 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/stratnum.h"
@@ -30,39 +28,17 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
-#include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "base/message.h"
-#include "column/domain_checks.h"
-#include "column/domain_types.h"
+#include "column/domains.h"
 #include "core/base/limits.h"
 
-/* Integers below are doubles exactly. */
-#define EXACT_MAX 9e15
-
-/* No bounds. */
-#define UNBOUNDED ((DpermInterval) {-INFINITY, INFINITY})
-
-/* One constraint. */
-typedef struct Check
-{
-	char	   *origin;			/* what it is, for people */
-	Node	   *tree;
-} Check;
-
-/*
- * Whose constraints: those of a relation or of a domain type; the other one is
- * InvalidOid.
- */
-typedef struct Owner
-{
-	Oid			relation;
-	Oid			type;
-	List	   *checks;
-} Owner;
+/* No restriction, and one that no value passes. */
+static const DpermSaid all_values = {.low = -INFINITY, .high = INFINITY, .count = -1};
+static const DpermSaid no_values = {.low = INFINITY, .high = -INFINITY, .count = -1};
 
 /* The column that a tree is read for. */
 typedef struct Subject
@@ -73,14 +49,10 @@ typedef struct Subject
 	bool		discrete;		/* integers or days */
 } Subject;
 
-/* The number of elements of a vector, as a subject. */
-static const Subject length_subject = {
-	.kind = DPERM_BLOCK_NUMBER, .base = INT4OID, .discrete = true
-};
-
-static DpermSaid read_condition(const Subject *subject, Node *node);
-
-/* Can a cast from one type to the other only round, pad or trim? */
+/*
+ * Can a cast from one type to the other only round, pad or trim, so that the order
+ * of values stays? Casts between such types are all PostgreSQL's, but for texts.
+ */
 static bool
 is_same_kind(Oid from, Oid to)
 {
@@ -93,16 +65,14 @@ is_same_kind(Oid from, Oid to)
 		kind != other)
 		return false;
 	/* a time of day does not follow the order of days */
-	if ((from == TIMEOID) != (to == TIMEOID))
-		return false;
-	if (kind == DPERM_BLOCK_CATEGORY)
-		return dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to);
-	return kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_TIME;
+	return kind == DPERM_BLOCK_CATEGORY ?
+		dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to) :
+		kind != DPERM_BLOCK_VECTOR && (from == TIMEOID) == (to == TIMEOID);
 }
 
 /*
- * A cast by a built-in function between types of the same kind. Length limits
- * of texts do not matter.
+ * A cast by a built-in function between types of the same kind, but for one that
+ * cuts texts.
  */
 static bool
 is_plain_cast(FuncExpr *call)
@@ -120,8 +90,7 @@ is_plain_cast(FuncExpr *call)
 static Node *
 peel(Node *node)
 {
-	Node	   *element;
-	Node	   *inner;
+	Node	   *arg;
 
 	switch (nodeTag(node))
 	{
@@ -137,10 +106,9 @@ peel(Node *node)
 		case T_FuncExpr:
 			return is_plain_cast((FuncExpr *) node) ? linitial(((FuncExpr *) node)->args) : NULL;
 		case T_ArrayCoerceExpr:
-			element = (Node *) ((ArrayCoerceExpr *) node)->elemexpr;
-			while ((inner = peel(element)) != NULL)
-				element = inner;
-			return IsA(element, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
+			arg = (Node *) ((ArrayCoerceExpr *) node)->arg;
+			return is_same_kind(get_base_element_type(exprType(arg)),
+								get_base_element_type(exprType(node))) ? arg : NULL;
 		default:
 			return NULL;
 	}
@@ -167,43 +135,30 @@ is_other_function(Oid function, void *context)
 	return function >= FirstNormalObjectId || func_volatile(function) != PROVOLATILE_IMMUTABLE;
 }
 
-/* Has a type, or that of the elements of an array, values that a domain can list? */
-static bool
-is_known_type(Oid type)
-{
-	Oid			element = get_base_element_type(type);
-	DpermBlockKind kind;
-
-	return dperm_domain_types_kind(OidIsValid(element) ? element : getBaseType(type), &kind);
-}
-
 /*
  * Does a tree hold anything but constants, arrays of these, and casts that
- * is_other_function() lets pass? All of them are of types that domains have:
- * others can be read slowly, or not at all.
+ * is_other_function() lets pass?
  */
 static bool
 is_computed(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (!IsA(node, List) && !is_known_type(exprType(node)))
-		return true;
 	switch (nodeTag(node))
 	{
 		case T_List:
 		case T_Const:
 		case T_ArrayExpr:
 		case T_RelabelType:
+		case T_CollateExpr:
 		case T_CaseTestExpr:	/* an element, in the cast of an array */
 		case T_ArrayCoerceExpr:
-		case T_CoerceViaIO:
 			break;
 		case T_FuncExpr:
-			if (((FuncExpr *) node)->funcformat != COERCE_IMPLICIT_CAST &&
-				((FuncExpr *) node)->funcformat != COERCE_EXPLICIT_CAST)
-				return true;
-			break;
+			if (((FuncExpr *) node)->funcformat == COERCE_IMPLICIT_CAST ||
+				((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CAST)
+				break;
+			return true;
 		default:
 			return true;
 	}
@@ -212,41 +167,27 @@ is_computed(Node *node, void *context)
 }
 
 /*
- * The value of casts of constants, or NULL if one fails. An error of such a cast
- * leaves nothing behind.
+ * The value of a constant, or of casts of constants; NULL for anything else, for
+ * NULL, and if a cast fails. An error of such a cast leaves nothing behind.
  */
 static Const *
-evaluate(Node *node)
+constant_of(Node *node)
 {
 	MemoryContext context = CurrentMemoryContext;
-	Expr	   *volatile value = NULL;
+	Const	   *volatile constant = NULL;
 
+	if (is_computed(node, NULL))
+		return NULL;
 	PG_TRY();
 	{
-		value = evaluate_expr((Expr *) node, exprType(node), exprTypmod(node),
-							  exprCollation(node));
+		constant = (Const *) evaluate_expr((Expr *) node, exprType(node), exprTypmod(node),
+										   exprCollation(node));
 	}
 	PG_CATCH();
 	{
 		(void) dperm_message_data_error(context);
 	}
 	PG_END_TRY();
-	return (Const *) value;
-}
-
-/*
- * The value of a constant, or of casts of constants; NULL for anything else, and
- * for NULL.
- */
-static Const *
-constant_of(Node *node)
-{
-	Const	   *constant;
-
-	while (IsA(node, CollateExpr))
-		node = (Node *) ((CollateExpr *) node)->arg;
-	constant = is_computed(node, NULL) ? NULL :
-		IsA(node, Const) ? (Const *) node : evaluate(node);
 	return constant && !constant->constisnull ? constant : NULL;
 }
 
@@ -258,76 +199,32 @@ is_length(const Subject *subject, Node *node)
 	Const	   *axis;
 
 	if (!IsA(node, FuncExpr) ||
-		(call->funcid != F_CARDINALITY && call->funcid != F_ARRAY_LENGTH))
+		(call->funcid != F_CARDINALITY && call->funcid != F_ARRAY_LENGTH) ||
+		!is_column(subject, linitial(call->args)))
 		return false;
 	axis = call->funcid == F_ARRAY_LENGTH ? constant_of(lsecond(call->args)) : NULL;
-	return is_column(subject, linitial(call->args)) &&
-		(call->funcid == F_CARDINALITY || (axis && DatumGetInt32(axis->constvalue) == 1));
-}
-
-/* Is this node what comparisons of a subject are about? */
-static bool
-is_subject(const Subject *subject, Node *node)
-{
-	return subject->kind == DPERM_BLOCK_VECTOR ? is_length(subject, node) :
-		is_column(subject, node);
-}
-
-/* All values: no restriction. */
-static DpermSaid
-all_values(void)
-{
-	return (DpermSaid) {.values = UNBOUNDED, .dimension = UNBOUNDED};
-}
-
-/* Is a text among those of a list? */
-bool
-dperm_domain_checks_lists(const DpermSaid *said, const DpermText *text)
-{
-	for (int i = 0; i < said->count; i++)
-		if (dperm_block_same_text(&said->texts[i], text))
-			return true;
-	return false;
-}
-
-/* What is in both intervals. */
-static DpermInterval
-overlap(DpermInterval a, DpermInterval b)
-{
-	return (DpermInterval) {Max(a.low, b.low), Min(a.high, b.high)};
-}
-
-/* The smallest interval that contains both. */
-static DpermInterval
-hull(DpermInterval a, DpermInterval b)
-{
-	return (DpermInterval) {Min(a.low, b.low), Max(a.high, b.high)};
+	return call->funcid == F_CARDINALITY || (axis && DatumGetInt32(axis->constvalue) == 1);
 }
 
 /* Values in both. */
 static DpermSaid
 both(DpermSaid a, DpermSaid b)
 {
-	DpermSaid	said = a.listed ? a : b;
+	DpermSaid	said = a.count >= 0 ? a : b;
 
-	said.values = overlap(a.values, b.values);
-	said.dimension = overlap(a.dimension, b.dimension);
-	if (a.listed && b.listed)
+	said.low = Max(a.low, b.low);
+	said.high = Min(a.high, b.high);
+	said.dimension = a.dimension == 0 || a.dimension == b.dimension ? b.dimension :
+		b.dimension == 0 ? a.dimension : -1;
+	if (a.count >= 0 && b.count >= 0)
 	{
 		said.texts = palloc(Max(a.count, 1) * sizeof(DpermText));
 		said.count = 0;
 		for (int i = 0; i < a.count; i++)
-			if (dperm_domain_checks_lists(&b, &a.texts[i]))
+			if (dperm_domain_types_lists(b.texts, b.count, &a.texts[i]))
 				said.texts[said.count++] = a.texts[i];
 	}
 	return said;
-}
-
-/* Does no value pass? */
-static bool
-is_empty(const DpermSaid *said)
-{
-	return said->values.low > said->values.high || said->dimension.low > said->dimension.high;
 }
 
 /*
@@ -337,21 +234,23 @@ is_empty(const DpermSaid *said)
 static DpermSaid
 either(DpermSaid a, DpermSaid b)
 {
-	DpermSaid	said = all_values();
+	DpermSaid	said = all_values;
 
-	if (is_empty(&a) || is_empty(&b))
-		return is_empty(&a) ? b : a;
-	said.values = hull(a.values, b.values);
-	said.dimension = hull(a.dimension, b.dimension);
-	if (!a.listed || !b.listed || a.count + b.count > 2 * DPERM_DIM_MAX)
+	if (a.low > a.high || b.low > b.high)
+		return a.low > a.high ? b : a;
+	said.low = Min(a.low, b.low);
+	said.high = Max(a.high, b.high);
+	said.dimension = a.dimension == b.dimension ? a.dimension : 0;
+	if (a.count < 0 || b.count < 0)
 		return said;
 	CHECK_FOR_INTERRUPTS();
 	said.texts = repalloc(a.texts, (a.count + b.count) * sizeof(DpermText));
 	said.count = a.count;
 	for (int i = 0; i < b.count; i++)
-		if (!dperm_domain_checks_lists(&said, &b.texts[i]))
+		if (!dperm_domain_types_lists(said.texts, said.count, &b.texts[i]))
 			said.texts[said.count++] = b.texts[i];
-	said.listed = said.count <= DPERM_DIM_MAX;
+	if (said.count > DPERM_DIM_MAX)
+		said.count = -1;
 	return said;
 }
 
@@ -369,74 +268,53 @@ strategy_of(Oid op, Node *left)
 
 /*
  * The text of a number that a column equals; without bytes if other numbers pass
- * as well: a cast may have rounded them.
+ * as well, since a cast may have rounded them, or are the same as a double.
  */
 static DpermText
-equal_text(const Subject *subject, Node *column, double x)
+number_text(const Subject *subject, Node *column, double x)
 {
 	Oid			type = getBaseType(exprType(column));
+	bool		exact = subject->discrete || subject->base == NUMERICOID;
 	DpermText	text = {0};
 
 	if (subject->kind != DPERM_BLOCK_NUMBER ||
-		(fabs(x) >= EXACT_MAX && (subject->discrete || subject->base == NUMERICOID)) ||
 		(!subject->discrete && type != subject->base && type != FLOAT8OID))
 		return text;
-	/* a numeric of more digits is rounded here */
-	if (subject->base == NUMERICOID && strtod(psprintf("%.15g", x), NULL) != x)
-		return text;
-	text.bytes = subject->discrete ? psprintf("%.0f", x) : double_to_shortest_decimal(x);
-	text.len = (int) strlen(text.bytes);
+	text.bytes = exact ? psprintf("%.15g", x) : double_to_shortest_decimal(x);
+	if (exact && (fabs(x) >= 1e15 || strtod(text.bytes, NULL) != x))
+		text.bytes = NULL;
+	else
+		text.len = (int) strlen(text.bytes);
 	return text;
 }
 
-/* column <op> x; for integers, a strict bound moves in by one. */
-static DpermInterval
-interval_of(bool discrete, int strategy, double x)
-{
-	DpermInterval interval = UNBOUNDED;
-
-	if (strategy >= BTEqualStrategyNumber && strategy <= BTGreaterStrategyNumber)
-		interval.low = !discrete ? x :
-			strategy == BTGreaterStrategyNumber ? floor(x) + 1 : ceil(x);
-	if (strategy >= BTLessStrategyNumber && strategy <= BTEqualStrategyNumber)
-		interval.high = !discrete ? x :
-			strategy == BTLessStrategyNumber ? ceil(x) - 1 : floor(x);
-	return interval;
-}
-
-/*
- * The text of a value that can be compared with a category column; without bytes
- * for any other.
- */
-static DpermText
-category_text(const Subject *subject, Oid type, Datum value)
-{
-	DpermText	text = {0};
-
-	if (type == subject->base || dperm_domain_types_is_text(type))
-		text = dperm_domain_types_text(type, value);
-	text.len = dperm_category_length(subject->base == BPCHAROID, text.bytes, text.len);
-	return text;
-}
-
-/* column <op> value of a constant */
+/* column <op> value of a constant; for integers, a strict bound moves in by one. */
 static DpermSaid
 compare(const Subject *subject, Node *column, int strategy, Oid type, Datum value)
 {
-	DpermSaid	said = all_values();
+	bool		discrete = subject->discrete;
+	DpermSaid	said = all_values;
 	DpermText	text = {0};
 	double		x;
 
 	if (subject->kind == DPERM_BLOCK_CATEGORY)
-		text = category_text(subject, type, value);
+	{
+		if (type == subject->base || dperm_domain_types_is_text(type))
+			text = dperm_domain_types_text(type, value);
+		text.len = dperm_category_length(subject->base == BPCHAROID, text.bytes, text.len);
+	}
 	else if (dperm_domain_types_number(type, value, &x) && !isnan(x))
 	{
-		said.values = interval_of(subject->discrete, strategy, x);
-		text = equal_text(subject, column, x);
+		if (strategy >= BTEqualStrategyNumber)
+			said.low = !discrete ? x :
+				strategy == BTGreaterStrategyNumber ? floor(x) + 1 : ceil(x);
+		if (strategy <= BTEqualStrategyNumber)
+			said.high = !discrete ? x :
+				strategy == BTLessStrategyNumber ? ceil(x) - 1 : floor(x);
+		text = number_text(subject, column, x);
 	}
 	if (strategy == BTEqualStrategyNumber && text.bytes)
 	{
-		said.listed = true;
 		said.count = 1;
 		said.texts = palloc(sizeof(DpermText));
 		said.texts[0] = text;
@@ -444,34 +322,38 @@ compare(const Subject *subject, Node *column, int strategy, Oid type, Datum valu
 	return said;
 }
 
-/* A comparison of the subject with a constant. */
+/*
+ * A comparison with a constant, in either direction: of the column, or of the
+ * length of a vector; with ALL, of the elements of a vector, on the right.
+ */
 static DpermSaid
-compare_node(const Subject *subject, Node *column, int strategy, Node *node)
+read_comparison(const Subject *subject, Oid op, List *args, bool all)
 {
-	Const	   *constant = constant_of(node);
+	bool		length = subject->kind == DPERM_BLOCK_VECTOR && !all;
+	bool		(*is_subject) (const Subject *, Node *) = length ? is_length : is_column;
+	Node	   *column = linitial(args);
+	Node	   *other = llast(args);
+	int			strategy = strategy_of(op, column);
+	DpermSaid	said = all_values;
+	Const	   *constant;
+	double		x;
 
-	return constant ? compare(subject, column, strategy, constant->consttype,
-							  constant->constvalue) : all_values();
-}
-
-/* A comparison, in either direction; of a vector, that of its dimension. */
-static DpermSaid
-read_comparison(const Subject *subject, OpExpr *op)
-{
-	DpermSaid	said = all_values();
-	bool		vector = subject->kind == DPERM_BLOCK_VECTOR;
-	const Subject *compared = vector ? &length_subject : subject;
-	Node	   *left = linitial(op->args);
-	Node	   *right = llast(op->args);
-	int			strategy = strategy_of(op->opno, left);
-
-	if (list_length(op->args) != 2 || strategy == 0)
+	if (strategy == 0)
 		return said;
-	if (is_subject(subject, left))
-		said = compare_node(compared, left, strategy, right);
-	else if (is_subject(subject, right))
-		said = compare_node(compared, right, BTMaxStrategyNumber + 1 - strategy, left);
-	return vector ? (DpermSaid) {.values = UNBOUNDED, .dimension = said.values} : said;
+	if (all || !is_subject(subject, column))
+	{
+		column = llast(args);
+		other = linitial(args);
+		strategy = BTMaxStrategyNumber + 1 - strategy;
+	}
+	if (!is_subject(subject, column) || (constant = constant_of(other)) == NULL)
+		return said;
+	if (!length)
+		return compare(subject, column, strategy, constant->consttype, constant->constvalue);
+	if (strategy == BTEqualStrategyNumber &&
+		dperm_domain_types_number(constant->consttype, constant->constvalue, &x))
+		said.dimension = x >= 1 && x <= DPERM_DIM_MAX ? (int) x : -1;
+	return said;
 }
 
 /*
@@ -484,39 +366,21 @@ read_any(const Subject *subject, ScalarArrayOpExpr *op)
 	Node	   *column = linitial(op->args);
 	Const	   *array = is_column(subject, column) ? constant_of(lsecond(op->args)) : NULL;
 	Oid			type = array ? get_element_type(array->consttype) : InvalidOid;
-	DpermSaid	said = all_values();
-	int16		len;
-	bool		byval;
-	char		align;
-	Datum	   *values;
-	bool	   *nulls;
-	int			count;
+	DpermSaid	said = no_values;
+	ArrayIterator elements;
+	Datum		value;
+	bool		isnull;
 
 	if (!OidIsValid(type) || strategy_of(op->opno, column) != BTEqualStrategyNumber)
-		return said;
-	get_typlenbyvalalign(type, &len, &byval, &align);
-	deconstruct_array(DatumGetArrayTypeP(array->constvalue), type, len, byval, align,
-					  &values, &nulls, &count);
-	for (int i = 0; i < count; i++)
-	{
-		DpermSaid	one = nulls[i] ? all_values() :
-			compare(subject, column, BTEqualStrategyNumber, type, values[i]);
-
-		said = i == 0 ? one : either(said, one);
-	}
+		return all_values;
+	elements = array_create_iterator(DatumGetArrayTypeP(array->constvalue), 0, NULL);
+	while (array_iterate(elements, &value, &isnull))
+		said = either(said, isnull ? all_values :
+					  compare(subject, column, BTEqualStrategyNumber, type, value));
 	return said;
 }
 
-/* constant <op> ALL (column): a bound of every element. */
-static DpermSaid
-read_all(const Subject *subject, ScalarArrayOpExpr *op)
-{
-	int			strategy = strategy_of(op->opno, linitial(op->args));
-
-	return strategy && is_column(subject, lsecond(op->args)) ?
-		compare_node(subject, lsecond(op->args), BTMaxStrategyNumber + 1 - strategy,
-					 linitial(op->args)) : all_values();
-}
+static DpermSaid read_condition(const Subject *subject, Node *node);
 
 /*
  * AND and OR. NULL passes a CHECK anyway, so that "OR column IS NULL" adds
@@ -525,22 +389,19 @@ read_all(const Subject *subject, ScalarArrayOpExpr *op)
 static DpermSaid
 read_junction(const Subject *subject, BoolExpr *junction)
 {
-	DpermSaid	said = all_values();
-	bool		first = true;
+	bool		and = junction->boolop == AND_EXPR;
+	DpermSaid	said = and ? all_values : no_values;
 	ListCell   *cell;
 
 	foreach(cell, junction->args)
 	{
 		Node	   *arg = lfirst(cell);
-		DpermSaid	one;
 
-		if (junction->boolop == OR_EXPR && IsA(arg, NullTest) &&
-			((NullTest *) arg)->nulltesttype == IS_NULL &&
-			is_column(subject, (Node *) ((NullTest *) arg)->arg))
-			continue;
-		one = read_condition(subject, arg);
-		said = first ? one : junction->boolop == AND_EXPR ? both(said, one) : either(said, one);
-		first = false;
+		if (and)
+			said = both(said, read_condition(subject, arg));
+		else if (!IsA(arg, NullTest) || ((NullTest *) arg)->nulltesttype != IS_NULL ||
+				 !is_column(subject, (Node *) ((NullTest *) arg)->arg))
+			said = either(said, read_condition(subject, arg));
 	}
 	return said;
 }
@@ -550,42 +411,49 @@ static DpermSaid
 read_condition(const Subject *subject, Node *node)
 {
 	bool		vector = subject->kind == DPERM_BLOCK_VECTOR;
+	ScalarArrayOpExpr *array = (ScalarArrayOpExpr *) node;
 
 	check_stack_depth();
 	if (IsA(node, BoolExpr) && ((BoolExpr *) node)->boolop != NOT_EXPR)
 		return read_junction(subject, (BoolExpr *) node);
-	if (IsA(node, OpExpr))
-		return read_comparison(subject, (OpExpr *) node);
-	if (IsA(node, ScalarArrayOpExpr) && ((ScalarArrayOpExpr *) node)->useOr != vector)
-		return vector ? read_all(subject, (ScalarArrayOpExpr *) node) :
-			read_any(subject, (ScalarArrayOpExpr *) node);
-	return all_values();
+	if (IsA(node, OpExpr) && list_length(((OpExpr *) node)->args) == 2)
+		return read_comparison(subject, ((OpExpr *) node)->opno, ((OpExpr *) node)->args, false);
+	if (IsA(node, ScalarArrayOpExpr) && vector && !array->useOr)
+		return read_comparison(subject, array->opno, array->args, true);
+	if (IsA(node, ScalarArrayOpExpr) && !vector && array->useOr)
+		return read_any(subject, array);
+	return all_values;
+}
+
+/* Does a constraint use a column? Those of a type use no other. */
+static bool
+uses_column(HeapTuple constraint, TupleDesc desc, AttrNumber number)
+{
+	bool		isnull;
+	Datum		key = heap_getattr(constraint, Anum_pg_constraint_conkey, desc, &isnull);
+	ArrayType  *columns = isnull ? NULL : DatumGetArrayTypeP(key);
+
+	for (int i = 0; columns && i < ARR_DIMS(columns)[0]; i++)
+		if (((int16 *) ARR_DATA_PTR(columns))[i] == number)
+			return true;
+	return number == 0;
 }
 
 /*
- * The CHECK constraints of a relation or of a domain type, which has this name, by
- * their own names.
+ * Add what the CHECK constraints of a relation or of a domain type say, by their
+ * names; the other one is InvalidOid. The origin gets those that are a new
+ * restriction. of is the name of the type, or what to add to the names of the
+ * relation's.
  */
-static List *
-checks_of(List **cache, Oid relation, Oid type, const char *domain)
+static void
+add_checks(DpermSaid *said, const Subject *subject, Oid relation, Oid type, const char *of)
 {
-	Relation	catalog;
+	Relation	catalog = table_open(ConstraintRelationId, AccessShareLock);
+	TupleDesc	desc = RelationGetDescr(catalog);
 	SysScanDesc scan;
 	ScanKeyData keys[2];
 	HeapTuple	tuple;
-	Owner	   *owner;
-	ListCell   *cell;
 
-	foreach(cell, *cache)
-	{
-		owner = lfirst(cell);
-		if (owner->relation == relation && owner->type == type)
-			return owner->checks;
-	}
-	owner = palloc0(sizeof(*owner));
-	owner->relation = relation;
-	owner->type = type;
-	catalog = table_open(ConstraintRelationId, AccessShareLock);
 	ScanKeyInit(&keys[0], Anum_pg_constraint_conrelid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(relation));
 	ScanKeyInit(&keys[1], Anum_pg_constraint_contypid, BTEqualStrategyNumber, F_OIDEQ,
@@ -594,67 +462,28 @@ checks_of(List **cache, Oid relation, Oid type, const char *domain)
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_constraint form = (Form_pg_constraint) GETSTRUCT(tuple);
-		bool		isnull;
-		Datum		tree = heap_getattr(tuple, Anum_pg_constraint_conbin,
-										RelationGetDescr(catalog), &isnull);
-		Check	   *check;
-
-		if (form->contype != CONSTRAINT_CHECK || isnull)
-			continue;
-		check = palloc(sizeof(*check));
-		check->origin = domain ? psprintf("CHECK of domain \"%s\"", domain) :
-			psprintf("CHECK constraint \"%s\"", NameStr(form->conname));
-		check->tree = stringToNode(TextDatumGetCString(tree));
-		owner->checks = lappend(owner->checks, check);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	*cache = lappend(*cache, owner);
-	return owner->checks;
-}
-
-/* Are two intervals the same? */
-static bool
-is_same(DpermInterval a, DpermInterval b)
-{
-	return a.low == b.low && a.high == b.high;
-}
-
-/* Does the second one restrict more than the first? */
-static bool
-is_narrower(const DpermSaid *before, const DpermSaid *after)
-{
-	return !is_same(after->values, before->values) ||
-		!is_same(after->dimension, before->dimension) ||
-		after->listed != before->listed || after->count != before->count;
-}
-
-/*
- * Add what constraints say. The origin gets those that are a new restriction; all
- * of a domain have one name. behind is the table that a view shows, or NULL.
- */
-static void
-add_checks(DpermSaid *said, const Subject *subject, List *checks, const char *behind)
-{
-	ListCell   *cell;
-
-	foreach(cell, checks)
-	{
-		Check	   *check = lfirst(cell);
 		DpermSaid	before = *said;
-		char	   *origin = check->origin;
+		bool		isnull;
+		Datum		tree = heap_getattr(tuple, Anum_pg_constraint_conbin, desc, &isnull);
+		char	   *origin;
 
-		*said = both(before, read_condition(subject, check->tree));
-		said->origin = before.origin;
-		if (!is_narrower(&before, said))
+		if (form->contype != CONSTRAINT_CHECK || isnull ||
+			!uses_column(tuple, desc, subject->number))
 			continue;
-		if (behind)
-			origin = psprintf("%s of \"%s\"", origin, behind);
+		*said = both(before, read_condition(subject, stringToNode(TextDatumGetCString(tree))));
+		said->origin = before.origin;
+		if (said->low == before.low && said->high == before.high &&
+			said->dimension == before.dimension && said->count == before.count)
+			continue;
+		origin = OidIsValid(type) ? psprintf("CHECK of domain \"%s\"", of) :
+			psprintf("CHECK constraint \"%s\"%s", NameStr(form->conname), of);
 		if (said->origin == NULL)
 			said->origin = origin;
 		else if (strstr(said->origin, origin) == NULL)
 			said->origin = psprintf("%s, %s", said->origin, origin);
 	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
 }
 
 /*
@@ -662,7 +491,7 @@ add_checks(DpermSaid *said, const Subject *subject, List *checks, const char *be
  * on.
  */
 static void
-add_type(DpermSaid *said, List **cache, Subject subject, Oid type)
+add_type(DpermSaid *said, Subject subject, Oid type)
 {
 	subject.number = 0;
 	while (get_typtype(type) == TYPTYPE_DOMAIN)
@@ -673,18 +502,20 @@ add_type(DpermSaid *said, List **cache, Subject subject, Oid type)
 		if (!HeapTupleIsValid(tuple))
 			elog(ERROR, "cache lookup failed for type %u", type);
 		form = (Form_pg_type) GETSTRUCT(tuple);
-		add_checks(said, &subject,
-				   checks_of(cache, InvalidOid, type, NameStr(form->typname)), NULL);
+		add_checks(said, &subject, InvalidOid, type, NameStr(form->typname));
 		type = form->typbasetype;
 		ReleaseSysCache(tuple);
 	}
 }
 
-/* What they say about a column. */
+/*
+ * What the constraints of a column's table and of its type say. relation is what the
+ * caller specified; column->relation may be a table behind it.
+ */
 DpermSaid
-dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column)
+dperm_domain_checks_read(Oid relation, const DpermColumn *column)
 {
-	DpermSaid	said = all_values();
+	DpermSaid	said = all_values;
 	Oid			base = column->base;
 	Subject		subject = {
 		.kind = column->block.kind,
@@ -693,22 +524,10 @@ dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column)
 		.discrete = base == INT2OID || base == INT4OID || base == INT8OID || base == DATEOID
 	};
 
-	add_checks(&said, &subject, checks_of(cache, column->relation, InvalidOid, NULL),
-			   column->relation == relation ? NULL : get_rel_name(column->relation));
-	add_type(&said, cache, subject, column->type);
+	if (OidIsValid(column->relation))
+		add_checks(&said, &subject, column->relation, InvalidOid,
+				   column->relation == relation ? "" :
+				   psprintf(" of \"%s\"", get_rel_name(column->relation)));
+	add_type(&said, subject, column->type);
 	return said;
-}
-
-/* The dimension that they declare, or 0. */
-int
-dperm_domain_checks_dimension(Oid type)
-{
-	Subject		subject = {.kind = DPERM_BLOCK_VECTOR, .base = getBaseType(type)};
-	DpermSaid	said = all_values();
-	double		low;
-	List	   *cache = NIL;
-
-	add_type(&said, &cache, subject, type);
-	low = said.dimension.low;
-	return low == said.dimension.high && low >= 1 && low <= DPERM_DIM_MAX ? (int) low : 0;
 }

@@ -1,81 +1,79 @@
 /*
- * domain_json.c: read domains from JSON, and write them in the same forms.
- *
- *   number        [0, 120], {"range": [0, 120]}, {"range": [0, 120], "knots": 8},
- *                 {"knots": [0, 10, 50, 120]}
- *   date, time    ["2015-01-01", "2025-12-31"], ["08:00", "18:00"], {"range": ...}
- *   boolean       [false, true]
- *   category      ["A", "B"], {"categories": ["A", "B"]}; the long form also for integers
- *   vector        {"dimension": 128, "norm": 1}, {"dimension": 8, "range": [0, 1]},
- *                 {"range": [[0, 1], [-5, 5]]}; with a range also knots, as a number
+ * domain_json.c: read domains from JSON, and write them in the same forms
+ * (docs/reference.md, Domains). A list is the short form of an object with one key,
+ * and what follows reads objects.
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
-#include "fmgr.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/datetime.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
 #include "utils/numeric.h"
-#include "utils/timestamp.h"
 
-#include "column/domain_json.h"
-#include "column/domain_types.h"
+#include "column/domains.h"
 #include "column/reader.h"
 #include "core/base/limits.h"
 #include "core/encode/encoder.h"
 #include "core/encode/knots.h"
 
-/* The keys of the long form. */
-enum
+/* The keys of the long form, and WHOLE for a domain as a whole. */
+typedef enum Key
 {
 	RANGE,
 	CATEGORIES,
 	KNOTS,
 	DIMENSION,
 	NORM,
-	KEYS
-};
+	WHOLE
+} Key;
 
-static const char *const key_names[KEYS] = {
-	"range", "categories", "knots", "dimension", "norm"
-};
-
+#define KEYS WHOLE
 #define HAS(key) (1u << (key))
 
-/* A domain in its long form: NULL for keys that it does not have. */
-typedef struct Form
+/* Their names, and what a domain must be to have them; %s is what a range consists of. */
+static const struct
 {
-	JsonbValue *values[KEYS];
-} Form;
+	const char *name;
+	const char *must;
+}			keys[KEYS] = {
+	[RANGE] = {"range", "two %s, the lower one first"},
+	[CATEGORIES] = {"categories", "a list of 1 to " CppAsString2(DPERM_DIM_MAX) " %s"},
+	[KNOTS] = {"knots", "an object with a range and 1 to " CppAsString2(DPERM_DIM_MAX) " knots, "
+		"or with a list of %s in ascending order from one end of the range to the other"},
+	[DIMENSION] = {"dimension", "an object with a dimension between 1 and "
+		CppAsString2(DPERM_DIM_MAX) ", as many as it has ranges"},
+	[NORM] = {"norm", "an object with a norm between " CppAsString2(DPERM_NORM_MIN) " and "
+		CppAsString2(DPERM_NORM_MAX)}
+};
 
-/* An example domain of a vector with bounds, for hints. */
-static const char box_example[] = "{\"dimension\": 8, \"range\": [0, 1]}";
-
-/* What domains look like, by kind: their keys, in words, and an example for hints. */
+/*
+ * What domains look like, by kind: their keys, all of them in words, an example, and
+ * one to fill in.
+ */
 static const struct
 {
 	uint32		keys;
 	const char *must;
 	const char *example;
+	const char *template;
 }			forms[] = {
 	[DPERM_BLOCK_NUMBER] = {HAS(RANGE) | HAS(KNOTS) | HAS(CATEGORIES),
-	"[low, high], {\"range\": [low, high]} or {\"categories\": [...]}", "[0, 120]"},
+		"[low, high], or an object with a range or knots, or one with categories",
+	"[0, 120]", "[\"low\", \"high\"]"},
 	[DPERM_BLOCK_TIME] = {HAS(RANGE) | HAS(KNOTS),
-	"[low, high] or {\"range\": [low, high]}", "[\"2015-01-01\", \"2025-12-31\"]"},
-	[DPERM_BLOCK_FLAG] = {0, "[false, true], or omitted", "[false, true]"},
+		"[low, high], or an object with a range or knots",
+	"[\"2015-01-01\", \"2025-12-31\"]", "[\"low\", \"high\"]"},
+	[DPERM_BLOCK_FLAG] = {0, "[false, true], or omitted", "[false, true]", "[false, true]"},
 	[DPERM_BLOCK_CATEGORY] = {HAS(CATEGORIES),
-	"a list of strings or {\"categories\": [...]}", "[\"A\", \"B\"]"},
+		"a list of strings, or an object with categories",
+	"[\"A\", \"B\"]", "[\"value\", \"value\"]"},
 	[DPERM_BLOCK_VECTOR] = {HAS(DIMENSION) | HAS(NORM) | HAS(RANGE) | HAS(KNOTS),
-	"an object with a dimension and either a norm, which is 1 by default, or a range",
-	"{\"dimension\": 128, \"norm\": 1}"}
+		"an object with a dimension and a norm, which is 1 by default, or a range or knots",
+	"{\"dimension\": 128, \"norm\": 1}", "{\"dimension\": \"number\", \"norm\": 1}"}
 };
 
 /* The kind of domains that a column has; a vector may have got a range by now. */
@@ -85,58 +83,54 @@ kind_of(const DpermColumn *column)
 	return column->block.kind == DPERM_BLOCK_BOX ? DPERM_BLOCK_VECTOR : column->block.kind;
 }
 
-/* An example domain of a column. */
-static const char *
-usual_example(const DpermColumn *column)
-{
-	return column->base == TIMEOID ? "[\"08:00\", \"18:00\"]" : forms[kind_of(column)].example;
-}
-
-/* An example of a domains argument for one column. */
-static char *
-example(const DpermColumn *column, const char *domain)
+/* An example domain for this column, for hints: '{"age": [0, 120]}' as an SQL literal. */
+char *
+dperm_domain_json_example(const DpermColumn *column)
 {
 	StringInfoData json;
 
 	initStringInfo(&json);
 	appendStringInfoChar(&json, '{');
 	escape_json(&json, column->name);
-	appendStringInfo(&json, ": %s}", domain);
+	appendStringInfo(&json, ": %s}", column->base == TIMEOID ? "[\"08:00\", \"18:00\"]" :
+					 forms[kind_of(column)].example);
 	return quote_literal_cstr(json.data);
 }
 
-/* An example domain for this column. */
-char *
-dperm_domain_json_example(const DpermColumn *column)
+/* Raise the error for a domain of another form, or for the value of one of its keys. */
+static _Noreturn void
+refuse(const DpermColumn *column, Key key)
 {
-	return example(column, usual_example(column));
+	DpermBlockKind kind = kind_of(column);
+	bool		box = kind == DPERM_BLOCK_VECTOR && (key == RANGE || key == KNOTS);
+	bool		declared = key == DIMENSION && dperm_column_known(column);
+	const char *what = key != CATEGORIES ?
+		(kind != DPERM_BLOCK_TIME ? "numbers" :
+		 column->base == TIMEOID ? "times as strings" : "dates as strings") :
+		kind == DPERM_BLOCK_CATEGORY ? "strings" :
+		"values, and only integers and numeric with a scale can be categories";
+	const char *must = key == WHOLE ? forms[kind].must :
+		declared ? psprintf("of dimension %d, as declared in the catalog",
+							dperm_block_elements(&column->block)) : psprintf(keys[key].must, what);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the domain of column \"%s\" of type %s must be %s%s", column->name,
+					format_type_be(column->type),
+					box && key == RANGE ? "an object with a range of " : "", must),
+			 declared ? errhint("The dimension can be omitted.") :
+			 box ? errhint("For example: {\"dimension\": 8, \"range\": [0, 1]}.") :
+			 errhint("For example: domains => %s.", dperm_domain_json_example(column))));
 }
 
-/*
- * Raise the error for an invalid domain: "the domain of column x must be ..."
- */
+/* Raise the error for a value that the domain of a column cannot have. */
 static _Noreturn void
-refuse(const DpermColumn *column, const char *must, const char *domain)
+refuse_value(const DpermColumn *column, const char *why)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the domain of column \"%s\" of type %s must be %s", column->name,
-					format_type_be(column->type), must),
-			 errhint("For example: domains => %s.", example(column, domain))));
-}
-
-/* The same, with the usual example. */
-static _Noreturn void
-refuse_usual(const DpermColumn *column, const char *must)
-{
-	refuse(column, must, usual_example(column));
-}
-
-/* Raise the error for a domain of another form. */
-static _Noreturn void
-refuse_form(const DpermColumn *column)
-{
-	refuse_usual(column, forms[kind_of(column)].must);
+			 errmsg("the domain of column \"%s\" of type %s is not valid: %s", column->name,
+					format_type_be(column->type), why)));
 }
 
 /* The array in a JSON value, or NULL. */
@@ -147,98 +141,72 @@ list_in(JsonbValue *value)
 		!JsonContainerIsScalar(value->val.binary.data) ? value->val.binary.data : NULL;
 }
 
-/* A JSON number as a double; infinite if out of range. */
+/* The number of elements of the array in a JSON value, if it is one. */
+static int
+list_size(JsonbValue *value)
+{
+	return list_in(value) ? JsonContainerSize(list_in(value)) : 0;
+}
+
+/* A JSON number as a double; infinite if out of range, NaN if it is no number. */
 static double
 number_in(JsonbValue *value)
 {
-	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-											  NumericGetDatum(value->val.numeric)));
+	return value->type != jbvNumeric ? NAN :
+		DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+										   NumericGetDatum(value->val.numeric)));
 }
 
-/* Add the column to errors of a type's input function. */
-static void
-add_context(void *arg)
+/* A whole number from 1 on. */
+static int
+read_count(const DpermColumn *column, JsonbValue *value, Key key)
 {
-	errcontext("domain of column \"%s\"", (const char *) arg);
+	double		count = number_in(value);
+
+	if (!(count >= 1 && count <= DPERM_DIM_MAX) || count != floor(count))
+		refuse(column, key);
+	return (int) count;
 }
 
-/* Call the input function of a column's base type. */
+/* A string as the type of the column reads it. */
 static Datum
-base_input(const DpermColumn *column, char *text)
+read_string(const DpermColumn *column, DpermText text)
 {
-	ErrorContextCallback context = {
-		.previous = error_context_stack,
-		.callback = add_context,
-		.arg = column->name
-	};
-	Oid			input,
-				ioparam;
 	Datum		value;
+	char	   *why;
 
-	getTypeInputInfo(column->base, &input, &ioparam);
-	error_context_stack = &context;
-	value = OidInputFunctionCall(input, text, ioparam, column->typmod);
-	error_context_stack = context.previous;
+	if (!dperm_domain_types_input(column, &text, &value, &why))
+		refuse_value(column, why);
 	return value;
 }
 
-/* A bound or a knot: times are strings; false if it is of another type. */
-static bool
-read_position(const DpermColumn *column, JsonbValue *value, double *out)
+/* Numbers, or times as strings, in ascending order: knots, or a range, which is two of them. */
+static double *
+read_positions(const DpermColumn *column, JsonbValue *value, Key key)
 {
-	bool		time = column->block.kind == DPERM_BLOCK_TIME;
+	int			count = list_size(value);
+	double	   *positions;
 
-	if (value->type != (time ? jbvString : jbvNumeric))
-		return false;
-	if (!time)
-		*out = number_in(value);
-	else
-		(void) dperm_domain_types_number(column->base,
-										 base_input(column, pnstrdup(value->val.string.val,
-																	 value->val.string.len)),
-										 out);
-	return true;
-}
-
-/* A pair of bounds, in order; of is how an error message begins. */
-static void
-read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, const char *domain,
-			double *low, double *high)
-{
-	bool		time = column->block.kind == DPERM_BLOCK_TIME;
-	const char *what = column->base == TIMEOID ? "times" : "dates";
-	const char *must = psprintf("%s%s, the lower one first", of,
-								time ? psprintf("two %s as strings", what) : "two numbers");
-	double		bounds[2];
-
-	if (pair == NULL || JsonContainerSize(pair) != 2)
-		refuse(column, must, domain);
-	for (int i = 0; i < 2; i++)
+	if (count < 2 || count > (key == RANGE ? 2 : DPERM_DIM_MAX))
+		refuse(column, key);
+	positions = palloc(sizeof(double) * count);
+	for (int i = 0; i < count; i++)
 	{
-		if (!read_position(column, getIthJsonbValueFromContainer(pair, i), &bounds[i]))
-			refuse(column, must, domain);
-		if (!(fabs(bounds[i]) <= DPERM_BOUND_MAX))
-			refuse(column, psprintf("%s%s", of, time ? psprintf("two finite %s", what) :
-									"two numbers between -1e300 and 1e300"), domain);
+		JsonbValue *one = getIthJsonbValueFromContainer(list_in(value), i);
+
+		if (column->block.kind != DPERM_BLOCK_TIME)
+			positions[i] = number_in(one);
+		else if (one->type == jbvString)
+			(void) dperm_domain_types_number(
+				column->base,
+				read_string(column, (DpermText) {one->val.string.val, one->val.string.len}),
+				&positions[i]);
+		else
+			refuse(column, key);
+		if (i > 0 && !dperm_block_are_bounds(positions[i - 1], positions[i]))
+			refuse(column, key);
 	}
-	if (!dperm_block_are_bounds(bounds[0], bounds[1]))
-		refuse(column, must, domain);
-	*low = bounds[0];
-	*high = bounds[1];
-}
-
-/* One category, as the output function of the type writes it. */
-static DpermText
-read_category(const DpermColumn *column, JsonbValue *value)
-{
-	char	   *spelling;
-
-	if (value->type == jbvNumeric)
-		spelling = DatumGetCString(DirectFunctionCall1(numeric_out,
-													   NumericGetDatum(value->val.numeric)));
-	else
-		spelling = pnstrdup(value->val.string.val, value->val.string.len);
-	return dperm_domain_types_text(column->base, base_input(column, spelling));
+	return positions;
 }
 
 /*
@@ -246,37 +214,38 @@ read_category(const DpermColumn *column, JsonbValue *value)
  * equal ones have the same text.
  */
 static void
-read_categories(DpermColumn *column, JsonbContainer *list)
+read_categories(DpermColumn *column, JsonbValue *list)
 {
 	bool		numbers = column->block.kind == DPERM_BLOCK_NUMBER;
-	const char *domain = numbers ? "{\"categories\": [1, 2, 3]}" : usual_example(column);
-	int			count = list == NULL ? 0 : JsonContainerSize(list);
+	int			count = list_size(list);
 	DpermText  *texts;
 
 	if (column->base == FLOAT4OID || column->base == FLOAT8OID ||
-		(column->base == NUMERICOID && column->typmod < 0))
-		refuse_usual(column, "two numbers: only integers and numeric with a scale can be "
-							 "categories");
-	if (count == 0)
-		refuse(column, list ? "a list of at least one category" : "a list of categories", domain);
-	if (count > DPERM_DIM_MAX)
-		refuse(column, psprintf("a list of at most %d categories", DPERM_DIM_MAX), domain);
+		(column->base == NUMERICOID && column->typmod < 0) || count < 1 || count > DPERM_DIM_MAX)
+		refuse(column, CATEGORIES);
 	texts = palloc(count * sizeof(DpermText));
 	for (int i = 0; i < count; i++)
 	{
-		JsonbValue *value = getIthJsonbValueFromContainer(list, i);
+		JsonbValue *value = getIthJsonbValueFromContainer(list_in(list), i);
+		DpermText	text = {value->val.string.val, value->val.string.len};
 
-		if (value->type != jbvString && !(numbers && value->type == jbvNumeric))
-			refuse(column, numbers ? "a list of numbers" : "a list of strings", domain);
-		texts[i] = read_category(column, value);
-		if (texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
-			refuse(column, psprintf("a list of categories of at most %d bytes",
-									DPERM_VALUE_MAX - VARHDRSZ), domain);
-		for (int j = 0; j < i; j++)
-			if (dperm_block_same_text(&texts[j], &texts[i]))
-				refuse(column, psprintf("a list of different categories, but \"%.*s\" appears "
-										"twice",
-										texts[i].len, texts[i].bytes), domain);
+		if (numbers && value->type == jbvNumeric)
+		{
+			text.bytes = DatumGetCString(
+				DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
+			text.len = (int) strlen(text.bytes);
+		}
+		else if (value->type != jbvString)
+			refuse(column, CATEGORIES);
+		/* as the output function of the type writes it */
+		text = dperm_domain_types_text(column->base, read_string(column, text));
+		if (text.len > DPERM_VALUE_MAX - VARHDRSZ)
+			refuse_value(column, psprintf("a category has more than %d bytes",
+										  DPERM_VALUE_MAX - VARHDRSZ));
+		if (dperm_domain_types_lists(texts, i, &text))
+			refuse_value(column, psprintf("category \"%.*s\" appears twice", text.len,
+										  text.bytes));
+		texts[i] = text;
 		CHECK_FOR_INTERRUPTS();
 	}
 	column->block.kind = DPERM_BLOCK_CATEGORY;
@@ -284,46 +253,34 @@ read_categories(DpermColumn *column, JsonbContainer *list)
 	column->block.categories = texts;
 }
 
-/* Raise the error for invalid knots. */
-static _Noreturn void
-refuse_knots(const DpermColumn *column, const char *must)
-{
-	bool		number = dperm_block_is_number(&column->block);
-
-	refuse(column, must, number ? psprintf("{\"range\": %s, \"knots\": 8}", usual_example(column)) :
-		   "{\"dimension\": 8, \"range\": [0, 1], \"knots\": 4}");
-}
-
 /*
- * A list of knots: they begin and end at the range, if there is one. Returns
- * their number.
+ * The range of a number, a time, or of all elements of a vector; or a list of such
+ * pairs, one for each element.
  */
-static int
-read_knot_list(const DpermColumn *column, JsonbContainer *list, bool ranged, DpermBlock *block)
+static void
+read_range(const DpermColumn *column, JsonbValue *value, DpermBlock *block)
 {
-	int			count = JsonContainerSize(list);
-	bool		time = column->block.kind == DPERM_BLOCK_TIME;
-	double	   *knots;
+	int			count = list_size(value);
+	double	   *bounds;
 
-	if (count < 2 || count > DPERM_DIM_MAX)
-		refuse_knots(column, psprintf("an object with a list of 2 to %d knots", DPERM_DIM_MAX));
-	knots = palloc(sizeof(double) * count);
-	for (int i = 0; i < count; i++)
+	block->knots = NULL;
+	if (block->kind != DPERM_BLOCK_BOX || count == 0 ||
+		list_in(getIthJsonbValueFromContainer(list_in(value), 0)) == NULL)
 	{
-		if (!read_position(column, getIthJsonbValueFromContainer(list, i), &knots[i]))
-			refuse_knots(column, psprintf("an object whose knots are a number or a list of %s",
-										  time ? "strings" : "numbers"));
-		if (i > 0 && !dperm_block_are_bounds(knots[i - 1], knots[i]))
-			refuse_knots(column, "an object whose knots are in ascending order, and between "
-						 "-1e300 and 1e300");
+		bounds = read_positions(column, value, RANGE);
+		block->low = bounds[0];
+		block->high = bounds[1];
+		return;
 	}
-	if (ranged && (block->bounds || knots[0] != block->low || knots[count - 1] != block->high))
-		refuse_knots(column, "an object whose list of knots begins and ends at its range");
-	block->low = knots[0];
-	block->high = knots[count - 1];
-	block->bounds = NULL;
-	block->knots = knots;
-	return count;
+	if (count > DPERM_DIM_MAX)
+		refuse(column, DIMENSION);
+	block->bounds = bounds = palloc(sizeof(double) * 2 * count);
+	for (int i = 0; i < count; i++)
+		memcpy(bounds + 2 * i,
+			   read_positions(column, getIthJsonbValueFromContainer(list_in(value), i), RANGE),
+			   2 * sizeof(double));
+	block->count = count;
+	dperm_encoder_box_settle(block);
 }
 
 /*
@@ -335,195 +292,121 @@ static int
 read_knots(const DpermColumn *column, JsonbValue *value, bool ranged, bool known,
 		   DpermBlock *block)
 {
-	double		count;
+	int			count = list_size(value);
+	double	   *knots;
 
-	if (list_in(value))
-		return read_knot_list(column, list_in(value), ranged, block);
-	if (!known)
-		refuse_knots(column, "an object with a range, or with a list of knots");
-	count = value->type == jbvNumeric ? number_in(value) : 0;
-	if (!(count >= 1 && count <= DPERM_DIM_MAX) || count != floor(count))
-		refuse_knots(column, psprintf("an object whose knots are a list, or a whole number "
-									  "between 1 and %d", DPERM_DIM_MAX));
-	block->knots = NULL;
-	return (int) count;
-}
-
-/* The domain of a number or a time: a range, knots, or both. */
-static void
-read_number(DpermColumn *column, const Form *form)
-{
-	JsonbValue *range = form->values[RANGE];
-	JsonbValue *knots = form->values[KNOTS];
-	DpermBlock *block = &column->block;
-
-	if (range)
+	if (list_in(value) == NULL)
 	{
-		read_bounds(column, list_in(range), "", usual_example(column), &block->low, &block->high);
+		if (!known)
+			refuse(column, KNOTS);
 		block->knots = NULL;
-		block->count = 1;
+		return read_count(column, value, KNOTS);
 	}
-	if (knots)
-	{
-		block->count = read_knots(column, knots, range != NULL,
-								  range != NULL || dperm_column_known(column), block);
-		dperm_knots_settle(block);
-	}
-	column->knotted = knots != NULL;
+	knots = read_positions(column, value, KNOTS);
+	if (ranged && (block->bounds || knots[0] != block->low || knots[count - 1] != block->high))
+		refuse(column, KNOTS);
+	block->low = knots[0];
+	block->high = knots[count - 1];
+	block->bounds = NULL;
+	block->knots = knots;
+	return count;
 }
 
 /*
- * The range of a vector's elements: [low, high] of all of them, or a list of
- * such pairs, one for each.
+ * The domain of a number or a time: a range, knots, or both; or of a vector: a
+ * dimension, which the catalog may know already, and a norm or a range. Knots need
+ * a range: its own, that of a list of knots, or that of the catalog.
  */
 static void
-read_vector_range(DpermColumn *column, JsonbValue *value, DpermBlock *block)
+read_block(DpermColumn *column, JsonbValue **values)
 {
-	static const char *of = "an object with a range of ";
-	JsonbContainer *list = list_in(value);
-	int			count = list == NULL ? 0 : JsonContainerSize(list);
-	double	   *bounds;
-
-	if (count == 0 || list_in(getIthJsonbValueFromContainer(list, 0)) == NULL)
-	{
-		read_bounds(column, list, of, box_example, &block->low, &block->high);
-		return;
-	}
-	if (count > DPERM_DIM_MAX)
-		refuse(column, psprintf("an object with at most %d ranges", DPERM_DIM_MAX), box_example);
-	bounds = palloc(sizeof(double) * 2 * count);
-	for (int i = 0; i < count; i++)
-		read_bounds(column, list_in(getIthJsonbValueFromContainer(list, i)), "an object whose "
-			"ranges are all ",
-					"{\"range\": [[0, 1], [-5, 5]]}", &bounds[2 * i], &bounds[2 * i + 1]);
-	block->bounds = bounds;
-	block->count = count;
-	dperm_encoder_box_settle(block);
-}
-
-/*
- * Raise an error unless the dimension is that of the ranges of a block, if each
- * coordinate has one, and the declared one, if it is not 0; and unless the norm
- * is valid.
- */
-static void
-check_vector(DpermColumn *column, const DpermBlock *block, double dimension, int declared)
-{
-	bool		range = block->kind == DPERM_BLOCK_BOX;
-
-	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX) || dimension != floor(dimension))
-		refuse(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX),
-			   range ? box_example : forms[DPERM_BLOCK_VECTOR].example);
-	if (block->count > 0 && dimension != block->count)
-		refuse(column, psprintf("an object with as many ranges as its dimension: %g, "
-								"not %d", dimension, block->count),
-			   "{\"range\": [[0, 1], [-5, 5]]}");
-	if (declared > 0 && dimension != declared)
-		refuse(column, psprintf("of dimension %d, as declared in the catalog", declared),
-			   psprintf("{\"dimension\": "
-						"%d, %s}", declared, range ? "\"range\": [0, 1]" : "\"norm\": 1"));
-	if (!range && !(block->norm >= DPERM_NORM_MIN && block->norm <= DPERM_NORM_MAX))
-		refuse_usual(column, psprintf("an object with a norm between %g and %g", DPERM_NORM_MIN,
-									  DPERM_NORM_MAX));
-}
-
-/*
- * A vector: a dimension, which the catalog may know already, and a norm or a
- * range. With knots there is a range: its own, that of a list of knots, or that of
- * the catalog.
- */
-static void
-read_vector(DpermColumn *column, const Form *form)
-{
-	JsonbValue *range = form->values[RANGE];
-	JsonbValue *knots = form->values[KNOTS];
-	JsonbValue *given = form->values[DIMENSION];
-	JsonbValue *norm = form->values[NORM];
-	bool		known = dperm_column_known(column);
-	bool		ranged = range || (known && column->block.kind == DPERM_BLOCK_BOX);
-	int			declared = known ? dperm_block_elements(&column->block) : 0;
-	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .column = column->block.column, .norm = 1};
-	double		dimension;
+	JsonbValue *range = values[RANGE];
+	JsonbValue *knots = values[KNOTS];
+	JsonbValue *dimension = values[DIMENSION];
+	JsonbValue *norm = values[NORM];
+	const DpermBlock *before = &column->block;
+	bool		vector = kind_of(column) == DPERM_BLOCK_VECTOR;
+	int			declared =
+		vector && dperm_column_known(column) ? dperm_block_elements(before) : 0;
+	DpermBlock	block = {.kind = before->kind, .column = before->column};
+	bool		ranged;
 	int			each = 1;
 
-	if (range || knots)
+	if (vector)
+		block.kind = range || knots ? DPERM_BLOCK_BOX : DPERM_BLOCK_VECTOR;
+	ranged = dperm_column_known(column) && before->kind == block.kind;
+	if (block.kind == DPERM_BLOCK_VECTOR)
 	{
-		block.kind = DPERM_BLOCK_BOX;
-		block.norm = 0;
+		block.norm = norm ? number_in(norm) : 1;
+		if (!(block.norm >= DPERM_NORM_MIN && block.norm <= DPERM_NORM_MAX))
+			refuse(column, NORM);
 	}
-	if (range)
-		read_vector_range(column, range, &block);
-	else if (knots && ranged)
+	else if (range)
+		read_range(column, range, &block);
+	else if (ranged)
 	{
-		block.low = column->block.low;
-		block.high = column->block.high;
-		block.bounds = column->block.bounds;
+		block.low = before->low;
+		block.high = before->high;
+		block.bounds = before->bounds;
 	}
 	if (knots)
-		each = read_knots(column, knots, range != NULL, ranged, &block);
-	if ((given && given->type != jbvNumeric) ||
-		(norm && (range || knots || norm->type != jbvNumeric)))
-		refuse_form(column);
-	dimension = given ? number_in(given) : block.count > 0 ? block.count : declared;
-	if (norm)
-		block.norm = number_in(norm);
-	check_vector(column, &block, dimension, declared);
-	block.count = (int) dimension * each;
-	block.each = each > 1 ? each : 0;
+		each = read_knots(column, knots, range != NULL, range || ranged, &block);
+	if (vector)
+	{
+		int			count = dimension ? read_count(column, dimension, DIMENSION) :
+			block.count > 0 ? block.count : declared;
+
+		if (count == 0 || (block.count > 0 && count != block.count) ||
+			(declared > 0 && count != declared))
+			refuse(column, DIMENSION);
+		block.count = count * each;
+		block.each = each > 1 ? each : 0;
+	}
+	else
+		block.count = each;
 	dperm_knots_settle(&block);
 	column->block = block;
 	column->knotted = knots != NULL;
 }
 
-/* [false, true], as dp_domains shows it; a boolean has no other domain. */
+/*
+ * The values of the long form of a domain, NULL for keys that it does not have: a
+ * list has categories, or is a range.
+ */
 static void
-check_flag(const DpermColumn *column, JsonbContainer *pair)
-{
-	JsonbValue *values[2];
-
-	if (pair == NULL || JsonContainerSize(pair) != 2)
-		refuse_form(column);
-	for (int i = 0; i < 2; i++)
-		values[i] = getIthJsonbValueFromContainer(pair, i);
-	if (values[0]->type != jbvBool || values[1]->type != jbvBool ||
-		values[0]->val.boolean == values[1]->val.boolean)
-		refuse_form(column);
-}
-
-/* The long form of a domain: a list has categories, or is a range. */
-static Form
-read_form(const DpermColumn *column, JsonbValue *value)
+read_form(const DpermColumn *column, JsonbValue *value, JsonbValue **values)
 {
 	DpermBlockKind kind = kind_of(column);
 	JsonbContainer *object = value->type == jbvBinary ? value->val.binary.data : NULL;
-	Form		form = {0};
-	uint32		keys = 0;
+	uint32		has = 0;
 
+	if (list_in(value) && kind != DPERM_BLOCK_VECTOR)
+	{
+		values[kind == DPERM_BLOCK_CATEGORY ? CATEGORIES : RANGE] = value;
+		return;
+	}
 	if (object == NULL || !JsonContainerIsObject(object))
+		refuse(column, WHOLE);
+	for (Key key = 0; key < KEYS; key++)
 	{
-		if (kind == DPERM_BLOCK_VECTOR)
-			refuse_form(column);
-		form.values[kind == DPERM_BLOCK_CATEGORY ? CATEGORIES : RANGE] = value;
-		return form;
+		values[key] = getKeyJsonValueFromContainer(object, keys[key].name,
+												   strlen(keys[key].name), NULL);
+		has |= values[key] ? HAS(key) : 0;
 	}
-	for (int key = 0; key < KEYS; key++)
-	{
-		form.values[key] = getKeyJsonValueFromContainer(object, key_names[key],
-														strlen(key_names[key]), NULL);
-		keys |= form.values[key] ? HAS(key) : 0;
-	}
-	/* categories stand alone, and only a vector may be as the catalog says */
-	if (pg_popcount32(keys) != JsonContainerSize(object) || (keys & ~forms[kind].keys) != 0 ||
-		(form.values[CATEGORIES] && keys != HAS(CATEGORIES)) ||
-		(keys == 0 && kind != DPERM_BLOCK_VECTOR))
-		refuse_form(column);
-	return form;
+	/* categories stand alone, a norm excludes a range, and only a vector needs no key */
+	if (pg_popcount32(has) != JsonContainerSize(object) || (has & ~forms[kind].keys) != 0 ||
+		(values[CATEGORIES] && has != HAS(CATEGORIES)) ||
+		(values[NORM] && (values[RANGE] || values[KNOTS])) ||
+		(has == 0 && kind != DPERM_BLOCK_VECTOR))
+		refuse(column, WHOLE);
 }
 
-/* Set a column's domain from the caller's JSON. */
+/* Set a column's domain from the caller's JSON, or raise an error that names the column. */
 void
 dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 {
+	JsonbValue *values[KEYS] = {NULL};
+
 	if (!dperm_column_usable(column))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -531,72 +414,62 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 						column->name, format_type_be(column->type)),
 				 errhint("Convert it in a view, for example to text or to a number.")));
 	if (column->block.kind == DPERM_BLOCK_FLAG)
-		check_flag(column, list_in(value));
+	{
+		char	   *text = list_in(value) ? JsonbToCString(NULL, list_in(value), 0) : "";
+
+		/* as dp_domains shows it; a boolean has no other domain */
+		if (strcmp(text, "[false, true]") != 0 && strcmp(text, "[true, false]") != 0)
+			refuse(column, WHOLE);
+	}
 	else
 	{
-		Form		form = read_form(column, value);
-
-		if (kind_of(column) == DPERM_BLOCK_VECTOR)
-			read_vector(column, &form);
-		else if (form.values[CATEGORIES])
-			read_categories(column, list_in(form.values[CATEGORIES]));
+		read_form(column, value, values);
+		if (values[CATEGORIES])
+			read_categories(column, values[CATEGORIES]);
 		else
-			read_number(column, &form);
+			read_block(column, values);
 	}
 	column->from = DPERM_DOMAIN_GIVEN;
 	column->origin = "argument";
 	column->lack = NULL;
 }
 
-/* Append the form of a domain. */
+/*
+ * Append the form of a domain, with words to be replaced: it is no domain as it
+ * is, as a list must not have a value twice, and a dimension is a number.
+ */
 void
 dperm_domain_json_template(StringInfo out, const DpermColumn *column)
 {
-	DpermBlockKind kind = column->block.kind;
-
-	/* a list must not have a value twice, and a dimension is a number */
-	appendStringInfoString(out, kind == DPERM_BLOCK_CATEGORY ? "[\"value\", \"value\"]" :
-						   kind == DPERM_BLOCK_VECTOR ? "{\"dimension\": \"number\", \"norm\": 1}" :
-						   "[\"low\", \"high\"]");
+	appendStringInfoString(out, forms[column->block.kind].template);
 }
 
-/* A time; a bound at the end of the range may have been rounded beyond it. */
-static Timestamp
-time_within(double usecs)
+/* Append a key of an object that has been begun. */
+static void
+print_key(StringInfo out, Key key)
 {
-	return usecs <= (double) MIN_TIMESTAMP ? MIN_TIMESTAMP :
-		usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 : (Timestamp) usecs;
+	appendStringInfo(out, "%s\"%s\": ", out->data[out->len - 1] == '{' ? "" : ", ",
+					 keys[key].name);
 }
 
 /* A bound of a time column, independent of the session's DateStyle. */
 static void
 print_time(StringInfo out, Oid base, double days)
 {
+	double		usecs = rint(days * (double) USECS_PER_DAY);
 	char		buf[MAXDATELEN + 1];
 	Datum		value;
 
 	if (base == DATEOID)
 		value = DateADTGetDatum((DateADT) days);
 	else if (base == TIMEOID)
-		value = TimeADTGetDatum((TimeADT) rint(days * (double) USECS_PER_DAY));
+		value = TimeADTGetDatum((TimeADT) usecs);
 	else
-		value = TimestampGetDatum(time_within(rint(days * (double) USECS_PER_DAY)));
+		/* a bound at the end of all times may have been rounded beyond it */
+		value = TimestampGetDatum(usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 :
+								  (Timestamp) usecs);
 	JsonEncodeDateTime(buf, value, base, NULL);
 	escape_json(out, buf);
-}
-
-/* The categories, as a list of strings. */
-static void
-print_categories(StringInfo out, const DpermBlock *block)
-{
-	appendStringInfoChar(out, '[');
-	for (int i = 0; i < block->count; i++)
-	{
-		if (i > 0)
-			appendStringInfoString(out, ", ");
-		escape_json(out, pnstrdup(block->categories[i].bytes, block->categories[i].len));
-	}
-	appendStringInfoChar(out, ']');
 }
 
 /* Some positions, as a list. */
@@ -631,60 +504,55 @@ print_range(StringInfo out, const DpermColumn *column)
 	appendStringInfoString(out, block->bounds ? "]" : "");
 }
 
-/* The same in its long form, with the knots if they are specified. */
+/* The categories, as a list of strings. */
 static void
-print_long_range(StringInfo out, const DpermColumn *column)
+print_categories(StringInfo out, const DpermBlock *block)
 {
-	const DpermBlock *block = &column->block;
-
-	appendStringInfoString(out, "\"range\": ");
-	print_range(out, column);
-	if (column->knotted)
-		appendStringInfoString(out, ", \"knots\": ");
-	if (column->knotted && block->knots)
-		print_positions(out, column, block->knots, dperm_block_knots(block));
-	else if (column->knotted)
-		appendStringInfo(out, "%d", dperm_block_knots(block));
-	appendStringInfoChar(out, '}');
+	for (int i = 0; i < block->count; i++)
+	{
+		appendStringInfoString(out, i == 0 ? "[" : ", ");
+		escape_json(out, pnstrdup(block->categories[i].bytes, block->categories[i].len));
+	}
+	appendStringInfoChar(out, ']');
 }
 
-/* Append a known domain. */
+/* Append a known domain, in its short form if it has one. */
 void
 dperm_domain_json_print(StringInfo out, const DpermColumn *column)
 {
 	const DpermBlock *block = &column->block;
-	DpermBlockKind kind = block->kind;
+	bool		category = block->kind == DPERM_BLOCK_CATEGORY;
+	bool		vector = kind_of(column) == DPERM_BLOCK_VECTOR;
+	DpermBlockKind kind;
+	bool		bare = dperm_domain_types_kind(column->base, &kind) && kind == block->kind &&
+		!vector && !column->knotted;
 
-	switch (kind)
+	if (block->kind == DPERM_BLOCK_FLAG)
 	{
-		case DPERM_BLOCK_NUMBER:
-		case DPERM_BLOCK_TIME:
-			if (!column->knotted)
-				print_range(out, column);
-			else
-			{
-				appendStringInfoChar(out, '{');
-				print_long_range(out, column);
-			}
-			break;
-		case DPERM_BLOCK_FLAG:
-			appendStringInfoString(out, "[false, true]");
-			break;
-		case DPERM_BLOCK_CATEGORY:
-			(void) dperm_domain_types_kind(column->base, &kind);
-			if (kind == DPERM_BLOCK_NUMBER)
-				appendStringInfoString(out, "{\"categories\": ");
-			print_categories(out, block);
-			if (kind == DPERM_BLOCK_NUMBER)
-				appendStringInfoChar(out, '}');
-			break;
-		case DPERM_BLOCK_VECTOR:
-			appendStringInfo(out, "{\"dimension\": %d, \"norm\": %s}", block->count,
-							 double_to_shortest_decimal(block->norm));
-			break;
-		case DPERM_BLOCK_BOX:
-			appendStringInfo(out, "{\"dimension\": %d, ", dperm_block_elements(block));
-			print_long_range(out, column);
-			break;
+		appendStringInfoString(out, "[false, true]");
+		return;
 	}
+	appendStringInfoString(out, bare ? "" : "{");
+	if (vector)
+	{
+		print_key(out, DIMENSION);
+		appendStringInfo(out, "%d", dperm_block_elements(block));
+	}
+	if (!bare)
+		print_key(out, category ? CATEGORIES : block->kind == DPERM_BLOCK_VECTOR ? NORM : RANGE);
+	if (category)
+		print_categories(out, block);
+	else if (block->kind == DPERM_BLOCK_VECTOR)
+		appendStringInfoString(out, double_to_shortest_decimal(block->norm));
+	else
+		print_range(out, column);
+	if (column->knotted)
+	{
+		print_key(out, KNOTS);
+		if (block->knots)
+			print_positions(out, column, block->knots, dperm_block_knots(block));
+		else
+			appendStringInfo(out, "%d", dperm_block_knots(block));
+	}
+	appendStringInfoString(out, bare ? "" : "}");
 }

@@ -11,7 +11,6 @@
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
-#include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -19,8 +18,8 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "column/domain_types.h"
-#include "core/base/limits.h"
+#include "base/message.h"
+#include "column/domains.h"
 
 /* The category of a type, as in pg_type.typcategory. */
 static char
@@ -33,7 +32,7 @@ category_of(Oid type)
 	return category;
 }
 
-/* Is a type stored as text, or name? */
+/* Is a type stored as text, or name, so that its values compare as texts? */
 bool
 dperm_domain_types_is_text(Oid base)
 {
@@ -42,53 +41,45 @@ dperm_domain_types_is_text(Oid base)
 
 /*
  * Is this the type "vector" of the extension "vector"? Others of this name are
- * stored differently.
+ * stored differently. Its values are varlena: int16 dimension, int16 unused,
+ * float4 coordinates.
  */
 bool
 dperm_domain_types_is_pgvector(Oid base)
 {
 	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(base));
-	bool		named;
+	Form_pg_type type;
 	Oid			extension;
-	char	   *name;
+	bool		named;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for type %u", base);
-	named = strcmp(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname), "vector") == 0 &&
-		((Form_pg_type) GETSTRUCT(tuple))->typtype == TYPTYPE_BASE &&
-		((Form_pg_type) GETSTRUCT(tuple))->typlen == -1;
+	type = (Form_pg_type) GETSTRUCT(tuple);
+	named = strcmp(NameStr(type->typname), "vector") == 0 &&
+		type->typtype == TYPTYPE_BASE && type->typlen == -1;
 	ReleaseSysCache(tuple);
 	if (!named)
 		return false;
 	extension = getExtensionOfObject(TypeRelationId, base);
-	name = OidIsValid(extension) ? get_extension_name(extension) : NULL;
-	return name != NULL && strcmp(name, "vector") == 0;
+	return OidIsValid(extension) && extension == get_extension_oid("vector", true);
 }
 
 /*
  * Can the text of a type's values be a category? Not if it depends on session
- * settings: regclass, money, interval, bytea, floats inside geometric types.
+ * settings: dates, regclass, money, interval, bytea, floats inside geometric
+ * types. Texts are compared directly; the output of any other type must be short.
  */
 static bool
 has_plain_text(Oid base)
 {
 	char		category = category_of(base);
 
-	if (get_typtype(base) == TYPTYPE_ENUM)
-		return true;
-	if (get_typtype(base) != TYPTYPE_BASE || OidIsValid(get_element_type(base)) ||
-		base == INT2VECTOROID || base == OIDVECTOROID || base == BYTEAOID)
-		return false;
-	/* settings determine how dates are written */
-	if (base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID)
-		return false;
-	if (category == TYPCATEGORY_TIMESPAN || category == TYPCATEGORY_GEOMETRIC ||
+	if (get_typtype(base) != TYPTYPE_BASE)
+		return get_typtype(base) == TYPTYPE_ENUM;
+	if (base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID ||
+		category == TYPCATEGORY_TIMESPAN || category == TYPCATEGORY_GEOMETRIC ||
 		(category == TYPCATEGORY_NUMERIC && base != OIDOID))
 		return false;
-
-	/*
-	 * texts are compared directly; the output of any other type must be short
-	 */
 	return dperm_domain_types_is_text(base) || get_typlen(base) > 0 ||
 		category == TYPCATEGORY_NETWORK;
 }
@@ -104,7 +95,7 @@ dperm_domain_types_has_text(Oid base)
 		base == INT2OID || base == INT4OID || base == INT8OID || base == NUMERICOID;
 }
 
-/* The kind of block of a base type. */
+/* The kind of block of a base type; false if it cannot be a feature. */
 bool
 dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 {
@@ -138,7 +129,10 @@ dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 	}
 }
 
-/* The value of a number or a time. */
+/*
+ * The value of a number or a time, as blocks have it; false for any other type.
+ * *out may be NaN or infinite.
+ */
 bool
 dperm_domain_types_number(Oid type, Datum value, double *out)
 {
@@ -167,10 +161,8 @@ dperm_domain_types_number(Oid type, Datum value, double *out)
 			return true;
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
-			*out = dperm_days_from_timestamp(DatumGetTimestamp(value));
-			return true;
 		case TIMEOID:
-			*out = dperm_days_from_time(DatumGetTimeADT(value));
+			*out = dperm_days_from_timestamp(DatumGetTimestamp(value));
 			return true;
 		default:
 			return false;
@@ -191,13 +183,50 @@ dperm_domain_types_text(Oid base, Datum value)
 	return text;
 }
 
-/* The labels of an enum, in order. */
+/* Is a text among those of a list? */
+bool
+dperm_domain_types_lists(const DpermText *texts, int count, const DpermText *text)
+{
+	for (int i = 0; i < count; i++)
+		if (dperm_block_same_text(&texts[i], text))
+			return true;
+	return false;
+}
+
+/*
+ * Read a text as the type of a column does, with its modifier; false, and why, if
+ * that fails. An error of the input function of a type that can be a feature
+ * leaves nothing behind.
+ */
+bool
+dperm_domain_types_input(const DpermColumn *column, const DpermText *text, Datum *value, char **why)
+{
+	MemoryContext context = CurrentMemoryContext;
+	Oid			input,
+				ioparam;
+
+	*why = NULL;
+	getTypeInputInfo(column->base, &input, &ioparam);
+	PG_TRY();
+	{
+		*value = OidInputFunctionCall(input, pnstrdup(text->bytes, text->len), ioparam,
+									  column->typmod);
+	}
+	PG_CATCH();
+	{
+		*why = dperm_message_data_error(context);
+	}
+	PG_END_TRY();
+	return *why == NULL;
+}
+
+/* The labels of an enum, in order, as zero-terminated texts. */
 DpermText *
 dperm_domain_types_labels(Oid type, int *count)
 {
 	Relation	catalog = table_open(EnumRelationId, AccessShareLock);
 	Relation	index = index_open(EnumTypIdSortOrderIndexId, AccessShareLock);
-	DpermText  *texts = palloc(DPERM_DIM_MAX * sizeof(DpermText));
+	DpermText  *texts = palloc(sizeof(DpermText));
 	SysScanDesc scan;
 	ScanKeyData key;
 	HeapTuple	tuple;
@@ -210,9 +239,8 @@ dperm_domain_types_labels(Oid type, int *count)
 	{
 		char	   *label = pstrdup(NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel));
 
-		if (*count < DPERM_DIM_MAX)
-			texts[*count] = (DpermText) {label, (int) strlen(label)};
-		(*count)++;
+		texts = repalloc(texts, (*count + 1) * sizeof(DpermText));
+		texts[(*count)++] = (DpermText) {label, (int) strlen(label)};
 	}
 	systable_endscan_ordered(scan);
 	index_close(index, AccessShareLock);

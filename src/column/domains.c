@@ -4,75 +4,19 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/primnodes.h"
-#include "rewrite/prs2lock.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "base/known_tree.h"
-#include "base/message.h"
-#include "column/domain_checks.h"
-#include "column/domain_json.h"
-#include "column/domain_types.h"
 #include "column/domains.h"
 #include "column/model_type.h"
 #include "column/reader.h"
 #include "core/base/limits.h"
-#include "core/encode/encoder.h"
-
-/*
- * Read the text of a value as a column's type does, with its modifier; false if
- * that fails. An error of the input function of a type that can be a feature
- * leaves nothing behind.
- */
-static bool
-parse_value(const DpermColumn *column, const DpermText *text, Datum *value)
-{
-	MemoryContext context = CurrentMemoryContext;
-	volatile bool read = true;
-	Oid			input,
-				ioparam;
-
-	getTypeInputInfo(column->base, &input, &ioparam);
-	PG_TRY();
-	{
-		*value = OidInputFunctionCall(input, pnstrdup(text->bytes, text->len), ioparam,
-									  column->typmod);
-	}
-	PG_CATCH();
-	{
-		(void) dperm_message_data_error(context);
-		read = false;
-	}
-	PG_END_TRY();
-	return read;
-}
-
-/*
- * Does the type of a column, with its modifier, write a value like this? "01" is
- * no integer that PostgreSQL writes, nor is "true" a boolean.
- */
-static bool
-is_written(const DpermColumn *column, const DpermText *text)
-{
-	Datum		value;
-	DpermText	written;
-
-	if (!parse_value(column, text, &value))
-		return false;
-	written = dperm_domain_types_text(column->base, value);
-	return dperm_block_same_text(&written, text);
-}
 
 /* Does the catalog declare a domain? */
 static void
@@ -81,35 +25,12 @@ set_known(DpermColumn *column, bool known)
 	column->from = known ? DPERM_DOMAIN_DECLARED : DPERM_DOMAIN_UNKNOWN;
 }
 
-/* Set the labels of an enum, or those that constraints list. */
-static void
-set_labels(DpermColumn *column, const DpermSaid *said)
-{
-	int			all;
-	DpermText  *labels = dperm_domain_types_labels(column->base, &all);
-	int			count = 0;
-
-	if (all > DPERM_DIM_MAX)
-	{
-		column->lack = psprintf("the enum has more than %d labels", DPERM_DIM_MAX);
-		return;
-	}
-	for (int i = 0; i < all; i++)
-		if (!said->listed || dperm_domain_checks_lists(said, &labels[i]))
-			labels[count++] = labels[i];
-	column->block.count = count;
-	column->block.categories = labels;
-	set_known(column, count > 0);
-	if (count > 0)
-		column->origin = said->origin ? said->origin : "enum labels";
-}
-
 /* Set the bounds of a number or a time: a domain, if both are known. */
 static void
 set_range(DpermColumn *column, const DpermSaid *said)
 {
-	double		low = said->values.low,
-				high = said->values.high;
+	double		low = said->low,
+				high = said->high;
 
 	set_known(column, dperm_block_are_bounds(low, high));
 	column->block.low = low;
@@ -119,9 +40,8 @@ set_range(DpermColumn *column, const DpermSaid *said)
 	for (int i = 0; i < said->count; i++)
 	{
 		double		number = atof(said->texts[i].bytes);
-		Datum		value;
 
-		if (number >= low && number <= high && parse_value(column, &said->texts[i], &value))
+		if (number >= low && number <= high)
 			said->texts[column->value_count++] = said->texts[i];
 	}
 	if (!dperm_column_known(column) && said->origin)
@@ -133,33 +53,52 @@ set_range(DpermColumn *column, const DpermSaid *said)
 								"the bounds are not between -1e300 and 1e300");
 }
 
-/* Set the list of categories, if it is not empty. */
+/*
+ * Does the type of a column, with its modifier, write a value like this? "01" is
+ * no integer that PostgreSQL writes, nor is "true" a boolean.
+ */
+static bool
+is_written(const DpermColumn *column, const DpermText *text)
+{
+	Datum		value;
+	DpermText	written;
+	char	   *why;
+
+	if (!dperm_domain_types_input(column, text, &value, &why))
+		return false;
+	written = dperm_domain_types_text(column->base, value);
+	return dperm_block_same_text(&written, text);
+}
+
+/* Set the list of categories: labels of an enum, or what constraints list. */
 static void
 set_categories(DpermColumn *column, const DpermSaid *said)
 {
+	bool		is_enum = get_typtype(column->base) == TYPTYPE_ENUM;
+	int			all = said->count;
+	DpermText  *texts =
+		is_enum ? dperm_domain_types_labels(column->base, &all) : said->texts;
+	const char *origin = said->origin ? said->origin : "enum labels";
 	int			count = 0;
+	bool		too_long = false;
 
-	if (get_typtype(column->base) == TYPTYPE_ENUM)
-		set_labels(column, said);
-	else if (said->listed)
+	for (int i = 0; i < all; i++)
 	{
-		for (int i = 0; i < said->count; i++)
-		{
-			if (said->texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
-			{
-				column->lack = psprintf("%s: a value of more than %d bytes", said->origin,
-										DPERM_VALUE_MAX - VARHDRSZ);
-				return;
-			}
-			if (is_written(column, &said->texts[i]))
-				said->texts[count++] = said->texts[i];
-		}
-		set_known(column, count > 0);
-		column->block.count = count;
-		column->block.categories = said->texts;
+		too_long |= texts[i].len > DPERM_VALUE_MAX - VARHDRSZ;
+		if (!is_enum ? !too_long && is_written(column, &texts[i]) :
+			said->count < 0 || dperm_domain_types_lists(said->texts, said->count, &texts[i]))
+			texts[count++] = texts[i];
 	}
-	if (!dperm_column_known(column) && said->listed)
-		column->lack = psprintf("%s: no value is left", said->origin);
+	set_known(column, count > 0 && count <= DPERM_DIM_MAX && !too_long);
+	column->block.count = count;
+	column->block.categories = texts;
+	if (dperm_column_known(column))
+		column->origin = pstrdup(origin);
+	else if (all > 0 || said->count == 0)
+		column->lack = too_long ?
+			psprintf("%s: a value of more than %d bytes", origin, DPERM_VALUE_MAX - VARHDRSZ) :
+			count == 0 ? psprintf("%s: no value is left", origin) :
+			psprintf("%s: more than %d values", origin, DPERM_DIM_MAX);
 }
 
 /*
@@ -169,7 +108,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 static void
 set_vector(DpermColumn *column, const DpermSaid *said, int made_dimension)
 {
-	double		dimension = said->dimension.low == said->dimension.high ? said->dimension.low : 0;
+	int			dimension = said->dimension;
 	char	   *origin = said->origin;
 
 	if (column->typmod > 0 && dperm_domain_types_is_pgvector(column->base))
@@ -177,7 +116,7 @@ set_vector(DpermColumn *column, const DpermSaid *said, int made_dimension)
 		dimension = column->typmod;
 		origin = "type modifier";
 	}
-	else if (dimension == 0 && made_dimension > 0)
+	else if (dimension <= 0 && made_dimension > 0)
 	{
 		dimension = made_dimension;
 		origin = "definition of the view";
@@ -185,31 +124,30 @@ set_vector(DpermColumn *column, const DpermSaid *said, int made_dimension)
 	set_known(column, dimension >= 1 && dimension <= DPERM_DIM_MAX);
 	if (!dperm_column_known(column))
 	{
-		if (origin != said->origin || said->dimension.low > -INFINITY ||
-			said->dimension.high < INFINITY)
+		if (origin != said->origin || dimension < 0)
 			column->lack = psprintf("%s: the dimension is not between 1 and %d", origin,
 									DPERM_DIM_MAX);
 		return;
 	}
 	column->origin = origin;
-	column->block.count = (int) dimension;
+	column->block.count = dimension;
 	column->block.norm = 1;
-	if (!dperm_block_are_bounds(said->values.low, said->values.high))
+	if (!dperm_block_are_bounds(said->low, said->high))
 		return;
 	column->block.kind = DPERM_BLOCK_BOX;
 	column->block.norm = 0;
-	column->block.low = said->values.low;
-	column->block.high = said->values.high;
+	column->block.low = said->low;
+	column->block.high = said->high;
 	if (origin != said->origin)
 		column->origin = psprintf("%s, %s", origin, said->origin);
 }
 
 /*
- * Read the domain from the catalog. relation and *cache are as in
- * domain_checks.h; made_dimension is that of vectors that a view computes.
+ * Read the domain from the catalog. relation is what the caller specified;
+ * made_dimension is that of vectors that a view computes.
  */
 static void
-read_declared(List **cache, Oid relation, DpermColumn *column, int made_dimension)
+read_declared(Oid relation, DpermColumn *column, int made_dimension)
 {
 	DpermSaid	said;
 
@@ -220,7 +158,7 @@ read_declared(List **cache, Oid relation, DpermColumn *column, int made_dimensio
 		column->origin = "boolean";
 		return;
 	}
-	said = dperm_domain_checks_read(cache, relation, column);
+	said = dperm_domain_checks_read(relation, column);
 	if (column->block.kind == DPERM_BLOCK_CATEGORY)
 		set_categories(column, &said);
 	else if (column->block.kind == DPERM_BLOCK_VECTOR)
@@ -231,13 +169,11 @@ read_declared(List **cache, Oid relation, DpermColumn *column, int made_dimensio
 		column->origin = said.origin;
 }
 
-/* The domain that a type declares. */
+/* Fill in the domain that the type of a column declares, which is a column of no relation. */
 void
 dperm_domains_of_type(DpermColumn *column)
 {
-	List	   *cache = NIL;
-
-	read_declared(&cache, InvalidOid, column, 0);
+	read_declared(InvalidOid, column, 0);
 }
 
 /*
@@ -329,7 +265,10 @@ find_home(DpermColumn *column, Relation relation)
 	return dimension;
 }
 
-/* Read the domains that the caller specified. */
+/*
+ * Give columns of a relation the caller's domains, in place of those that they
+ * have. A column whose domain is null keeps its own, if that is allowed.
+ */
 void
 dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains,
 				   bool may_be_null)
@@ -377,32 +316,17 @@ dperm_domains_has_rows(char relkind)
 		relkind == RELKIND_FOREIGN_TABLE;
 }
 
-/* Open a relation that has rows; raise an error for any other. */
-static Relation
-open_relation(Oid oid)
-{
-	Relation	relation = try_relation_open(oid, AccessShareLock);
-
-	if (relation == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("relation with OID %u does not exist", oid)));
-	if (!dperm_domains_has_rows(relation->rd_rel->relkind))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("cannot train on \"%s\"", RelationGetRelationName(relation)),
-				 errhint("Use a table, a view, a materialized view or a foreign table.")));
-	return relation;
-}
-
-/* All live columns of a relation, in order. */
+/*
+ * All live columns of a relation, in order. domains is the caller's object or NULL;
+ * it takes precedence over the catalog. Raises an error for keys that are not columns
+ * and for domains that are not valid for the column's type.
+ */
 DpermColumn *
 dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 {
-	Relation	relation = open_relation(oid);
+	Relation	relation = relation_open(oid, AccessShareLock);
 	TupleDesc	tuple = RelationGetDescr(relation);
 	DpermColumn *columns = palloc0((tuple->natts + 1) * sizeof(DpermColumn));
-	List	   *cache = NIL;
 
 	*count = 0;
 	for (int i = 0; i < tuple->natts; i++)
@@ -425,7 +349,7 @@ dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 		column->block.column.len = strlen(column->name);
 		made_dimension = find_home(column, relation);
 		if (dperm_column_usable(column))
-			read_declared(&cache, oid, column, made_dimension);
+			read_declared(oid, column, made_dimension);
 	}
 	if (domains)
 		dperm_domains_give(oid, columns, *count, domains, false);
@@ -433,36 +357,10 @@ dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 	return columns;
 }
 
-/*
- * An example of a CHECK constraint or type that declares a domain, for hints.
- */
-static char *
-example_declaration(const DpermColumn *column)
-{
-	char	   *table = DatumGetCString(DirectFunctionCall1(regclassout,
-															ObjectIdGetDatum(column->relation)));
-	const char *name = quote_identifier(get_attname(column->relation, column->home, false));
-
-	if (column->block.kind == DPERM_BLOCK_NUMBER)
-		return psprintf("ALTER TABLE %s ADD CHECK (%s BETWEEN 0 AND 120)", table, name);
-	if (column->block.kind == DPERM_BLOCK_TIME)
-		return psprintf("ALTER TABLE %s ADD CHECK (%s BETWEEN %s)", table, name,
-						column->base == TIMEOID ? "'08:00' AND '18:00'" :
-						"'2015-01-01' AND '2025-12-31'");
-	if (column->block.kind == DPERM_BLOCK_CATEGORY)
-		return psprintf("ALTER TABLE %s ADD CHECK (%s IN ('A', 'B'))", table, name);
-	if (dperm_domain_types_is_pgvector(column->base))
-		return psprintf("ALTER TABLE %s ALTER %s TYPE %s(128)", table, name,
-						format_type_be(column->base));
-	return psprintf("ALTER TABLE %s ADD CHECK (cardinality(%s) = 128)", table, name);
-}
-
-/* Raise the error for a column without a domain. */
+/* Raise the error for a column without a domain, or of a type that has none. */
 void
 dperm_domains_missing(const DpermColumn *column)
 {
-	char		kind = get_rel_relkind(column->relation);
-
 	if (!dperm_column_usable(column))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -475,68 +373,36 @@ dperm_domains_missing(const DpermColumn *column)
 					format_type_be(column->type)),
 			 column->lack ? errdetail("The catalog does not define a complete "
 									  "domain: %s.", column->lack) : 0,
-			 kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ?
 			 errhint("Specify it, as in domains => %s, or declare it with a CHECK constraint on "
-					 "the table behind the view.",
-					 dperm_domain_json_example(column)) :
-			 errhint("Specify it, as in domains => %s, or declare it, as in %s.",
-					 dperm_domain_json_example(column), example_declaration(column))));
+					 "the table.",
+					 dperm_domain_json_example(column))));
 }
 
 /*
- * Is a category in a list? The search starts at *at, which becomes its
- * position.
+ * What of the inner domain is not contained in the outer one, as the subject of
+ * "... is not within"; NULL if all is. Ranges and categories have to be subsets,
+ * dimensions equal, and norms not larger.
  */
-static bool
-has_category(const DpermBlock *block, const DpermText *category, int *at)
-{
-	for (int i = 0; i < block->count; i++)
-	{
-		if (dperm_block_same_text(&block->categories[*at], category))
-			return true;
-		*at = (*at + 1) % block->count;
-	}
-	return false;
-}
-
-/* Are the ranges of all elements subsets? */
-static bool
-box_within(const DpermBlock *outer, const DpermBlock *inner)
-{
-	for (int i = 0; i < dperm_block_elements(inner); i++)
-		if (dperm_block_low(inner, i) < dperm_block_low(outer, i) ||
-			dperm_block_high(inner, i) > dperm_block_high(outer, i))
-			return false;
-	return true;
-}
-
-/* What is not contained in the other domain, or NULL. */
 const char *
 dperm_domains_fault(const DpermBlock *outer, const DpermBlock *inner)
 {
-	int			at = 0;			/* usually both lists are in the same order */
+	bool		vector = inner->kind == DPERM_BLOCK_VECTOR || inner->kind == DPERM_BLOCK_BOX;
+	int			elements = vector ? dperm_block_elements(inner) : 1;
 
 	if (inner->kind != outer->kind)
 		return "kind";
-	switch (inner->kind)
-	{
-		case DPERM_BLOCK_NUMBER:
-		case DPERM_BLOCK_TIME:
-			return inner->low < outer->low || inner->high > outer->high ? "range" : NULL;
-		case DPERM_BLOCK_FLAG:
-			return NULL;
-		case DPERM_BLOCK_CATEGORY:
-			for (int i = 0; i < inner->count; i++)
-				if (!has_category(outer, &inner->categories[i], &at))
-					return "list of categories";
-			return NULL;
-		case DPERM_BLOCK_VECTOR:
-			return inner->count != outer->count ? "dimension" :
-				   inner->norm > outer->norm	? "norm" :
-												  NULL;
-		case DPERM_BLOCK_BOX:
-			return dperm_block_elements(inner) != dperm_block_elements(outer) ? "dimension" :
-				   box_within(outer, inner) ? NULL : "range";
-	}
-	return "kind";
+	if (vector && elements != dperm_block_elements(outer))
+		return "dimension";
+	if (inner->kind == DPERM_BLOCK_VECTOR)
+		return inner->norm > outer->norm ? "norm" : NULL;
+	for (int i = 0; inner->kind == DPERM_BLOCK_CATEGORY && i < inner->count; i++)
+		if (!dperm_domain_types_lists(outer->categories, outer->count, &inner->categories[i]))
+			return "list of categories";
+	if (inner->kind == DPERM_BLOCK_CATEGORY || inner->kind == DPERM_BLOCK_FLAG)
+		return NULL;
+	for (int i = 0; i < elements; i++)
+		if (dperm_block_low(inner, i) < dperm_block_low(outer, i) ||
+			dperm_block_high(inner, i) > dperm_block_high(outer, i))
+			return "range";
+	return NULL;
 }

@@ -1,6 +1,5 @@
 /*
- * domains.h: the public domain of each column, from the caller and from the
- * catalog.
+ * domains.h: columns of relations and what is publicly known about their values.
  *
  * Nothing here looks at rows or at statistics about rows: a domain derived from
  * data would leak.
@@ -8,57 +7,145 @@
 #ifndef DPERM_DOMAINS_H
 #define DPERM_DOMAINS_H
 
+#include <math.h>
+
+#include "access/attnum.h"
+#include "lib/stringinfo.h"
 #include "nodes/parsenodes.h"
+#include "utils/date.h"
 #include "utils/jsonb.h"
 #include "utils/relcache.h"
+#include "utils/timestamp.h"
 
-#include "column/domain_column.h"
+#include "core/encode/block.h"
+
+/* Where the domain of a column comes from; from DPERM_DOMAIN_DECLARED on there is one. */
+typedef enum DpermDomainFrom
+{
+	DPERM_DOMAIN_UNUSABLE,		/* the type cannot be a feature at all */
+	DPERM_DOMAIN_UNKNOWN,		/* there is none */
+	DPERM_DOMAIN_MISFIT,		/* one is registered that does not fit the type */
+	DPERM_DOMAIN_DECLARED,		/* the catalog */
+	DPERM_DOMAIN_REGISTERED,	/* dp_protect */
+	DPERM_DOMAIN_GIVEN			/* the caller */
+} DpermDomainFrom;
 
 /*
- * All live columns of a relation, in order. domains is the caller's jsonb
- * object or NULL; it takes precedence over the catalog. Raises an error for
- * keys that are not columns and for domains that are not valid for the column's
- * type. Everything is palloc'd in the current context.
- *
- * An integer or numeric(p,s) column for which the caller specified categories
- * has a CATEGORY block. Categories are the text output of base; those of bpchar
- * have no trailing blanks (dperm_category_length()).
+ * A column of a relation and what is publicly known about its values. An integer
+ * or numeric(p,s) column for which the caller specified categories has a CATEGORY
+ * block. Categories are the text output of base; those of bpchar have no trailing
+ * blanks (dperm_category_length()).
  */
+typedef struct DpermColumn
+{
+	AttrNumber	number;
+	char	   *name;
+	Oid			type;			/* as declared; may be a domain */
+	Oid			base;			/* the base type below all domains */
+	int32		typmod;			/* of base */
+	DpermDomainFrom from;
+	DpermBlock	block;			/* kind is set if usable; the rest if known */
+	bool		knotted;		/* does it say how many knots a number has, or each element? */
+	int			value_count;	/* values of a number, if the catalog lists them */
+	const DpermText *values;
+	char	   *origin;			/* where the domain comes from, for people; NULL if unknown */
+	char	   *lack;			/* why there is no domain; NULL if the catalog says nothing */
+	Oid			relation;		/* the relation with its constraints, found through views */
+	AttrNumber	home;			/* its number there */
+	Oid			closed_in;		/* a protected relation behind that closes it, or InvalidOid */
+} DpermColumn;
+
+/* What CHECK constraints say about a column. */
+typedef struct DpermSaid
+{
+	/* of a number or a time, or of each element of a vector; infinite where there is no bound */
+	double		low;
+	double		high;			/* < low: no value passes */
+	int			dimension;		/* of a vector; 0: nothing is said; -1: that of no model */
+	int			count;			/* of a list of categories, or of numbers; -1: there is none */
+	DpermText  *texts;			/* those of numbers are zero-terminated */
+	char	   *origin;			/* the constraints that were used; NULL if none */
+} DpermSaid;
+
+/* Is there a domain? */
+static inline bool
+dperm_column_known(const DpermColumn *column)
+{
+	return column->from >= DPERM_DOMAIN_DECLARED;
+}
+
+/* Can the type be a feature? */
+static inline bool
+dperm_column_usable(const DpermColumn *column)
+{
+	return column->from != DPERM_DOMAIN_UNUSABLE;
+}
+
+/* Did the caller specify the domain? */
+static inline bool
+dperm_column_given(const DpermColumn *column)
+{
+	return column->from == DPERM_DOMAIN_GIVEN;
+}
+
+/*
+ * Days since 2000-01-01, the numbers of TIME blocks; infinite dates are
+ * infinite. A time of day is a timestamp of that day.
+ */
+static inline double
+dperm_days_from_date(DateADT date)
+{
+	if (DATE_NOT_FINITE(date))
+		return DATE_IS_NOBEGIN(date) ? -INFINITY : INFINITY;
+	return (double) date;
+}
+
+static inline double
+dperm_days_from_timestamp(Timestamp time)
+{
+	if (TIMESTAMP_NOT_FINITE(time))
+		return TIMESTAMP_IS_NOBEGIN(time) ? -INFINITY : INFINITY;
+	return (double) time / (double) USECS_PER_DAY;
+}
+
+/* The length of a category's text: without the blanks that bpchar pads with. */
+static inline int
+dperm_category_length(bool padded, const char *bytes, int len)
+{
+	while (padded && len > 0 && bytes[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+/* domain_types.c: which types can be features, and of which kind */
+extern bool dperm_domain_types_kind(Oid base, DpermBlockKind *kind);
+extern bool dperm_domain_types_has_text(Oid base);
+extern bool dperm_domain_types_is_pgvector(Oid base);
+extern bool dperm_domain_types_is_text(Oid base);
+extern bool dperm_domain_types_number(Oid type, Datum value, double *out);
+extern DpermText dperm_domain_types_text(Oid base, Datum value);
+extern bool dperm_domain_types_lists(const DpermText *texts, int count, const DpermText *text);
+extern bool dperm_domain_types_input(const DpermColumn *column, const DpermText *text, Datum *value,
+									 char **why);
+extern DpermText *dperm_domain_types_labels(Oid type, int *count);
+
+/* domain_checks.c: what CHECK constraints say */
+extern DpermSaid dperm_domain_checks_read(Oid relation, const DpermColumn *column);
+
+/* domain_json.c: domains as JSON: read, and written */
+extern void dperm_domain_json_parse(DpermColumn *column, JsonbValue *value);
+extern char *dperm_domain_json_example(const DpermColumn *column);
+extern void dperm_domain_json_print(StringInfo out, const DpermColumn *column);
+extern void dperm_domain_json_template(StringInfo out, const DpermColumn *column);
+
+/* domains.c: the columns of a relation with their domains */
 extern DpermColumn *dperm_domains_read(Oid relation, Jsonb *domains, int *count);
-
-/*
- * Give columns of a relation the caller's domains, in place of those that they
- * have. A column whose domain is null keeps its own, if that is allowed.
- */
 extern void dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains,
 							   bool may_be_null);
-
-/*
- * Raise the error for a column without a domain: it names the column and both
- * ways to specify a domain. For a column of an unusable type, the error says
- * so.
- */
 extern _Noreturn void dperm_domains_missing(const DpermColumn *column);
-
-/*
- * The query of a view or of a materialized view, NULL for any other relation.
- */
 extern Query *dperm_domains_view_query(Relation view);
-
-/*
- * Fill in the domain that the type of a column declares, which is a column of no
- * relation.
- */
 extern void dperm_domains_of_type(DpermColumn *column);
-
-/*
- * What of the inner domain is not contained in the outer one, as the subject of
- * "... is not within"; NULL if all is. Ranges and categories have to be
- * subsets, dimensions equal, and norms not larger.
- */
 extern const char *dperm_domains_fault(const DpermBlock *outer, const DpermBlock *inner);
-
-/* Can a relation of this kind be trained on? */
 extern bool dperm_domains_has_rows(char relkind);
 
 #endif							/* DPERM_DOMAINS_H */

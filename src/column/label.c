@@ -14,7 +14,7 @@
 
 #include "base/class_list.h"
 #include "base/compat.h"
-#include "column/domain_types.h"
+#include "column/domains.h"
 #include "column/label.h"
 #include "column/label_value.h"
 #include "column/reader.h"

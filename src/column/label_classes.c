@@ -12,7 +12,7 @@
 
 #include "base/compat.h"
 #include "base/message.h"
-#include "column/domain_types.h"
+#include "column/domains.h"
 #include "column/label_classes.h"
 #include "column/label_value.h"
 #include "column/reader.h"

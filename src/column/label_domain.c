@@ -16,8 +16,6 @@
 
 #include "base/class_list.h"
 #include "base/message.h"
-#include "column/domain_json.h"
-#include "column/domain_types.h"
 #include "column/domains.h"
 #include "column/label_domain.h"
 #include "column/label_value.h"

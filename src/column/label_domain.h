@@ -5,7 +5,7 @@
 #ifndef DPERM_LABEL_DOMAIN_H
 #define DPERM_LABEL_DOMAIN_H
 
-#include "column/domain_column.h"
+#include "column/domains.h"
 #include "column/label.h"
 
 /*

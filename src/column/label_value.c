@@ -8,7 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "column/domain_types.h"
+#include "column/domains.h"
 #include "column/label_value.h"
 
 /*

@@ -13,7 +13,7 @@
 #include "nodes/primnodes.h"
 
 #include "base/options.h"
-#include "column/domain_column.h"
+#include "column/domains.h"
 #include "core/encode/encoder.h"
 #include "core/model/model.h"
 

@@ -23,7 +23,7 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
-#include "column/domain_types.h"
+#include "column/domains.h"
 #include "column/reader.h"
 #include "core/base/limits.h"
 
@@ -156,9 +156,8 @@ dperm_reader_number(DpermReaderKind kind, Datum datum)
 			return dperm_days_from_date(DatumGetDateADT(datum));
 		case DPERM_READ_TIMESTAMP:
 		case DPERM_READ_TIMESTAMPTZ:
-			return dperm_days_from_timestamp(DatumGetTimestamp(datum));
 		case DPERM_READ_TIME_OF_DAY:
-			return dperm_days_from_time(DatumGetTimeADT(datum));
+			return dperm_days_from_timestamp(DatumGetTimestamp(datum));
 		default:
 			elog(ERROR, "a column is not a number");
 	}

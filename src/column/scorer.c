@@ -24,7 +24,7 @@
 
 #include "base/compat.h"
 #include "base/host.h"
-#include "column/domain_checks.h"
+#include "column/domains.h"
 #include "column/domains.h"
 #include "column/model_type.h"
 #include "column/reader.h"
@@ -442,7 +442,7 @@ open_domains(Datum value, Oid features_type, DpermScored *out)
 	int			count;
 	int			chosen = 0;
 
-	if (!OidIsValid(relation))
+	if (!dperm_domains_has_rows(get_rel_relkind(relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("domains can only be applied to the rows of a table or view"),
@@ -556,11 +556,15 @@ dperm_scorer_declared_dimension(Node *node, ParamListInfo params)
 {
 	for (; node; node = converted(node, false))
 	{
-		int			dimension = dperm_domain_checks_dimension(exprType(node));
+		DpermColumn column = {.type = exprType(node),
+							  .base = getBaseType(exprType(node)),
+							  .typmod = -1,
+							  .block = {.kind = DPERM_BLOCK_VECTOR}};
 		DpermEncoder encoder;
 
-		if (dimension > 0)
-			return dimension;
+		dperm_domains_of_type(&column);
+		if (dperm_column_known(&column))
+			return dperm_block_elements(&column.block);
 		if (IsA(node, ArrayExpr) && !((ArrayExpr *) node)->multidims)
 			return list_length(((ArrayExpr *) node)->elements);
 		if (IsA(node, FuncExpr) && dperm_scorer_declared_encoder(node, params, &encoder))

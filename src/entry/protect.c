@@ -34,8 +34,6 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "budget/budget.h"
-#include "column/domain_json.h"
-#include "column/domain_types.h"
 #include "column/domains.h"
 #include "core/base/limits.h"
 #include "core/privacy/filter.h"

@@ -11,7 +11,7 @@
 
 #include "base/options.h"
 #include "budget/budget.h"
-#include "column/domain_column.h"
+#include "column/domains.h"
 
 /* What a view shows of its table, as the one walker over its definition found it. */
 typedef struct DpermView

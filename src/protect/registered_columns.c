@@ -7,7 +7,6 @@
 #include "utils/lsyscache.h"
 
 #include "base/message.h"
-#include "column/domain_json.h"
 #include "column/domains.h"
 #include "protect/protection.h"
 
@@ -226,5 +225,17 @@ dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains
 	DpermColumn *catalog;
 	DpermColumn *columns = as_registered(before, &catalog, count);
 
+	/* what removes a domain may widen it */
+	for (int i = 0; i < *count && before->view == NULL; i++)
+	{
+		JsonbValue *domain = domain_in(domains, columns[i].name);
+
+		if (domain && domain->type == jbvNull && dperm_column_known(&columns[i]) &&
+			dperm_column_known(&catalog[i]) &&
+			dperm_domains_fault(&columns[i].block, &catalog[i].block))
+			ereport(NOTICE,
+					(errmsg("column \"%s\" has the domain of the catalog again, which is not "
+							"within the one that was registered", columns[i].name)));
+	}
 	return give_asked(before->relation, catalog, columns, *count, domains, true);
 }
