@@ -20,8 +20,8 @@ CREATE FUNCTION dperm.dperm_model_recv(internal) RETURNS @extschema@.dp_model
 COMMENT ON FUNCTION dperm.dperm_model_recv(internal) IS 'binary input of dp_model';
 
 CREATE FUNCTION dperm.dperm_model_send(@extschema@.dp_model) RETURNS bytea
-	AS 'byteasend'
-	LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm.dperm_model_send(@extschema@.dp_model) IS 'binary output of dp_model';
 
 CREATE TYPE @extschema@.dp_model (

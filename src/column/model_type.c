@@ -17,6 +17,7 @@
 PG_FUNCTION_INFO_V1(dperm_model_in);
 PG_FUNCTION_INFO_V1(dperm_model_out);
 PG_FUNCTION_INFO_V1(dperm_model_recv);
+PG_FUNCTION_INFO_V1(dperm_model_send);
 PG_FUNCTION_INFO_V1(dp_weights);
 PG_FUNCTION_INFO_V1(dp_guarantee);
 
@@ -176,6 +177,13 @@ dperm_model_recv(PG_FUNCTION_ARGS)
 				 errmsg("invalid binary form of type %s", "dp_model"),
 				 errdetail("The value is not a valid model: %s.", why)));
 	PG_RETURN_DATUM(result);
+}
+
+/* Binary output: the stored form, as that of bytea is. */
+Datum
+dperm_model_send(PG_FUNCTION_ARGS)
+{
+	return byteasend(fcinfo);
 }
 
 /* The argument model of a call, which must not be NULL. */
