@@ -286,14 +286,6 @@ count_with_noise(Measure *measure)
 	dperm_entropy_wipe(&entropy);
 }
 
-/* The name of one of several classes; NULL for 0. */
-static NullableDatum
-class_name(const Measure *measure, int class)
-{
-	return dperm_result_set_text(
-		class > 0 ? dperm_class_choice_name(measure->model, class) : NULL);
-}
-
 /*
  * One row of the result of dp_evaluate; about one of several classes, and one
  * that is predicted, or 0.
@@ -302,14 +294,16 @@ static void
 put_estimate(const Measure *measure, const char *name, DpermEstimate estimate, int class,
 			 int predicted)
 {
+	const DpermModel *model = measure->model;
+
 	dperm_result_set_put(measure->store, measure->desc, (NullableDatum[]) {
 		dperm_result_set_text(name),
 		dperm_result_set_number(estimate.value),
 		{Float8GetDatum(estimate.low)},
 		{Float8GetDatum(estimate.high)},
 		{BoolGetDatum(measure->budget > 0)},
-		class_name(measure, class),
-		class_name(measure, predicted)
+		dperm_result_set_text(class > 0 ? dperm_class_choice_name(model, class) : NULL),
+		dperm_result_set_text(predicted > 0 ? dperm_class_choice_name(model, predicted) : NULL)
 	});
 }
 
