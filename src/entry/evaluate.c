@@ -285,14 +285,6 @@ count_with_noise(Measure *measure)
 	dperm_entropy_wipe(&entropy);
 }
 
-/* The name of one of several classes; NULL for 0. */
-static NullableDatum
-class_name(const Measure *measure, int class)
-{
-	return dperm_host_text(
-		class > 0 ? dperm_class_choice_name(measure->model, class) : NULL);
-}
-
 /*
  * One row of the result of dp_evaluate; about one of several classes, and one
  * that is predicted, or 0.
@@ -301,14 +293,16 @@ static void
 put_estimate(const Measure *measure, const char *name, DpermEstimate estimate, int class,
 			 int predicted)
 {
+	const DpermModel *model = measure->model;
+
 	dperm_host_put_row(measure->store, measure->desc, (NullableDatum[]) {
 		dperm_host_text(name),
 		dperm_host_number(estimate.value),
 		{Float8GetDatum(estimate.low)},
 		{Float8GetDatum(estimate.high)},
 		{BoolGetDatum(measure->budget > 0)},
-		class_name(measure, class),
-		class_name(measure, predicted)
+		dperm_host_text(class > 0 ? dperm_class_choice_name(model, class) : NULL),
+		dperm_host_text(predicted > 0 ? dperm_class_choice_name(model, predicted) : NULL)
 	});
 }
 

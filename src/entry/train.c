@@ -281,12 +281,13 @@ read_candidates(Tuning *tuning, FunctionCallInfo fcinfo, const DpermOptions *bas
 /*
  * Open the relation for every candidate. Between them, planning may have run a
  * function of the caller that has altered it: then it is an error that the queries
- * over it, or its classes, are not the same.
+ * over it, its persons or its classes are not the same.
  */
 static void
 open_sources(Tuning *tuning, const DpermSourceNames *names, List **tried)
 {
-	const DpermLabels *labels = &tuning->sources[0].spec.labels;
+	const DpermSource *first = &tuning->sources[0];
+	const DpermLabels *labels = &first->spec.labels;
 	int			queries = 0;
 
 	for (int i = 0; i < tuning->count; i++)
@@ -296,7 +297,8 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, List **tried)
 		open_source(source, names, &tuning->candidates[i], tried);
 		if (i == 0)
 			queries = list_length(*tried);
-		if (list_length(*tried) != queries || source->spec.labels.kind != labels->kind ||
+		if (list_length(*tried) != queries || source->unit_type != first->unit_type ||
+			source->spec.labels.kind != labels->kind ||
 			source->spec.labels.class_count != labels->class_count)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -160,7 +160,7 @@ REVOKE CREATE ON SCHEMA public FROM dperm_analyst;
 -- What is in schema dperm: no table can be read, and only functions that read
 -- rows or write what users see can be called
 SET ROLE dperm_analyst;
-SELECT relname FROM pg_class WHERE relnamespace = 'dperm'::regnamespace AND has_table_privilege(oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER');
+SELECT relname FROM pg_class WHERE relnamespace = 'dperm'::regnamespace AND has_table_privilege(oid, 'SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER') ORDER BY relname COLLATE "C";
 SELECT has_schema_privilege('dperm', 'USAGE') AS usage, has_schema_privilege('dperm', 'CREATE') AS "create";
 SELECT proname FROM pg_proc WHERE pronamespace = 'dperm'::regnamespace AND has_function_privilege(oid, 'EXECUTE') GROUP BY 1 ORDER BY proname COLLATE "C";
 SELECT dperm.dperm_role_name_in('a');
