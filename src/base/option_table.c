@@ -12,7 +12,6 @@
 #include "utils/numeric.h"
 
 #include "base/arguments.h"
-#include "base/class_list.h"
 #include "base/option_table.h"
 #include "core/base/limits.h"
 #include "core/encode/block.h"
@@ -371,14 +370,20 @@ set_classes(const char *key, JsonbValue *value, DpermLabels *labels)
 	static const char *what = "an array of strings";
 	int			count;
 	JsonbValue **elements = elements_of_key(key, value, what, &count);
-	char	  **classes = palloc(sizeof(char *) * Max(count, 1));
+	StringInfoData classes;
 
+	initStringInfo(&classes);
 	for (int i = 0; i < count; i++)
 	{
+		char	   *class;
+
 		expect_type(key, elements[i], jbvString, what);
-		classes[i] = string_of_key(key, elements[i]);
+		class = string_of_key(key, elements[i]);
+		appendBinaryStringInfo(&classes, class, strlen(class) + 1);
 	}
-	dperm_class_list_set(labels, classes, count);
+	labels->kind = DPERM_LABEL_SEVERAL;
+	labels->classes = classes.data;
+	labels->class_count = count;
 }
 
 /* Set an option from a value in JSON. */

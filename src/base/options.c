@@ -57,7 +57,7 @@ settle_prior_labels(DpermOptions *options)
 	labels->positive = positive;
 	labels->low = prior->label_low;
 	labels->high = prior->label_high;
-	labels->classes = prior->classes.bytes;
+	labels->classes = prior->loss.classes > 0 ? prior->classes.bytes : NULL;
 	labels->class_count = prior->loss.classes;
 }
 
@@ -124,7 +124,7 @@ settle_classes(DpermOptions *options)
 {
 	DpermLabels labels = options->labels;
 
-	if (labels.classes && labels.positive)
+	if (labels.kind == DPERM_LABEL_SEVERAL && labels.positive)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify both classes and positive"),

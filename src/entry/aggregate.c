@@ -24,7 +24,7 @@
 #include "base/settings.h"
 #include "column/datum_values.h"
 #include "column/encode.h"
-#include "column/label_domain.h"
+#include "column/label.h"
 #include "column/model_type.h"
 #include "protect/protection.h"
 #include "train/cache.h"

@@ -15,7 +15,7 @@
 #include "base/message.h"
 #include "base/option_table.h"
 #include "base/result_set.h"
-#include "column/class_choice.h"
+#include "column/label.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
 #include "core/privacy/counts.h"
@@ -190,7 +190,7 @@ put_first(DpermModel *model, int number)
 	for (int i = 0; i < classes; i++)
 	{
 		int			from = i == 0 ? number : i < number ? i : i + 1;
-		const char *name = dperm_class_choice_name(model, from);
+		const char *name = dperm_label_class_name(model, from);
 
 		memcpy(weights + i * size, dperm_model_class(model, from), size);
 		appendBinaryStringInfo(&names, name, strlen(name) + 1);
@@ -214,7 +214,7 @@ check_model(FunctionCallInfo fcinfo, Measure *measure)
 	if (measure->bins > 0)
 	{
 		int			number =
-			dperm_class_choice(measure->model, dperm_arguments_text(fcinfo, "class"));
+			dperm_label_choose_class(measure->model, dperm_arguments_text(fcinfo, "class"));
 
 		if (classes > 0)
 			measure->model = put_first(measure->model, number);
@@ -374,9 +374,9 @@ put_estimate(const Report *report, const char *name, DpermEstimate estimate, int
 	bool		nulls[7] = {[1] = isnan(estimate.value), [5] = class == 0, [6] = predicted == 0};
 
 	if (class > 0)
-		values[5] = CStringGetTextDatum(dperm_class_choice_name(model, class));
+		values[5] = CStringGetTextDatum(dperm_label_class_name(model, class));
 	if (predicted > 0)
-		values[6] = CStringGetTextDatum(dperm_class_choice_name(model, predicted));
+		values[6] = CStringGetTextDatum(dperm_label_class_name(model, predicted));
 	tuplestore_putvalues(report->store, report->desc, values, nulls);
 }
 

@@ -14,7 +14,7 @@
 
 #include "base/arguments.h"
 #include "base/result_set.h"
-#include "column/class_choice.h"
+#include "column/label.h"
 #include "column/model_type.h"
 #include "column/scorer.h"
 #include "core/encode/knots.h"
@@ -59,7 +59,7 @@ set_text(const DpermText *text, Datum *value, bool *null)
 static int
 class_argument(FunctionCallInfo fcinfo, int i, const DpermModel *model)
 {
-	return dperm_class_choice(model, PG_ARGISNULL(i) ? NULL :
+	return dperm_label_choose_class(model, PG_ARGISNULL(i) ? NULL :
 							  text_to_cstring(PG_GETARG_TEXT_PP(i)));
 }
 

@@ -11,7 +11,7 @@
 #include "utils/tuplestore.h"
 
 #include "base/result_set.h"
-#include "column/class_choice.h"
+#include "column/label.h"
 #include "column/scorer.h"
 #include "core/loss/loss.h"
 #include "core/model/score.h"
@@ -109,7 +109,7 @@ dp_predict_class(PG_FUNCTION_ARGS)
 	if (outputs == NULL)
 		PG_RETURN_NULL();
 	class = dperm_score_class(model->loss.classes, outputs);
-	PG_RETURN_TEXT_P(cstring_to_text(dperm_class_choice_name(model, class)));
+	PG_RETURN_TEXT_P(cstring_to_text(dperm_label_class_name(model, class)));
 }
 
 /* The probabilities of all classes, in their order; none if a row says nothing. */
