@@ -495,7 +495,7 @@ dperm_label_class_names(const DpermModel *model)
 	StringInfoData list;
 
 	initStringInfo(&list);
-	for (int i = 1; i <= model->loss.classes && list.len <= NAMES_SHOWN; i++)
+	for (int i = 1; i <= dperm_model_names(model) && list.len <= NAMES_SHOWN; i++)
 		appendStringInfo(&list, "%s\"%s\"", i > 1 ? ", " : "", dperm_label_class_name(model, i));
 	return dperm_message_clip(list.data, NAMES_SHOWN);
 }

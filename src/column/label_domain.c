@@ -258,6 +258,25 @@ is_any_number(const DpermColumn *column, const Values *values, bool protected)
 	return false;
 }
 
+/* The names of two classes, if the domain has them: that of the negative one first. */
+static void
+name_two(const DpermLabel *label, const Values *values, DpermLabels *labels)
+{
+	Values		names = {.count = 0};
+	int			positive;
+
+	if (values->count != 2)
+		return;
+	positive = class_of(label, labels, value_at(values, 1)) > 0 ? 1 : 2;
+	initStringInfo(&names.bytes);
+	add_value(&names, value_at(values, 3 - positive));
+	add_value(&names, value_at(values, positive));
+	if (names.bytes.len > DPERM_CLASSES_BYTES)
+		return;
+	labels->classes = names.bytes.data;
+	labels->class_count = names.count;
+}
+
 /* Raise for a list that cannot be that of several classes. */
 static void
 check_several(const DpermLabels *labels)
@@ -298,8 +317,8 @@ choose_several(const Values *values, bool may_be_several, DpermLabels *labels)
  * How to read the labels of a column, as dperm_label_init() does. Here it is
  * decided whether labels are of two classes or of several, if they may be of
  * several: they are, if the domain lists more than two values and none of them
- * is the positive one. Bounds and classes that labels does not have are set to
- * those of the domain.
+ * is the positive one. Bounds, classes and names of two classes that labels does
+ * not have are set to those of the domain.
  *
  * Raises, too, for a positive value or a class that is not in the list of the
  * domain, if there is one, and for a list of a single value. A number of two
@@ -334,6 +353,8 @@ dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, bool may_b
 	check_listed(label, column, &values, labels);
 	if (labels->kind == DPERM_LABEL_TWO && !labels->positive)
 		any_number = is_any_number(column, &values, protected);
+	if (labels->kind == DPERM_LABEL_TWO)
+		name_two(label, &values, labels);
 	return any_number;
 }
 
@@ -353,4 +374,6 @@ dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
 	values = listed_values(&column);
 	choose_several(&values, may_be_several, labels);
 	dperm_label_init(label, type, labels);
+	if (labels->kind == DPERM_LABEL_TWO)
+		name_two(label, &values, labels);
 }

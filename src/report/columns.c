@@ -121,8 +121,9 @@ dperm_columns_domains(StringInfo page, const DpermModel *model)
 		dperm_page_fact(page, "the label", psprintf("number from %s to %s",
 													double_to_shortest_decimal(model->label_low),
 													double_to_shortest_decimal(model->label_high)));
-	if (dperm_model_label(model) == DPERM_LABEL_SEVERAL)
-		dperm_page_fact(page, "the label", psprintf("one of %d classes: %s", model->loss.classes,
+	if (dperm_model_names(model) > 0)
+		dperm_page_fact(page, "the label", psprintf("one of %d classes: %s",
+													dperm_model_names(model),
 													dperm_label_class_names(model)));
 	for (int i = 0; i < shown; i++)
 		dperm_page_fact(page, dperm_columns_name(&model->encoder.blocks[i]),
