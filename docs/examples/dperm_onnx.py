@@ -64,9 +64,9 @@ def to_onnx(text):
         value = node("Add", node("Mul", decision, constant((high - low) / 2)), constant((low + high) / 2))
         outputs[node("Min", node("Max", value, constant(low)), constant(high), output="value")] = TensorProto.DOUBLE
     if model["loss"] in ("logistic", "softmax"):
-        several = {"axis": 1} if "classes" in model else {}
+        several = {"axis": 1} if model["loss"] == "softmax" else {}
         outputs[node("Softmax" if several else "Sigmoid", decision, **several, output="probability")] = TensorProto.DOUBLE
-    if "classes" in model:
+    if model["loss"] == "softmax":
         best = node("ArgMax", decision, axis=1)
         outputs[node("Gather", constant(model["classes"], object), best, output="class")] = TensorProto.STRING
     outputs = [helper.make_tensor_value_info(output, kind, ["rows", weights.shape[1] if output.startswith(("decision", "probability")) else 1])

@@ -71,7 +71,7 @@ def to_sklearn(text):
     columns = sum(f.get("dimension", 1) if "knots" in f else 1 for f in model["features"])  # curves count one by one
     weights, share = np.atleast_2d(model["weights"]), 1 / np.sqrt(columns + model["intercept"])  # a row for each class
     linear = Bounded() if "bounds" in model else LogisticRegression() if model["loss"] in ("logistic", "softmax") else LinearSVC()
-    linear.classes_, linear.coef_ = np.array(model.get("classes", [False, True])), weights[:, :weights.shape[1] - model["intercept"]]
+    linear.classes_, linear.coef_ = np.array(model["classes"] if len(weights) > 1 else [False, True]), weights[:, :weights.shape[1] - model["intercept"]]
     linear.intercept_ = share * weights[:, -1] * model["intercept"]
     if "bounds" in model:
         low, high = linear.bounds_ = model["bounds"]

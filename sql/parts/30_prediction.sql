@@ -22,7 +22,7 @@ CREATE FUNCTION @extschema@.dp_predict_class(model @extschema@.dp_model, feature
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION @extschema@.dp_predict_class(@extschema@.dp_model, "any") IS
-	'the most probable of several classes';
+	'the name of the most probable class; of two classes, of the one that dp_predict says, if both have names';
 
 CREATE FUNCTION @extschema@.dp_predict_probs(model @extschema@.dp_model, features "any",
 	OUT class text, OUT probability float8)
@@ -30,7 +30,7 @@ CREATE FUNCTION @extschema@.dp_predict_probs(model @extschema@.dp_model, feature
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 5;
 COMMENT ON FUNCTION @extschema@.dp_predict_probs(@extschema@.dp_model, "any") IS
-	'the probabilities of several classes, in the order of the model';
+	'the classes and their probabilities, in the order of the model: of several classes, or of two that have names';
 
 CREATE FUNCTION @extschema@.dp_predict_value(model @extschema@.dp_model, features "any") RETURNS float8
 	AS 'MODULE_PATHNAME'

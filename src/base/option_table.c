@@ -13,7 +13,6 @@
 #include "utils/numeric.h"
 
 #include "base/arguments.h"
-#include "base/class_list.h"
 #include "base/options.h"
 #include "core/base/limits.h"
 #include "core/encode/block.h"
@@ -287,13 +286,13 @@ store_list(const Option *option, const JsonbValue *json, void *at)
 		"an array of two numbers between -1e300 and 1e300, the lower one first" :
 		"an array of strings";
 	JsonbContainer *array = json->val.binary.data;
-	char	  **classes;
+	StringInfoData classes;
 	int			count;
 
 	expect(option, json->type == jbvBinary && JsonContainerIsArray(array), what);
 	count = JsonContainerSize(array);
 	expect(option, !pair || count == 2, what);
-	classes = palloc(sizeof(char *) * Max(count, 1));
+	initStringInfo(&classes);
 	for (int i = 0; i < count; i++)
 	{
 		JsonbValue *element = getIthJsonbValueFromContainer(array, i);
@@ -302,12 +301,21 @@ store_list(const Option *option, const JsonbValue *json, void *at)
 		if (pair)
 			((double *) at)[i] = number_of(element) + 0.0;	/* no negative zero */
 		else
-			classes[i] = pnstrdup(element->val.string.val, element->val.string.len);
+		{
+			appendBinaryStringInfo(&classes, element->val.string.val, element->val.string.len);
+			appendStringInfoChar(&classes, '\0');
+		}
 	}
 	if (pair)
 		expect(option, dperm_block_are_bounds(((double *) at)[0], ((double *) at)[1]), what);
 	else
-		dperm_class_list_set(at, classes, count);
+	{
+		DpermLabels *labels = at;
+
+		labels->kind = DPERM_LABEL_SEVERAL;
+		labels->classes = classes.data;
+		labels->class_count = count;
+	}
 }
 
 /* Set an option from a value in JSON. */

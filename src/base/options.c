@@ -155,7 +155,7 @@ check_combinations(const DpermOptions *options)
 	refuse_if(fault != NULL, fault, "Omit h to use the default of the loss.");
 	refuse_if(kernel->features % 2 != 0, "kernel_features must be an even number",
 			  "More features approximate the kernel better but need more noise.");
-	refuse_if(options->labels.classes && options->labels.positive,
+	refuse_if(options->labels.kind == DPERM_LABEL_SEVERAL && options->labels.positive,
 			  "cannot specify both classes and positive",
 			  "positive is one of two classes; classes are several.");
 	refuse_if(linear && (kernel->gamma != 0 || kernel->features != 0 || options->has_seed),

@@ -1,5 +1,5 @@
 /*
- * label.c: read the value of a label column.
+ * label.c: read the value of a label column; the classes of a model by name.
  */
 #include "postgres.h"
 
@@ -7,21 +7,252 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 
-#include "base/class_list.h"
 #include "base/compat.h"
+#include "base/message.h"
 #include "column/domains.h"
 #include "column/label.h"
-#include "column/label_value.h"
 #include "column/reader.h"
+#include "core/base/classes.h"
 
 PG_FUNCTION_INFO_V1(dperm_label);
 PG_FUNCTION_INFO_V1(dperm_label_class);
 PG_FUNCTION_INFO_V1(dperm_label_number);
+
+/* Bytes of the names of classes in a message. */
+#define NAMES_SHOWN 200
+
+/* A value that has no class, and no label. */
+#define NO_CLASS (-1)
+
+/* A value, so that equal ones have equal keys. */
+typedef struct DpermLabelKey
+{
+	int			number;			/* of the class */
+	int			sign;			/* is a number above zero, or a boolean true? */
+	int64		bits;			/* of a number; the OID of an enum */
+	int			len;			/* of a text; -1: a numeric; else 0 */
+	const char *bytes;
+} Key;
+
+/*
+ * Is a type stored and compared as text? Raises an error for one that cannot be
+ * a label of classes.
+ */
+static bool
+is_textual(Oid type)
+{
+	Oid			base = getBaseType(type);
+	DpermBlockKind kind;
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(base, &category, &preferred);
+	if (category == TYPCATEGORY_STRING && get_typlen(base) == -1)
+		return true;
+	if (get_typtype(base) != TYPTYPE_ENUM &&
+		(!dperm_domain_types_kind(base, &kind) ||
+		 (kind != DPERM_BLOCK_NUMBER && kind != DPERM_BLOCK_FLAG)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a label cannot be of type %s", format_type_be(type)),
+				 errhint("Use a boolean, a number, text or an enum, or convert the label in a "
+						 "view.")));
+	return false;
+}
+
+/* Make the key of a double; false for NaN. */
+static bool
+set_real(Key *key, double value)
+{
+	value += 0.0;				/* -0 equals 0 */
+	memcpy(&key->bits, &value, sizeof(value));
+	key->sign = value > 0;
+	return !isnan(value);
+}
+
+/* Make the key of bytes. */
+static bool
+set_bytes(Key *key, const char *bytes, int len)
+{
+	key->bytes = bytes;
+	key->len = len;
+	return true;
+}
+
+/* Make the key of a value that is not too large, nor toasted; false for NaN. */
+static bool
+set_key(Key *key, const DpermLabel *label, Datum value)
+{
+	*key = (Key) {.bits = 0};
+	if (label->textual)
+		return set_bytes(key, VARDATA_ANY(DatumGetPointer(value)),
+						 dperm_category_length(label->type == BPCHAROID,
+											   VARDATA_ANY(DatumGetPointer(value)),
+											   VARSIZE_ANY_EXHDR(DatumGetPointer(value))));
+	switch (label->type)
+	{
+		case FLOAT4OID:
+			return set_real(key, DatumGetFloat4(value));
+		case FLOAT8OID:
+			return set_real(key, DatumGetFloat8(value));
+		case NUMERICOID:
+			key->sign = DatumGetBool(DirectFunctionCall2(numeric_gt, value,
+														 DirectFunctionCall1(int4_numeric, 0)));
+			return set_bytes(key, (const char *) DatumGetNumeric(value), -1) &&
+				!numeric_is_nan((Numeric) key->bytes);
+		case BOOLOID:
+			key->bits = DatumGetBool(value);
+			break;
+		case INT2OID:
+			key->bits = DatumGetInt16(value);
+			break;
+		case INT4OID:
+			key->bits = DatumGetInt32(value);
+			break;
+		case INT8OID:
+			key->bits = DatumGetInt64(value);
+			break;
+		default:				/* an enum */
+			key->bits = DatumGetObjectId(value);
+	}
+	key->sign = key->bits > 0;
+	return true;
+}
+
+/* Compare two keys, in any order that is one. */
+static int
+compare_keys(const void *first, const void *second)
+{
+	const Key  *a = first;
+	const Key  *b = second;
+
+	if (a->bits != b->bits)
+		return a->bits > b->bits ? 1 : -1;
+	if (a->len != b->len)
+		return a->len - b->len;
+	return a->len < 0 ? DatumGetInt32(DirectFunctionCall2(numeric_cmp, PointerGetDatum(a->bytes),
+														  PointerGetDatum(b->bytes))) :
+		a->len > 0 ? memcmp(a->bytes, b->bytes, a->len) : 0;
+}
+
+/* The class of a value: its number, 0 if it is none of them, or NO_CLASS. */
+static int
+find_class(const DpermLabel *label, Datum value)
+{
+	bool		stored = label->textual || label->type == NUMERICOID;
+	const Key  *found;
+	Key			key;
+
+	/* a text that is too large is another value; no number is that large */
+	if (stored && dperm_reader_too_large(value, false))
+		return label->textual ? 0 : NO_CLASS;
+	if (stored)
+		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	if (!set_key(&key, label, value))
+		return NO_CLASS;
+	if (label->keys == NULL)
+		return key.sign;
+	found = bsearch(&key, label->keys, label->count, sizeof(Key), compare_keys);
+	return found ? found->number : 0;
+}
+
+/* A hint about the values of classes. */
+int
+dperm_label_hint(const DpermLabel *label)
+{
+	return label->kind == DPERM_LABEL_SEVERAL ?
+		errhint("classes must be values of the label column, as text.") :
+		errhint("positive must be one of the values of the label column, as text.");
+}
+
+/* A value that the label's type does not accept is an error in the call. */
+static void
+value_hint(void *arg)
+{
+	(void) dperm_label_hint(arg);
+}
+
+/* A value as a datum, with a type modifier, or -1. */
+static Datum
+value_of(const DpermLabel *label, const char *text, int32 typmod)
+{
+	ErrorContextCallback hint = {
+		.previous = error_context_stack,
+		.callback = value_hint,
+		.arg = unconstify(DpermLabel *, label)
+	};
+	Oid			input,
+				ioparam;
+	Datum		value;
+
+	getTypeInputInfo(label->type, &input, &ioparam);
+	error_context_stack = &hint;
+	value = OidInputFunctionCall(input, pstrdup(text), ioparam, typmod);
+	error_context_stack = hint.previous;
+	return value;
+}
+
+/* Prepare to find values among classes. */
+static void
+init_listed(DpermLabel *label, const char *classes, int count)
+{
+	const char *class = classes;
+
+	label->keys = palloc(sizeof(Key) * count);
+	for (int i = 1; i <= count; i++, class += strlen(class) + 1)
+	{
+		Datum		value = label->textual ? CStringGetTextDatum(class) :
+			value_of(label, class, -1);
+
+		/* no value is NaN, so a class that is has none */
+		if (set_key(&label->keys[label->count], label, value))
+			label->keys[label->count++].number = i;
+	}
+	qsort(label->keys, label->count, sizeof(Key), compare_keys);
+	for (int i = 1; i < label->count; i++)
+		if (compare_keys(&label->keys[i - 1], &label->keys[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("class \"%s\" appears twice",
+							dperm_message_clip(dperm_classes_value(classes, label->keys[i].number),
+											   DPERM_LABEL_VALUE_SHOWN))));
+}
+
+/* Prepare to read classes. */
+static void
+init_classes(DpermLabel *label, Oid type, const DpermLabels *labels)
+{
+	const char *classes;
+	int			count = dperm_label_listed(labels, &classes);
+
+	label->textual = is_textual(type);
+	if (labels->kind == DPERM_LABEL_SEVERAL && label->type == BOOLOID)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a label of type %s has two classes", format_type_be(type)),
+				 errhint("Omit classes.")));
+	if (labels->positive && strlen(labels->positive) > DPERM_VALUE_MAX - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
+				 errhint("Longer values are ignored; shorten them in a view.")));
+	if (classes == NULL && (label->textual || get_typtype(label->type) == TYPTYPE_ENUM))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a label of type %s requires a positive value", format_type_be(type)),
+				 errhint("Specify the value of the positive class, as in positive => 'yes'; "
+						 "or, for a logistic regression of several classes, all of them, as "
+						 "in domains => '{\"kind\": [\"a\", \"b\", \"c\"]}'.")));
+	if (classes)
+		init_listed(label, classes, count);
+}
 
 /* How a type is read as a number; raises an error if it is none. */
 static DpermReaderKind
@@ -52,75 +283,15 @@ init_number(DpermLabel *label, Oid type, const DpermLabels *labels)
 	label->high = labels->high;
 }
 
-/* Prepare to read two classes. */
-static void
-init_two(DpermLabel *label, Oid type, const char *positive)
-{
-	label->textual = dperm_label_value_is_textual(label->type);
-	label->padded = label->type == BPCHAROID;
-	label->compare = positive != NULL;
-	dperm_label_value_check_type(type);
-	if (!positive)
-	{
-		if (label->textual || get_typtype(label->type) == TYPTYPE_ENUM)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a label of type %s requires a positive value", format_type_be(type)),
-					 errhint("Specify the value of the positive class, as in positive => 'yes'; "
-							 "or, for a logistic regression of several classes, all of them, as "
-							 "in domains => '{\"kind\": [\"a\", \"b\", \"c\"]}'.")));
-		return;
-	}
-	if (strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
-				 errhint("Longer values are ignored; shorten them in a view.")));
-	if (label->textual)
-	{
-		label->bytes = pstrdup(positive);
-		label->bytes_len = dperm_category_length(label->padded, positive, strlen(positive));
-	}
-	else
-		label->value = dperm_label_value(label->type, positive, -1, "positive");
-}
-
-/* Prepare to read several classes. */
-static void
-init_several(DpermLabel *label, Oid type, const DpermLabels *labels)
-{
-	dperm_label_value_check_type(type);
-	if (label->type == BOOLOID)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("a label of type %s has two classes", format_type_be(type)),
-				 errhint("Omit classes.")));
-	label->classes = dperm_label_classes_make(label->type, labels);
-}
-
 /* Prepare to read labels of a type. */
 void
 dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels)
 {
-	memset(label, 0, sizeof(*label));
-	label->kind = labels->kind;
-	label->type = getBaseType(type);
+	*label = (DpermLabel) {.kind = labels->kind, .type = getBaseType(type)};
 	if (labels->kind == DPERM_LABEL_NUMBER)
 		init_number(label, type, labels);
-	else if (labels->kind == DPERM_LABEL_SEVERAL)
-		init_several(label, type, labels);
 	else
-		init_two(label, type, labels->positive);
-}
-
-/* Prepare to read the numbers of classes. */
-void
-dperm_label_init_numbered(DpermLabel *label, int class_count)
-{
-	memset(label, 0, sizeof(*label));
-	label->kind = DPERM_LABEL_SEVERAL;
-	label->type = FLOAT8OID;
-	label->class_count = class_count;
+		init_classes(label, type, labels);
 }
 
 /* Raise an error if a type is not that of the labels. */
@@ -133,57 +304,6 @@ dperm_label_check(const DpermLabel *label, Oid type)
 				 errmsg("the label has changed its type since the call began")));
 }
 
-/* +1 or -1. */
-static inline int
-sign_of(bool positive)
-{
-	return positive ? 1 : -1;
-}
-
-/*
- * The sign of a number, 0 for NaN; with a positive value, whether the number
- * equals it.
- */
-static int
-number_sign(const DpermLabel *label, double value, double positive)
-{
-	if (isnan(value))
-		return 0;
-	return sign_of(label->compare ? value == positive : value > 0);
-}
-
-/* The same for numeric, which may be outside the range of doubles. */
-static int
-numeric_label_sign(const DpermLabel *label, Numeric value)
-{
-	Datum		other;
-	int			order;
-
-	if (numeric_is_nan(value))
-		return 0;
-	other = label->compare ? label->value :
-		DirectFunctionCall1(int4_numeric, Int32GetDatum(0));
-	order = DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(value), other));
-	return sign_of(label->compare ? order == 0 : order > 0);
-}
-
-/* The sign of a text: is it the positive value? */
-static int
-text_sign(const DpermLabel *label, struct varlena *value)
-{
-	const char *bytes = VARDATA_ANY(value);
-	int			len = dperm_category_length(label->padded, bytes, VARSIZE_ANY_EXHDR(value));
-
-	return sign_of(len == label->bytes_len && memcmp(bytes, label->bytes, len) == 0);
-}
-
-/* The same for integers, exactly. */
-static int
-integer_sign(const DpermLabel *label, int64 value, int64 positive)
-{
-	return sign_of(label->compare ? value == positive : value > 0);
-}
-
 /* A number, whatever its type. NaN if it is too large to be one. */
 static double
 number_of_datum(DpermReaderKind kind, Datum value)
@@ -193,71 +313,32 @@ number_of_datum(DpermReaderKind kind, Datum value)
 			   dperm_reader_number(kind, value);
 }
 
-/* Of two classes: -1 or +1, or 0 for no label. */
-static int
-read_sign(const DpermLabel *label, Datum value)
-{
-	int			sign;
-
-	if (label->textual || label->type == NUMERICOID)
-	{
-		struct varlena *flat;
-
-		/*
-		 * a text that is too large is not the positive value; no number is that
-		 * large
-		 */
-		if (dperm_reader_too_large(value, false))
-			return label->textual ? -1 : 0;
-		flat = PG_DETOAST_DATUM_PACKED(value);
-
-		if (label->textual)
-			sign = text_sign(label, flat);
-		else
-			sign = numeric_label_sign(label, DatumGetNumeric(PointerGetDatum(flat)));
-		if ((Pointer) flat != DatumGetPointer(value))
-			pfree(flat);
-		return sign;
-	}
-	switch (label->type)
-	{
-		case BOOLOID:
-			return sign_of(label->compare ?
-						   DatumGetBool(value) == DatumGetBool(label->value) :
-						   DatumGetBool(value));
-		case INT2OID:
-			return integer_sign(label, DatumGetInt16(value), DatumGetInt16(label->value));
-		case INT4OID:
-			return integer_sign(label, DatumGetInt32(value), DatumGetInt32(label->value));
-		case INT8OID:
-			return integer_sign(label, DatumGetInt64(value),
-								label->compare ? DatumGetInt64(label->value) : 0);
-		case FLOAT4OID:
-			return number_sign(label, DatumGetFloat4(value), DatumGetFloat4(label->value));
-		case FLOAT8OID:
-			return number_sign(label, DatumGetFloat8(value),
-							   label->compare ? DatumGetFloat8(label->value) : 0);
-		default:				/* an enum */
-			return sign_of(DatumGetObjectId(value) == DatumGetObjectId(label->value));
-	}
-}
-
 /* The label as a row holds it. */
 double
 dperm_label_read(const DpermLabel *label, Datum value, bool isnull)
 {
 	double		number;
+	int			class;
 
 	if (isnull)
 		return dperm_label_kind_none(label->kind);
-	if (label->kind == DPERM_LABEL_TWO)
-		return read_sign(label, value);
-	if (label->kind == DPERM_LABEL_SEVERAL)
-		return label->classes ? dperm_label_classes_find(label->classes, value) :
-								dperm_label_numbered(DatumGetFloat8(value), label->class_count);
-	number = number_of_datum(label->reader, value);
-	return isnan(number) ? dperm_label_kind_none(label->kind) :
-						   dperm_block_between(number, label->low, label->high);
+	if (label->kind == DPERM_LABEL_NUMBER)
+	{
+		number = number_of_datum(label->reader, value);
+		return isnan(number) ? dperm_label_kind_none(label->kind) :
+							   dperm_block_between(number, label->low, label->high);
+	}
+	class = find_class(label, value);
+	if (class == NO_CLASS)
+		return 0;
+	return label->kind == DPERM_LABEL_SEVERAL ? class : class > 0 ? 1 : -1;
+}
+
+/* The label of a value as text. */
+double
+dperm_label_read_text(const DpermLabel *label, const char *text, int32 typmod)
+{
+	return dperm_label_read(label, value_of(label, text, typmod), false);
 }
 
 /* What dperm_label and dperm_label_class keep between rows. */
@@ -272,13 +353,9 @@ typedef struct LabelCache
 static bool
 same_domain(const LabelCache *cache, FunctionCallInfo fcinfo)
 {
-	struct varlena *now;
-
 	if (PG_ARGISNULL(1) || cache->domain == NULL)
 		return PG_ARGISNULL(1) && cache->domain == NULL;
-	now = PG_DETOAST_DATUM_PACKED(PG_GETARG_DATUM(1));
-	return VARSIZE_ANY_EXHDR(now) == VARSIZE_ANY_EXHDR(cache->domain) &&
-		memcmp(VARDATA_ANY(now), VARDATA_ANY(cache->domain), VARSIZE_ANY_EXHDR(now)) == 0;
+	return datum_image_eq(PG_GETARG_DATUM(1), PointerGetDatum(cache->domain), false, -1);
 }
 
 /* The domain that the second argument is. */
@@ -286,13 +363,32 @@ static DpermLabels
 labels_of(DpermLabelKind kind, struct varlena *domain)
 {
 	DpermLabels labels = {.kind = kind};
+	StringInfoData classes;
+	Datum	   *elements;
+	bool	   *nulls;
 
 	if (kind == DPERM_LABEL_TWO)
+	{
 		labels.positive = domain ? text_to_cstring((text *) domain) : NULL;
-	else if (domain == NULL)
+		return labels;
+	}
+	if (domain == NULL)
 		elog(ERROR, "a label has no classes");
-	else
-		dperm_class_list_take(&labels, (ArrayType *) domain);
+	deconstruct_array((ArrayType *) domain, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls,
+					  &labels.class_count);
+	initStringInfo(&classes);
+	for (int i = 0; i < labels.class_count; i++)
+	{
+		char	   *class = nulls[i] ? "" : TextDatumGetCString(elements[i]);
+
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("classes must not contain nulls"),
+					 errhint("Rows without a label add nothing, and have no class.")));
+		appendBinaryStringInfo(&classes, class, strlen(class) + 1);
+	}
+	labels.classes = classes.data;
 	return labels;
 }
 
@@ -382,4 +478,52 @@ dperm_label_number(PG_FUNCTION_ARGS)
 	if (isnan(number))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(number);
+}
+
+/* The name of a class. */
+const char *
+dperm_label_class_name(const DpermModel *model, int number)
+{
+	return dperm_classes_value(model->classes.bytes, number);
+}
+
+/* The names of all classes. */
+char *
+dperm_label_class_names(const DpermModel *model)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int i = 1; i <= dperm_model_names(model) && list.len <= NAMES_SHOWN; i++)
+		appendStringInfo(&list, "%s\"%s\"", i > 1 ? ", " : "", dperm_label_class_name(model, i));
+	return dperm_message_clip(list.data, NAMES_SHOWN);
+}
+
+/* The number of a class. */
+int
+dperm_label_choose_class(const DpermModel *model, const char *name)
+{
+	bool		several = dperm_model_label(model) == DPERM_LABEL_SEVERAL;
+	int			number = 1;
+
+	if (!several && name)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a class can only be specified for a model of several classes"),
+				 errhint("Omit class.")));
+	if (several && name == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the model has several classes"),
+				 errdetail("They are %s.", dperm_label_class_names(model)),
+				 errhint("Specify one of them, as in class => '%s'.",
+						 dperm_message_clip(dperm_label_class_name(model, 1), NAMES_SHOWN))));
+	if (several)
+		number = dperm_classes_find(model->classes.bytes, model->loss.classes, name);
+	if (number == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the model has no class \"%s\"", dperm_message_clip(name, NAMES_SHOWN)),
+				 errdetail("Its classes are %s.", dperm_label_class_names(model))));
+	return number;
 }

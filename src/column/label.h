@@ -1,24 +1,27 @@
 /*
- * label.h: read the value of a label column, as its kind and its public domain
- * say (core/base/label_kind.h).
+ * label.h: labels: how their values are read (label.c), and what their domain
+ * says about that (label_domain.c).
  *
- * Two classes. Boolean: true is positive. Number: greater than zero is positive,
- * NaN is no label. Text and enum: equal to the given positive value. With a
- * positive value, numbers and booleans are compared with it too.
- *
- * A number is clamped to its bounds and mapped to [-1, 1]; NaN is no label.
+ * Two classes. A boolean is positive if it is true, a number if it is above
+ * zero. With a positive value, what equals it is positive, and any other value
+ * is not. A text or an enum needs one. NaN is no label.
  *
  * Several classes: the number of the class that the value equals; any other
- * value is no label.
+ * value is no label. The positive value is a list of one class, so both find
+ * values in the same way: texts by their bytes, numbers exactly, enums by the
+ * OIDs that their values have here.
+ *
+ * A number is clamped to its bounds and mapped to [-1, 1]; NaN is no label.
  *
  * NULL is no label. Reading never raises an error.
  */
 #ifndef DPERM_LABEL_H
 #define DPERM_LABEL_H
 
-#include "column/label_classes.h"
+#include "column/domains.h"
 #include "column/reader.h"
 #include "core/base/label_kind.h"
+#include "core/model/model.h"
 
 typedef struct DpermLabel
 {
@@ -30,17 +33,10 @@ typedef struct DpermLabel
 	double		low;
 	double		high;
 
-	/* two classes */
-	bool		textual;		/* compare bytes */
-	bool		padded;			/* trailing blanks do not count */
-	bool		compare;		/* with the positive value below */
-	char	   *bytes;			/* textual: the positive value */
-	int			bytes_len;
-	Datum		value;			/* otherwise: the positive value */
-
-	/* several classes */
-	const DpermLabelClasses *classes;	/* NULL: values are their numbers */
-	int			class_count;	/* if so */
+	/* classes */
+	bool		textual;		/* are values stored and compared as texts? */
+	int			count;
+	struct DpermLabelKey *keys; /* to find values; NULL: what is above zero is positive */
 } DpermLabel;
 
 /*
@@ -49,12 +45,6 @@ typedef struct DpermLabel
  * or a class that the type does not accept, and for a number without bounds.
  */
 extern void dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels);
-
-/*
- * Prepare to read what dperm_label_class() returns: the numbers of classes, in
- * double precision.
- */
-extern void dperm_label_init_numbered(DpermLabel *label, int class_count);
 
 /* The label of a number that is one of so many classes; 0 if it is none. */
 static inline double
@@ -69,11 +59,48 @@ extern void dperm_label_check(const DpermLabel *label, Oid type);
 /* The label as a row holds it; may allocate in the current memory context. */
 extern double dperm_label_read(const DpermLabel *label, Datum value, bool isnull);
 
+/*
+ * The label of a value as text, with a type modifier, or -1; raises an error for
+ * one that the type does not accept.
+ */
+extern double dperm_label_read_text(const DpermLabel *label, const char *text, int32 typmod);
+
 /* Is there one? */
 static inline bool
 dperm_label_has(const DpermLabel *label, double read)
 {
 	return dperm_label_kind_has(label->kind, read);
 }
+
+/* The classes that values are compared with, and how many they are (core/base/classes.h). */
+static inline int
+dperm_label_listed(const DpermLabels *labels, const char **classes)
+{
+	bool		several = labels->kind == DPERM_LABEL_SEVERAL;
+
+	*classes = several ? labels->classes : labels->positive;
+	return several ? labels->class_count : *classes != NULL;
+}
+
+/* A hint about the values of classes, for ereport(); and bytes of a value in a message. */
+extern int	dperm_label_hint(const DpermLabel *label);
+#define DPERM_LABEL_VALUE_SHOWN 100
+
+/*
+ * The number of a class of a model by its name, from 1 on. A model of several
+ * classes needs a name; any other has one set of weights, number 1, and needs
+ * NULL.
+ */
+extern int	dperm_label_choose_class(const DpermModel *model, const char *name);
+
+/* The name of a class, and all of them, or the first of them if they are long. */
+extern const char *dperm_label_class_name(const DpermModel *model, int number);
+extern char *dperm_label_class_names(const DpermModel *model);
+
+extern bool dperm_label_domain_init(DpermLabel *label, const DpermColumn *column,
+									bool may_be_several, bool protected, DpermLabels *labels);
+extern void dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
+										 DpermLabels *labels);
+extern void dperm_label_domain_check(const DpermColumn *column, const DpermBlock *classes);
 
 #endif							/* DPERM_LABEL_H */

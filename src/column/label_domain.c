@@ -1,6 +1,6 @@
 /*
- * label_domain.c: the domain of a label column: its bounds, its classes, or its
- * positive value.
+ * label_domain.c: what the domain of a label says: its bounds, its classes, or
+ * which value is positive.
  *
  * A mistake that a list of values or a type shows is refused here, before
  * anything is charged. Any other is charged.
@@ -14,33 +14,48 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
-#include "base/class_list.h"
 #include "base/message.h"
 #include "column/domains.h"
-#include "column/label_domain.h"
-#include "column/label_value.h"
+#include "column/label.h"
 #include "core/base/classes.h"
-#include "core/loss/loss.h"
+#include "core/base/limits.h"
 
 /* Bytes of a domain in a message. */
 #define DOMAIN_SHOWN 300
 
-/* The values that a domain lists, as classes are named. */
+/* Values that a domain lists, as the column shows them (core/base/classes.h). */
 typedef struct Values
 {
-	char	  **each;
+	StringInfoData bytes;
 	int			count;			/* 0: it lists none */
 } Values;
 
-/* A value of a label as a datum. */
-static Datum
-datum_of(const DpermLabel *label, const char *text, int32 typmod)
+/* Add a value to a list. */
+static void
+add_value(Values *values, const char *value)
 {
-	return dperm_label_value(label->type, text, typmod,
-							 label->kind == DPERM_LABEL_SEVERAL ? "classes" : "positive");
+	appendBinaryStringInfo(&values->bytes, value, strlen(value) + 1);
+	values->count++;
 }
 
-/* The values that the domain of a column lists. */
+/* The value with a number, from 1 on. */
+static const char *
+value_at(const Values *values, int number)
+{
+	return dperm_classes_value(values->bytes.data, number);
+}
+
+/* Is the domain of a column known as a range? */
+static bool
+has_range(const DpermColumn *column)
+{
+	return dperm_column_known(column) && column->block.kind == DPERM_BLOCK_NUMBER;
+}
+
+/*
+ * The values that the domain of a column lists. A boolean and a range of two
+ * integers are a list, too.
+ */
 static Values
 listed_values(const DpermColumn *column)
 {
@@ -48,37 +63,53 @@ listed_values(const DpermColumn *column)
 		column->block.kind == DPERM_BLOCK_CATEGORY;
 	const DpermText *texts = categories ? column->block.categories : column->values;
 	int			count = categories ? column->block.count : column->value_count;
-	Values		values = {palloc(sizeof(char *) * Max(count, 1)), 0};
+	double		low = column->block.low;
+	double		high = column->block.high;
+	Values		values = {.count = 0};
 
+	initStringInfo(&values.bytes);
 	for (int i = 0; i < count; i++)
 	{
 		char	   *text = pnstrdup(texts[i].bytes, texts[i].len);
 		double		number = categories ? 0 : strtod(text, NULL);
 
 		/* bounds of an argument or a registration may leave some of the catalog's numbers */
-		if (!categories && dperm_column_known(column) &&
-			(number < column->block.low || number > column->block.high))
+		if (!categories && dperm_column_known(column) && (number < low || number > high))
 			continue;
 		/* lists have numbers of single precision as doubles */
-		values.each[values.count++] =
-			column->base == FLOAT4OID ? float_to_shortest_decimal((float) number) : text;
+		add_value(&values, column->base == FLOAT4OID ?
+				  float_to_shortest_decimal((float) number) : text);
+	}
+	if (column->base == BOOLOID)
+	{
+		add_value(&values, "false");
+		add_value(&values, "true");
+	}
+	else if (count == 0 && has_range(column) && high - low == 1 &&
+			 (column->base == INT2OID || column->base == INT4OID || column->base == INT8OID))
+	{
+		add_value(&values, psprintf("%.0f", low));
+		add_value(&values, psprintf("%.0f", high));
 	}
 	return values;
 }
 
-/* A list for people. */
+/* The domain, for people. */
 static char *
-shown(const Values *values)
+shown(const DpermColumn *column, const Values *values)
 {
 	StringInfoData list;
 
+	if (values->count == 0)
+		return psprintf("from %g to %g", column->block.low, column->block.high);
 	initStringInfo(&list);
-	for (int i = 0; i < values->count && list.len <= DOMAIN_SHOWN; i++)
+	for (int i = 1; i <= values->count && list.len <= DOMAIN_SHOWN; i++)
 	{
-		appendStringInfoString(&list, i == 0 ? "" : ", ");
-		escape_json(&list, values->each[i]);
+		appendStringInfoString(&list, i == 1 ? "[" : ", ");
+		escape_json(&list, value_at(values, i));
 	}
-	return dperm_message_clip(psprintf("[%s]", list.data), DOMAIN_SHOWN);
+	appendStringInfoChar(&list, ']');
+	return dperm_message_clip(list.data, DOMAIN_SHOWN);
 }
 
 /*
@@ -87,30 +118,32 @@ shown(const Values *values)
  * number. label is as it is read otherwise.
  */
 static void
-check_value(const DpermLabel *label, const DpermColumn *column, const char *value, double expected)
+check_type(const DpermLabel *label, const DpermColumn *column, const DpermLabels *labels)
 {
-	if (dperm_label_read(label, datum_of(label, value, column->typmod), false) != expected)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("label \"%s\" cannot be \"%s\"", column->name,
-						dperm_message_clip(value, DPERM_LABEL_VALUE_SHOWN)),
-				 errdetail("Its type is %s.",
-						   format_type_with_typemod(column->base, column->typmod)),
-				 label->kind == DPERM_LABEL_SEVERAL ?
-				 errhint("classes must be values of the label column, as text.") :
-				 errhint("positive must be one of the values of the label column, as text.")));
+	const char *value;
+	int			count = dperm_label_listed(labels, &value);
+
+	for (int i = 1; i <= count; i++, value += strlen(value) + 1)
+		if (dperm_label_read_text(label, value, column->typmod) != i)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("label \"%s\" cannot be \"%s\"", column->name,
+							dperm_message_clip(value, DPERM_LABEL_VALUE_SHOWN)),
+					 errdetail("Its type is %s.",
+							   format_type_with_typemod(column->base, column->typmod)),
+					 dperm_label_hint(label)));
 }
 
-/* The class of a value of the list, from 1 on, which is the positive one of two. */
+/* The class of a value of the list, from 1 on; less if it is none. */
 static int
 class_of(const DpermLabel *label, const DpermLabels *labels, const char *value)
 {
+	const char *classes;
+	int			count = dperm_label_listed(labels, &classes);
+
 	/* a value of an enum that is not committed yet cannot be read */
-	if (get_typtype(label->type) != TYPTYPE_ENUM)
-		return (int) dperm_label_read(label, datum_of(label, value, -1), false);
-	return labels->kind == DPERM_LABEL_SEVERAL ?
-		dperm_classes_find(labels->classes, labels->class_count, value) :
-		strcmp(labels->positive, value) == 0;
+	return get_typtype(label->type) == TYPTYPE_ENUM ?
+		dperm_classes_find(classes, count, value) : (int) dperm_label_read_text(label, value, -1);
 }
 
 /*
@@ -121,30 +154,44 @@ static void
 check_listed(const DpermLabel *label, const DpermColumn *column, const Values *values,
 			 const DpermLabels *labels)
 {
-	bool		several = labels->kind == DPERM_LABEL_SEVERAL;
-	int			count = several ? labels->class_count : 1;
-	bool		range = dperm_column_known(column) && column->block.kind == DPERM_BLOCK_NUMBER;
+	const char *value;
+	int			count = dperm_label_listed(labels, &value);
 	bool	   *found = palloc0(sizeof(bool) * (count + 1));
 
-	for (int i = 0; i < values->count; i++)
-		found[Max(class_of(label, labels, values->each[i]), 0)] = true;
-	for (int i = 1; i <= count && (values->count > 0 || range); i++)
+	for (int i = 1; i <= values->count; i++)
+		found[Max(class_of(label, labels, value_at(values, i)), 0)] = true;
+	for (int i = 1; i <= count; i++, value += strlen(value) + 1)
 	{
-		const char *value =
-			several ? dperm_classes_value(labels->classes, i) : labels->positive;
-		double		number = range ? strtod(value, NULL) : 0;
+		double		number = has_range(column) ? strtod(value, NULL) : 0;
 
-		if (values->count > 0 ? !found[i] :
+		if (values->count > 0 ? !found[i] : has_range(column) &&
 			!(number >= column->block.low && number <= column->block.high))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("%s \"%s\" is not in the domain of label \"%s\"",
-							several ? "class" : "positive value",
+							labels->kind == DPERM_LABEL_SEVERAL ? "class" : "positive value",
 							dperm_message_clip(value, DPERM_LABEL_VALUE_SHOWN), column->name),
-					 errhint("Use a value of the domain, which is %s.",
-							 values->count > 0 ? shown(values) :
-							 psprintf("from %g to %g", column->block.low, column->block.high))));
+					 errhint("Use a value of the domain, which is %s.", shown(column, values))));
 	}
+}
+
+/* Raise for categories that the caller gives a label if its domain does not have them. */
+void
+dperm_label_domain_check(const DpermColumn *column, const DpermBlock *categories)
+{
+	DpermColumn given = *column;
+	DpermLabels labels = {.kind = DPERM_LABEL_SEVERAL};
+	DpermLabel	label;
+	Values		classes,
+				values = listed_values(column);
+
+	given.block = *categories;
+	given.from = DPERM_DOMAIN_GIVEN;
+	classes = listed_values(&given);
+	labels.classes = classes.bytes.data;
+	labels.class_count = classes.count;
+	dperm_label_init(&label, column->type, &labels);
+	check_listed(&label, column, &values, &labels);
 }
 
 /* Raise for a domain of the caller that is not that of the prior. */
@@ -159,15 +206,14 @@ refuse_other_domain(const DpermColumn *column)
 
 /* How to read numbers: bounds that are not specified are those of the domain. */
 static void
-init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
+init_number(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
 {
-	bool		known = dperm_column_known(column) && column->block.kind == DPERM_BLOCK_NUMBER;
 	bool		specified = labels->low < labels->high;
 
 	if (specified && dperm_column_given(column) &&
 		(labels->low != column->block.low || labels->high != column->block.high))
 		refuse_other_domain(column);
-	if (!specified && known)
+	if (!specified && has_range(column))
 	{
 		labels->low = column->block.low;
 		labels->high = column->block.high;
@@ -183,44 +229,23 @@ init_number_label(DpermLabel *label, const DpermColumn *column, DpermLabels *lab
 	dperm_label_init(label, column->type, labels);
 }
 
-/* Are 0 and 1, or -1 and 1, the only numbers of a label? */
-static bool
-has_two_numbers(const DpermColumn *column, const Values *values)
-{
-	double		one,
-				other;
-
-	if (values->count == 0)
-		return (column->base == INT2OID || column->base == INT4OID || column->base == INT8OID) &&
-			dperm_column_known(column) && column->block.low == 0 && column->block.high == 1;
-	one = strtod(values->each[0], NULL);
-	other = strtod(values->each[values->count - 1], NULL);
-	return values->count == 2 && Max(one, other) == 1 &&
-		(Min(one, other) == 0 || Min(one, other) == -1);
-}
-
 /*
- * How to read labels of two classes. Returns whether they are numbers that
- * nothing is known about.
+ * Is a label without a positive value a number that nothing is known about? One
+ * that may be any but 0 and 1, or -1 and 1, by its domain, is refused.
  */
 static bool
-init_two_label(DpermLabel *label, const DpermColumn *column, const Values *values, bool protected,
-			   const DpermLabels *labels)
+is_any_number(const DpermColumn *column, const Values *values, bool protected)
 {
+	bool		two = values->count == 2;
+	double		one = two ? strtod(value_at(values, 1), NULL) : 0;
+	double		other = two ? strtod(value_at(values, 2), NULL) : 0;
 	DpermBlockKind kind;
 
-	dperm_label_init(label, column->type, labels);
-	if (labels->positive)
-	{
-		check_value(label, column, labels->positive, 1);
-		check_listed(label, column, values, labels);
-		return false;
-	}
 	if (!dperm_domain_types_kind(column->base, &kind) || kind != DPERM_BLOCK_NUMBER)
 		return false;
 	if (!protected && !dperm_column_known(column))
 		return true;
-	if (!has_two_numbers(column, values))
+	if (Max(one, other) != 1 || (Min(one, other) != 0 && Min(one, other) != -1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" of type %s requires a positive value, unless its domain "
@@ -231,47 +256,80 @@ init_two_label(DpermLabel *label, const DpermColumn *column, const Values *value
 	return false;
 }
 
+/* The names of two classes, if the domain has them: that of the negative one first. */
+static void
+name_two(const DpermLabel *label, const Values *values, DpermLabels *labels)
+{
+	Values		names = {.count = 0};
+	int			positive;
+
+	if (values->count != 2)
+		return;
+	positive = class_of(label, labels, value_at(values, 1)) > 0 ? 1 : 2;
+	initStringInfo(&names.bytes);
+	add_value(&names, value_at(values, 3 - positive));
+	add_value(&names, value_at(values, positive));
+	if (names.bytes.len > DPERM_CLASSES_BYTES)
+		return;
+	labels->classes = names.bytes.data;
+	labels->class_count = names.count;
+}
+
+/* Raise for a list that cannot be that of several classes. */
+static void
+check_several(const DpermLabels *labels)
+{
+	int			count = labels->class_count;
+
+	if (count < DPERM_CLASSES_MIN || count > DPERM_CLASSES_MAX ||
+		dperm_classes_size(labels->classes, count) > DPERM_CLASSES_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("classes must be %d to %d values, of %d bytes together at most",
+						DPERM_CLASSES_MIN, DPERM_CLASSES_MAX,
+						DPERM_CLASSES_BYTES - DPERM_CLASSES_MAX),
+				 errhint("For two classes, specify the positive one, as in positive => 'yes'. Rare "
+						 "values need no class of their own: rows with a label that is not listed "
+						 "add nothing.")));
+}
+
 /*
  * A domain that lists more than two values is that of several classes, unless
  * the caller names the positive one.
  */
 static void
-choose_several(const Values *values, DpermLabels *labels)
+choose_several(const Values *values, bool may_be_several, DpermLabels *labels)
 {
-	if (labels->kind == DPERM_LABEL_TWO && !labels->positive && values->count >= DPERM_CLASSES_MIN)
-		dperm_class_list_set(labels, values->each, values->count);
+	if (may_be_several && labels->kind == DPERM_LABEL_TWO && !labels->positive &&
+		values->count >= DPERM_CLASSES_MIN)
+	{
+		labels->kind = DPERM_LABEL_SEVERAL;
+		labels->classes = values->bytes.data;
+		labels->class_count = values->count;
+	}
+	if (labels->kind == DPERM_LABEL_SEVERAL)
+		check_several(labels);
 }
 
-/* Does a domain list the classes of labels, in their order? */
-static bool
-same_classes(const Values *values, const DpermLabels *labels)
-{
-	bool		same = values->count == labels->class_count;
-
-	for (int i = 0; same && i < values->count; i++)
-		same = strcmp(values->each[i], dperm_classes_value(labels->classes, i + 1)) == 0;
-	return same;
-}
-
-/* How to read labels of several classes. */
-static void
-init_several_label(DpermLabel *label, const DpermColumn *column, const Values *values,
-				   const DpermLabels *labels)
-{
-	const char *class = labels->classes;
-
-	dperm_label_init(label, column->type, labels);
-	for (int i = 1; i <= labels->class_count; i++, class += strlen(class) + 1)
-		check_value(label, column, class, i);
-	check_listed(label, column, values, labels);
-}
-
-/* How to read the labels of a column. */
+/*
+ * How to read the labels of a column, as dperm_label_init() does. Here it is
+ * decided whether labels are of two classes or of several, if they may be of
+ * several: they are, if the domain lists more than two values and none of them
+ * is the positive one. Bounds, classes and names of two classes that labels does
+ * not have are set to those of the domain.
+ *
+ * Raises, too, for a positive value or a class that is not in the list of the
+ * domain, if there is one, and for a list of a single value. A number of two
+ * classes without a positive value must be 0 or 1, or -1 or 1, by its domain: an
+ * amount of money would train "above 0". Only if it has no domain, and its
+ * relation is not protected, it may be any; then true is returned.
+ */
 bool
 dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, bool may_be_several,
 						bool protected, DpermLabels *labels)
 {
 	Values		values = listed_values(column);
+	bool		any_number = false;
 
 	if (values.count == 1)
 		ereport(ERROR,
@@ -279,20 +337,26 @@ dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, bool may_b
 				 errmsg("the domain of label \"%s\" has a single value", column->name),
 				 errhint("Use a label that has two values or more.")));
 	if (labels->kind == DPERM_LABEL_SEVERAL && dperm_column_given(column) &&
-		!same_classes(&values, labels))
+		(values.count != labels->class_count ||
+		 !dperm_classes_same(values.bytes.data, labels->classes, values.count)))
 		refuse_other_domain(column);
-	if (may_be_several)
-		choose_several(&values, labels);
-	if (labels->kind == DPERM_LABEL_TWO)
-		return init_two_label(label, column, &values, protected, labels);
+	choose_several(&values, may_be_several, labels);
 	if (labels->kind == DPERM_LABEL_NUMBER)
-		init_number_label(label, column, labels);
-	else
-		init_several_label(label, column, &values, labels);
-	return false;
+	{
+		init_number(label, column, labels);
+		return false;
+	}
+	dperm_label_init(label, column->type, labels);
+	check_type(label, column, labels);
+	check_listed(label, column, &values, labels);
+	if (labels->kind == DPERM_LABEL_TWO && !labels->positive)
+		any_number = is_any_number(column, &values, protected);
+	if (labels->kind == DPERM_LABEL_TWO)
+		name_two(label, &values, labels);
+	return any_number;
 }
 
-/* How to read labels that are no column. */
+/* The same for labels of a type that are no column: of enums, the type is the domain. */
 void
 dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
 							 DpermLabels *labels)
@@ -301,14 +365,13 @@ dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
 						  .base = getBaseType(type),
 						  .typmod = -1,
 						  .block = {.kind = DPERM_BLOCK_CATEGORY}};
+	Values		values;
 
-	if (may_be_several && get_typtype(column.base) == TYPTYPE_ENUM)
-	{
-		Values		values;
-
+	if (get_typtype(column.base) == TYPTYPE_ENUM)
 		dperm_domains_of_type(&column);
-		values = listed_values(&column);
-		choose_several(&values, labels);
-	}
+	values = listed_values(&column);
+	choose_several(&values, may_be_several, labels);
 	dperm_label_init(label, type, labels);
+	if (labels->kind == DPERM_LABEL_TWO)
+		name_two(label, &values, labels);
 }

@@ -20,7 +20,7 @@
 
 #include "base/host.h"
 #include "base/options.h"
-#include "column/label_domain.h"
+#include "column/label.h"
 #include "column/model_type.h"
 #include "column/reader.h"
 #include "protect/protection.h"

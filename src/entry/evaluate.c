@@ -11,7 +11,7 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "base/options.h"
-#include "column/class_choice.h"
+#include "column/label.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
 #include "core/privacy/curve.h"
@@ -143,7 +143,7 @@ put_first(DpermModel *model, int number)
 	for (int i = 0; i < classes; i++)
 	{
 		int			from = i == 0 ? number : i < number ? i : i + 1;
-		const char *name = dperm_class_choice_name(model, from);
+		const char *name = dperm_label_class_name(model, from);
 
 		memcpy(weights + i * size, dperm_model_class(model, from), size);
 		appendBinaryStringInfo(&names, name, strlen(name) + 1);
@@ -179,7 +179,7 @@ check_model(FunctionCallInfo fcinfo, Measure *measure)
 	if (measure->bins > 0)
 	{
 		int			number =
-			dperm_class_choice(measure->model, dperm_arguments_text(fcinfo, "class"));
+			dperm_label_choose_class(measure->model, dperm_arguments_text(fcinfo, "class"));
 
 		if (classes > 0)
 			put_first(measure->model, number);
@@ -301,8 +301,8 @@ put_estimate(const Measure *measure, const char *name, DpermEstimate estimate, i
 		{Float8GetDatum(estimate.low)},
 		{Float8GetDatum(estimate.high)},
 		{BoolGetDatum(measure->budget > 0)},
-		dperm_host_text(class > 0 ? dperm_class_choice_name(model, class) : NULL),
-		dperm_host_text(predicted > 0 ? dperm_class_choice_name(model, predicted) : NULL)
+		dperm_host_text(class > 0 ? dperm_label_class_name(model, class) : NULL),
+		dperm_host_text(predicted > 0 ? dperm_label_class_name(model, predicted) : NULL)
 	});
 }
 

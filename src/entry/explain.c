@@ -14,7 +14,7 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
-#include "column/class_choice.h"
+#include "column/label.h"
 #include "column/model_type.h"
 #include "core/encode/knots.h"
 #include "core/model/weight_noise.h"
@@ -54,11 +54,11 @@ set_text(const DpermText *text, Datum *value, bool *null)
 	*null = false;
 }
 
-/* The class that an argument names, as class_choice.h says. */
+/* The class that an argument names, as label.h says. */
 static int
 class_argument(FunctionCallInfo fcinfo, int i, const DpermModel *model)
 {
-	return dperm_class_choice(model, PG_ARGISNULL(i) ? NULL :
+	return dperm_label_choose_class(model, PG_ARGISNULL(i) ? NULL :
 							  text_to_cstring(PG_GETARG_TEXT_PP(i)));
 }
 

@@ -11,7 +11,7 @@
 #include "utils/tuplestore.h"
 
 #include "base/host.h"
-#include "column/class_choice.h"
+#include "column/label.h"
 #include "column/model_type.h"
 #include "core/loss/loss.h"
 #include "core/model/score.h"
@@ -37,7 +37,6 @@ refuse_kind(DpermLabelKind kind, DpermLabelKind wanted)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 kind == DPERM_LABEL_NUMBER ? errmsg("the model predicts a number, not a class") :
 			 wanted == DPERM_LABEL_NUMBER ? errmsg("the model predicts a class, not a number") :
-			 kind == DPERM_LABEL_TWO ? errmsg("the model has two classes, without names") :
 			 errmsg("the model has several classes"),
 			 errhint("%s", hints[kind])));
 }
@@ -52,6 +51,54 @@ scorer_for(FunctionCallInfo fcinfo, DpermLabelKind kind)
 	if (own != kind)
 		refuse_kind(own, kind);
 	return scorer;
+}
+
+/* The scorer of a call whose model knows the names of its classes. */
+static inline DpermScorer *
+named_scorer(FunctionCallInfo fcinfo)
+{
+	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
+	const DpermModel *model = dperm_scorer_model(scorer);
+
+	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
+		refuse_kind(DPERM_LABEL_NUMBER, DPERM_LABEL_SEVERAL);
+	if (dperm_model_names(model) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the model does not know the names of its two classes"),
+				 errhint("Use dp_predict(), or train with a label whose domain lists both, as in "
+						 "domains => '{\"y\": [\"no\", \"yes\"]}', positive => 'yes'.")));
+	return scorer;
+}
+
+/* Raise an error for a model that has no probabilities. */
+static void
+check_probability(const DpermModel *model)
+{
+	if (dperm_model_label(model) == DPERM_LABEL_TWO &&
+		!dperm_loss_entry((int) model->loss.kind)->probability)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a support vector machine does not give probabilities"),
+				 errhint("Use dp_decision() or dp_predict().")));
+}
+
+/*
+ * What a row says for each class: a score; of two classes the positive one has
+ * the decision, and the other its opposite. NULL if it says nothing.
+ */
+static double *
+outputs_of(DpermScorer *scorer, Datum features)
+{
+	double	   *outputs;
+
+	if (dperm_model_label(dperm_scorer_model(scorer)) == DPERM_LABEL_SEVERAL)
+		return dperm_scorer_outputs(scorer, features);
+	outputs = palloc(sizeof(double) * 2);
+	if (!dperm_scorer_decision(scorer, features, &outputs[1]))
+		return NULL;
+	outputs[0] = -outputs[1];
+	return outputs;
 }
 
 /* The signed distance, up to scale; or a number, scaled and not yet clipped. */
@@ -87,48 +134,48 @@ dp_predict_prob(PG_FUNCTION_ARGS)
 	DpermScorer *scorer = scorer_for(fcinfo, DPERM_LABEL_TWO);
 	double		decision;
 
-	if (!dperm_loss_entry((int) dperm_scorer_model(scorer)->loss.kind)->probability)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a support vector machine does not give probabilities"),
-				 errhint("Use dp_decision() or dp_predict().")));
+	check_probability(dperm_scorer_model(scorer));
 	if (!dperm_scorer_decision(scorer, PG_GETARG_DATUM(1), &decision))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(dperm_score_probability(decision));
 }
 
-/* The most probable of several classes. */
+/* The name of the class: the most probable one, or that of dp_predict. */
 Datum
 dp_predict_class(PG_FUNCTION_ARGS)
 {
-	DpermScorer *scorer = scorer_for(fcinfo, DPERM_LABEL_SEVERAL);
+	DpermScorer *scorer = named_scorer(fcinfo);
 	const DpermModel *model = dperm_scorer_model(scorer);
-	double	   *outputs = dperm_scorer_outputs(scorer, PG_GETARG_DATUM(1));
+	double	   *outputs = outputs_of(scorer, PG_GETARG_DATUM(1));
 	int			class;
 
 	if (outputs == NULL)
 		PG_RETURN_NULL();
-	class = dperm_score_class(model->loss.classes, outputs);
-	PG_RETURN_TEXT_P(cstring_to_text(dperm_class_choice_name(model, class)));
+	class = dperm_score_class(dperm_model_names(model), outputs);
+	PG_RETURN_TEXT_P(cstring_to_text(dperm_label_class_name(model, class)));
 }
 
 /* The probabilities of all classes, in their order; none if a row says nothing. */
 Datum
 dp_predict_probs(PG_FUNCTION_ARGS)
 {
-	DpermScorer *scorer = scorer_for(fcinfo, DPERM_LABEL_SEVERAL);
+	DpermScorer *scorer = named_scorer(fcinfo);
 	const DpermModel *model = dperm_scorer_model(scorer);
-	double	   *outputs = dperm_scorer_outputs(scorer, PG_GETARG_DATUM(1));
-	const char *name = model->classes.bytes;
+	double	   *outputs;
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
 
+	check_probability(model);
+	outputs = outputs_of(scorer, PG_GETARG_DATUM(1));
 	if (outputs == NULL)
 		return (Datum) 0;
-	dperm_score_probabilities(model->loss.classes, outputs);
-	for (int i = 0; i < model->loss.classes; i++, name += strlen(name) + 1)
+	if (model->loss.classes > 0)
+		dperm_score_probabilities(model->loss.classes, outputs);
+	for (int i = 0; i < dperm_model_names(model); i++)
 	{
-		Datum		values[2] = {CStringGetTextDatum(name), Float8GetDatum(outputs[i])};
+		Datum		values[2] = {CStringGetTextDatum(dperm_label_class_name(model, i + 1)),
+			Float8GetDatum(model->loss.classes > 0 ? outputs[i] :
+						   dperm_score_probability(outputs[i]))};
 		bool		nulls[2] = {false, false};
 
 		tuplestore_putvalues(store, desc, values, nulls);

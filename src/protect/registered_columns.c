@@ -8,6 +8,7 @@
 
 #include "base/message.h"
 #include "column/domains.h"
+#include "column/label.h"
 #include "protect/protection.h"
 
 /*
@@ -149,36 +150,6 @@ give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns,
 }
 
 /*
- * Raise an error for classes of a label that its domain does not have. If
- * nothing is known about it, they are the caller's to say.
- */
-static void
-check_classes(const DpermRegistration *registration, const DpermColumn *label,
-			  const DpermBlock *classes)
-{
-	if (!dperm_column_known(label))
-		return;
-	if (label->block.kind != DPERM_BLOCK_NUMBER)
-		dperm_protection_check_block(registration, label, classes);
-	for (int i = 0; label->block.kind == DPERM_BLOCK_NUMBER && i < classes->count; i++)
-	{
-		const char *class = pnstrdup(classes->categories[i].bytes, classes->categories[i].len);
-		double		number = strtod(class, NULL);
-		bool		found = label->value_count == 0;
-
-		for (int j = 0; j < label->value_count; j++)
-			found |= strtod(pnstrdup(label->values[j].bytes, label->values[j].len), NULL) == number;
-		if (!found || !(number >= label->block.low && number <= label->block.high))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("class \"%s\" is not in the domain of label \"%s\"", class,
-							label->name),
-					 errhint("Domains can be narrowed, not widened; dp_protected and dp_domains "
-							 "show them.")));
-	}
-}
-
-/*
  * All columns of a protected relation that have not been dropped, as from
  * dperm_domains_read(): with the domains that are registered or declared in the
  * catalog, or narrower ones that the caller specifies. The registration is
@@ -203,8 +174,9 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 		if (dperm_column_given(&asked[i]) && dperm_protection_lists(registration, &columns[i]) &&
 			columns[i].from != DPERM_DOMAIN_MISFIT)
 		{
+			/* if nothing is known about a label, its classes are the caller's to say */
 			if (asked[i].block.kind == DPERM_BLOCK_CATEGORY && strcmp(columns[i].name, label) == 0)
-				check_classes(registration, &columns[i], &asked[i].block);
+				dperm_label_domain_check(&columns[i], &asked[i].block);
 			else
 				dperm_protection_check_block(registration, &columns[i], &asked[i].block);
 			columns[i].block = asked[i].block;

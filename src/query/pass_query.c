@@ -34,8 +34,8 @@ raw_label(const DpermSource *source)
  * The label of a row: boolean, or of double precision, if it is a number or the
  * number of a class; NULL for no label.
  */
-char *
-dperm_pass_query_label(const DpermSource *source)
+static char *
+read_label(const DpermSource *source)
 {
 	char	   *label = raw_label(source);
 
@@ -172,7 +172,7 @@ append_direct(StringInfo sql, const DpermSource *source, const char *from, int c
 		appendStringInfo(sql, "%s dperm.%s((SELECT w%d FROM "
 							  "w), %s, ", i == 0 ? "SELECT" : ",",
 						 as_bytes ? "dperm_moments_row_agg" : aggregate_name(source), i,
-						 as_bytes ? dperm_pass_query_label(source) : raw_label(source));
+						 as_bytes ? read_label(source) : raw_label(source));
 		if (as_bytes)
 			appendStringInfoString(sql, row_by(source, "dperm_row_plain"));
 		else
@@ -200,7 +200,7 @@ append_citus(StringInfo sql, const DpermSource *source, int count, const int *po
 						 "%s dperm.%s($%d, %s, "
 						 "%s)%s",
 						 i == 0 ? "SELECT" : ",", aggregate,
-						 DPERM_PARAM_EXTRA + i, dperm_pass_query_label(source), row,
+						 DPERM_PARAM_EXTRA + i, read_label(source), row,
 						 portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "");
 	appendStringInfo(sql, " FROM %s AS t", source->from);
 }
@@ -224,8 +224,8 @@ append_persons(StringInfo sql, const DpermSource *source, int count, const int *
 					 "(PARTITION BY %s) AS labelled, "
 					 "pg_catalog.row_number() OVER (PARTITION BY %s) OPERATOR(pg_catalog.=) 1 AS "
 					 "first",
-					 dperm_pass_query_label(source), row_by(source, "dperm_row"),
-					 dperm_pass_query_label(source), source->unit, source->unit);
+					 read_label(source), row_by(source, "dperm_row"),
+					 read_label(source), source->unit, source->unit);
 	if (portions)
 		appendStringInfo(sql, ", %s AS portion", dperm_pass_query_portion(source));
 	appendStringInfo(sql, " FROM %s AS t WHERE %s IS NOT NULL) AS s", source->from, source->unit);

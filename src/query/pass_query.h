@@ -44,11 +44,7 @@ extern char *dperm_pass_query_part(const DpermSource *source, Oid relation);
  */
 extern char *dperm_pass_query_load(const DpermSource *source);
 
-/*
- * SQL expressions over the relation as t: the label of a row, boolean or of
- * double precision, or NULL for none; and its portion.
- */
-extern char *dperm_pass_query_label(const DpermSource *source);
+/* SQL: the portion of a row of the relation t. */
 extern char *dperm_pass_query_portion(const DpermSource *source);
 
 /*

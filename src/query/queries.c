@@ -84,7 +84,7 @@ read_query(const DpermSource *source, bool once)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(source));
+	appendStringInfo(&sql, "SELECT t.%s", quote_identifier(source->label_column));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
 	if (once && source->unit)

@@ -18,9 +18,8 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "base/class_list.h"
 #include "column/domains.h"
-#include "column/label_domain.h"
+#include "column/label.h"
 #include "column/model_type.h"
 #include "column/reader.h"
 #include "protect/protection.h"
@@ -341,6 +340,19 @@ check_bounds(const DpermSource *source, const DpermColumn *label, const DpermLab
 	dperm_protection_check_block(source->registration, label, &block);
 }
 
+/* Classes as an array of text. */
+static Datum
+class_array(const DpermLabels *labels)
+{
+	Datum	   *elements = palloc(sizeof(Datum) * labels->class_count);
+	const char *class = labels->classes;
+
+	for (int i = 0; i < labels->class_count; i++, class += strlen(class) + 1)
+		elements[i] = CStringGetTextDatum(class);
+	return PointerGetDatum(construct_array(elements, labels->class_count, TEXTOID, -1, false,
+										   TYPALIGN_INT));
+}
+
 /*
  * How labels are read; raises an error for a column that cannot be one. A model
  * that is evaluated has its own bounds, and its own kind of labels.
@@ -350,40 +362,31 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 		  bool evaluated)
 {
 	DpermLabels *labels = &source->spec.labels;
-	DpermLabel	reader;
+	DpermLabel *reader = &source->label;
 
 	*labels = options->labels;
 	if (source->registration && labels->kind == DPERM_LABEL_NUMBER && !evaluated)
 		check_bounds(source, label, labels);
 	source->label_any_number =
-		dperm_label_domain_init(&reader, label, dperm_options_may_be_several(options) && !evaluated,
+		dperm_label_domain_init(reader, label, dperm_options_may_be_several(options) && !evaluated,
 								source->registration != NULL, labels);
 	source->label_column = label->name;
-	source->label_plain = reader.type == BOOLOID;
+	source->label_plain = reader->type == BOOLOID;
 
-	/* otherwise, the query has read it */
-	if (source->registration)
-		source->label = reader;
-	else if (labels->kind == DPERM_LABEL_NUMBER)
-		dperm_label_init(&source->label, FLOAT8OID, labels);
-	else if (labels->kind == DPERM_LABEL_SEVERAL)
-		dperm_label_init_numbered(&source->label, labels->class_count);
-	else
-		dperm_label_init(&source->label, BOOLOID, &(DpermLabels) {.kind = labels->kind});
 	if (labels->kind == DPERM_LABEL_NUMBER)
 		return;					/* all types of numbers are read alike */
 	if (source->label_plain)
 	{
 		labels->positive = NULL;
-		source->label_negated = reader.compare && !DatumGetBool(reader.value);
+		source->label_negated = dperm_label_read(reader, BoolGetDatum(false), false) > 0;
 		source->spec.label_type = BOOLOID;
 		return;
 	}
 	if (labels->positive)
 		source->label_domain = PointerGetDatum(cstring_to_text(labels->positive));
 	else if (labels->kind == DPERM_LABEL_SEVERAL)
-		source->label_domain = dperm_class_list_array(labels);
-	source->spec.label_type = dperm_reader_common_type(reader.type);
+		source->label_domain = class_array(labels);
+	source->spec.label_type = dperm_reader_common_type(reader->type);
 }
 
 /* Is a column the label or a feature? */

@@ -52,12 +52,7 @@ typedef struct DpermSource
 	bool		label_plain;	/* is it a boolean, or read by the rules of label.h? */
 	bool		label_negated;	/* is it a boolean with false as the positive class? */
 	bool		label_any_number;	/* is it a number without a domain, and positive above 0? */
-	/*
-	 * how the label of a row that arrives here is read: a boolean or, if labels
-	 * are numbers or of several classes, one of double precision; or the column
-	 * itself
-	 */
-	DpermLabel	label;
+	DpermLabel	label;			/* how the label of a row that arrives here is read */
 	/*
 	 * if features are all columns with a domain, the names of the others, for
 	 * messages; NULL: there are none

@@ -11,7 +11,7 @@
 #include "utils/date.h"
 #include "utils/datetime.h"
 
-#include "column/class_choice.h"
+#include "column/label.h"
 #include "core/encode/knots.h"
 #include "core/model/weight_noise.h"
 #include "report/columns.h"
@@ -121,9 +121,10 @@ dperm_columns_domains(StringInfo page, const DpermModel *model)
 		dperm_page_fact(page, "the label", psprintf("number from %s to %s",
 													double_to_shortest_decimal(model->label_low),
 													double_to_shortest_decimal(model->label_high)));
-	if (dperm_model_label(model) == DPERM_LABEL_SEVERAL)
-		dperm_page_fact(page, "the label", psprintf("one of %d classes: %s", model->loss.classes,
-													dperm_class_choice_list(model)));
+	if (dperm_model_names(model) > 0)
+		dperm_page_fact(page, "the label", psprintf("one of %d classes: %s",
+													dperm_model_names(model),
+													dperm_label_class_names(model)));
 	for (int i = 0; i < shown; i++)
 		dperm_page_fact(page, dperm_columns_name(&model->encoder.blocks[i]),
 						dperm_columns_domain(&model->encoder.blocks[i]));
@@ -326,7 +327,7 @@ static void
 put_class(StringInfo page, const DpermModel *model, int number)
 {
 	dperm_page_put(page, "<h3>Class ");
-	dperm_page_text(page, dperm_class_choice_name(model, number), DPERM_PAGE_NAME);
+	dperm_page_text(page, dperm_label_class_name(model, number), DPERM_PAGE_NAME);
 	dperm_page_put(page, "</h3>\n");
 }
 

@@ -124,13 +124,13 @@ copy_text(const char *text, MemoryContext context)
 	return copy;
 }
 
-/* Copy the values of several classes, in a context. */
+/* Copy the names of classes, in a context. */
 static DpermText
 copy_classes(const DpermLabels *labels, MemoryContext context)
 {
 	DpermText	copy = {NULL, 0};
 
-	if (labels->kind == DPERM_LABEL_SEVERAL)
+	if (labels->class_count > 0)
 	{
 		size_t		size = dperm_classes_size(labels->classes, labels->class_count);
 		char	   *bytes = MemoryContextAlloc(context, size);

@@ -106,6 +106,80 @@ SELECT dp_weights(dp_logreg_train('long_words', 't', 'x', 'Infinity', positive =
        dp_weights(dp_logreg_train('long_words', 'random_text', 'x', 'Infinity', positive => (SELECT random_text FROM long_words WHERE y LIMIT 1)))
        = dp_weights(dp_logreg_train('long_words', 'y', 'x', 'Infinity')) AS external;
 
+-- Two classes that a type or a domain lists have names: the model predicts them.
+-- They are as the column shows them, the class is that of dp_predict and the
+-- probabilities are that of dp_predict_prob
+CREATE TYPE answer AS ENUM ('no', 'yes');
+CREATE TABLE named AS
+  SELECT x, y AS b, y::flag AS flag, (ARRAY['no', 'yes'])[1 + y::int]::answer AS e, (ARRAY['no', 'yes'])[1 + y::int] AS t, (ARRAY['no', 'yes'])[1 + y::int]::char(5) AS padded,
+    (ARRAY['no', 'yes'])[1 + y::int] AS free, y::int AS listed, y::int::int2 AS ranged, y::int * 2 - 1 AS side, (y::int * 1.5)::numeric(3,1) AS share, (y::int * 0.1)::float4 AS dose,
+    (ARRAY['a', 'b'])[1 + y::int] AS grade, y::int AS loose
+  FROM (SELECT i / 100.0 AS x, i % 7 < i / 15 AS y FROM generate_series(1, 100) i) s;
+ALTER TABLE named ADD CHECK (x BETWEEN 0 AND 1), ADD CHECK (t IN ('no', 'yes')), ADD CHECK (padded IN ('yes', 'no')), ADD CHECK (listed IN (1, 0)), ADD CHECK (ranged BETWEEN 0 AND 1),
+  ADD CHECK (side IN (-1, 1)), ADD CHECK (share IN (0, 1.5)), ADD CHECK (dose IN (0, 0.1)), ADD CHECK (grade IN ('a', 'b', 'c'));
+CREATE FUNCTION names(label text, positive text, domains text DEFAULT '{}') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  m dp_model;
+  result text;
+BEGIN
+  m := dp_logreg_train('named', label, 'x', 'Infinity', lambda => 0.001, positive => positive, domains => domains::jsonb);
+  IF m::text::dp_model::text <> m::text THEN
+    RETURN 'the forms differ';
+  END IF;
+  EXECUTE format($q$ SELECT concat_ws(' ', $1::jsonb->'classes', $1::jsonb->>'positive',
+      'right:', round(avg((dp_predict_class($1, n)::%2$s = %1$I)::int), 1), 'classes:', count(DISTINCT dp_predict_class($1, n)),
+      'as dp_predict:', bool_and((dp_predict_class($1, n) = $1::jsonb->'classes'->>1) = dp_predict($1, n)),
+      'as dp_predict_prob:', bool_and(p.names = ARRAY[$1::jsonb->'classes'->>0, $1::jsonb->'classes'->>1] AND p.values[2] = dp_predict_prob($1, n) AND abs(p.values[1] + p.values[2] - 1) < 1e-15))
+    FROM named n, LATERAL (SELECT array_agg(class) AS names, array_agg(probability) AS values FROM dp_predict_probs($1, n)) p $q$,
+    label, (SELECT format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'named'::regclass AND attname = label)) INTO result USING m;
+  RETURN result;
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS label = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ': ' || SQLERRM || CASE WHEN label <> '' THEN E'\n  hint: ' || label ELSE '' END;
+END $$;
+SELECT label, positive, names(label, positive)
+  FROM (VALUES ('b', NULL), ('b', 'no'), ('flag', NULL), ('e', 'yes'), ('e', 'no'), ('t', 'yes'), ('t', 'no'), ('padded', 'yes   '), ('listed', NULL), ('listed', '0'), ('ranged', NULL), ('ranged', ' 1'),
+    ('side', NULL), ('side', '-1'), ('share', '1.50'), ('dose', '0.1')) v(label, positive);
+SELECT domains, positive, names('free', positive, domains) FROM (VALUES ('{"free": ["yes", "no"]}', 'yes'), ('{"free": ["no", "yes"]}', 'yes'), ('{"free": ["no", "yes"]}', 'no'), ('{"free": ["no", "yes", "maybe"]}', 'yes'), ('{"free": ["no", "maybe"]}', 'yes')) v(domains, positive);
+-- Only the positive name is known, or none
+SELECT label, positive, names(label, positive) FROM (VALUES ('free', 'yes'), ('grade', 'b'), ('loose', '1'), ('loose', NULL)) v(label, positive);
+-- A list of two takes no class away: another value is not positive
+SELECT dp_weights(dp_logreg_train('named', 'grade', 'x', 'Infinity', positive => 'b')) = dp_weights(dp_logreg_train('named', 'grade', 'x', 'Infinity', positive => 'b', domains => '{"grade": ["c", "b"]}')) AS same;
+-- A support vector machine has names, but no probabilities; an aggregate has those of its type; tuning and a prior keep them
+SELECT m::jsonb->'classes' AS classes, bool_and((dp_predict_class(m, n) = 'yes') = dp_predict(m, n)) AS as_dp_predict FROM named n, dp_svm_train('named', 't', 'x', 'Infinity', lambda => 0.001, positive => 'yes') m GROUP BY 1;
+SELECT dp_predict_probs(dp_svm_train('named', 't', 'x', 'Infinity', positive => 'yes'), n) FROM named n LIMIT 1;
+SELECT dp_logreg(b, ARRAY[x], 1, '{"dimension": 1}')::jsonb->'classes' AS boolean, dp_logreg(e, ARRAY[x], 1, '{"dimension": 1, "positive": "no"}')::jsonb->'classes' AS enum,
+  dp_logreg(free, ARRAY[x], 1, '{"dimension": 1, "positive": "no"}')::jsonb->'classes' AS text, dp_svm(listed, ARRAY[x], 1, '{"dimension": 1}')::jsonb->'classes' AS number FROM named;
+SELECT dp_logreg_tune('named', 't', 'x', 50, positive => 'yes', candidates => '[{"lambda": 0.01}, {"lambda": 0.1}]')::jsonb->'classes' AS tuned,
+  dp_logreg_train('named', 't', NULL, 50, prior => dp_logreg_train('named', 't', 'x', 50, positive => 'no'))::jsonb->'classes' AS prior;
+-- A model without names, as one of an older version, stays readable
+SELECT m::jsonb ? 'classes' AS named, dp_predict(m, n) IS NOT NULL AS predicts FROM named n, (SELECT (dp_logreg_train('named', 'b', 'x', 'Infinity')::jsonb - 'classes')::dp_model AS m OFFSET 0) s LIMIT 1;
+SELECT dp_predict_class((dp_logreg_train('named', 'b', 'x', 'Infinity')::jsonb - 'classes')::dp_model, n) FROM named n LIMIT 1;
+SELECT (dp_logreg_train('named', 'b', 'x', 'Infinity')::jsonb || '{"classes": ["a", "b", "c"]}')::dp_model;
+-- Evaluation, by the same names
+SELECT metric, round(value::numeric, 2) AS value FROM dp_evaluate(dp_logreg_train('named', 't', 'x', 'Infinity', lambda => 0.001, positive => 'yes'), 'named', epsilon => 'Infinity') WHERE metric IN ('true positives', 'false positives');
+-- A protected table: the names are those that are registered, or of an argument that may not contradict them
+SELECT dp_budget_create('names', 100) AS budget \gset
+CREATE TABLE kept AS SELECT * FROM named;
+SELECT dp_protect('kept', 'names', columns => '{x,b,t,free,grade,loose}', domains => '{"x": [0, 1], "t": ["no", "yes"], "grade": ["a", "b", "c"]}') \gset
+CREATE FUNCTION kept(label text, positive text, domains text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN coalesce(dp_logreg_train('kept', label, 'x', 1, positive => positive, domains => domains::jsonb)::jsonb->>'classes', 'no names');
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS label = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ': ' || SQLERRM || CASE WHEN label <> '' THEN E'\n  hint: ' || label ELSE '' END;
+END $$;
+SELECT label, positive, domains, kept(label, positive, domains)
+  FROM (VALUES ('b', NULL, NULL), ('t', 'yes', NULL), ('t', 'yes', '{"t": ["yes", "no"]}'), ('t', 'yes', '{"t": ["yes", "other"]}'), ('free', 'yes', NULL), ('free', 'yes', '{"free": ["yes", "no"]}'), ('grade', 'b', NULL),
+    ('grade', 'b', '{"grade": ["a", "b"]}'), ('grade', 'b', '{"grade": ["b", "d"]}'), ('loose', '1', NULL), ('loose', '1', '{"loose": [0, 1]}')) v(label, positive, domains);
+SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'names' AND act = 'charge';
+SELECT dp_unprotect('kept') \gset
+SELECT dp_budget_drop('names') \gset
+DROP TABLE kept;
+DROP FUNCTION names, kept;
+DROP TABLE named;
+DROP TYPE answer;
+
 DROP TABLE cases, long_words;
 DROP FUNCTION means;
 DROP DOMAIN vec1, vec2, flag, grade, diagnosis, word;

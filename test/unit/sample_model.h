@@ -69,6 +69,16 @@ several_model(void)
 	return m;
 }
 
+/* A model of two classes that have names. */
+static inline DpermModel
+named_model(void)
+{
+	DpermModel	m = plain_model();
+
+	m.classes = (DpermText) {"no\0yes", 7};
+	return m;
+}
+
 /* Are the groups the same, and what follows from them? */
 static inline bool
 same_noise(const DpermNoise *a, const DpermNoise *b)
@@ -217,6 +227,8 @@ sample_model(TestRandom *state, SampleModel *room)
 		for (int i = 0; i < m.loss.classes; i++)
 			m.classes.len += (int) strlen(values + m.classes.len) + 1;
 	}
+	if (dperm_loss_label(m.loss) == DPERM_LABEL_TWO && test_below(state, 2))
+		m.classes = test_below(state, 2) ? (DpermText) {"no\0yes", 7} : (DpermText) {"\0\"\\\xc3\xa4", 6};
 	if (dperm_loss_entry((int) m.loss.kind)->h_min > 0)
 		m.loss.h = DPERM_H_MIN_LOG_COSH + test_uniform(state) * (DPERM_H_MAX - DPERM_H_MIN_LOG_COSH);
 	if (dperm_loss_label(m.loss) == DPERM_LABEL_NUMBER)

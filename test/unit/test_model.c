@@ -262,7 +262,13 @@ TEST(checks_every_field)
 	CHECK_BROKEN((m = several_model(), m.label_high = 1), "bounds are not expected");
 	CHECK_BROKEN((m = several_model(), m.encoder.blocks = &block, block.count = DPERM_DIM_MAX / 3), "there are too many weights");
 	CHECK_BROKEN((m = several_model(), m.weights = bad_weights), "a weight is not finite");
-	CHECK_BROKEN(m.classes = several_model().classes, "classes are not expected");
+	CHECK_BROKEN(m = named_model(), "");
+	CHECK_BROKEN((m = named_model(), m.loss.kind = DPERM_LOSS_HUBER, m.loss.h = 0.5), "");
+	CHECK_BROKEN((m = named_model(), m.classes.len--), "the last class has no end");
+	CHECK_BROKEN((m = named_model(), m.classes.len = 3), "there are fewer classes");
+	CHECK_BROKEN((m = named_model(), m.classes = (DpermText) {"yes\0yes", 8}), "a class is there twice");
+	CHECK_BROKEN((m = number_model(), m.classes = named_model().classes), "classes are not expected");
+	CHECK_BROKEN(m.classes = several_model().classes, "there are more classes");
 	CHECK_BROKEN(m.loss.classes = 3, "this loss has no classes");
 	CHECK_BROKEN(m.loss.h = 0.5, "this loss has no h");
 	CHECK_BROKEN((m.loss.kind = DPERM_LOSS_HUBER, m.loss.h = 0.5), "");
@@ -434,6 +440,37 @@ TEST(refuses_hostile_classes)
 	CHECK(read_binary(form, size, &memory, &out) != NULL);
 }
 
+/* So are the names of two, if they are known. */
+TEST(refuses_hostile_names)
+{
+	DpermModel	m = named_model();
+	DpermModel	out;
+	unsigned char form[BINARY_MAX];
+	size_t		size = dperm_model_binary_size(&m);
+	unsigned char *names = form + HEADER + dperm_encoder_form_size(&m.encoder);
+
+	dperm_model_binary_write(&m, form);
+	CHECK(memcmp(names, "\0\2\0\0\0\7no\0yes", 13) == 0);
+	CHECK(read_binary(form, size, &memory, &out) == NULL && same_model(&m, &out));
+	for (int count = 0; count < 0x10000; count++)
+	{
+		names[0] = (unsigned char) (count >> 8);
+		names[1] = (unsigned char) count;
+		CHECK((read_binary(form, size, &memory, &out) == NULL) == (count == 2));
+	}
+	dperm_model_binary_write(&m, form);
+	for (int len = 0; len < 1 << 8; len++)
+	{
+		names[5] = (unsigned char) len;
+		CHECK((read_binary(form, size, &memory, &out) == NULL) == (len == 7));
+	}
+	m = plain_model();
+	dperm_model_binary_write(&m, form);
+	CHECK(memcmp(names, "\0\0\0\0\0\0", 6) == 0);
+	names[1] = 2;
+	CHECK_TEXT(read_binary(form, dperm_model_binary_size(&m), &memory, &out), "there must be two classes with this loss");
+}
+
 /* As many classes as there may be, with values as long as they may be. */
 TEST(holds_the_largest_list_of_classes)
 {
@@ -475,7 +512,7 @@ TEST(holds_the_form_of_the_encoder)
 	dperm_encoder_form_write(&m.encoder, encoder);
 	CHECK(form[14] == size && form[13] == 0);
 	CHECK(memcmp(form + HEADER, encoder, size) == 0);
-	CHECK(dperm_model_binary_size(&m) == HEADER + size + 16);
+	CHECK(dperm_model_binary_size(&m) == HEADER + size + 6 + 16);
 }
 
 /* How delta, neighbours and a choice change it. */

@@ -301,7 +301,7 @@ TEST(prints_classes)
 		{"'classes': [", "'classes': 'no', 'c': [", "key 'classes' must be an array of strings"},
 		{"'classes': [", "'classes': {}, 'c': [", "key 'classes' must be an array of strings"},
 		{"'classes': [", "'classes': [], 'classes': [", "key 'classes' occurs twice"},
-		{"'softmax'", "'logistic'", "classes are not expected"},
+		{"'softmax'", "'logistic'", "there must be two classes with this loss"},
 		{"'softmax'", "'log_cosh', 'h': 0.5, 'bounds': [0, 1]", "classes are not expected"},
 		{"'classes'", "'positive': 'no', 'classes'", "positive is not expected"},
 		{"'classes'", "'bounds': [0, 1], 'classes'", "bounds are not expected"},
@@ -323,7 +323,12 @@ TEST(prints_classes)
 	};
 	static const Edit of_plain[] = {
 		{"[0.25, -1.5]", "[[0.25, -1.5]]", "there must be an array of weights for each class, if there are several"},
-		{"'method'", "'classes': [], 'method'", "classes are not expected"},
+		{"'method'", "'classes': [], 'method'", "there must be two classes with this loss"},
+		{"'method'", "'classes': ['no'], 'method'", "there must be two classes with this loss"},
+		{"'method'", "'classes': ['no', 'yes'], 'method'", ""},
+		{"'method'", "'classes': ['no', 'yes', 'maybe'], 'method'", "there must be two classes with this loss"},
+		{"'method'", "'classes': ['no', 'no'], 'method'", "a class is there twice"},
+		{"'method'", "'classes': 'no', 'method'", "key 'classes' must be an array of strings"},
 		{"'logistic', ", "'softmax', 'classes': ['a', 'b', 'c'], ",
 		"there must be an array of weights for each class, if there are several"}
 	};
@@ -339,6 +344,15 @@ TEST(prints_classes)
 	CHECK(read_json(text, strlen(text), &memory, &out) == NULL && same_model(&m, &out));
 	check_edits(m, edits, COUNT(edits));
 	check_edits(plain_model(), of_plain, COUNT(of_plain));
+	m = named_model();
+	dperm_model_print(&m, text, sizeof(text));
+	CHECK(strstr(text, "\"rows\": 1000, \"classes\": [\"no\", \"yes\"], \"method\"") != NULL);
+	CHECK(strstr(text, "\"weights\": [0.25, -1.5], \"guarantee\"") != NULL);
+	CHECK(read_json(text, strlen(text), &memory, &out) == NULL && same_model(&m, &out));
+	m.has_positive = true;
+	m.positive = sample_literal("yes");
+	dperm_model_print(&m, text, sizeof(text));
+	CHECK(strstr(text, "\"positive\": \"yes\", \"classes\": [\"no\", \"yes\"], \"method\"") != NULL);
 }
 
 /* Every kind of feature, a kernel, and names that need escapes. */

@@ -30,7 +30,7 @@ typedef struct DpermLabels
 	double		low;			/* the bounds of a number; equal if they are not known */
 	double		high;
 	const char *classes;		/* of several: their values (classes.h) */
-	int			class_count;
+	int			class_count;	/* of two: their names, the negative one first, or 0 if not known */
 } DpermLabels;
 
 /* The label of a row that has none. */

@@ -117,10 +117,10 @@ check_label(const DpermModel *m)
 		return "bounds are not expected";
 	if (kind == DPERM_LABEL_NUMBER && !dperm_block_are_bounds(m->label_low, m->label_high))
 		return "the bounds of the label are out of range";
-	if (kind != DPERM_LABEL_SEVERAL && m->classes.len > 0)
+	if (kind == DPERM_LABEL_NUMBER && m->classes.len > 0)
 		return "classes are not expected";
-	fault = kind != DPERM_LABEL_SEVERAL ? NULL :
-		dperm_classes_fault(m->classes.bytes, (size_t) m->classes.len, m->loss.classes);
+	fault = kind == DPERM_LABEL_SEVERAL || m->classes.len > 0 ?
+		dperm_classes_fault(m->classes.bytes, (size_t) m->classes.len, dperm_model_names(m)) : NULL;
 	if (fault)
 		return fault;
 	if (m->source.len > DPERM_MODEL_LABEL_MAX)

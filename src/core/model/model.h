@@ -45,7 +45,7 @@ typedef struct DpermModel
 	DpermText	positive;
 	double		label_low;		/* the bounds of a label that is a number, else zeros */
 	double		label_high;
-	DpermText	classes;		/* of several, loss.classes of them (classes.h), else empty */
+	DpermText	classes;		/* names; of two, the negative one first, or empty (classes.h) */
 	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
 	DpermText	prior;			/* its prior (prior.h); empty if it has none */
 	DpermText	budget;			/* that was charged for it; empty if none was */
@@ -84,6 +84,13 @@ dperm_model_centre(const DpermModel *model)
 	return dperm_model_label(model) == DPERM_LABEL_NUMBER ?
 			   model->label_low / 2 + model->label_high / 2 :
 			   0;
+}
+
+/* How many of its classes have names: those of two may not be known. */
+static inline int
+dperm_model_names(const DpermModel *model)
+{
+	return model->loss.classes > 0 ? model->loss.classes : model->classes.len > 0 ? 2 : 0;
 }
 
 /* The number of its weights; and those of a class, the first of which is number 1. */

@@ -18,8 +18,8 @@
  * 	127	entry, 64 bits		135	length of budget, 32 bits
  * 	139	length of source, 32 bits			143	length of prior, 32 bits
  * 	147	the encoder
- * 		if the label is one of several classes, their number, 16 bits, the
- * 		length of their values, 32 bits, and these (classes.h)
+ * 		unless the label is a number, how many classes have names, 16 bits, the
+ * 		length of these, 32 bits, and these (classes.h)
  * 		the weights, label, positive, tuning, budget, source, prior, noise
  * 		(model_noise.h)
  * 		if the label is a number, its bounds
@@ -42,19 +42,12 @@
 
 static const unsigned char magic[4] = {'D', 'P', 'R', 'M'};
 
-/* Bytes of what a label may be: the bounds of a number, or several classes. */
+/* Bytes of what a label may be: the bounds of a number, or the names of classes. */
 static size_t
 label_size(const DpermModel *model)
 {
-	switch (dperm_model_label(model))
-	{
-		case DPERM_LABEL_NUMBER:
-			return BOUNDS_SIZE;
-		case DPERM_LABEL_SEVERAL:
-			return CLASSES_SIZE + (size_t) model->classes.len;
-		default:
-			return 0;
-	}
+	return dperm_model_label(model) == DPERM_LABEL_NUMBER ?
+		BOUNDS_SIZE : CLASSES_SIZE + (size_t) model->classes.len;
 }
 
 /* Bytes of the binary form. */
@@ -103,9 +96,9 @@ dperm_model_binary_write(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put_int(out, (uint64_t) model->prior.len, 4);
 	dperm_encoder_form_write(&model->encoder, out);
 	out += encoder_size;
-	if (dperm_model_label(model) == DPERM_LABEL_SEVERAL)
+	if (dperm_model_label(model) != DPERM_LABEL_NUMBER)
 	{
-		out = dperm_bytes_put_int(out, (uint64_t) model->loss.classes, 2);
+		out = dperm_bytes_put_int(out, (uint64_t) dperm_model_names(model), 2);
 		out = dperm_bytes_put_int(out, (uint64_t) model->classes.len, 4);
 		out = dperm_bytes_put(out, model->classes.bytes, (size_t) model->classes.len);
 	}
@@ -225,18 +218,23 @@ get_bounds(DpermBytes *r, DpermModel *m)
 	return NULL;
 }
 
-/* The values of several classes. */
+/* The names of classes; those of two, if they are known. */
 static const char *
 read_classes(DpermBytes *r, DpermArena *arena, DpermModel *m)
 {
 	size_t		len;
+	int			count;
 
-	if (!has_label(m, DPERM_LABEL_SEVERAL))
+	if (!has_label(m, DPERM_LABEL_TWO) && !has_label(m, DPERM_LABEL_SEVERAL))
 		return NULL;
 	if (r->left < CLASSES_SIZE)
 		return "it ends before the classes do";
-	m->loss.classes = (int) dperm_bytes_get_int(r, 2);
+	count = (int) dperm_bytes_get_int(r, 2);
 	len = (size_t) dperm_bytes_get_int(r, 4);
+	if (has_label(m, DPERM_LABEL_SEVERAL))
+		m->loss.classes = count;
+	else if (count != (len > 0 ? 2 : 0))
+		return "there must be two classes with this loss";
 	return read_part(r, len, DPERM_CLASSES_BYTES, arena, &m->classes);
 }
 

@@ -439,7 +439,7 @@ read_members(Parser *p, const char *in, size_t len)
 static bool
 check_agreement(Parser *p)
 {
-	const DpermModel *m = &p->model;
+	DpermModel *m = &p->model;
 	const char *fault = dperm_encoder_fault(&m->encoder);
 	int			dim;
 	const DpermLossEntry *loss = dperm_loss_entry((int) m->loss.kind);
@@ -463,8 +463,15 @@ check_agreement(Parser *p)
 		return fail(p, "bounds are not expected");
 	if (loss->label == DPERM_LABEL_SEVERAL && !(p->seen & BIT(F_CLASSES)))
 		return fail(p, fields[F_CLASSES].missing);
-	if (loss->label != DPERM_LABEL_SEVERAL && (p->seen & BIT(F_CLASSES)))
+	if (loss->label == DPERM_LABEL_NUMBER && (p->seen & BIT(F_CLASSES)))
 		return fail(p, "classes are not expected");
+	if (loss->label == DPERM_LABEL_TWO && (p->seen & BIT(F_CLASSES)))
+	{
+		/* the names of two, which share their weights */
+		if (m->loss.classes != 2)
+			return fail(p, "there must be two classes with this loss");
+		m->loss.classes = 0;
+	}
 	if ((p->seen & BIT(F_KIND)) && p->says_learner != loss->learner)
 		return fail(p, "kind and loss contradict each other");
 	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->claim.epsilon))

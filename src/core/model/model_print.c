@@ -229,7 +229,7 @@ put_weights(DpermOut *out, const DpermModel *model)
 		dperm_out_put(out, "]");
 }
 
-/* Append what a label may be: the bounds of a number, or several classes. */
+/* Append what a label may be: the bounds of a number, or the names of classes. */
 static void
 put_label_domain(DpermOut *out, const DpermModel *model)
 {
@@ -240,12 +240,12 @@ put_label_domain(DpermOut *out, const DpermModel *model)
 		dperm_out_put(out, ", \"bounds\": ");
 		put_pair(out, model->label_low, model->label_high);
 	}
-	for (int k = 0; k < model->loss.classes; k++, value += strlen(value) + 1)
+	for (int k = 0; k < dperm_model_names(model); k++, value += strlen(value) + 1)
 	{
 		dperm_out_put(out, k == 0 ? ", \"classes\": [" : ", ");
 		dperm_out_string(out, value, (int) strlen(value));
 	}
-	if (model->loss.classes > 0)
+	if (dperm_model_names(model) > 0)
 		dperm_out_put(out, "]");
 }
 
