@@ -25,7 +25,6 @@
 #include "base/compat.h"
 #include "base/host.h"
 #include "column/domains.h"
-#include "column/domains.h"
 #include "column/model_type.h"
 #include "column/reader.h"
 #include "core/model/score.h"
