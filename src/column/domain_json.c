@@ -2,7 +2,7 @@
  * domain_json.c: read domains from JSON, and write them in the same forms.
  *
  *   number        [0, 120], {"range": [0, 120]}, {"range": [0, 120], "knots": 8},
- *                 {"knots": [0, 10, 50, 120]}
+ *                 {"knots": [0, 10, 50, 120]}, {"range": [0, 1000000], "scale": "log"}
  *   date, time    ["2015-01-01", "2025-12-31"], ["08:00", "18:00"], {"range": ...}
  *   boolean       [false, true]
  *   category      ["A", "B"], {"categories": ["A", "B"]}; the long form also for integers
@@ -39,13 +39,14 @@ enum
 	RANGE,
 	CATEGORIES,
 	KNOTS,
+	SCALE,
 	DIMENSION,
 	NORM,
 	KEYS
 };
 
 static const char *const key_names[KEYS] = {
-	"range", "categories", "knots", "dimension", "norm"
+	"range", "categories", "knots", "scale", "dimension", "norm"
 };
 
 #define HAS(key) (1u << (key))
@@ -66,8 +67,9 @@ static const struct
 	const char *must;
 	const char *example;
 }			forms[] = {
-	[DPERM_BLOCK_NUMBER] = {HAS(RANGE) | HAS(KNOTS) | HAS(CATEGORIES),
-	"[low, high], {\"range\": [low, high]} or {\"categories\": [...]}", "[0, 120]"},
+	[DPERM_BLOCK_NUMBER] = {HAS(RANGE) | HAS(KNOTS) | HAS(SCALE) | HAS(CATEGORIES),
+	"[low, high], {\"range\": [low, high]}, {\"range\": [low, high], \"scale\": \"log\"} or "
+	"{\"categories\": [...]}", "[0, 120]"},
 	[DPERM_BLOCK_TIME] = {HAS(RANGE) | HAS(KNOTS),
 	"[low, high] or {\"range\": [low, high]}", "[\"2015-01-01\", \"2025-12-31\"]"},
 	[DPERM_BLOCK_FLAG] = {0, "[false, true], or omitted", "[false, true]"},
@@ -323,6 +325,7 @@ read_knot_list(const DpermColumn *column, JsonbContainer *list, bool ranged, Dpe
 	block->high = knots[count - 1];
 	block->bounds = NULL;
 	block->knots = knots;
+	block->log = false;
 	return count;
 }
 
@@ -349,12 +352,35 @@ read_knots(const DpermColumn *column, JsonbValue *value, bool ranged, bool known
 	return (int) count;
 }
 
-/* The domain of a number or a time: a range, knots, or both. */
+/* The scale of a number; known: does it have a range, from wherever? */
+static void
+read_scale(const DpermColumn *column, JsonbValue *value, bool known, DpermBlock *block)
+{
+	static const char *of = "{\"range\": [0, 1000000], \"scale\": \"log\"}";
+	const char *name = value->type == jbvString ?
+		pnstrdup(value->val.string.val, value->val.string.len) : "";
+
+	block->log = strcmp(name, "log") == 0;
+	if (!block->log && strcmp(name, "linear") != 0)
+		refuse(column, "an object whose scale is \"log\" or \"linear\"", of);
+	if (!known)
+		refuse(column, "an object with a range", of);
+	if (block->log && block->knots)
+		refuse(column, "an object with a scale or with a list of knots", of);
+	if (dperm_block_scaled(block, block->low) == dperm_block_scaled(block, block->high))
+		refuse(column, "an object with a wider range", of);
+}
+
+/*
+ * The domain of a number or a time: a range, knots, a scale. What it does not say
+ * is as before, or without a range as the range is.
+ */
 static void
 read_number(DpermColumn *column, const Form *form)
 {
 	JsonbValue *range = form->values[RANGE];
 	JsonbValue *knots = form->values[KNOTS];
+	bool		known = range || dperm_column_known(column);
 	DpermBlock *block = &column->block;
 
 	if (range)
@@ -362,14 +388,17 @@ read_number(DpermColumn *column, const Form *form)
 		read_bounds(column, list_in(range), "", usual_example(column), &block->low, &block->high);
 		block->knots = NULL;
 		block->count = 1;
+		block->log = false;
+		column->knotted = false;
 	}
 	if (knots)
 	{
-		block->count = read_knots(column, knots, range != NULL,
-								  range != NULL || dperm_column_known(column), block);
-		dperm_knots_settle(block);
+		block->count = read_knots(column, knots, range != NULL, known, block);
+		column->knotted = true;
 	}
-	column->knotted = knots != NULL;
+	if (form->values[SCALE])
+		read_scale(column, form->values[SCALE], known || knots, block);
+	dperm_knots_settle(block);
 }
 
 /*
@@ -548,18 +577,6 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	column->lack = NULL;
 }
 
-/* Append the form of a domain. */
-void
-dperm_domain_json_template(StringInfo out, const DpermColumn *column)
-{
-	DpermBlockKind kind = column->block.kind;
-
-	/* a list must not have a value twice, and a dimension is a number */
-	appendStringInfoString(out, kind == DPERM_BLOCK_CATEGORY ? "[\"value\", \"value\"]" :
-						   kind == DPERM_BLOCK_VECTOR ? "{\"dimension\": \"number\", \"norm\": 1}" :
-						   "[\"low\", \"high\"]");
-}
-
 /* A time; a bound at the end of the range may have been rounded beyond it. */
 static Timestamp
 time_within(double usecs)
@@ -631,7 +648,7 @@ print_range(StringInfo out, const DpermColumn *column)
 	appendStringInfoString(out, block->bounds ? "]" : "");
 }
 
-/* The same in its long form, with the knots if they are specified. */
+/* The same in its long form, with the knots if they are specified, and the scale. */
 static void
 print_long_range(StringInfo out, const DpermColumn *column)
 {
@@ -645,6 +662,8 @@ print_long_range(StringInfo out, const DpermColumn *column)
 		print_positions(out, column, block->knots, dperm_block_knots(block));
 	else if (column->knotted)
 		appendStringInfo(out, "%d", dperm_block_knots(block));
+	if (block->log)
+		appendStringInfoString(out, ", \"scale\": \"log\"");
 	appendStringInfoChar(out, '}');
 }
 
@@ -659,7 +678,7 @@ dperm_domain_json_print(StringInfo out, const DpermColumn *column)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			if (!column->knotted)
+			if (!column->knotted && !block->log)
 				print_range(out, column);
 			else
 			{
@@ -687,4 +706,58 @@ dperm_domain_json_print(StringInfo out, const DpermColumn *column)
 			print_long_range(out, column);
 			break;
 	}
+}
+
+/* The least width of a range, from 0 on or above, that a logarithmic scale is proposed for. */
+#define WIDE 10000
+
+/*
+ * What may suit a column better than its domain: categories for integers whose values
+ * a constraint lists, a scale for a wide range. Returns whether there is anything.
+ */
+static bool
+propose(StringInfo out, const DpermColumn *column)
+{
+	DpermColumn other = *column;
+	const DpermBlock *block = &column->block;
+
+	if (block->kind != DPERM_BLOCK_NUMBER)
+		return false;
+	if (dperm_domain_types_is_integer(column->base) && column->from == DPERM_DOMAIN_DECLARED &&
+		column->value_count > 2)
+	{
+		other.block.kind = DPERM_BLOCK_CATEGORY;
+		other.block.count = column->value_count;
+		other.block.categories = column->values;
+	}
+	else if (block->low >= 0 && block->high - block->low >= WIDE && !column->knotted)
+		other.block.log = true;
+	if (other.block.kind == block->kind && other.block.log == block->log)
+		return false;
+	dperm_domain_json_print(out, &other);
+	return true;
+}
+
+/* Append the form of a domain. */
+bool
+dperm_domain_json_template(StringInfo out, const DpermColumn *column)
+{
+	DpermBlockKind kind = column->block.kind;
+
+	if (dperm_column_known(column))
+		return propose(out, column);
+	/* a list must not have a value twice, and a dimension is a number */
+	if (kind == DPERM_BLOCK_NUMBER && column->block.low >= 0 && isfinite(column->block.low) &&
+		column->block.high == INFINITY)
+		appendStringInfo(out, "{\"range\": [%s, \"high\"], \"scale\": \"log\"}",
+						 double_to_shortest_decimal(column->block.low));
+	else
+		appendStringInfoString(out, kind == DPERM_BLOCK_CATEGORY ? "[\"value\", \"value\"]" :
+							   kind == DPERM_BLOCK_VECTOR ?
+							   "{\"dimension\": \"number\", \"norm\": 1}" :
+							   dperm_domain_types_is_integer(column->base) ?
+							   "{\"range\": [\"low\", \"high\"], "
+							   "\"categories\": [\"value\", \"value\"]}" :
+							   "[\"low\", \"high\"]");
+	return true;
 }

@@ -25,9 +25,10 @@ extern char *dperm_domain_json_example(const DpermColumn *column);
 extern void dperm_domain_json_print(StringInfo out, const DpermColumn *column);
 
 /*
- * Append the form of a domain of this column, with words to be replaced: it is
- * no domain as it is.
+ * Append, for a column without a domain, the form of one, with words to be replaced: it
+ * is no domain as it is. For a column with one, a domain that may suit it better; false
+ * if there is none.
  */
-extern void dperm_domain_json_template(StringInfo out, const DpermColumn *column);
+extern bool dperm_domain_json_template(StringInfo out, const DpermColumn *column);
 
 #endif							/* DPERM_DOMAIN_JSON_H */

@@ -33,6 +33,13 @@ category_of(Oid type)
 	return category;
 }
 
+/* Is this a type of integers? */
+bool
+dperm_domain_types_is_integer(Oid base)
+{
+	return base == INT2OID || base == INT4OID || base == INT8OID;
+}
+
 /* Is a type stored as text, or name? */
 bool
 dperm_domain_types_is_text(Oid base)

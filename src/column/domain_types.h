@@ -26,6 +26,9 @@ extern bool dperm_domain_types_has_text(Oid base);
  */
 extern bool dperm_domain_types_is_pgvector(Oid base);
 
+/* Is this a type of integers? */
+extern bool dperm_domain_types_is_integer(Oid base);
+
 /* Is a type stored as text, or name, so that its values compare as texts? */
 extern bool dperm_domain_types_is_text(Oid base);
 

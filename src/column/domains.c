@@ -457,6 +457,18 @@ example_declaration(const DpermColumn *column)
 	return psprintf("ALTER TABLE %s ADD CHECK (cardinality(%s) = 128)", table, name);
 }
 
+/* What else the domain of a number may be, for hints. */
+static const char *
+other_domains(const DpermColumn *column)
+{
+	if (column->block.kind != DPERM_BLOCK_NUMBER)
+		return "";
+	return dperm_domain_types_is_integer(column->base) ?
+		" Counts are {\"range\": [0, 1000000], \"scale\": \"log\"}, codes are "
+		"{\"categories\": [1, 2, 3]}." :
+		" Money is {\"range\": [0, 1000000], \"scale\": \"log\"}.";
+}
+
 /* Raise the error for a column without a domain. */
 void
 dperm_domains_missing(const DpermColumn *column)
@@ -477,10 +489,11 @@ dperm_domains_missing(const DpermColumn *column)
 									  "domain: %s.", column->lack) : 0,
 			 kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ?
 			 errhint("Specify it, as in domains => %s, or declare it with a CHECK constraint on "
-					 "the table behind the view.",
-					 dperm_domain_json_example(column)) :
-			 errhint("Specify it, as in domains => %s, or declare it, as in %s.",
-					 dperm_domain_json_example(column), example_declaration(column))));
+					 "the table behind the view.%s",
+					 dperm_domain_json_example(column), other_domains(column)) :
+			 errhint("Specify it, as in domains => %s, or declare it, as in %s.%s",
+					 dperm_domain_json_example(column), example_declaration(column),
+					 other_domains(column))));
 }
 
 /*

@@ -193,7 +193,7 @@ has_two_numbers(const DpermColumn *column, const Values *values)
 				other;
 
 	if (values->count == 0)
-		return (column->base == INT2OID || column->base == INT4OID || column->base == INT8OID) &&
+		return dperm_domain_types_is_integer(column->base) &&
 			dperm_column_known(column) && column->block.low == 0 && column->block.high == 1;
 	one = strtod(values->each[0], NULL);
 	other = strtod(values->each[values->count - 1], NULL);

@@ -208,6 +208,8 @@ difference(const DpermOptions *options, const DpermColumn *column, const DpermBl
 			fault = dperm_domains_fault(&column->block, block);
 		if (fault == NULL && linear && column->knotted && !same_knots(&column->block, block))
 			fault = "list of knots";
+		if (fault == NULL && column->block.log != block->log)
+			fault = "scale";
 	}
 	if (fault == NULL && linear && dperm_block_is_number(block) && options->knots > 0 &&
 		!(dperm_column_given(column) && column->knotted) &&

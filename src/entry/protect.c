@@ -121,8 +121,8 @@ check_unit(Oid table, AttrNumber unit)
 }
 
 /*
- * Check domains, and write them as they are registered: knots with their range,
- * which might otherwise get lost, and times as they are now, whatever the
+ * Check domains, and write them as they are registered: knots and scales with their
+ * range, which might otherwise get lost, and times as they are now, whatever the
  * DateStyle, the TimeZone and the day when they are read.
  */
 static Datum
@@ -134,7 +134,7 @@ settle_domains(const DpermRegistration *before, Jsonb *given)
 
 	for (int i = 0; i < count; i++)
 		if (dperm_column_given(&columns[i]) &&
-			(columns[i].knotted || columns[i].block.kind == DPERM_BLOCK_TIME ||
+			(columns[i].knotted || dperm_block_is_number(&columns[i].block) ||
 			 columns[i].block.kind == DPERM_BLOCK_VECTOR || columns[i].base == TIMETZOID))
 		{
 			StringInfoData text;
@@ -260,17 +260,22 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 	char	   *origin = known ? column->origin :
 		column->from != DPERM_DOMAIN_MISFIT ? column->lack :
 		psprintf("%s: %s", column->origin, column->lack);
-	StringInfoData json;
+	StringInfoData domain;
+	StringInfoData template;
 	Datum		values[5] = {DirectFunctionCall1(namein, CStringGetDatum(column->name)),
 	ObjectIdGetDatum(column->type)};
-	bool		nulls[5] = {false, false, !known, origin == NULL, known};
+	bool		nulls[5] = {false, false, !known, origin == NULL};
 
-	initStringInfo(&json);
+	initStringInfo(&domain);
+	initStringInfo(&template);
 	if (known)
-		dperm_domain_json_print(&json, column);
-	else
-		dperm_domain_json_template(&json, column);
-	values[2] = values[4] = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+	{
+		dperm_domain_json_print(&domain, column);
+		values[2] = DirectFunctionCall1(jsonb_in, CStringGetDatum(domain.data));
+	}
+	nulls[4] = !dperm_domain_json_template(&template, column);
+	if (!nulls[4])
+		values[4] = DirectFunctionCall1(jsonb_in, CStringGetDatum(template.data));
 	if (origin)
 		values[3] = CStringGetTextDatum(origin);
 	tuplestore_putvalues(store, desc, values, nulls);
