@@ -11,8 +11,11 @@
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "common/shortest_dec.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/datetime.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -196,6 +199,33 @@ dperm_domain_types_text(Oid base, Datum value)
 	text.bytes = OidOutputFunctionCall(output, value);
 	text.len = dperm_category_length(base == BPCHAROID, text.bytes, strlen(text.bytes));
 	return text;
+}
+
+/* A value of a number or a time as text. */
+char *
+dperm_domain_types_shown(const DpermBlock *block, double value)
+{
+	double		usecs = rint(value * SECS_PER_DAY) * (double) USECS_PER_SEC;
+	char		text[MAXDATELEN + 1];
+	struct pg_tm tm;
+	fsec_t		fsec;
+
+	if (block->kind != DPERM_BLOCK_TIME || !(usecs >= (double) MIN_TIMESTAMP) ||
+		!(usecs < (double) END_TIMESTAMP))
+		return double_to_shortest_decimal(value);
+	if (block->low >= 0 && block->high <= 1)
+	{
+		(void) time2tm((TimeADT) usecs, &tm, &fsec);
+		EncodeTimeOnly(&tm, 0, false, 0, USE_ISO_DATES, text);
+		return pstrdup(text);
+	}
+	if (timestamp2tm((Timestamp) usecs, NULL, &tm, &fsec, NULL, NULL) != 0)
+		return double_to_shortest_decimal(value);
+	if (tm.tm_hour == 0 && tm.tm_min == 0 && tm.tm_sec == 0)
+		EncodeDateOnly(&tm, USE_ISO_DATES, text);
+	else
+		EncodeDateTime(&tm, 0, false, 0, NULL, USE_ISO_DATES, text);
+	return pstrdup(text);
 }
 
 /* The labels of an enum, in order. */

@@ -38,6 +38,13 @@ extern bool dperm_domain_types_is_text(Oid base);
  */
 extern bool dperm_domain_types_number(Oid type, Datum value, double *out);
 
+/*
+ * A value of a number or a time as text, to the second, whatever the DateStyle is. A
+ * model does not say of which type a time was: a range within the first day of 2000 is
+ * that of times of day.
+ */
+extern char *dperm_domain_types_shown(const DpermBlock *block, double value);
+
 /* The text of a value, as categories are written. */
 extern DpermText dperm_domain_types_text(Oid base, Datum value);
 

@@ -7,7 +7,6 @@
 
 #include <math.h>
 
-#include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
@@ -15,6 +14,7 @@
 #include "base/arguments.h"
 #include "base/result_set.h"
 #include "column/class_choice.h"
+#include "column/domain_types.h"
 #include "column/model_type.h"
 #include "column/scorer.h"
 #include "core/encode/knots.h"
@@ -82,11 +82,11 @@ name_within(const DpermBlock *block, int within)
 		int			element = within / block->each;
 		DpermBlock	line = dperm_block_element(block, element);
 
-		return psprintf("[%d] %s", element + 1, double_to_shortest_decimal(
-							dperm_knots_position(&line, within % block->each)));
+		return psprintf("[%d] %s", element + 1, dperm_domain_types_shown(
+							&line, dperm_knots_position(&line, within % block->each)));
 	}
 	if (dperm_block_is_curve(block))
-		return double_to_shortest_decimal(dperm_knots_position(block, within));
+		return dperm_domain_types_shown(block, dperm_knots_position(block, within));
 	return block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX ?
 		psprintf("[%d]", within + 1) : NULL;
 }
@@ -225,11 +225,11 @@ find_curve(const DpermEncoder *encoder, const char *name)
 	return found;
 }
 
-/* What a number adds in the middle of its bounds, as a multiple of the target. */
+/* What a number adds in the middle of its range, as a multiple of the target. */
 static double
 middle_of(const DpermBlock *line, const double *weights)
 {
-	DpermValue	middle = {.present = true, .number = line->low / 2 + line->high / 2};
+	DpermValue	middle = {.present = true, .number = dperm_block_middle(line)};
 	double		entry;
 	int			place;
 
@@ -275,14 +275,16 @@ dp_curve(PG_FUNCTION_ARGS)
 		bool		is_line = curve.line.count == 1;
 		int			at = is_line ? 0 : i;
 		double		weight = is_line && i == 0 ? -weights[at] : weights[at];
-		Datum		values[4] = {
-			Float8GetDatum(!is_line ? dperm_knots_position(&curve.line, i) :
-						   i == 0 ? curve.line.low : curve.line.high),
+		double		value = !is_line ? dperm_knots_position(&curve.line, i) :
+			i == 0 ? curve.line.low : curve.line.high;
+		Datum		values[5] = {
+			CStringGetTextDatum(dperm_domain_types_shown(&curve.line, value)),
 			Float8GetDatum(unit * weight),
 			Float8GetDatum(unit * noise[at]),
-			Float8GetDatum(exp(unit * (weight - middle_of(&curve.line, weights))))
+			Float8GetDatum(exp(unit * (weight - middle_of(&curve.line, weights)))),
+			Float8GetDatum(dperm_block_scaled(&curve.line, value))
 		};
-		bool		nulls[4] = {[3] = model->loss.kind != DPERM_LOSS_LOGISTIC};
+		bool		nulls[5] = {[3] = model->loss.kind != DPERM_LOSS_LOGISTIC};
 
 		tuplestore_putvalues(store, desc, values, nulls);
 	}
