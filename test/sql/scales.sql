@@ -16,7 +16,7 @@ SELECT feature FROM fit, jsonb_array_elements(model::jsonb -> 'features') featur
 SELECT model::text::dp_model::text = model::text AS same FROM fit;
 SELECT value, round(scaled::numeric, 6) AS scaled, abs(scaled - sign(value::float8) * ln(1 + abs(value::float8))) < 1e-12 AS on_scale FROM fit, unnest('{amount,balance}'::text[]) name, dp_curve(model, name);
 SELECT column_name, value FROM fit, dp_coefficients(model) WHERE column_name = 'balance' ORDER BY rank;
-SELECT odds FROM fit, dp_curve(model, 'balance') WHERE value = '0';
+SELECT round(scaled::numeric, 6) AS middle, round(odds::numeric, 9) AS odds FROM fit, dp_curve(model, 'amount') WHERE value LIKE '999.%';
 
 -- the same weights as on a view of the logarithms, as curves, lines and with a kernel, wherever rows are read
 CREATE VIEW logs AS SELECT id, late, ln(1 + amount)::float8 AS amount, sign(balance) * ln(1 + abs(balance)) AS balance, items FROM orders;
