@@ -29,13 +29,18 @@ def to_onnx(text):
             output += "_"
         nodes.append(helper.make_node(operator, arguments, [output], **options))
         return output
+    def logarithm(name):  # sign(x) log(1 + |x|)
+        return node("Mul", node("Sign", name), node("Log", node("Add", node("Abs", name), constant(1))))
     for feature in model["features"]:
         knots, width = feature.get("knots", 1), feature.get("dimension", 1)
         name, size = feature.get("column", "x"), len(feature.get("values", "")) or width * (knots if isinstance(knots, int) else len(knots))
         low, high = np.broadcast_to(feature.get("range", [feature.get("low", 0), feature.get("high", 1)]), (width, 2)).T
         w, first = weights[first:first + size], first + size
+        if feature.get("scale") == "log":
+            low, high = np.sign(low) * np.log1p(np.abs(low)), np.sign(high) * np.log1p(np.abs(high))
         kind = TensorProto.STRING if feature["type"] == "category" else TensorProto.DOUBLE
         inputs.append(helper.make_tensor_value_info(name, kind, ["rows", width]))
+        name = logarithm(name) if feature.get("scale") == "log" else name
         if kind == TensorProto.STRING:
             code = node("LabelEncoder", name, domain="ai.onnx.ml", keys_strings=feature["values"], values_int64s=range(size), default_int64=size)
             terms.append(node("Gather", constant([*w, 0 * w[0]]), node("Squeeze", code, constant([1], np.int64))))

@@ -25,6 +25,10 @@ def number(value):
     return float(value)
 
 
+def logarithm(value):
+    return np.sign(value) * np.log1p(np.abs(value))
+
+
 def block(feature, value):
     """The coordinates of a value, before the columns share the unit ball; a missing one is all zeros."""
     if feature["type"] == "vector" and "knots" in feature:  # each element as a number
@@ -32,6 +36,9 @@ def block(feature, value):
         usable = value is not None and None not in list(value) and len(value) == len(ranges)
         return np.concatenate([block({"type": "number", "low": low, "high": high, "knots": feature["knots"]}, v)
                                for (low, high), v in zip(ranges, value if usable else [None] * len(ranges))])
+    if feature.get("scale") == "log":
+        value = value if value is None or value != value else logarithm(number(value))
+        feature = feature | {"low": logarithm(feature["low"]), "high": logarithm(feature["high"]), "scale": "linear"}
     knots = feature.get("knots", [])
     knots = np.linspace(feature["low"], feature["high"], knots) if isinstance(knots, int) else knots
     size = len(feature.get("values", knots)) or feature.get("dimension", 1)

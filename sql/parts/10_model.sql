@@ -56,7 +56,7 @@ COMMENT ON FUNCTION @extschema@.dp_coefficients(@extschema@.dp_model, text) IS
 	'the weights of a model, or of one of several classes, each with its column, its category, knot or vector element, and the standard deviation of its noise';
 
 CREATE FUNCTION @extschema@.dp_curve(model @extschema@.dp_model, column_name text, class text DEFAULT NULL,
-	OUT value float8, OUT score float8, OUT noise float8, OUT odds float8)
+	OUT value text, OUT score float8, OUT noise float8, OUT odds float8, OUT scaled float8)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 10;

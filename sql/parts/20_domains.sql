@@ -9,4 +9,4 @@ CREATE FUNCTION @extschema@.dp_domains(relation text)
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_domains(text) IS
-	'the domain of each column that can be a feature, as registered or as declared by CHECK constraints, enum labels and types; or, if there is none, what to fill in';
+	'the domain of each column that can be a feature, as registered or as declared by CHECK constraints, enum labels and types; and what to fill in if there is none, or another that may suit the column better';

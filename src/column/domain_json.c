@@ -5,6 +5,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "miscadmin.h"
@@ -26,6 +28,7 @@ typedef enum Key
 	RANGE,
 	CATEGORIES,
 	KNOTS,
+	SCALE,
 	DIMENSION,
 	NORM,
 	WHOLE
@@ -44,6 +47,8 @@ static const struct
 	[CATEGORIES] = {"categories", "a list of 1 to " CppAsString2(DPERM_DIM_MAX) " %s"},
 	[KNOTS] = {"knots", "an object with a range and 1 to " CppAsString2(DPERM_DIM_MAX) " knots, "
 		"or with a list of %s in ascending order from one end of the range to the other"},
+	[SCALE] = {"scale", "an object with a range that is not too narrow, no list of knots, and a "
+		"scale of \"log\" or \"linear\""},
 	[DIMENSION] = {"dimension", "an object with a dimension between 1 and "
 		CppAsString2(DPERM_DIM_MAX) ", as many as it has ranges"},
 	[NORM] = {"norm", "an object with a norm between " CppAsString2(DPERM_NORM_MIN) " and "
@@ -61,8 +66,8 @@ static const struct
 	const char *example;
 	const char *template;
 }			forms[] = {
-	[DPERM_BLOCK_NUMBER] = {HAS(RANGE) | HAS(KNOTS) | HAS(CATEGORIES),
-		"[low, high], or an object with a range or knots, or one with categories",
+	[DPERM_BLOCK_NUMBER] = {HAS(RANGE) | HAS(KNOTS) | HAS(SCALE) | HAS(CATEGORIES),
+		"[low, high], or an object with a range, knots or a scale, or one with categories",
 	"[0, 120]", "[\"low\", \"high\"]"},
 	[DPERM_BLOCK_TIME] = {HAS(RANGE) | HAS(KNOTS),
 		"[low, high], or an object with a range or knots",
@@ -309,13 +314,29 @@ read_knots(const DpermColumn *column, JsonbValue *value, bool ranged, bool known
 	block->high = knots[count - 1];
 	block->bounds = NULL;
 	block->knots = knots;
+	block->log = false;
 	return count;
 }
 
+/* The scale of a number; known: does it have a range, from wherever? */
+static void
+read_scale(const DpermColumn *column, JsonbValue *value, bool known, DpermBlock *block)
+{
+	const char *name = value->type == jbvString ?
+		pnstrdup(value->val.string.val, value->val.string.len) : "";
+
+	block->log = strcmp(name, "log") == 0;
+	if (!known || (!block->log && strcmp(name, "linear") != 0) ||
+		(block->log && block->knots) ||
+		dperm_block_scaled(block, block->low) == dperm_block_scaled(block, block->high))
+		refuse(column, SCALE);
+}
+
 /*
- * The domain of a number or a time: a range, knots, or both; or of a vector: a
- * dimension, which the catalog may know already, and a norm or a range. Knots need
- * a range: its own, that of a list of knots, or that of the catalog.
+ * The domain of a number or a time: a range, knots, a scale; or of a vector: a
+ * dimension, which the catalog may know already, and a norm or a range. Knots and a
+ * scale need a range: its own, that of a list of knots, or that of the catalog. What
+ * is not said without a range is as before.
  */
 static void
 read_block(DpermColumn *column, JsonbValue **values)
@@ -330,6 +351,7 @@ read_block(DpermColumn *column, JsonbValue **values)
 		vector && dperm_column_known(column) ? dperm_block_elements(before) : 0;
 	DpermBlock	block = {.kind = before->kind, .column = before->column};
 	bool		ranged;
+	bool		knotted = knots != NULL;
 	int			each = 1;
 
 	if (vector)
@@ -348,9 +370,18 @@ read_block(DpermColumn *column, JsonbValue **values)
 		block.low = before->low;
 		block.high = before->high;
 		block.bounds = before->bounds;
+		block.log = before->log;
+		if (!knots && !vector)
+		{
+			each = before->count;
+			block.knots = before->knots;
+			knotted = column->knotted;
+		}
 	}
 	if (knots)
 		each = read_knots(column, knots, range != NULL, range || ranged, &block);
+	if (values[SCALE])
+		read_scale(column, values[SCALE], range || ranged || knots, &block);
 	if (vector)
 	{
 		int			count = dimension ? read_count(column, dimension, DIMENSION) :
@@ -366,7 +397,7 @@ read_block(DpermColumn *column, JsonbValue **values)
 		block.count = each;
 	dperm_knots_settle(&block);
 	column->block = block;
-	column->knotted = knots != NULL;
+	column->knotted = knotted;
 }
 
 /*
@@ -432,16 +463,6 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	column->from = DPERM_DOMAIN_GIVEN;
 	column->origin = "argument";
 	column->lack = NULL;
-}
-
-/*
- * Append the form of a domain, with words to be replaced: it is no domain as it
- * is, as a list must not have a value twice, and a dimension is a number.
- */
-void
-dperm_domain_json_template(StringInfo out, const DpermColumn *column)
-{
-	appendStringInfoString(out, forms[column->block.kind].template);
 }
 
 /* Append a key of an object that has been begun. */
@@ -525,7 +546,7 @@ dperm_domain_json_print(StringInfo out, const DpermColumn *column)
 	bool		vector = kind_of(column) == DPERM_BLOCK_VECTOR;
 	DpermBlockKind kind;
 	bool		bare = dperm_domain_types_kind(column->base, &kind) && kind == block->kind &&
-		!vector && !column->knotted;
+		!vector && !column->knotted && !block->log;
 
 	if (block->kind == DPERM_BLOCK_FLAG)
 	{
@@ -554,5 +575,62 @@ dperm_domain_json_print(StringInfo out, const DpermColumn *column)
 		else
 			appendStringInfo(out, "%d", dperm_block_knots(block));
 	}
+	if (block->log)
+	{
+		print_key(out, SCALE);
+		appendStringInfoString(out, "\"log\"");
+	}
 	appendStringInfoString(out, bare ? "" : "}");
+}
+
+/* The least width of a range, from 0 on or above, that a logarithmic scale is proposed for. */
+#define WIDE 10000
+
+/*
+ * What may suit a number better than the domain that it has, if anything: categories
+ * for integers whose values a constraint lists, a scale for a wide range.
+ */
+static void
+propose(StringInfo out, const DpermColumn *column)
+{
+	DpermColumn other = *column;
+	const DpermBlock *block = &column->block;
+
+	if (dperm_domain_types_is_integer(column->base) && column->from == DPERM_DOMAIN_DECLARED &&
+		column->value_count > 2)
+	{
+		other.block.kind = DPERM_BLOCK_CATEGORY;
+		other.block.count = column->value_count;
+		other.block.categories = column->values;
+	}
+	else if (block->low >= 0 && block->high - block->low >= WIDE && !column->knotted)
+		other.block.log = true;
+	if (other.block.kind != block->kind || other.block.log != block->log)
+		dperm_domain_json_print(out, &other);
+}
+
+/*
+ * Append the form of a domain, with words to be replaced: it is no domain as it
+ * is, as a list must not have a value twice, and a dimension is a number. For a
+ * number that has one, a domain that may suit it better, or nothing.
+ */
+void
+dperm_domain_json_template(StringInfo out, const DpermColumn *column)
+{
+	const DpermBlock *block = &column->block;
+	bool		number = block->kind == DPERM_BLOCK_NUMBER;
+
+	if (dperm_column_known(column))
+	{
+		if (number)
+			propose(out, column);
+	}
+	else if (number && block->low >= 0 && isfinite(block->low) && block->high == INFINITY)
+		appendStringInfo(out, "{\"range\": [%s, \"high\"], \"scale\": \"log\"}",
+						 double_to_shortest_decimal(block->low));
+	else if (number && dperm_domain_types_is_integer(column->base))
+		appendStringInfoString(out, "{\"range\": [\"low\", \"high\"], "
+							   "\"categories\": [\"value\", \"value\"]}");
+	else
+		appendStringInfoString(out, forms[block->kind].template);
 }

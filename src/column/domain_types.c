@@ -11,7 +11,10 @@
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
+#include "common/shortest_dec.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/datetime.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -30,6 +33,13 @@ category_of(Oid type)
 
 	get_type_category_preferred(type, &category, &preferred);
 	return category;
+}
+
+/* Is this a type of integers? */
+bool
+dperm_domain_types_is_integer(Oid base)
+{
+	return base == INT2OID || base == INT4OID || base == INT8OID;
 }
 
 /* Is a type stored as text, or name, so that its values compare as texts? */
@@ -218,6 +228,37 @@ dperm_domain_types_input(const DpermColumn *column, const DpermText *text, Datum
 	}
 	PG_END_TRY();
 	return *why == NULL;
+}
+
+/*
+ * A value of a number or a time as text, to the second, whatever the DateStyle is. A
+ * model does not say of which type a time was: a range within the first day of 2000 is
+ * that of times of day.
+ */
+char *
+dperm_domain_types_shown(const DpermBlock *block, double value)
+{
+	double		usecs = rint(value * SECS_PER_DAY) * (double) USECS_PER_SEC;
+	char		text[MAXDATELEN + 1];
+	struct pg_tm tm;
+	fsec_t		fsec;
+
+	if (block->kind != DPERM_BLOCK_TIME || !(usecs >= (double) MIN_TIMESTAMP) ||
+		!(usecs < (double) END_TIMESTAMP))
+		return double_to_shortest_decimal(value);
+	if (block->low >= 0 && block->high <= 1)
+	{
+		(void) time2tm((TimeADT) usecs, &tm, &fsec);
+		EncodeTimeOnly(&tm, 0, false, 0, USE_ISO_DATES, text);
+		return pstrdup(text);
+	}
+	if (timestamp2tm((Timestamp) usecs, NULL, &tm, &fsec, NULL, NULL) != 0)
+		return double_to_shortest_decimal(value);
+	if (tm.tm_hour == 0 && tm.tm_min == 0 && tm.tm_sec == 0)
+		EncodeDateOnly(&tm, USE_ISO_DATES, text);
+	else
+		EncodeDateTime(&tm, 0, false, 0, NULL, USE_ISO_DATES, text);
+	return pstrdup(text);
 }
 
 /* The labels of an enum, in order, as zero-terminated texts. */

@@ -357,6 +357,18 @@ dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 	return columns;
 }
 
+/* What else the domain of a number may be, for hints. */
+static const char *
+other_domains(const DpermColumn *column)
+{
+	if (column->block.kind != DPERM_BLOCK_NUMBER)
+		return "";
+	return dperm_domain_types_is_integer(column->base) ?
+		" Counts are {\"range\": [0, 1000000], \"scale\": \"log\"}, codes are "
+		"{\"categories\": [1, 2, 3]}." :
+		" Money is {\"range\": [0, 1000000], \"scale\": \"log\"}.";
+}
+
 /* Raise the error for a column without a domain, or of a type that has none. */
 void
 dperm_domains_missing(const DpermColumn *column)
@@ -374,8 +386,8 @@ dperm_domains_missing(const DpermColumn *column)
 			 column->lack ? errdetail("The catalog does not define a complete "
 									  "domain: %s.", column->lack) : 0,
 			 errhint("Specify it, as in domains => %s, or declare it with a CHECK constraint on "
-					 "the table.",
-					 dperm_domain_json_example(column))));
+					 "the table.%s",
+					 dperm_domain_json_example(column), other_domains(column))));
 }
 
 /*

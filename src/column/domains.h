@@ -120,9 +120,11 @@ dperm_category_length(bool padded, const char *bytes, int len)
 /* domain_types.c: which types can be features, and of which kind */
 extern bool dperm_domain_types_kind(Oid base, DpermBlockKind *kind);
 extern bool dperm_domain_types_has_text(Oid base);
+extern bool dperm_domain_types_is_integer(Oid base);
 extern bool dperm_domain_types_is_pgvector(Oid base);
 extern bool dperm_domain_types_is_text(Oid base);
 extern bool dperm_domain_types_number(Oid type, Datum value, double *out);
+extern char *dperm_domain_types_shown(const DpermBlock *block, double value);
 extern DpermText dperm_domain_types_text(Oid base, Datum value);
 extern bool dperm_domain_types_lists(const DpermText *texts, int count, const DpermText *text);
 extern bool dperm_domain_types_input(const DpermColumn *column, const DpermText *text, Datum *value,

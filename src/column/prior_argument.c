@@ -196,6 +196,8 @@ dperm_prior_argument_check_block(const DpermOptions *options, const DpermColumn 
 
 	if (given && fault == NULL)
 		fault = dperm_domains_fault(&column->block, block);
+	if (given && fault == NULL && column->block.log != block->log)
+		fault = "scale";
 	if (fault == NULL && options->kernel.kind == DPERM_KERNEL_LINEAR)
 	{
 		if (knotted && !same_knots(&column->block, block))

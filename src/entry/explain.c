@@ -7,13 +7,13 @@
 
 #include <math.h>
 
-#include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
 #include "base/arguments.h"
 #include "base/host.h"
+#include "column/domains.h"
 #include "column/label.h"
 #include "column/model_type.h"
 #include "core/encode/knots.h"
@@ -81,11 +81,11 @@ name_within(const DpermBlock *block, int within)
 		int			element = within / block->each;
 		DpermBlock	line = dperm_block_element(block, element);
 
-		return psprintf("[%d] %s", element + 1, double_to_shortest_decimal(
-							dperm_knots_position(&line, within % block->each)));
+		return psprintf("[%d] %s", element + 1, dperm_domain_types_shown(
+							&line, dperm_knots_position(&line, within % block->each)));
 	}
 	if (dperm_block_is_curve(block))
-		return double_to_shortest_decimal(dperm_knots_position(block, within));
+		return dperm_domain_types_shown(block, dperm_knots_position(block, within));
 	return block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX ?
 		psprintf("[%d]", within + 1) : NULL;
 }
@@ -224,11 +224,11 @@ find_curve(const DpermEncoder *encoder, const char *name)
 	return found;
 }
 
-/* What a number adds in the middle of its bounds, as a multiple of the target. */
+/* What a number adds in the middle of its range, as a multiple of the target. */
 static double
 middle_of(const DpermBlock *line, const double *weights)
 {
-	DpermValue	middle = {.present = true, .number = line->low / 2 + line->high / 2};
+	DpermValue	middle = {.present = true, .number = dperm_block_middle(line)};
 	double		entry;
 	int			place;
 
@@ -274,14 +274,16 @@ dp_curve(PG_FUNCTION_ARGS)
 		bool		is_line = curve.line.count == 1;
 		int			at = is_line ? 0 : i;
 		double		weight = is_line && i == 0 ? -weights[at] : weights[at];
-		Datum		values[4] = {
-			Float8GetDatum(!is_line ? dperm_knots_position(&curve.line, i) :
-						   i == 0 ? curve.line.low : curve.line.high),
+		double		value = !is_line ? dperm_knots_position(&curve.line, i) :
+			i == 0 ? curve.line.low : curve.line.high;
+		Datum		values[5] = {
+			CStringGetTextDatum(dperm_domain_types_shown(&curve.line, value)),
 			Float8GetDatum(unit * weight),
 			Float8GetDatum(unit * noise[at]),
-			Float8GetDatum(exp(unit * (weight - middle_of(&curve.line, weights))))
+			Float8GetDatum(exp(unit * (weight - middle_of(&curve.line, weights)))),
+			Float8GetDatum(dperm_block_scaled(&curve.line, value))
 		};
-		bool		nulls[4] = {[3] = model->loss.kind != DPERM_LOSS_LOGISTIC};
+		bool		nulls[5] = {[3] = model->loss.kind != DPERM_LOSS_LOGISTIC};
 
 		tuplestore_putvalues(store, desc, values, nulls);
 	}

@@ -326,8 +326,8 @@ check_table(Oid table)
 }
 
 /*
- * Check domains, and write them as they are registered: knots with their range,
- * which might otherwise get lost, and times as they are now, whatever the
+ * Check domains, and write them as they are registered: knots and scales with their
+ * range, which might otherwise get lost, and times as they are now, whatever the
  * DateStyle, the TimeZone and the day when they are read.
  */
 static Datum
@@ -339,7 +339,7 @@ settle_domains(const DpermRegistration *before, Jsonb *given)
 
 	for (int i = 0; i < count; i++)
 		if (dperm_column_given(&columns[i]) &&
-			(columns[i].knotted || columns[i].block.kind == DPERM_BLOCK_TIME ||
+			(columns[i].knotted || dperm_block_is_number(&columns[i].block) ||
 			 columns[i].block.kind == DPERM_BLOCK_VECTOR || columns[i].base == TIMETZOID))
 		{
 			StringInfoData text;
@@ -458,6 +458,14 @@ usable_registration(Oid relation)
 	return registration;
 }
 
+/* What was written as JSON, or NULL for nothing. */
+static NullableDatum
+json_datum(const StringInfoData *json)
+{
+	return json->len == 0 ? (NullableDatum) {0, true} :
+		(NullableDatum) {DirectFunctionCall1(jsonb_in, CStringGetDatum(json->data)), false};
+}
+
 /* A row of the result. */
 static void
 put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
@@ -466,21 +474,20 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 	char	   *origin = known ? column->origin :
 		column->from != DPERM_DOMAIN_MISFIT ? column->lack :
 		psprintf("%s: %s", column->origin, column->lack);
-	StringInfoData json;
-	Datum		domain;
+	StringInfoData domain;
+	StringInfoData template;
 
-	initStringInfo(&json);
+	initStringInfo(&domain);
+	initStringInfo(&template);
 	if (known)
-		dperm_domain_json_print(&json, column);
-	else
-		dperm_domain_json_template(&json, column);
-	domain = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+		dperm_domain_json_print(&domain, column);
+	dperm_domain_json_template(&template, column);
 	dperm_host_put_row(store, desc, (NullableDatum[]) {
 		{DirectFunctionCall1(namein, CStringGetDatum(column->name))},
 		{ObjectIdGetDatum(column->type)},
-		{domain, !known},
+		json_datum(&domain),
 		dperm_host_text(origin),
-		{domain, known}
+		json_datum(&template)
 	});
 }
 

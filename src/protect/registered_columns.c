@@ -62,14 +62,15 @@ detail_in(JsonbValue *domain, const char *key)
 }
 
 /*
- * What a column is before it gets a domain: knots without a range are for the
- * range that it has by now, and so is a norm for vectors of the dimension; for
+ * What a column is before it gets a domain: knots and a scale without a range are for
+ * the range that it has by now, and so is a norm for vectors of the dimension; for
  * others it is as in the catalog.
  */
 static DpermColumn
 column_before(const DpermColumn *catalog, const DpermColumn *column, JsonbValue *domain)
 {
-	bool		knots = detail_in(domain, "knots") && !detail_in(domain, "range") &&
+	bool		knots = (detail_in(domain, "knots") || detail_in(domain, "scale")) &&
+		!detail_in(domain, "range") &&
 		(dperm_block_is_number(&column->block) || column->block.kind == DPERM_BLOCK_BOX);
 	bool		norm = detail_in(domain, "norm") && !detail_in(domain, "dimension") &&
 		column->block.kind == DPERM_BLOCK_VECTOR;

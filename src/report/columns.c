@@ -89,11 +89,11 @@ dperm_columns_domain(const DpermBlock *block)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			return psprintf("%s from %s to %s%s",
+			return psprintf("%s from %s to %s%s%s",
 							block->kind == DPERM_BLOCK_NUMBER ? "number" : "time",
 							position_text(block, block->low), position_text(block, block->high),
 							block->count > 1 ? psprintf(", a curve with %d knots", block->count) :
-							"");
+							"", block->log ? ", on a logarithmic scale" : "");
 		case DPERM_BLOCK_FLAG:
 			return pstrdup("true or false");
 		case DPERM_BLOCK_CATEGORY:
@@ -151,7 +151,7 @@ draw_number(StringInfo page, const Drawing *drawing, const char *name, const Dpe
 	bool		straight = block->count == 1;
 	int			count = straight ? 3 : block->count;
 	double		full = full_entry(drawing, block);
-	double		middle = block->low / 2 + block->high / 2;
+	double		middle = dperm_block_middle(block);
 	DpermPoint *points = palloc(sizeof(DpermPoint) * count);
 	const char *const labels[3] = {
 		position_text(block, block->low), position_text(block, middle),
@@ -162,10 +162,11 @@ draw_number(StringInfo page, const Drawing *drawing, const char *name, const Dpe
 	{
 		int			at = straight ? first : first + i;
 		double		times = straight ? full * (i - 1) : full;
+		double		x = !straight ? dperm_knots_position(block, i) :
+			i == 0 ? block->low : i == 1 ? middle : block->high;
 
 		points[i] = (DpermPoint) {
-			.x = !straight ? dperm_knots_position(block, i) :
-				i == 0 ? block->low : i == 1 ? middle : block->high,
+			.x = dperm_block_scaled(block, x),
 			.y = times * drawing->weights[at],
 			.noise = fabs(times) * drawing->noise[at]
 		};

@@ -84,7 +84,7 @@ def shapes(session, encoding, epsilon, splits):
         points = session.run(f"""
             WITH m AS MATERIALIZED (SELECT {training('adult_raw', 'logistic', encoding, 'pure', epsilon, split)} AS model)
             SELECT name, value, score FROM m, unnest(ARRAY[{', '.join(map(literal, COLUMNS))}]) name,
-                   LATERAL dp_curve(model, name) ORDER BY name, value""")
+                   LATERAL dp_curve(model, name) ORDER BY name, scaled""")
         for column in COLUMNS:
             curve = [(float(position), float(score)) for name, position, score in points if name == column]
             rows = sum(int(count) for _, count in counts[column])

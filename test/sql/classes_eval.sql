@@ -81,7 +81,7 @@ FROM models, visits v WHERE name IN ('columns', 'array', 'persons') AND id <= 10
 SELECT name, bool_and(c.weight = (dp_weights(m))[k][c.rank]) AS weights, count(*) AS coefficients, bool_and((c.noise > 0) = (name = 'persons')) AS noise
 FROM models, jsonb_array_elements_text(m::jsonb->'classes') WITH ORDINALITY e(class, k), dp_coefficients(m, class) c WHERE name IN ('columns', 'kernel', 'persons') GROUP BY name ORDER BY name;
 SELECT count(*) AS knots, bool_and(abs(score - (SELECT score FROM dp_explain(m, r, 'icu') WHERE column_name = 'age')) < 1e-12) AS score, bool_or(odds IS NOT NULL) AS odds
-FROM models, dp_curve(m, 'age', class => 'icu') c, LATERAL (SELECT c.value AS age, 'A' AS unit) r WHERE name = 'columns';
+FROM models, dp_curve(m, 'age', class => 'icu') c, LATERAL (SELECT c.scaled AS age, 'A' AS unit) r WHERE name = 'columns';
 SELECT outcomes($$ ? FROM models, visits v WHERE v.id = 1 AND name = 'columns' $$, $$
   dp_explain(m, v) | dp_explain(m, v, 'moon') | dp_coefficients(m) | dp_coefficients(m, 'moon') | dp_curve(m, 'age') | dp_curve(m, 'age', 'moon') $$);
 SELECT outcomes($$ ? FROM models, visits v WHERE v.id = 1 AND name = 'two' $$, $$ dp_explain(m, v, 'icu') | dp_coefficients(m, 'icu') | dp_curve(m, 'age', 'icu') $$);

@@ -54,11 +54,11 @@ FROM (SELECT dp_logreg(y, dp_encode('{"age": {"range": [17, 90], "knots": 8}, "g
 SELECT max(abs(dp_decision(model, p) - (SELECT sum(a * b) FROM unnest(dp_encode(model, p), dp_weights(model)) w(a, b)))) < 1e-12 AS decides,
        max(abs(dp_decision(model, p) - (SELECT sum(score) FROM dp_explain(model, p)))) < 1e-12 AS explains FROM fit, people p;
 SELECT value, round(exp(score)::numeric, 1) > 0 AS score, noise, odds > 0 AS odds FROM fit, dp_curve(model, 'gain');
-SELECT count(*), max(value), bool_and(abs(c.score - e.score) < 1e-12) AS explained FROM fit, dp_curve(model, 'age') c,
-  LATERAL (SELECT score FROM people p, dp_explain(model, jsonb_populate_record(p, jsonb_build_object('age', round(c.value)))) WHERE id = 1 AND column_name = 'age') e WHERE c.value = round(c.value);
+SELECT count(*), max(scaled), bool_and(abs(c.score - e.score) < 1e-12) AS explained FROM fit, dp_curve(model, 'age') c,
+  LATERAL (SELECT score FROM people p, dp_explain(model, jsonb_populate_record(p, jsonb_build_object('age', round(c.scaled)))) WHERE id = 1 AND column_name = 'age') e WHERE c.scaled = round(c.scaled);
 CREATE TABLE noisy AS SELECT dp_logreg_train('people', 'y', '{age,gain,ward,v}', 1, knots => 5, domains => '{"gain": {"range": [0, 99999], "knots": 1}}') AS model;
-SELECT c.value, c.noise > 0 AS noise, abs(c.noise - k.noise / sqrt(5)) < 1e-9 AS of_weights, odds IS NOT NULL AS odds FROM noisy, dp_curve(model, 'age') c JOIN dp_coefficients(model) k ON k.value = c.value::text AND k.column_name = 'age' ORDER BY 1;
-SELECT value, score = -lag(score) OVER (ORDER BY value) AS straight, round((odds * lag(odds) OVER (ORDER BY value))::numeric, 9) AS odds FROM noisy, dp_curve(model, 'gain');
+SELECT c.value, c.noise > 0 AS noise, abs(c.noise - k.noise / sqrt(5)) < 1e-9 AS of_weights, odds IS NOT NULL AS odds FROM noisy, dp_curve(model, 'age') c JOIN dp_coefficients(model) k ON k.value = c.value AND k.column_name = 'age' ORDER BY scaled;
+SELECT value, score = -lag(score) OVER (ORDER BY scaled) AS straight, round((odds * lag(odds) OVER (ORDER BY scaled))::numeric, 9) AS odds FROM noisy, dp_curve(model, 'gain');
 SELECT noise #>> '{}' AS noise, shapes FROM noisy, LATERAL (SELECT model::jsonb -> 'noise' AS noise, jsonb_path_query_array(model::jsonb, '$.**.shape') AS shapes) s;
 SELECT odds FROM dp_curve(dp_svm_train('people', 'y', 'age', 1, knots => 2), 'age');
 SELECT dp_curve(model, 'ward') FROM noisy;

@@ -64,13 +64,13 @@ FROM (SELECT dp_logreg(y, dp_encode('{"x": {"range": [0, 1], "knots": 4}}'::json
 -- decisions follow, and what columns and elements add
 SELECT max(abs(dp_decision(model, r) - (SELECT sum(a * b) FROM unnest(dp_encode(model, r), dp_weights(model)) w(a, b)))) < 1e-12 AS decides,
        max(abs(dp_decision(model, r) - (SELECT sum(score) FROM dp_explain(model, r)))) < 1e-12 AS explains FROM fit, readings r;
-SELECT c.value, abs(c.score - k.weight / sqrt(8)) < 1e-12 AS score, c.noise, odds > 0 AS odds FROM fit, dp_curve(model, 'z[2]') c JOIN dp_coefficients(model) k ON k.column_name = 'z' AND k.value = '[2] ' || c.value ORDER BY 1;
+SELECT c.value, abs(c.score - k.weight / sqrt(8)) < 1e-12 AS score, c.noise, odds > 0 AS odds FROM fit, dp_curve(model, 'z[2]') c JOIN dp_coefficients(model) k ON k.column_name = 'z' AND k.value = '[2] ' || c.value ORDER BY scaled;
 SELECT count(*), bool_and(abs(e.score - c.score) < 1e-12) AS explained FROM fit, generate_series(1, 3) i, dp_curve(model, format('x[%s]', i)) c,
   LATERAL (SELECT score FROM readings r, dp_explain(model, jsonb_populate_record(r, jsonb_build_object('x', (SELECT jsonb_agg(CASE WHEN j = i THEN to_jsonb(c.value) ELSE '"NaN"' END ORDER BY j) FROM generate_series(1, 3) j)))) WHERE id = 1 AND column_name = 'x') e;
 -- straight elements: the ends of a line
 CREATE TABLE straight AS SELECT dp_logreg_train('readings', 'y', '{x,age}', 1, knots => 5, domains => '{"x": {"range": [0, 1], "knots": 1}}') AS model;
 SELECT feature FROM straight, jsonb_array_elements(model::jsonb -> 'features') feature;
-SELECT c.value, abs(c.score - (c.value * 2 - 1) * weight / sqrt(3 * 3)) < 1e-12 AS score, abs(c.noise - k.noise / sqrt(3 * 3)) < 1e-12 AS noise FROM straight, dp_curve(model, 'x[2]') c JOIN dp_coefficients(model) k ON k.column_name = 'x' AND k.value = '[2]' ORDER BY 1;
+SELECT c.value, abs(c.score - (c.scaled * 2 - 1) * weight / sqrt(3 * 3)) < 1e-12 AS score, abs(c.noise - k.noise / sqrt(3 * 3)) < 1e-12 AS noise FROM straight, dp_curve(model, 'x[2]') c JOIN dp_coefficients(model) k ON k.column_name = 'x' AND k.value = '[2]' ORDER BY 1;
 SELECT * FROM outcomes($$dp_curve(model, ?) FROM fit$$, $$'x' | 'x[0]' | 'x[4]' | 'x[01]' | 'x[ 1]' | 'x[1' | 'x[1]]' | 'x[]' | 'x[99999999999]' | 'y[1]' | 'age[1]' | '[1]'$$);
 
 -- a kernel takes numbers as they are; tuning, costs, evaluation

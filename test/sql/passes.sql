@@ -247,7 +247,7 @@ SELECT pass_order, c.m IS NOT NULL AND word(c.m, 7) = word(whole, 7) AND length(
 -- says are refused
 SELECT outcomes($$ dperm.dperm_moments_agg(request(1, 0, 0, '{0,0}'), y, ?) FROM small $$, 'x::float4[]');
 CREATE VIEW of_columns AS
-  SELECT request_of(2, 1, 0.5, '{0,0}', ARRAY[2, 10], int4send(2) || '\x0000' || '\x00' || int4send(1) || 'a' || float8send(0) || float8send(600) || int4send(1) || int4send(0)
+  SELECT request_of(2, 1, 0.5, '{0,0}', ARRAY[2, 10], int4send(2) || '\x0000' || '\x00' || int4send(1) || 'a' || float8send(0) || float8send(600) || '\x00' || int4send(1) || int4send(0)
     || '\x03' || int4send(1) || 'b' || int4send(1) || int4send(3) || 'yes') AS r;
 SELECT word(dperm.dperm_moments_agg(r, y, i, 'yes'::text), 7) AS arguments, word(dperm.dperm_moments_agg(r, y, ROW(i, 'yes'::text)), 7) AS record FROM small, of_columns;
 SELECT outcomes('dperm.dperm_moments_agg(r, y, ?) FROM small, of_columns', $$

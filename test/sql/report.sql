@@ -72,7 +72,7 @@ SELECT d #>> '{dp_variant,data_domain}' AS domain, d #>> '{implementation,prepro
 
 -- Pictures: points are where dp_curve has them, on one scale. How far off, in pixels
 CREATE FUNCTION off(model dp_model, name text) RETURNS text LANGUAGE sql AS $$
-	WITH curve AS (SELECT row_number() OVER (ORDER BY c.value) AS n, c.score FROM dp_curve(model, name) c),
+	WITH curve AS (SELECT row_number() OVER (ORDER BY c.scaled) AS n, c.score FROM dp_curve(model, name) c),
 	     picture AS (SELECT split_part(substring(p FROM position('aria-label="Curve of ' || name || '"' IN p)), '</svg>', 1) AS svg FROM dp_report(model) p),
 	     edge AS (SELECT (regexp_match(svg, 'y="26.0" text-anchor="end">([0-9.]+)<'))[1]::float8 AS y FROM picture),
 	     point AS (SELECT row_number() OVER () AS n, c[1]::float8 AS y FROM picture, regexp_matches(svg, '<circle [^>]*cy="([0-9.]+)"', 'g') c)

@@ -43,7 +43,7 @@ CREATE FUNCTION texts(VARIADIC t text[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS
   SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || convert_to(w, 'UTF8'), '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
 $$;
 CREATE FUNCTION block(kind int, name text, rest bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
-  SELECT set_byte('\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE kind WHEN 0 THEN int4send(1) || int4send(0) WHEN 1 THEN int4send(1) || int4send(0) WHEN 5 THEN int4send(2) || int4send(0) ELSE '' END
+  SELECT set_byte('\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE kind WHEN 0 THEN '\x00' || int4send(1) || int4send(0) WHEN 1 THEN '\x00' || int4send(1) || int4send(0) WHEN 5 THEN int4send(2) || int4send(0) ELSE '' END
 $$;
 -- integer, numeric, timestamp, date, boolean, text, char(n), enum (with a label
 -- that there is not), its domain, double precision[], real[], and a box over knots

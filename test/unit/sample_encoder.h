@@ -16,7 +16,7 @@
 #define SAMPLE_BLOCKS 6
 #define SAMPLE_COUNT 6			/* coordinates of one block */
 #define SAMPLE_TEXT 12
-#define SAMPLE_BINARY (64 + SAMPLE_BLOCKS * (40 + SAMPLE_COUNT * (4 + SAMPLE_TEXT)))
+#define SAMPLE_BINARY (64 + SAMPLE_BLOCKS * (41 + SAMPLE_COUNT * (4 + SAMPLE_TEXT)))
 
 /* What a sampled encoder points to. */
 typedef struct SampleEncoder
@@ -167,6 +167,15 @@ sample_knots(TestRandom *state, DpermBlock *block, double *room)
 		block->knots = NULL;
 }
 
+/* The scale of a number, if its bounds and knots allow one. */
+static inline void
+sample_scale(TestRandom *state, DpermBlock *block)
+{
+	block->log = test_below(state, 2);
+	if (dperm_knots_fault(block) != NULL)
+		block->log = false;
+}
+
 /* The knots of the elements of a box: a list only if they have the same bounds. */
 static inline void
 sample_element_knots(TestRandom *state, DpermBlock *block, double *room)
@@ -202,6 +211,7 @@ sample_block(TestRandom *state, SampleEncoder *room, int i)
 		case DPERM_BLOCK_TIME:
 			sample_bounds(state, block);
 			sample_knots(state, block, room->knots[i]);
+			sample_scale(state, block);
 			break;
 		case DPERM_BLOCK_FLAG:
 			break;
@@ -289,7 +299,7 @@ same_encoder(const DpermEncoder *a, const DpermEncoder *b)
 		const DpermBlock *y = &b->blocks[i];
 
 		same = x->kind == y->kind && same_text(&x->column, &y->column) && x->low == y->low &&
-			x->high == y->high && x->count == y->count && x->each == y->each && x->norm == y->norm;
+			x->high == y->high && x->log == y->log && x->count == y->count && x->each == y->each && x->norm == y->norm;
 		for (int k = 0; same && x->kind == DPERM_BLOCK_CATEGORY && k < x->count; k++)
 			same = same_text(&x->categories[k], &y->categories[k]);
 		for (int k = 0; same && x->kind == DPERM_BLOCK_BOX && k < dperm_block_elements(x); k++)

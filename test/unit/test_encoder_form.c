@@ -73,7 +73,7 @@ TEST(is_the_documented_form)
 	static const unsigned char expected[] =
 	"\0\0\0\5" "\1" "\2"
 	"\x3f\xe0\0\0\0\0\0\0" "\0\0\0\12" "\xff\xff\xff\xff\xff\xff\xff\xfe"
-	"\0" "\0\0\0\1" "n" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0" "\0\0\0\1" "\0\0\0\0"
+	"\0" "\0\0\0\1" "n" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0" "\1" "\0\0\0\1" "\0\0\0\0"
 	"\3" "\0\0\0\2" "cc" "\0\0\0\2" "\0\0\0\0" "\0\0\0\1" "x"
 	"\4" "\0\0\0\1" "v" "\0\0\1\0" "\x40\0\0\0\0\0\0\0"
 	"\5" "\0\0\0\1" "a" "\0\0\1\0" "\0\0\0\1" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
@@ -83,7 +83,7 @@ TEST(is_the_documented_form)
 	DpermText	categories[2] = {sample_literal(""), sample_literal("x")};
 	DpermBlock	blocks[5] = {
 		{.kind = DPERM_BLOCK_NUMBER, .column = sample_literal("n"), .count = 1,
-		.low = -0.0, .high = 1, .norm = 5},
+		.low = -0.0, .high = 1, .norm = 5, .log = true},
 		{.kind = DPERM_BLOCK_CATEGORY, .column = sample_literal("cc"), .count = 2,
 		.categories = categories},
 		{.kind = DPERM_BLOCK_VECTOR, .column = sample_literal("v"), .count = 256, .norm = 2},
@@ -146,9 +146,9 @@ TEST(writes_equal_ranges_once)
 TEST(lists_uneven_knots)
 {
 	static const unsigned char even[] = "\0\0\0\1" "\0" "\0"
-	"\1" "\0\0\0\1" "t" "\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0" "\0\0\0\3" "\0\0\0\0";
+	"\1" "\0\0\0\1" "t" "\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0" "\0" "\0\0\0\3" "\0\0\0\0";
 	static const unsigned char listed[] = "\0\0\0\1" "\0" "\0"
-	"\1" "\0\0\0\1" "t" "\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0" "\0\0\0\3" "\0\0\0\3"
+	"\1" "\0\0\0\1" "t" "\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0" "\0" "\0\0\0\3" "\0\0\0\3"
 	"\0\0\0\0\0\0\0\0" "\x3f\xe0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0";
 	DpermBlock	block = {.kind = DPERM_BLOCK_TIME, .column = sample_literal("t"), .count = 3,
 		.high = 2, .knots = (double[]) {0, 0.5, 2}};
@@ -168,6 +168,11 @@ TEST(lists_uneven_knots)
 	CHECK(dperm_encoder_form_size(&enc) == sizeof(even) - 1);
 	dperm_encoder_form_write(&enc, form);
 	CHECK(memcmp(form, even, sizeof(even) - 1) == 0);
+	form[sizeof(even) - 1 - 9] = 1; /* a scale */
+	CHECK_TEXT(read_form(form, sizeof(even) - 1, &out), "only a number has a scale");
+	form[sizeof(even) - 1 - 9] = 2;
+	CHECK_TEXT(read_form(form, sizeof(even) - 1, &out), "the features are not in canonical form");
+	form[sizeof(even) - 1 - 9] = 0;
 	CHECK(read_form(form, sizeof(even) - 1, &out) == NULL);
 	CHECK(out.blocks[0].knots == NULL && out.blocks[0].count == 3);
 }

@@ -255,3 +255,75 @@ TEST(spaces_knots_evenly)
 	CHECK(dperm_knots_position(&huge, 0) == -1e300 && dperm_knots_position(&huge, 4) == 1e300);
 	CHECK(dperm_knots_position(&huge, 1) == -1e300 / 2 && dperm_knots_position(&huge, 2) == 0);
 }
+
+/*
+ * Knots of a logarithmic scale: the bounds are exact, those of a range around 0 are
+ * symmetric, and each is a factor from the next, less 1.
+ */
+TEST(spaces_knots_by_logarithm)
+{
+	DpermBlock	block = {.kind = DPERM_BLOCK_NUMBER, .count = 7, .log = true, .high = 999999};
+	DpermBlock	both = {.kind = DPERM_BLOCK_NUMBER, .count = 7, .log = true,
+		.low = -999, .high = 999};
+
+	for (int i = 0; i < 7; i++)
+	{
+		CHECK_NEAR(dperm_knots_position(&block, i) / (pow(10, i) - 1 + (i == 0)), i > 0, 1e-12);
+		CHECK_NEAR(dperm_knots_position(&both, i), -dperm_knots_position(&both, 6 - i), 1e-12);
+	}
+	CHECK(dperm_knots_position(&block, 0) == 0 && dperm_knots_position(&block, 6) == 999999);
+	CHECK_NEAR(dperm_knots_position(&both, 5), 99, 1e-12);
+	CHECK(dperm_block_middle(&both) == 0);
+	CHECK_NEAR(dperm_block_middle(&block), 999, 1e-11);
+}
+
+/* A number has the entries, and the line, of its logarithm between those of the bounds. */
+TEST(interpolates_logarithms)
+{
+	TestRandom	state = 94;
+	DpermBlock	block = {.kind = DPERM_BLOCK_NUMBER, .log = true};
+	DpermBlock	plain = {.kind = DPERM_BLOCK_NUMBER};
+
+	for (int round = 0; round < 100000; round++)
+	{
+		DpermValue	value = {.present = true};
+		DpermValue	scaled = {.present = true};
+		double		first;
+		double		second;
+
+		do
+		{
+			sample_bounds(&state, &block);
+			block.count = 2 + test_below(&state, SAMPLE_COUNT - 1);
+		} while (dperm_knots_fault(&block) != NULL);
+		value.number = sample_number(&state, &block);
+		plain.count = block.count;
+		plain.low = copysign(log1p(fabs(block.low)), block.low);
+		plain.high = copysign(log1p(fabs(block.high)), block.high);
+		scaled.number = copysign(log1p(fabs(value.number)), value.number);
+		CHECK(dperm_knots_place(&block, &value, 0.5, &first) ==
+			  dperm_knots_place(&plain, &scaled, 0.5, &second) && first == second);
+		block.count = plain.count = 1;
+		dperm_encoder_encode_block(&block, &value, 0.5, &first);
+		dperm_encoder_encode_block(&plain, &scaled, 0.5, &second);
+		CHECK(first == second);
+	}
+}
+
+/* A scale is for numbers without a list of knots, whose bounds differ on it. */
+TEST(refuses_scales)
+{
+	static const double knots[] = {0, 1, 3};
+	DpermBlock	block = {.kind = DPERM_BLOCK_NUMBER, .count = 3, .log = true, .high = 3};
+
+	CHECK(dperm_knots_fault(&block) == NULL);
+	block.knots = knots;
+	CHECK_TEXT(dperm_knots_fault(&block), "listed knots have no scale");
+	block.knots = NULL;
+	block.kind = DPERM_BLOCK_TIME;
+	CHECK_TEXT(dperm_knots_fault(&block), "only a number has a scale");
+	block.kind = DPERM_BLOCK_NUMBER;
+	block.low = 1e15;
+	block.high = nextafter(block.low, INFINITY);
+	CHECK_TEXT(dperm_knots_fault(&block), "the bounds of a number are the same on its scale");
+}

@@ -41,6 +41,7 @@ typedef struct DpermBlock
 	int			each;			/* BOX: the knots of each element, 2 or more; 0: it is straight */
 	/* NUMBER, TIME: straight for now, and is bent when n is known (bend.h)? */
 	bool		open;
+	bool		log;			/* NUMBER: does x count as sign(x) log(1 + |x|)? */
 	DpermText	column;			/* empty for an array that is not a column */
 	double		low;			/* NUMBER, TIME; BOX: of all elements, unless there are bounds */
 	double		high;
@@ -149,6 +150,35 @@ dperm_block_between(double x, double low, double high)
 	double		share = (clamped - low) / (high - low);
 
 	return fmax(-1, fmin(1, 2 * share - 1));
+}
+
+/* A value on the scale of a number, which is odd and increasing, and back. */
+static inline double
+dperm_block_scaled(const DpermBlock *block, double x)
+{
+	return block->log ? copysign(log1p(fabs(x)), x) : x;
+}
+
+static inline double
+dperm_block_unscaled(const DpermBlock *block, double scaled)
+{
+	return block->log ? copysign(expm1(fabs(scaled)), scaled) : scaled;
+}
+
+/* Map a value of a number, which is not NaN, to [-1, 1]. */
+static inline double
+dperm_block_line(const DpermBlock *block, double x)
+{
+	return dperm_block_between(dperm_block_scaled(block, x), dperm_block_scaled(block, block->low),
+							   dperm_block_scaled(block, block->high));
+}
+
+/* The value that is mapped to 0. */
+static inline double
+dperm_block_middle(const DpermBlock *block)
+{
+	return dperm_block_unscaled(block, dperm_block_scaled(block, block->low) / 2 +
+								dperm_block_scaled(block, block->high) / 2);
 }
 
 #endif							/* DPERM_BLOCK_H */

@@ -273,22 +273,16 @@ dperm_encoder_box_target(const DpermBlock *block, double target)
 	return target * share_of_ball(block->count);
 }
 
-/* A number between its bounds, times target; NaN is 0. */
-static inline double
-bounded_number(double x, double low, double high, double target)
-{
-	return isnan(x) ? 0 : target * dperm_block_between(x, low, high);
-}
-
-/* A vector whose coordinates are numbers between bounds. */
+/* A vector whose coordinates are numbers between bounds; NaN is 0. */
 static void
 box_block(const DpermBlock *block, const double *raw, double target, double *out)
 {
 	double		each = dperm_encoder_box_target(block, target);
 
 	for (int i = 0; i < block->count; i++)
-		out[i] = bounded_number(raw[i], dperm_block_low(block, i), dperm_block_high(block, i),
-								each);
+		out[i] = isnan(raw[i]) ? 0 :
+			each * dperm_block_between(raw[i], dperm_block_low(block, i),
+									   dperm_block_high(block, i));
 }
 
 /* A number between two of its knots, or a vector of such numbers. */
@@ -328,7 +322,7 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			out[0] = bounded_number(value->number, block->low, block->high, target);
+			out[0] = isnan(value->number) ? 0 : target * dperm_block_line(block, value->number);
 			break;
 		case DPERM_BLOCK_FLAG:
 			out[0] = value->number > 0 ? target : -target;

@@ -7,7 +7,8 @@
  * 	header		number of blocks, 32 bits; intercept, 8 bits, 0 or 1; kernel, 8 bits
  * 	kernel		if there is one: gamma; features, 32 bits; seed, 64 bits
  * 	each block	kind, 8 bits; column, a text; then, by its kind,
- * 				low and high, and knots | nothing |
+ * 				low and high, scale, 8 bits, 1 if it is logarithmic, and knots |
+ * 				nothing |
  * 				number of categories, 32 bits, and as many texts |
  * 				dimension, 32 bits, and norm |
  * 				dimension and number of ranges, 32 bits each, and low and
@@ -126,7 +127,7 @@ domain_size(const DpermBlock *block)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			return RANGE_SIZE + knots_size(block);
+			return RANGE_SIZE + 1 + knots_size(block);
 		case DPERM_BLOCK_FLAG:
 			return 0;
 		case DPERM_BLOCK_CATEGORY:
@@ -186,6 +187,7 @@ put_block(unsigned char *at, const DpermBlock *block)
 		case DPERM_BLOCK_TIME:
 			at = dperm_bytes_put_double(at, block->low);
 			at = dperm_bytes_put_double(at, block->high);
+			at = dperm_bytes_put_int(at, block->log ? 1 : 0, 1);
 			at = write_knots(at, block);
 			break;
 		case DPERM_BLOCK_FLAG:
@@ -343,6 +345,16 @@ get_knots(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 	return true;
 }
 
+/* Is the scale logarithmic? */
+static bool
+get_scale(DpermBytes *r)
+{
+	uint64_t	scale = dperm_bytes_get_int(r, 1);
+
+	r->bad |= scale > 1;
+	return scale == 1;
+}
+
 /* One block; false if out of memory. */
 static bool
 get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
@@ -356,6 +368,7 @@ get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 		case DPERM_BLOCK_TIME:
 			block->low = dperm_bytes_get_double(r);
 			block->high = dperm_bytes_get_double(r);
+			block->log = get_scale(r);
 			return get_knots(r, arena, block);
 		case DPERM_BLOCK_FLAG:
 			block->count = 1;

@@ -30,7 +30,7 @@ typedef struct Key
 
 typedef enum FeatureKey
 {
-	K_COLUMN, K_TYPE, K_LOW, K_HIGH, K_VALUES, K_DIMENSION, K_NORM, K_RANGE, K_KNOTS,
+	K_COLUMN, K_TYPE, K_LOW, K_HIGH, K_VALUES, K_DIMENSION, K_NORM, K_RANGE, K_KNOTS, K_SCALE,
 	FEATURE_KEYS
 } FeatureKey;
 
@@ -43,7 +43,8 @@ static const Key feature_keys[FEATURE_KEYS] = {
 	[K_DIMENSION] = KEY("dimension", "a feature", "an integer"),
 	[K_NORM] = KEY("norm", "a feature", "a number"),
 	[K_RANGE] = KEY("range", "a feature", "an array of two numbers, or of such arrays"),
-	[K_KNOTS] = KEY("knots", "a feature", "an integer or an array of numbers")
+	[K_KNOTS] = KEY("knots", "a feature", "an integer or an array of numbers"),
+	[K_SCALE] = KEY("scale", "a feature", "a string")
 };
 
 typedef enum KernelKey
@@ -63,7 +64,7 @@ static const Key kernel_keys[KERNEL_KEYS] = {
 
 /*
  * The keys that a feature has besides its column and its type. A number and a
- * vector with a range may have knots, too.
+ * vector with a range may have knots, too, and a number a scale.
  */
 static const unsigned domain_keys[] = {
 	[DPERM_BLOCK_NUMBER] = BIT(K_LOW) | BIT(K_HIGH),
@@ -279,6 +280,18 @@ read_type(DpermJson *json, DpermBlock *block, const char **why)
 		 reject(why, "a feature has an unknown type"));
 }
 
+static bool
+read_scale(DpermJson *json, DpermBlock *block, const char **why)
+{
+	char		name[NAME_ROOM];
+
+	if (!dperm_json_string(json, name, sizeof(name)))
+		return false;
+	block->log = strcmp(name, "log") == 0;
+	return block->log || strcmp(name, "linear") == 0 ||
+		reject(why, "a feature has an unknown scale");
+}
+
 /* The value of one key of a feature. */
 static bool
 read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBlock *block,
@@ -305,6 +318,8 @@ read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBloc
 			return dperm_json_peek(json) == DPERM_JSON_ARRAY ?
 					   read_knots(json, arena, block, &counts->knots, why) :
 					   read_count(json, &counts->knots);
+		case K_SCALE:
+			return read_scale(json, block, why);
 		default:				/* K_RANGE */
 			return read_ranges(json, arena, block, &counts->ranges, why);
 	}
@@ -351,6 +366,8 @@ read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char *
 	needed = domain_keys[block->kind];
 	if (dperm_block_is_number(block) || block->kind == DPERM_BLOCK_BOX)
 		needed |= seen & BIT(K_KNOTS);
+	if (block->kind == DPERM_BLOCK_NUMBER)
+		needed |= seen & BIT(K_SCALE);
 	for (key = K_LOW; key < FEATURE_KEYS; key++)
 		if (needed & ~seen & BIT(key))
 			return reject(why, feature_keys[key].missing);

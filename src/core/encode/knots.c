@@ -17,10 +17,16 @@ dperm_knots_fault(const DpermBlock *block)
 
 	if (!dperm_block_are_bounds(block->low, block->high))
 		return "the bounds of a number are out of order";
+	if (block->log && block->kind != DPERM_BLOCK_NUMBER)
+		return "only a number has a scale";
+	if (!(dperm_block_scaled(block, block->low) < dperm_block_scaled(block, block->high)))
+		return "the bounds of a number are the same on its scale";
 	if (block->count < 1 || block->count > DPERM_DIM_MAX)
 		return "the number of knots is out of range";
 	if (knots == NULL)
 		return NULL;
+	if (block->log)
+		return "listed knots have no scale";
 	if (last < 1 || knots[0] != block->low || knots[last] != block->high)
 		return "the knots of a number do not begin and end at its bounds";
 	for (int i = 0; i < last; i++)
@@ -29,15 +35,17 @@ dperm_knots_fault(const DpermBlock *block)
 	return NULL;
 }
 
-/* The position of one of several even knots. */
+/* The position of one of several even knots, which are even on the scale of the number. */
 static double
 even_position(const DpermBlock *block, int i)
 {
 	int			last = block->count - 1;
+	double		low = dperm_block_scaled(block, block->low);
+	double		high = dperm_block_scaled(block, block->high);
 
 	if (i == 0 || i == last)
 		return i == 0 ? block->low : block->high;
-	return block->low + (block->high - block->low) * i / last;
+	return dperm_block_unscaled(block, low + (high - low) * i / last);
 }
 
 /* The position of a knot. */
@@ -128,9 +136,8 @@ dperm_knots_place(const DpermBlock *block, const DpermValue *value, double targe
 		return -1;
 	if (block->knots)
 		return place_in_list(block, value->number, target, entry);
-	return dperm_knots_bend(block->count,
-							target * dperm_block_between(value->number, block->low, block->high),
-							target, entry);
+	return dperm_knots_bend(block->count, target * dperm_block_line(block, value->number), target,
+							entry);
 }
 
 /* The place of one of the numbers of a block. */

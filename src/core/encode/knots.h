@@ -7,7 +7,8 @@
  * an additive model of the columns. Both entries have the sign of the target,
  * and they add up to it exactly, as the entries of a category do
  * (docs/guarantee.md, "Encoding"). A vector over knots is one such number after
- * the other.
+ * the other. A number with a scale is interpolated on it, and its knots are at
+ * even distances there.
  */
 #ifndef DPERM_KNOTS_H
 #define DPERM_KNOTS_H

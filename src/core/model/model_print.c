@@ -104,6 +104,8 @@ put_feature(DpermOut *out, const DpermBlock *block)
 			put_member(out, "low", block->low);
 			put_member(out, "high", block->high);
 			put_knots(out, block);
+			if (block->log)
+				dperm_out_put(out, ", \"scale\": \"log\"");
 			break;
 		case DPERM_BLOCK_FLAG:
 			break;
