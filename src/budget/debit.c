@@ -290,6 +290,10 @@ dperm_debit_preview(const DpermCharge *charge)
 	check_spend(&charge->spend);
 	taken = dperm_charge_of(&charge->spend, budget->account.filter.order);
 	fault = dperm_grants_find(budget, charge->relation, charge->role, &charge->spend, &payer);
+	quote.delta_limit = dperm_amount_double(budget->account.filter.delta);
+	if (payer.account.limited)
+		quote.delta_limit =
+			Min(quote.delta_limit, dperm_amount_double(payer.account.filter.delta));
 	quote.allowed = charge->spend.neighbours == budget->neighbours &&
 					(!budget->has_unit || charge->spend.unit == budget->unit) &&
 					fault == DPERM_PAYER_FOUND && dperm_budget_allows(&budget->account, &taken);

@@ -55,6 +55,7 @@ typedef struct DpermQuote
 	char		left_after[DPERM_AMOUNT_TEXT];
 	bool		allowed;		/* would it be accepted now? */
 	int64		calls;			/* how many like it would be, one after the other */
+	double		delta_limit;	/* of the budget, or of the grant if that is less */
 } DpermQuote;
 
 extern DpermQuote dperm_debit_preview(const DpermCharge *charge);

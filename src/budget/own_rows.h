@@ -49,6 +49,12 @@ extern int	dperm_own_rows_count(const char *table, const char *column, Datum val
 								 const char *null);
 
 /*
+ * The number of units that the newest kept release of a protected table is about,
+ * by the id of the registration; 0 if there is none.
+ */
+extern int64 dperm_own_rows_units(const char *registration);
+
+/*
  * Columns of a row: 0 or NULL for NULL. Text is the result of the output
  * function.
  */

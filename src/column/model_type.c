@@ -32,12 +32,9 @@ PG_FUNCTION_INFO_V1(dp_guarantee);
  */
 #define TEXT_ROOM(dim) (4096 + 26 * (size_t) (dim))
 
-/* A printer of core/model.h: it works as snprintf does. */
-typedef size_t (*Printer) (const DpermModel *model, char *out, size_t room);
-
 /* Run a printer into memory that is large enough. */
-static char *
-print_model(const DpermModel *model, Printer printer)
+char *
+dperm_model_type_print(const DpermModel *model, DpermModelPrinter printer)
 {
 	size_t		room = TEXT_ROOM(dperm_model_weights(model));
 	char	   *text = palloc(room);
@@ -55,14 +52,14 @@ print_model(const DpermModel *model, Printer printer)
 char *
 dperm_model_type_text(const DpermModel *model)
 {
-	return print_model(model, dperm_model_print);
+	return dperm_model_type_print(model, dperm_model_print);
 }
 
 /* The guarantee. */
 char *
 dperm_model_type_guarantee(const DpermModel *model)
 {
-	return print_model(model, dperm_model_print_guarantee);
+	return dperm_model_type_print(model, dperm_model_print_guarantee);
 }
 
 /* Make a datum from a struct. */

@@ -23,7 +23,9 @@ extern DpermModel *dperm_model_type_open(Datum value);
 /* The argument model of a call, which must not be NULL. */
 extern DpermModel *dperm_model_type_required(FunctionCallInfo fcinfo);
 
-/* Its text form, and its guarantee. */
+/* What a printer of core/model/model.h prints; its text form, and its guarantee. */
+typedef size_t (*DpermModelPrinter) (const DpermModel *model, char *out, size_t room);
+extern char *dperm_model_type_print(const DpermModel *model, DpermModelPrinter printer);
 extern char *dperm_model_type_text(const DpermModel *model);
 extern char *dperm_model_type_guarantee(const DpermModel *model);
 

@@ -12,6 +12,7 @@
 #include "base/option_table.h"
 #include "column/model_type.h"
 #include "column/prior_argument.h"
+#include "core/model/tuning.h"
 #include "entry/functions.h"
 #include "entry/train.h"
 #include "query/queries.h"
@@ -45,6 +46,16 @@ tell_empty(const DpermRegistration *registration)
 					   NULL);
 }
 
+/* The units of a model: if it was tuned, those of all portions. */
+static int64
+units_of(const DpermModel *model)
+{
+	DpermTuning tuning;
+
+	return model->tuning.len > 0 && dperm_tuning_read(&model->tuning, &tuning) == NULL ?
+		tuning.rows : model->rows;
+}
+
 /*
  * The result of a training function: the model, with its relation and its
  * charge; NULL if there are no rows.
@@ -65,6 +76,7 @@ dperm_train_result(DpermCall *call, MemoryContext caller, const DpermSource *sou
 		{
 			model->budget = (DpermText) {call->paid.budget, (int) strlen(call->paid.budget)};
 			model->entry = call->paid.entry;
+			call->units = units_of(model);
 		}
 		result = dperm_model_type_make(model);
 		MemoryContextSwitchTo(spi);
