@@ -21,13 +21,12 @@
 #include "base/option_table.h"
 #include "budget/own_rows.h"
 #include "column/model_type.h"
-#include "core/base/classes.h"
 #include "core/base/limits.h"
-#include "core/base/names.h"
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "core/mechanism/noise_share.h"
+#include "entry/functions.h"
 #include "entry/train.h"
 #include "protect/locks.h"
 #include "protect/protection.h"
@@ -40,7 +39,7 @@ PG_FUNCTION_INFO_V1(dp_cost);
 /* The delta beside a call: that of the budget, divided by ten to this power. */
 #define DELTA_BESIDE 3
 
-/* The columns of the result. Those from DELTA to CALLS_LEFT depend on a delta. */
+/* The columns of the result. Those from delta to calls_left are in with_delta, too. */
 typedef enum Column
 {
 	COST_LABEL,
@@ -63,7 +62,7 @@ typedef enum Column
 	COST_EPSILON_LEFT_AFTER,
 	COST_LAMBDA_USED,
 	COST_LAMBDA_EFFECTIVE,
-	COST_EPSILON_SLACK,
+	COST_EPSILON_SLACK,			/* and the other shares, in their order */
 	COST_EPSILON_NOISE,
 	COST_EPSILON_RELEASE,
 	COST_NOISE_NORM,
@@ -302,21 +301,17 @@ fill_beside(Row *row, const Planned *planned, const DpermSource *source, double 
 static DpermLearner
 learner_argument(FunctionCallInfo fcinfo)
 {
-	static const char *const names[] = {
-		[DPERM_LEARNER_LOGREG] = "logreg",
-		[DPERM_LEARNER_SVM] = "svm",
-		[DPERM_LEARNER_LINREG] = "linreg"
-	};
 	const char *name = dperm_arguments_text(fcinfo, "learner");
-	int			learner = name ? dperm_find_name(names, lengthof(names), name) :
-		DPERM_LEARNER_LOGREG;
 
-	if (learner < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown learner \"%s\"", name),
-				 errhint("Use 'logreg', 'svm' or 'linreg'.")));
-	return (DpermLearner) learner;
+	if (name == NULL)
+		return DPERM_LEARNER_LOGREG;
+	for (int i = 0; i < DPERM_LEARNER_COUNT; i++)
+		if (strcmp(dperm_train_functions[i].name, psprintf("dp_%s_train", name)) == 0)
+			return (DpermLearner) dperm_train_functions[i].variant;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown learner \"%s\"", name),
+			 errhint("Use 'logreg', 'svm' or 'linreg'.")));
 }
 
 /*
