@@ -127,11 +127,14 @@ CREATE TABLE dperm.releases (
 	model @extschema@.dp_model,
 	metrics jsonb,
 	failure text,
+	protected uuid,
+	units bigint CHECK (units > 0),
 	PRIMARY KEY (budget_id, entry)
 );
 CREATE INDEX releases_grant_id ON dperm.releases (grant_id);
+CREATE INDEX releases_units ON dperm.releases (protected, at) WHERE units IS NOT NULL AND failure IS NULL;
 COMMENT ON TABLE dperm.releases IS
-	'internal to dp_releases: what was released for an entry of the ledger, or why nothing was; grant_id is the grant that paid, if any';
+	'internal to dp_releases: what was released for an entry of the ledger, or why nothing was; grant_id is the grant that paid, if any; protected is the registration of the table, and units is how many rows or persons the release is about, if it says so';
 
 SELECT pg_extension_config_dump('dperm.budgets', '');
 SELECT pg_extension_config_dump('dperm.grants', '');

@@ -563,6 +563,10 @@ dperm_budget_preview(const DpermCharge *charge)
 	check_spend(&charge->spend);
 	taken = dperm_charge_of(&charge->spend, budget->account.filter.order);
 	payer = find_payer(budget, charge->relation, charge->role, &charge->spend);
+	quote.delta_limit = dperm_amount_double(budget->account.filter.delta);
+	if (payer.account.limited)
+		quote.delta_limit =
+			Min(quote.delta_limit, dperm_amount_double(payer.account.filter.delta));
 	quote.allowed = fits(budget, &charge->spend) && payer.allowed &&
 		allows(&budget->account, &taken);
 	dperm_amount_print(taken.epsilon, quote.epsilon);

@@ -83,6 +83,7 @@ typedef struct DpermQuote
 	char		left_after[DPERM_AMOUNT_TEXT];
 	bool		allowed;		/* would it be accepted now? */
 	int64		calls;			/* how many like it would be, one after the other */
+	double		delta_limit;	/* of the budget, or of the grant if that is less */
 } DpermQuote;
 
 extern bool dperm_budget_permits(const DpermBudget *budget, Oid relation, Oid role);
@@ -112,6 +113,7 @@ extern Snapshot dperm_own_rows_newest(void);
 extern DpermOwnRows dperm_own_rows_find(const char *table, const char *column, Datum value,
 										Snapshot snapshot);
 extern bool dperm_own_rows_any(const char *table);
+extern int64 dperm_own_rows_units(const char *registration);
 extern int	dperm_own_rows_count(const char *table, const char *column, Datum value,
 								 const char *null);
 extern bool dperm_own_rows_lock(DpermOwnRows *rows, int row);

@@ -257,6 +257,40 @@ dperm_released(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(has_row("releases", "id", key, lengthof(key)));	/* by the primary key */
 }
 
+/*
+ * The number of units that the newest kept release of a protected table is about,
+ * by the id of the registration; 0 if there is none. The index has only releases
+ * that are kept and have some.
+ */
+int64
+dperm_own_rows_units(const char *registration)
+{
+	Relation	table = table_open(dperm_own_rows_table("releases"), AccessShareLock);
+	Oid			index = find_index(table, "units");
+	int64		units = 0;
+
+	if (OidIsValid(index))
+	{
+		TupleDesc	desc = RelationGetDescr(table);
+		Relation	newest_last = index_open(index, AccessShareLock);
+		Snapshot	snapshot = dperm_own_rows_newest();
+		ScanKeyData key = equals(desc, &(DpermOwnField) {"protected",
+														   dperm_own_rows_uuid(registration)});
+		SysScanDesc scan = systable_beginscan_ordered(table, newest_last, snapshot, 1, &key);
+		HeapTuple	tuple = systable_getnext_ordered(scan, BackwardScanDirection);
+		bool		isnull;
+
+		if (HeapTupleIsValid(tuple))
+			units = DatumGetInt64(heap_getattr(tuple, column_number(desc, "units"), desc,
+											   &isnull));
+		systable_endscan_ordered(scan);
+		UnregisterSnapshot(snapshot);
+		index_close(newest_last, NoLock);
+	}
+	table_close(table, NoLock);
+	return units;
+}
+
 /* A column; 0 for NULL. */
 Datum
 dperm_own_rows_value(const DpermOwnRows *rows, int row, const char *column)

@@ -21,12 +21,9 @@ PG_FUNCTION_INFO_V1(dperm_model_send);
 PG_FUNCTION_INFO_V1(dp_weights);
 PG_FUNCTION_INFO_V1(dp_guarantee);
 
-/* A printer of core/model/model.h: it works as snprintf does. */
-typedef size_t (*Printer) (const DpermModel *model, char *out, size_t room);
-
 /* Run a printer into memory that is large enough, at the first attempt in most cases. */
-static char *
-print_model(const DpermModel *model, Printer printer)
+char *
+dperm_model_type_print(const DpermModel *model, DpermModelPrinter printer)
 {
 	size_t		room = 4096 + 26 * (size_t) dperm_model_weights(model);
 	char	   *text = palloc(room);
@@ -44,14 +41,14 @@ print_model(const DpermModel *model, Printer printer)
 char *
 dperm_model_type_text(const DpermModel *model)
 {
-	return print_model(model, dperm_model_print);
+	return dperm_model_type_print(model, dperm_model_print);
 }
 
 /* What the model promises, in words. */
 char *
 dperm_model_type_guarantee(const DpermModel *model)
 {
-	return print_model(model, dperm_model_print_guarantee);
+	return dperm_model_type_print(model, dperm_model_print_guarantee);
 }
 
 /* A dp_model datum, in the current memory context. */

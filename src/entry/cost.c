@@ -1,6 +1,6 @@
 /*
- * cost.c: dp_cost, what a training would spend and how much noise it would add,
- * before it reads a row.
+ * cost.c: dp_cost, what a training would be and spend, and how much noise it
+ * would add, before it reads a row.
  */
 #include "postgres.h"
 
@@ -18,6 +18,8 @@
 #include "base/arguments.h"
 #include "base/host.h"
 #include "base/options.h"
+#include "budget/budget.h"
+#include "column/model_type.h"
 #include "core/base/limits.h"
 #include "core/base/names.h"
 #include "core/encode/bend.h"
@@ -33,11 +35,45 @@
 
 PG_FUNCTION_INFO_V1(dp_cost);
 
-/*
- * A model is likely to be useful if the noise is at most this share of the size
- * that weights can have.
- */
-#define USEFUL_SHARE 0.5
+/* The delta beside a call: that of the budget, divided by ten to this power. */
+#define DELTA_BESIDE 3
+
+/* The columns of the result. Those from delta to calls_left are in with_delta, too. */
+typedef enum Column
+{
+	COST_LABEL,
+	COST_FEATURES,
+	COST_UNITS,
+	COST_UNITS_FROM,
+	COST_DELTA,
+	COST_METHOD,
+	COST_NOISE,
+	COST_KNOTS,
+	COST_NOISE_SHARE,
+	COST_VERDICT,
+	COST_UNITS_NEEDED,
+	COST_CALLS_LEFT,
+	COST_WITH_DELTA,
+	COST_BUDGET,
+	COST_EPSILON_CHARGED,
+	COST_DELTA_CHARGED,
+	COST_EPSILON_LEFT,
+	COST_EPSILON_LEFT_AFTER,
+	COST_LAMBDA_USED,
+	COST_LAMBDA_EFFECTIVE,
+	COST_EPSILON_SLACK,			/* and the other shares, in their order */
+	COST_EPSILON_NOISE,
+	COST_EPSILON_RELEASE,
+	COST_NOISE_NORM,
+	COST_COLUMNS
+} Column;
+
+/* A row of the result: what is not put is NULL. */
+typedef struct Row
+{
+	Datum		values[COST_COLUMNS];
+	bool		has[COST_COLUMNS];
+} Row;
 
 /* A planned training, before it reads a row. */
 typedef struct Planned
@@ -49,8 +85,50 @@ typedef struct Planned
 	/* for some number of rows */
 	int			knots;			/* 0: none yet */
 	DpermNoisePlans noise;
-	int			dim;
+	DpermEncoder bent;
 } Planned;
+
+/* Put a value into a row. */
+static void
+put(Row *row, Column column, Datum value)
+{
+	row->values[column] = value;
+	row->has[column] = true;
+}
+
+/* Put a text. */
+static void
+put_text(Row *row, Column column, const char *text)
+{
+	put(row, column, CStringGetTextDatum(text));
+}
+
+/* Put an exact amount. */
+static void
+put_amount(Row *row, Column column, const char *amount)
+{
+	put(row, column, DirectFunctionCall3(numeric_in, CStringGetDatum(amount),
+										 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
+}
+
+/* Put JSON. */
+static void
+put_json(Row *row, Column column, const char *json)
+{
+	put(row, column, DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
+}
+
+/* A training with these options over a source. */
+static Planned
+plan(const DpermOptions *options, const DpermSource *source, int64 rows)
+{
+	return (Planned) {
+		.options = *options,
+		.encoder = source->spec.encoder,
+		.knots_noise = dperm_options_knots_noise(options, &source->spec.encoder),
+		.rows = rows
+	};
+}
 
 /* The setup with this many rows, which decide on the number of knots. */
 static DpermSetup
@@ -60,18 +138,17 @@ setup_for(Planned *planned, int64 rows)
 
 	if (knots != planned->knots)
 	{
-		DpermEncoder bent = dperm_options_bend(planned->encoder, knots);
-
 		planned->knots = knots;
-		planned->noise = dperm_options_noise(&planned->options, &bent, false);
-		planned->dim = dperm_encoder_dim(&bent);
+		planned->bent = dperm_options_bend(planned->encoder, knots);
+		planned->noise = dperm_options_noise(&planned->options, &planned->bent, false);
 	}
-	return dperm_options_setup(&planned->options, planned->dim, planned->noise, rows);
+	return dperm_options_setup(&planned->options, dperm_encoder_dim(&planned->bent),
+							   planned->noise, rows);
 }
 
 /*
- * The noise as a share of the weights with this many rows; infinite if the
- * parameters make no sense.
+ * The share of the noise with this many rows; infinite if the parameters make no
+ * sense.
  */
 static double
 noise_share(Planned *planned, int64 rows)
@@ -82,25 +159,24 @@ noise_share(Planned *planned, int64 rows)
 	return dperm_noise_share(&setup);
 }
 
-/* The number of rows or persons at which the share becomes useful; 0 if there is none. */
+/*
+ * The number of rows or persons at which the share becomes useful, on the side of
+ * the expected number where that is; 0 if there is none.
+ */
 static int64
 units_needed(Planned *planned)
 {
-	int64		low = 0;
-	int64		high = 1;
+	bool		enough = noise_share(planned, planned->rows) <= DPERM_NOISE_USEFUL;
+	int64		low = enough ? 0 : planned->rows;
+	int64		high = enough ? planned->rows : DPERM_ROWS_MAX;
 
-	while (noise_share(planned, high) > USEFUL_SHARE)
-	{
-		if (high > DPERM_ROWS_MAX / 2)
-			return 0;
-		low = high;
-		high *= 2;
-	}
+	if (noise_share(planned, high) > DPERM_NOISE_USEFUL)
+		return 0;
 	while (high - low > 1)
 	{
 		int64		middle = low + (high - low) / 2;
 
-		if (noise_share(planned, middle) > USEFUL_SHARE)
+		if (noise_share(planned, middle) > DPERM_NOISE_USEFUL)
 			low = middle;
 		else
 			high = middle;
@@ -108,92 +184,119 @@ units_needed(Planned *planned)
 	return high;
 }
 
-/* Write a column of the result. */
+/* What a training is: its noise, and whether that leaves enough. */
 static void
-put_column(TupleDesc desc, const char *name, Datum value, bool isnull, Datum *values, bool *nulls)
+fill_noise(Row *row, Planned *planned)
 {
-	for (int i = 0; i < desc->natts; i++)
-		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
-		{
-			values[i] = value;
-			nulls[i] = isnull;
-		}
-}
-
-/* An exact amount. */
-static Datum
-numeric_of(const char *amount)
-{
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(amount), ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
-}
-
-/* Write a column that is a number. */
-static void
-put_number(TupleDesc desc, const char *name, double value, Datum *values, bool *nulls)
-{
-	put_column(desc, name, Float8GetDatum(value), false, values, nulls);
-}
-
-/* What a training costs. */
-static void
-fill_training(Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
-{
+	int64		needed = units_needed(planned);
 	DpermSetup	setup = setup_for(planned, planned->rows);
-	DpermCalibration calibration;
-	int64		needed;
-	double		norm;
-	int			knots;
+	DpermCalibration calibration = dperm_host_calibrate(&setup);
+	double		share = dperm_noise_share(&setup);
+	int			knots = dperm_bend_is_open(&planned->encoder) ? planned->knots :
+		planned->options.knots;
 
-	calibration = dperm_host_calibrate(&setup);
-	norm = dperm_noise_share_norm(&setup, &calibration);
-	knots = dperm_bend_is_open(&planned->encoder) ? planned->knots : planned->options.knots;
-	needed = units_needed(planned);
-	put_column(desc, "knots", Int32GetDatum(knots), knots == 0, values, nulls);
-	put_column(desc, "noise", CStringGetTextDatum(setup.noise ? "shaped" : "ball"),
-			   isinf(setup.epsilon), values, nulls);
-	put_column(desc, "method", CStringGetTextDatum(dperm_mechanism_name(setup.method)),
-			   isinf(setup.epsilon), values, nulls);
-	put_column(desc, "neighbours",
-			   CStringGetTextDatum(dperm_claim_neighbours_name(setup.neighbours)),
-			   isinf(setup.epsilon), values, nulls);
-	put_number(desc, "delta", setup.delta, values, nulls);
-	put_number(desc, "lambda_used", setup.lambda, values, nulls);
-	put_number(desc, "lambda_effective", calibration.lambda, values, nulls);
-	put_number(desc, "epsilon_slack", calibration.claim.shares[DPERM_SHARE_SLACK], values, nulls);
-	put_number(desc, "epsilon_noise", calibration.claim.shares[DPERM_SHARE_NOISE], values, nulls);
-	put_number(desc, "epsilon_release", calibration.claim.shares[DPERM_SHARE_RELEASE], values,
-			   nulls);
-	put_number(desc, "noise_norm", norm, values, nulls);
-	put_number(desc, "weight_error", norm / sqrt(setup.dim), values, nulls);
-	put_number(desc, "weight_bound", dperm_noise_share_bound(&setup, &calibration), values, nulls);
-	put_number(desc, "noise_share", noise_share(planned, setup.rows), values, nulls);
-	put_column(desc, "units_needed", Int64GetDatum(needed), needed == 0, values, nulls);
-	dperm_options_advise(&setup, planned->rows);
+	put(row, COST_DELTA, Float8GetDatum(setup.delta));
+	if (!isinf(setup.epsilon))
+	{
+		put_text(row, COST_METHOD, dperm_mechanism_name(setup.method));
+		put_text(row, COST_NOISE, setup.noise ? "shaped" : "ball");
+	}
+	if (knots > 0)
+		put(row, COST_KNOTS, Int32GetDatum(knots));
+	put(row, COST_NOISE_SHARE, Float8GetDatum(share));
+	put_text(row, COST_VERDICT, share <= DPERM_NOISE_USEFUL ? "useful" :
+			 share <= DPERM_NOISE_TOO_MUCH ? "poor" : "noise");
+	if (needed > 0)
+		put(row, COST_UNITS_NEEDED, Int64GetDatum(needed));
+	put(row, COST_LAMBDA_USED, Float8GetDatum(setup.lambda));
+	put(row, COST_LAMBDA_EFFECTIVE, Float8GetDatum(calibration.lambda));
+	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
+		put(row, COST_EPSILON_SLACK + i, Float8GetDatum(calibration.claim.shares[i]));
+	put(row, COST_NOISE_NORM, Float8GetDatum(dperm_noise_share_norm(&setup, &calibration)));
 }
 
 /*
  * What a training would charge to the budget of a protected relation; nothing
- * for other relations.
+ * for other relations. Returns the delta that budget and grant allow in all.
  */
-static void
-fill_charge(const Planned *planned, const DpermSource *source, TupleDesc desc, Datum *values,
-			bool *nulls)
+static double
+fill_charge(Row *row, const Planned *planned, const DpermSource *source)
 {
 	DpermCharge charge;
 	DpermQuote	quote;
 
 	if (source->registration == NULL)
-		return;
+		return 0;
 	charge = dperm_call_charge_charge(source, &planned->options, DPERM_CALL_TRAINING, NULL);
 	quote = dperm_budget_preview(&charge);
-	put_column(desc, "budget", CStringGetTextDatum(charge.budget->name), false, values, nulls);
-	put_column(desc, "epsilon_charged", numeric_of(quote.epsilon), false, values, nulls);
-	put_column(desc, "delta_charged", numeric_of(quote.delta), false, values, nulls);
-	put_column(desc, "epsilon_left", numeric_of(quote.left), false, values, nulls);
-	put_column(desc, "epsilon_left_after", numeric_of(quote.left_after), !quote.allowed, values,
-			   nulls);
-	put_column(desc, "calls_left", Int64GetDatum(quote.calls), false, values, nulls);
+	put(row, COST_CALLS_LEFT, Int64GetDatum(quote.calls));
+	put_text(row, COST_BUDGET, charge.budget->name);
+	put_amount(row, COST_EPSILON_CHARGED, quote.epsilon);
+	put_amount(row, COST_DELTA_CHARGED, quote.delta);
+	put_amount(row, COST_EPSILON_LEFT, quote.left);
+	if (quote.allowed)
+		put_amount(row, COST_EPSILON_LEFT_AFTER, quote.left_after);
+	return quote.delta_limit;
+}
+
+/* What the label and the features are, as a model has them. */
+static void
+fill_inputs(Row *row, const Planned *planned, const DpermSource *source)
+{
+	const DpermLabels *labels = &planned->options.labels;
+	const char *positive = labels->positive ? labels->positive :
+		source->label_plain ? (source->label_negated ? "false" : "true") : NULL;
+	DpermModel	model = {
+		.loss = planned->options.loss,
+		.label = {source->label_column, strlen(source->label_column)},
+		.has_positive = positive != NULL,
+		.positive = {positive, positive ? strlen(positive) : 0},
+		.label_low = labels->low,
+		.label_high = labels->high,
+		.classes = {labels->classes, labels->classes ? strlen(labels->classes) : 0},
+		.encoder = planned->bent
+	};
+
+	put_json(row, COST_LABEL, dperm_model_type_print(&model, dperm_model_print_label));
+	put_json(row, COST_FEATURES, dperm_model_type_print(&model, dperm_model_print_features));
+}
+
+/* A row as JSON, without what is NULL. */
+static Datum
+as_json(HeapTuple row)
+{
+	Datum		json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(row));
+
+	return DirectFunctionCall1(jsonb_strip_nulls, DirectFunctionCall1(
+								   jsonb_in, CStringGetDatum(TextDatumGetCString(json))));
+}
+
+/*
+ * The same call with a delta beside it, if budget and grant have one: a thousandth
+ * of it, rounded down to a power of ten.
+ */
+static void
+fill_beside(Row *row, const Planned *planned, const DpermSource *source, double limit,
+			TupleDesc desc)
+{
+	DpermOptions options = planned->options;
+	Row			beside = {0};
+	Planned		with_delta;
+	bool		nulls[COST_COLUMNS];
+
+	options.delta = pow(10, floor(log10(limit) + 1e-9) - DELTA_BESIDE);
+	if (!(options.delta >= DPERM_DELTA_MIN) || planned->options.delta > 0 ||
+		options.analysis != DPERM_ANALYSIS_SHARP)
+		return;
+	dperm_call_charge_settle(&options, source);
+	with_delta = plan(&options, source, planned->rows);
+	fill_noise(&beside, &with_delta);
+	fill_charge(&beside, &with_delta, source);
+	if (!beside.has[COST_EPSILON_LEFT_AFTER])
+		return;
+	for (int i = 0; i < COST_COLUMNS; i++)
+		nulls[i] = !beside.has[i] || i < COST_DELTA || i > COST_CALLS_LEFT;
+	put(row, COST_WITH_DELTA, as_json(heap_form_tuple(desc, beside.values, nulls)));
 }
 
 /* The learner of the training, as it is called in the names of functions. */
@@ -217,39 +320,49 @@ learner_argument(FunctionCallInfo fcinfo)
 	return (DpermLearner) learner;
 }
 
-/* The number of rows or persons to expect: from the caller, or else from the catalog. */
+/*
+ * The number of rows or persons to expect: from the caller; or else that of the
+ * newest kept release, whoever paid, since n is public; or else, for rows, from the
+ * catalog.
+ */
 static int64
-expected_units(FunctionCallInfo fcinfo, const DpermSource *source)
+expected_units(FunctionCallInfo fcinfo, const DpermSource *source, const char **from)
 {
-	int64		estimate = source->unit ? 0 : dperm_relation_estimated_rows(source->relation);
-	Datum		units;
+	const DpermRegistration *registration = source->registration;
+	Datum		given;
+	int64		units = 0;
 
-	if (dperm_arguments_get(fcinfo, "units", INT8OID, &units))
+	*from = "given";
+	if (dperm_arguments_get(fcinfo, "units", INT8OID, &given))
 	{
-		int64		expected = DatumGetInt64(units);
-
-		if (expected < 1 || expected > DPERM_ROWS_MAX)
+		units = DatumGetInt64(given);
+		if (units < 1 || units > DPERM_ROWS_MAX)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("units must be between 1 and " INT64_FORMAT, (int64) DPERM_ROWS_MAX),
 					 errhint("units is the number of rows, or persons, to expect, for example "
 							 "units => 10000.")));
-		return expected;
+		return units;
 	}
-	if (estimate == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 source->unit ? errmsg("units must be specified for persons") :
-				 errmsg("units must be specified for relation \"%s\"",
-						get_rel_name(source->relation)),
-				 errhint("units is the number of %s to expect, for example units => 10000%s.",
-						 source->unit ? "persons" : "rows",
-						 source->unit ? "" : "; for a plain table, ANALYZE provides an "
-						 "estimate")));
-	ereport(NOTICE,
-			(errmsg("units is " INT64_FORMAT ", the estimate in the catalog for relation \"%s\"",
-					estimate, get_rel_name(source->relation))));
-	return estimate;
+	*from = "release";
+	if (registration)
+		units = dperm_own_rows_units(registration->view_of ? registration->view_of :
+									 registration->id);
+	if (units > 0)
+		return units;
+	*from = "catalog";
+	if (source->unit == NULL)
+		units = dperm_relation_estimated_rows(registration ? dperm_protection_table(registration) :
+											  source->relation);
+	if (units > 0)
+		return Min(units, DPERM_ROWS_MAX);
+	ereport(ERROR,
+			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+			 source->unit ? errmsg("units must be specified for persons") :
+			 errmsg("units must be specified for relation \"%s\"", get_rel_name(source->relation)),
+			 errhint("units is the number of %s to expect, for example units => 10000%s.",
+					 source->unit ? "persons" : "rows",
+					 source->unit ? "" : "; for a plain table, ANALYZE provides an estimate")));
 }
 
 /*
@@ -277,24 +390,32 @@ Datum
 dp_cost(PG_FUNCTION_ARGS)
 {
 	DpermLearner learner = learner_argument(fcinfo);
-	Planned		planned;
+	DpermOptions options;
 	DpermSource source;
+	Planned		planned;
+	DpermSetup	setup;
 	TupleDesc	desc;
-	Datum	   *values;
-	bool	   *nulls;
+	Row			row = {0};
+	bool		nulls[COST_COLUMNS];
+	const char *from;
+	double		limit;
 
-	open_source(fcinfo, learner, &planned.options, &source);
-	planned.rows = expected_units(fcinfo, &source);
-	planned.encoder = source.spec.encoder;
-	planned.knots_noise = dperm_options_knots_noise(&planned.options, &planned.encoder);
-	planned.knots = 0;
-	dperm_source_notes_tell(&source);
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		desc->natts != COST_COLUMNS)
 		elog(ERROR, "return type must be a row type");
-	values = palloc(sizeof(Datum) * desc->natts);
-	nulls = palloc(sizeof(bool) * desc->natts);
-	memset(nulls, true, sizeof(bool) * desc->natts);
-	fill_training(&planned, desc, values, nulls);
-	fill_charge(&planned, &source, desc, values, nulls);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+	desc = BlessTupleDesc(desc);
+	open_source(fcinfo, learner, &options, &source);
+	planned = plan(&options, &source, expected_units(fcinfo, &source, &from));
+	dperm_source_notes_tell(&source);
+	put(&row, COST_UNITS, Int64GetDatum(planned.rows));
+	put_text(&row, COST_UNITS_FROM, from);
+	fill_noise(&row, &planned);
+	fill_inputs(&row, &planned, &source);
+	limit = fill_charge(&row, &planned, &source);
+	setup = setup_for(&planned, planned.rows);
+	dperm_options_advise(&setup, planned.rows);
+	fill_beside(&row, &planned, &source, limit, desc);
+	for (int i = 0; i < COST_COLUMNS; i++)
+		nulls[i] = !row.has[i];
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, row.values, nulls)));
 }

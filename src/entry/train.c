@@ -104,6 +104,16 @@ tell_empty(const DpermRegistration *registration)
 					   NULL);
 }
 
+/* The units of a model: if it was tuned, those of all portions. */
+static int64
+units_of(const DpermModel *model)
+{
+	DpermTuning tuning;
+
+	return model->tuning.len > 0 && dperm_tuning_read(&model->tuning, &tuning) == NULL ?
+		tuning.rows : model->rows;
+}
+
 /*
  * The result of a training function, in the memory context of its caller: the
  * model, with its relation and its charge; NULL if there are no rows. Ends the SPI
@@ -124,6 +134,7 @@ result_of(DpermCall *call, MemoryContext caller, const DpermSource *source, Dper
 		{
 			model->budget = (DpermText) {call->paid.budget, (int) strlen(call->paid.budget)};
 			model->entry = call->paid.entry;
+			call->units = units_of(model);
 		}
 		result = dperm_model_type_make(model);
 		MemoryContextSwitchTo(spi);

@@ -25,6 +25,7 @@ typedef struct DpermCall
 	void	   *opened;			/* what open() has made for run() */
 	DpermCharge charge;			/* that open() asks for, with a registration */
 	DpermLedgerEntry paid;		/* for run(), then */
+	int64		units;			/* what run() says its release is about; 0: nothing */
 } DpermCall;
 
 /* A function. */

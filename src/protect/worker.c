@@ -259,6 +259,7 @@ static void
 write_release(const char *failure)
 {
 	const DpermLedgerEntry *paid = &worker.call.paid;
+	const DpermRegistration *registration = worker.call.registration;
 	Datum		metrics = 0;
 
 	if (failure == NULL && worker.rows.setResult)
@@ -271,8 +272,11 @@ write_release(const char *failure)
 		{"grant_id", paid->grant_id ? dperm_own_rows_uuid(paid->grant_id) : (Datum) 0},
 		{"model", failure ? (Datum) 0 : worker.model},
 		{"metrics", metrics},
-		{"failure", failure ? CStringGetTextDatum(failure) : (Datum) 0}
-	}, 8);
+		{"failure", failure ? CStringGetTextDatum(failure) : (Datum) 0},
+		{"protected", dperm_own_rows_uuid(registration->view_of ? registration->view_of :
+										  registration->id)},
+		{"units", failure ? (Datum) 0 : Int64GetDatum(worker.call.units)}
+	}, 10);
 }
 
 /*

@@ -10,9 +10,6 @@
 #include "core/mechanism/noise_share.h"
 #include "train/noise_notice.h"
 
-/* Noise of this share of what weights can be leaves nothing of them. */
-#define TOO_NOISY 1.0
-
 /* The share of the noise in the weights of a candidate. */
 static double
 share_of(const DpermOptions *options, const DpermSource *source, int64 rows)
@@ -33,10 +30,10 @@ dperm_noise_notice(const DpermOptions *candidates, const DpermSource *sources, i
 
 	for (int i = 0; i < count; i++)
 		least = Min(least, share_of(&candidates[i], &sources[i], rows / portions));
-	if (least > TOO_NOISY)
+	if (least > DPERM_NOISE_TOO_MUCH)
 		dperm_message_tell(NOTICE,
-						   psprintf("the noise is larger than the weights can be: noise_share is "
-									"%.3g with " INT64_FORMAT " %s%s",
+						   psprintf("the noise is larger than what a model is likely to find: "
+									"noise_share is %.3g with " INT64_FORMAT " %s%s",
 									least, rows / portions,
 									candidates[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows",
 									portions > 1 ? " for each candidate" : ""),

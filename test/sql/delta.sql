@@ -103,12 +103,12 @@ FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j),
 ORDER BY name COLLATE "C", w.risk;
 
 -- dp_cost says what a model gets
-SELECT name, (c.method, c.noise, c.delta, c.neighbours) = (j ->> 'method', j ->> 'noise', (j ->> 'delta')::float8, j ->> 'neighbours') AS same, c.lambda_used = (j ->> 'lambda')::float8 AND c.lambda_effective = (j ->> 'lambda_effective')::float8 AS lambda,
+SELECT name, (c.method, c.noise, c.delta) = (j ->> 'method', j ->> 'noise', (j ->> 'delta')::float8) AS same, c.lambda_used = (j ->> 'lambda')::float8 AND c.lambda_effective = (j ->> 'lambda_effective')::float8 AS lambda,
        c.epsilon_slack = (j -> 'budget' ->> 'slack')::float8 AND c.epsilon_noise = (j -> 'budget' ->> 'noise')::float8 AS budget
 FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j),
      LATERAL dp_cost(source, label, features::text[], e, units => n, knots => 1, delta => 1e-6, neighbours => CASE apart WHEN 1 THEN 'remove' ELSE 'replace' END, learner => CASE j ->> 'loss' WHEN 'logistic' THEN 'logreg' WHEN 'log_cosh' THEN 'linreg' ELSE 'svm' END, options => jsonb_strip_nulls(jsonb_build_object('loss', CASE WHEN (j ->> 'loss') NOT IN ('logistic', 'log_cosh') THEN j ->> 'loss' END))) c
 ORDER BY name COLLATE "C";
-SELECT method, noise, delta, neighbours FROM dp_cost('wide', 'y', 'x', 'Infinity', units => 1000);
+SELECT method, noise, delta FROM dp_cost('wide', 'y', 'x', 'Infinity', units => 1000);
 
 -- The scale of the noise: half of it when rows are removed, without delta; with delta what the law asks for, of which the tail of the noise takes 2^-64
 SELECT round((a.noise_norm / b.noise_norm)::numeric, 2) AS output, abs(a.epsilon_noise - b.epsilon_noise) < 0.01 AS same_epsilon

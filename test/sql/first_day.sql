@@ -87,13 +87,12 @@ SELECT dp_logreg_train('adult', 'grade', '{age}', 1, positive => 'B   ') IS NOT 
 SELECT dp_logreg_train('adult', 'score', '{age}', 1);
 SELECT dp_logreg_tune('adult', 'score', '{age}', 1, positive => '2', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}]') IS NOT NULL AS trained;
 SELECT count(*) FROM dp_cost('adult', 'score', '{age}', 1, units => 400);
--- dp_cost needs no number of rows where the catalog estimates it; what comes
--- first is what training would do
+-- dp_cost needs no number of rows where a release has it, or the catalog
 RESET ROLE;
 ANALYZE adult;
 SET ROLE dperm_first_analyst;
-SELECT method, noise, epsilon_charged FROM dp_cost('adult', 'income', '{age,sector}', 1, positive => '>50K');
-SELECT count(*) FROM dp_cost('states', 'income', '{years}', 1, positive => '>50K');
+SELECT method, noise, units, units_from, epsilon_charged FROM dp_cost('adult', 'income', '{age,sector}', 1, positive => '>50K');
+SELECT units, units_from FROM dp_cost('states', 'income', '{years}', 1, positive => '>50K');
 -- All columns that have a domain: the others are named
 SELECT jsonb_path_query_array(dp_logreg_train('adult', 'income', NULL, 1, positive => '>50K')::jsonb, '$.features[*].column') AS features;
 RESET ROLE;

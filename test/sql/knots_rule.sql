@@ -47,7 +47,7 @@ CREATE TABLE noise_of AS SELECT k, c.noise_norm * c.lambda_effective * 3000 * c.
 FROM generate_series(1, 16) k, dp_cost('people', 'y', 'age', 1, units => 3000, options => '{"method": "objective", "noise": "shaped"}', knots => k) c;
 SELECT round(norm::numeric, 4) AS straight FROM noise_of WHERE k = 1;
 CREATE FUNCTION by_hand(n float8, epsilon float8, apart int) RETURNS int LANGUAGE sql AS $$ SELECT coalesce(max(k), 1) FROM noise_of WHERE k >= 4 AND k <= round(0.85 * (n * epsilon / (norm * apart)) ^ (1 / 3.0)::float8) $$;
-SELECT e AS epsilon, r.neighbours, k AS knots, knots(m)::int = k AS trained, c.knots = k AS told, c.lambda_used = (m::jsonb ->> 'lambda')::float8 AND c.epsilon_noise = (m::jsonb -> 'budget' ->> 'noise')::float8 AS lambda, abs(c.weight_error * sqrt(k + 1) / c.noise_norm - 1) < 1e-9 AS dimension
+SELECT e AS epsilon, r.neighbours, k AS knots, knots(m)::int = k AS trained, c.knots = k AS told, c.lambda_used = (m::jsonb ->> 'lambda')::float8 AND c.epsilon_noise = (m::jsonb -> 'budget' ->> 'noise')::float8 AS lambda, coalesce((c.features -> 0 ->> 'knots')::int, 1) = k AS features
 FROM (VALUES (0.01), (0.05), (0.1), (0.3), (1), (2), (4), (8), (64)) v (e), (VALUES ('replace', 2), ('remove', 1)) r (neighbours, apart), by_hand(3000, e, apart) k, dp_logreg_train('people', 'y', 'age', e, neighbours => r.neighbours, options => '{"method": "objective"}') m, dp_cost('people', 'y', 'age', e, units => 3000, neighbours => r.neighbours, options => '{"method": "objective"}') c
 ORDER BY 1, 2;
 -- the next number of rows after each step, and units_needed is a number of rows at which the noise is small enough

@@ -99,7 +99,7 @@ my $state = q{
 	SELECT id, budget, created, dropped, owner_name, epsilon, delta, unit, since, entry, spent_epsilon, spent_delta, spent_direct FROM dperm.budgets ORDER BY budget;
 	SELECT id, budget_id, grantee_name, revoked, epsilon, delta, renyi_order, spent_epsilon, spent_delta, spent_divergence, spent_direct, spent_tail, kept FROM dperm.grants ORDER BY id;
 	SELECT budget_id, budget, entry, at, act, actor_name, role, function, relation, features, unit, epsilon, epsilon_left, grant_left, details FROM dperm.ledger ORDER BY budget, entry;
-	SELECT budget_id, entry, at, payer_name, grant_id, md5(model::text), metrics, failure FROM dperm.releases ORDER BY 1, 2;
+	SELECT budget_id, entry, at, payer_name, grant_id, md5(model::text), metrics, failure, protected, units FROM dperm.releases ORDER BY 1, 2;
 	SELECT * FROM dp_protected ORDER BY relation COLLATE "C";
 	SELECT id, schema, name, owner_name, budget_id, view_of, unit, all_columns, ended, ended_by FROM dperm.protected ORDER BY id;
 	SELECT id, protected, name, listed, domain FROM dperm.protected_columns ORDER BY id;

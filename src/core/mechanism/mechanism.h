@@ -52,6 +52,9 @@ typedef struct DpermMechanism
 	 */
 	double		(*effect) (const DpermSetup *s, const DpermCalibration *cal);
 
+	/* is the noise in the objective, so that curvatures damp it as they damp weights? */
+	bool		damped;
+
 	/*
 	 * the standard deviation that the noise gives to each weight, class by class
 	 * (section "The noise of a weight"); true: exactly, false: a bound

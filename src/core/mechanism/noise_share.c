@@ -1,5 +1,5 @@
 /*
- * noise_share.c: how large the noise of a training is beside its weights.
+ * noise_share.c: how large the noise of a training is beside what it should find.
  */
 #include "core/mechanism/noise_share.h"
 
@@ -9,6 +9,13 @@
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
+
+/*
+ * How much the scores of a model are expected to correlate with the labels, and how
+ * curved losses are at its weights, as a share of what they can be.
+ */
+#define TYPICAL_CORRELATION 0.5
+#define TYPICAL_CURVATURE 0.5
 
 double
 dperm_noise_share_norm(const DpermSetup *setup, const DpermCalibration *calibration)
@@ -20,25 +27,33 @@ dperm_noise_share_norm(const DpermSetup *setup, const DpermCalibration *calibrat
 	return hypot(dperm_mechanism_entry((int) setup->method)->effect(setup, calibration), release);
 }
 
-double
-dperm_noise_share_bound(const DpermSetup *setup, const DpermCalibration *calibration)
+/* The norm of the slope of a row's loss at weights 0. */
+static double
+slope_at_zero(DpermLoss loss)
 {
-	const DpermLossBounds loss = dperm_loss_bounds(setup->loss);
-	/* at the prior's weights: at most that at 0, and the slope times their norm */
-	double		start = loss.start + loss.norm * setup->prior_norm;
-
-	return setup->prior_norm +
-		fmin(sqrt(2 * start / calibration->lambda), loss.norm / calibration->lambda);
+	return loss.classes > 0 ? sqrt(1 - 1.0 / loss.classes) :
+		fabs(dperm_loss_at(loss, 0, 1).slope);
 }
 
+/*
+ * At the minimum, the noise in a gradient is to that as the noise in a score is to
+ * the score, if all directions are alike. Of the d coordinates of a row, whose norm
+ * is about 1, each has a mean square of 1/d. So the gradient at 0 has a norm of
+ * about the slope times the correlation, divided by sqrt(d). Noise that is added to
+ * the minimum, where curvatures do not damp it, counts as if it were in a gradient.
+ */
 double
 dperm_noise_share(const DpermSetup *setup)
 {
 	DpermCalibration calibration;
 	const char *why;
+	double		curvature;
 
 	if (dperm_calibrate(setup, &calibration, &why) != DPERM_OK)
 		return INFINITY;
-	return dperm_noise_share_norm(setup, &calibration) /
-		   dperm_noise_share_bound(setup, &calibration);
+	curvature = calibration.lambda;
+	if (!dperm_mechanism_entry((int) setup->method)->damped)
+		curvature += TYPICAL_CURVATURE * dperm_loss_bounds(setup->loss).trace / setup->dim;
+	return dperm_noise_share_norm(setup, &calibration) * curvature *
+		sqrt(dperm_setup_row_dim(setup)) / (slope_at_zero(setup->loss) * TYPICAL_CORRELATION);
 }

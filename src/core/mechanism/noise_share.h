@@ -1,6 +1,6 @@
 /*
- * noise_share.h: how large the noise of a training is beside its weights, by
- * public quantities alone.
+ * noise_share.h: how large the noise of a training is beside what it should
+ * find, by public quantities alone.
  */
 #ifndef DPERM_NOISE_SHARE_H
 #define DPERM_NOISE_SHARE_H
@@ -15,15 +15,17 @@
 extern double dperm_noise_share_norm(const DpermSetup *setup, const DpermCalibration *calibration);
 
 /*
- * A bound on the norm of the weights without noise: the loss at zero, or at the
- * weights of the prior, bounds the regulariser.
- */
-extern double dperm_noise_share_bound(const DpermSetup *setup, const DpermCalibration *calibration);
-
-/*
- * The first as a share of the second; infinite where the parameters make no
- * sense. Above 1 a model says hardly more than chance.
+ * The noise in the scores of rows as a share of what the scores of a model vary
+ * by that finds something; infinite where the parameters make no sense.
  */
 extern double dperm_noise_share(const DpermSetup *setup);
+
+/*
+ * Up to the first a model is likely to make half of the way from the majority to
+ * one without noise; above the second it is hardly ever better than the majority.
+ * Both are from docs/experiments.md.
+ */
+#define DPERM_NOISE_USEFUL 0.5
+#define DPERM_NOISE_TOO_MUCH 1.5
 
 #endif							/* DPERM_NOISE_SHARE_H */

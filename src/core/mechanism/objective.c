@@ -309,6 +309,7 @@ const DpermMechanism dperm_objective = {
 	.scale = objective_scale,
 	.bound = bound_objective,
 	.effect = objective_effect,
+	.damped = true,
 	.deviations = objective_deviations,
 	.draw = draw_objective,
 	.start = start_objective,

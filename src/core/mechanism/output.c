@@ -123,6 +123,7 @@ const DpermMechanism dperm_output = {
 	.scale = output_scale,
 	.bound = bound_output,
 	.effect = output_effect,
+	.damped = false,
 	.deviations = output_deviations,
 	.draw = draw_output,
 	.start = dperm_fit_minimise_plain,

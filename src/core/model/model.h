@@ -147,7 +147,13 @@ extern DpermStatus dperm_model_parse(const char *in, size_t len,
 										 DpermArena *arena, DpermModel *out,
 										 const char **why);
 
-/* The guarantee in one paragraph; works as snprintf does, too. */
+/*
+ * Its label with its domain, and its features, as they are in the text form; these
+ * need no weights. The guarantee in one paragraph. All of them work as snprintf
+ * does, too.
+ */
+extern size_t dperm_model_print_label(const DpermModel *model, char *out, size_t room);
+extern size_t dperm_model_print_features(const DpermModel *model, char *out, size_t room);
 extern size_t dperm_model_print_guarantee(const DpermModel *model, char *out, size_t room);
 
 #endif							/* DPERM_MODEL_H */

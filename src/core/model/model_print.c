@@ -130,18 +130,27 @@ put_feature(DpermOut *out, const DpermBlock *block)
 	dperm_out_put(out, "}");
 }
 
+/* Append the features, as an array. */
+static void
+put_features(DpermOut *out, const DpermEncoder *enc)
+{
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		dperm_out_put(out, i == 0 ? "[" : ", ");
+		put_feature(out, &enc->blocks[i]);
+	}
+	dperm_out_put(out, "]");
+}
+
 /* Append the members that say how a row becomes a vector. */
 static void
 put_encoder(DpermOut *out, const DpermEncoder *enc)
 {
 	const DpermKernel *kernel = &enc->kernel;
 
-	for (int i = 0; i < enc->block_count; i++)
-	{
-		dperm_out_put(out, "%s", i == 0 ? ", \"features\": [" : ", ");
-		put_feature(out, &enc->blocks[i]);
-	}
-	dperm_out_put(out, "], \"intercept\": %s", enc->intercept ? "true" : "false");
+	dperm_out_put(out, ", \"features\": ");
+	put_features(out, enc);
+	dperm_out_put(out, ", \"intercept\": %s", enc->intercept ? "true" : "false");
 	if (kernel->kind != DPERM_KERNEL_LINEAR)
 	{
 		dperm_out_put(out,
@@ -231,12 +240,14 @@ put_weights(DpermOut *out, const DpermModel *model)
 		dperm_out_put(out, "]");
 }
 
-/* Append what a label may be: the bounds of a number, or the names of classes. */
+/* Append what a label may be: the positive value, the bounds of a number, the names of classes. */
 static void
 put_label_domain(DpermOut *out, const DpermModel *model)
 {
 	const char *value = model->classes.bytes;
 
+	if (model->has_positive)
+		put_text_member(out, "positive", &model->positive);
 	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
 	{
 		dperm_out_put(out, ", \"bounds\": ");
@@ -278,8 +289,6 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 		put_text_member(&o, "source", &model->source);
 	if (model->label.len > 0)
 		put_text_member(&o, "label", &model->label);
-	if (model->has_positive)
-		put_text_member(&o, "positive", &model->positive);
 	put_label_domain(&o, model);
 	dperm_out_put(&o, ", \"method\": \"%s\", \"analysis\": \"%s\"",
 		dperm_mechanism_name(model->method), dperm_calibrate_analysis_name(model->analysis));
@@ -302,6 +311,29 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 	dperm_out_put(&o, ", \"guarantee\": \"");
 	dperm_model_words(&o, model);
 	dperm_out_put(&o, "\"}");
+	return o.len;
+}
+
+/* The label alone. */
+size_t
+dperm_model_print_label(const DpermModel *model, char *out, size_t room)
+{
+	DpermOut	o = {out, room, 0};
+
+	dperm_out_put(&o, "{\"column\": ");
+	put_text(&o, &model->label);
+	put_label_domain(&o, model);
+	dperm_out_put(&o, "}");
+	return o.len;
+}
+
+/* The features alone. */
+size_t
+dperm_model_print_features(const DpermModel *model, char *out, size_t room)
+{
+	DpermOut	o = {out, room, 0};
+
+	put_features(&o, &model->encoder);
 	return o.len;
 }
 
