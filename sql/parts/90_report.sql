@@ -514,8 +514,8 @@ BEGIN
 				'mechanisms', CASE WHEN NOT m.private THEN 'None: the weights are exact.' ELSE format('Regularised empirical risk minimisation with %s perturbation (%s loss, lambda %s, effective %s, %s analysis; Chaudhuri, Monteleoni and Sarwate 2011). %s '
 					'Then each weight is rounded to a multiple of %s, and gets discrete Laplace noise with a scale of %s such steps: exact arithmetic, which covers floating point and the solver. Random bits come from the operating system. '
 					'Software: dperm; this report is by %s, in PostgreSQL %s.', m.m ->> 'method', m.m ->> 'loss', dperm.report_digits((m.m -> 'lambda')::float8, 6), dperm.report_digits((m.m -> 'lambda_effective')::float8, 6), m.m ->> 'analysis',
-					CASE WHEN m.delta > 0 THEN format('Gaussian noise%s, with a scale of %s.', CASE WHEN m.m ? 'noise' THEN ' in the shape of the encoded columns' END, dperm.report_digits((m.m -> 'noise_scale')::float8, 6))
-						ELSE format('Noise with density exp(-N/%s), where N is %s.', dperm.report_digits((m.m -> 'noise_scale')::float8, 6), CASE WHEN m.m ? 'noise' THEN 'a norm in the shape of the encoded columns' ELSE 'the Euclidean norm' END) END,
+					CASE WHEN m.delta > 0 THEN format('Gaussian noise%s, with a scale of %s.', CASE WHEN m.m ->> 'noise' = 'shaped' THEN ' in the shape of the encoded columns' END, dperm.report_digits((m.m -> 'noise_scale')::float8, 6))
+						ELSE format('Noise with density exp(-N/%s), where N is %s.', dperm.report_digits((m.m -> 'noise_scale')::float8, 6), CASE WHEN m.m ->> 'noise' = 'shaped' THEN 'a norm in the shape of the encoded columns' ELSE 'the Euclidean norm' END) END,
 					dperm.report_digits((m.m -> 'grid')::float8, 6), m.m ->> 'release_scale', dperm.report_version(), current_setting('server_version')) END,
 				'justification', CASE WHEN m.private THEN 'Proofs for the numbers that are released, rounding and inexact solvers included (docs/guarantee.md), and an audit with planted faults (docs/audit.md).' END)))
 	FROM (SELECT facts -> 'm' AS m, (facts -> 'private')::boolean AS private, (facts -> 'm' -> 'delta')::float8 AS delta) m);
@@ -528,7 +528,7 @@ CREATE FUNCTION dperm.report_column(feature jsonb, element integer, names text[]
 AS $$
 BEGIN
 	RETURN (SELECT CASE WHEN f.type = 'curve' THEN
-			(SELECT dperm.report_lines('Curve of ', f.name, format('%s. Standard deviation of the noise: up to %s.', (SELECT string_agg(format('at %s: %s', dperm.report_digits(u.x, 4), dperm.report_digits(u.y, 3)), '; ' ORDER BY u.n) FROM unnest(l.x, l.y) WITH ORDINALITY u (x, y, n) WHERE u.n <= 16), dperm.report_digits(deviations[1], 3)),
+			(SELECT dperm.report_lines('Curve of ', f.name, format('%s. Standard deviation of the noise: up to %s.', (SELECT string_agg(format('at %s: %s', dperm.report_position(feature, u.x), dperm.report_digits(u.y, 3)), '; ' ORDER BY u.n) FROM unnest(l.x, l.y) WITH ORDINALITY u (x, y, n) WHERE u.n <= 16), dperm.report_digits(deviations[1], 3)),
 				130, l.x, l.y, l.noise, ARRAY[l.x[1], l.x[cardinality(l.x)], - edge, edge], ARRAY[edge, 0, - edge],
 				ARRAY[dperm.report_position(feature, l.x[1]), dperm.report_position(feature, l.x[1] / 2 + l.x[cardinality(l.x)] / 2), dperm.report_position(feature, l.x[cardinality(l.x)])], NULL)
 			FROM (SELECT CASE jsonb_typeof(f.knots) WHEN 'array' THEN ARRAY(SELECT k.knot::float8 FROM jsonb_array_elements(f.knots) WITH ORDINALITY k (knot, n) ORDER BY k.n)
@@ -641,7 +641,7 @@ BEGIN
 		(SELECT dperm.report_table('Metrics, with 95 % intervals that allow for the noise', '{metric,value (95 % interval)}', jsonb_agg(jsonb_build_array(m.metric || coalesce(' of ' || (m.line ->> 'class'), ''), dperm.report_metric(m.line)) ORDER BY m.n))
 			FROM lines m WHERE m.metric <> 'count' AND m.metric !~ '^(true|false) (positives|negatives)$' HAVING count(*) > 0),
 		(SELECT concat(E'<h3>ROC curve</h3>\n',
-				(SELECT format(E'<p>Area under the curve: %s. 0.5 is guessing, 1 is perfect.</p>\n', dperm.report_metric(jsonb_build_object('value', z.line -> 'auc', 'low', z.line -> 'auc_low', 'high', z.line -> 'auc_high')))
+				(SELECT format(E'<p>Area under the curve (95 %% interval): %s. 0.5 is guessing, 1 is perfect.</p>\n', dperm.report_metric(jsonb_build_object('value', z.line -> 'auc', 'low', z.line -> 'auc_low', 'high', z.line -> 'auc_high')))
 					FROM points z WHERE dperm.report_number(z.line -> 'auc') IS NOT NULL ORDER BY z.i DESC LIMIT 1),
 				E'<div class="pictures">\n', dperm.report_lines('', 'ROC curve: true positive rate by false positive rate', format('%s; the dashed line is guessing.',
 					string_agg(format('%s at %s', round(p.y::numeric, 2), round(p.x::numeric, 2)), '; ' ORDER BY p.i) FILTER (WHERE p.i % (p.count / 16 + 1) = 0)),
