@@ -25,7 +25,7 @@ endif
 sources = $(patsubst $(here)/%,%,$(sort $(wildcard $(here)/$(1))))
 
 # The PostgreSQL side, from the top down: a room includes those that follow it.
-ROOMS = entry report train query protect budget relation column base
+ROOMS = entry train query protect budget relation column base
 PG_OBJS := $(patsubst %.c,%.o,$(foreach room,$(ROOMS),$(call sources,src/$(room)/*.c)))
 CORE_OBJS := $(patsubst %.c,%.o,$(call sources,src/core/*/*.c))
 ALL_HEADERS := $(wildcard $(here)/src/*/*.h $(here)/src/core/*/*.h)

@@ -48,7 +48,7 @@ COMMENT ON FUNCTION @extschema@.dp_weights(@extschema@.dp_model) IS
 
 CREATE FUNCTION @extschema@.dp_coefficients(model @extschema@.dp_model, class text DEFAULT NULL,
 	OUT rank integer, OUT column_name text, OUT value text, OUT weight float8,
-	OUT noise float8, OUT noise_kind text, OUT stands_out boolean)
+	OUT noise float8, OUT noise_kind text, OUT stands_out boolean, OUT score float8, OUT score_noise float8)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE PARALLEL SAFE ROWS 20;

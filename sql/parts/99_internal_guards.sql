@@ -161,12 +161,15 @@ GRANT EXECUTE ON ROUTINE
 	dperm.dperm_released(uuid, bigint),
 	dperm.dperm_here(),
 	dperm.dperm_role_name_out(dperm.dperm_role_name),
-	dperm.dperm_role_of(dperm.dperm_role_name),
-	dperm.dperm_report_ledger(@extschema@.dp_model),
-	dperm.dperm_report_model(@extschema@.dp_model, text, text, text, jsonb, jsonb),
-	dperm.dperm_report_model_data(@extschema@.dp_model, text, text, text, jsonb),
-	dperm.dperm_report_facts(text),
-	dperm.dperm_report_budget(text, text, text, text, jsonb),
-	dperm.dperm_report_budget_data(text, text, text, text, jsonb)
+	dperm.dperm_role_of(dperm.dperm_role_name)
 	TO PUBLIC;
-GRANT SELECT ON dperm.dperm_report_limits, dperm.dperm_seen_accounts TO PUBLIC;
+GRANT SELECT ON dperm.report_largest, dperm.dperm_seen_accounts TO PUBLIC;
+DO $$
+DECLARE
+	part regprocedure;
+BEGIN
+	FOR part IN SELECT p.oid FROM pg_proc p WHERE p.pronamespace = 'dperm'::regnamespace AND p.proname LIKE 'report\_%' LOOP
+		EXECUTE format('COMMENT ON FUNCTION %s IS %L', part, 'internal to dp_report and dp_report_data');
+		EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO PUBLIC', part);
+	END LOOP;
+END $$;

@@ -112,6 +112,28 @@ name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
 		values[2] = CStringGetTextDatum(value);
 }
 
+/* What a coordinate stands for. */
+static DpermCoordinate
+coordinate_of(const DpermModel *model, int number)
+{
+	DpermCoordinate at;
+
+	if (!dperm_encoder_coordinate(&model->encoder, number, &at))
+		elog(ERROR, "coordinate %d is out of range", number);
+	return at;
+}
+
+/* What a weight is multiplied by at most, in units of the label. */
+static double
+full_entry(const DpermModel *model, const DpermCoordinate *at)
+{
+	double		target = dperm_encoder_target(&model->encoder);
+
+	return dperm_model_unit(model) *
+		(!at->intercept && !at->kernel && at->block->kind == DPERM_BLOCK_BOX &&
+		 at->block->each == 0 ? dperm_encoder_box_target(at->block, target) : target);
+}
+
 /*
  * dp_coefficients(model, class): a row for each coordinate, see sql/parts; those
  * that stand out most from their noise come first.
@@ -146,18 +168,19 @@ dp_coefficients(PG_FUNCTION_ARGS)
 	for (int i = 0; i < dim; i++)
 	{
 		int			number = ranked[i].number;
-		DpermCoordinate at;
-		Datum		values[7] = {
+		DpermCoordinate at = coordinate_of(model, number);
+		double		full = full_entry(model, &at);
+		Datum		values[9] = {
 			Int32GetDatum(number + 1), 0, 0,
 			Float8GetDatum(weights[number]),
 			Float8GetDatum(noise[number]),
 			CStringGetTextDatum(exact ? "exact" : "bound"),
-			BoolGetDatum(fabs(weights[number]) > DPERM_WEIGHT_STANDS_OUT * noise[number])
+			BoolGetDatum(fabs(weights[number]) > DPERM_WEIGHT_STANDS_OUT * noise[number]),
+			Float8GetDatum(full * weights[number] + (at.intercept ? dperm_model_centre(model) : 0)),
+			Float8GetDatum(full * noise[number])
 		};
-		bool		nulls[7] = {[1] = true,[2] = true};
+		bool		nulls[9] = {[1] = true,[2] = true,[7] = at.kernel,[8] = at.kernel};
 
-		if (!dperm_encoder_coordinate(&model->encoder, number, &at))
-			elog(ERROR, "coordinate %d is out of range", number);
 		name_coordinate(&at, values, nulls);
 		tuplestore_putvalues(store, desc, values, nulls);
 	}

@@ -536,7 +536,7 @@ TEST(states_the_guarantee_of_persons)
 	m.tuning = sample_literal(tuned);
 	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "was trained on the rows of 1 person with") != NULL);
-	CHECK(strstr(text, "without any row of one person, who is still counted (remove)") != NULL);
+	CHECK(strstr(text, "who has no labelled row in one of them (remove)") != NULL);
 	CHECK(strstr(text, "a table of 3000 persons was divided") != NULL && strstr(text, "covers all persons of that table") != NULL);
 	m.claim = (DpermClaim) {.unit = DPERM_UNIT_PERSON, .epsilon = INFINITY};
 	dperm_model_print_guarantee(&m, text, sizeof(text));
