@@ -125,6 +125,7 @@ refuse(const DpermColumn *column, Key key)
 					box && key == RANGE ? "an object with a range of " : "", must),
 			 declared ? errhint("The dimension can be omitted.") :
 			 box ? errhint("For example: {\"dimension\": 8, \"range\": [0, 1]}.") :
+			 key == SCALE ? errhint("For example: {\"range\": [0, 1000000], \"scale\": \"log\"}.") :
 			 errhint("For example: domains => %s.", dperm_domain_json_example(column))));
 }
 
