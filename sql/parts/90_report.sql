@@ -15,7 +15,7 @@ END $$;
 
 -- The number of a character in Unicode
 CREATE FUNCTION dperm.report_code(letter text) RETURNS integer
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- in SQL_ASCII nobody knows what a byte above 127 stands for
@@ -33,7 +33,7 @@ END $$;
 
 -- Text as HTML in ASCII, cut after some characters
 CREATE FUNCTION dperm.report_html(words text, most integer DEFAULT 120) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- ASCII alone, so that a page means the same in every client encoding. What hides or reverses what others read is shown as a number.
@@ -57,7 +57,7 @@ END $$;
 
 -- A number with some significant digits
 CREATE FUNCTION dperm.report_digits(number float8, digits integer) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN CASE WHEN number = 0 THEN '0'
@@ -67,7 +67,7 @@ END $$;
 
 -- A value of JSON as a number, NULL if it is none that can be drawn
 CREATE FUNCTION dperm.report_number(value jsonb) RETURNS float8
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN CASE WHEN jsonb_typeof(value) = 'number' THEN
@@ -76,7 +76,7 @@ END $$;
 
 -- A round number that is not below a number, and not much above
 CREATE FUNCTION dperm.report_edge(number float8) RETURNS float8
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN CASE WHEN number > 1e300 THEN 1e308 WHEN number > 1e-300 THEN
@@ -86,7 +86,7 @@ END $$;
 
 -- Where a number is between two others, from 0 to 1
 CREATE FUNCTION dperm.report_share(number float8, low float8, high float8) RETURNS float8
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- what does not fit is drawn at the edge; halves do not overflow
@@ -95,7 +95,7 @@ END $$;
 
 -- A moment, in UTC as dp_report sets it
 CREATE FUNCTION dperm.report_moment(at timestamptz) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN to_char(at, 'YYYY-MM-DD HH24:MI');
@@ -103,7 +103,7 @@ END $$;
 
 -- The version of dperm
 CREATE FUNCTION dperm.report_version() RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT e.extversion FROM pg_extension e WHERE e.extname = 'dperm');
@@ -113,7 +113,7 @@ END $$;
 
 -- The figures that matter most, each with its name
 CREATE FUNCTION dperm.report_tiles(tiles jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT E'<dl class="tiles">\n' || string_agg(format(E'<div><dt>%s</dt><dd>%s</dd></div>\n', t.tile ->> 0,
@@ -123,7 +123,7 @@ END $$;
 
 -- Lines of cells as a table, the first 100 of them
 CREATE FUNCTION dperm.report_table(caption text, headings text[], lines jsonb, things text DEFAULT 'rows', total bigint DEFAULT NULL) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- without headings it is a table of facts: a line of one cell is the heading of a part, and a fact without a value is left out
@@ -147,7 +147,7 @@ END $$;
 
 -- A paragraph
 CREATE FUNCTION dperm.report_paragraph(words text, class text DEFAULT NULL) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN format(E'<p%s>%s</p>\n', ' class="' || class || '"', dperm.report_html(words, 4000));
@@ -155,7 +155,7 @@ END $$;
 
 -- A picture around what is drawn in it
 CREATE FUNCTION dperm.report_picture(kind text, name text, words text, height integer, content text) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- 320 units wide, so that it need not shrink on a telephone; the description is for those who do not see it
@@ -167,7 +167,7 @@ END $$;
 
 -- A text in a picture
 CREATE FUNCTION dperm.report_label(x float8, y float8, anchor text, words text) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN format(E'<text x="%s" y="%s" text-anchor="%s">%s</text>\n', round(x::numeric, 1), round(y::numeric, 1), anchor,
@@ -178,7 +178,7 @@ END $$;
 -- Points as a line, with their noise as a band
 CREATE FUNCTION dperm.report_lines(kind text, name text, words text, height integer, x float8[], y float8[], noise float8[], frame float8[],
 	levels float8[], labels text[], dashed float8[]) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (WITH points AS (
@@ -206,7 +206,7 @@ END $$;
 
 -- Sizes as bars to both sides of zero, with lines for their noise
 CREATE FUNCTION dperm.report_bars(name text, words text, names text[], sizes float8[], noise float8[], edge float8) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN dperm.report_picture('Bars of ', name, words, 15 * cardinality(names), concat(
@@ -228,7 +228,7 @@ END $$;
 
 -- A page that needs nothing but itself
 CREATE FUNCTION dperm.report_page(title text, head text, sections jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- sections: id, heading, content; one without content is left out. Nothing is loaded and nothing runs, whatever a text contains.
@@ -304,7 +304,7 @@ END $$;
 
 -- Which tables are neighbours
 CREATE FUNCTION dperm.report_neighbours(unit text, neighbours text) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN CASE WHEN unit = 'person' AND neighbours = 'remove' THEN 'Neighbours are two tables with the same number of persons that differ in all '
@@ -319,7 +319,7 @@ END $$;
 
 -- Who is trusted with what
 CREATE FUNCTION dperm.report_actors(protected boolean) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN CASE WHEN protected THEN 'The owner of the data and the administrators of the server can read the rows, and are trusted. Analysts with a '
@@ -333,7 +333,7 @@ END $$;
 
 -- A guarantee in plain words
 CREATE FUNCTION dperm.report_promise(claim jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT CASE WHEN p.epsilon = 'Infinity' THEN format(E'<p class="alarm">NOT PRIVATE. %s was computed without noise, and there is no '
@@ -372,7 +372,7 @@ END $$;
 
 -- What a guarantee assumes, and what it does not cover
 CREATE FUNCTION dperm.report_limits(claim jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT format(E'<h3>It holds if</h3>\n<ul>\n%s</ul>\n<h3>It does not cover</h3>\n<ul>\n%s</ul>\n<p>Proofs, and the full lists: '
@@ -417,7 +417,7 @@ END $$;
 -- A record for the OpenDP Deployments Registry
 CREATE FUNCTION dperm.report_record(title text, purpose text, curator text, kind text, description text, date text, notes text,
 	parts jsonb) RETURNS jsonb
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN jsonb_strip_nulls(jsonb_build_object('url_slug',
@@ -432,7 +432,7 @@ END $$;
 
 -- A record as a table; a page shows its part basic in other ways
 CREATE FUNCTION dperm.report_fields(record jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT E'<p class="soft">The fields are those of the OpenDP Deployments Registry; dp_report_data returns them as JSON.</p>\n' ||
@@ -462,7 +462,7 @@ END $$;
 
 -- What dp_ledger shows the caller of the entry that a model names, and of evaluations of a model that names it
 CREATE FUNCTION dperm.report_ledger(model @extschema@.dp_model) RETURNS jsonb
-	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT jsonb_agg(to_jsonb(r) ORDER BY r.at)
@@ -478,7 +478,7 @@ END $$;
 
 -- A number on the scale of its column, on which it is drawn
 CREATE FUNCTION dperm.report_scaled(feature jsonb, number float8) RETURNS float8
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN CASE WHEN feature ->> 'scale' = 'log' THEN sign(number) * ln(1 + abs(number)) ELSE number END;
@@ -486,7 +486,7 @@ END $$;
 
 -- A place on the scale of a column as a number, or for a time as a date or as a clock shows it
 CREATE FUNCTION dperm.report_position(feature jsonb, place float8) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN CASE WHEN feature ->> 'scale' = 'log' THEN dperm.report_digits(sign(place) * (exp(abs(place)) - 1), 6)
@@ -498,7 +498,7 @@ END $$;
 
 -- The domain of a column in words
 CREATE FUNCTION dperm.report_domain(feature jsonb) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT CASE WHEN feature ->> 'type' IN ('number', 'time') THEN
@@ -515,14 +515,13 @@ BEGIN
 		ELSE format('vector of %s elements, norm up to %s', feature ->> 'dimension', dperm.report_digits((feature -> 'norm')::float8, 6)) END
 	FROM (SELECT CASE jsonb_typeof(feature -> 'knots') WHEN 'array' THEN jsonb_array_length(feature -> 'knots') ELSE (feature -> 'knots')::int
 		END AS knots) k,
-		(SELECT (coalesce(feature -> 'range' -> 0 -> 0, feature -> 'range' -> 0))::float8 AS low,
-			(coalesce(feature -> 'range' -> 0 -> 1, feature -> 'range' -> 1))::float8 AS high,
-			jsonb_typeof(feature -> 'range' -> 0) = 'array' AS differs) r);
+		(SELECT (d.range -> 0)::float8 AS low, (d.range -> 1)::float8 AS high, d.differs FROM (SELECT CASE WHEN jsonb_typeof(feature -> 'range' -> 0) = 'array'
+			THEN feature -> 'range' -> 0 ELSE feature -> 'range' END AS range, jsonb_typeof(feature -> 'range' -> 0) = 'array' AS differs) d) r);
 END $$;
 
 -- What is said of a model, and what its ledger shows the caller
 CREATE FUNCTION dperm.report_facts(model @extschema@.dp_model, title text, purpose text, curator text) RETURNS jsonb
-	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- payment: none, no entry is named; same, the entry released this model; unseen, the caller does not see what it released; other, it released
@@ -554,7 +553,7 @@ END $$;
 
 -- What has to be known of a prior
 CREATE FUNCTION dperm.report_prior(facts jsonb) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT concat('The weights were drawn towards those of an earlier model, the prior', ', of ' || (p.prior ->> 'source'), '. ',
@@ -569,7 +568,7 @@ END $$;
 
 -- The record of a model
 CREATE FUNCTION dperm.report_model_record(facts jsonb) RETURNS jsonb
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT dperm.report_record(facts ->> 'title', facts ->> 'purpose', facts ->> 'curator', 'Machine learning model',
@@ -646,7 +645,7 @@ END $$;
 -- scores: what each knot, category or element adds, in order; a straight line and a boolean have a single one
 -- A picture of what a column adds to the score
 CREATE FUNCTION dperm.report_column(feature jsonb, element integer, names text[], scores float8[], deviations float8[], edge float8) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT CASE WHEN f.type = 'curve' THEN
@@ -675,13 +674,13 @@ BEGIN
 			WHERE b.place <= 24) END
 	FROM (SELECT coalesce(feature ->> 'column', 'vector') || coalesce('[' || element || ']', '') AS name, feature -> 'knots' AS knots,
 			CASE WHEN feature ->> 'type' IN ('number', 'time') OR element IS NOT NULL THEN 'curve' ELSE feature ->> 'type' END AS type,
-			dperm.report_scaled(feature, coalesce(feature -> 'low', feature -> 'range' -> (element - 1) -> 0, feature -> 'range' -> 0)::float8) AS low,
-			dperm.report_scaled(feature, coalesce(feature -> 'high', feature -> 'range' -> (element - 1) -> 1, feature -> 'range' -> 1)::float8) AS high) f);
+			dperm.report_scaled(feature, coalesce(feature -> 'low', r.range -> 0)::float8) AS low, dperm.report_scaled(feature, coalesce(feature -> 'high', r.range -> 1)::float8) AS high
+		FROM (SELECT CASE WHEN jsonb_typeof(feature -> 'range' -> 0) = 'array' THEN feature -> 'range' -> (element - 1) ELSE feature -> 'range' END AS range) r) f);
 END $$;
 
 -- What each column adds to the score
 CREATE FUNCTION dperm.report_columns(model @extschema@.dp_model, facts jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- all pictures have one scale, so that columns can be compared; at most 40 are drawn
@@ -734,7 +733,7 @@ END $$;
 
 -- A metric with its interval
 CREATE FUNCTION dperm.report_metric(line jsonb) RETURNS text
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- an interval is rounded outwards
@@ -752,7 +751,7 @@ END $$;
 -- What always the majority class, or always the mean, would get by the same figures; null if these do not tell
 -- What the majority class or the mean would get
 CREATE FUNCTION dperm.report_baseline(evaluation jsonb) RETURNS jsonb
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT CASE WHEN c.all_rows > 0 THEN jsonb_build_object('accuracy', dperm.report_digits(c.largest / c.all_rows, 4), 'error',
@@ -771,7 +770,7 @@ END $$;
 
 -- Figures, confusion matrix, metrics and ROC curve
 CREATE FUNCTION dperm.report_evaluation(evaluation jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (WITH lines AS (SELECT e.line, e.n, e.line ->> 'metric' AS metric FROM jsonb_array_elements(evaluation) WITH ORDINALITY e (line, n)),
@@ -823,7 +822,7 @@ END $$;
 
 -- Raises an error for what is no evaluation
 CREATE FUNCTION dperm.report_check(evaluation jsonb) RETURNS jsonb
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN CASE WHEN evaluation IS NULL OR CASE WHEN jsonb_typeof(evaluation) = 'array' THEN
@@ -837,7 +836,7 @@ END $$;
 
 -- The evaluation that the ledger shows
 CREATE FUNCTION dperm.report_kept_evaluation(facts jsonb) RETURNS jsonb
-	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- the latest of both functions that the ledger keeps of a model that names the entry
@@ -851,7 +850,7 @@ END $$;
 
 -- How good a model is
 CREATE FUNCTION dperm.report_quality(facts jsonb, evaluation jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT CASE WHEN evaluation IS NOT NULL THEN E'<p>As handed to the report by its caller. An evaluation is a release of its own, with a '
@@ -865,7 +864,7 @@ END $$;
 
 -- The entry of the ledger that a model names
 CREATE FUNCTION dperm.report_ledger_section(facts jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN CASE WHEN facts ->> 'payment' = 'none' THEN E'<p>The model names no entry of a ledger: no budget was charged for it.</p>\n'
@@ -888,7 +887,7 @@ END $$;
 
 -- What comes before the first section
 CREATE FUNCTION dperm.report_heading(purpose text, curator text) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN concat(CASE WHEN purpose IS NOT NULL THEN dperm.report_paragraph('Purpose: ' || purpose) END,
@@ -898,7 +897,7 @@ END $$;
 
 -- The page of a model
 CREATE FUNCTION dperm.report_model(model @extschema@.dp_model, facts jsonb, evaluation jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT dperm.report_page(facts ->> 'title', dperm.report_heading(coalesce(facts ->> 'purpose', 'not stated'), facts ->> 'curator') ||
@@ -932,7 +931,7 @@ BEGIN
 						(SELECT format('one of %s classes: %s', count(*), string_agg('"' || c.class || '"', ', ' ORDER BY c.n))
 						FROM jsonb_array_elements_text(f.m -> 'classes') WITH ORDINALITY c (class, n))))
 					ELSE '[]' END || (SELECT jsonb_agg(jsonb_build_array(coalesce(c.feature ->> 'column', 'vector'), dperm.report_domain(c.feature))
-						ORDER BY c.n) FROM jsonb_array_elements(f.m -> 'features') WITH ORDINALITY c (feature, n)), 'columns')),
+						ORDER BY c.n) FROM jsonb_array_elements(f.m -> 'features') WITH ORDINALITY c (feature, n)), 'lines')),
 			jsonb_build_array('prior', 'The prior', (SELECT E'<p>The plain words say what it means for the guarantee.</p>\n'
 				|| dperm.report_table('The prior', NULL, jsonb_build_array(
 				jsonb_build_array('trained on', coalesce(p.prior ->> 'source', 'not stated')), jsonb_build_array('epsilon', p.prior ->> 'epsilon'),
@@ -960,7 +959,7 @@ END $$;
 
 -- Several models side by side
 CREATE FUNCTION dperm.report_models(models @extschema@.dp_model[], evaluations jsonb, title text, purpose text, curator text) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- one line for each fact or metric, one column for each model
@@ -1029,7 +1028,7 @@ COMMENT ON VIEW dperm.report_largest IS
 
 -- What dp_budgets, dp_grants, dp_protected and dp_ledger show the caller of a budget, and its largest limits
 CREATE FUNCTION dperm.report_budget_facts(budget text) RETURNS jsonb
-	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (WITH limits AS MATERIALIZED (
@@ -1060,7 +1059,7 @@ END $$;
 
 -- What is said of a budget; null if the caller may see nothing of it
 CREATE FUNCTION dperm.report_account(budget text, title text, purpose text, curator text) RETURNS jsonb
-	LANGUAGE plpgsql STABLE PARALLEL UNSAFE
+	LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- all releases together guarantee the largest limits that there were: docs/guarantee.md, "Limits that change"
@@ -1080,7 +1079,7 @@ END $$;
 
 -- The record of a budget
 CREATE FUNCTION dperm.report_budget_record(facts jsonb) RETURNS jsonb
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN (SELECT dperm.report_record(facts ->> 'title', facts ->> 'purpose', facts ->> 'curator', 'Interactive API',
@@ -1116,7 +1115,7 @@ END $$;
 
 -- Rows of a view as a table
 CREATE FUNCTION dperm.report_objects(caption text, keys text[], objects jsonb, things text, total bigint DEFAULT NULL) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN coalesce((SELECT dperm.report_table(caption, string_to_array(replace(array_to_string(keys, ','), '_', ' '), ','),
@@ -1128,7 +1127,7 @@ END $$;
 
 -- Charges over time
 CREATE FUNCTION dperm.report_history(facts jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	-- steps: at each charge the sum before it, and the sum after it; at most 400
@@ -1155,7 +1154,7 @@ END $$;
 
 -- The page of a budget
 CREATE FUNCTION dperm.report_budget(facts jsonb) RETURNS text
-	LANGUAGE plpgsql STABLE PARALLEL SAFE
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
 	RETURN dperm.report_page(facts ->> 'title', concat(dperm.report_heading(facts ->> 'purpose', facts ->> 'curator'),

@@ -47,7 +47,7 @@ SELECT count(*), max(noise) AS noise, bool_and(noise_kind = 'exact') AS exact, c
 CREATE TABLE trained AS
 SELECT i, dp_logreg_train('people', 'rich', '{income,shoe,town}', epsilon => 4, lambda => 0.002, knots => 1) AS model FROM generate_series(1, 40) i;
 CREATE TABLE weights AS
-SELECT i, c.*, abs(weight) / noise AS strength FROM trained, ROWS FROM (dp_coefficients(model)) WITH ORDINALITY AS c (rank, column_name, value, weight, noise, noise_kind, stands_out, place);
+SELECT i, c.*, abs(weight) / noise AS strength FROM trained, ROWS FROM (dp_coefficients(model)) WITH ORDINALITY AS c (rank, column_name, value, weight, noise, noise_kind, stands_out, score, score_noise, place);
 SELECT count(*), count(*) FILTER (WHERE after > strength) AS disordered, bool_and(stands_out = (strength > 2.5)) AS flags
   FROM (SELECT *, lead(strength) OVER (PARTITION BY i ORDER BY place) AS after FROM weights WHERE value IS DISTINCT FROM 'intercept') s;
 SELECT DISTINCT place FROM weights WHERE value = 'intercept';
