@@ -150,7 +150,6 @@ is_computed(Node *node, void *context)
 		case T_Const:
 		case T_ArrayExpr:
 		case T_RelabelType:
-		case T_CollateExpr:
 		case T_CaseTestExpr:	/* an element, in the cast of an array */
 		case T_ArrayCoerceExpr:
 			break;
