@@ -222,7 +222,7 @@ my @errors = (
 	['dperm_moments_agg', "SELECT partial_text('dperm.dperm_moments_agg(dperm.dperm_moments,boolean,\"any\")'::regprocedure, true, ROW((SELECT columns_request(1)), y, n, m, b, t, c, e, x, x4)) FROM people",
 		qr/could not determine the types of the columns of a pass/],
 	['dperm_row', "SELECT call_untyped('dperm.dperm_row(\"any\")'::regprocedure, ROW(n, e)) FROM people", qr/could not determine the types of the columns of a row/],
-	['dperm_text', "SELECT call_untyped('dperm.dperm_text(\"any\")'::regprocedure, ROW(e)) FROM people", qr/could not determine the type of a value/],
+	['dperm_text', "SELECT call_untyped('dperm.dperm_text(\"any\")'::regprocedure, ROW(e)) FROM people", qr/could not determine the types of the columns of a row/],
 	['dperm_label', "SELECT call_untyped('dperm.dperm_label(\"any\",text)'::regprocedure, ROW(e, 'red'::text)) FROM people", qr/could not determine the type of a label/]);
 for my $call (@errors)
 {
