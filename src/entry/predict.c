@@ -173,12 +173,13 @@ dp_predict_probs(PG_FUNCTION_ARGS)
 		dperm_score_probabilities(model->loss.classes, outputs);
 	for (int i = 0; i < dperm_model_names(model); i++)
 	{
-		Datum		values[2] = {CStringGetTextDatum(dperm_label_class_name(model, i + 1)),
-			Float8GetDatum(model->loss.classes > 0 ? outputs[i] :
-						   dperm_score_probability(outputs[i]))};
-		bool		nulls[2] = {false, false};
+		double		probability =
+			model->loss.classes > 0 ? outputs[i] : dperm_score_probability(outputs[i]);
 
-		tuplestore_putvalues(store, desc, values, nulls);
+		dperm_host_put_row(store, desc, (NullableDatum[]) {
+			dperm_host_text(dperm_label_class_name(model, i + 1)),
+			{Float8GetDatum(probability)}
+		});
 	}
 	return (Datum) 0;
 }
