@@ -13,10 +13,8 @@ extern void dperm_entry_open_training(DpermCall *call);
 extern Datum dperm_entry_run_training(DpermCall *call);
 extern void dperm_entry_open_tuning(DpermCall *call);
 extern Datum dperm_entry_run_tuning(DpermCall *call);
-extern void dperm_entry_open_evaluation(DpermCall *call);
-extern Datum dperm_entry_run_evaluation(DpermCall *call);
-extern void dperm_entry_open_curve(DpermCall *call);
-extern Datum dperm_entry_run_curve(DpermCall *call);
+extern void dperm_entry_open_measure(DpermCall *call);
+extern Datum dperm_entry_run_measure(DpermCall *call);
 extern void dperm_entry_open_charge(DpermCall *call);
 
 extern void dperm_entry_check_classes(int classes, const char *hint);
