@@ -9,7 +9,6 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
-#include "base/message.h"
 #include "base/options.h"
 #include "column/label.h"
 #include "column/model_type.h"
@@ -23,9 +22,6 @@
 #include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
-
-/* Bytes of a value in a message. */
-#define VALUE_SHOWN 100
 
 /* A model, the rows to evaluate it on, and what that may cost. */
 typedef struct Measure
@@ -121,9 +117,6 @@ name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermLabels *labels
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("label \"%s\" requires a positive value", label),
-					 errdetail("The model was trained with positive value \"%s\" of label "
-							   "\"%s\".",
-							   dperm_message_clip(labels->positive, VALUE_SHOWN), trained),
 					 errhint("Specify the value of the positive class, as in positive => "
 							 "'yes'.")));
 	}
