@@ -81,19 +81,6 @@ enum
 	ARG_OPTIONS
 };
 
-/* Read the options from the first row. */
-static void
-read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options)
-{
-	dperm_options_init(options, learner);
-	dperm_option_table_set(options, "epsilon", PG_GETARG_DATUM(ARG_EPSILON),
-						   PG_ARGISNULL(ARG_EPSILON));
-	if (PG_NARGS() > ARG_OPTIONS && !PG_ARGISNULL(ARG_OPTIONS))
-		dperm_option_table_jsonb(options, DPERM_PLACE_AGGREGATE,
-								 PG_GETARG_JSONB_P_COPY(ARG_OPTIONS));
-	dperm_options_settle(options);
-}
-
 /*
  * Raise an error unless the parameters of a call are the same for all rows of a
  * group, whatever the rows contain: their columns are columns that the node groups
@@ -266,7 +253,13 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, Call *known)
 	DpermLabels labels;
 
 	state->known = known;
-	read_group_options(fcinfo, known->learner, &state->options);
+	dperm_options_init(&state->options, known->learner);
+	dperm_option_table_set(&state->options, "epsilon", PG_GETARG_DATUM(ARG_EPSILON),
+						   PG_ARGISNULL(ARG_EPSILON));
+	if (PG_NARGS() > ARG_OPTIONS && !PG_ARGISNULL(ARG_OPTIONS))
+		dperm_option_table_jsonb(&state->options, DPERM_PLACE_AGGREGATE,
+								 PG_GETARG_JSONB_P_COPY(ARG_OPTIONS));
+	dperm_options_settle(&state->options);
 	dperm_reader_look(&state->features, features_type, context);
 	if (state->features.element == DPERM_READ_NONE)
 		ereport(ERROR,

@@ -278,9 +278,9 @@ expected_units(FunctionCallInfo fcinfo, const DpermSource *source, char **from)
 	Datum		given;
 	int64		units = 0;
 
-	*from = "given";
 	if (dperm_arguments_get(fcinfo, "units", INT8OID, &given))
 	{
+		*from = "given";
 		units = DatumGetInt64(given);
 		if (units < 1 || units > DPERM_ROWS_MAX)
 			ereport(ERROR,
@@ -294,21 +294,21 @@ expected_units(FunctionCallInfo fcinfo, const DpermSource *source, char **from)
 	if (registration)
 		units = dperm_own_rows_units(registration->view_of ? registration->view_of :
 									 registration->id);
-	if (units > 0)
-		return units;
-	*from = "catalog";
-	if (source->unit == NULL)
+	if (units <= 0 && source->unit == NULL)
+	{
+		*from = "catalog";
 		units = dperm_relation_estimated_rows(registration ? dperm_protection_table(registration) :
 											  source->relation);
-	if (units > 0)
-		return Min(units, DPERM_ROWS_MAX);
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 errmsg("units must be specified for %s", source->unit ? "persons" :
-					psprintf("relation \"%s\"", get_rel_name(source->relation))),
-			 errhint("units is the number of %s to expect, for example units => 10000%s.",
-					 source->unit ? "persons" : "rows",
-					 source->unit ? "" : "; for a plain table, ANALYZE provides an estimate")));
+	}
+	if (units <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("units must be specified for %s", source->unit ? "persons" :
+						psprintf("relation \"%s\"", get_rel_name(source->relation))),
+				 errhint("units is the number of %s to expect, for example units => 10000%s.",
+						 source->unit ? "persons" : "rows",
+						 source->unit ? "" : "; for a plain table, ANALYZE provides an estimate")));
+	return Min(units, DPERM_ROWS_MAX);
 }
 
 /*

@@ -97,11 +97,8 @@ tell_empty(const DpermRegistration *registration)
 					   psprintf("relation \"%s\" has no %s, so there is no model",
 								get_rel_name(registration->relation),
 								registration->persons ? "rows of persons" : "rows"),
-					   registration->persons ?
-					   "The call has been charged, as any other. Rows whose unit is NULL do not "
-					   "count." :
 					   "The call has been charged, as any other.",
-					   NULL);
+					   registration->persons ? "Rows whose unit is NULL do not count." : NULL);
 }
 
 /*
