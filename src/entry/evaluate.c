@@ -239,40 +239,32 @@ cells_of(const Measure *measure)
 }
 
 /*
- * Count rows by cells in one pass, by the decisions of the model; rows without
- * a label are in no cell. Returns the number of units.
+ * Count rows by cells in one pass, by the decisions of the model; rows without a
+ * label are in no cell. Then add the noise.
  */
-static int64
-count_by_pass(const Measure *measure)
-{
-	DpermPassSpec spec = measure->source.spec;
-	Datum		request,
-				result;
-
-	/*
-	 * how the model encodes a row is in its own encoder; how columns are
-	 * stored, in the source
-	 */
-	spec.encoder = measure->model->encoder;
-	request = dperm_moments_flat_count(&spec, measure->model->weights, measure->bins);
-	dperm_queries_pass(&measure->source, 1, &request, NULL, &result);
-	return dperm_moments_flat_counts(result, measure->counts, cells_of(measure));
-}
-
-/* Count, and add the noise. */
 static void
 count_with_noise(Measure *measure)
 {
+	/* how columns are stored is in the source, how a row is encoded in the model */
+	DpermPassSpec spec = measure->source.spec;
+	int			cells = cells_of(measure);
 	DpermEntropy entropy;
 	int64		units = 0;
+	Datum		request,
+				result;
 
-	measure->counts = palloc(sizeof(int64) * cells_of(measure));
+	measure->counts = palloc(sizeof(int64) * cells);
 	SPI_connect();
 	if (dperm_source_only_once(&measure->source))
 		dperm_count_decisions(&measure->source, measure->model, measure->bins, measure->counts,
-							  cells_of(measure), measure->choose_bins ? &units : NULL);
+							  cells, measure->choose_bins ? &units : NULL);
 	else
-		units = count_by_pass(measure);
+	{
+		spec.encoder = measure->model->encoder;
+		request = dperm_moments_flat_count(&spec, measure->model->weights, measure->bins);
+		dperm_queries_pass(&measure->source, 1, &request, NULL, &result);
+		units = dperm_moments_flat_counts(result, measure->counts, cells);
+	}
 	SPI_finish();
 	if (measure->choose_bins)
 	{

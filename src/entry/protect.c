@@ -60,15 +60,6 @@ PG_FUNCTION_INFO_V1(dp_domains);
 
 /* -------------------------------------------------------------- budgets */
 
-/* Turn off a setting, if there is one of this name, until the nest level ends. */
-static void
-set_off(const char *name)
-{
-	if (GetConfigOption(name, true, false))
-		(void) set_config_option(name, "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
-								 0, false);
-}
-
 /*
  * Call a function of schema dperm by its name, as the owner of the extension. Its
  * first argument is added here: the current user, who may be nobody else's
@@ -78,6 +69,8 @@ set_off(const char *name)
 static NullableDatum
 call_as_owner(const char *function, int count, const NullableDatum *arguments)
 {
+	/* the second hides shards in pg_class */
+	static const char *const off[] = {"quote_all_identifiers", "citus.override_table_visibility"};
 	LOCAL_FCINFO(inner, FUNC_MAX_ARGS);
 	MemoryContext context = CurrentMemoryContext;
 	Oid			owner = dperm_relation_owner(dperm_own_rows_table("budgets"));
@@ -104,8 +97,10 @@ call_as_owner(const char *function, int count, const NullableDatum *arguments)
 	memcpy(inner->args + 1, arguments, sizeof(NullableDatum) * count);
 	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE);
 	settings = NewGUCNestLevel();
-	set_off("quote_all_identifiers");
-	set_off("citus.override_table_visibility"); /* which hides shards in pg_class */
+	for (int i = 0; i < lengthof(off); i++)
+		if (GetConfigOption(off[i], true, false))
+			(void) set_config_option(off[i], "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+									 true, 0, false);
 	PG_TRY();
 	{
 		result = FunctionCallInvoke(inner);
@@ -323,27 +318,24 @@ check_table(Oid table)
 static Datum
 settle_domains(const DpermRegistration *before, Jsonb *given)
 {
-	Datum		domains = JsonbPGetDatum(given);
 	int			count;
 	DpermColumn *columns = dperm_registered_columns_replace(before, given, &count);
+	StringInfoData text;
 
+	initStringInfo(&text);
 	for (int i = 0; i < count; i++)
 		if (dperm_column_given(&columns[i]) &&
 			(columns[i].knotted || dperm_block_is_number(&columns[i].block) ||
 			 columns[i].block.kind == DPERM_BLOCK_VECTOR || columns[i].base == TIMETZOID))
 		{
-			StringInfoData text;
-
-			initStringInfo(&text);
-			appendStringInfoChar(&text, '{');
+			appendStringInfoChar(&text, text.len == 0 ? '{' : ',');
 			escape_json(&text, columns[i].name);
 			appendStringInfoChar(&text, ':');
 			dperm_domain_json_print(&text, &columns[i]);
-			appendStringInfoChar(&text, '}');
-			domains = DirectFunctionCall2(
-				jsonb_concat, domains, DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
 		}
-	return domains;
+	appendStringInfoString(&text, text.len == 0 ? "{}" : "}");
+	return DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(given),
+							   DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
 }
 
 /*
