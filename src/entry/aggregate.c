@@ -214,26 +214,29 @@ init_rows(FitState *state)
 static Call *
 look_at_call(FunctionCallInfo fcinfo)
 {
-	const AggState *node = castNode(AggState, fcinfo->context);
-	const Aggref *call = AggGetAggref(fcinfo);
-	ParamListInfo params = node->ss.ps.state->es_param_list_info;
-	Call	   *known = fcinfo->flinfo->fn_extra;
 	static const char *const steps[] = {
 		[DPERM_LEARNER_LOGREG] = "dperm_logreg_step",
 		[DPERM_LEARNER_SVM] = "dperm_svm_step",
 		[DPERM_LEARNER_LINREG] = "dperm_linreg_step"
 	};
+	const AggState *node = castNode(AggState, fcinfo->context);
+	const Aggref *call = AggGetAggref(fcinfo);
+	ParamListInfo params = node->ss.ps.state->es_param_list_info;
+	Call	   *known = fcinfo->flinfo->fn_extra;
 
 	if (known == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		int			learner =
+			dperm_find_name(steps, lengthof(steps), get_func_name(fcinfo->flinfo->fn_oid));
 		Node	   *features =
 			(Node *) list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1)->expr;
 
 		check_call(node, call);
+		if (learner < 0)
+			elog(ERROR, "unknown transition function");
 		known = palloc0(sizeof(Call));
-		known->learner = (DpermLearner) dperm_find_name(steps, lengthof(steps),
-														get_func_name(fcinfo->flinfo->fn_oid));
+		known->learner = (DpermLearner) learner;
 		known->encoded = dperm_scorer_declared_encoder(features, params, &known->made_by);
 		known->dimension = dperm_scorer_declared_dimension(features, params);
 		fcinfo->flinfo->fn_extra = known;
