@@ -438,16 +438,12 @@ usable_registration(Oid relation)
 	return registration;
 }
 
-/* What is written of a column as JSON, or NULL for nothing. */
+/* What was written as JSON, or NULL for nothing. */
 static NullableDatum
-json_datum(const DpermColumn *column, void (*print) (StringInfo out, const DpermColumn *column))
+json_datum(const StringInfoData *json)
 {
-	StringInfoData json;
-
-	initStringInfo(&json);
-	print(&json, column);
-	return json.len == 0 ? (NullableDatum) {0, true} :
-		(NullableDatum) {DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)), false};
+	return json->len == 0 ? (NullableDatum) {0, true} :
+		(NullableDatum) {DirectFunctionCall1(jsonb_in, CStringGetDatum(json->data)), false};
 }
 
 /* A row of the result. */
@@ -458,13 +454,20 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 	char	   *origin = known ? column->origin :
 		column->from != DPERM_DOMAIN_MISFIT ? column->lack :
 		psprintf("%s: %s", column->origin, column->lack);
+	StringInfoData domain;
+	StringInfoData template;
 
+	initStringInfo(&domain);
+	initStringInfo(&template);
+	if (known)
+		dperm_domain_json_print(&domain, column);
+	dperm_domain_json_template(&template, column);
 	dperm_host_put_row(store, desc, (NullableDatum[]) {
 		{DirectFunctionCall1(namein, CStringGetDatum(column->name))},
 		{ObjectIdGetDatum(column->type)},
-		known ? json_datum(column, dperm_domain_json_print) : (NullableDatum) {0, true},
+		json_datum(&domain),
 		dperm_host_text(origin),
-		json_datum(column, dperm_domain_json_template)
+		json_datum(&template)
 	});
 }
 

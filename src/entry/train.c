@@ -105,6 +105,16 @@ tell_empty(const DpermRegistration *registration)
 					   registration->persons ? "Rows whose unit is NULL do not count." : NULL);
 }
 
+/* The units of a model: if it was tuned, those of all portions. */
+static int64
+units_of(const DpermModel *model)
+{
+	DpermTuning tuning;
+
+	return model->tuning.len > 0 && dperm_tuning_read(&model->tuning, &tuning) == NULL ?
+		tuning.rows : model->rows;
+}
+
 /*
  * The result of a training function, in the memory context of its caller: the
  * model, with its relation and its charge; NULL if there are no rows. Ends the SPI
@@ -125,8 +135,8 @@ result_of(DpermCall *call, MemoryContext caller, const DpermSource *source, Dper
 		{
 			model->budget = (DpermText) {call->paid.budget, (int) strlen(call->paid.budget)};
 			model->entry = call->paid.entry;
+			call->units = units_of(model);
 		}
-		call->units = model->rows;
 		result = dperm_model_type_make(model);
 		MemoryContextSwitchTo(spi);
 	}
@@ -172,12 +182,16 @@ typedef struct Tuning
 	DpermOptions *candidates;
 	DpermSource *sources;		/* of each candidate */
 	/*
-	 * loaded rows: the portion of each candidate; then, if rows may be read only
-	 * once, the last one as each candidate encodes it
+	 * loaded rows: the portion of each candidate; then the last one, each set
+	 * for one or more candidates
 	 */
 	DpermRows  *sets;
 	int			set_count;
-	int64		units;			/* of all portions */
+	/*
+	 * the set that the mistakes of each candidate are counted on, if rows may be
+	 * read only once
+	 */
+	DpermRows **tested_on;
 } Tuning;
 
 /* The default grid: these multiples of the default lambda. */
@@ -378,6 +392,7 @@ dperm_entry_open_tuning(DpermCall *call)
 				 errhint("Use 'permute_and_flip' or 'exponential'.")));
 	read_candidates(tuning, fcinfo, &base);
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->count);
+	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->count);
 	open_sources(tuning, &names, &tried);
 
 	/* rows that are read once are counted here, and not by class */
@@ -398,7 +413,7 @@ dperm_entry_open_tuning(DpermCall *call)
  * public.
  */
 static void
-settle_candidates(Tuning *tuning, const int64 *rows)
+settle_candidates(Tuning *tuning, const int64 *rows, int64 total)
 {
 	DpermSetup	spends = {.delta = 0};
 
@@ -408,7 +423,7 @@ settle_candidates(Tuning *tuning, const int64 *rows)
 		DpermEncoder *encoder = &tuning->sources[i].spec.encoder;
 		DpermSetup	setup;
 
-		*encoder = dperm_options_bend_for(options, *encoder, tuning->units / (tuning->count + 1));
+		*encoder = dperm_options_bend_for(options, *encoder, total / (tuning->count + 1));
 		setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
 									dperm_options_noise(options, encoder, false), rows[i]);
 		if (setup.delta > 0)
@@ -420,7 +435,28 @@ settle_candidates(Tuning *tuning, const int64 *rows)
 		tuning->candidates[i].gaussian_only = spends.delta > 0;
 		tuning->candidates[i].delta = spends.delta;
 	}
-	dperm_options_advise(&spends, tuning->units);
+	dperm_options_advise(&spends, total);
+}
+
+/*
+ * The set of the last portion for a candidate. Candidates that differ only in
+ * lambda encode rows in the same way, and share it.
+ */
+static DpermRows *
+last_portion(Tuning *tuning, int candidate)
+{
+	DpermOptions own = tuning->candidates[candidate];
+
+	for (int i = 0; i < candidate; i++)
+	{
+		own.lambda = tuning->candidates[i].lambda;
+		own.scale = tuning->candidates[i].scale;
+		if (memcmp(&own, &tuning->candidates[i], sizeof(own)) == 0)
+			return tuning->tested_on[i];
+	}
+	tuning->sets[tuning->set_count] =
+		(DpermRows) {.source = &tuning->sources[candidate], .portion = tuning->count};
+	return &tuning->sets[tuning->set_count++];
 }
 
 /*
@@ -432,13 +468,12 @@ load_candidates(Tuning *tuning, int64 *portions)
 {
 	int			count = tuning->count;
 
-	tuning->set_count = tuning->sources[0].once ? 2 * count : count;
-	tuning->sets = palloc0(sizeof(DpermRows) * tuning->set_count);
-	for (int i = 0; i < tuning->set_count; i++)
-		tuning->sets[i] = (DpermRows) {
-			.source = &tuning->sources[i % count],
-			.portion = Min(i, count)
-		};
+	tuning->sets = palloc0(sizeof(DpermRows) * 2 * count);
+	for (int i = 0; i < count; i++)
+		tuning->sets[i] = (DpermRows) {.source = &tuning->sources[i], .portion = i};
+	tuning->set_count = count;
+	for (int i = 0; tuning->sources[0].once && i < count; i++)
+		tuning->tested_on[i] = last_portion(tuning, i);
 	dperm_load(tuning->sets, tuning->set_count, portions);
 }
 
@@ -477,10 +512,10 @@ test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mist
 	Datum	   *results = palloc(sizeof(Datum) * count);
 	int		   *portions = palloc(sizeof(int) * count);
 
-	if (tuning->set_count > count && !tuning->sets[count].elsewhere)
+	if (tuning->sources[0].once && !tuning->tested_on[0]->elsewhere)
 	{
 		for (int i = 0; i < count; i++)
-			mistakes[i] = dperm_count_errors(&tuning->sets[count + i], tasks[i].model);
+			mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
 		return;
 	}
 	for (int i = 0; i < count; i++)
@@ -504,13 +539,14 @@ tune_privately(Tuning *tuning)
 	int64	   *rows = palloc(sizeof(int64) * portions);
 	int64	   *mistakes = palloc(sizeof(int64) * tuning->count);
 	int		   *order = palloc(sizeof(int) * tuning->count);
+	int64		total = 0;
 	DpermEntropy entropy;
 	int			chosen;
 
 	load_candidates(tuning, rows);
 	for (int i = 0; i < portions; i++)
-		tuning->units += rows[i];
-	if (tuning->units == 0)
+		total += rows[i];
+	if (total == 0)
 	{
 		dperm_load_close(tuning->sets, tuning->set_count);
 		return NULL;
@@ -526,9 +562,9 @@ tune_privately(Tuning *tuning)
 					 errhint("There are too few %s for this many candidates.",
 							 units_name(tuning))));
 		}
-	settle_candidates(tuning, rows);
+	settle_candidates(tuning, rows, total);
 	dperm_noise_notice(tuning->candidates, tuning->sources, tuning->count, portions,
-					   tuning->units);
+					   total);
 	for (int i = 0; i < tuning->count; i++)
 		tasks[i] =
 			(DpermTask) {.options = &tuning->candidates[i], .rows = &tuning->sets[i]};
@@ -545,7 +581,7 @@ tune_privately(Tuning *tuning)
 	if (!dperm_entropy_ok(&entropy))
 		dperm_host_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&entropy);
-	tasks[chosen].model->tuning = describe_choice(tuning, tuning->units, chosen);
+	tasks[chosen].model->tuning = describe_choice(tuning, total, chosen);
 	return tasks[chosen].model;
 }
 
@@ -556,10 +592,6 @@ dperm_entry_run_tuning(DpermCall *call)
 	MemoryContext caller = CurrentMemoryContext;
 	Tuning	   *tuning = call->opened;
 
-	Datum		result;
-
 	SPI_connect();
-	result = result_of(call, caller, &tuning->sources[0], tune_privately(tuning));
-	call->units = tuning->units;
-	return result;
+	return result_of(call, caller, &tuning->sources[0], tune_privately(tuning));
 }
