@@ -60,28 +60,20 @@ PG_FUNCTION_INFO_V1(dp_domains);
 
 /* -------------------------------------------------------------- budgets */
 
-/* Turn off a setting, if there is one of this name, until the nest level ends. */
-static void
-set_off(const char *name)
-{
-	if (GetConfigOption(name, true, false))
-		(void) set_config_option(name, "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
-								 0, false);
-}
-
 /*
  * Call a function of schema dperm by its name, as the owner of the extension. Its
  * first argument is added here: the current user, who may be nobody else's
- * deputy. The others are given with their types; a missing one is NULL. An error
- * has no context, since whoever calls knows nothing of the function.
+ * deputy. A missing one of the others is NULL. An error has no context, since
+ * whoever calls knows nothing of the function.
  */
 static NullableDatum
-call_as_owner(const char *function, int count, const Oid *types, const NullableDatum *arguments)
+call_as_owner(const char *function, int count, const NullableDatum *arguments)
 {
+	/* the second hides shards in pg_class */
+	static const char *const off[] = {"quote_all_identifiers", "citus.override_table_visibility"};
 	LOCAL_FCINFO(inner, FUNC_MAX_ARGS);
 	MemoryContext context = CurrentMemoryContext;
 	Oid			owner = dperm_relation_owner(dperm_own_rows_table("budgets"));
-	Oid			inner_types[FUNC_MAX_ARGS] = {OIDOID};
 	FmgrInfo	found;
 	Oid			user;
 	int			security;
@@ -96,9 +88,8 @@ call_as_owner(const char *function, int count, const Oid *types, const NullableD
 						XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
 				 errdetail("Its snapshot does not see what others have changed since."),
 				 errhint("Use READ COMMITTED.")));
-	memcpy(inner_types + 1, types, sizeof(Oid) * count);
 	fmgr_info(LookupFuncName(list_make2(makeString("dperm"), makeString(pstrdup(function))),
-							 count + 1, inner_types, false), &found);
+							 -1, NULL, false), &found);
 	GetUserIdAndSecContext(&user, &security);
 	dperm_budget_check_role(user);
 	InitFunctionCallInfoData(*inner, &found, count + 1, InvalidOid, NULL, NULL);
@@ -106,8 +97,10 @@ call_as_owner(const char *function, int count, const Oid *types, const NullableD
 	memcpy(inner->args + 1, arguments, sizeof(NullableDatum) * count);
 	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE);
 	settings = NewGUCNestLevel();
-	set_off("quote_all_identifiers");
-	set_off("citus.override_table_visibility"); /* which hides shards in pg_class */
+	for (int i = 0; i < lengthof(off); i++)
+		if (GetConfigOption(off[i], true, false))
+			(void) set_config_option(off[i], "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+									 true, 0, false);
 	PG_TRY();
 	{
 		result = FunctionCallInvoke(inner);
@@ -132,12 +125,9 @@ call_as_owner(const char *function, int count, const Oid *types, const NullableD
 Datum
 dperm_administer(PG_FUNCTION_ARGS)
 {
-	Oid		   *types;
-	int			count;
-	NullableDatum result;
+	NullableDatum result =
+		call_as_owner(get_func_name(fcinfo->flinfo->fn_oid), PG_NARGS(), fcinfo->args);
 
-	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
-	result = call_as_owner(get_func_name(fcinfo->flinfo->fn_oid), count, types, fcinfo->args);
 	fcinfo->isnull = result.isnull;
 	return result.value;
 }
@@ -286,12 +276,7 @@ former_registration(Oid relation)
 	if (found == NULL || found->ended || found->foreign || found->budget == NULL)
 		return (DpermRegistration) {.relation = relation};
 	if (found->mixed)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("it is not known which columns of relation \"%s\" are registered",
-						get_rel_name(relation)),
-				 errdetail("One was renamed while no event trigger followed it."),
-				 errhint("Call dp_unprotect, and then dp_protect with all arguments.")));
+		dperm_protection_check_usable(found);	/* an error: which columns are registered? */
 	return *found;
 }
 
@@ -333,27 +318,24 @@ check_table(Oid table)
 static Datum
 settle_domains(const DpermRegistration *before, Jsonb *given)
 {
-	Datum		domains = JsonbPGetDatum(given);
 	int			count;
 	DpermColumn *columns = dperm_registered_columns_replace(before, given, &count);
+	StringInfoData text;
 
+	initStringInfo(&text);
 	for (int i = 0; i < count; i++)
 		if (dperm_column_given(&columns[i]) &&
 			(columns[i].knotted || dperm_block_is_number(&columns[i].block) ||
 			 columns[i].block.kind == DPERM_BLOCK_VECTOR || columns[i].base == TIMETZOID))
 		{
-			StringInfoData text;
-
-			initStringInfo(&text);
-			appendStringInfoChar(&text, '{');
+			appendStringInfoChar(&text, text.len == 0 ? '{' : ',');
 			escape_json(&text, columns[i].name);
 			appendStringInfoChar(&text, ':');
 			dperm_domain_json_print(&text, &columns[i]);
-			appendStringInfoChar(&text, '}');
-			domains = DirectFunctionCall2(
-				jsonb_concat, domains, DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
 		}
-	return domains;
+	appendStringInfoString(&text, text.len == 0 ? "{}" : "}");
+	return DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(given),
+							   DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
 }
 
 /*
@@ -396,8 +378,7 @@ tell_columns(Oid relation)
 Datum
 dp_protect(PG_FUNCTION_ARGS)
 {
-	static const Oid types[] = {OIDOID, TEXTOID, TEXTOID, TEXTARRAYOID, JSONBOID, OIDOID};
-	NullableDatum arguments[lengthof(types)];
+	NullableDatum arguments[6];	/* one more: the table of a view */
 	Oid			relation = own_relation(fcinfo, "Call dp_protect('table', budget => 'name').");
 	DpermRegistration before = former_registration(relation);
 	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
@@ -419,7 +400,7 @@ dp_protect(PG_FUNCTION_ARGS)
 		check_table(relation);
 	if (domains && (!is_view || before.table))
 		arguments[4].value = settle_domains(&before, domains);
-	(void) call_as_owner("dperm_protect", lengthof(types), types, arguments);
+	(void) call_as_owner("dperm_protect", lengthof(arguments), arguments);
 	tell_columns(relation);
 	if (!is_view)
 		dperm_location_warn(relation);
@@ -430,12 +411,11 @@ dp_protect(PG_FUNCTION_ARGS)
 Datum
 dp_unprotect(PG_FUNCTION_ARGS)
 {
-	static const Oid types[] = {OIDOID};
 	NullableDatum relation = {
 		ObjectIdGetDatum(own_relation(fcinfo, "Call dp_unprotect('table').")), false
 	};
 
-	(void) call_as_owner("dperm_unprotect", lengthof(types), types, &relation);
+	(void) call_as_owner("dperm_unprotect", 1, &relation);
 	PG_RETURN_VOID();
 }
 
