@@ -306,22 +306,20 @@ dperm_budget_permits(const DpermBudget *budget, Oid relation, Oid role)
 }
 
 /*
- * Write what is charged to the payer's grant, if any, and whether its release is
+ * Write what the payer's grant is after a charge, and whether its release is
  * kept. The first time, this fixes its order and delta.
  */
 static void
-write_grant(const Payer *payer, bool keeps)
+write_grant(const Payer *payer, const DpermAccount *after, bool keeps)
 {
-	const DpermFilter *filter = &payer->account.filter;
-	DpermFilterSums spent = dperm_filter_add(&payer->account.spent, &payer->taken);
+	double		order = after->filter.order;
 	const DpermOwnField fields[] = {
-		{"renyi_order", filter->order > 1 ? Float8GetDatum(filter->order) : (Datum) 0},
-		{"delta", dperm_own_rows_numeric(filter->delta)},
+		{"renyi_order", order > 1 ? Float8GetDatum(order) : (Datum) 0},
+		{"delta", dperm_own_rows_numeric(after->filter.delta)},
 		{"kept", Int32GetDatum(payer->kept + 1)}
 	};
 
-	if (payer->id)
-		write_sums("grants", payer->id, &spent, fields, keeps ? 3 : 2);
+	write_sums("grants", payer->id, &after->spent, fields, keeps ? 3 : 2);
 }
 
 /* ------------------------------------------------------------- charging */
@@ -479,7 +477,8 @@ write_charge(const DpermBudget *budget, const DpermCharge *charge, const DpermFi
 
 	write_sums(BUDGETS, budget->id, &after.spent,
 			   &(DpermOwnField) {"entry", Int64GetDatum(entry)}, 1);
-	write_grant(payer, OidIsValid(charge->relation));
+	if (payer->id)
+		write_grant(payer, &grant, OidIsValid(charge->relation));
 	dperm_own_rows_insert("ledger", fields, lengthof(fields));
 	return (DpermLedgerEntry) {
 		.budget_id = budget->id,

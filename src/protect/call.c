@@ -357,11 +357,17 @@ write_call(Call *call, Oid relation)
 	return segment;
 }
 
-/* Which entry of the ledger a charge is. */
-static char *
-entry_of(const DpermCallHeader *header)
+/* What became of the charge, without the full stop: by now, or if the worker has ended. */
+static const char *
+charge_of(DpermCallHeader *header)
 {
-	return psprintf("entry " INT64_FORMAT " of budget \"%s\"", header->entry, header->budget);
+	DpermCallState state = dperm_call_state(header);
+
+	if (state == DPERM_CALL_OPEN || state == DPERM_CALL_ABANDONED)
+		return "Nothing has been charged";
+	return psprintf("The call %s been charged, as entry " INT64_FORMAT " of budget \"%s\"",
+					state == DPERM_CALL_CHARGED ? "has" : "may have", header->entry,
+					header->budget);
 }
 
 /*
@@ -377,9 +383,8 @@ relay_message(const Call *call, const char *bytes, Size size)
 	appendBinaryStringInfo(&message, bytes, size);
 	pq_parse_errornotice(&message, &error);
 	if (error.elevel >= ERROR && dperm_call_state(call->header) == DPERM_CALL_CHARGED)
-		error.detail = psprintf("%s%sThe call has been charged, as %s.",
-								error.detail ? error.detail : "", error.detail ? " " : "",
-								entry_of(call->header));
+		error.detail = psprintf("%s%s%s.", error.detail ? error.detail : "",
+								error.detail ? " " : "", charge_of(call->header));
 
 	/* a fatal error of the worker must not end this session */
 	error.elevel = Min(error.elevel, ERROR);
@@ -387,21 +392,12 @@ relay_message(const Call *call, const char *bytes, Size size)
 	pfree(message.data);
 }
 
-/* A row of the result. */
-static void
-add_received_row(Call *call, const char *bytes, Size size)
-{
-	MinimalTuple tuple = palloc(size);
-
-	memcpy(tuple, bytes, size);
-	ExecStoreMinimalTuple(tuple, call->slot, true);
-	tuplestore_puttupleslot(call->rows, call->slot);
-}
-
 /* Handle a message. */
 static void
 receive(Call *call, const char *bytes, Size size)
 {
+	void	   *content;
+
 	switch (bytes[0])
 	{
 		case 'E':
@@ -409,10 +405,13 @@ receive(Call *call, const char *bytes, Size size)
 			relay_message(call, bytes + 1, size - 1);
 			break;
 		case DPERM_MESSAGE_VALUE:
-			call->result = PointerGetDatum(memcpy(palloc(size - 1), bytes + 1, size - 1));
-			break;
 		case DPERM_MESSAGE_ROW:
-			add_received_row(call, bytes + 1, size - 1);
+			content = memcpy(palloc(size - 1), bytes + 1, size - 1);
+			if (bytes[0] == DPERM_MESSAGE_VALUE)
+				call->result = PointerGetDatum(content);
+			else
+				tuplestore_puttupleslot(call->rows, ExecStoreMinimalTuple(content, call->slot,
+																			   true));
 			break;
 		case DPERM_MESSAGE_END:
 			call->ended = true;
@@ -426,16 +425,10 @@ receive(Call *call, const char *bytes, Size size)
 static void
 worker_is_gone(const Call *call)
 {
-	DpermCallState state = dperm_call_state(call->header);
-
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
 			 errmsg("the background worker of the call ended without an answer"),
-			 state == DPERM_CALL_OPEN || state == DPERM_CALL_ABANDONED ?
-			 errdetail("Nothing has been charged.") :
-			 state == DPERM_CALL_CHARGED ?
-			 errdetail("The call has been charged, as %s.", entry_of(call->header)) :
-			 errdetail("The call may have been charged, as %s.", entry_of(call->header)),
+			 errdetail("%s.", charge_of(call->header)),
 			 errhint("See dp_ledger and the server log.")));
 }
 
@@ -457,13 +450,12 @@ tell_abandoned(void *arg)
 	if (dperm_call_advance(header, DPERM_CALL_OPEN, DPERM_CALL_ABANDONED))
 		return;
 	if (dperm_call_state(header) != DPERM_CALL_CHARGED)
-		errdetail("The call may have been charged, as %s: see dp_ledger.", entry_of(header));
+		errdetail("%s: see dp_ledger.", charge_of(header));
 	else if (call->function->run == NULL)
-		errdetail("The call has been charged, as %s.", entry_of(header));
+		errdetail("%s.", charge_of(header));
 	else
 	{
-		errdetail("The call has been charged, as %s; the %s will be in dp_releases.",
-				  entry_of(header), what);
+		errdetail("%s; the %s will be in dp_releases.", charge_of(header), what);
 		errhint("dp_cancel(%s, " INT64_FORMAT ") stops it; what was charged stays charged.",
 				quote_literal_cstr(header->budget), header->entry);
 	}
@@ -493,17 +485,6 @@ await_result(Call *call, dsm_segment *segment)
 	}
 }
 
-/* Raise an error for a call made while a protected relation is read. */
-static void
-check_nesting(void)
-{
-	if (dperm_phase() != DPERM_PHASE_SESSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a protected relation cannot be used while another one is read"),
-				 errhint("Do not call it from a function that a protected relation calls.")));
-}
-
 /*
  * Run a call in another process: one on a protected relation, or with InvalidOid
  * one that reads none. A cancel, or the end of this session, ends it before its
@@ -517,7 +498,7 @@ dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid
 	LOCKTAG		place[2];
 	int			places;
 
-	check_nesting();
+	dperm_phase_expect(DPERM_PHASE_SESSION);
 
 	/* parallel workers share locks, so they would share a place */
 	if (IsInParallelMode())
@@ -594,7 +575,7 @@ dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function)
 	DpermCall	call = {.function = function, .fcinfo = fcinfo};
 	Oid			protected;
 
-	check_nesting();
+	dperm_phase_expect(DPERM_PHASE_SESSION);
 	protected = protected_relation(fcinfo);
 	if (OidIsValid(protected))
 		return dperm_call_hand_over(fcinfo, function, protected);

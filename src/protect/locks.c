@@ -110,19 +110,6 @@ lock_ours(void)
 	lock_with_values(dperm_own_rows_table("releases"), RowExclusiveLock);
 }
 
-/*
- * What a call reads: a table with its family, and a view of it. Of a table of
- * Citus, also the shards on this server. The rows of a materialized view are
- * its own.
- */
-static List *
-related(Oid relation)
-{
-	List	   *relations = dperm_relation_reads(relation);
-
-	return list_concat(relations, dperm_location_shards(relations));
-}
-
 /* What this process has locked: relations, and registrations of some of them. */
 static List *held;
 static List *registered;
@@ -158,8 +145,11 @@ dperm_locks_hold(Oid relation)
 				 errmsg("the protected relation was dropped while it was used")));
 	while (!all)
 	{
+		List	   *reads = dperm_relation_reads(relation);
+
 		all = true;
-		foreach(cell, related(relation))
+		/* of a table of Citus, also the shards on this server */
+		foreach(cell, list_concat(reads, dperm_location_shards(reads)))
 			if (!list_member_oid(held, lfirst_oid(cell)))
 			{
 				held = lappend_oid(held, lfirst_oid(cell));

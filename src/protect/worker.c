@@ -215,17 +215,12 @@ static void
 charge_budget(void)
 {
 	DpermCallHeader *header = worker.header;
-	DpermLedgerEntry entry = dperm_budget_charge(&worker.call.charge);
+	const DpermLedgerEntry *paid = &worker.call.paid;
 
-	worker.call.paid = (DpermLedgerEntry) {
-		.budget_id = pstrdup(entry.budget_id),
-		.budget = pstrdup(entry.budget),
-		.entry = entry.entry,
-		.grant_id = entry.grant_id ? pstrdup(entry.grant_id) : NULL
-	};
-	lock_entry(&entry);
-	header->entry = entry.entry;
-	strlcpy(header->budget, entry.budget, sizeof(header->budget));
+	worker.call.paid = dperm_budget_charge(&worker.call.charge);
+	lock_entry(paid);
+	header->entry = paid->entry;
+	strlcpy(header->budget, paid->budget, sizeof(header->budget));
 	dperm_phase_enter(DPERM_PHASE_CHARGED, false);
 	if (!dperm_call_advance(header, DPERM_CALL_OPEN, DPERM_CALL_COMMITTING))
 		ereport(ERROR,
