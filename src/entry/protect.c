@@ -421,8 +421,6 @@ dp_protect(PG_FUNCTION_ARGS)
 		arguments[4].value = settle_domains(&before, domains);
 	(void) call_as_owner("dperm_protect", lengthof(types), types, arguments);
 	tell_columns(relation);
-	if (!is_view)
-		dperm_location_warn(relation);
 	PG_RETURN_VOID();
 }
 
@@ -448,10 +446,7 @@ usable_registration(Oid relation)
 {
 	DpermRegistration *registration = dperm_registry_find(relation);
 
-	if (registration == NULL || registration->ended || registration->stale ||
-		registration->mixed ||
-		registration->budget == NULL ||
-		!dperm_protection_is_owners(registration) ||
+	if (registration == NULL || !dperm_protection_holds(registration) ||
 		!dperm_budget_permits(registration->budget, relation, GetUserId()))
 		return NULL;
 	dperm_protection_resolve(registration);

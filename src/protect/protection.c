@@ -55,6 +55,14 @@ dperm_protection_raise_denied(Oid relation)
 					 "of its budget if it is protected.")));
 }
 
+/* Does a relation have the owner who protected it? */
+static bool
+is_owners(const DpermRegistration *registration)
+{
+	return !registration->foreign && OidIsValid(registration->owner) &&
+		registration->owner == dperm_relation_owner(registration->relation);
+}
+
 /*
  * Raise an error for a caller who may not spend: for who may not even read the
  * relation, the one of any other relation. Whoever owns it may spend, and is told
@@ -73,7 +81,7 @@ check_permitted(const DpermRegistration *registration)
 		dperm_protection_raise_denied(relation);
 
 	/* otherwise nobody can spend, as is said next */
-	if (registration->budget && dperm_protection_is_owners(registration))
+	if (registration->budget && is_owners(registration))
 		dperm_budget_raise_denied(registration->budget);
 }
 
@@ -101,7 +109,7 @@ dperm_protection_check_usable(const DpermRegistration *registration)
 	if (registration->budget == NULL)
 		raise_state(psprintf("the budget of protected relation \"%s\" is missing", name), NULL,
 					"The owner of the relation has to protect it again with dp_protect.");
-	if (!dperm_protection_is_owners(registration))
+	if (!is_owners(registration))
 		raise_state(psprintf("protected relation \"%s\" has a different owner than when it was "
 							 "protected", name),
 					psprintf("Its budget is \"%s\", which was chosen by another role.",
@@ -115,12 +123,12 @@ dperm_protection_check_usable(const DpermRegistration *registration)
 					 "Its owner has to call dp_protect.");
 }
 
-/* Does a relation have the owner who protected it? */
+/* Can a charge be made by a registration, as far as dperm_protection_check_usable() knows? */
 bool
-dperm_protection_is_owners(const DpermRegistration *registration)
+dperm_protection_holds(const DpermRegistration *registration)
 {
-	return !registration->foreign && OidIsValid(registration->owner) &&
-		registration->owner == dperm_relation_owner(registration->relation);
+	return !registration->ended && !registration->stale && !registration->mixed &&
+		registration->budget && is_owners(registration);
 }
 
 /*
@@ -146,9 +154,9 @@ dperm_protection_resolve(DpermRegistration *registration)
 	}
 	registration->view = dperm_view_read(relation);
 	table = dperm_registry_find(registration->view->table);
-	if (table == NULL || table->ended || table->stale || table->mixed ||
+	if (table == NULL || !dperm_protection_holds(table) ||
 		strcmp(table->id, registration->view_of) != 0 ||
-		table->owner != dperm_relation_owner(relation) || !dperm_protection_is_owners(table))
+		table->owner != dperm_relation_owner(relation))
 		raise_closed(relation, "It is a view, and its table is not the one that it is offered of, "
 					 "is closed, or has another owner.",
 					 "Its owner has to call dp_protect, or dp_unprotect.");

@@ -67,7 +67,7 @@ extern void dperm_view_check_type(const char *column, Oid type);
 /* A relation that is to be read, or whose reading is to be priced. */
 extern DpermRegistration *dperm_protection_open(Oid relation, List *reached);
 extern void dperm_protection_check_usable(const DpermRegistration *registration);
-extern bool dperm_protection_is_owners(const DpermRegistration *registration);
+extern bool dperm_protection_holds(const DpermRegistration *registration);
 extern void dperm_protection_resolve(DpermRegistration *registration);
 extern Oid	dperm_protection_table(const DpermRegistration *registration);
 extern void dperm_protection_check_reach(Oid relation);

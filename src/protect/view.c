@@ -473,38 +473,27 @@ dperm_view_column(const DpermView *view, AttrNumber number)
 	return IsA(node, Var) ? ((Var *) node)->varattno : 0;
 }
 
-/* A table whose planning is checked. */
-typedef struct Planned
-{
-	Oid			table;
-	ObjectAddresses *visited;
-} Planned;
-
 /*
  * Raise an error for a function or operator that the planner may call, and for
  * what these depend on: PostgreSQL puts the bodies of functions in SQL in the
  * place of calls.
  */
 static void
-check_planned(Oid class, Oid object, void *context)
+check_planned(Oid class, Oid object, void *table)
 {
-	Planned    *planned = context;
-	ObjectAddress address;
+	ObjectAddress address = {.classId = class, .objectId = object};
 
-	ObjectAddressSet(address, class, object);
 	if (object < FirstNormalObjectId ||
-		(class != ProcedureRelationId && class != OperatorRelationId) ||
-		object_address_present(&address, planned->visited))
+		(class != ProcedureRelationId && class != OperatorRelationId))
 		return;
-	add_exact_object_address(&address, planned->visited);
 	check_stack_depth();
 	if (!superuser_arg(dperm_relation_oid_of(class, object, get_object_attnum_owner(class))))
-		refuse_relation(planned->table, psprintf("an index, its statistics or its partition key "
+		refuse_relation(*(Oid *) table, psprintf("an index, its statistics or its partition key "
 												 "use %s, whose owner is not a superuser",
 												 getObjectDescription(&address, false)),
 						"The planner would run it. Use a stored generated column and an index "
 						"of that, or functions of PostgreSQL.");
-	dperm_relation_dependencies(class, object, check_planned, planned);
+	dperm_relation_dependencies(class, object, check_planned, table);
 }
 
 /* Check virtual generated columns: they are computed when they are read. */
@@ -539,7 +528,6 @@ check_virtual(Relation relation)
 void
 dperm_view_check_table(Oid table)
 {
-	Planned		planned = {.visited = new_object_addresses()};
 	Oid			owner = dperm_relation_owner(table);
 	ListCell   *cell,
 			   *object;
@@ -550,10 +538,10 @@ dperm_view_check_table(Oid table)
 					   get_rel_name(table));
 	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
 	{
-		Relation	relation = table_open(lfirst_oid(cell), NoLock);
+		Oid			part = lfirst_oid(cell);
+		Relation	relation = table_open(part, NoLock);
 
-		planned.table = lfirst_oid(cell);
-		if (planned.table == table && relation->rd_rel->relrowsecurity &&
+		if (part == table && relation->rd_rel->relrowsecurity &&
 			relation->rd_rel->relforcerowsecurity)
 			refuse_relation(table, "its policies apply to its owner",
 							psprintf("Rows are read with the rights of the owner: use ALTER TABLE "
@@ -562,18 +550,17 @@ dperm_view_check_table(Oid table)
 		/* its owner can create an index after this check */
 		if (!has_privs_of_role(relation->rd_rel->relowner, owner))
 			refuse_relation(table, psprintf("its part \"%s\" belongs to another role",
-											get_rel_name(planned.table)),
+											get_rel_name(part)),
 							"Use ALTER TABLE ... OWNER TO.");
 		check_virtual(relation);
 		/* the functions that a table itself depends on are in its partition key */
-		dperm_relation_dependencies(RelationRelationId, planned.table, check_planned, &planned);
+		dperm_relation_dependencies(RelationRelationId, part, check_planned, &part);
 		foreach(object, RelationGetIndexList(relation))
 			dperm_relation_dependencies(RelationRelationId, lfirst_oid(object), check_planned,
-										&planned);
+										&part);
 		foreach(object, RelationGetStatExtList(relation))
 			dperm_relation_dependencies(StatisticExtRelationId, lfirst_oid(object),
-										check_planned, &planned);
+										check_planned, &part);
 		table_close(relation, NoLock);
 	}
-	free_object_addresses(planned.visited);
 }
