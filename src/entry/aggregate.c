@@ -23,7 +23,7 @@
 #include "column/label.h"
 #include "column/model_type.h"
 #include "column/reader.h"
-#include "protect/protection.h"
+#include "protect/protect.h"
 #include "train/cache.h"
 #include "train/fill.h"
 #include "train/training.h"

@@ -38,8 +38,6 @@
 #include "core/base/limits.h"
 #include "core/privacy/filter.h"
 #include "entry/entry.h"
-#include "protect/protection.h"
-#include "protect/worker.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"

@@ -29,7 +29,7 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
-#include "protect/worker.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 /*

@@ -32,7 +32,7 @@
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
-#include "protect/worker.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 /*

@@ -26,7 +26,7 @@
 
 #include "base/host.h"
 #include "base/message.h"
-#include "protect/phase.h"
+#include "protect/protect.h"
 
 /* What a hook is called and given, which depends on the version. */
 #if PG_VERSION_NUM >= 190000

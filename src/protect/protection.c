@@ -14,7 +14,7 @@
 
 #include "column/domains.h"
 #include "core/privacy/claim.h"
-#include "protect/protection.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 /* Raise an error for the state that relations are in; without a detail it is NULL. */

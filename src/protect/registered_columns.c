@@ -9,7 +9,7 @@
 #include "base/message.h"
 #include "column/domains.h"
 #include "column/label.h"
-#include "protect/protection.h"
+#include "protect/protect.h"
 
 /*
  * Read a registered domain. If it no longer fits the type of its column, only

@@ -24,7 +24,7 @@
 #include "utils/syscache.h"
 
 #include "base/compat.h"
-#include "protect/protection.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 #define PROTECTED "protected"

@@ -39,7 +39,7 @@
 
 #include "base/known_tree.h"
 #include "column/domains.h"
-#include "protect/protection.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 #define OTHERWISE "For anything else use a stored generated column, a column that a trigger " \

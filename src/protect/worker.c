@@ -38,7 +38,7 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "budget/budget.h"
-#include "protect/worker.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 /* How often to try to keep a release, and how long to wait in between. */

@@ -22,7 +22,6 @@
 #include "column/label.h"
 #include "column/model_type.h"
 #include "column/reader.h"
-#include "protect/protection.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
