@@ -341,12 +341,23 @@ check_spend(const DpermSpend *spend)
 						"than 1", DPERM_EPSILON_MIN, DPERM_EPSILON_MAX, DPERM_DELTA_MIN)));
 }
 
-/* Are neighbours and unit those of the budget? */
-static bool
-fits(const DpermBudget *budget, const DpermSpend *spend)
+/* Raise an error unless neighbours and unit are those of the budget. */
+static void
+check_fit(const DpermBudget *budget, const DpermSpend *spend)
 {
-	return spend->neighbours == budget->neighbours && budget->has_unit &&
-		spend->unit == budget->unit;
+	const char *neighbours = dperm_claim_neighbours_name(budget->neighbours);
+
+	if (spend->neighbours != budget->neighbours)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("neighbours of budget \"%s\" are \"%s\", not \"%s\"", budget->name,
+						neighbours, dperm_claim_neighbours_name(spend->neighbours)),
+				 errhint("Specify neighbours => '%s'.", neighbours)));
+	if (!budget->has_unit || spend->unit != budget->unit)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("budget \"%s\" has another unit of privacy", budget->name),
+				 errhint("Protect the relation again.")));
 }
 
 /*
@@ -384,12 +395,8 @@ require_payer(const DpermBudget *budget, const DpermCharge *charge, const DpermF
 
 	if (!payer.permitted)
 		dperm_budget_raise_denied(budget);
-	if (OidIsValid(charge->relation) && !fits(budget, spend))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("budget \"%s\" has other neighbours, or another unit of privacy",
-						budget->name),
-				 errhint("Protect the relation again.")));
+	if (OidIsValid(charge->relation))
+		check_fit(budget, spend);
 	if (!(budget->account.filter.order > 1) && spend->delta > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -560,14 +567,14 @@ dperm_budget_preview(const DpermCharge *charge)
 	Payer		payer;
 
 	check_spend(&charge->spend);
+	check_fit(budget, &charge->spend);
 	taken = dperm_charge_of(&charge->spend, budget->account.filter.order);
 	payer = find_payer(budget, charge->relation, charge->role, &charge->spend);
 	quote.delta_limit = dperm_amount_double(budget->account.filter.delta);
 	if (payer.account.limited)
 		quote.delta_limit =
 			Min(quote.delta_limit, dperm_amount_double(payer.account.filter.delta));
-	quote.allowed = fits(budget, &charge->spend) && payer.allowed &&
-		allows(&budget->account, &taken);
+	quote.allowed = payer.allowed && allows(&budget->account, &taken);
 	dperm_amount_print(taken.epsilon, quote.epsilon);
 	dperm_amount_print(taken.delta, quote.delta);
 	if (payer.permitted)

@@ -372,13 +372,13 @@ static void
 open_source(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options,
 			DpermSource *source)
 {
-	ResourceOwner look = dperm_locks_look();
+	ResourceOwner look = dperm_registry_look();
 	const DpermRegistration *registration = dperm_protection_open(
 		dperm_source_find(
 			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
 
 	dperm_train_open(fcinfo, learner, registration, false, options, source);
-	dperm_locks_look_away(look, registration == NULL);
+	dperm_registry_look_away(look, registration == NULL);
 }
 
 /*

@@ -333,7 +333,7 @@ settle_domains(const DpermRegistration *before, Jsonb *given)
 {
 	Datum		domains = JsonbPGetDatum(given);
 	int			count;
-	DpermColumn *columns = dperm_registered_columns_replace(before, given, &count);
+	DpermColumn *columns = dperm_protection_replace(before, given, &count);
 
 	for (int i = 0; i < count; i++)
 		if (dperm_column_given(&columns[i]) &&
@@ -372,7 +372,7 @@ tell_columns(Oid relation)
 	if (registration->persons)
 		dperm_persons_column(dperm_protection_table(registration), registration->unit, &type,
 							 &collation);
-	columns = dperm_registered_columns_read(registration, NULL, NULL, &count);
+	columns = dperm_protection_columns(registration, NULL, NULL, &count);
 	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
 		if (dperm_protection_lists(registration, &columns[i]))
@@ -496,19 +496,19 @@ dp_domains(PG_FUNCTION_ARGS)
 													 "Call dp_domains('table').");
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
-	ResourceOwner look = dperm_locks_look();
+	ResourceOwner look = dperm_registry_look();
 	Oid			relation = dperm_source_find(name);
 	const DpermRegistration *registration = usable_registration(relation);
 	DpermBlockKind kind;
 	int			count;
 	DpermColumn *columns = registration ?
-		dperm_registered_columns_read(registration, NULL, NULL, &count) :
+		dperm_protection_columns(registration, NULL, NULL, &count) :
 		dperm_domains_read(relation, NULL, &count);
 
 	for (int i = 0; i < count; i++)
 		if (dperm_domain_types_kind(columns[i].base, &kind) &&
 			(registration == NULL || dperm_protection_lists(registration, &columns[i])))
 			put_domain(store, desc, &columns[i]);
-	dperm_locks_look_away(look, false);
+	dperm_registry_look_away(look, false);
 	return (Datum) 0;
 }

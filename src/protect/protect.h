@@ -1,8 +1,7 @@
 /*
  * protect.h: how tables are protected and views of them offered (registry.c,
- * view.c), what that allows (protection.c), and what is known of their columns
- * (registered_columns.c); calls (call.c, worker.c), what the process of one may do
- * (phase.c), and what it locks (locks.c).
+ * view.c), and what that allows (protection.c); calls (call.c, worker.c), and what
+ * the process of one may do (phase.c) and locks (registry.c).
  */
 #ifndef DPERM_PROTECT_H
 #define DPERM_PROTECT_H
@@ -62,7 +61,10 @@ typedef struct DpermRegistration
 extern DpermRegistration *dperm_registry_find(Oid relation);
 extern List *dperm_registry_among(List *relations);
 extern void dperm_registry_lock(Oid relation, LOCKMODE mode, bool process);
-extern void dperm_registry_unlock(Oid relation, LOCKMODE mode);
+extern List *dperm_registry_hold(Oid relation);
+extern void dperm_registry_let_go(void);
+extern ResourceOwner dperm_registry_look(void);
+extern void dperm_registry_look_away(ResourceOwner before, bool keep);
 
 extern DpermView *dperm_view_read(Oid view);
 extern AttrNumber dperm_view_column(const DpermView *view, AttrNumber number);
@@ -82,8 +84,6 @@ extern void dperm_protection_raise_changed(Oid relation) __attribute__((noreturn
 extern void dperm_protection_raise_denied(Oid relation) __attribute__((noreturn));
 
 /* What a call asks for. */
-extern void
-dperm_protection_check_options(const DpermRegistration *registration, const DpermOptions *options);
 extern bool
 dperm_protection_lists(const DpermRegistration *registration, const DpermColumn *column);
 extern void
@@ -93,14 +93,10 @@ extern void dperm_protection_check_block(const DpermRegistration *registration,
 										 const DpermColumn *column, const DpermBlock *block);
 extern char *dperm_protection_unit(const DpermRegistration *registration, const char *asked);
 
-extern DpermColumn *dperm_registered_columns_read(const DpermRegistration *registration,
+extern DpermColumn *dperm_protection_columns(const DpermRegistration *registration,
 												  Jsonb *domains, const char *label, int *count);
 extern DpermColumn *
-dperm_registered_columns_replace(const DpermRegistration *before, Jsonb *domains, int *count);
-
-/* A session looks at a relation, and keeps no lock (locks.c). */
-extern ResourceOwner dperm_locks_look(void);
-extern void dperm_locks_look_away(ResourceOwner before, bool keep);
+dperm_protection_replace(const DpermRegistration *before, Jsonb *domains, int *count);
 
 /*
  * A call of a function that reads rows. It is opened, and then it runs: in the
@@ -247,9 +243,6 @@ extern shm_mq *dperm_call_queue(DpermCallHeader *header);
 extern DpermCallState dperm_call_state(DpermCallHeader *header);
 extern bool dperm_call_advance(DpermCallHeader *header, DpermCallState from, DpermCallState to);
 extern FunctionCallInfo dperm_call_read(DpermCallHeader *header);
-
-extern List *dperm_locks_hold(Oid relation);
-extern void dperm_locks_let_go(void);
 
 extern PGDLLEXPORT void dperm_worker_main(Datum handle);
 

@@ -183,7 +183,7 @@ find_relation(void)
 
 	if (!OidIsValid(relation))
 		return;
-	reached = dperm_locks_hold(relation);
+	reached = dperm_registry_hold(relation);
 
 	/* from here on its owner cannot change */
 	dperm_phase_set_owner(dperm_relation_owner(relation));
@@ -437,7 +437,7 @@ work(void)
 	if (call->function->run)
 	{
 		begin(DPERM_PHASE_READ);
-		dperm_locks_let_go();
+		dperm_registry_let_go();
 		worker.model = call->function->run(call);
 		if (worker.rows.setResult || call->fcinfo->isnull)
 			worker.model = 0;
