@@ -156,17 +156,6 @@ dperm_budget_find(const char *id, Snapshot snapshot)
 	return find_budget("id", dperm_own_rows_uuid(id), snapshot, false);
 }
 
-/* The same, locked as by FOR UPDATE; raises an error if it has just been dropped. */
-static DpermBudget *
-lock_budget(const DpermBudget *budget)
-{
-	DpermBudget *locked = find_budget("id", dperm_own_rows_uuid(budget->id), NULL, true);
-
-	if (locked == NULL)
-		raise_no_budget(budget->name);
-	return locked;
-}
-
 /* --------------------------------------------------------------- grants */
 
 /* Raise the error for who may not spend. */
@@ -496,20 +485,6 @@ write_charge(const DpermBudget *budget, const DpermCharge *charge, const DpermFi
 }
 
 /*
- * Lock the tables that are written, before anything is waited for. Who waits for
- * one of them, such as VACUUM FULL, may wait for the session, which waits for
- * this process: a lock would never be granted.
- */
-static void
-lock_tables(void)
-{
-	static const char *const tables[] = {BUDGETS, "grants", "ledger"};
-
-	for (int i = 0; i < lengthof(tables); i++)
-		LockRelationOid(dperm_own_rows_table(tables[i]), RowExclusiveLock);
-}
-
-/*
  * Spend, or raise an error, in this transaction: that of a worker (worker.c),
  * which commits it before any row is read. The budget is locked until then. The
  * conditions are: neighbours and unit are the budget's; the role may spend; the
@@ -519,13 +494,23 @@ lock_tables(void)
 DpermLedgerEntry
 dperm_budget_charge(const DpermCharge *charge)
 {
+	static const char *const written[] = {BUDGETS, "grants", "ledger"};
 	DpermBudget *budget;
 	DpermFilterSums taken;
 	Payer		payer;
 
 	check_spend(&charge->spend);
-	lock_tables();
-	budget = lock_budget(charge->budget);
+
+	/*
+	 * before anything is waited for: who waits for one of them, such as VACUUM
+	 * FULL, may wait for the session, which waits for this process, and a lock
+	 * would never be granted
+	 */
+	for (int i = 0; i < lengthof(written); i++)
+		LockRelationOid(dperm_own_rows_table(written[i]), RowExclusiveLock);
+	budget = find_budget("id", dperm_own_rows_uuid(charge->budget->id), NULL, true);
+	if (budget == NULL)
+		raise_no_budget(charge->budget->name);
 	taken = dperm_charge_of(&charge->spend, budget->account.filter.order);
 	payer = require_payer(budget, charge, &taken);
 	return write_charge(budget, charge, &taken, &payer);

@@ -86,16 +86,7 @@ dperm_call_advance(DpermCallHeader *header, DpermCallState from, DpermCallState 
 	return pg_atomic_compare_exchange_u32(&header->state, &expected, to);
 }
 
-/*
- * Does an argument take names as a string of any type, or as an array of them?
- */
-static bool
-takes_names(Oid declared)
-{
-	return get_typtype(declared) == TYPTYPE_PSEUDO;
-}
-
-/* The names of columns in such an argument, as an array of text. */
+/* The names of columns in an argument, as an array of text. */
 static Datum
 names_array(FunctionCallInfo fcinfo)
 {
@@ -126,11 +117,13 @@ params_of(FunctionCallInfo fcinfo)
 	for (int i = 0; i < count; i++)
 	{
 		ParamExternData *param = &params->params[i];
+		/* names can be a string of any type, or an array of them */
+		bool		names = get_typtype(types[i]) == TYPTYPE_PSEUDO;
 
-		param->ptype = takes_names(types[i]) ? TEXTARRAYOID : types[i];
+		param->ptype = names ? TEXTARRAYOID : types[i];
 		param->isnull = PG_ARGISNULL(i);
 		if (!param->isnull)
-			param->value = takes_names(types[i]) ? names_array(fcinfo) :
+			param->value = names ? names_array(fcinfo) :
 				get_typlen(types[i]) == -1 ?
 				PointerGetDatum(PG_DETOAST_DATUM(PG_GETARG_DATUM(i))) : PG_GETARG_DATUM(i);
 	}
@@ -173,24 +166,19 @@ dperm_call_read(DpermCallHeader *header)
 
 /* --------------------------------------------------------------- places */
 
-/* Wait until the latch is set, or for some time. */
+/* Wait for some time, or until the latch is set. Tells the caller, once, what for. */
 static void
-wait_a_while(void)
+wait_a_while(TimestampTz start, bool *said, const char *what, const char *hint)
 {
+	if (!*said && TimestampDifferenceExceeds(start, GetCurrentTimestamp(), NOTICE_MS))
+	{
+		ereport(NOTICE, (errmsg("waiting: %s", what), errhint("%s", hint)));
+		*said = true;
+	}
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PAUSE_MS,
 					 PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
-}
-
-/* Tell the caller, once, what the call waits for. */
-static void
-say_waiting(TimestampTz start, bool *said, const char *what, const char *hint)
-{
-	if (*said || !TimestampDifferenceExceeds(start, GetCurrentTimestamp(), NOTICE_MS))
-		return;
-	ereport(NOTICE, (errmsg("waiting: %s", what), errhint("%s", hint)));
-	*said = true;
 }
 
 /* Take one of the places of a role, if one is free. */
@@ -245,13 +233,11 @@ take_places(LOCKTAG *places)
 		if (taken == count)
 			return count;
 		release_places(places, taken);
-		say_waiting(start, &said,
-					psprintf("role \"%s\" has %d calls on protected relations "
-							 "under way",
-							 GetUserNameFromId(roles[taken], false),
-							 Max(max_worker_processes / 4, 1)),
-					"A role can have a quarter of max_worker_processes.");
-		wait_a_while();
+		wait_a_while(start, &said,
+					 psprintf("role \"%s\" has %d calls on protected relations under way",
+							  GetUserNameFromId(roles[taken], false),
+							  Max(max_worker_processes / 4, 1)),
+					 "A role can have a quarter of max_worker_processes.");
 	}
 }
 
@@ -287,11 +273,9 @@ start_worker(dsm_segment *segment)
 	strlcpy(worker.bgw_type, "dperm", BGW_MAXLEN);
 	snprintf(worker.bgw_name, BGW_MAXLEN, "dperm worker for PID %d", MyProcPid);
 	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
-	{
-		say_waiting(start, &said, "no background worker is free", "Increase max_worker_processes, "
-			"which should be more than max_parallel_workers.");
-		wait_a_while();
-	}
+		wait_a_while(start, &said, "no background worker is free",
+					 "Increase max_worker_processes, which should be more than "
+					 "max_parallel_workers.");
 	return handle;
 }
 
@@ -421,17 +405,6 @@ receive(Call *call, const char *bytes, Size size)
 	}
 }
 
-/* Raise an error: the worker has ended without saying why. */
-static void
-worker_is_gone(const Call *call)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INTERNAL_ERROR),
-			 errmsg("the background worker of the call ended without an answer"),
-			 errdetail("%s.", charge_of(call->header)),
-			 errhint("See dp_ledger and the server log.")));
-}
-
 /*
  * An error ends the wait for the worker, such as a cancel. It says what becomes
  * of the call, unless nothing has been charged.
@@ -480,7 +453,11 @@ await_result(Call *call, dsm_segment *segment)
 		result = shm_mq_receive(call->from_worker, &size, &bytes, false);
 		error_context_stack = waiting.previous;
 		if (result != SHM_MQ_SUCCESS || size == 0)
-			worker_is_gone(call);
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR),
+					 errmsg("the background worker of the call ended without an answer"),
+					 errdetail("%s.", charge_of(call->header)),
+					 errhint("See dp_ledger and the server log.")));
 		receive(call, bytes, size);
 	}
 }

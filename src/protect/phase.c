@@ -334,13 +334,6 @@ dperm_phase_enter(DpermPhase phase, bool begins)
 		set_limit(*new->limit);
 }
 
-/* The phase. */
-DpermPhase
-dperm_phase(void)
-{
-	return now;
-}
-
 /* Raise an error unless this is the phase: code that a row runs may call anything. */
 void
 dperm_phase_expect(DpermPhase phase)

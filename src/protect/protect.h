@@ -50,7 +50,7 @@ typedef struct DpermRegistration
 	AttrNumber	unit;
 	bool		all_columns;
 	List	   *columns;		/* numbers of the listed columns, unless all are */
-	Jsonb	   *domains;		/* by the current names of columns, or NULL */
+	Jsonb	   *domains;		/* by the current names of columns; NULL: not registered yet */
 
 	/* what queries over it may read: dperm_protection_open() */
 	List	   *reached;
@@ -175,7 +175,6 @@ extern void dperm_phase_catch_signals(void);
 extern void dperm_phase_init(Oid caller, const DpermPhaseStyle *style);
 extern void dperm_phase_set_owner(Oid owner);
 extern void dperm_phase_enter(DpermPhase phase, bool begins);
-extern DpermPhase dperm_phase(void);
 extern void dperm_phase_expect(DpermPhase phase);
 extern bool dperm_phase_took_too_long(void);
 extern void dperm_phase_end_row(const ErrorData *error);

@@ -228,7 +228,7 @@ find_protected(List *relations)
 	List	   *reached = NIL;
 	ListCell   *cell;
 
-	if (relations == NIL || !dperm_own_rows_any("protected"))
+	if (relations == NIL || !dperm_own_rows_any("protected", NULL, NULL, 0))
 		return InvalidOid;
 	foreach(cell, relations)
 		reached = list_concat_unique_oid(reached, dperm_relation_sources(lfirst_oid(cell)));

@@ -171,7 +171,6 @@ find_columns(DpermRegistration *registration, bool bound, Snapshot snapshot)
 	DpermOwnRows rows = dperm_own_rows_find("protected_columns", "protected",
 											dperm_own_rows_uuid(registration->id), snapshot);
 	JsonbInState state = {0};
-	bool		any = false;
 
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (int i = 0; i < rows.count; i++)
@@ -195,13 +194,11 @@ find_columns(DpermRegistration *registration, bool bound, Snapshot snapshot)
 			pushJsonbValue(&state, WJB_KEY, &key);
 			JsonbToJsonbValue(DatumGetJsonbP(domain), &value);
 			pushJsonbValue(&state, WJB_VALUE, &value);
-			any = true;
 		}
 	}
 	list_sort(registration->columns, list_int_cmp);
 	pushJsonbValue(&state, WJB_END_OBJECT, NULL);
-	if (any)
-		registration->domains = JsonbValueToJsonb(state.result);
+	registration->domains = JsonbValueToJsonb(state.result);
 }
 
 /*
@@ -381,13 +378,6 @@ lock_ours(void)
 static List *held;
 static List *registered;
 
-/* Does the registration of a relation have to do with one of them: with itself, or its table? */
-static bool
-is_registered(Oid relation, Oid one)
-{
-	return one == relation || (get_rel_relkind(relation) == RELKIND_VIEW && !has_superclass(one));
-}
-
 /*
  * Lock a relation, all relations that it shares rows with, their TOAST tables,
  * some system catalogs and our tables for this process, until it ends or a
@@ -425,8 +415,10 @@ dperm_registry_hold(Oid relation)
 			}
 		AcceptInvalidationMessages();
 	}
+	/* its own registration, and that of the table of a view */
 	foreach(cell, held)
-		if (is_registered(relation, lfirst_oid(cell)))
+		if (lfirst_oid(cell) == relation ||
+			(get_rel_relkind(relation) == RELKIND_VIEW && !has_superclass(lfirst_oid(cell))))
 		{
 			dperm_registry_lock(lfirst_oid(cell), ShareLock, true);
 			registered = lappend_oid(registered, lfirst_oid(cell));

@@ -201,11 +201,11 @@ is_declarable(Oid type)
 
 /*
  * May a function be called? The input and output functions of types take and
- * return what no other may, and all that those of enums compare are two numbers,
- * which stand for the labels.
+ * return what no other may. Enums are compared for equality alone, as two numbers,
+ * which stand for the labels: for all other functions the catalog is read.
  */
 static bool
-is_callable(Form_pg_proc form, bool is_io)
+is_callable(Form_pg_proc form, bool is_io, bool takes_enums)
 {
 	bool		declarable = is_declarable(form->prorettype);
 
@@ -218,43 +218,32 @@ is_callable(Form_pg_proc form, bool is_io)
 	/* these ask a library, too */
 		form->oid != F_XML_IS_WELL_FORMED_CONTENT &&
 		form->oid != F_XML_IS_WELL_FORMED_DOCUMENT &&
-		(declarable || is_io || form->oid == F_ENUM_EQ || form->oid == F_ENUM_NE);
+		((declarable && !takes_enums) || is_io || form->oid == F_ENUM_EQ || form->oid == F_ENUM_NE);
 }
 
 /* Raise an error for a function that must not be called. */
 static void
-refuse_call(Oid function, const Walk *walk)
-{
-	refuse(walk, psprintf("calls function %s", format_procedure(function)), VALUE_HINT);
-}
-
-/* Raise an error for a function that must not be called. */
-static void
-check_function(Oid function, bool is_io, const Walk *walk)
+check_function(Oid function, bool is_io, bool takes_enums, const Walk *walk)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
-	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), is_io))
-		refuse_call(function, walk);
+	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), is_io, takes_enums))
+		refuse(walk, psprintf("calls function %s", format_procedure(function)), VALUE_HINT);
 	ReleaseSysCache(tuple);
 }
 
-/*
- * Raise an error for a call. Enums are compared for equality alone: for all
- * other functions the catalog is read.
- */
+/* Raise an error for a call. */
 static void
 check_call(Oid function, List *arguments, const Walk *walk)
 {
+	bool		takes_enums = false;
 	ListCell   *cell;
 
-	check_function(function, false, walk);
 	foreach(cell, arguments)
-		if (function != F_ENUM_EQ && function != F_ENUM_NE &&
-			is_own_enum(exprType(lfirst(cell)), walk->owner))
-			refuse_call(function, walk);
+		takes_enums |= is_own_enum(exprType(lfirst(cell)), walk->owner);
+	check_function(function, false, takes_enums, walk);
 }
 
 /*
@@ -281,9 +270,9 @@ check_via_text(const CoerceViaIO *cast, const Walk *walk)
 	bool		varlena;
 
 	getTypeOutputInfo(exprType((Node *) cast->arg), &function, &varlena);
-	check_function(function, true, walk);
+	check_function(function, true, false, walk);
 	getTypeInputInfo(cast->resulttype, &function, &parameter);
-	check_function(function, true, walk);
+	check_function(function, true, false, walk);
 }
 
 /* Is a node a column of the table, whatever its type? Raises an error for any other Var. */
@@ -300,16 +289,6 @@ is_column(Node *node, const Walk *walk)
 	return true;
 }
 
-/* Raise an error for an expression that the walker does not know, by its kind. */
-static void
-refuse_expression(Node *node, const Walk *walk)
-{
-	char	   *kind = nodeToString(node) + 1;
-
-	kind[strcspn(kind, " ")] = '\0';
-	refuse(walk, psprintf("has an expression that is not supported: %s", kind), VALUE_HINT);
-}
-
 /*
  * The walker: raises an error for an expression that is not on the list. It
  * visits each node before its parts. Of a column that is shown as it is, or only
@@ -319,6 +298,7 @@ static bool
 check_expression(Node *node, void *context)
 {
 	Walk	   *walk = context;
+	char	   *kind;
 
 	if (node == NULL)
 		return false;
@@ -381,7 +361,9 @@ check_expression(Node *node, void *context)
 		case T_BooleanTest:
 			break;
 		default:
-			refuse_expression(node, walk);
+			kind = nodeToString(node) + 1;
+			refuse(walk, psprintf("has an expression that is not supported: %.*s",
+								  (int) strcspn(kind, " "), kind), VALUE_HINT);
 	}
 	check_type(exprType(node), walk);
 	check_collation(exprInputCollation(node), walk);
