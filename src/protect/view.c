@@ -12,7 +12,6 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "catalog/dependency.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
@@ -38,7 +37,6 @@
 #include "utils/syscache.h"
 
 #include "base/known_tree.h"
-#include "column/domains.h"
 #include "protect/protect.h"
 #include "relation/relation.h"
 

@@ -14,7 +14,6 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_collation.h"
 #include "executor/tuptable.h"
-#include "fmgr.h"
 #include "funcapi.h"
 #include "libpq/pqmq.h"
 #include "miscadmin.h"
@@ -23,7 +22,6 @@
 #include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/lock.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
@@ -37,7 +35,6 @@
 
 #include "base/host.h"
 #include "base/message.h"
-#include "budget/budget.h"
 #include "protect/protect.h"
 #include "relation/relation.h"
 
