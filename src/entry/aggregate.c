@@ -25,7 +25,7 @@
 #include "column/model_type.h"
 #include "column/reader.h"
 #include "core/base/names.h"
-#include "protect/protection.h"
+#include "protect/protect.h"
 #include "train/cache.h"
 #include "train/fill.h"
 #include "train/training.h"

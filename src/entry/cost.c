@@ -29,7 +29,6 @@
 #include "core/mechanism/mechanism.h"
 #include "core/mechanism/noise_share.h"
 #include "entry/entry.h"
-#include "protect/protection.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
@@ -320,7 +319,7 @@ Datum
 dp_cost(PG_FUNCTION_ARGS)
 {
 	DpermLearner learner = learner_argument(fcinfo);
-	ResourceOwner look = dperm_locks_look();
+	ResourceOwner look = dperm_registry_look();
 	const DpermRegistration *registration = dperm_protection_open(
 		dperm_source_find(
 			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
@@ -334,7 +333,7 @@ dp_cost(PG_FUNCTION_ARGS)
 	double		limit;
 
 	dperm_train_open(fcinfo, learner, registration, false, &options, &source);
-	dperm_locks_look_away(look, registration == NULL);
+	dperm_registry_look_away(look, registration == NULL);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
 		desc->natts != COST_COLUMNS)
 		elog(ERROR, "return type must be a row type");

@@ -11,7 +11,6 @@
 
 #include "base/host.h"
 #include "entry/entry.h"
-#include "protect/call.h"
 
 PG_MODULE_MAGIC;
 

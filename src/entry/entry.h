@@ -1,12 +1,12 @@
 /*
- * entry.h: what the functions that read rows consist of (protect/call.h), and what
+ * entry.h: what the functions that read rows consist of (protect/protect.h), and what
  * they share.
  */
 #ifndef DPERM_ENTRY_H
 #define DPERM_ENTRY_H
 
 #include "base/options.h"
-#include "protect/call.h"
+#include "protect/protect.h"
 #include "query/source.h"
 
 extern void dperm_entry_open_training(DpermCall *call);

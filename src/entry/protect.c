@@ -38,8 +38,6 @@
 #include "core/base/limits.h"
 #include "core/privacy/filter.h"
 #include "entry/entry.h"
-#include "protect/protection.h"
-#include "protect/worker.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
@@ -319,7 +317,7 @@ static Datum
 settle_domains(const DpermRegistration *before, Jsonb *given)
 {
 	int			count;
-	DpermColumn *columns = dperm_registered_columns_replace(before, given, &count);
+	DpermColumn *columns = dperm_protection_replace(before, given, &count);
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -356,7 +354,7 @@ tell_columns(Oid relation)
 	if (registration->persons)
 		dperm_persons_column(dperm_protection_table(registration), registration->unit, &type,
 							 &collation);
-	columns = dperm_registered_columns_read(registration, NULL, NULL, &count);
+	columns = dperm_protection_columns(registration, NULL, NULL, &count);
 	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
 		if (dperm_protection_lists(registration, &columns[i]))
@@ -402,8 +400,6 @@ dp_protect(PG_FUNCTION_ARGS)
 		arguments[4].value = settle_domains(&before, domains);
 	(void) call_as_owner("dperm_protect", lengthof(arguments), arguments);
 	tell_columns(relation);
-	if (!is_view)
-		dperm_location_warn(relation);
 	PG_RETURN_VOID();
 }
 
@@ -428,10 +424,7 @@ usable_registration(Oid relation)
 {
 	DpermRegistration *registration = dperm_registry_find(relation);
 
-	if (registration == NULL || registration->ended || registration->stale ||
-		registration->mixed ||
-		registration->budget == NULL ||
-		!dperm_protection_is_owners(registration) ||
+	if (registration == NULL || !dperm_protection_holds(registration) ||
 		!dperm_budget_permits(registration->budget, relation, GetUserId()))
 		return NULL;
 	dperm_protection_resolve(registration);
@@ -483,19 +476,19 @@ dp_domains(PG_FUNCTION_ARGS)
 													 "Call dp_domains('table').");
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
-	ResourceOwner look = dperm_locks_look();
+	ResourceOwner look = dperm_registry_look();
 	Oid			relation = dperm_source_find(name);
 	const DpermRegistration *registration = usable_registration(relation);
 	DpermBlockKind kind;
 	int			count;
 	DpermColumn *columns = registration ?
-		dperm_registered_columns_read(registration, NULL, NULL, &count) :
+		dperm_protection_columns(registration, NULL, NULL, &count) :
 		dperm_domains_read(relation, NULL, &count);
 
 	for (int i = 0; i < count; i++)
 		if (dperm_domain_types_kind(columns[i].base, &kind) &&
 			(registration == NULL || dperm_protection_lists(registration, &columns[i])))
 			put_domain(store, desc, &columns[i]);
-	dperm_locks_look_away(look, false);
+	dperm_registry_look_away(look, false);
 	return (Datum) 0;
 }
