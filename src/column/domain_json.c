@@ -180,7 +180,8 @@ read_string(const DpermColumn *column, DpermText text)
 	Datum		value;
 	char	   *why;
 
-	if (!dperm_domain_types_input(column, &text, &value, &why))
+	if (!dperm_domain_types_input(column->base, column->typmod, pnstrdup(text.bytes, text.len),
+								  &value, &why))
 		refuse_value(column, why);
 	return value;
 }

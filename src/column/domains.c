@@ -64,7 +64,8 @@ is_written(const DpermColumn *column, const DpermText *text)
 	DpermText	written;
 	char	   *why;
 
-	if (!dperm_domain_types_input(column, text, &value, &why))
+	if (!dperm_domain_types_input(column->base, column->typmod, pnstrdup(text->bytes, text->len),
+								  &value, &why))
 		return false;
 	written = dperm_domain_types_text(column->base, value);
 	return dperm_block_same_text(&written, text);

@@ -88,26 +88,6 @@ dperm_column_given(const DpermColumn *column)
 	return column->from == DPERM_DOMAIN_GIVEN;
 }
 
-/*
- * Days since 2000-01-01, the numbers of TIME blocks; infinite dates are
- * infinite. A time of day is a timestamp of that day.
- */
-static inline double
-dperm_days_from_date(DateADT date)
-{
-	if (DATE_NOT_FINITE(date))
-		return DATE_IS_NOBEGIN(date) ? -INFINITY : INFINITY;
-	return (double) date;
-}
-
-static inline double
-dperm_days_from_timestamp(Timestamp time)
-{
-	if (TIMESTAMP_NOT_FINITE(time))
-		return TIMESTAMP_IS_NOBEGIN(time) ? -INFINITY : INFINITY;
-	return (double) time / (double) USECS_PER_DAY;
-}
-
 /* The length of a category's text: without the blanks that bpchar pads with. */
 static inline int
 dperm_category_length(bool padded, const char *bytes, int len)
@@ -127,7 +107,7 @@ extern bool dperm_domain_types_number(Oid type, Datum value, double *out);
 extern char *dperm_domain_types_shown(const DpermBlock *block, double value);
 extern DpermText dperm_domain_types_text(Oid base, Datum value);
 extern bool dperm_domain_types_lists(const DpermText *texts, int count, const DpermText *text);
-extern bool dperm_domain_types_input(const DpermColumn *column, const DpermText *text, Datum *value,
+extern bool dperm_domain_types_input(Oid base, int32 typmod, const char *text, Datum *value,
 									 char **why);
 extern DpermText *dperm_domain_types_labels(Oid type, int *count);
 

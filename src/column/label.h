@@ -35,8 +35,8 @@ typedef struct DpermLabel
 
 	/* classes */
 	bool		textual;		/* are values stored and compared as texts? */
-	int			count;
-	struct DpermLabelKey *keys; /* to find values; NULL: what is above zero is positive */
+	bool		listed;			/* or is positive what is above zero? */
+	DpermCategories values;
 } DpermLabel;
 
 /*

@@ -86,7 +86,7 @@ listed_values(const DpermColumn *column)
 		add_value(&values, "true");
 	}
 	else if (count == 0 && has_range(column) && high - low == 1 &&
-			 (column->base == INT2OID || column->base == INT4OID || column->base == INT8OID))
+			 dperm_domain_types_is_integer(column->base))
 	{
 		add_value(&values, psprintf("%.0f", low));
 		add_value(&values, psprintf("%.0f", high));
