@@ -16,11 +16,13 @@
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/fmgroids.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/host.h"
 #include "base/message.h"
 #include "column/domains.h"
 #include "column/reader.h"
@@ -143,12 +145,8 @@ dperm_domain_types_number(Oid type, Datum value, double *out)
 DpermText
 dperm_domain_types_text(Oid base, Datum value)
 {
-	Oid			output;
-	bool		is_varlena;
-	DpermText	text;
+	DpermText	text = {.bytes = dperm_host_output(value, base)};
 
-	getTypeOutputInfo(base, &output, &is_varlena);
-	text.bytes = OidOutputFunctionCall(output, value);
 	text.len = dperm_category_length(base == BPCHAROID, text.bytes, strlen(text.bytes));
 	return text;
 }
@@ -188,35 +186,39 @@ dperm_domain_types_input(Oid base, int32 typmod, const char *text, Datum *value,
 	return *why == NULL;
 }
 
+/* A time as a type of times has it, whatever the DateStyle is. */
+char *
+dperm_domain_types_time(Oid type, double usecs)
+{
+	char	   *text = palloc(MAXDATELEN + 1);
+	Datum		value;
+
+	if (type == DATEOID)
+		value = DateADTGetDatum((DateADT) rint(usecs / (double) USECS_PER_DAY));
+	else if (type == TIMEOID)
+		value = TimeADTGetDatum((TimeADT) usecs);
+	else
+		/* a bound at the end of all times may have been rounded beyond it */
+		value = TimestampGetDatum(usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 :
+								  (Timestamp) usecs);
+	return JsonEncodeDateTime(text, value, type, NULL);
+}
+
 /*
- * A value of a number or a time as text, to the second, whatever the DateStyle is. A
- * model does not say of which type a time was: a range within the first day of 2000 is
- * that of times of day.
+ * A value of a number or a time as text, to the second. A model does not say of which
+ * type a time was: a range within the first day of 2000 is that of times of day.
  */
 char *
 dperm_domain_types_shown(const DpermBlock *block, double value)
 {
 	double		usecs = rint(value * SECS_PER_DAY) * (double) USECS_PER_SEC;
-	char		text[MAXDATELEN + 1];
-	struct pg_tm tm;
-	fsec_t		fsec;
 
 	if (block->kind != DPERM_BLOCK_TIME || !(usecs >= (double) MIN_TIMESTAMP) ||
 		!(usecs < (double) END_TIMESTAMP))
 		return double_to_shortest_decimal(value);
-	if (block->low >= 0 && block->high <= 1)
-	{
-		(void) time2tm((TimeADT) usecs, &tm, &fsec);
-		EncodeTimeOnly(&tm, 0, false, 0, USE_ISO_DATES, text);
-		return pstrdup(text);
-	}
-	if (timestamp2tm((Timestamp) usecs, NULL, &tm, &fsec, NULL, NULL) != 0)
-		return double_to_shortest_decimal(value);
-	if (tm.tm_hour == 0 && tm.tm_min == 0 && tm.tm_sec == 0)
-		EncodeDateOnly(&tm, USE_ISO_DATES, text);
-	else
-		EncodeDateTime(&tm, 0, false, 0, NULL, USE_ISO_DATES, text);
-	return pstrdup(text);
+	return dperm_domain_types_time(block->low >= 0 && block->high <= 1 ? TIMEOID :
+								   fmod(usecs, (double) USECS_PER_DAY) == 0 ? DATEOID :
+								   TIMESTAMPOID, usecs);
 }
 
 /* The labels of an enum, in order, as zero-terminated texts. */

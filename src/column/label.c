@@ -128,8 +128,9 @@ find_class(const DpermLabel *label, Datum value)
 		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
 	if (!set_key(&key, label, value))
 		return NO_CLASS;
-	return label->listed ? dperm_reader_find(&label->values, key.text.bytes, key.text.len) + 1 :
-		key.sign;
+	if (!label->listed)
+		return key.sign;
+	return dperm_reader_find(&label->values, key.text.bytes, key.text.len) + 1;
 }
 
 /* A hint about the values of classes. */

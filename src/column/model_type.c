@@ -37,20 +37,6 @@ dperm_model_type_print(const DpermModel *model, DpermModelPrinter printer)
 	return text;
 }
 
-/* The text form. */
-char *
-dperm_model_type_text(const DpermModel *model)
-{
-	return dperm_model_type_print(model, dperm_model_print);
-}
-
-/* What the model promises, in words. */
-char *
-dperm_model_type_guarantee(const DpermModel *model)
-{
-	return dperm_model_type_print(model, dperm_model_print_guarantee);
-}
-
 /* A dp_model datum, in the current memory context. */
 Datum
 dperm_model_type_make(const DpermModel *model)
@@ -105,7 +91,7 @@ accept_form(const char *form, size_t len, bool binary, const char **why)
 
 	if (model == NULL)
 		return result;
-	text = dperm_model_type_text(model);
+	text = dperm_model_type_print(model, dperm_model_print);
 	if (pg_verifymbstr(text, (int) strlen(text), true))
 		result = dperm_model_type_make(model);
 	else
@@ -156,7 +142,9 @@ dperm_model_in(PG_FUNCTION_ARGS)
 Datum
 dperm_model_out(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_CSTRING(dperm_model_type_text(dperm_model_type_open(PG_GETARG_DATUM(0))));
+	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
+
+	PG_RETURN_CSTRING(dperm_model_type_print(model, dperm_model_print));
 }
 
 /* Binary input: the stored form, after checking that it decodes. */
@@ -228,5 +216,5 @@ dp_guarantee(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
-	PG_RETURN_TEXT_P(cstring_to_text(dperm_model_type_guarantee(model)));
+	PG_RETURN_TEXT_P(cstring_to_text(dperm_model_type_print(model, dperm_model_print_guarantee)));
 }
