@@ -102,10 +102,8 @@ extern bool dperm_options_may_be_several(const DpermOptions *options);
 extern DpermEncoder dperm_options_encoder(const DpermOptions *options,
 										  const DpermBlock *blocks, int count);
 extern DpermNoisePlans
-dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last);
-extern DpermNoisePlans
-dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
-						   const DpermEncoder *encoder, bool codes_last);
+dperm_options_noise(const DpermOptions *options, const DpermEncoder *inner,
+					const DpermEncoder *encoder, bool codes_last);
 extern DpermEncoder dperm_options_bend(DpermEncoder encoder, int knots);
 extern DpermKnotsNoise
 dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder);

@@ -437,7 +437,7 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 {
 	JsonbValue *values[KEYS] = {NULL};
 
-	if (!dperm_column_usable(column))
+	if (column->from == DPERM_DOMAIN_UNUSABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of type %s cannot be a feature, so it cannot have a domain",

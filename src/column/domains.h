@@ -74,20 +74,6 @@ dperm_column_known(const DpermColumn *column)
 	return column->from >= DPERM_DOMAIN_DECLARED;
 }
 
-/* Can the type be a feature? */
-static inline bool
-dperm_column_usable(const DpermColumn *column)
-{
-	return column->from != DPERM_DOMAIN_UNUSABLE;
-}
-
-/* Did the caller specify the domain? */
-static inline bool
-dperm_column_given(const DpermColumn *column)
-{
-	return column->from == DPERM_DOMAIN_GIVEN;
-}
-
 /* The length of a category's text: without the blanks that bpchar pads with. */
 static inline int
 dperm_category_length(bool padded, const char *bytes, int len)
@@ -127,7 +113,7 @@ extern void dperm_domains_give(Oid relation, DpermColumn *columns, int count, Js
 							   bool may_be_null);
 extern _Noreturn void dperm_domains_missing(const DpermColumn *column);
 extern Query *dperm_domains_view_query(Relation view);
-extern void dperm_domains_of_type(DpermColumn *column);
+extern void dperm_domains_declared(Oid relation, DpermColumn *column, int made_dimension);
 extern const char *dperm_domains_fault(const DpermBlock *outer, const DpermBlock *inner);
 extern bool dperm_domains_has_rows(char relkind);
 

@@ -78,27 +78,33 @@ decode(const char *form, size_t len, bool binary, const char **why)
 }
 
 /*
- * A datum from a form of somebody else; 0 and *why if it is not valid. Names may
- * not be in the encoding of this database, in binary forms and as escapes in
- * JSON; the text of a model has them all.
+ * A datum from a form of somebody else; an error if it is not valid, a soft one for a
+ * context that asks for that. Names may not be in the encoding of this database, in
+ * binary forms and as escapes in JSON; the text of a model has them all.
  */
 static Datum
-accept_form(const char *form, size_t len, bool binary, const char **why)
+accept_form(Node *context, const char *form, size_t len, bool binary)
 {
-	DpermModel *model = decode(form, len, binary, why);
-	Datum		result = (Datum) 0;
-	char	   *text;
+	const char *why;
+	DpermModel *model = decode(form, len, binary, &why);
+	char	   *text = model ? dperm_model_type_print(model, dperm_model_print) : "";
+	Datum		result;
 
-	if (model == NULL)
-		return result;
-	text = dperm_model_type_print(model, dperm_model_print);
-	if (pg_verifymbstr(text, (int) strlen(text), true))
+	if (!pg_verifymbstr(text, (int) strlen(text), true))
+		why = "a name is not valid in the encoding of this database";
+	else if (model)
+	{
 		result = dperm_model_type_make(model);
-	else
-		*why = "a name is not valid in the encoding of this database";
-	pfree(text);
-	pfree(model);
-	return result;
+		pfree(text);
+		pfree(model);
+		return result;
+	}
+	ereturn(context, (Datum) 0,
+			(errcode(binary ? ERRCODE_INVALID_BINARY_REPRESENTATION :
+					 ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 binary ? errmsg("invalid binary form of type %s", "dp_model") :
+			 errmsg("invalid input syntax for type %s", "dp_model"),
+			 errdetail("The %s is not a valid model: %s.", binary ? "value" : "text", why)));
 }
 
 /*
@@ -127,15 +133,8 @@ Datum
 dperm_model_in(PG_FUNCTION_ARGS)
 {
 	const char *text = PG_GETARG_CSTRING(0);
-	const char *why;
-	Datum		result = accept_form(text, strlen(text), false, &why);
 
-	if (result == (Datum) 0)
-		ereturn(fcinfo->context, (Datum) 0,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s", "dp_model"),
-				 errdetail("The text is not a valid model: %s.", why)));
-	PG_RETURN_DATUM(result);
+	return accept_form(fcinfo->context, text, strlen(text), false);
 }
 
 /* Text output: JSON. */
@@ -153,15 +152,8 @@ dperm_model_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			len = buf->len - buf->cursor;
-	const char *why;
-	Datum		result = accept_form(pq_getmsgbytes(buf, len), (size_t) len, true, &why);
 
-	if (result == (Datum) 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid binary form of type %s", "dp_model"),
-				 errdetail("The value is not a valid model: %s.", why)));
-	PG_RETURN_DATUM(result);
+	return accept_form(NULL, pq_getmsgbytes(buf, len), (size_t) len, true);
 }
 
 /* Binary output: the stored form, as that of bytea is. */

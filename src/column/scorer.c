@@ -293,8 +293,8 @@ check_elements(const DpermReader *reader, Datum features)
 	if (count != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("features must be a one-dimensional array of length %d and at most %d bytes",
-						expected, DPERM_VALUE_MAX),
+				 errmsg("features must be a one-dimensional array of length %d and at most %d "
+						"bytes", expected, DPERM_VALUE_MAX),
 				 count < 0 ? 0 : errdetail("Its length is %d.", count)));
 }
 
@@ -550,7 +550,7 @@ dperm_scorer_declared_dimension(Node *node, ParamListInfo params)
 							  .block = {.kind = DPERM_BLOCK_VECTOR}};
 		DpermEncoder encoder;
 
-		dperm_domains_of_type(&column);
+		dperm_domains_declared(InvalidOid, &column, 0);
 		if (dperm_column_known(&column))
 			return dperm_block_elements(&column.block);
 		if (IsA(node, ArrayExpr) && !((ArrayExpr *) node)->multidims)

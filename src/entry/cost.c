@@ -140,7 +140,7 @@ setup_for(Planned *planned, int64 rows)
 	{
 		planned->knots = knots;
 		planned->bent = dperm_options_bend(planned->encoder, knots);
-		planned->noise = dperm_options_noise(&planned->options, &planned->bent, false);
+		planned->noise = dperm_options_noise(&planned->options, NULL, &planned->bent, false);
 	}
 	return dperm_options_setup(&planned->options, dperm_encoder_dim(&planned->bent),
 							   planned->noise, rows);

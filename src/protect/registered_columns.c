@@ -172,7 +172,8 @@ dperm_registered_columns_read(const DpermRegistration *registration, Jsonb *doma
 	for (int i = 0; i < *count; i++)
 
 		/* one that no longer fits is refused when it is used */
-		if (dperm_column_given(&asked[i]) && dperm_protection_lists(registration, &columns[i]) &&
+		if (asked[i].from == DPERM_DOMAIN_GIVEN &&
+			dperm_protection_lists(registration, &columns[i]) &&
 			columns[i].from != DPERM_DOMAIN_MISFIT)
 		{
 			/* if nothing is known about a label, its classes are the caller's to say */
