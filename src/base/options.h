@@ -89,8 +89,6 @@ dperm_option_table_set(DpermOptions *options, const char *name, Datum value, boo
 
 /* options.c: all of them together. */
 extern void dperm_options_init(DpermOptions *options, DpermLearner learner);
-
-/* Kernel, intercept and labels are those of a model, but for the positive value. */
 extern void dperm_options_follow(DpermOptions *options, const DpermModel *model);
 extern void dperm_options_settle(DpermOptions *options);
 extern void dperm_options_set_unit(DpermOptions *options, bool persons);

@@ -438,11 +438,7 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	JsonbValue *values[KEYS] = {NULL};
 
 	if (column->from == DPERM_DOMAIN_UNUSABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of type %s cannot be a feature, so it cannot have a domain",
-						column->name, format_type_be(column->type)),
-				 errhint("Convert it in a view, for example to text or to a number.")));
+		dperm_domains_missing(column);
 	if (column->block.kind == DPERM_BLOCK_FLAG)
 	{
 		char	   *text = list_in(value) ? JsonbToCString(NULL, list_in(value), 0) : "";

@@ -133,7 +133,7 @@ find_class(const DpermLabel *label, Datum value)
 	return dperm_reader_find(&label->values, key.text.bytes, key.text.len) + 1;
 }
 
-/* A hint about the values of classes. */
+/* A hint about the values of classes, for ereport(). */
 int
 dperm_label_hint(const DpermLabel *label)
 {
@@ -241,7 +241,11 @@ init_number(DpermLabel *label, Oid type, const DpermLabels *labels)
 	label->high = labels->high;
 }
 
-/* Prepare to read labels of a type. */
+/*
+ * Prepare to read labels of a type; raises an error for a type that cannot be a
+ * label of this kind, for a text without a positive value, for a positive value
+ * or a class that the type does not accept, and for a number without bounds.
+ */
 void
 dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels)
 {
@@ -262,7 +266,7 @@ dperm_label_check(const DpermLabel *label, Oid type)
 				 errmsg("the label has changed its type since the call began")));
 }
 
-/* The label as a row holds it. */
+/* The label as a row holds it; may allocate in the current memory context. */
 double
 dperm_label_read(const DpermLabel *label, Datum value, bool isnull)
 {
@@ -283,7 +287,10 @@ dperm_label_read(const DpermLabel *label, Datum value, bool isnull)
 	return label->kind == DPERM_LABEL_SEVERAL ? class : class > 0 ? 1 : -1;
 }
 
-/* The label of a value as text. */
+/*
+ * The label of a value as text, with a type modifier, or -1; raises an error for
+ * one that the type does not accept.
+ */
 double
 dperm_label_read_text(const DpermLabel *label, const char *text, int32 typmod)
 {
@@ -430,7 +437,7 @@ dperm_label_class_name(const DpermModel *model, int number)
 	return dperm_classes_value(model->classes.bytes, number);
 }
 
-/* The names of all classes. */
+/* The names of all classes, or the first of them if they are long. */
 char *
 dperm_label_class_names(const DpermModel *model)
 {
@@ -442,7 +449,11 @@ dperm_label_class_names(const DpermModel *model)
 	return dperm_message_clip(list.data, NAMES_SHOWN);
 }
 
-/* The number of a class. */
+/*
+ * The number of a class of a model by its name, from 1 on. A model of several
+ * classes needs a name; any other has one set of weights, number 1, and needs
+ * NULL.
+ */
 int
 dperm_label_choose_class(const DpermModel *model, const char *name)
 {
