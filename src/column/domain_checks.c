@@ -520,7 +520,7 @@ dperm_domain_checks_read(Oid relation, const DpermColumn *column)
 		.kind = column->block.kind,
 		.base = base,
 		.number = column->home,
-		.discrete = base == INT2OID || base == INT4OID || base == INT8OID || base == DATEOID
+		.discrete = dperm_domain_types_is_integer(base) || base == DATEOID
 	};
 
 	if (OidIsValid(column->relation))

@@ -197,10 +197,10 @@ init_rows(FitState *state)
 	{
 		state->shapes = palloc(sizeof(DpermShape) * dperm_shape_most(&known->made_by));
 		state->shape_count = dperm_shape_list(&known->made_by, false, state->shapes);
-		state->noise = dperm_options_noise_within(options, &known->made_by, &state->encoder, false);
+		state->noise = dperm_options_noise(options, &known->made_by, &state->encoder, false);
 	}
 	else
-		state->noise = dperm_options_noise(options, &state->encoder, false);
+		state->noise = dperm_options_noise(options, NULL, &state->encoder, false);
 	dperm_options_check(options, dperm_encoder_dim(&state->encoder), state->noise);
 	dperm_cache_init(&state->cache, &state->encoder, options->labels.kind, 0, NULL, false);
 	state->raw = palloc(sizeof(double) * dimension);

@@ -93,7 +93,7 @@ setup_for(Planned *planned, int64 rows)
 	planned->knots = dperm_knots_rule(&planned->knots_noise, rows);
 	planned->bent = dperm_options_bend(planned->encoder, planned->knots);
 	return dperm_options_setup(&planned->options, dperm_encoder_dim(&planned->bent),
-							   dperm_options_noise(&planned->options, &planned->bent, false),
+							   dperm_options_noise(&planned->options, NULL, &planned->bent, false),
 							   rows);
 }
 

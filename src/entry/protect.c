@@ -322,7 +322,7 @@ settle_domains(const DpermRegistration *before, Jsonb *given)
 
 	initStringInfo(&text);
 	for (int i = 0; i < count; i++)
-		if (dperm_column_given(&columns[i]) &&
+		if (columns[i].from == DPERM_DOMAIN_GIVEN &&
 			(columns[i].knotted || dperm_block_is_number(&columns[i].block) ||
 			 columns[i].block.kind == DPERM_BLOCK_VECTOR || columns[i].base == TIMETZOID))
 		{
@@ -360,7 +360,7 @@ tell_columns(Oid relation)
 		if (dperm_protection_lists(registration, &columns[i]))
 		{
 			dperm_protection_check_fit(relation, &columns[i]);
-			if (dperm_column_usable(&columns[i]) && !dperm_column_known(&columns[i]))
+			if (columns[i].from != DPERM_DOMAIN_UNUSABLE && !dperm_column_known(&columns[i]))
 				appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", columns[i].name);
 		}
 	if (names.len > 0)

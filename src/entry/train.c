@@ -74,7 +74,7 @@ open_source(DpermSource *source, const DpermSourceNames *names, DpermOptions *op
 	dperm_options_set_labels(options, &source->spec.labels);
 	dperm_call_charge_settle(options, source);
 	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
-						dperm_options_noise(options, &source->spec.encoder, false));
+						dperm_options_noise(options, NULL, &source->spec.encoder, false));
 }
 
 /*
@@ -425,7 +425,7 @@ settle_candidates(Tuning *tuning, const int64 *rows, int64 total)
 
 		*encoder = dperm_options_bend_for(options, *encoder, total / (tuning->count + 1));
 		setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
-									dperm_options_noise(options, encoder, false), rows[i]);
+									dperm_options_noise(options, NULL, encoder, false), rows[i]);
 		if (setup.delta > 0)
 			spends = setup;
 	}

@@ -72,6 +72,7 @@ check_permitted(const DpermRegistration *registration)
 {
 	Oid			relation = registration->relation;
 
+	dperm_budget_check_role(GetUserId());
 	if (registration->budget ?
 		dperm_budget_permits(registration->budget, relation, GetUserId()) :
 		has_privs_of_role(GetUserId(), dperm_relation_owner(relation)))
@@ -563,7 +564,8 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains,
 	for (int i = 0; i < *count; i++)
 
 		/* one that no longer fits is refused when it is used */
-		if (dperm_column_given(&asked[i]) && dperm_protection_lists(registration, &columns[i]) &&
+		if (asked[i].from == DPERM_DOMAIN_GIVEN &&
+			dperm_protection_lists(registration, &columns[i]) &&
 			columns[i].from != DPERM_DOMAIN_MISFIT)
 		{
 			/* if nothing is known about a label, its classes are the caller's to say */

@@ -98,7 +98,8 @@ put_guarantee_section(StringInfo page, const DpermModelReport *report, Jsonb *re
 	dperm_promise_plain(page, &promise);
 	dperm_page_section(page, "exactly", "The guarantee exactly");
 	dperm_page_put(page, "<p>");
-	dperm_page_text(page, dperm_model_type_guarantee(model), DPERM_PAGE_LONG);
+	dperm_page_text(page, dperm_model_type_print(model, dperm_model_print_guarantee),
+					DPERM_PAGE_LONG);
 	dperm_page_put(page, "</p>\n<p class=\"soft\">The fields are those of the OpenDP Deployments "
 				   "Registry; dp_report_data returns them as JSON.</p>\n");
 	dperm_record_show(page, record);

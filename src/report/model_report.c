@@ -93,7 +93,7 @@ payment_of(JsonbContainer *entry, const char *model)
 static DpermPayment
 find_entry(const DpermModelReport *report, JsonbContainer **entry)
 {
-	char	   *text = dperm_model_type_text(report->model);
+	char	   *text = dperm_model_type_print(report->model, dperm_model_print);
 	DpermPayment found = report->model->entry == 0 ? DPERM_PAYMENT_NONE : DPERM_PAYMENT_UNSEEN;
 
 	*entry = NULL;
@@ -189,7 +189,7 @@ dperm_model_report_subject(const DpermModelReport *report)
 char *
 dperm_model_report_digest(const DpermModel *model)
 {
-	char	   *form = dperm_model_type_text(model);
+	char	   *form = dperm_model_type_print(model, dperm_model_print);
 	Datum		digest;
 
 	if (GetDatabaseEncoding() != PG_SQL_ASCII)
