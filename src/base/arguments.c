@@ -16,6 +16,7 @@
 #include "utils/syscache.h"
 
 #include "base/arguments.h"
+#include "base/host.h"
 #include "base/message.h"
 #include "core/base/names.h"
 
@@ -124,17 +125,6 @@ dperm_arguments_jsonb(FunctionCallInfo fcinfo, const char *name)
 	return dperm_arguments_get(fcinfo, name, JSONBOID, &value) ? DatumGetJsonbP(value) : NULL;
 }
 
-/* The text form of a value. */
-static char *
-text_of(Datum value, Oid type)
-{
-	Oid			output;
-	bool		is_varlena;
-
-	getTypeOutputInfo(type, &output, &is_varlena);
-	return OidOutputFunctionCall(output, value);
-}
-
 /*
  * The arguments that are not NULL as an object, but for those of some names. A
  * value whose text has more bytes than limit is cut. Numbers are finite.
@@ -153,7 +143,7 @@ dperm_arguments_json(FunctionCallInfo fcinfo, const char *const *except, int cou
 
 		if (PG_ARGISNULL(i) || dperm_find_name(except, count, signature->names[i]) >= 0)
 			continue;
-		text = text_of(PG_GETARG_DATUM(i), type);
+		text = dperm_host_output(PG_GETARG_DATUM(i), type);
 		appendStringInfoChar(&json, json.len == 0 ? '{' : ',');
 		escape_json(&json, signature->names[i]);
 		appendStringInfoChar(&json, ':');
@@ -187,7 +177,7 @@ dperm_arguments_names(FunctionCallInfo fcinfo, const char *name, int *count)
 	if (at < 0)
 		return NULL;
 	type = get_fn_expr_argtype(fcinfo->flinfo, at);
-	form = text_of(PG_GETARG_DATUM(at), type);
+	form = dperm_host_output(PG_GETARG_DATUM(at), type);
 	if (!OidIsValid(get_base_element_type(type)) &&
 		(form[0] != '{' || form[strlen(form) - 1] != '}'))
 	{

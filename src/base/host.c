@@ -12,6 +12,7 @@
 #include "nodes/execnodes.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "base/host.h"
@@ -76,6 +77,17 @@ bool
 dperm_host_random(void *arg, void *bytes, size_t count)
 {
 	return pg_strong_random(bytes, count);
+}
+
+/* The text form of a value. */
+char *
+dperm_host_output(Datum value, Oid type)
+{
+	Oid			output;
+	bool		is_varlena;
+
+	getTypeOutputInfo(type, &output, &is_varlena);
+	return OidOutputFunctionCall(output, value);
 }
 
 /* Raise the error for a status of the core. Nothing in it depends on rows. */

@@ -27,6 +27,8 @@ extern void dperm_host_settings(void);
 extern const DpermPoll dperm_host_interrupts;
 extern bool dperm_host_random(void *arg, void *bytes, size_t count);
 
+extern char *dperm_host_output(Datum value, Oid type);
+
 /* Raise an error unless a status, the parameters or an encoder are valid. */
 extern void dperm_host_check_status(DpermStatus status);
 extern DpermCalibration dperm_host_calibrate(const DpermSetup *setup);

@@ -237,11 +237,11 @@ dperm_options_encoder(const DpermOptions *options, const DpermBlock *blocks, int
 /*
  * The shape of the noise for the rows of an encoder, in the order of the model
  * or with codes last, for each law that may be used. For vectors that an inner
- * encoder has produced, by its shapes, unless a kernel changes them.
+ * encoder has produced, if that is not NULL, by its shapes, unless a kernel changes them.
  */
 DpermNoisePlans
-dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
-						   const DpermEncoder *encoder, bool codes_last)
+dperm_options_noise(const DpermOptions *options, const DpermEncoder *inner,
+					const DpermEncoder *encoder, bool codes_last)
 {
 	DpermNoisePlans plans = {{NULL}};
 	DpermShape *shapes;
@@ -264,12 +264,6 @@ dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inne
 			plans.of[law] = dperm_noise_plan((DpermNoiseLaw) law, shapes, count, &arena);
 		}
 	return plans;
-}
-
-DpermNoisePlans
-dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last)
-{
-	return dperm_options_noise_within(options, NULL, encoder, codes_last);
 }
 
 /* May noise of a law be used? */
@@ -322,7 +316,7 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 static double
 least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 {
-	DpermNoisePlans noise = dperm_options_noise(options, encoder, false);
+	DpermNoisePlans noise = dperm_options_noise(options, NULL, encoder, false);
 	DpermOptions any = *options;
 	double		least = INFINITY;
 

@@ -89,8 +89,6 @@ dperm_option_table_set(DpermOptions *options, const char *name, Datum value, boo
 
 /* options.c: all of them together. */
 extern void dperm_options_init(DpermOptions *options, DpermLearner learner);
-
-/* Kernel, intercept and labels are those of a model, but for the positive value. */
 extern void dperm_options_follow(DpermOptions *options, const DpermModel *model);
 extern void dperm_options_settle(DpermOptions *options);
 extern void dperm_options_set_unit(DpermOptions *options, bool persons);
@@ -102,10 +100,8 @@ extern bool dperm_options_may_be_several(const DpermOptions *options);
 extern DpermEncoder dperm_options_encoder(const DpermOptions *options,
 										  const DpermBlock *blocks, int count);
 extern DpermNoisePlans
-dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last);
-extern DpermNoisePlans
-dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
-						   const DpermEncoder *encoder, bool codes_last);
+dperm_options_noise(const DpermOptions *options, const DpermEncoder *inner,
+					const DpermEncoder *encoder, bool codes_last);
 extern DpermEncoder dperm_options_bend(DpermEncoder encoder, int knots);
 extern DpermKnotsNoise
 dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder);

@@ -156,17 +156,6 @@ dperm_budget_find(const char *id, Snapshot snapshot)
 	return find_budget("id", dperm_own_rows_uuid(id), snapshot, false);
 }
 
-/* The same, locked as by FOR UPDATE; raises an error if it has just been dropped. */
-static DpermBudget *
-lock_budget(const DpermBudget *budget)
-{
-	DpermBudget *locked = find_budget("id", dperm_own_rows_uuid(budget->id), NULL, true);
-
-	if (locked == NULL)
-		raise_no_budget(budget->name);
-	return locked;
-}
-
 /* --------------------------------------------------------------- grants */
 
 /* Raise the error for who may not spend. */
@@ -306,22 +295,20 @@ dperm_budget_permits(const DpermBudget *budget, Oid relation, Oid role)
 }
 
 /*
- * Write what is charged to the payer's grant, if any, and whether its release is
+ * Write what the payer's grant is after a charge, and whether its release is
  * kept. The first time, this fixes its order and delta.
  */
 static void
-write_grant(const Payer *payer, bool keeps)
+write_grant(const Payer *payer, const DpermAccount *after, bool keeps)
 {
-	const DpermFilter *filter = &payer->account.filter;
-	DpermFilterSums spent = dperm_filter_add(&payer->account.spent, &payer->taken);
+	double		order = after->filter.order;
 	const DpermOwnField fields[] = {
-		{"renyi_order", filter->order > 1 ? Float8GetDatum(filter->order) : (Datum) 0},
-		{"delta", dperm_own_rows_numeric(filter->delta)},
+		{"renyi_order", order > 1 ? Float8GetDatum(order) : (Datum) 0},
+		{"delta", dperm_own_rows_numeric(after->filter.delta)},
 		{"kept", Int32GetDatum(payer->kept + 1)}
 	};
 
-	if (payer->id)
-		write_sums("grants", payer->id, &spent, fields, keeps ? 3 : 2);
+	write_sums("grants", payer->id, &after->spent, fields, keeps ? 3 : 2);
 }
 
 /* ------------------------------------------------------------- charging */
@@ -343,12 +330,23 @@ check_spend(const DpermSpend *spend)
 						"than 1", DPERM_EPSILON_MIN, DPERM_EPSILON_MAX, DPERM_DELTA_MIN)));
 }
 
-/* Are neighbours and unit those of the budget? */
-static bool
-fits(const DpermBudget *budget, const DpermSpend *spend)
+/* Raise an error unless neighbours and unit are those of the budget. */
+static void
+check_fit(const DpermBudget *budget, const DpermSpend *spend)
 {
-	return spend->neighbours == budget->neighbours && budget->has_unit &&
-		spend->unit == budget->unit;
+	const char *neighbours = dperm_claim_neighbours_name(budget->neighbours);
+
+	if (spend->neighbours != budget->neighbours)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("neighbours of budget \"%s\" are \"%s\", not \"%s\"", budget->name,
+						neighbours, dperm_claim_neighbours_name(spend->neighbours)),
+				 errhint("Specify neighbours => '%s'.", neighbours)));
+	if (!budget->has_unit || spend->unit != budget->unit)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("budget \"%s\" has another unit of privacy", budget->name),
+				 errhint("Protect the relation again.")));
 }
 
 /*
@@ -386,12 +384,8 @@ require_payer(const DpermBudget *budget, const DpermCharge *charge, const DpermF
 
 	if (!payer.permitted)
 		dperm_budget_raise_denied(budget);
-	if (OidIsValid(charge->relation) && !fits(budget, spend))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("budget \"%s\" has other neighbours, or another unit of privacy",
-						budget->name),
-				 errhint("Protect the relation again.")));
+	if (OidIsValid(charge->relation))
+		check_fit(budget, spend);
 	if (!(budget->account.filter.order > 1) && spend->delta > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -479,7 +473,8 @@ write_charge(const DpermBudget *budget, const DpermCharge *charge, const DpermFi
 
 	write_sums(BUDGETS, budget->id, &after.spent,
 			   &(DpermOwnField) {"entry", Int64GetDatum(entry)}, 1);
-	write_grant(payer, OidIsValid(charge->relation));
+	if (payer->id)
+		write_grant(payer, &grant, OidIsValid(charge->relation));
 	dperm_own_rows_insert("ledger", fields, lengthof(fields));
 	return (DpermLedgerEntry) {
 		.budget_id = budget->id,
@@ -487,20 +482,6 @@ write_charge(const DpermBudget *budget, const DpermCharge *charge, const DpermFi
 		.entry = entry,
 		.grant_id = payer->id
 	};
-}
-
-/*
- * Lock the tables that are written, before anything is waited for. Who waits for
- * one of them, such as VACUUM FULL, may wait for the session, which waits for
- * this process: a lock would never be granted.
- */
-static void
-lock_tables(void)
-{
-	static const char *const tables[] = {BUDGETS, "grants", "ledger"};
-
-	for (int i = 0; i < lengthof(tables); i++)
-		LockRelationOid(dperm_own_rows_table(tables[i]), RowExclusiveLock);
 }
 
 /*
@@ -513,13 +494,23 @@ lock_tables(void)
 DpermLedgerEntry
 dperm_budget_charge(const DpermCharge *charge)
 {
+	static const char *const written[] = {BUDGETS, "grants", "ledger"};
 	DpermBudget *budget;
 	DpermFilterSums taken;
 	Payer		payer;
 
 	check_spend(&charge->spend);
-	lock_tables();
-	budget = lock_budget(charge->budget);
+
+	/*
+	 * before anything is waited for: who waits for one of them, such as VACUUM
+	 * FULL, may wait for the session, which waits for this process, and a lock
+	 * would never be granted
+	 */
+	for (int i = 0; i < lengthof(written); i++)
+		LockRelationOid(dperm_own_rows_table(written[i]), RowExclusiveLock);
+	budget = find_budget("id", dperm_own_rows_uuid(charge->budget->id), NULL, true);
+	if (budget == NULL)
+		raise_no_budget(charge->budget->name);
 	taken = dperm_charge_of(&charge->spend, budget->account.filter.order);
 	payer = require_payer(budget, charge, &taken);
 	return write_charge(budget, charge, &taken, &payer);
@@ -561,14 +552,14 @@ dperm_budget_preview(const DpermCharge *charge)
 	Payer		payer;
 
 	check_spend(&charge->spend);
+	check_fit(budget, &charge->spend);
 	taken = dperm_charge_of(&charge->spend, budget->account.filter.order);
 	payer = find_payer(budget, charge->relation, charge->role, &charge->spend);
 	quote.delta_limit = dperm_amount_double(budget->account.filter.delta);
 	if (payer.account.limited)
 		quote.delta_limit =
 			Min(quote.delta_limit, dperm_amount_double(payer.account.filter.delta));
-	quote.allowed = fits(budget, &charge->spend) && payer.allowed &&
-		allows(&budget->account, &taken);
+	quote.allowed = payer.allowed && allows(&budget->account, &taken);
 	dperm_amount_print(taken.epsilon, quote.epsilon);
 	dperm_amount_print(taken.delta, quote.delta);
 	if (payer.permitted)

@@ -184,39 +184,37 @@ end_scan(RowScan *scan)
 }
 
 /* Has a table such a row, in the latest state? */
-static bool
-has_row(const char *name, const char *indexed, const DpermOwnField *fields, int count)
+bool
+dperm_own_rows_any(const char *table, const char *indexed, const DpermOwnField *fields, int count)
 {
-	RowScan		scan = begin_scan(name, indexed, fields, count, NULL);
+	RowScan		scan = begin_scan(table, indexed, fields, count, NULL);
 	bool		found = HeapTupleIsValid(systable_getnext(scan.scan));
 
 	end_scan(&scan);
 	return found;
 }
 
-/* Add a copy of a row, with its values detoasted. */
-static void
-append_row(DpermOwnRows *rows, HeapTuple tuple)
-{
-	rows->rows = rows->count == 0 ? palloc(sizeof(HeapTuple)) :
-		repalloc(rows->rows, sizeof(HeapTuple) * (rows->count + 1));
-	rows->rows[rows->count++] = HeapTupleHasExternal(tuple) ?
-		toast_flatten_tuple(tuple, rows->desc) : heap_copytuple(tuple);
-}
-
-/* The rows in which a column has a value, in the latest state, or in that of a snapshot. */
+/*
+ * The rows in which a column has a value, detoasted, in the latest state, or in
+ * that of a snapshot.
+ */
 DpermOwnRows
 dperm_own_rows_find(const char *table, const char *column, Datum value, Snapshot snapshot)
 {
 	RowScan		scan = begin_scan(table, column, &(DpermOwnField) {column, value}, 1, snapshot);
 	DpermOwnRows found = {
 		.table = RelationGetRelid(scan.table),
-		.desc = CreateTupleDescCopy(RelationGetDescr(scan.table))
+		.desc = CreateTupleDescCopy(RelationGetDescr(scan.table)),
+		.rows = palloc(sizeof(HeapTuple))
 	};
 	HeapTuple	tuple;
 
 	while (HeapTupleIsValid(tuple = systable_getnext(scan.scan)))
-		append_row(&found, tuple);
+	{
+		found.rows = repalloc(found.rows, sizeof(HeapTuple) * (found.count + 1));
+		found.rows[found.count++] = HeapTupleHasExternal(tuple) ?
+			toast_flatten_tuple(tuple, found.desc) : heap_copytuple(tuple);
+	}
 	end_scan(&scan);
 	return found;
 }
@@ -236,13 +234,6 @@ dperm_own_rows_count(const char *table, const char *column, Datum value, const c
 	return count;
 }
 
-/* Does the table have a row? */
-bool
-dperm_own_rows_any(const char *table)
-{
-	return has_row(table, NULL, NULL, 0);
-}
-
 /*
  * dperm_released(budget_id, entry): does the latest state have a release of an
  * entry, whatever the snapshot of the query has?
@@ -254,7 +245,8 @@ dperm_released(PG_FUNCTION_ARGS)
 		{"budget_id", PG_GETARG_DATUM(0)}, {"entry", PG_GETARG_DATUM(1)}
 	};
 
-	PG_RETURN_BOOL(has_row("releases", "id", key, lengthof(key)));	/* by the primary key */
+	/* by the primary key */
+	PG_RETURN_BOOL(dperm_own_rows_any("releases", "id", key, lengthof(key)));
 }
 
 /*

@@ -150,7 +150,6 @@ is_computed(Node *node, void *context)
 		case T_Const:
 		case T_ArrayExpr:
 		case T_RelabelType:
-		case T_CollateExpr:
 		case T_CaseTestExpr:	/* an element, in the cast of an array */
 		case T_ArrayCoerceExpr:
 			break;
@@ -521,7 +520,7 @@ dperm_domain_checks_read(Oid relation, const DpermColumn *column)
 		.kind = column->block.kind,
 		.base = base,
 		.number = column->home,
-		.discrete = base == INT2OID || base == INT4OID || base == INT8OID || base == DATEOID
+		.discrete = dperm_domain_types_is_integer(base) || base == DATEOID
 	};
 
 	if (OidIsValid(column->relation))

@@ -12,10 +12,10 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
-#include "utils/datetime.h"
 #include "utils/json.h"
 #include "utils/numeric.h"
 
+#include "base/host.h"
 #include "column/domains.h"
 #include "column/reader.h"
 #include "core/base/limits.h"
@@ -176,12 +176,12 @@ read_count(const DpermColumn *column, JsonbValue *value, Key key)
 
 /* A string as the type of the column reads it. */
 static Datum
-read_string(const DpermColumn *column, DpermText text)
+read_string(const DpermColumn *column, const char *text)
 {
 	Datum		value;
 	char	   *why;
 
-	if (!dperm_domain_types_input(column, &text, &value, &why))
+	if (!dperm_domain_types_input(column->base, column->typmod, text, &value, &why))
 		refuse_value(column, why);
 	return value;
 }
@@ -205,7 +205,7 @@ read_positions(const DpermColumn *column, JsonbValue *value, Key key)
 		else if (one->type == jbvString)
 			(void) dperm_domain_types_number(
 				column->base,
-				read_string(column, (DpermText) {one->val.string.val, one->val.string.len}),
+				read_string(column, pnstrdup(one->val.string.val, one->val.string.len)),
 				&positions[i]);
 		else
 			refuse(column, key);
@@ -233,18 +233,17 @@ read_categories(DpermColumn *column, JsonbValue *list)
 	for (int i = 0; i < count; i++)
 	{
 		JsonbValue *value = getIthJsonbValueFromContainer(list_in(list), i);
-		DpermText	text = {value->val.string.val, value->val.string.len};
+		char	   *given;
+		DpermText	text;
 
 		if (numbers && value->type == jbvNumeric)
-		{
-			text.bytes = DatumGetCString(
-				DirectFunctionCall1(numeric_out, NumericGetDatum(value->val.numeric)));
-			text.len = (int) strlen(text.bytes);
-		}
-		else if (value->type != jbvString)
+			given = dperm_host_output(NumericGetDatum(value->val.numeric), NUMERICOID);
+		else if (value->type == jbvString)
+			given = pnstrdup(value->val.string.val, value->val.string.len);
+		else
 			refuse(column, CATEGORIES);
 		/* as the output function of the type writes it */
-		text = dperm_domain_types_text(column->base, read_string(column, text));
+		text = dperm_domain_types_text(column->base, read_string(column, given));
 		if (text.len > DPERM_VALUE_MAX - VARHDRSZ)
 			refuse_value(column, psprintf("a category has more than %d bytes",
 										  DPERM_VALUE_MAX - VARHDRSZ));
@@ -439,12 +438,8 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 {
 	JsonbValue *values[KEYS] = {NULL};
 
-	if (!dperm_column_usable(column))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of type %s cannot be a feature, so it cannot have a domain",
-						column->name, format_type_be(column->type)),
-				 errhint("Convert it in a view, for example to text or to a number.")));
+	if (column->from == DPERM_DOMAIN_UNUSABLE)
+		dperm_domains_missing(column);
 	if (column->block.kind == DPERM_BLOCK_FLAG)
 	{
 		char	   *text = list_in(value) ? JsonbToCString(NULL, list_in(value), 0) : "";
@@ -474,26 +469,6 @@ print_key(StringInfo out, Key key)
 					 keys[key].name);
 }
 
-/* A bound of a time column, independent of the session's DateStyle. */
-static void
-print_time(StringInfo out, Oid base, double days)
-{
-	double		usecs = rint(days * (double) USECS_PER_DAY);
-	char		buf[MAXDATELEN + 1];
-	Datum		value;
-
-	if (base == DATEOID)
-		value = DateADTGetDatum((DateADT) days);
-	else if (base == TIMEOID)
-		value = TimeADTGetDatum((TimeADT) usecs);
-	else
-		/* a bound at the end of all times may have been rounded beyond it */
-		value = TimestampGetDatum(usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 :
-								  (Timestamp) usecs);
-	JsonEncodeDateTime(buf, value, base, NULL);
-	escape_json(out, buf);
-}
-
 /* Some positions, as a list. */
 static void
 print_positions(StringInfo out, const DpermColumn *column, const double *positions, int count)
@@ -502,7 +477,8 @@ print_positions(StringInfo out, const DpermColumn *column, const double *positio
 	{
 		appendStringInfoString(out, i == 0 ? "[" : ", ");
 		if (column->block.kind == DPERM_BLOCK_TIME)
-			print_time(out, column->base, positions[i]);
+			escape_json(out, dperm_domain_types_time(column->base, rint(
+							positions[i] * (double) USECS_PER_DAY)));
 		else
 			appendStringInfoString(out, double_to_shortest_decimal(positions[i]));
 	}

@@ -16,13 +16,16 @@
 #include "utils/builtins.h"
 #include "utils/datetime.h"
 #include "utils/fmgroids.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/host.h"
 #include "base/message.h"
 #include "column/domains.h"
+#include "column/reader.h"
 
 /* The category of a type, as in pg_type.typcategory. */
 static char
@@ -101,42 +104,25 @@ has_plain_text(Oid base)
 bool
 dperm_domain_types_has_text(Oid base)
 {
-	return has_plain_text(base) ||
-		base == INT2OID || base == INT4OID || base == INT8OID || base == NUMERICOID;
+	return has_plain_text(base) || dperm_domain_types_is_integer(base) || base == NUMERICOID;
 }
 
 /* The kind of block of a base type; false if it cannot be a feature. */
 bool
 dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 {
-	switch (base)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			*kind = DPERM_BLOCK_NUMBER;
-			return true;
-		case DATEOID:
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-		case TIMEOID:
-			*kind = DPERM_BLOCK_TIME;
-			return true;
-		case BOOLOID:
-			*kind = DPERM_BLOCK_FLAG;
-			return true;
-		case FLOAT4ARRAYOID:
-		case FLOAT8ARRAYOID:
-			*kind = DPERM_BLOCK_VECTOR;
-			return true;
-		default:
-			*kind = dperm_domain_types_is_pgvector(base) ?
-				DPERM_BLOCK_VECTOR : DPERM_BLOCK_CATEGORY;
-			return *kind == DPERM_BLOCK_VECTOR || has_plain_text(base);
-	}
+	static const DpermBlockKind kinds[] = {
+		[DPERM_TAG_NUMBER] = DPERM_BLOCK_NUMBER,
+		[DPERM_TAG_TIME] = DPERM_BLOCK_TIME,
+		[DPERM_TAG_FLAG] = DPERM_BLOCK_FLAG,
+		[DPERM_TAG_TEXT] = DPERM_BLOCK_CATEGORY,
+		[DPERM_TAG_FLOAT8] = DPERM_BLOCK_VECTOR,
+		[DPERM_TAG_FLOAT4] = DPERM_BLOCK_VECTOR
+	};
+	DpermReaderKind stored = dperm_reader_kind_natural(base);
+
+	*kind = kinds[dperm_reader_kind_tag(stored)];
+	return stored != DPERM_READ_NONE;
 }
 
 /*
@@ -146,49 +132,21 @@ dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 bool
 dperm_domain_types_number(Oid type, Datum value, double *out)
 {
-	switch (type)
-	{
-		case INT2OID:
-			*out = DatumGetInt16(value);
-			return true;
-		case INT4OID:
-			*out = DatumGetInt32(value);
-			return true;
-		case INT8OID:
-			*out = (double) DatumGetInt64(value);
-			return true;
-		case FLOAT4OID:
-			*out = DatumGetFloat4(value);
-			return true;
-		case FLOAT8OID:
-			*out = DatumGetFloat8(value);
-			return true;
-		case NUMERICOID:
-			*out = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
-			return true;
-		case DATEOID:
-			*out = dperm_days_from_date(DatumGetDateADT(value));
-			return true;
-		case TIMESTAMPOID:
-		case TIMESTAMPTZOID:
-		case TIMEOID:
-			*out = dperm_days_from_timestamp(DatumGetTimestamp(value));
-			return true;
-		default:
-			return false;
-	}
+	DpermReaderKind stored = dperm_reader_kind_natural(type);
+	DpermTag	tag = dperm_reader_kind_tag(stored);
+
+	if (tag != DPERM_TAG_NUMBER && tag != DPERM_TAG_TIME)
+		return false;
+	*out = dperm_reader_number(stored, value);
+	return true;
 }
 
 /* The text of a value, as categories are written. */
 DpermText
 dperm_domain_types_text(Oid base, Datum value)
 {
-	Oid			output;
-	bool		is_varlena;
-	DpermText	text;
+	DpermText	text = {.bytes = dperm_host_output(value, base)};
 
-	getTypeOutputInfo(base, &output, &is_varlena);
-	text.bytes = OidOutputFunctionCall(output, value);
 	text.len = dperm_category_length(base == BPCHAROID, text.bytes, strlen(text.bytes));
 	return text;
 }
@@ -204,23 +162,21 @@ dperm_domain_types_lists(const DpermText *texts, int count, const DpermText *tex
 }
 
 /*
- * Read a text as the type of a column does, with its modifier; false, and why, if
- * that fails. An error of the input function of a type that can be a feature
- * leaves nothing behind.
+ * Read a text as a type does, with a modifier; false, and why, if that fails. An error of the
+ * input function of a type that can be a feature leaves nothing behind.
  */
 bool
-dperm_domain_types_input(const DpermColumn *column, const DpermText *text, Datum *value, char **why)
+dperm_domain_types_input(Oid base, int32 typmod, const char *text, Datum *value, char **why)
 {
 	MemoryContext context = CurrentMemoryContext;
 	Oid			input,
 				ioparam;
 
 	*why = NULL;
-	getTypeInputInfo(column->base, &input, &ioparam);
+	getTypeInputInfo(base, &input, &ioparam);
 	PG_TRY();
 	{
-		*value = OidInputFunctionCall(input, pnstrdup(text->bytes, text->len), ioparam,
-									  column->typmod);
+		*value = OidInputFunctionCall(input, pstrdup(text), ioparam, typmod);
 	}
 	PG_CATCH();
 	{
@@ -230,35 +186,39 @@ dperm_domain_types_input(const DpermColumn *column, const DpermText *text, Datum
 	return *why == NULL;
 }
 
+/* A time as a type of times has it, whatever the DateStyle is. */
+char *
+dperm_domain_types_time(Oid type, double usecs)
+{
+	char	   *text = palloc(MAXDATELEN + 1);
+	Datum		value;
+
+	if (type == DATEOID)
+		value = DateADTGetDatum((DateADT) rint(usecs / (double) USECS_PER_DAY));
+	else if (type == TIMEOID)
+		value = TimeADTGetDatum((TimeADT) usecs);
+	else
+		/* a bound at the end of all times may have been rounded beyond it */
+		value = TimestampGetDatum(usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 :
+								  (Timestamp) usecs);
+	return JsonEncodeDateTime(text, value, type, NULL);
+}
+
 /*
- * A value of a number or a time as text, to the second, whatever the DateStyle is. A
- * model does not say of which type a time was: a range within the first day of 2000 is
- * that of times of day.
+ * A value of a number or a time as text, to the second. A model does not say of which
+ * type a time was: a range within the first day of 2000 is that of times of day.
  */
 char *
 dperm_domain_types_shown(const DpermBlock *block, double value)
 {
 	double		usecs = rint(value * SECS_PER_DAY) * (double) USECS_PER_SEC;
-	char		text[MAXDATELEN + 1];
-	struct pg_tm tm;
-	fsec_t		fsec;
 
 	if (block->kind != DPERM_BLOCK_TIME || !(usecs >= (double) MIN_TIMESTAMP) ||
 		!(usecs < (double) END_TIMESTAMP))
 		return double_to_shortest_decimal(value);
-	if (block->low >= 0 && block->high <= 1)
-	{
-		(void) time2tm((TimeADT) usecs, &tm, &fsec);
-		EncodeTimeOnly(&tm, 0, false, 0, USE_ISO_DATES, text);
-		return pstrdup(text);
-	}
-	if (timestamp2tm((Timestamp) usecs, NULL, &tm, &fsec, NULL, NULL) != 0)
-		return double_to_shortest_decimal(value);
-	if (tm.tm_hour == 0 && tm.tm_min == 0 && tm.tm_sec == 0)
-		EncodeDateOnly(&tm, USE_ISO_DATES, text);
-	else
-		EncodeDateTime(&tm, 0, false, 0, NULL, USE_ISO_DATES, text);
-	return pstrdup(text);
+	return dperm_domain_types_time(block->low >= 0 && block->high <= 1 ? TIMEOID :
+								   fmod(usecs, (double) USECS_PER_DAY) == 0 ? DATEOID :
+								   TIMESTAMPOID, usecs);
 }
 
 /* The labels of an enum, in order, as zero-terminated texts. */

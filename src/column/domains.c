@@ -64,7 +64,8 @@ is_written(const DpermColumn *column, const DpermText *text)
 	DpermText	written;
 	char	   *why;
 
-	if (!dperm_domain_types_input(column, text, &value, &why))
+	if (!dperm_domain_types_input(column->base, column->typmod, pnstrdup(text->bytes, text->len),
+								  &value, &why))
 		return false;
 	written = dperm_domain_types_text(column->base, value);
 	return dperm_block_same_text(&written, text);
@@ -143,11 +144,12 @@ set_vector(DpermColumn *column, const DpermSaid *said, int made_dimension)
 }
 
 /*
- * Read the domain from the catalog. relation is what the caller specified;
- * made_dimension is that of vectors that a view computes.
+ * Read the domain from the catalog. relation is what the caller specified, InvalidOid
+ * for a column of none, of which only the type says something; made_dimension is that
+ * of vectors that a view computes.
  */
-static void
-read_declared(Oid relation, DpermColumn *column, int made_dimension)
+void
+dperm_domains_declared(Oid relation, DpermColumn *column, int made_dimension)
 {
 	DpermSaid	said;
 
@@ -167,13 +169,6 @@ read_declared(Oid relation, DpermColumn *column, int made_dimension)
 		set_range(column, &said);
 	if (dperm_column_known(column) && column->origin == NULL)
 		column->origin = said.origin;
-}
-
-/* Fill in the domain that the type of a column declares, which is a column of no relation. */
-void
-dperm_domains_of_type(DpermColumn *column)
-{
-	read_declared(InvalidOid, column, 0);
 }
 
 /*
@@ -348,8 +343,8 @@ dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 		column->block.column.bytes = column->name;
 		column->block.column.len = strlen(column->name);
 		made_dimension = find_home(column, relation);
-		if (dperm_column_usable(column))
-			read_declared(oid, column, made_dimension);
+		if (column->from != DPERM_DOMAIN_UNUSABLE)
+			dperm_domains_declared(oid, column, made_dimension);
 	}
 	if (domains)
 		dperm_domains_give(oid, columns, *count, domains, false);
@@ -373,7 +368,7 @@ other_domains(const DpermColumn *column)
 void
 dperm_domains_missing(const DpermColumn *column)
 {
-	if (!dperm_column_usable(column))
+	if (column->from == DPERM_DOMAIN_UNUSABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of type %s cannot be a feature", column->name,

@@ -74,40 +74,6 @@ dperm_column_known(const DpermColumn *column)
 	return column->from >= DPERM_DOMAIN_DECLARED;
 }
 
-/* Can the type be a feature? */
-static inline bool
-dperm_column_usable(const DpermColumn *column)
-{
-	return column->from != DPERM_DOMAIN_UNUSABLE;
-}
-
-/* Did the caller specify the domain? */
-static inline bool
-dperm_column_given(const DpermColumn *column)
-{
-	return column->from == DPERM_DOMAIN_GIVEN;
-}
-
-/*
- * Days since 2000-01-01, the numbers of TIME blocks; infinite dates are
- * infinite. A time of day is a timestamp of that day.
- */
-static inline double
-dperm_days_from_date(DateADT date)
-{
-	if (DATE_NOT_FINITE(date))
-		return DATE_IS_NOBEGIN(date) ? -INFINITY : INFINITY;
-	return (double) date;
-}
-
-static inline double
-dperm_days_from_timestamp(Timestamp time)
-{
-	if (TIMESTAMP_NOT_FINITE(time))
-		return TIMESTAMP_IS_NOBEGIN(time) ? -INFINITY : INFINITY;
-	return (double) time / (double) USECS_PER_DAY;
-}
-
 /* The length of a category's text: without the blanks that bpchar pads with. */
 static inline int
 dperm_category_length(bool padded, const char *bytes, int len)
@@ -124,10 +90,11 @@ extern bool dperm_domain_types_is_integer(Oid base);
 extern bool dperm_domain_types_is_pgvector(Oid base);
 extern bool dperm_domain_types_is_text(Oid base);
 extern bool dperm_domain_types_number(Oid type, Datum value, double *out);
+extern char *dperm_domain_types_time(Oid type, double usecs);
 extern char *dperm_domain_types_shown(const DpermBlock *block, double value);
 extern DpermText dperm_domain_types_text(Oid base, Datum value);
 extern bool dperm_domain_types_lists(const DpermText *texts, int count, const DpermText *text);
-extern bool dperm_domain_types_input(const DpermColumn *column, const DpermText *text, Datum *value,
+extern bool dperm_domain_types_input(Oid base, int32 typmod, const char *text, Datum *value,
 									 char **why);
 extern DpermText *dperm_domain_types_labels(Oid type, int *count);
 
@@ -146,7 +113,7 @@ extern void dperm_domains_give(Oid relation, DpermColumn *columns, int count, Js
 							   bool may_be_null);
 extern _Noreturn void dperm_domains_missing(const DpermColumn *column);
 extern Query *dperm_domains_view_query(Relation view);
-extern void dperm_domains_of_type(DpermColumn *column);
+extern void dperm_domains_declared(Oid relation, DpermColumn *column, int made_dimension);
 extern const char *dperm_domains_fault(const DpermBlock *outer, const DpermBlock *inner);
 extern bool dperm_domains_has_rows(char relkind);
 

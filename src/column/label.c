@@ -31,14 +31,12 @@ PG_FUNCTION_INFO_V1(dperm_label_number);
 /* A value that has no class, and no label. */
 #define NO_CLASS (-1)
 
-/* A value, so that equal ones have equal keys. */
-typedef struct DpermLabelKey
+/* A value, so that equal ones have equal bytes. */
+typedef struct Key
 {
-	int			number;			/* of the class */
-	int			sign;			/* is a number above zero, or a boolean true? */
+	DpermText	text;			/* bits, or those of a text or of a numeric as text */
 	int64		bits;			/* of a number; the OID of an enum */
-	int			len;			/* of a text; -1: a numeric; else 0 */
-	const char *bytes;
+	int			sign;			/* is a number above zero, or a boolean true? */
 } Key;
 
 /*
@@ -50,11 +48,8 @@ is_textual(Oid type)
 {
 	Oid			base = getBaseType(type);
 	DpermBlockKind kind;
-	char		category;
-	bool		preferred;
 
-	get_type_category_preferred(base, &category, &preferred);
-	if (category == TYPCATEGORY_STRING && get_typlen(base) == -1)
+	if (base != NAMEOID && dperm_domain_types_is_text(base))
 		return true;
 	if (get_typtype(base) != TYPTYPE_ENUM &&
 		(!dperm_domain_types_kind(base, &kind) ||
@@ -77,25 +72,18 @@ set_real(Key *key, double value)
 	return !isnan(value);
 }
 
-/* Make the key of bytes. */
-static bool
-set_bytes(Key *key, const char *bytes, int len)
-{
-	key->bytes = bytes;
-	key->len = len;
-	return true;
-}
-
 /* Make the key of a value that is not too large, nor toasted; false for NaN. */
 static bool
 set_key(Key *key, const DpermLabel *label, Datum value)
 {
-	*key = (Key) {.bits = 0};
+	*key = (Key) {.text = {(char *) &key->bits, sizeof(key->bits)}};
 	if (label->textual)
-		return set_bytes(key, VARDATA_ANY(DatumGetPointer(value)),
-						 dperm_category_length(label->type == BPCHAROID,
-											   VARDATA_ANY(DatumGetPointer(value)),
-											   VARSIZE_ANY_EXHDR(DatumGetPointer(value))));
+	{
+		key->text.bytes = VARDATA_ANY(DatumGetPointer(value));
+		key->text.len = dperm_category_length(label->type == BPCHAROID, key->text.bytes,
+											  VARSIZE_ANY_EXHDR(DatumGetPointer(value)));
+		return true;
+	}
 	switch (label->type)
 	{
 		case FLOAT4OID:
@@ -103,10 +91,10 @@ set_key(Key *key, const DpermLabel *label, Datum value)
 		case FLOAT8OID:
 			return set_real(key, DatumGetFloat8(value));
 		case NUMERICOID:
-			key->sign = DatumGetBool(DirectFunctionCall2(numeric_gt, value,
-														 DirectFunctionCall1(int4_numeric, 0)));
-			return set_bytes(key, (const char *) DatumGetNumeric(value), -1) &&
-				!numeric_is_nan((Numeric) key->bytes);
+			key->text.bytes = numeric_normalize(DatumGetNumeric(value));
+			key->text.len = strlen(key->text.bytes);
+			key->sign = key->text.bytes[0] != '-' && strcmp(key->text.bytes, "0") != 0;
+			return strcmp(key->text.bytes, "NaN") != 0;
 		case BOOLOID:
 			key->bits = DatumGetBool(value);
 			break;
@@ -126,44 +114,26 @@ set_key(Key *key, const DpermLabel *label, Datum value)
 	return true;
 }
 
-/* Compare two keys, in any order that is one. */
-static int
-compare_keys(const void *first, const void *second)
-{
-	const Key  *a = first;
-	const Key  *b = second;
-
-	if (a->bits != b->bits)
-		return a->bits > b->bits ? 1 : -1;
-	if (a->len != b->len)
-		return a->len - b->len;
-	return a->len < 0 ? DatumGetInt32(DirectFunctionCall2(numeric_cmp, PointerGetDatum(a->bytes),
-														  PointerGetDatum(b->bytes))) :
-		a->len > 0 ? memcmp(a->bytes, b->bytes, a->len) : 0;
-}
-
 /* The class of a value: its number, 0 if it is none of them, or NO_CLASS. */
 static int
 find_class(const DpermLabel *label, Datum value)
 {
 	bool		stored = label->textual || label->type == NUMERICOID;
-	const Key  *found;
 	Key			key;
 
 	/* a text that is too large is another value; no number is that large */
-	if (stored && dperm_reader_too_large(value, false))
-		return label->textual ? 0 : NO_CLASS;
+	if (label->textual && dperm_reader_too_large(value, false))
+		return 0;
 	if (stored)
 		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
 	if (!set_key(&key, label, value))
 		return NO_CLASS;
-	if (label->keys == NULL)
+	if (!label->listed)
 		return key.sign;
-	found = bsearch(&key, label->keys, label->count, sizeof(Key), compare_keys);
-	return found ? found->number : 0;
+	return dperm_reader_find(&label->values, key.text.bytes, key.text.len) + 1;
 }
 
-/* A hint about the values of classes. */
+/* A hint about the values of classes, for ereport(). */
 int
 dperm_label_hint(const DpermLabel *label)
 {
@@ -172,30 +142,18 @@ dperm_label_hint(const DpermLabel *label)
 		errhint("positive must be one of the values of the label column, as text.");
 }
 
-/* A value that the label's type does not accept is an error in the call. */
-static void
-value_hint(void *arg)
-{
-	(void) dperm_label_hint(arg);
-}
-
 /* A value as a datum, with a type modifier, or -1. */
 static Datum
 value_of(const DpermLabel *label, const char *text, int32 typmod)
 {
-	ErrorContextCallback hint = {
-		.previous = error_context_stack,
-		.callback = value_hint,
-		.arg = unconstify(DpermLabel *, label)
-	};
-	Oid			input,
-				ioparam;
 	Datum		value;
+	char	   *why;
 
-	getTypeInputInfo(label->type, &input, &ioparam);
-	error_context_stack = &hint;
-	value = OidInputFunctionCall(input, pstrdup(text), ioparam, typmod);
-	error_context_stack = hint.previous;
+	if (!dperm_domain_types_input(label->type, typmod, text, &value, &why))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s", why),
+				 dperm_label_hint(label)));
 	return value;
 }
 
@@ -203,25 +161,25 @@ value_of(const DpermLabel *label, const char *text, int32 typmod)
 static void
 init_listed(DpermLabel *label, const char *classes, int count)
 {
+	Key		   *keys = palloc(sizeof(Key) * count);
+	DpermText  *texts = palloc(sizeof(DpermText) * count);
 	const char *class = classes;
 
-	label->keys = palloc(sizeof(Key) * count);
-	for (int i = 1; i <= count; i++, class += strlen(class) + 1)
+	for (int i = 0; i < count; i++, class += strlen(class) + 1)
 	{
-		Datum		value = label->textual ? CStringGetTextDatum(class) :
-			value_of(label, class, -1);
-
-		/* no value is NaN, so a class that is has none */
-		if (set_key(&label->keys[label->count], label, value))
-			label->keys[label->count++].number = i;
+		/* a class may be NaN, which no value that is looked for is */
+		(void) set_key(&keys[i], label, label->textual ? CStringGetTextDatum(class) :
+					   value_of(label, class, -1));
+		texts[i] = keys[i].text;
 	}
-	qsort(label->keys, label->count, sizeof(Key), compare_keys);
-	for (int i = 1; i < label->count; i++)
-		if (compare_keys(&label->keys[i - 1], &label->keys[i]) == 0)
+	label->listed = true;
+	label->values = dperm_reader_index(texts, count);
+	for (int i = 0; i < count; i++)
+		if (dperm_reader_find(&label->values, texts[i].bytes, texts[i].len) != i)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("class \"%s\" appears twice",
-							dperm_message_clip(dperm_classes_value(classes, label->keys[i].number),
+							dperm_message_clip(dperm_classes_value(classes, i + 1),
 											   DPERM_LABEL_VALUE_SHOWN))));
 }
 
@@ -283,7 +241,11 @@ init_number(DpermLabel *label, Oid type, const DpermLabels *labels)
 	label->high = labels->high;
 }
 
-/* Prepare to read labels of a type. */
+/*
+ * Prepare to read labels of a type; raises an error for a type that cannot be a
+ * label of this kind, for a text without a positive value, for a positive value
+ * or a class that the type does not accept, and for a number without bounds.
+ */
 void
 dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels)
 {
@@ -304,16 +266,7 @@ dperm_label_check(const DpermLabel *label, Oid type)
 				 errmsg("the label has changed its type since the call began")));
 }
 
-/* A number, whatever its type. NaN if it is too large to be one. */
-static double
-number_of_datum(DpermReaderKind kind, Datum value)
-{
-	return kind == DPERM_READ_NUMERIC && dperm_reader_too_large(value, false) ?
-			   NAN :
-			   dperm_reader_number(kind, value);
-}
-
-/* The label as a row holds it. */
+/* The label as a row holds it; may allocate in the current memory context. */
 double
 dperm_label_read(const DpermLabel *label, Datum value, bool isnull)
 {
@@ -324,7 +277,7 @@ dperm_label_read(const DpermLabel *label, Datum value, bool isnull)
 		return dperm_label_kind_none(label->kind);
 	if (label->kind == DPERM_LABEL_NUMBER)
 	{
-		number = number_of_datum(label->reader, value);
+		number = dperm_reader_number(label->reader, value);
 		return isnan(number) ? dperm_label_kind_none(label->kind) :
 							   dperm_block_between(number, label->low, label->high);
 	}
@@ -334,7 +287,10 @@ dperm_label_read(const DpermLabel *label, Datum value, bool isnull)
 	return label->kind == DPERM_LABEL_SEVERAL ? class : class > 0 ? 1 : -1;
 }
 
-/* The label of a value as text. */
+/*
+ * The label of a value as text, with a type modifier, or -1; raises an error for
+ * one that the type does not accept.
+ */
 double
 dperm_label_read_text(const DpermLabel *label, const char *text, int32 typmod)
 {
@@ -365,7 +321,6 @@ labels_of(DpermLabelKind kind, struct varlena *domain)
 	DpermLabels labels = {.kind = kind};
 	StringInfoData classes;
 	Datum	   *elements;
-	bool	   *nulls;
 
 	if (kind == DPERM_LABEL_TWO)
 	{
@@ -374,18 +329,13 @@ labels_of(DpermLabelKind kind, struct varlena *domain)
 	}
 	if (domain == NULL)
 		elog(ERROR, "a label has no classes");
-	deconstruct_array((ArrayType *) domain, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls,
+	deconstruct_array((ArrayType *) domain, TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL,
 					  &labels.class_count);
 	initStringInfo(&classes);
 	for (int i = 0; i < labels.class_count; i++)
 	{
-		char	   *class = nulls[i] ? "" : TextDatumGetCString(elements[i]);
+		char	   *class = TextDatumGetCString(elements[i]);
 
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("classes must not contain nulls"),
-					 errhint("Rows without a label add nothing, and have no class.")));
 		appendBinaryStringInfo(&classes, class, strlen(class) + 1);
 	}
 	labels.classes = classes.data;
@@ -474,7 +424,7 @@ dperm_label_number(PG_FUNCTION_ARGS)
 		*kind = number_reader(get_fn_expr_argtype(fcinfo->flinfo, 0));
 		fcinfo->flinfo->fn_extra = kind;
 	}
-	number = number_of_datum(*kind, PG_GETARG_DATUM(0));
+	number = dperm_reader_number(*kind, PG_GETARG_DATUM(0));
 	if (isnan(number))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(number);
@@ -487,7 +437,7 @@ dperm_label_class_name(const DpermModel *model, int number)
 	return dperm_classes_value(model->classes.bytes, number);
 }
 
-/* The names of all classes. */
+/* The names of all classes, or the first of them if they are long. */
 char *
 dperm_label_class_names(const DpermModel *model)
 {
@@ -499,7 +449,11 @@ dperm_label_class_names(const DpermModel *model)
 	return dperm_message_clip(list.data, NAMES_SHOWN);
 }
 
-/* The number of a class. */
+/*
+ * The number of a class of a model by its name, from 1 on. A model of several
+ * classes needs a name; any other has one set of weights, number 1, and needs
+ * NULL.
+ */
 int
 dperm_label_choose_class(const DpermModel *model, const char *name)
 {

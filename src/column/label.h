@@ -35,16 +35,9 @@ typedef struct DpermLabel
 
 	/* classes */
 	bool		textual;		/* are values stored and compared as texts? */
-	int			count;
-	struct DpermLabelKey *keys; /* to find values; NULL: what is above zero is positive */
+	bool		listed;			/* or is positive what is above zero? */
+	DpermCategories values;
 } DpermLabel;
-
-/*
- * Prepare to read labels of a type; raises an error for a type that cannot be a
- * label of this kind, for a text without a positive value, for a positive value
- * or a class that the type does not accept, and for a number without bounds.
- */
-extern void dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels);
 
 /* The label of a number that is one of so many classes; 0 if it is none. */
 static inline double
@@ -52,18 +45,6 @@ dperm_label_numbered(double number, int class_count)
 {
 	return number >= 1 && number <= class_count && number == floor(number) ? number : 0;
 }
-
-/* Raise an error unless labels of this type can be read in this way. */
-extern void dperm_label_check(const DpermLabel *label, Oid type);
-
-/* The label as a row holds it; may allocate in the current memory context. */
-extern double dperm_label_read(const DpermLabel *label, Datum value, bool isnull);
-
-/*
- * The label of a value as text, with a type modifier, or -1; raises an error for
- * one that the type does not accept.
- */
-extern double dperm_label_read_text(const DpermLabel *label, const char *text, int32 typmod);
 
 /* Is there one? */
 static inline bool
@@ -82,21 +63,20 @@ dperm_label_listed(const DpermLabels *labels, const char **classes)
 	return several ? labels->class_count : *classes != NULL;
 }
 
-/* A hint about the values of classes, for ereport(); and bytes of a value in a message. */
-extern int	dperm_label_hint(const DpermLabel *label);
+/* Bytes of a value in a message. */
 #define DPERM_LABEL_VALUE_SHOWN 100
 
-/*
- * The number of a class of a model by its name, from 1 on. A model of several
- * classes needs a name; any other has one set of weights, number 1, and needs
- * NULL.
- */
+/* label.c: read labels; the classes of a model */
+extern void dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels);
+extern void dperm_label_check(const DpermLabel *label, Oid type);
+extern double dperm_label_read(const DpermLabel *label, Datum value, bool isnull);
+extern double dperm_label_read_text(const DpermLabel *label, const char *text, int32 typmod);
+extern int	dperm_label_hint(const DpermLabel *label);
 extern int	dperm_label_choose_class(const DpermModel *model, const char *name);
-
-/* The name of a class, and all of them, or the first of them if they are long. */
 extern const char *dperm_label_class_name(const DpermModel *model, int number);
 extern char *dperm_label_class_names(const DpermModel *model);
 
+/* label_domain.c: what the domain of a label says */
 extern bool dperm_label_domain_init(DpermLabel *label, const DpermColumn *column,
 									bool may_be_several, bool protected, DpermLabels *labels);
 extern void dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,

@@ -86,7 +86,7 @@ listed_values(const DpermColumn *column)
 		add_value(&values, "true");
 	}
 	else if (count == 0 && has_range(column) && high - low == 1 &&
-			 (column->base == INT2OID || column->base == INT4OID || column->base == INT8OID))
+			 dperm_domain_types_is_integer(column->base))
 	{
 		add_value(&values, psprintf("%.0f", low));
 		add_value(&values, psprintf("%.0f", high));
@@ -134,18 +134,6 @@ check_type(const DpermLabel *label, const DpermColumn *column, const DpermLabels
 					 dperm_label_hint(label)));
 }
 
-/* The class of a value of the list, from 1 on; less if it is none. */
-static int
-class_of(const DpermLabel *label, const DpermLabels *labels, const char *value)
-{
-	const char *classes;
-	int			count = dperm_label_listed(labels, &classes);
-
-	/* a value of an enum that is not committed yet cannot be read */
-	return get_typtype(label->type) == TYPTYPE_ENUM ?
-		dperm_classes_find(classes, count, value) : (int) dperm_label_read_text(label, value, -1);
-}
-
 /*
  * Raise for a positive value, or a class, that is not in the list or the range of
  * the domain, if there is one.
@@ -159,7 +147,7 @@ check_listed(const DpermLabel *label, const DpermColumn *column, const Values *v
 	bool	   *found = palloc0(sizeof(bool) * (count + 1));
 
 	for (int i = 1; i <= values->count; i++)
-		found[Max(class_of(label, labels, value_at(values, i)), 0)] = true;
+		found[(int) Max(dperm_label_read_text(label, value_at(values, i), -1), 0)] = true;
 	for (int i = 1; i <= count; i++, value += strlen(value) + 1)
 	{
 		double		number = has_range(column) ? strtod(value, NULL) : 0;
@@ -210,7 +198,7 @@ init_number(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
 {
 	bool		specified = labels->low < labels->high;
 
-	if (specified && dperm_column_given(column) &&
+	if (specified && column->from == DPERM_DOMAIN_GIVEN &&
 		(labels->low != column->block.low || labels->high != column->block.high))
 		refuse_other_domain(column);
 	if (!specified && has_range(column))
@@ -265,7 +253,7 @@ name_two(const DpermLabel *label, const Values *values, DpermLabels *labels)
 
 	if (values->count != 2)
 		return;
-	positive = class_of(label, labels, value_at(values, 1)) > 0 ? 1 : 2;
+	positive = dperm_label_read_text(label, value_at(values, 1), -1) > 0 ? 1 : 2;
 	initStringInfo(&names.bytes);
 	add_value(&names, value_at(values, 3 - positive));
 	add_value(&names, value_at(values, positive));
@@ -336,7 +324,7 @@ dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, bool may_b
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the domain of label \"%s\" has a single value", column->name),
 				 errhint("Use a label that has two values or more.")));
-	if (labels->kind == DPERM_LABEL_SEVERAL && dperm_column_given(column) &&
+	if (labels->kind == DPERM_LABEL_SEVERAL && column->from == DPERM_DOMAIN_GIVEN &&
 		(values.count != labels->class_count ||
 		 !dperm_classes_same(values.bytes.data, labels->classes, values.count)))
 		refuse_other_domain(column);
@@ -368,7 +356,7 @@ dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
 	Values		values;
 
 	if (get_typtype(column.base) == TYPTYPE_ENUM)
-		dperm_domains_of_type(&column);
+		dperm_domains_declared(InvalidOid, &column, 0);
 	values = listed_values(&column);
 	choose_several(&values, may_be_several, labels);
 	dperm_label_init(label, type, labels);

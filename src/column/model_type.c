@@ -37,20 +37,6 @@ dperm_model_type_print(const DpermModel *model, DpermModelPrinter printer)
 	return text;
 }
 
-/* The text form. */
-char *
-dperm_model_type_text(const DpermModel *model)
-{
-	return dperm_model_type_print(model, dperm_model_print);
-}
-
-/* What the model promises, in words. */
-char *
-dperm_model_type_guarantee(const DpermModel *model)
-{
-	return dperm_model_type_print(model, dperm_model_print_guarantee);
-}
-
 /* A dp_model datum, in the current memory context. */
 Datum
 dperm_model_type_make(const DpermModel *model)
@@ -92,27 +78,33 @@ decode(const char *form, size_t len, bool binary, const char **why)
 }
 
 /*
- * A datum from a form of somebody else; 0 and *why if it is not valid. Names may
- * not be in the encoding of this database, in binary forms and as escapes in
- * JSON; the text of a model has them all.
+ * A datum from a form of somebody else; an error if it is not valid, a soft one for a
+ * context that asks for that. Names may not be in the encoding of this database, in
+ * binary forms and as escapes in JSON; the text of a model has them all.
  */
 static Datum
-accept_form(const char *form, size_t len, bool binary, const char **why)
+accept_form(Node *context, const char *form, size_t len, bool binary)
 {
-	DpermModel *model = decode(form, len, binary, why);
-	Datum		result = (Datum) 0;
-	char	   *text;
+	const char *why;
+	DpermModel *model = decode(form, len, binary, &why);
+	char	   *text = model ? dperm_model_type_print(model, dperm_model_print) : "";
+	Datum		result;
 
-	if (model == NULL)
-		return result;
-	text = dperm_model_type_text(model);
-	if (pg_verifymbstr(text, (int) strlen(text), true))
+	if (!pg_verifymbstr(text, (int) strlen(text), true))
+		why = "a name is not valid in the encoding of this database";
+	else if (model)
+	{
 		result = dperm_model_type_make(model);
-	else
-		*why = "a name is not valid in the encoding of this database";
-	pfree(text);
-	pfree(model);
-	return result;
+		pfree(text);
+		pfree(model);
+		return result;
+	}
+	ereturn(context, (Datum) 0,
+			(errcode(binary ? ERRCODE_INVALID_BINARY_REPRESENTATION :
+					 ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 binary ? errmsg("invalid binary form of type %s", "dp_model") :
+			 errmsg("invalid input syntax for type %s", "dp_model"),
+			 errdetail("The %s is not a valid model: %s.", binary ? "value" : "text", why)));
 }
 
 /*
@@ -141,22 +133,17 @@ Datum
 dperm_model_in(PG_FUNCTION_ARGS)
 {
 	const char *text = PG_GETARG_CSTRING(0);
-	const char *why;
-	Datum		result = accept_form(text, strlen(text), false, &why);
 
-	if (result == (Datum) 0)
-		ereturn(fcinfo->context, (Datum) 0,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s", "dp_model"),
-				 errdetail("The text is not a valid model: %s.", why)));
-	PG_RETURN_DATUM(result);
+	return accept_form(fcinfo->context, text, strlen(text), false);
 }
 
 /* Text output: JSON. */
 Datum
 dperm_model_out(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_CSTRING(dperm_model_type_text(dperm_model_type_open(PG_GETARG_DATUM(0))));
+	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
+
+	PG_RETURN_CSTRING(dperm_model_type_print(model, dperm_model_print));
 }
 
 /* Binary input: the stored form, after checking that it decodes. */
@@ -165,15 +152,8 @@ dperm_model_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			len = buf->len - buf->cursor;
-	const char *why;
-	Datum		result = accept_form(pq_getmsgbytes(buf, len), (size_t) len, true, &why);
 
-	if (result == (Datum) 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid binary form of type %s", "dp_model"),
-				 errdetail("The value is not a valid model: %s.", why)));
-	PG_RETURN_DATUM(result);
+	return accept_form(NULL, pq_getmsgbytes(buf, len), (size_t) len, true);
 }
 
 /* Binary output: the stored form, as that of bytea is. */
@@ -228,5 +208,5 @@ dp_guarantee(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
-	PG_RETURN_TEXT_P(cstring_to_text(dperm_model_type_guarantee(model)));
+	PG_RETURN_TEXT_P(cstring_to_text(dperm_model_type_print(model, dperm_model_print_guarantee)));
 }

@@ -24,8 +24,6 @@ extern DpermModel *dperm_model_type_required(FunctionCallInfo fcinfo);
 /* What prints a model, as snprintf does: core/model/model.h. */
 typedef size_t (*DpermModelPrinter) (const DpermModel *model, char *out, size_t room);
 extern char *dperm_model_type_print(const DpermModel *model, DpermModelPrinter printer);
-extern char *dperm_model_type_text(const DpermModel *model);
-extern char *dperm_model_type_guarantee(const DpermModel *model);
 extern Datum dperm_model_type_array(const double *numbers, int rows, int columns);
 
 /*

@@ -17,6 +17,7 @@
 #include "column/domains.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
+#include "core/base/names.h"
 #include "core/model/prior.h"
 
 /* Is a model private, and are all priors behind it? */
@@ -128,14 +129,8 @@ static const char *
 first_missing(char **names, int count, char **others, int other_count)
 {
 	for (int i = 0; i < count; i++)
-	{
-		int			j = 0;
-
-		while (j < other_count && strcmp(names[i], others[j]) != 0)
-			j++;
-		if (j == other_count)
+		if (dperm_find_name((const char *const *) others, other_count, names[i]) < 0)
 			return names[i];
-	}
 	return NULL;
 }
 
@@ -190,7 +185,7 @@ void
 dperm_prior_argument_check_block(const DpermOptions *options, const DpermColumn *column,
 								 const DpermBlock *block)
 {
-	bool		given = dperm_column_given(column);
+	bool		given = column->from == DPERM_DOMAIN_GIVEN;
 	bool		knotted = given && column->knotted;
 	const char *fault = given ? dperm_domains_fault(block, &column->block) : NULL;
 

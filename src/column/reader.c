@@ -6,6 +6,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "access/transam.h"
@@ -33,6 +35,7 @@ static const struct
 	Oid			type;
 	DpermTag	tag;
 }			kinds[] = {
+	[DPERM_READ_NONE] = {InvalidOid, DPERM_TAG_TEXT},
 	[DPERM_READ_INT2] = {INT2OID, DPERM_TAG_NUMBER},
 	[DPERM_READ_INT4] = {INT4OID, DPERM_TAG_NUMBER},
 	[DPERM_READ_INT8] = {INT8OID, DPERM_TAG_NUMBER},
@@ -129,6 +132,18 @@ dperm_reader_exceeds(const DpermStored *stored, Datum value)
 	return stored->len == -1 && dperm_reader_too_large(value, stored->is_array);
 }
 
+/*
+ * Days since 2000-01-01, the numbers of TIME blocks; infinite times are infinite. A
+ * time of day is a timestamp of that day.
+ */
+static double
+days_of(Timestamp time)
+{
+	if (TIMESTAMP_NOT_FINITE(time))
+		return TIMESTAMP_IS_NOBEGIN(time) ? -INFINITY : INFINITY;
+	return (double) time / (double) USECS_PER_DAY;
+}
+
 /* The value of a number, a time or a boolean, for a kind that is stored as one. */
 double
 dperm_reader_number(DpermReaderKind kind, Datum datum)
@@ -153,11 +168,13 @@ dperm_reader_number(DpermReaderKind kind, Datum datum)
 		case DPERM_READ_BOOL:
 			return DatumGetBool(datum) ? 1 : -1;
 		case DPERM_READ_DATE:
-			return dperm_days_from_date(DatumGetDateADT(datum));
+			if (DATE_NOT_FINITE(DatumGetDateADT(datum)))
+				return DATE_IS_NOBEGIN(DatumGetDateADT(datum)) ? -INFINITY : INFINITY;
+			return DatumGetDateADT(datum);
 		case DPERM_READ_TIMESTAMP:
 		case DPERM_READ_TIMESTAMPTZ:
 		case DPERM_READ_TIME_OF_DAY:
-			return dperm_days_from_timestamp(DatumGetTimestamp(datum));
+			return days_of(DatumGetTimestamp(datum));
 		default:
 			elog(ERROR, "a column is not a number");
 	}
@@ -423,8 +440,8 @@ key_hash(const char *bytes, int len)
 }
 
 /* A hash table of categories by their keys, with few collisions. */
-static DpermCategories
-index_categories(const DpermText *keys, int key_count)
+DpermCategories
+dperm_reader_index(const DpermText *keys, int key_count)
 {
 	uint32		count = 4;
 	DpermCategories result;
@@ -469,12 +486,12 @@ index_labels(const DpermBlock *block, Oid type)
 		keys[i] = (DpermText) {(char *) &values[i], sizeof(Oid)};
 		pfree(label);
 	}
-	return index_categories(keys, block->count);
+	return dperm_reader_index(keys, block->count);
 }
 
-/* The position of the category with a key, or -1. */
-static int
-find_category(const DpermCategories *categories, const char *bytes, int len)
+/* The position of the first category with a key, or -1. */
+int
+dperm_reader_find(const DpermCategories *categories, const char *bytes, int len)
 {
 	uint32		hash = key_hash(bytes, len);
 	uint32		at = hash & categories->mask;
@@ -523,7 +540,7 @@ dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *b
 	reader->stored.element = DPERM_READ_FLOAT4;	/* others are bound, or need no conversion */
 	reader->stored.len = -1;
 	if (block->kind == DPERM_BLOCK_CATEGORY)
-		reader->texts = index_categories(block->categories, block->count);
+		reader->texts = dperm_reader_index(block->categories, block->count);
 	if (block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX)
 		reader->vector = palloc(sizeof(double) * dperm_block_elements(block));
 	if (OidIsValid(type) && dperm_reader_by_type(kind))
@@ -597,10 +614,10 @@ read_category(DpermReader *reader, Datum datum)
 	{
 		Oid			value = DatumGetObjectId(datum);
 
-		return find_category(&reader->values, (const char *) &value, sizeof(value));
+		return dperm_reader_find(&reader->values, (const char *) &value, sizeof(value));
 	}
 	text = dperm_reader_text(&reader->stored, datum, &len);
-	return text ? find_category(&reader->texts, text, len) : -1;
+	return text ? dperm_reader_find(&reader->texts, text, len) : -1;
 }
 
 /*
@@ -653,7 +670,7 @@ dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged, DpermVa
 			break;
 		case DPERM_TAG_TEXT:
 			value->category =
-				find_category(&reader->texts, (const char *) tagged->bytes, tagged->count);
+				dperm_reader_find(&reader->texts, (const char *) tagged->bytes, tagged->count);
 			break;
 		case DPERM_TAG_FLOAT8:
 		case DPERM_TAG_FLOAT4:

@@ -123,6 +123,10 @@ extern Oid	dperm_reader_common_type(Oid type);
 extern uint64 dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type);
 extern bool dperm_reader_word_fits(uint64 word, const DpermBlock *block);
 
+/* Categories by their keys. */
+extern DpermCategories dperm_reader_index(const DpermText *keys, int key_count);
+extern int	dperm_reader_find(const DpermCategories *categories, const char *bytes, int len);
+
 /* Readers. */
 extern void dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *block,
 							  Oid type);

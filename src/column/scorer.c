@@ -289,21 +289,13 @@ check_elements(const DpermReader *reader, Datum features)
 	int			expected = dperm_block_elements(reader->block);
 	int			count = -1;
 
-	if (dperm_reader_too_large(features, true))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("features are larger than %d bytes", DPERM_VALUE_MAX)));
-	dperm_reader_elements(&reader->stored, features, &count, NULL);
-	if (count < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg("features must be a one-dimensional array")));
+	(void) dperm_reader_elements(&reader->stored, features, &count, NULL);
 	if (count != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
-				 errmsg_plural("model expects %d feature, got %d",
-							   "model expects %d features, got %d",
-							   expected, expected, count)));
+				 errmsg("features must be a one-dimensional array of length %d and at most %d "
+						"bytes", expected, DPERM_VALUE_MAX),
+				 count < 0 ? 0 : errdetail("Its length is %d.", count)));
 }
 
 /* Read the value of an array or a literal. */
@@ -388,8 +380,6 @@ dperm_scorer_value(const DpermScorer *scorer, int block)
 {
 	Datum		value = scorer->array;
 	Oid			type = scorer->type;
-	Oid			output;
-	bool		is_varlena;
 
 	if (scorer->is_row)
 	{
@@ -400,8 +390,7 @@ dperm_scorer_value(const DpermScorer *scorer, int block)
 		value = scorer->record.datums[column];
 		type = TupleDescAttr(scorer->record.desc, column)->atttypid;
 	}
-	getTypeOutputInfo(type, &output, &is_varlena);
-	return OidOutputFunctionCall(output, value);
+	return dperm_host_output(value, type);
 }
 
 /* The encoded features of a row as an array. */
@@ -561,7 +550,7 @@ dperm_scorer_declared_dimension(Node *node, ParamListInfo params)
 							  .block = {.kind = DPERM_BLOCK_VECTOR}};
 		DpermEncoder encoder;
 
-		dperm_domains_of_type(&column);
+		dperm_domains_declared(InvalidOid, &column, 0);
 		if (dperm_column_known(&column))
 			return dperm_block_elements(&column.block);
 		if (IsA(node, ArrayExpr) && !((ArrayExpr *) node)->multidims)

@@ -17,25 +17,26 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 
 #include "base/host.h"
 #include "base/options.h"
 #include "column/label.h"
 #include "column/model_type.h"
 #include "column/reader.h"
-#include "protect/protection.h"
+#include "core/base/names.h"
+#include "protect/protect.h"
 #include "train/cache.h"
 #include "train/fill.h"
 #include "train/training.h"
 
-PG_FUNCTION_INFO_V1(dperm_logreg_step);
-PG_FUNCTION_INFO_V1(dperm_svm_step);
-PG_FUNCTION_INFO_V1(dperm_linreg_step);
+PG_FUNCTION_INFO_V1(dperm_aggregate_step);
 PG_FUNCTION_INFO_V1(dperm_aggregate_final);
 
 /* What is known about a call, for as long as its query runs. */
 typedef struct Call
 {
+	DpermLearner learner;
 	bool		advised;		/* has delta been warned of? */
 
 	/* what the query and the catalog say about the vectors in features */
@@ -79,19 +80,6 @@ enum
 	ARG_EPSILON,
 	ARG_OPTIONS
 };
-
-/* Read the options from the first row. */
-static void
-read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options)
-{
-	dperm_options_init(options, learner);
-	dperm_option_table_set(options, "epsilon", PG_GETARG_DATUM(ARG_EPSILON),
-						   PG_ARGISNULL(ARG_EPSILON));
-	if (PG_NARGS() > ARG_OPTIONS && !PG_ARGISNULL(ARG_OPTIONS))
-		dperm_option_table_jsonb(options, DPERM_PLACE_AGGREGATE,
-								 PG_GETARG_JSONB_P_COPY(ARG_OPTIONS));
-	dperm_options_settle(options);
-}
 
 /*
  * Raise an error unless the parameters of a call are the same for all rows of a
@@ -209,10 +197,10 @@ init_rows(FitState *state)
 	{
 		state->shapes = palloc(sizeof(DpermShape) * dperm_shape_most(&known->made_by));
 		state->shape_count = dperm_shape_list(&known->made_by, false, state->shapes);
-		state->noise = dperm_options_noise_within(options, &known->made_by, &state->encoder, false);
+		state->noise = dperm_options_noise(options, &known->made_by, &state->encoder, false);
 	}
 	else
-		state->noise = dperm_options_noise(options, &state->encoder, false);
+		state->noise = dperm_options_noise(options, NULL, &state->encoder, false);
 	dperm_options_check(options, dperm_encoder_dim(&state->encoder), state->noise);
 	dperm_cache_init(&state->cache, &state->encoder, options->labels.kind, 0, NULL, false);
 	state->raw = palloc(sizeof(double) * dimension);
@@ -226,6 +214,11 @@ init_rows(FitState *state)
 static Call *
 look_at_call(FunctionCallInfo fcinfo)
 {
+	static const char *const steps[] = {
+		[DPERM_LEARNER_LOGREG] = "dperm_logreg_step",
+		[DPERM_LEARNER_SVM] = "dperm_svm_step",
+		[DPERM_LEARNER_LINREG] = "dperm_linreg_step"
+	};
 	const AggState *node = castNode(AggState, fcinfo->context);
 	const Aggref *call = AggGetAggref(fcinfo);
 	ParamListInfo params = node->ss.ps.state->es_param_list_info;
@@ -234,11 +227,16 @@ look_at_call(FunctionCallInfo fcinfo)
 	if (known == NULL)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		int			learner =
+			dperm_find_name(steps, lengthof(steps), get_func_name(fcinfo->flinfo->fn_oid));
 		Node	   *features =
 			(Node *) list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1)->expr;
 
 		check_call(node, call);
+		if (learner < 0)
+			elog(ERROR, "unknown transition function");
 		known = palloc0(sizeof(Call));
+		known->learner = (DpermLearner) learner;
 		known->encoded = dperm_scorer_declared_encoder(features, params, &known->made_by);
 		known->dimension = dperm_scorer_declared_dimension(features, params);
 		fcinfo->flinfo->fn_extra = known;
@@ -249,7 +247,7 @@ look_at_call(FunctionCallInfo fcinfo)
 
 /* The state for the first row of a group. */
 static FitState *
-make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner, Call *known)
+make_state(FunctionCallInfo fcinfo, MemoryContext context, Call *known)
 {
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	FitState   *state = palloc0(sizeof(*state));
@@ -258,7 +256,13 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	DpermLabels labels;
 
 	state->known = known;
-	read_group_options(fcinfo, learner, &state->options);
+	dperm_options_init(&state->options, known->learner);
+	dperm_option_table_set(&state->options, "epsilon", PG_GETARG_DATUM(ARG_EPSILON),
+						   PG_ARGISNULL(ARG_EPSILON));
+	if (PG_NARGS() > ARG_OPTIONS && !PG_ARGISNULL(ARG_OPTIONS))
+		dperm_option_table_jsonb(&state->options, DPERM_PLACE_AGGREGATE,
+								 PG_GETARG_JSONB_P_COPY(ARG_OPTIONS));
+	dperm_options_settle(&state->options);
 	dperm_reader_look(&state->features, features_type, context);
 	if (state->features.element == DPERM_READ_NONE)
 		ereport(ERROR,
@@ -311,8 +315,8 @@ add_group_row(FitState *state, double label, const double *vector)
 }
 
 /* Transition: (internal, label "any", features "any", epsilon [, options]) */
-static Datum
-step_group(FunctionCallInfo fcinfo, DpermLearner learner)
+Datum
+dperm_aggregate_step(PG_FUNCTION_ARGS)
 {
 	MemoryContext context;
 	FitState   *state;
@@ -330,8 +334,7 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 	if (where != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate transition function called in non-aggregate context");
 
-	state = PG_ARGISNULL(0) ?
-		make_state(fcinfo, context, learner, look_at_call(fcinfo)) :
+	state = PG_ARGISNULL(0) ? make_state(fcinfo, context, look_at_call(fcinfo)) :
 		(FitState *) PG_GETARG_POINTER(0);
 	label = dperm_label_read(&state->label, PG_GETARG_DATUM(ARG_LABEL), PG_ARGISNULL(ARG_LABEL));
 	count = state->block.count;
@@ -340,24 +343,6 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 									   state->raw);
 	add_group_row(state, label, vector);
 	PG_RETURN_POINTER(state);
-}
-
-Datum
-dperm_logreg_step(PG_FUNCTION_ARGS)
-{
-	return step_group(fcinfo, DPERM_LEARNER_LOGREG);
-}
-
-Datum
-dperm_svm_step(PG_FUNCTION_ARGS)
-{
-	return step_group(fcinfo, DPERM_LEARNER_SVM);
-}
-
-Datum
-dperm_linreg_step(PG_FUNCTION_ARGS)
-{
-	return step_group(fcinfo, DPERM_LEARNER_LINREG);
 }
 
 /* Warn of a large delta, once per call: there may be many groups. */

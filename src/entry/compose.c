@@ -13,9 +13,9 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
-#include "utils/numeric.h"
 
 #include "column/model_type.h"
+#include "core/base/json.h"
 #include "core/base/limits.h"
 #include "core/model/model_release.h"
 #include "core/model/prior.h"
@@ -126,48 +126,38 @@ add_model(ComposeState *state, Datum value)
 	pfree(model);
 }
 
-/* Set what a member of a claim says; false if that is unknown. */
-static bool
-read_member(DpermRelease *release, const JsonbValue *name, const JsonbValue *value)
-{
-	const char *key = pnstrdup(name->val.string.val, name->val.string.len);
-	const char *text = value->type == jbvString ?
-		pnstrdup(value->val.string.val, value->val.string.len) : "";
-
-	/* the epsilon of models that are not private; a tiny number is not taken for zero */
-	double		number = strcmp(text, "Infinity") == 0 ? INFINITY :
-		value->type != jbvNumeric ? NAN : DatumGetFloat8(DirectFunctionCall1(
-			numeric_float8, NumericGetDatum(value->val.numeric)));
-	int			found = -1;
-
-	if (strcmp(key, "epsilon") == 0)
-		return !isnan(release->epsilon = number);
-	if (strcmp(key, "delta") == 0)
-		return !isnan(release->delta = number);
-	if (strcmp(key, "neighbours") == 0)
-		release->neighbours = (DpermNeighbours) (found = dperm_claim_neighbours_parse(text));
-	else if (strcmp(key, "unit") == 0)
-		release->unit = (DpermUnit) (found = dperm_claim_unit_parse(text));
-	return found >= 0;
-}
-
 /* A claim about a release other than a model. */
 static DpermRelease
-read_claim(Jsonb *claim)
+read_claim(const char *claim)
 {
 	DpermRelease release = {
 		.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = NAN};
-	JsonbIterator *members = JsonbIteratorInit(&claim->root);
-	JsonbValue	key,
-				value;
-	bool		valid = JsonbIteratorNext(&members, &value, true) == WJB_BEGIN_OBJECT;
+	DpermJson	json;
+	char		key[16];
+	char		text[16];
+	int			found = 0;		/* < 0: something is unknown */
 
-	while (valid && JsonbIteratorNext(&members, &key, true) == WJB_KEY)
-	{
-		(void) JsonbIteratorNext(&members, &value, true);
-		valid = read_member(&release, &key, &value);
-	}
-	if (!valid || isnan(release.epsilon))
+	dperm_json_open(&json, claim, strlen(claim));
+	if (dperm_json_object(&json))
+		while (found >= 0 && dperm_json_key(&json, key, sizeof(key)))
+		{
+			bool		is_epsilon = strcmp(key, "epsilon") == 0;
+
+			if (strcmp(key, "delta") == 0)
+				(void) dperm_json_number(&json, &release.delta);
+			else if (is_epsilon && dperm_json_peek(&json) == DPERM_JSON_NUMBER)
+				(void) dperm_json_number(&json, &release.epsilon);
+			else if (!dperm_json_string(&json, text, sizeof(text)))
+				found = -1;
+			else if (is_epsilon && strcmp(text, "Infinity") == 0)
+				release.epsilon = INFINITY;	/* of models that are not private */
+			else if (strcmp(key, "neighbours") == 0)
+				release.neighbours = (DpermNeighbours) (found = dperm_claim_neighbours_parse(text));
+			else
+				release.unit = (DpermUnit) (found = strcmp(key, "unit") == 0 ?
+											dperm_claim_unit_parse(text) : -1);
+		}
+	if (found < 0 || !dperm_json_close(&json) || isnan(release.epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid claim"),
@@ -191,13 +181,13 @@ dperm_compose_step(PG_FUNCTION_ARGS)
 	else
 	{
 		Jsonb	   *claim = PG_GETARG_JSONB_P(ARG_RELEASE);
+		char	   *text = JsonbToCString(NULL, &claim->root, VARSIZE(claim));
 
 		if (JB_ROOT_IS_OBJECT(claim) &&
 			getKeyJsonValueFromContainer(&claim->root, "format", strlen("format"), NULL))
-			add_model(state, DirectFunctionCall1(dperm_model_in, CStringGetDatum(JsonbToCString(
-				NULL, &claim->root, VARSIZE(claim)))));
+			add_model(state, DirectFunctionCall1(dperm_model_in, CStringGetDatum(text)));
 		else
-			add_release(state, read_claim(claim));
+			add_release(state, read_claim(text));
 	}
 	return PointerGetDatum(state);
 }

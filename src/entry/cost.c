@@ -8,6 +8,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -28,7 +29,6 @@
 #include "core/mechanism/mechanism.h"
 #include "core/mechanism/noise_share.h"
 #include "entry/entry.h"
-#include "protect/protection.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
@@ -39,7 +39,7 @@ PG_FUNCTION_INFO_V1(dp_cost);
 #define DELTA_BESIDE 3
 
 /* The columns of the result. Those from delta to calls_left are in with_delta, too. */
-typedef enum Column
+enum
 {
 	COST_LABEL,
 	COST_FEATURES,
@@ -66,14 +66,7 @@ typedef enum Column
 	COST_EPSILON_RELEASE,
 	COST_NOISE_NORM,
 	COST_COLUMNS
-} Column;
-
-/* A row of the result: what is not put is NULL. */
-typedef struct Row
-{
-	Datum		values[COST_COLUMNS];
-	bool		has[COST_COLUMNS];
-} Row;
+};
 
 /* A planned training, before it reads a row. */
 typedef struct Planned
@@ -81,82 +74,36 @@ typedef struct Planned
 	DpermOptions options;
 	DpermEncoder encoder;
 	DpermKnotsNoise knots_noise;	/* for the rule that chooses the knots of open numbers */
-	int64		rows;
-	/* for some number of rows */
-	int			knots;			/* 0: none yet */
-	DpermNoisePlans noise;
-	DpermEncoder bent;
+	DpermEncoder bent;			/* by that rule, for some number of rows */
+	int			knots;			/* and with so many */
 } Planned;
 
-/* Put a value into a row. */
-static void
-put(Row *row, Column column, Datum value)
+/* An exact number, as its column reads it. */
+static char *
+print_integer(int64 number)
 {
-	row->values[column] = value;
-	row->has[column] = true;
-}
-
-/* Put a text. */
-static void
-put_text(Row *row, Column column, const char *text)
-{
-	put(row, column, CStringGetTextDatum(text));
-}
-
-/* Put an exact amount. */
-static void
-put_amount(Row *row, Column column, const char *amount)
-{
-	put(row, column, DirectFunctionCall3(numeric_in, CStringGetDatum(amount),
-										 ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1)));
-}
-
-/* Put JSON. */
-static void
-put_json(Row *row, Column column, const char *json)
-{
-	put(row, column, DirectFunctionCall1(jsonb_in, CStringGetDatum(json)));
-}
-
-/* A training with these options over a source. */
-static Planned
-plan(const DpermOptions *options, const DpermSource *source, int64 rows)
-{
-	return (Planned) {
-		.options = *options,
-		.encoder = source->spec.encoder,
-		.knots_noise = dperm_options_knots_noise(options, &source->spec.encoder),
-		.rows = rows
-	};
+	return psprintf(INT64_FORMAT, number);
 }
 
 /* The setup with this many rows, which decide on the number of knots. */
 static DpermSetup
 setup_for(Planned *planned, int64 rows)
 {
-	int			knots = dperm_knots_rule(&planned->knots_noise, rows);
-
-	if (knots != planned->knots)
-	{
-		planned->knots = knots;
-		planned->bent = dperm_options_bend(planned->encoder, knots);
-		planned->noise = dperm_options_noise(&planned->options, &planned->bent, false);
-	}
+	CHECK_FOR_INTERRUPTS();
+	planned->knots = dperm_knots_rule(&planned->knots_noise, rows);
+	planned->bent = dperm_options_bend(planned->encoder, planned->knots);
 	return dperm_options_setup(&planned->options, dperm_encoder_dim(&planned->bent),
-							   planned->noise, rows);
+							   dperm_options_noise(&planned->options, NULL, &planned->bent, false),
+							   rows);
 }
 
-/*
- * The share of the noise with this many rows; infinite if the parameters make no
- * sense.
- */
-static double
-noise_share(Planned *planned, int64 rows)
+/* Is the share of the noise useful with this many rows? */
+static bool
+is_useful(Planned *planned, int64 rows)
 {
 	DpermSetup	setup = setup_for(planned, rows);
 
-	CHECK_FOR_INTERRUPTS();
-	return dperm_noise_share(&setup);
+	return dperm_noise_share(&setup) <= DPERM_NOISE_USEFUL;
 }
 
 /*
@@ -164,84 +111,29 @@ noise_share(Planned *planned, int64 rows)
  * the expected number where that is; 0 if there is none.
  */
 static int64
-units_needed(Planned *planned)
+units_needed(Planned *planned, int64 expected)
 {
-	bool		enough = noise_share(planned, planned->rows) <= DPERM_NOISE_USEFUL;
-	int64		low = enough ? 0 : planned->rows;
-	int64		high = enough ? planned->rows : DPERM_ROWS_MAX;
+	bool		enough = is_useful(planned, expected);
+	int64		low = enough ? 0 : expected;
+	int64		high = enough ? expected : DPERM_ROWS_MAX;
 
-	if (noise_share(planned, high) > DPERM_NOISE_USEFUL)
+	if (!is_useful(planned, high))
 		return 0;
 	while (high - low > 1)
 	{
 		int64		middle = low + (high - low) / 2;
 
-		if (noise_share(planned, middle) > DPERM_NOISE_USEFUL)
-			low = middle;
-		else
+		if (is_useful(planned, middle))
 			high = middle;
+		else
+			low = middle;
 	}
 	return high;
 }
 
-/* What a training is: its noise, and whether that leaves enough. */
-static void
-fill_noise(Row *row, Planned *planned)
-{
-	int64		needed = units_needed(planned);
-	DpermSetup	setup = setup_for(planned, planned->rows);
-	DpermCalibration calibration = dperm_host_calibrate(&setup);
-	double		share = dperm_noise_share(&setup);
-	int			knots = dperm_bend_is_open(&planned->encoder) ? planned->knots :
-		planned->options.knots;
-
-	put(row, COST_DELTA, Float8GetDatum(setup.delta));
-	if (!isinf(setup.epsilon))
-	{
-		put_text(row, COST_METHOD, dperm_mechanism_name(setup.method));
-		put_text(row, COST_NOISE, setup.noise ? "shaped" : "ball");
-	}
-	if (knots > 0)
-		put(row, COST_KNOTS, Int32GetDatum(knots));
-	put(row, COST_NOISE_SHARE, Float8GetDatum(share));
-	put_text(row, COST_VERDICT, share <= DPERM_NOISE_USEFUL ? "useful" :
-			 share <= DPERM_NOISE_TOO_MUCH ? "poor" : "noise");
-	if (needed > 0)
-		put(row, COST_UNITS_NEEDED, Int64GetDatum(needed));
-	put(row, COST_LAMBDA_USED, Float8GetDatum(setup.lambda));
-	put(row, COST_LAMBDA_EFFECTIVE, Float8GetDatum(calibration.lambda));
-	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
-		put(row, COST_EPSILON_SLACK + i, Float8GetDatum(calibration.claim.shares[i]));
-	put(row, COST_NOISE_NORM, Float8GetDatum(dperm_noise_share_norm(&setup, &calibration)));
-}
-
-/*
- * What a training would charge to the budget of a protected relation; nothing
- * for other relations. Returns the delta that budget and grant allow in all.
- */
-static double
-fill_charge(Row *row, const Planned *planned, const DpermSource *source)
-{
-	DpermCharge charge;
-	DpermQuote	quote;
-
-	if (source->registration == NULL)
-		return 0;
-	charge = dperm_call_charge_charge(source, &planned->options, DPERM_CALL_TRAINING, NULL);
-	quote = dperm_budget_preview(&charge);
-	put(row, COST_CALLS_LEFT, Int64GetDatum(quote.calls));
-	put_text(row, COST_BUDGET, charge.budget->name);
-	put_amount(row, COST_EPSILON_CHARGED, quote.epsilon);
-	put_amount(row, COST_DELTA_CHARGED, quote.delta);
-	put_amount(row, COST_EPSILON_LEFT, quote.left);
-	if (quote.allowed)
-		put_amount(row, COST_EPSILON_LEFT_AFTER, quote.left_after);
-	return quote.delta_limit;
-}
-
 /* What the label and the features are, as a model has them. */
 static void
-fill_inputs(Row *row, const Planned *planned, const DpermSource *source)
+fill_inputs(char **row, const Planned *planned, const DpermSource *source)
 {
 	const DpermLabels *labels = &planned->options.labels;
 	const char *positive = labels->positive ? labels->positive :
@@ -257,46 +149,99 @@ fill_inputs(Row *row, const Planned *planned, const DpermSource *source)
 		.encoder = planned->bent
 	};
 
-	put_json(row, COST_LABEL, dperm_model_type_print(&model, dperm_model_print_label));
-	put_json(row, COST_FEATURES, dperm_model_type_print(&model, dperm_model_print_features));
+	row[COST_LABEL] = dperm_model_type_print(&model, dperm_model_print_label);
+	row[COST_FEATURES] = dperm_model_type_print(&model, dperm_model_print_features);
 }
 
-/* A row as JSON, without what is NULL. */
-static Datum
-as_json(HeapTuple row)
+/* What a training of so many units is: its noise, and whether that leaves enough. */
+static DpermSetup
+fill_training(char **row, const DpermOptions *options, const DpermSource *source, int64 units)
 {
-	Datum		json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(row));
+	Planned		planned = {
+		.options = *options,
+		.encoder = source->spec.encoder,
+		.knots_noise = dperm_options_knots_noise(options, &source->spec.encoder)
+	};
+	int64		needed = units_needed(&planned, units);
+	DpermSetup	setup = setup_for(&planned, units);
+	DpermCalibration calibration = dperm_host_calibrate(&setup);
+	double		share = dperm_noise_share(&setup);
+	int			knots = dperm_bend_is_open(&planned.encoder) ? planned.knots : options->knots;
 
-	return DirectFunctionCall1(jsonb_strip_nulls, DirectFunctionCall1(
-								   jsonb_in, CStringGetDatum(TextDatumGetCString(json))));
+	fill_inputs(row, &planned, source);
+	row[COST_DELTA] = double_to_shortest_decimal(setup.delta);
+	if (!isinf(setup.epsilon))
+	{
+		row[COST_METHOD] = pstrdup(dperm_mechanism_name(setup.method));
+		row[COST_NOISE] = setup.noise ? "shaped" : "ball";
+	}
+	if (knots > 0)
+		row[COST_KNOTS] = print_integer(knots);
+	row[COST_NOISE_SHARE] = double_to_shortest_decimal(share);
+	row[COST_VERDICT] = share <= DPERM_NOISE_USEFUL ? "useful" :
+		share <= DPERM_NOISE_TOO_MUCH ? "poor" : "noise";
+	if (needed > 0)
+		row[COST_UNITS_NEEDED] = print_integer(needed);
+	row[COST_LAMBDA_USED] = double_to_shortest_decimal(setup.lambda);
+	row[COST_LAMBDA_EFFECTIVE] = double_to_shortest_decimal(calibration.lambda);
+	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
+		row[COST_EPSILON_SLACK + i] = double_to_shortest_decimal(calibration.claim.shares[i]);
+	row[COST_NOISE_NORM] =
+		double_to_shortest_decimal(dperm_noise_share_norm(&setup, &calibration));
+	return setup;
+}
+
+/*
+ * What a training would charge to the budget of a protected relation; nothing
+ * for other relations. Returns the delta that budget and grant allow in all.
+ */
+static double
+fill_charge(char **row, const DpermOptions *options, const DpermSource *source)
+{
+	DpermCharge charge;
+	DpermQuote	quote;
+
+	if (source->registration == NULL)
+		return 0;
+	charge = dperm_call_charge_charge(source, options, DPERM_CALL_TRAINING, NULL);
+	quote = dperm_budget_preview(&charge);
+	row[COST_CALLS_LEFT] = print_integer(quote.calls);
+	row[COST_BUDGET] = charge.budget->name;
+	row[COST_EPSILON_CHARGED] = pstrdup(quote.epsilon);
+	row[COST_DELTA_CHARGED] = pstrdup(quote.delta);
+	row[COST_EPSILON_LEFT] = pstrdup(quote.left);
+	if (quote.allowed)
+		row[COST_EPSILON_LEFT_AFTER] = pstrdup(quote.left_after);
+	return quote.delta_limit;
 }
 
 /*
  * The same call with a delta beside it, if budget and grant have one: a thousandth
- * of it, rounded down to a power of ten.
+ * of it, rounded down to a power of ten. As JSON, without what is NULL.
  */
-static void
-fill_beside(Row *row, const Planned *planned, const DpermSource *source, double limit,
-			TupleDesc desc)
+static char *
+print_beside(DpermOptions options, const DpermSource *source, int64 units, double limit,
+			 AttInMetadata *result)
 {
-	DpermOptions options = planned->options;
-	Row			beside = {0};
-	Planned		with_delta;
-	bool		nulls[COST_COLUMNS];
+	char	   *row[COST_COLUMNS] = {NULL};
+	bool		spends = options.delta > 0;
+	Datum		json;
 
 	options.delta = pow(10, floor(log10(limit) + 1e-9) - DELTA_BESIDE);
-	if (!(options.delta >= DPERM_DELTA_MIN) || planned->options.delta > 0 ||
+	if (!(options.delta >= DPERM_DELTA_MIN) || spends ||
 		options.analysis != DPERM_ANALYSIS_SHARP)
-		return;
+		return NULL;
 	dperm_call_charge_settle(&options, source);
-	with_delta = plan(&options, source, planned->rows);
-	fill_noise(&beside, &with_delta);
-	fill_charge(&beside, &with_delta, source);
-	if (!beside.has[COST_EPSILON_LEFT_AFTER])
-		return;
+	(void) fill_training(row, &options, source, units);
+	fill_charge(row, &options, source);
+	if (row[COST_EPSILON_LEFT_AFTER] == NULL)
+		return NULL;
 	for (int i = 0; i < COST_COLUMNS; i++)
-		nulls[i] = !beside.has[i] || i < COST_DELTA || i > COST_CALLS_LEFT;
-	put(row, COST_WITH_DELTA, as_json(heap_form_tuple(desc, beside.values, nulls)));
+		if (i < COST_DELTA || i > COST_CALLS_LEFT)
+			row[i] = NULL;
+	json = DirectFunctionCall1(row_to_json,
+							   HeapTupleGetDatum(BuildTupleFromCStrings(result, row)));
+	return TextDatumGetCString(DirectFunctionCall1(json_strip_nulls, json));
 }
 
 /* The learner of the training, as it is called in the names of functions. */
@@ -326,15 +271,15 @@ learner_argument(FunctionCallInfo fcinfo)
  * catalog.
  */
 static int64
-expected_units(FunctionCallInfo fcinfo, const DpermSource *source, const char **from)
+expected_units(FunctionCallInfo fcinfo, const DpermSource *source, char **from)
 {
 	const DpermRegistration *registration = source->registration;
 	Datum		given;
 	int64		units = 0;
 
-	*from = "given";
 	if (dperm_arguments_get(fcinfo, "units", INT8OID, &given))
 	{
+		*from = "given";
 		units = DatumGetInt64(given);
 		if (units < 1 || units > DPERM_ROWS_MAX)
 			ereport(ERROR,
@@ -348,74 +293,57 @@ expected_units(FunctionCallInfo fcinfo, const DpermSource *source, const char **
 	if (registration)
 		units = dperm_own_rows_units(registration->view_of ? registration->view_of :
 									 registration->id);
-	if (units > 0)
-		return units;
-	*from = "catalog";
-	if (source->unit == NULL)
+	if (units <= 0 && source->unit == NULL)
+	{
+		*from = "catalog";
 		units = dperm_relation_estimated_rows(registration ? dperm_protection_table(registration) :
 											  source->relation);
-	if (units > 0)
-		return Min(units, DPERM_ROWS_MAX);
-	ereport(ERROR,
-			(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-			 source->unit ? errmsg("units must be specified for persons") :
-			 errmsg("units must be specified for relation \"%s\"", get_rel_name(source->relation)),
-			 errhint("units is the number of %s to expect, for example units => 10000%s.",
-					 source->unit ? "persons" : "rows",
-					 source->unit ? "" : "; for a plain table, ANALYZE provides an estimate")));
-}
-
-/*
- * Open the source. Locks on a protected relation are released, so that a role
- * without rights on it cannot block its owner for the rest of a transaction.
- */
-static void
-open_source(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options,
-			DpermSource *source)
-{
-	ResourceOwner look = dperm_locks_look();
-	const DpermRegistration *registration = dperm_protection_open(
-		dperm_source_find(
-			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
-
-	dperm_train_open(fcinfo, learner, registration, false, options, source);
-	dperm_locks_look_away(look, registration == NULL);
+	}
+	if (units <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("units must be specified for %s", source->unit ? "persons" :
+						psprintf("relation \"%s\"", get_rel_name(source->relation))),
+				 errhint("units is the number of %s to expect, for example units => 10000%s.",
+						 source->unit ? "persons" : "rows",
+						 source->unit ? "" : "; for a plain table, ANALYZE provides an estimate")));
+	return Min(units, DPERM_ROWS_MAX);
 }
 
 /*
  * dp_cost(relation, label, features, epsilon, ...): for a training with these
- * arguments
+ * arguments. Locks on a protected relation are released, so that a role without
+ * rights on it cannot block its owner for the rest of a transaction.
  */
 Datum
 dp_cost(PG_FUNCTION_ARGS)
 {
 	DpermLearner learner = learner_argument(fcinfo);
+	ResourceOwner look = dperm_registry_look();
+	const DpermRegistration *registration = dperm_protection_open(
+		dperm_source_find(
+			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
 	DpermOptions options;
 	DpermSource source;
-	Planned		planned;
 	DpermSetup	setup;
 	TupleDesc	desc;
-	Row			row = {0};
-	bool		nulls[COST_COLUMNS];
-	const char *from;
+	AttInMetadata *result;
+	char	   *row[COST_COLUMNS] = {NULL};
+	int64		units;
 	double		limit;
 
+	dperm_train_open(fcinfo, learner, registration, false, &options, &source);
+	dperm_registry_look_away(look, registration == NULL);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
 		desc->natts != COST_COLUMNS)
 		elog(ERROR, "return type must be a row type");
-	desc = BlessTupleDesc(desc);
-	open_source(fcinfo, learner, &options, &source);
-	planned = plan(&options, &source, expected_units(fcinfo, &source, &from));
+	result = TupleDescGetAttInMetadata(desc);
+	units = expected_units(fcinfo, &source, &row[COST_UNITS_FROM]);
+	row[COST_UNITS] = print_integer(units);
 	dperm_source_notes_tell(&source);
-	put(&row, COST_UNITS, Int64GetDatum(planned.rows));
-	put_text(&row, COST_UNITS_FROM, from);
-	fill_noise(&row, &planned);
-	fill_inputs(&row, &planned, &source);
-	limit = fill_charge(&row, &planned, &source);
-	setup = setup_for(&planned, planned.rows);
-	dperm_options_advise(&setup, planned.rows);
-	fill_beside(&row, &planned, &source, limit, desc);
-	for (int i = 0; i < COST_COLUMNS; i++)
-		nulls[i] = !row.has[i];
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, row.values, nulls)));
+	setup = fill_training(row, &options, &source, units);
+	limit = fill_charge(row, &options, &source);
+	dperm_options_advise(&setup, units);
+	row[COST_WITH_DELTA] = print_beside(options, &source, units, limit, result);
+	PG_RETURN_DATUM(HeapTupleGetDatum(BuildTupleFromCStrings(result, row)));
 }

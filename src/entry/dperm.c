@@ -11,7 +11,6 @@
 
 #include "base/host.h"
 #include "entry/entry.h"
-#include "protect/call.h"
 
 PG_MODULE_MAGIC;
 
@@ -27,8 +26,8 @@ static const DpermFunction functions[] = {
 	{"dp_logreg_tune", DPERM_LEARNER_LOGREG, dperm_entry_open_tuning, dperm_entry_run_tuning},
 	{"dp_svm_tune", DPERM_LEARNER_SVM, dperm_entry_open_tuning, dperm_entry_run_tuning},
 	{"dp_linreg_tune", DPERM_LEARNER_LINREG, dperm_entry_open_tuning, dperm_entry_run_tuning},
-	{"dp_evaluate", 0, dperm_entry_open_evaluation, dperm_entry_run_evaluation},
-	{"dp_roc", 0, dperm_entry_open_curve, dperm_entry_run_curve},
+	{"dp_evaluate", false, dperm_entry_open_measure, dperm_entry_run_measure},
+	{"dp_roc", true, dperm_entry_open_measure, dperm_entry_run_measure},
 	{"dp_budget_charge", 0, dperm_entry_open_charge, NULL}
 };
 

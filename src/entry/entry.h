@@ -1,31 +1,23 @@
 /*
- * entry.h: what the functions that read rows consist of (protect/call.h), and what
+ * entry.h: what the functions that read rows consist of (protect/protect.h), and what
  * they share.
  */
 #ifndef DPERM_ENTRY_H
 #define DPERM_ENTRY_H
 
 #include "base/options.h"
-#include "protect/call.h"
+#include "protect/protect.h"
 #include "query/source.h"
 
 extern void dperm_entry_open_training(DpermCall *call);
 extern Datum dperm_entry_run_training(DpermCall *call);
 extern void dperm_entry_open_tuning(DpermCall *call);
 extern Datum dperm_entry_run_tuning(DpermCall *call);
-extern void dperm_entry_open_evaluation(DpermCall *call);
-extern Datum dperm_entry_run_evaluation(DpermCall *call);
-extern void dperm_entry_open_curve(DpermCall *call);
-extern Datum dperm_entry_run_curve(DpermCall *call);
+extern void dperm_entry_open_measure(DpermCall *call);
+extern Datum dperm_entry_run_measure(DpermCall *call);
 extern void dperm_entry_open_charge(DpermCall *call);
 
 extern void dperm_entry_check_classes(int classes, const char *hint);
-
-/*
- * Read the arguments of a training, and open its source, with its registration
- * or NULL, whose rows may or may not be read: every mistake is an error here,
- * before any row is read.
- */
 extern void dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 							 const DpermRegistration *registration, bool reads,
 							 DpermOptions *options, DpermSource *source);

@@ -9,7 +9,6 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
-#include "base/message.h"
 #include "base/options.h"
 #include "column/label.h"
 #include "column/model_type.h"
@@ -23,9 +22,6 @@
 #include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
-
-/* Bytes of a value in a message. */
-#define VALUE_SHOWN 100
 
 /* A model, the rows to evaluate it on, and what that may cost. */
 typedef struct Measure
@@ -121,9 +117,6 @@ name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermLabels *labels
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("label \"%s\" requires a positive value", label),
-					 errdetail("The model was trained with positive value \"%s\" of label "
-							   "\"%s\".",
-							   dperm_message_clip(labels->positive, VALUE_SHOWN), trained),
 					 errhint("Specify the value of the positive class, as in positive => "
 							 "'yes'.")));
 	}
@@ -165,34 +158,42 @@ dperm_entry_check_classes(int classes, const char *hint)
 				 errhint("%s", hint)));
 }
 
-/* Raise an error for a model that has no ROC curve, or too many classes. */
+/*
+ * The bins of a curve from the arguments, for a model that has one: that of a class
+ * against the others.
+ */
 static void
-check_model(FunctionCallInfo fcinfo, Measure *measure)
+read_bins(FunctionCallInfo fcinfo, Measure *measure)
 {
-	int			classes = class_count(measure);
+	Datum		value;
+	int			number;
 
-	if (measure->bins > 0 && sums_errors(measure))
+	measure->choose_bins = !dperm_arguments_get(fcinfo, "bins", INT4OID, &value);
+	measure->bins = measure->choose_bins ? DPERM_CURVE_FINE : DatumGetInt32(value);
+	if (measure->bins < 2 || measure->bins > DPERM_BINS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bins must be between 2 and %d", DPERM_BINS_MAX),
+				 errhint("More bins show the curve in more detail but add more noise.")));
+	if (sums_errors(measure))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the model predicts a number, which has no ROC curve"),
 				 errhint("Use dp_evaluate().")));
-	if (measure->bins > 0)
-	{
-		int			number =
-			dperm_label_choose_class(measure->model, dperm_arguments_text(fcinfo, "class"));
-
-		if (classes > 0)
-			put_first(measure->model, number);
-	}
-	else
-		dperm_entry_check_classes(classes, "dp_roc() measures one class against the others.");
+	number = dperm_label_choose_class(measure->model, dperm_arguments_text(fcinfo, "class"));
+	if (class_count(measure) > 0)
+		put_first(measure->model, number);
 }
 
-/* Check the arguments and open the source, before any row is read. */
-static void
-open_measure(DpermCall *call, Measure *measure)
+/*
+ * Check the arguments of dp_evaluate or, as a variant, dp_roc, and open the source,
+ * before any row is read.
+ */
+void
+dperm_entry_open_measure(DpermCall *call)
 {
 	FunctionCallInfo fcinfo = call->fcinfo;
+	Measure	   *measure = palloc0(sizeof(*measure));
 	DpermModel *model = measure->model = dperm_model_type_required(fcinfo);
 	DpermOptions options;
 	DpermSourceNames names = {
@@ -203,7 +204,11 @@ open_measure(DpermCall *call, Measure *measure)
 	};
 	List	   *tried = NIL;
 
-	check_model(fcinfo, measure);
+	if (call->function->variant)
+		read_bins(fcinfo, measure);
+	else
+		dperm_entry_check_classes(class_count(measure),
+								  "dp_roc() measures one class against the others.");
 	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
 	dperm_option_table_arguments(&options, fcinfo);
 	dperm_options_follow(&options, model);
@@ -234,40 +239,32 @@ cells_of(const Measure *measure)
 }
 
 /*
- * Count rows by cells in one pass, by the decisions of the model; rows without
- * a label are in no cell. Returns the number of units.
+ * Count rows by cells in one pass, by the decisions of the model; rows without a
+ * label are in no cell. Then add the noise.
  */
-static int64
-count_by_pass(const Measure *measure)
-{
-	DpermPassSpec spec = measure->source.spec;
-	Datum		request,
-				result;
-
-	/*
-	 * how the model encodes a row is in its own encoder; how columns are
-	 * stored, in the source
-	 */
-	spec.encoder = measure->model->encoder;
-	request = dperm_moments_flat_count(&spec, measure->model->weights, measure->bins);
-	dperm_queries_pass(&measure->source, 1, &request, NULL, &result);
-	return dperm_moments_flat_counts(result, measure->counts, cells_of(measure));
-}
-
-/* Count, and add the noise. */
 static void
 count_with_noise(Measure *measure)
 {
+	/* how columns are stored is in the source, how a row is encoded in the model */
+	DpermPassSpec spec = measure->source.spec;
+	int			cells = cells_of(measure);
 	DpermEntropy entropy;
 	int64		units = 0;
+	Datum		request,
+				result;
 
-	measure->counts = palloc(sizeof(int64) * cells_of(measure));
+	measure->counts = palloc(sizeof(int64) * cells);
 	SPI_connect();
 	if (dperm_source_only_once(&measure->source))
 		dperm_count_decisions(&measure->source, measure->model, measure->bins, measure->counts,
-							  cells_of(measure), measure->choose_bins ? &units : NULL);
+							  cells, measure->choose_bins ? &units : NULL);
 	else
-		units = count_by_pass(measure);
+	{
+		spec.encoder = measure->model->encoder;
+		request = dperm_moments_flat_count(&spec, measure->model->weights, measure->bins);
+		dperm_queries_pass(&measure->source, 1, &request, NULL, &result);
+		units = dperm_moments_flat_counts(result, measure->counts, cells);
+	}
 	SPI_finish();
 	if (measure->choose_bins)
 	{
@@ -365,30 +362,6 @@ put_errors(const Measure *measure)
 					 0, 0);
 }
 
-/* Open an evaluation. */
-void
-dperm_entry_open_evaluation(DpermCall *call)
-{
-	open_measure(call, palloc0(sizeof(Measure)));
-}
-
-/* Evaluate. */
-Datum
-dperm_entry_run_evaluation(DpermCall *call)
-{
-	Measure	   *measure = call->opened;
-
-	count_with_noise(measure);
-	measure->store = dperm_host_result_set(call->fcinfo, &measure->desc);
-	if (sums_errors(measure))
-		put_errors(measure);
-	else if (class_count(measure) > 0)
-		put_several(measure);
-	else
-		put_two(measure);
-	return (Datum) 0;
-}
-
 /* The points of the curve, from the strictest threshold down. */
 static void
 put_curve(const Measure *measure)
@@ -426,31 +399,21 @@ put_curve(const Measure *measure)
 	}
 }
 
-/* Open a curve. */
-void
-dperm_entry_open_curve(DpermCall *call)
-{
-	Measure	   *measure = palloc0(sizeof(*measure));
-	Datum		value;
-
-	measure->choose_bins = !dperm_arguments_get(call->fcinfo, "bins", INT4OID, &value);
-	measure->bins = measure->choose_bins ? DPERM_CURVE_FINE : DatumGetInt32(value);
-	if (measure->bins < 2 || measure->bins > DPERM_BINS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bins must be between 2 and %d", DPERM_BINS_MAX),
-				 errhint("More bins show the curve in more detail but add more noise.")));
-	open_measure(call, measure);
-}
-
-/* Make the curve. */
+/* Count, and say what that shows. */
 Datum
-dperm_entry_run_curve(DpermCall *call)
+dperm_entry_run_measure(DpermCall *call)
 {
 	Measure	   *measure = call->opened;
 
 	count_with_noise(measure);
 	measure->store = dperm_host_result_set(call->fcinfo, &measure->desc);
-	put_curve(measure);
+	if (measure->bins > 0)
+		put_curve(measure);
+	else if (sums_errors(measure))
+		put_errors(measure);
+	else if (class_count(measure) > 0)
+		put_several(measure);
+	else
+		put_two(measure);
 	return (Datum) 0;
 }

@@ -54,7 +54,7 @@ set_text(const DpermText *text, Datum *value, bool *null)
 	*null = false;
 }
 
-/* The class that an argument names, as label.h says. */
+/* The class that an argument names, as label.c says. */
 static int
 class_argument(FunctionCallInfo fcinfo, int i, const DpermModel *model)
 {

@@ -41,16 +41,21 @@ refuse_kind(DpermLabelKind kind, DpermLabelKind wanted)
 			 errhint("%s", hints[kind])));
 }
 
-/* The scorer of a call whose model has a label of this kind. */
-static inline DpermScorer *
-scorer_for(FunctionCallInfo fcinfo, DpermLabelKind kind)
+/*
+ * The model of a call, whose label is of this kind, and its decision on a row; the
+ * result of the call is NULL if the row says nothing.
+ */
+static inline const DpermModel *
+decide(FunctionCallInfo fcinfo, DpermLabelKind kind, double *decision)
 {
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
-	DpermLabelKind own = dperm_model_label(dperm_scorer_model(scorer));
+	const DpermModel *model = dperm_scorer_model(scorer);
 
-	if (own != kind)
-		refuse_kind(own, kind);
-	return scorer;
+	if (dperm_model_label(model) != kind)
+		refuse_kind(dperm_model_label(model), kind);
+	*decision = 0;
+	fcinfo->isnull = !dperm_scorer_decision(scorer, PG_GETARG_DATUM(1), decision);
+	return model;
 }
 
 /* The scorer of a call whose model knows the names of its classes. */
@@ -119,11 +124,9 @@ dp_decision(PG_FUNCTION_ARGS)
 Datum
 dp_predict(PG_FUNCTION_ARGS)
 {
-	DpermScorer *scorer = scorer_for(fcinfo, DPERM_LABEL_TWO);
 	double		decision;
 
-	if (!dperm_scorer_decision(scorer, PG_GETARG_DATUM(1), &decision))
-		PG_RETURN_NULL();
+	(void) decide(fcinfo, DPERM_LABEL_TWO, &decision);
 	PG_RETURN_BOOL(decision > 0);
 }
 
@@ -131,12 +134,9 @@ dp_predict(PG_FUNCTION_ARGS)
 Datum
 dp_predict_prob(PG_FUNCTION_ARGS)
 {
-	DpermScorer *scorer = scorer_for(fcinfo, DPERM_LABEL_TWO);
 	double		decision;
 
-	check_probability(dperm_scorer_model(scorer));
-	if (!dperm_scorer_decision(scorer, PG_GETARG_DATUM(1), &decision))
-		PG_RETURN_NULL();
+	check_probability(decide(fcinfo, DPERM_LABEL_TWO, &decision));
 	PG_RETURN_FLOAT8(dperm_score_probability(decision));
 }
 
@@ -173,12 +173,13 @@ dp_predict_probs(PG_FUNCTION_ARGS)
 		dperm_score_probabilities(model->loss.classes, outputs);
 	for (int i = 0; i < dperm_model_names(model); i++)
 	{
-		Datum		values[2] = {CStringGetTextDatum(dperm_label_class_name(model, i + 1)),
-			Float8GetDatum(model->loss.classes > 0 ? outputs[i] :
-						   dperm_score_probability(outputs[i]))};
-		bool		nulls[2] = {false, false};
+		double		probability =
+			model->loss.classes > 0 ? outputs[i] : dperm_score_probability(outputs[i]);
 
-		tuplestore_putvalues(store, desc, values, nulls);
+		dperm_host_put_row(store, desc, (NullableDatum[]) {
+			dperm_host_text(dperm_label_class_name(model, i + 1)),
+			{Float8GetDatum(probability)}
+		});
 	}
 	return (Datum) 0;
 }
@@ -187,11 +188,8 @@ dp_predict_probs(PG_FUNCTION_ARGS)
 Datum
 dp_predict_value(PG_FUNCTION_ARGS)
 {
-	DpermScorer *scorer = scorer_for(fcinfo, DPERM_LABEL_NUMBER);
-	const DpermModel *model = dperm_scorer_model(scorer);
 	double		decision;
+	const DpermModel *model = decide(fcinfo, DPERM_LABEL_NUMBER, &decision);
 
-	if (!dperm_scorer_decision(scorer, PG_GETARG_DATUM(1), &decision))
-		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(dperm_score_value(decision, model->label_low, model->label_high));
 }

@@ -38,8 +38,6 @@
 #include "core/base/limits.h"
 #include "core/privacy/filter.h"
 #include "entry/entry.h"
-#include "protect/protection.h"
-#include "protect/worker.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
@@ -60,28 +58,20 @@ PG_FUNCTION_INFO_V1(dp_domains);
 
 /* -------------------------------------------------------------- budgets */
 
-/* Turn off a setting, if there is one of this name, until the nest level ends. */
-static void
-set_off(const char *name)
-{
-	if (GetConfigOption(name, true, false))
-		(void) set_config_option(name, "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
-								 0, false);
-}
-
 /*
  * Call a function of schema dperm by its name, as the owner of the extension. Its
  * first argument is added here: the current user, who may be nobody else's
- * deputy. The others are given with their types; a missing one is NULL. An error
- * has no context, since whoever calls knows nothing of the function.
+ * deputy. A missing one of the others is NULL. An error has no context, since
+ * whoever calls knows nothing of the function.
  */
 static NullableDatum
-call_as_owner(const char *function, int count, const Oid *types, const NullableDatum *arguments)
+call_as_owner(const char *function, int count, const NullableDatum *arguments)
 {
+	/* the second hides shards in pg_class */
+	static const char *const off[] = {"quote_all_identifiers", "citus.override_table_visibility"};
 	LOCAL_FCINFO(inner, FUNC_MAX_ARGS);
 	MemoryContext context = CurrentMemoryContext;
 	Oid			owner = dperm_relation_owner(dperm_own_rows_table("budgets"));
-	Oid			inner_types[FUNC_MAX_ARGS] = {OIDOID};
 	FmgrInfo	found;
 	Oid			user;
 	int			security;
@@ -96,9 +86,8 @@ call_as_owner(const char *function, int count, const Oid *types, const NullableD
 						XactIsoLevel == XACT_SERIALIZABLE ? "SERIALIZABLE" : "REPEATABLE READ"),
 				 errdetail("Its snapshot does not see what others have changed since."),
 				 errhint("Use READ COMMITTED.")));
-	memcpy(inner_types + 1, types, sizeof(Oid) * count);
 	fmgr_info(LookupFuncName(list_make2(makeString("dperm"), makeString(pstrdup(function))),
-							 count + 1, inner_types, false), &found);
+							 -1, NULL, false), &found);
 	GetUserIdAndSecContext(&user, &security);
 	dperm_budget_check_role(user);
 	InitFunctionCallInfoData(*inner, &found, count + 1, InvalidOid, NULL, NULL);
@@ -106,8 +95,10 @@ call_as_owner(const char *function, int count, const Oid *types, const NullableD
 	memcpy(inner->args + 1, arguments, sizeof(NullableDatum) * count);
 	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE);
 	settings = NewGUCNestLevel();
-	set_off("quote_all_identifiers");
-	set_off("citus.override_table_visibility"); /* which hides shards in pg_class */
+	for (int i = 0; i < lengthof(off); i++)
+		if (GetConfigOption(off[i], true, false))
+			(void) set_config_option(off[i], "off", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+									 true, 0, false);
 	PG_TRY();
 	{
 		result = FunctionCallInvoke(inner);
@@ -132,12 +123,9 @@ call_as_owner(const char *function, int count, const Oid *types, const NullableD
 Datum
 dperm_administer(PG_FUNCTION_ARGS)
 {
-	Oid		   *types;
-	int			count;
-	NullableDatum result;
+	NullableDatum result =
+		call_as_owner(get_func_name(fcinfo->flinfo->fn_oid), PG_NARGS(), fcinfo->args);
 
-	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
-	result = call_as_owner(get_func_name(fcinfo->flinfo->fn_oid), count, types, fcinfo->args);
 	fcinfo->isnull = result.isnull;
 	return result.value;
 }
@@ -286,12 +274,7 @@ former_registration(Oid relation)
 	if (found == NULL || found->ended || found->foreign || found->budget == NULL)
 		return (DpermRegistration) {.relation = relation};
 	if (found->mixed)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("it is not known which columns of relation \"%s\" are registered",
-						get_rel_name(relation)),
-				 errdetail("One was renamed while no event trigger followed it."),
-				 errhint("Call dp_unprotect, and then dp_protect with all arguments.")));
+		dperm_protection_check_usable(found);	/* an error: which columns are registered? */
 	return *found;
 }
 
@@ -333,27 +316,24 @@ check_table(Oid table)
 static Datum
 settle_domains(const DpermRegistration *before, Jsonb *given)
 {
-	Datum		domains = JsonbPGetDatum(given);
 	int			count;
-	DpermColumn *columns = dperm_registered_columns_replace(before, given, &count);
+	DpermColumn *columns = dperm_protection_replace(before, given, &count);
+	StringInfoData text;
 
+	initStringInfo(&text);
 	for (int i = 0; i < count; i++)
-		if (dperm_column_given(&columns[i]) &&
+		if (columns[i].from == DPERM_DOMAIN_GIVEN &&
 			(columns[i].knotted || dperm_block_is_number(&columns[i].block) ||
 			 columns[i].block.kind == DPERM_BLOCK_VECTOR || columns[i].base == TIMETZOID))
 		{
-			StringInfoData text;
-
-			initStringInfo(&text);
-			appendStringInfoChar(&text, '{');
+			appendStringInfoChar(&text, text.len == 0 ? '{' : ',');
 			escape_json(&text, columns[i].name);
 			appendStringInfoChar(&text, ':');
 			dperm_domain_json_print(&text, &columns[i]);
-			appendStringInfoChar(&text, '}');
-			domains = DirectFunctionCall2(
-				jsonb_concat, domains, DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
 		}
-	return domains;
+	appendStringInfoString(&text, text.len == 0 ? "{}" : "}");
+	return DirectFunctionCall2(jsonb_concat, JsonbPGetDatum(given),
+							   DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data)));
 }
 
 /*
@@ -374,13 +354,13 @@ tell_columns(Oid relation)
 	if (registration->persons)
 		dperm_persons_column(dperm_protection_table(registration), registration->unit, &type,
 							 &collation);
-	columns = dperm_registered_columns_read(registration, NULL, NULL, &count);
+	columns = dperm_protection_columns(registration, NULL, NULL, &count);
 	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
 		if (dperm_protection_lists(registration, &columns[i]))
 		{
 			dperm_protection_check_fit(relation, &columns[i]);
-			if (dperm_column_usable(&columns[i]) && !dperm_column_known(&columns[i]))
+			if (columns[i].from != DPERM_DOMAIN_UNUSABLE && !dperm_column_known(&columns[i]))
 				appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", columns[i].name);
 		}
 	if (names.len > 0)
@@ -396,8 +376,7 @@ tell_columns(Oid relation)
 Datum
 dp_protect(PG_FUNCTION_ARGS)
 {
-	static const Oid types[] = {OIDOID, TEXTOID, TEXTOID, TEXTARRAYOID, JSONBOID, OIDOID};
-	NullableDatum arguments[lengthof(types)];
+	NullableDatum arguments[6];	/* one more: the table of a view */
 	Oid			relation = own_relation(fcinfo, "Call dp_protect('table', budget => 'name').");
 	DpermRegistration before = former_registration(relation);
 	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
@@ -419,7 +398,7 @@ dp_protect(PG_FUNCTION_ARGS)
 		check_table(relation);
 	if (domains && (!is_view || before.table))
 		arguments[4].value = settle_domains(&before, domains);
-	(void) call_as_owner("dperm_protect", lengthof(types), types, arguments);
+	(void) call_as_owner("dperm_protect", lengthof(arguments), arguments);
 	tell_columns(relation);
 	if (!is_view)
 		dperm_location_warn(relation);
@@ -430,12 +409,11 @@ dp_protect(PG_FUNCTION_ARGS)
 Datum
 dp_unprotect(PG_FUNCTION_ARGS)
 {
-	static const Oid types[] = {OIDOID};
 	NullableDatum relation = {
 		ObjectIdGetDatum(own_relation(fcinfo, "Call dp_unprotect('table').")), false
 	};
 
-	(void) call_as_owner("dperm_unprotect", lengthof(types), types, &relation);
+	(void) call_as_owner("dperm_unprotect", 1, &relation);
 	PG_RETURN_VOID();
 }
 
@@ -448,10 +426,7 @@ usable_registration(Oid relation)
 {
 	DpermRegistration *registration = dperm_registry_find(relation);
 
-	if (registration == NULL || registration->ended || registration->stale ||
-		registration->mixed ||
-		registration->budget == NULL ||
-		!dperm_protection_is_owners(registration) ||
+	if (registration == NULL || !dperm_protection_holds(registration) ||
 		!dperm_budget_permits(registration->budget, relation, GetUserId()))
 		return NULL;
 	dperm_protection_resolve(registration);
@@ -503,19 +478,19 @@ dp_domains(PG_FUNCTION_ARGS)
 													 "Call dp_domains('table').");
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
-	ResourceOwner look = dperm_locks_look();
+	ResourceOwner look = dperm_registry_look();
 	Oid			relation = dperm_source_find(name);
 	const DpermRegistration *registration = usable_registration(relation);
 	DpermBlockKind kind;
 	int			count;
 	DpermColumn *columns = registration ?
-		dperm_registered_columns_read(registration, NULL, NULL, &count) :
+		dperm_protection_columns(registration, NULL, NULL, &count) :
 		dperm_domains_read(relation, NULL, &count);
 
 	for (int i = 0; i < count; i++)
 		if (dperm_domain_types_kind(columns[i].base, &kind) &&
 			(registration == NULL || dperm_protection_lists(registration, &columns[i])))
 			put_domain(store, desc, &columns[i]);
-	dperm_locks_look_away(look, false);
+	dperm_registry_look_away(look, false);
 	return (Datum) 0;
 }

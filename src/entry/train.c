@@ -74,10 +74,14 @@ open_source(DpermSource *source, const DpermSourceNames *names, DpermOptions *op
 	dperm_options_set_labels(options, &source->spec.labels);
 	dperm_call_charge_settle(options, source);
 	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
-						dperm_options_noise(options, &source->spec.encoder, false));
+						dperm_options_noise(options, NULL, &source->spec.encoder, false));
 }
 
-/* Read the arguments of a training, and open its source. */
+/*
+ * Read the arguments of a training, and open its source, with its registration
+ * or NULL, whose rows may or may not be read: every mistake is an error here,
+ * before any row is read.
+ */
 void
 dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 				 const DpermRegistration *registration, bool reads, DpermOptions *options,
@@ -97,11 +101,8 @@ tell_empty(const DpermRegistration *registration)
 					   psprintf("relation \"%s\" has no %s, so there is no model",
 								get_rel_name(registration->relation),
 								registration->persons ? "rows of persons" : "rows"),
-					   registration->persons ?
-					   "The call has been charged, as any other. Rows whose unit is NULL do not "
-					   "count." :
 					   "The call has been charged, as any other.",
-					   NULL);
+					   registration->persons ? "Rows whose unit is NULL do not count." : NULL);
 }
 
 /* The units of a model: if it was tuned, those of all portions. */
@@ -328,18 +329,15 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, List **tried)
 static void
 divide_sources(Tuning *tuning, List *identity, List **tried)
 {
+	bool		once = dperm_source_only_once(&tuning->sources[0]);
 	int			portions = tuning->count + 1;
-	Datum		key;
+	Datum		key = once ? 0 : dperm_queries_key();
 
-	if (dperm_source_only_once(&tuning->sources[0]))
-	{
-		for (int i = 0; i < tuning->count; i++)
-			tuning->sources[i].portions = portions;
-		return;
-	}
-	key = dperm_queries_key();
 	for (int i = 0; i < tuning->count; i++)
-		dperm_queries_divide(&tuning->sources[i], portions, identity, key, tried);
+		if (once)
+			tuning->sources[i].portions = portions;
+		else
+			dperm_queries_divide(&tuning->sources[i], portions, identity, key, tried);
 }
 
 /* The columns that identify rows, which are for rows that are not protected. */
@@ -427,7 +425,7 @@ settle_candidates(Tuning *tuning, const int64 *rows, int64 total)
 
 		*encoder = dperm_options_bend_for(options, *encoder, total / (tuning->count + 1));
 		setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
-									dperm_options_noise(options, encoder, false), rows[i]);
+									dperm_options_noise(options, NULL, encoder, false), rows[i]);
 		if (setup.delta > 0)
 			spends = setup;
 	}

@@ -15,7 +15,6 @@
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
 #include "storage/latch.h"
-#include "storage/lock.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -29,7 +28,7 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
-#include "protect/worker.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 /*
@@ -86,16 +85,7 @@ dperm_call_advance(DpermCallHeader *header, DpermCallState from, DpermCallState 
 	return pg_atomic_compare_exchange_u32(&header->state, &expected, to);
 }
 
-/*
- * Does an argument take names as a string of any type, or as an array of them?
- */
-static bool
-takes_names(Oid declared)
-{
-	return get_typtype(declared) == TYPTYPE_PSEUDO;
-}
-
-/* The names of columns in such an argument, as an array of text. */
+/* The names of columns in an argument, as an array of text. */
 static Datum
 names_array(FunctionCallInfo fcinfo)
 {
@@ -126,11 +116,13 @@ params_of(FunctionCallInfo fcinfo)
 	for (int i = 0; i < count; i++)
 	{
 		ParamExternData *param = &params->params[i];
+		/* names can be a string of any type, or an array of them */
+		bool		names = get_typtype(types[i]) == TYPTYPE_PSEUDO;
 
-		param->ptype = takes_names(types[i]) ? TEXTARRAYOID : types[i];
+		param->ptype = names ? TEXTARRAYOID : types[i];
 		param->isnull = PG_ARGISNULL(i);
 		if (!param->isnull)
-			param->value = takes_names(types[i]) ? names_array(fcinfo) :
+			param->value = names ? names_array(fcinfo) :
 				get_typlen(types[i]) == -1 ?
 				PointerGetDatum(PG_DETOAST_DATUM(PG_GETARG_DATUM(i))) : PG_GETARG_DATUM(i);
 	}
@@ -173,24 +165,19 @@ dperm_call_read(DpermCallHeader *header)
 
 /* --------------------------------------------------------------- places */
 
-/* Wait until the latch is set, or for some time. */
+/* Wait for some time, or until the latch is set. Tells the caller, once, what for. */
 static void
-wait_a_while(void)
+wait_a_while(TimestampTz start, bool *said, const char *what, const char *hint)
 {
+	if (!*said && TimestampDifferenceExceeds(start, GetCurrentTimestamp(), NOTICE_MS))
+	{
+		ereport(NOTICE, (errmsg("waiting: %s", what), errhint("%s", hint)));
+		*said = true;
+	}
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PAUSE_MS,
 					 PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
-}
-
-/* Tell the caller, once, what the call waits for. */
-static void
-say_waiting(TimestampTz start, bool *said, const char *what, const char *hint)
-{
-	if (*said || !TimestampDifferenceExceeds(start, GetCurrentTimestamp(), NOTICE_MS))
-		return;
-	ereport(NOTICE, (errmsg("waiting: %s", what), errhint("%s", hint)));
-	*said = true;
 }
 
 /* Take one of the places of a role, if one is free. */
@@ -245,13 +232,11 @@ take_places(LOCKTAG *places)
 		if (taken == count)
 			return count;
 		release_places(places, taken);
-		say_waiting(start, &said,
-					psprintf("role \"%s\" has %d calls on protected relations "
-							 "under way",
-							 GetUserNameFromId(roles[taken], false),
-							 Max(max_worker_processes / 4, 1)),
-					"A role can have a quarter of max_worker_processes.");
-		wait_a_while();
+		wait_a_while(start, &said,
+					 psprintf("role \"%s\" has %d calls on protected relations under way",
+							  GetUserNameFromId(roles[taken], false),
+							  Max(max_worker_processes / 4, 1)),
+					 "A role can have a quarter of max_worker_processes.");
 	}
 }
 
@@ -287,11 +272,9 @@ start_worker(dsm_segment *segment)
 	strlcpy(worker.bgw_type, "dperm", BGW_MAXLEN);
 	snprintf(worker.bgw_name, BGW_MAXLEN, "dperm worker for PID %d", MyProcPid);
 	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
-	{
-		say_waiting(start, &said, "no background worker is free", "Increase max_worker_processes, "
-			"which should be more than max_parallel_workers.");
-		wait_a_while();
-	}
+		wait_a_while(start, &said, "no background worker is free",
+					 "Increase max_worker_processes, which should be more than "
+					 "max_parallel_workers.");
 	return handle;
 }
 
@@ -357,11 +340,17 @@ write_call(Call *call, Oid relation)
 	return segment;
 }
 
-/* Which entry of the ledger a charge is. */
-static char *
-entry_of(const DpermCallHeader *header)
+/* What became of the charge, without the full stop: by now, or if the worker has ended. */
+static const char *
+charge_of(DpermCallHeader *header)
 {
-	return psprintf("entry " INT64_FORMAT " of budget \"%s\"", header->entry, header->budget);
+	DpermCallState state = dperm_call_state(header);
+
+	if (state == DPERM_CALL_OPEN || state == DPERM_CALL_ABANDONED)
+		return "Nothing has been charged";
+	return psprintf("The call %s been charged, as entry " INT64_FORMAT " of budget \"%s\"",
+					state == DPERM_CALL_CHARGED ? "has" : "may have", header->entry,
+					header->budget);
 }
 
 /*
@@ -377,9 +366,8 @@ relay_message(const Call *call, const char *bytes, Size size)
 	appendBinaryStringInfo(&message, bytes, size);
 	pq_parse_errornotice(&message, &error);
 	if (error.elevel >= ERROR && dperm_call_state(call->header) == DPERM_CALL_CHARGED)
-		error.detail = psprintf("%s%sThe call has been charged, as %s.",
-								error.detail ? error.detail : "", error.detail ? " " : "",
-								entry_of(call->header));
+		error.detail = psprintf("%s%s%s.", error.detail ? error.detail : "",
+								error.detail ? " " : "", charge_of(call->header));
 
 	/* a fatal error of the worker must not end this session */
 	error.elevel = Min(error.elevel, ERROR);
@@ -387,21 +375,12 @@ relay_message(const Call *call, const char *bytes, Size size)
 	pfree(message.data);
 }
 
-/* A row of the result. */
-static void
-add_received_row(Call *call, const char *bytes, Size size)
-{
-	MinimalTuple tuple = palloc(size);
-
-	memcpy(tuple, bytes, size);
-	ExecStoreMinimalTuple(tuple, call->slot, true);
-	tuplestore_puttupleslot(call->rows, call->slot);
-}
-
 /* Handle a message. */
 static void
 receive(Call *call, const char *bytes, Size size)
 {
+	void	   *content;
+
 	switch (bytes[0])
 	{
 		case 'E':
@@ -409,10 +388,13 @@ receive(Call *call, const char *bytes, Size size)
 			relay_message(call, bytes + 1, size - 1);
 			break;
 		case DPERM_MESSAGE_VALUE:
-			call->result = PointerGetDatum(memcpy(palloc(size - 1), bytes + 1, size - 1));
-			break;
 		case DPERM_MESSAGE_ROW:
-			add_received_row(call, bytes + 1, size - 1);
+			content = memcpy(palloc(size - 1), bytes + 1, size - 1);
+			if (bytes[0] == DPERM_MESSAGE_VALUE)
+				call->result = PointerGetDatum(content);
+			else
+				tuplestore_puttupleslot(call->rows, ExecStoreMinimalTuple(content, call->slot,
+																			   true));
 			break;
 		case DPERM_MESSAGE_END:
 			call->ended = true;
@@ -420,23 +402,6 @@ receive(Call *call, const char *bytes, Size size)
 		default:
 			elog(ERROR, "unexpected message from a background worker");
 	}
-}
-
-/* Raise an error: the worker has ended without saying why. */
-static void
-worker_is_gone(const Call *call)
-{
-	DpermCallState state = dperm_call_state(call->header);
-
-	ereport(ERROR,
-			(errcode(ERRCODE_INTERNAL_ERROR),
-			 errmsg("the background worker of the call ended without an answer"),
-			 state == DPERM_CALL_OPEN || state == DPERM_CALL_ABANDONED ?
-			 errdetail("Nothing has been charged.") :
-			 state == DPERM_CALL_CHARGED ?
-			 errdetail("The call has been charged, as %s.", entry_of(call->header)) :
-			 errdetail("The call may have been charged, as %s.", entry_of(call->header)),
-			 errhint("See dp_ledger and the server log.")));
 }
 
 /*
@@ -457,13 +422,12 @@ tell_abandoned(void *arg)
 	if (dperm_call_advance(header, DPERM_CALL_OPEN, DPERM_CALL_ABANDONED))
 		return;
 	if (dperm_call_state(header) != DPERM_CALL_CHARGED)
-		errdetail("The call may have been charged, as %s: see dp_ledger.", entry_of(header));
+		errdetail("%s: see dp_ledger.", charge_of(header));
 	else if (call->function->run == NULL)
-		errdetail("The call has been charged, as %s.", entry_of(header));
+		errdetail("%s.", charge_of(header));
 	else
 	{
-		errdetail("The call has been charged, as %s; the %s will be in dp_releases.",
-				  entry_of(header), what);
+		errdetail("%s; the %s will be in dp_releases.", charge_of(header), what);
 		errhint("dp_cancel(%s, " INT64_FORMAT ") stops it; what was charged stays charged.",
 				quote_literal_cstr(header->budget), header->entry);
 	}
@@ -488,20 +452,13 @@ await_result(Call *call, dsm_segment *segment)
 		result = shm_mq_receive(call->from_worker, &size, &bytes, false);
 		error_context_stack = waiting.previous;
 		if (result != SHM_MQ_SUCCESS || size == 0)
-			worker_is_gone(call);
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR),
+					 errmsg("the background worker of the call ended without an answer"),
+					 errdetail("%s.", charge_of(call->header)),
+					 errhint("See dp_ledger and the server log.")));
 		receive(call, bytes, size);
 	}
-}
-
-/* Raise an error for a call made while a protected relation is read. */
-static void
-check_nesting(void)
-{
-	if (dperm_phase() != DPERM_PHASE_SESSION)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a protected relation cannot be used while another one is read"),
-				 errhint("Do not call it from a function that a protected relation calls.")));
 }
 
 /*
@@ -517,7 +474,7 @@ dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid
 	LOCKTAG		place[2];
 	int			places;
 
-	check_nesting();
+	dperm_phase_expect(DPERM_PHASE_SESSION);
 
 	/* parallel workers share locks, so they would share a place */
 	if (IsInParallelMode())
@@ -594,7 +551,7 @@ dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function)
 	DpermCall	call = {.function = function, .fcinfo = fcinfo};
 	Oid			protected;
 
-	check_nesting();
+	dperm_phase_expect(DPERM_PHASE_SESSION);
 	protected = protected_relation(fcinfo);
 	if (OidIsValid(protected))
 		return dperm_call_hand_over(fcinfo, function, protected);

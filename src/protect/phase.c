@@ -26,7 +26,7 @@
 
 #include "base/host.h"
 #include "base/message.h"
-#include "protect/phase.h"
+#include "protect/protect.h"
 
 /* What a hook is called and given, which depends on the version. */
 #if PG_VERSION_NUM >= 190000
@@ -334,19 +334,16 @@ dperm_phase_enter(DpermPhase phase, bool begins)
 		set_limit(*new->limit);
 }
 
-/* The phase. */
-DpermPhase
-dperm_phase(void)
-{
-	return now;
-}
-
-/* Raise an error unless this is the phase. */
+/* Raise an error unless this is the phase: code that a row runs may call anything. */
 void
 dperm_phase_expect(DpermPhase phase)
 {
 	if (now != phase)
-		elog(ERROR, "phase \"%s\" in place of \"%s\"", rules[now].name, rules[phase].name);
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a protected relation cannot be used while another one is read"),
+				 errdetail_internal("Phase \"%s\" in place of \"%s\".", rules[now].name,
+									rules[phase].name)));
 }
 
 /* Has a time limit passed? */

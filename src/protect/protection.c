@@ -1,10 +1,9 @@
 /*
  * protection.c: the rules for a relation that is protected, or shares rows with
- * one that is.
+ * one that is; and its columns, with the domains that are registered for it, or
+ * for the table behind a view.
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
@@ -12,9 +11,9 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
-#include "column/domains.h"
-#include "core/privacy/claim.h"
-#include "protect/protection.h"
+#include "base/message.h"
+#include "column/label.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 /* Raise an error for the state that relations are in; without a detail it is NULL. */
@@ -55,6 +54,14 @@ dperm_protection_raise_denied(Oid relation)
 					 "of its budget if it is protected.")));
 }
 
+/* Does a relation have the owner who protected it? */
+static bool
+is_owners(const DpermRegistration *registration)
+{
+	return !registration->foreign && OidIsValid(registration->owner) &&
+		registration->owner == dperm_relation_owner(registration->relation);
+}
+
 /*
  * Raise an error for a caller who may not spend: for who may not even read the
  * relation, the one of any other relation. Whoever owns it may spend, and is told
@@ -65,6 +72,7 @@ check_permitted(const DpermRegistration *registration)
 {
 	Oid			relation = registration->relation;
 
+	dperm_budget_check_role(GetUserId());
 	if (registration->budget ?
 		dperm_budget_permits(registration->budget, relation, GetUserId()) :
 		has_privs_of_role(GetUserId(), dperm_relation_owner(relation)))
@@ -73,7 +81,7 @@ check_permitted(const DpermRegistration *registration)
 		dperm_protection_raise_denied(relation);
 
 	/* otherwise nobody can spend, as is said next */
-	if (registration->budget && dperm_protection_is_owners(registration))
+	if (registration->budget && is_owners(registration))
 		dperm_budget_raise_denied(registration->budget);
 }
 
@@ -101,7 +109,7 @@ dperm_protection_check_usable(const DpermRegistration *registration)
 	if (registration->budget == NULL)
 		raise_state(psprintf("the budget of protected relation \"%s\" is missing", name), NULL,
 					"The owner of the relation has to protect it again with dp_protect.");
-	if (!dperm_protection_is_owners(registration))
+	if (!is_owners(registration))
 		raise_state(psprintf("protected relation \"%s\" has a different owner than when it was "
 							 "protected", name),
 					psprintf("Its budget is \"%s\", which was chosen by another role.",
@@ -115,12 +123,12 @@ dperm_protection_check_usable(const DpermRegistration *registration)
 					 "Its owner has to call dp_protect.");
 }
 
-/* Does a relation have the owner who protected it? */
+/* Can a charge be made by a registration, as far as dperm_protection_check_usable() knows? */
 bool
-dperm_protection_is_owners(const DpermRegistration *registration)
+dperm_protection_holds(const DpermRegistration *registration)
 {
-	return !registration->foreign && OidIsValid(registration->owner) &&
-		registration->owner == dperm_relation_owner(registration->relation);
+	return !registration->ended && !registration->stale && !registration->mixed &&
+		registration->budget && is_owners(registration);
 }
 
 /*
@@ -146,9 +154,9 @@ dperm_protection_resolve(DpermRegistration *registration)
 	}
 	registration->view = dperm_view_read(relation);
 	table = dperm_registry_find(registration->view->table);
-	if (table == NULL || table->ended || table->stale || table->mixed ||
+	if (table == NULL || !dperm_protection_holds(table) ||
 		strcmp(table->id, registration->view_of) != 0 ||
-		table->owner != dperm_relation_owner(relation) || !dperm_protection_is_owners(table))
+		table->owner != dperm_relation_owner(relation))
 		raise_closed(relation, "It is a view, and its table is not the one that it is offered of, "
 					 "is closed, or has another owner.",
 					 "Its owner has to call dp_protect, or dp_unprotect.");
@@ -221,7 +229,7 @@ find_protected(List *relations)
 	List	   *reached = NIL;
 	ListCell   *cell;
 
-	if (relations == NIL || !dperm_own_rows_any("protected"))
+	if (relations == NIL || !dperm_own_rows_any("protected", NULL, NULL, 0))
 		return InvalidOid;
 	foreach(cell, relations)
 		reached = list_concat_unique_oid(reached, dperm_relation_sources(lfirst_oid(cell)));
@@ -279,9 +287,10 @@ dperm_protection_check_family(Oid table, List *reached)
 	ListCell   *cell;
 
 	check_shards(table, reached);
-	foreach(cell, dperm_registry_among(list_difference_oid(reached, list_make1_oid(table))))
+	foreach(cell, reached)
 	{
-		const DpermRegistration *other = dperm_registry_find(lfirst_oid(cell));
+		const DpermRegistration *other =
+			lfirst_oid(cell) == table ? NULL : dperm_registry_find(lfirst_oid(cell));
 
 		/* this transaction may have ended its protection */
 		if (other && !other->ended && get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
@@ -290,30 +299,6 @@ dperm_protection_check_family(Oid table, List *reached)
 						"Call dp_unprotect for one of them: only the root of partitions or "
 						"children is protected.");
 	}
-}
-
-/*
- * Raise an error for options that a protected relation does not allow: no
- * noise, or other neighbours than its budget has.
- */
-void
-dperm_protection_check_options(const DpermRegistration *registration, const DpermOptions *options)
-{
-	const DpermBudget *budget = registration->budget;
-	const char *neighbours = dperm_claim_neighbours_name(budget->neighbours);
-
-	if (isinf(options->epsilon))
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("epsilon must be finite on protected relation "
-						"\"%s\"", get_rel_name(registration->relation)),
-				 errhint("Without noise nothing is protected.")));
-	if (options->neighbours != budget->neighbours)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("neighbours of budget \"%s\" are \"%s\", not \"%s\"", budget->name,
-						neighbours, dperm_claim_neighbours_name(options->neighbours)),
-				 errhint("Specify neighbours => '%s'.", neighbours)));
 }
 
 /*
@@ -414,4 +399,209 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 						get_rel_name(registration->relation)),
 				 errhint("Domains can be narrowed, not widened; dp_protected and dp_domains show "
 						 "them.")));
+}
+
+/* -------------------------------------------------------------- columns */
+
+/*
+ * Read a registered domain. If it no longer fits the type of its column, only
+ * calls that use this column fail. Neither JSON nor the input functions of
+ * types that can have a domain hold anything that an error would leave behind.
+ */
+static void
+read_registered(DpermColumn *column, JsonbValue *domain)
+{
+	MemoryContext context = CurrentMemoryContext;
+	DpermColumn before = *column;
+
+	PG_TRY();
+	{
+		dperm_domain_json_parse(column, domain);
+		column->from = DPERM_DOMAIN_REGISTERED;
+	}
+	PG_CATCH();
+	{
+		char	   *message = dperm_message_data_error(context);
+
+		*column = before;
+		column->from = DPERM_DOMAIN_MISFIT;
+		column->lack = message;
+	}
+	PG_END_TRY();
+}
+
+/* A member of an object, or NULL. */
+static JsonbValue *
+member_of(JsonbContainer *object, const char *key)
+{
+	return getKeyJsonValueFromContainer(object, key, strlen(key), NULL);
+}
+
+/* The domain of a column in a JSON object, or NULL. */
+static JsonbValue *
+domain_in(Jsonb *domains, const char *column)
+{
+	return domains && JB_ROOT_IS_OBJECT(domains) ? member_of(&domains->root, column) : NULL;
+}
+
+/* A member of a domain that is an object, or NULL. */
+static JsonbValue *
+detail_in(JsonbValue *domain, const char *key)
+{
+	return domain && domain->type == jbvBinary &&
+		JsonContainerIsObject(domain->val.binary.data) ?
+		member_of(domain->val.binary.data, key) : NULL;
+}
+
+/*
+ * What a column is before it gets a domain: knots and a scale without a range are for
+ * the range that it has by now, and so is a norm for vectors of the dimension; for
+ * others it is as in the catalog.
+ */
+static DpermColumn
+column_before(const DpermColumn *catalog, const DpermColumn *column, JsonbValue *domain)
+{
+	bool		knots = (detail_in(domain, "knots") || detail_in(domain, "scale")) &&
+		!detail_in(domain, "range") &&
+		(dperm_block_is_number(&column->block) || column->block.kind == DPERM_BLOCK_BOX);
+	bool		norm = detail_in(domain, "norm") && !detail_in(domain, "dimension") &&
+		column->block.kind == DPERM_BLOCK_VECTOR;
+
+	return dperm_column_known(column) && (knots || norm) ? *column : *catalog;
+}
+
+/*
+ * Give a column the domain that a registration has for it, if any; name is what
+ * it is called there.
+ */
+static void
+give_registered(const DpermRegistration *registration, const char *name,
+				const DpermColumn *catalog, DpermColumn *column, char *origin)
+{
+	JsonbValue *domain = domain_in(registration->domains, name);
+
+	if (domain == NULL)
+		return;
+	*column = column_before(catalog, column, domain);
+	read_registered(column, domain);
+	column->origin = origin;
+}
+
+/*
+ * Give a column of a view what the table says of the column that it shows
+ * unchanged: its domain, and whether it is open. An expression is open, since
+ * its owner wrote it.
+ */
+static void
+give_shown(const DpermRegistration *registration, DpermColumn *catalog, DpermColumn *column)
+{
+	const DpermRegistration *table = registration->table;
+	DpermColumn there = {.number = dperm_view_column(registration->view, column->number)};
+
+	if (there.number == 0)
+		return;
+	if (!dperm_protection_lists(table, &there) || there.number == table->unit)
+		catalog->closed_in = table->relation;
+	give_registered(table, get_attname(table->relation, there.number, false), catalog, column,
+					psprintf("registration of \"%s\"", get_rel_name(table->relation)));
+	column->closed_in = catalog->closed_in;
+}
+
+/*
+ * All columns with the domains that are registered for them, and the same as in
+ * the catalog. Registered domains take precedence over the catalog.
+ */
+static DpermColumn *
+as_registered(const DpermRegistration *registration, DpermColumn **catalog, int *count)
+{
+	DpermColumn *columns;
+
+	*catalog = dperm_domains_read(registration->relation, NULL, count);
+	columns = palloc(sizeof(*columns) * Max(*count, 1));
+	for (int i = 0; i < *count; i++)
+	{
+		columns[i] = (*catalog)[i];
+		if (registration->view)
+			give_shown(registration, &(*catalog)[i], &columns[i]);
+		give_registered(registration, columns[i].name, &(*catalog)[i], &columns[i],
+						"registration");
+	}
+	return columns;
+}
+
+/* Give columns, in place of their domains, those of an argument. */
+static DpermColumn *
+give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns, int count,
+		   Jsonb *domains, bool may_be_null)
+{
+	DpermColumn *asked = palloc(sizeof(*asked) * Max(count, 1));
+
+	for (int i = 0; i < count; i++)
+		asked[i] = column_before(&catalog[i], &columns[i], domain_in(domains, columns[i].name));
+	dperm_domains_give(relation, asked, count, domains, may_be_null);
+	return asked;
+}
+
+/*
+ * All columns of a protected relation that have not been dropped, as from
+ * dperm_domains_read(): with the domains that are registered or declared in the
+ * catalog, or narrower ones that the caller specifies. The registration is
+ * resolved: what a view shows of its table unchanged is closed if it is closed
+ * there, and has the domain of there unless it has its own. The classes of a
+ * label are the caller's to say, if nothing is known about it.
+ */
+DpermColumn *
+dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains,
+							  const char *label, int *count)
+{
+	DpermColumn *catalog;
+	DpermColumn *columns = as_registered(registration, &catalog, count);
+	DpermColumn *asked;
+
+	if (domains == NULL)
+		return columns;
+	asked = give_asked(registration->relation, catalog, columns, *count, domains, false);
+	for (int i = 0; i < *count; i++)
+
+		/* one that no longer fits is refused when it is used */
+		if (asked[i].from == DPERM_DOMAIN_GIVEN &&
+			dperm_protection_lists(registration, &columns[i]) &&
+			columns[i].from != DPERM_DOMAIN_MISFIT)
+		{
+			/* if nothing is known about a label, its classes are the caller's to say */
+			if (asked[i].block.kind == DPERM_BLOCK_CATEGORY && strcmp(columns[i].name, label) == 0)
+				dperm_label_domain_check(&columns[i], &asked[i].block);
+			else
+				dperm_protection_check_block(registration, &columns[i], &asked[i].block);
+			columns[i].block = asked[i].block;
+			columns[i].knotted = asked[i].knotted;
+			columns[i].from = DPERM_DOMAIN_GIVEN;
+		}
+	return columns;
+}
+
+/*
+ * The same for dp_protect, with domains that are to be registered in place of
+ * those of the same columns before; null removes one. Knots without a range are
+ * for the range that the column had.
+ */
+DpermColumn *
+dperm_protection_replace(const DpermRegistration *before, Jsonb *domains, int *count)
+{
+	DpermColumn *catalog;
+	DpermColumn *columns = as_registered(before, &catalog, count);
+
+	/* what removes a domain may widen it */
+	for (int i = 0; i < *count && before->view == NULL; i++)
+	{
+		JsonbValue *domain = domain_in(domains, columns[i].name);
+
+		if (domain && domain->type == jbvNull && dperm_column_known(&columns[i]) &&
+			dperm_column_known(&catalog[i]) &&
+			dperm_domains_fault(&columns[i].block, &catalog[i].block))
+			ereport(NOTICE,
+					(errmsg("column \"%s\" has the domain of the catalog again, which is not "
+							"within the one that was registered", columns[i].name)));
+	}
+	return give_asked(before->relation, catalog, columns, *count, domains, true);
 }

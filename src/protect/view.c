@@ -12,7 +12,6 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "catalog/dependency.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
@@ -38,8 +37,7 @@
 #include "utils/syscache.h"
 
 #include "base/known_tree.h"
-#include "column/domains.h"
-#include "protect/protection.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 #define OTHERWISE "For anything else use a stored generated column, a column that a trigger " \
@@ -201,11 +199,11 @@ is_declarable(Oid type)
 
 /*
  * May a function be called? The input and output functions of types take and
- * return what no other may, and all that those of enums compare are two numbers,
- * which stand for the labels.
+ * return what no other may. Enums are compared for equality alone, as two numbers,
+ * which stand for the labels: for all other functions the catalog is read.
  */
 static bool
-is_callable(Form_pg_proc form, bool is_io)
+is_callable(Form_pg_proc form, bool is_io, bool takes_enums)
 {
 	bool		declarable = is_declarable(form->prorettype);
 
@@ -218,43 +216,32 @@ is_callable(Form_pg_proc form, bool is_io)
 	/* these ask a library, too */
 		form->oid != F_XML_IS_WELL_FORMED_CONTENT &&
 		form->oid != F_XML_IS_WELL_FORMED_DOCUMENT &&
-		(declarable || is_io || form->oid == F_ENUM_EQ || form->oid == F_ENUM_NE);
+		((declarable && !takes_enums) || is_io || form->oid == F_ENUM_EQ || form->oid == F_ENUM_NE);
 }
 
 /* Raise an error for a function that must not be called. */
 static void
-refuse_call(Oid function, const Walk *walk)
-{
-	refuse(walk, psprintf("calls function %s", format_procedure(function)), VALUE_HINT);
-}
-
-/* Raise an error for a function that must not be called. */
-static void
-check_function(Oid function, bool is_io, const Walk *walk)
+check_function(Oid function, bool is_io, bool takes_enums, const Walk *walk)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
-	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), is_io))
-		refuse_call(function, walk);
+	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), is_io, takes_enums))
+		refuse(walk, psprintf("calls function %s", format_procedure(function)), VALUE_HINT);
 	ReleaseSysCache(tuple);
 }
 
-/*
- * Raise an error for a call. Enums are compared for equality alone: for all
- * other functions the catalog is read.
- */
+/* Raise an error for a call. */
 static void
 check_call(Oid function, List *arguments, const Walk *walk)
 {
+	bool		takes_enums = false;
 	ListCell   *cell;
 
-	check_function(function, false, walk);
 	foreach(cell, arguments)
-		if (function != F_ENUM_EQ && function != F_ENUM_NE &&
-			is_own_enum(exprType(lfirst(cell)), walk->owner))
-			refuse_call(function, walk);
+		takes_enums |= is_own_enum(exprType(lfirst(cell)), walk->owner);
+	check_function(function, false, takes_enums, walk);
 }
 
 /*
@@ -281,9 +268,9 @@ check_via_text(const CoerceViaIO *cast, const Walk *walk)
 	bool		varlena;
 
 	getTypeOutputInfo(exprType((Node *) cast->arg), &function, &varlena);
-	check_function(function, true, walk);
+	check_function(function, true, false, walk);
 	getTypeInputInfo(cast->resulttype, &function, &parameter);
-	check_function(function, true, walk);
+	check_function(function, true, false, walk);
 }
 
 /* Is a node a column of the table, whatever its type? Raises an error for any other Var. */
@@ -300,16 +287,6 @@ is_column(Node *node, const Walk *walk)
 	return true;
 }
 
-/* Raise an error for an expression that the walker does not know, by its kind. */
-static void
-refuse_expression(Node *node, const Walk *walk)
-{
-	char	   *kind = nodeToString(node) + 1;
-
-	kind[strcspn(kind, " ")] = '\0';
-	refuse(walk, psprintf("has an expression that is not supported: %s", kind), VALUE_HINT);
-}
-
 /*
  * The walker: raises an error for an expression that is not on the list. It
  * visits each node before its parts. Of a column that is shown as it is, or only
@@ -319,6 +296,7 @@ static bool
 check_expression(Node *node, void *context)
 {
 	Walk	   *walk = context;
+	char	   *kind;
 
 	if (node == NULL)
 		return false;
@@ -381,7 +359,9 @@ check_expression(Node *node, void *context)
 		case T_BooleanTest:
 			break;
 		default:
-			refuse_expression(node, walk);
+			kind = nodeToString(node) + 1;
+			refuse(walk, psprintf("has an expression that is not supported: %.*s",
+								  (int) strcspn(kind, " "), kind), VALUE_HINT);
 	}
 	check_type(exprType(node), walk);
 	check_collation(exprInputCollation(node), walk);
@@ -473,38 +453,27 @@ dperm_view_column(const DpermView *view, AttrNumber number)
 	return IsA(node, Var) ? ((Var *) node)->varattno : 0;
 }
 
-/* A table whose planning is checked. */
-typedef struct Planned
-{
-	Oid			table;
-	ObjectAddresses *visited;
-} Planned;
-
 /*
  * Raise an error for a function or operator that the planner may call, and for
  * what these depend on: PostgreSQL puts the bodies of functions in SQL in the
  * place of calls.
  */
 static void
-check_planned(Oid class, Oid object, void *context)
+check_planned(Oid class, Oid object, void *table)
 {
-	Planned    *planned = context;
-	ObjectAddress address;
+	ObjectAddress address = {.classId = class, .objectId = object};
 
-	ObjectAddressSet(address, class, object);
 	if (object < FirstNormalObjectId ||
-		(class != ProcedureRelationId && class != OperatorRelationId) ||
-		object_address_present(&address, planned->visited))
+		(class != ProcedureRelationId && class != OperatorRelationId))
 		return;
-	add_exact_object_address(&address, planned->visited);
 	check_stack_depth();
 	if (!superuser_arg(dperm_relation_oid_of(class, object, get_object_attnum_owner(class))))
-		refuse_relation(planned->table, psprintf("an index, its statistics or its partition key "
+		refuse_relation(*(Oid *) table, psprintf("an index, its statistics or its partition key "
 												 "use %s, whose owner is not a superuser",
 												 getObjectDescription(&address, false)),
 						"The planner would run it. Use a stored generated column and an index "
 						"of that, or functions of PostgreSQL.");
-	dperm_relation_dependencies(class, object, check_planned, planned);
+	dperm_relation_dependencies(class, object, check_planned, table);
 }
 
 /* Check virtual generated columns: they are computed when they are read. */
@@ -539,7 +508,6 @@ check_virtual(Relation relation)
 void
 dperm_view_check_table(Oid table)
 {
-	Planned		planned = {.visited = new_object_addresses()};
 	Oid			owner = dperm_relation_owner(table);
 	ListCell   *cell,
 			   *object;
@@ -550,10 +518,10 @@ dperm_view_check_table(Oid table)
 					   get_rel_name(table));
 	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
 	{
-		Relation	relation = table_open(lfirst_oid(cell), NoLock);
+		Oid			part = lfirst_oid(cell);
+		Relation	relation = table_open(part, NoLock);
 
-		planned.table = lfirst_oid(cell);
-		if (planned.table == table && relation->rd_rel->relrowsecurity &&
+		if (part == table && relation->rd_rel->relrowsecurity &&
 			relation->rd_rel->relforcerowsecurity)
 			refuse_relation(table, "its policies apply to its owner",
 							psprintf("Rows are read with the rights of the owner: use ALTER TABLE "
@@ -562,18 +530,17 @@ dperm_view_check_table(Oid table)
 		/* its owner can create an index after this check */
 		if (!has_privs_of_role(relation->rd_rel->relowner, owner))
 			refuse_relation(table, psprintf("its part \"%s\" belongs to another role",
-											get_rel_name(planned.table)),
+											get_rel_name(part)),
 							"Use ALTER TABLE ... OWNER TO.");
 		check_virtual(relation);
 		/* the functions that a table itself depends on are in its partition key */
-		dperm_relation_dependencies(RelationRelationId, planned.table, check_planned, &planned);
+		dperm_relation_dependencies(RelationRelationId, part, check_planned, &part);
 		foreach(object, RelationGetIndexList(relation))
 			dperm_relation_dependencies(RelationRelationId, lfirst_oid(object), check_planned,
-										&planned);
+										&part);
 		foreach(object, RelationGetStatExtList(relation))
 			dperm_relation_dependencies(StatisticExtRelationId, lfirst_oid(object),
-										check_planned, &planned);
+										check_planned, &part);
 		table_close(relation, NoLock);
 	}
-	free_object_addresses(planned.visited);
 }

@@ -14,7 +14,6 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_collation.h"
 #include "executor/tuptable.h"
-#include "fmgr.h"
 #include "funcapi.h"
 #include "libpq/pqmq.h"
 #include "miscadmin.h"
@@ -23,7 +22,6 @@
 #include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "storage/lock.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
@@ -37,8 +35,7 @@
 
 #include "base/host.h"
 #include "base/message.h"
-#include "budget/budget.h"
-#include "protect/worker.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 /* How often to try to keep a release, and how long to wait in between. */
@@ -183,7 +180,7 @@ find_relation(void)
 
 	if (!OidIsValid(relation))
 		return;
-	reached = dperm_locks_hold(relation);
+	reached = dperm_registry_hold(relation);
 
 	/* from here on its owner cannot change */
 	dperm_phase_set_owner(dperm_relation_owner(relation));
@@ -215,17 +212,12 @@ static void
 charge_budget(void)
 {
 	DpermCallHeader *header = worker.header;
-	DpermLedgerEntry entry = dperm_budget_charge(&worker.call.charge);
+	const DpermLedgerEntry *paid = &worker.call.paid;
 
-	worker.call.paid = (DpermLedgerEntry) {
-		.budget_id = pstrdup(entry.budget_id),
-		.budget = pstrdup(entry.budget),
-		.entry = entry.entry,
-		.grant_id = entry.grant_id ? pstrdup(entry.grant_id) : NULL
-	};
-	lock_entry(&entry);
-	header->entry = entry.entry;
-	strlcpy(header->budget, entry.budget, sizeof(header->budget));
+	worker.call.paid = dperm_budget_charge(&worker.call.charge);
+	lock_entry(paid);
+	header->entry = paid->entry;
+	strlcpy(header->budget, paid->budget, sizeof(header->budget));
 	dperm_phase_enter(DPERM_PHASE_CHARGED, false);
 	if (!dperm_call_advance(header, DPERM_CALL_OPEN, DPERM_CALL_COMMITTING))
 		ereport(ERROR,
@@ -442,7 +434,7 @@ work(void)
 	if (call->function->run)
 	{
 		begin(DPERM_PHASE_READ);
-		dperm_locks_let_go();
+		dperm_registry_let_go();
 		worker.model = call->function->run(call);
 		if (worker.rows.setResult || call->fcinfo->isnull)
 			worker.model = 0;

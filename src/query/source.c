@@ -22,7 +22,6 @@
 #include "column/label.h"
 #include "column/model_type.h"
 #include "column/reader.h"
-#include "protect/protection.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
@@ -80,8 +79,7 @@ may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features,
 /* What a protected relation allows. */
 static void
 check_protection(const DpermSource *source, const DpermSourceNames *names,
-				 const DpermOptions *options, const DpermColumn *label, DpermColumn **features,
-				 int count)
+				 const DpermColumn *label, DpermColumn **features, int count)
 {
 	const DpermRegistration *registration = source->registration;
 
@@ -97,7 +95,6 @@ check_protection(const DpermSource *source, const DpermSourceNames *names,
 		if (!names->blocks && !dperm_column_known(features[i]))
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
 	}
-	dperm_protection_check_options(registration, options);
 }
 
 /* All columns that have a domain; the others are left out. */
@@ -480,7 +477,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (registration)
 		unit = dperm_protection_unit(registration, unit);
 	columns = registration ?
-		dperm_registered_columns_read(registration, names->domains, names->label, &column_count) :
+		dperm_protection_columns(registration, names->domains, names->label, &column_count) :
 		dperm_domains_read(source->relation, names->domains, &column_count);
 	label = find_column(source, columns, column_count, names->label, "label");
 	if (names->blocks)
@@ -501,7 +498,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 							   registration && registration->view ? NULL : unit, feature_names,
 							   &feature_count);
 	if (source->registration)
-		check_protection(source, names, options, label, features, feature_count);
+		check_protection(source, names, label, features, feature_count);
 	else
 	{
 		/* it is better to find out now than halfway */

@@ -12,7 +12,7 @@
 #include "base/options.h"
 #include "column/label.h"
 #include "core/encode/block.h"
-#include "protect/protection.h"
+#include "protect/protect.h"
 #include "query/moments_flat.h"
 #include "relation/relation.h"
 

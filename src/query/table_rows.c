@@ -12,7 +12,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "protect/protection.h"
+#include "protect/protect.h"
 #include "query/table_rows.h"
 #include "relation/relation.h"
 

@@ -8,7 +8,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "protect/phase.h"
+#include "protect/protect.h"
 #include "query/view_rows.h"
 
 /* A receiver of columns. */

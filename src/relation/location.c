@@ -89,13 +89,6 @@ citus_rows(const CitusCatalog *catalog, Datum value)
 	return rows;
 }
 
-/* Does this database have Citus? */
-static bool
-has_citus(void)
-{
-	return OidIsValid(get_relname_relid(citus_tables.name, PG_CATALOG_NAMESPACE));
-}
-
 /* The name of a shard; a long one ends with a hash. */
 static char *
 shard_name(const char *table, int64 shard)
@@ -141,8 +134,6 @@ dperm_location_shards(List *relations)
 	ListCell   *cell,
 			   *row;
 
-	if (!has_citus())
-		return NIL;
 	foreach(cell, relations)
 	{
 		Oid			relation = lfirst_oid(cell);
@@ -175,7 +166,8 @@ read_on_citus(Oid relation)
 	List	   *relations;
 	ListCell   *cell;
 
-	if (!has_citus() || get_rel_relkind(relation) == RELKIND_MATVIEW)
+	if (!OidIsValid(get_relname_relid(citus_tables.name, PG_CATALOG_NAMESPACE)) ||
+		get_rel_relkind(relation) == RELKIND_MATVIEW)
 		return NIL;
 	relations = dperm_relation_sources(relation);
 	foreach(cell, relations)
@@ -231,45 +223,38 @@ dperm_location_check_coordinator(void)
 }
 
 /*
- * Raise an error if a role without the owner's rights can replace shards of a
- * table: whoever owns its schema can drop shards on a worker and create views of
- * the same names. CREATE on the schema is not enough for that: the names of
+ * For a protected relation: is it on a Citus cluster? Raises an error if a role
+ * without the owner's rights can replace its shards, which are read with the rights
+ * of the owner: whoever owns its schema can drop shards on a worker and create views
+ * of the same names. CREATE on the schema is not enough for that: the names of
  * shards are taken. Partitions belong to the owner (dperm_view_check_table).
- */
-static void
-check_schema(Oid table, Oid owner)
-{
-	Oid			schema = get_rel_namespace(table);
-	Oid			holder = dperm_relation_oid_of(NamespaceRelationId, schema,
-											   Anum_pg_namespace_nspowner);
-
-	if (holder == ROLE_PG_DATABASE_OWNER)
-		holder = dperm_relation_oid_of(DatabaseRelationId, MyDatabaseId, Anum_pg_database_datdba);
-	if (!has_privs_of_role(holder, owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("schema \"%s\" of protected table \"%s\" belongs to role \"%s\"",
-						get_namespace_name(schema), get_rel_name(table),
-						GetUserNameFromId(holder, false)),
-				 errdetail("On the servers of a Citus cluster, that role can replace shards, and "
-						   "the replacement would be read with the rights of the table's owner."),
-				 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a role "
-						 "with the owner's rights.",
-						 GetUserNameFromId(owner, false))));
-}
-
-/*
- * For a protected relation: is it on a Citus cluster? Raises an error if another
- * role can replace its shards: they would be read with the owner's rights.
  */
 bool
 dperm_location_protected_on_citus(Oid relation)
 {
 	List	   *relations = read_on_citus(relation);
+	Oid			owner = dperm_relation_owner(relation);
 	ListCell   *cell;
 
 	foreach(cell, relations)
-		check_schema(lfirst_oid(cell), dperm_relation_owner(relation));
+	{
+		Oid			schema = get_rel_namespace(lfirst_oid(cell));
+		Oid			holder = dperm_relation_oid_of(NamespaceRelationId, schema,
+												   Anum_pg_namespace_nspowner);
+
+		if (holder == ROLE_PG_DATABASE_OWNER)
+			holder = dperm_relation_oid_of(DatabaseRelationId, MyDatabaseId,
+										   Anum_pg_database_datdba);
+		if (!has_privs_of_role(holder, owner))
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("schema \"%s\" of protected table \"%s\" belongs to role \"%s\"",
+							get_namespace_name(schema), get_rel_name(lfirst_oid(cell)),
+							GetUserNameFromId(holder, false)),
+					 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a "
+							 "role with the owner's rights: whoever owns it can replace shards.",
+							 GetUserNameFromId(owner, false))));
+	}
 	return relations != NIL;
 }
 
@@ -386,15 +371,6 @@ is_on_server(Oid relation)
 	return false;
 }
 
-/* May the caller read a relation directly? */
-static bool
-may_name(Oid relation)
-{
-	return object_aclcheck(NamespaceRelationId, get_rel_namespace(relation), GetUserId(),
-						   ACL_USAGE) == ACLCHECK_OK &&
-		pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
-}
-
 /*
  * Does a relation have columns that are computed when they are read? Read
  * through its parent, the parent's expressions apply, otherwise its own.
@@ -433,7 +409,9 @@ foreign_parts(Oid relation)
 		Oid			part = lfirst_oid(cell);
 
 		if (check_enable_rls(part, InvalidOid, true) != RLS_NONE || has_computed_columns(part) ||
-			!may_name(part))
+			object_aclcheck(NamespaceRelationId, get_rel_namespace(part), GetUserId(),
+							ACL_USAGE) != ACLCHECK_OK ||
+			pg_class_aclcheck(part, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 			return NIL;
 		if (get_rel_relkind(part) == RELKIND_PARTITIONED_TABLE)
 			continue;

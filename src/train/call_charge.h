@@ -7,7 +7,7 @@
 
 #include "base/options.h"
 #include "core/model/model.h"
-#include "protect/call.h"
+#include "protect/protect.h"
 #include "query/source.h"
 
 /* What a call releases. */

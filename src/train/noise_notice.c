@@ -15,8 +15,9 @@ static double
 share_of(const DpermOptions *options, const DpermSource *source, int64 rows)
 {
 	DpermEncoder encoder = dperm_options_bend_for(options, source->spec.encoder, rows);
-	DpermSetup	setup = dperm_options_setup(options, dperm_encoder_dim(&encoder),
-											dperm_options_noise(options, &encoder, false), rows);
+	DpermNoisePlans noise = dperm_options_noise(options, NULL, &encoder, false);
+	DpermSetup	setup =
+		dperm_options_setup(options, dperm_encoder_dim(&encoder), noise, rows);
 
 	return dperm_noise_share(&setup);
 }

@@ -34,7 +34,7 @@ noise_of(const DpermTask *task)
 {
 	const DpermFeed *feed = &task->rows->cache.feed;
 
-	return dperm_options_noise(task->options, feed->encoder, feed->layout.place != NULL);
+	return dperm_options_noise(task->options, NULL, feed->encoder, feed->layout.place != NULL);
 }
 
 /* Begin the training of a task. */

@@ -109,7 +109,7 @@ SELECT t, c, checked(t, c) FROM (VALUES
   ('text', 'x IN (''b'', ''a'', ''b'')'), ('text', 'x = ''a'''), ('text', 'x = ''a'' OR ''b'' = x OR x IS NULL'),
   ('varchar', 'x IN (''a'', ''b'')'), ('varchar(3)', 'x IN (''a'', ''b'')'), ('char(3)', 'x IN (''a'', ''b  '')'),
   ('char(3)', 'x::text IN (''a'', ''b'')'), ('name', 'x IN (''a'', ''b'')'), ('text', 'x = ANY (''{a,b}''::varchar[])'),
-  ('text', 'x = ANY (ARRAY[''a'', ''b'']::varchar[])'), ('text', 'x COLLATE "C" = ''a'' OR x = ''b'''),
+  ('text', 'x = ANY (ARRAY[''a'', ''b'']::varchar[])'), ('text', 'x COLLATE "C" = ''a'' OR x = ''b'''), ('text', 'x = ''a'' COLLATE "C" OR x IN (''b'', ''c'' COLLATE "C")'),
   ('text', 'x IN (''a'', ''b'', ''c'') AND x IN (''c'', ''b'', ''d'')'),
   ('mood', 'x IN (''happy'', ''sad'')'), ('mood', 'x::text IN (''happy'', ''nobody'')'), ('mood', 'x > ''sad'''), ('mood', 'x <> ''sad'''),
   ('uuid', 'x IN (''A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'', ''b0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'')'),

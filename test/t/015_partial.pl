@@ -56,7 +56,7 @@ for my $database ('postgres', @workers)
 		  SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || w::bytea, '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
 		\$\$;
 		CREATE FUNCTION block(kind int, name text, rest bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
-		  SELECT set_byte('\\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE WHEN kind < 2 THEN int4send(1) || int4send(0) ELSE '' END
+		  SELECT set_byte('\\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE WHEN kind < 2 THEN '\\x00'::bytea || int4send(1) || int4send(0) ELSE '' END
 		\$\$;
 		CREATE FUNCTION columns_request(pass_order int) RETURNS dperm.dperm_moments LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT request_of(pass_order, ARRAY[2, 6, 7, 9, 10, 12, 13, 14], 15, int4send(8) || '\\x0100' || block(0, 'n', float8send(0) || float8send(100))
@@ -222,7 +222,7 @@ my @errors = (
 	['dperm_moments_agg', "SELECT partial_text('dperm.dperm_moments_agg(dperm.dperm_moments,boolean,\"any\")'::regprocedure, true, ROW((SELECT columns_request(1)), y, n, m, b, t, c, e, x, x4)) FROM people",
 		qr/could not determine the types of the columns of a pass/],
 	['dperm_row', "SELECT call_untyped('dperm.dperm_row(\"any\")'::regprocedure, ROW(n, e)) FROM people", qr/could not determine the types of the columns of a row/],
-	['dperm_text', "SELECT call_untyped('dperm.dperm_text(\"any\")'::regprocedure, ROW(e)) FROM people", qr/could not determine the type of a value/],
+	['dperm_text', "SELECT call_untyped('dperm.dperm_text(\"any\")'::regprocedure, ROW(e)) FROM people", qr/could not determine the types of the columns of a row/],
 	['dperm_label', "SELECT call_untyped('dperm.dperm_label(\"any\",text)'::regprocedure, ROW(e, 'red'::text)) FROM people", qr/could not determine the type of a label/]);
 for my $call (@errors)
 {

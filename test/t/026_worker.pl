@@ -228,7 +228,7 @@ like((as($superuser, $_))[1], qr/ERROR/, "the ledger is append-only: $_") foreac
 
 foreach my $case (
 	[ 'ana', "SELECT dp_logreg_train('people', 'ill', '{nothing}', 1)", qr/ERROR:  42703: column "nothing" of relation "people" does not exist\nHINT:  Names in features/ ],
-	[ 'ana', "SELECT dp_logreg_train('people', 'ill', '{age}', 'Infinity')", qr/ERROR:  42501: epsilon must be finite on protected relation "people"\nHINT:/ ],
+	[ 'ana', "SELECT dp_logreg_train('people', 'ill', '{age}', 'Infinity')", qr/ERROR:  22023: epsilon must be finite when a budget is charged\nHINT:/ ],
 	[ 'ana', "SELECT dp_logreg_train('people', 'ill', '{age}', 1, domains => '{\"age\": [0, 90]}')", qr/ERROR:  22023: the \w+ of column "age" is not within that of protected relation "people"\nHINT:/ ],
 	[ 'ana', "SELECT dp_logreg_train('people', 'ill', string_to_array(repeat('x1,', 100000), ','), 1)", qr/ERROR:  42703: column "x1"/ ],
 	[ 'ana', "SELECT dp_logreg_train('people', repeat('x', 20000000), '{age}', 1)", qr/ERROR:  42703: column "xxx/ ],
