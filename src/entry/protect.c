@@ -400,6 +400,8 @@ dp_protect(PG_FUNCTION_ARGS)
 		arguments[4].value = settle_domains(&before, domains);
 	(void) call_as_owner("dperm_protect", lengthof(arguments), arguments);
 	tell_columns(relation);
+	if (!is_view)
+		dperm_location_warn(relation);
 	PG_RETURN_VOID();
 }
 

@@ -89,6 +89,13 @@ citus_rows(const CitusCatalog *catalog, Datum value)
 	return rows;
 }
 
+/* Does this database have Citus? */
+static bool
+has_citus(void)
+{
+	return OidIsValid(get_relname_relid(citus_tables.name, PG_CATALOG_NAMESPACE));
+}
+
 /* The name of a shard; a long one ends with a hash. */
 static char *
 shard_name(const char *table, int64 shard)
@@ -166,7 +173,7 @@ read_on_citus(Oid relation)
 	List	   *relations;
 	ListCell   *cell;
 
-	if (!OidIsValid(get_relname_relid(citus_tables.name, PG_CATALOG_NAMESPACE)) ||
+	if (!has_citus() ||
 		get_rel_relkind(relation) == RELKIND_MATVIEW)
 		return NIL;
 	relations = dperm_relation_sources(relation);
@@ -256,6 +263,34 @@ dperm_location_protected_on_citus(Oid relation)
 							 GetUserNameFromId(owner, false))));
 	}
 	return relations != NIL;
+}
+
+/*
+ * Warn about what a relation is exposed to that is protected in a database with
+ * Citus: roles that create objects, which Citus creates on the workers as a
+ * superuser; and the statistics that sessions of its owner collect there.
+ */
+void
+dperm_location_warn(Oid relation)
+{
+	if (!has_citus())
+		return;
+	ereport(WARNING,
+			(errmsg("roles that can create objects can have Citus run commands as a superuser on "
+					"the workers"),
+			 errdetail("Roles that can log in to the workers see which locks sessions of the "
+					   "table's owner hold there."),
+			 errhint("Analysts must not have CREATE on any schema or on the database, and must not "
+					 "be able to log in to the workers.")));
+	if (read_on_citus(relation) != NIL)
+		ereport(WARNING,
+				(errmsg("statistics on the workers show how many long values a call on \"%s\" "
+						"reads, unless track_counts is off for its owner",
+						get_rel_name(relation)),
+				 errdetail("Workers read shards in sessions of the table's owner."),
+				 errhint("A superuser should run: ALTER ROLE %s SET track_counts = off",
+						 quote_identifier(GetUserNameFromId(dperm_relation_owner(relation),
+															false)))));
 }
 
 /*

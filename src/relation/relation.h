@@ -45,5 +45,6 @@ extern List *dperm_location_shards(List *relations);
 extern bool dperm_location_protected_on_citus(Oid relation);
 extern void dperm_location_check_coordinator(void);
 extern void dperm_location_connect(Oid owner);
+extern void dperm_location_warn(Oid relation);
 
 #endif							/* DPERM_RELATION_H */

@@ -249,8 +249,10 @@ for my $calls ("$cheap; SELECT count(*) FROM anas.own", "SELECT count(*) FROM an
 }
 ask($node, 'ana', 'DROP TABLE anas.own');
 # with an error at the end, messages are shown
+my $rule = qr/WARNING:  roles that can create objects can have Citus run commands as a superuser on the workers\nDETAIL:  Roles that can log in to the workers see which locks sessions of the table's owner hold there\.\nHINT:  Analysts must not have CREATE on any schema or on the database, and must not be able to log in to the workers\.\n/;
 my $quiet = ask($node, 'owen', "SELECT dp_budget_create('quiet', 1); CREATE TABLE quiet (y boolean, n int); SELECT dp_protect('quiet', " . $set =~ s/'rows'/'quiet'/r . "); DROP TABLE quiet; SELECT 1/0");
-unlike($quiet, qr/WARNING|ERROR:  (?!division)/, 'no warning');
+like($quiet, $rule, 'a warning');
+unlike($quiet, qr/WARNING:  (?!roles)|ERROR:  (?!division)/, 'and no other');
 
 # Where a table is one shard, or here, Citus sends or runs the query as a whole:
 # it must name nothing but columns
@@ -362,9 +364,10 @@ ask($node, 'owen', 'DROP TABLE parted');
 
 # What sessions of the owner count on the workers, everybody sees
 my $long = "(SELECT string_agg(md5(j::text), '') FROM generate_series(1, 200) j)";
-ask($node, 'owen', "CREATE TABLE notes (id bigint PRIMARY KEY, y boolean, a text); SELECT create_distributed_table('notes', 'id', colocate_with => 'none', shard_count => 2);
+my $notes = ask($node, 'owen', "CREATE TABLE notes (id bigint PRIMARY KEY, y boolean, a text); SELECT create_distributed_table('notes', 'id', colocate_with => 'none', shard_count => 2);
 	INSERT INTO notes SELECT i, i % 3 = 0, CASE WHEN i % 20 = 7 THEN $long ELSE 'short' END FROM generate_series(1, 200) i;
-	SELECT dp_protect('notes', 'whole', domains => '{\"a\": [\"short\", \"none\"]}', columns => '{y,a}')");
+	SELECT dp_protect('notes', 'whole', domains => '{\"a\": [\"short\", \"none\"]}', columns => '{y,a}'); SELECT 1/0");
+like($notes, qr/WARNING:  statistics on the workers show how many long values a call on "notes" reads.*HINT:  A superuser should run: ALTER ROLE owen SET track_counts = off\n/s, 'a warning');
 sub counted
 {
 	return join ' ', map { $_->safe_psql('postgres', "SET citus.override_table_visibility = off; SELECT string_agg(s.seq_scan || ',' || s.seq_tup_read || ',' || t.idx_scan || ',' || t.idx_tup_fetch, ' ' ORDER BY c.relname)
