@@ -89,6 +89,13 @@ citus_rows(const CitusCatalog *catalog, Datum value)
 	return rows;
 }
 
+/* Does this database have Citus? */
+static bool
+has_citus(void)
+{
+	return OidIsValid(get_relname_relid(citus_tables.name, PG_CATALOG_NAMESPACE));
+}
+
 /* The name of a shard; a long one ends with a hash. */
 static char *
 shard_name(const char *table, int64 shard)
@@ -166,7 +173,7 @@ read_on_citus(Oid relation)
 	List	   *relations;
 	ListCell   *cell;
 
-	if (!OidIsValid(get_relname_relid(citus_tables.name, PG_CATALOG_NAMESPACE)) ||
+	if (!has_citus() ||
 		get_rel_relkind(relation) == RELKIND_MATVIEW)
 		return NIL;
 	relations = dperm_relation_sources(relation);
