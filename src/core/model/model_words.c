@@ -192,12 +192,12 @@ put_person_neighbours(DpermOut *out, bool remove)
 			 "much as one row. ");
 	if (remove)
 		dperm_out_put(out,
-			"Neighbours are two tables with the same number of persons that differ in all rows of "
-				 "one person, who has no labelled row in one of them (remove); the number of persons "
-				 "is public, the number of rows is not. Whatever the rows of one person hold, and "
-				 "however many there are, no set of models is more than exp(epsilon) times as "
-				 "likely to be released as it would have been had that person no labelled row, and "
-				 "the other way round");
+			"Neighbours are two tables with the same number of persons that differ in all rows "
+				 "of one person, who has no labelled row in one of them (remove); the number of "
+				 "persons is public, the number of rows is not. Whatever the rows of one person "
+				 "hold, and however many there are, no set of models is more than exp(epsilon) "
+				 "times as likely to be released as it would have been had that person no "
+				 "labelled row, and the other way round");
 	else
 		dperm_out_put(out,
 			"Neighbours are two tables with the same number of persons that differ in all "
