@@ -73,6 +73,7 @@ call_as_owner(const char *function, int count, const NullableDatum *arguments)
 	MemoryContext context = CurrentMemoryContext;
 	Oid			owner = dperm_relation_owner(dperm_own_rows_table("budgets"));
 	FmgrInfo	found;
+	Oid			any_types = InvalidOid; /* names are unique in the schema */
 	Oid			user;
 	int			security;
 	Datum		result = 0;
@@ -87,7 +88,7 @@ call_as_owner(const char *function, int count, const NullableDatum *arguments)
 				 errdetail("Its snapshot does not see what others have changed since."),
 				 errhint("Use READ COMMITTED.")));
 	fmgr_info(LookupFuncName(list_make2(makeString("dperm"), makeString(pstrdup(function))),
-							 -1, NULL, false), &found);
+							 -1, &any_types, false), &found);
 	GetUserIdAndSecContext(&user, &security);
 	dperm_budget_check_role(user);
 	InitFunctionCallInfoData(*inner, &found, count + 1, InvalidOid, NULL, NULL);
