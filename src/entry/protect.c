@@ -73,7 +73,7 @@ call_as_owner(const char *function, int count, const NullableDatum *arguments)
 	MemoryContext context = CurrentMemoryContext;
 	Oid			owner = dperm_relation_owner(dperm_own_rows_table("budgets"));
 	FmgrInfo	found;
-	Oid			any_types = InvalidOid; /* names are unique in the schema */
+	Oid			any_types = InvalidOid;	/* names are unique in the schema */
 	Oid			user;
 	int			security;
 	Datum		result = 0;
