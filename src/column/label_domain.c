@@ -146,7 +146,8 @@ check_listed(const DpermLabel *label, const DpermColumn *column, const Values *v
 	int			count = dperm_label_listed(labels, &value);
 	bool	   *found = palloc0(sizeof(bool) * (count + 1));
 
-	for (int i = 1; i <= values->count; i++)
+	/* without a list there is nothing to look for, and what is read is a sign */
+	for (int i = 1; count > 0 && i <= values->count; i++)
 		found[(int) Max(dperm_label_read_text(label, value_at(values, i), -1), 0)] = true;
 	for (int i = 1; i <= count; i++, value += strlen(value) + 1)
 	{
