@@ -271,7 +271,7 @@ END $$;
 GRANT SELECT ON models TO report_owner;
 SET ROLE report_owner;
 SELECT setting, same_under(setting, value) AS same FROM (VALUES ('DateStyle', 'German'), ('extra_float_digits', '-8'), ('quote_all_identifiers', 'on'), ('TimeZone', 'Pacific/Kiritimati'), ('lc_numeric', (SELECT coalesce(max(collcollate) FILTER (WHERE collcollate ~ '^(de|fr)_.*utf8$'), 'C') FROM pg_collation)),
-	('IntervalStyle', 'sql_standard'), ('bytea_output', 'escape'), ('search_path', 'pg_temp, pg_catalog'), ('standard_conforming_strings', 'off'), ('array_nulls', 'off')) v (setting, value);
+	('IntervalStyle', 'sql_standard'), ('bytea_output', 'escape'), ('search_path', 'pg_temp, pg_catalog'), ('array_nulls', 'off')) v (setting, value);
 RESET ROLE;
 
 -- Two models side by side
