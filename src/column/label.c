@@ -438,8 +438,8 @@ dperm_label_class_name(const DpermModel *model, int number)
 }
 
 /* The names of all classes, or the first of them if they are long. */
-char *
-dperm_label_class_names(const DpermModel *model)
+static char *
+class_names(const DpermModel *model)
 {
 	StringInfoData list;
 
@@ -469,7 +469,7 @@ dperm_label_choose_class(const DpermModel *model, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the model has several classes"),
-				 errdetail("They are %s.", dperm_label_class_names(model)),
+				 errdetail("They are %s.", class_names(model)),
 				 errhint("Specify one of them, as in class => '%s'.",
 						 dperm_message_clip(dperm_label_class_name(model, 1), NAMES_SHOWN))));
 	if (several)
@@ -478,6 +478,6 @@ dperm_label_choose_class(const DpermModel *model, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the model has no class \"%s\"", dperm_message_clip(name, NAMES_SHOWN)),
-				 errdetail("Its classes are %s.", dperm_label_class_names(model))));
+				 errdetail("Its classes are %s.", class_names(model))));
 	return number;
 }

@@ -74,7 +74,6 @@ extern double dperm_label_read_text(const DpermLabel *label, const char *text, i
 extern int	dperm_label_hint(const DpermLabel *label);
 extern int	dperm_label_choose_class(const DpermModel *model, const char *name);
 extern const char *dperm_label_class_name(const DpermModel *model, int number);
-extern char *dperm_label_class_names(const DpermModel *model);
 
 /* label_domain.c: what the domain of a label says */
 extern bool dperm_label_domain_init(DpermLabel *label, const DpermColumn *column,
