@@ -102,7 +102,8 @@ SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
 $(SQL_INSTALL): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
 	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@
 
-# Tests of the core: one program per file, each linked with all of src/core.
+# Tests of the core: one program per file, each linked with all of src/core, and with a host for it.
+TEST_HOST = $(here)/test/host.c
 
 TEST_CFLAGS = -std=gnu11 -g -Wall -Wextra -Wno-missing-field-initializers $(FP_CFLAGS) $(COPT) \
 	-I$(here)/src -I$(here)/test -DTEST_CORPUS='"$(here)/test/corpus"'
@@ -122,11 +123,11 @@ build/optimised/%.o: $(here)/src/core/%.c $(ALL_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -O2 -c $< -o $@
 
-build/unit/%: $(here)/test/unit/%.c $(CORE_OBJS:src/core/%=build/sanitized/%) $(TEST_HEADERS)
+build/unit/%: $(here)/test/unit/%.c $(TEST_HOST) $(CORE_OBJS:src/core/%=build/sanitized/%) $(TEST_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) $(SANITIZE) $(filter %.c %.o,$^) $(LINALG) -o $@
 
-$(STATS) $(AUDIT): build/%: $(here)/test/%.c $(CORE_OBJS:src/core/%=build/optimised/%) $(TEST_HEADERS)
+$(STATS) $(AUDIT): build/%: $(here)/test/%.c $(TEST_HOST) $(CORE_OBJS:src/core/%=build/optimised/%) $(TEST_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -O2 $(filter %.c %.o,$^) $(LINALG) -o $@
 
@@ -140,7 +141,7 @@ else
 fuzz_engine = $(here)/test/fuzz/standalone.c
 endif
 
-build/fuzz/%: $(here)/test/fuzz/%.c $(CORE_OBJS:src/core/%=build/sanitized/%) $(TEST_HEADERS)
+build/fuzz/%: $(here)/test/fuzz/%.c $(TEST_HOST) $(CORE_OBJS:src/core/%=build/sanitized/%) $(TEST_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) -DTEST_OWN_MAIN $(TEST_CFLAGS) $(SANITIZE) $(filter %.c %.o,$^) $(fuzz_engine) $(LINALG) -o $@
 

@@ -17,6 +17,7 @@
 
 #include "base/host.h"
 #include "base/message.h"
+#include "core/base/host.h"
 #include "core/base/limits.h"
 #include "core/encode/fourier.h"
 #include "core/mechanism/calibrate.h"
@@ -71,6 +72,20 @@ check_interrupts(void *arg)
 }
 
 const DpermPoll dperm_host_interrupts = {check_interrupts, NULL};
+
+/* Memory for the core, in the current context. */
+void *
+dperm_host_alloc(size_t size)
+{
+	return palloc0(size);
+}
+
+/* What cannot happen in the core, happened. */
+void
+dperm_host_fail(const char *why)
+{
+	elog(ERROR, "dperm failed: %s", why);
+}
 
 /* Random bits that cannot be seeded. */
 bool

@@ -1,10 +1,10 @@
 /*
  * status.h: how the core reports errors, and how its caller can interrupt it.
  *
- * The core never throws and never allocates. A function that can fail returns a
- * DpermStatus; a function that can run for long takes a DpermPoll and calls it
- * at least every few tens of milliseconds. The poll may exit by longjmp: the
- * core holds no resources that would have to be released.
+ * A function that can fail returns a DpermStatus; a function that can run for
+ * long takes a DpermPoll and calls it at least every few tens of milliseconds.
+ * The poll may exit by longjmp: the core holds no resources that would have to
+ * be released.
  */
 #ifndef DPERM_STATUS_H
 #define DPERM_STATUS_H
