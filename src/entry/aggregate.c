@@ -26,8 +26,6 @@
 #include "column/reader.h"
 #include "core/base/names.h"
 #include "protect/protect.h"
-#include "train/cache.h"
-#include "train/fill.h"
 #include "train/training.h"
 
 PG_FUNCTION_INFO_V1(dperm_aggregate_step);
@@ -45,6 +43,9 @@ typedef struct Call
 	DpermEncoder made_by;
 } Call;
 
+/* The memory for the rows of a group, even if dperm.cache_memory is smaller. */
+#define LEAST_MEMORY ((Size) 48 * 1024 * 1024)
+
 /* The state of one group. */
 typedef struct FitState
 {
@@ -59,7 +60,7 @@ typedef struct FitState
 	DpermBlock	block;			/* the vector, the only one */
 	DpermEncoder encoder;
 	double	   *raw;			/* a vector converted to doubles */
-	DpermCache	cache;
+	DpermRows	rows;
 
 	/*
 	 * vectors made by dp_encode lie in these shapes, so the noise has a shape,
@@ -169,6 +170,13 @@ check_call(const AggState *node, const Aggref *call)
 	check_parameters(agg, call);
 }
 
+/* The memory for the rows of a group, in bytes. */
+static Size
+memory_limit(void)
+{
+	return Max((Size) dperm_cache_memory * 1024, LEAST_MEMORY);
+}
+
 /*
  * Prepare for rows: their vectors have as many elements as an option says, or what
  * the features argument declares. They may have been made by an encoder.
@@ -202,7 +210,8 @@ init_rows(FitState *state)
 	else
 		state->noise = dperm_options_noise(options, NULL, &state->encoder, false);
 	dperm_options_check(options, dperm_encoder_dim(&state->encoder), state->noise);
-	dperm_cache_init(&state->cache, &state->encoder, options->labels.kind, 0, NULL, false);
+	dperm_rows_init_encoded(&state->rows, dperm_rows_make(memory_limit(), false), &state->encoder,
+							options->labels.kind, false, NULL, 1);
 	state->raw = palloc(sizeof(double) * dimension);
 }
 
@@ -300,18 +309,14 @@ add_group_row(FitState *state, double label, const double *vector)
 {
 	bool		present = vector && in_shape(state, vector);
 	DpermValue	value = {.present = present, .vector = present ? vector : NULL};
-	Size		needs = dperm_cache_needs(&state->cache);
-	Size		limit = Max(dperm_cache_memory * (Size) 1024, DPERM_FILL_SAMPLE);
 
-	if (needs > 0 && state->cache.keep.used > 0 &&
-		dperm_cache_size(&state->cache) + needs > limit)
+	if (!dperm_rows_add(&state->rows, &value, label, 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a group needs more than %zu kB of memory", limit / 1024),
+				 errmsg("a group needs more than %zu kB of memory", memory_limit() / 1024),
 				 errhint("Raise dperm.cache_memory, or train this group from a view with "
-						 "dp_logreg_train(), dp_svm_train() or dp_linreg_train(), which read rows "
-						 "in passes.")));
-	dperm_cache_add(&state->cache, &value, label, 0);
+						 "dp_logreg_train(), dp_svm_train() or dp_linreg_train(), which use "
+						 "temporary files.")));
 }
 
 /* Transition: (internal, label "any", features "any", epsilon [, options]) */
@@ -349,8 +354,8 @@ dperm_aggregate_step(PG_FUNCTION_ARGS)
 static void
 advise_group(FitState *group)
 {
-	DpermSetup	setup = dperm_options_setup(&group->options, group->cache.feed.layout.dim,
-										   group->noise, group->cache.keep.used);
+	DpermSetup	setup = dperm_options_setup(&group->options, group->rows.feed.layout.dim,
+										   group->noise, group->rows.count);
 	bool		large = setup.delta > 0 && setup.delta >= 1.0 / setup.rows;
 
 	if (large && !group->known->advised)
@@ -374,12 +379,12 @@ dperm_aggregate_final(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	group = (FitState *) PG_GETARG_POINTER(0);
-	dperm_cache_end(&group->cache);
+	dperm_rows_end(&group->rows);
 	advise_group(group);
-	dperm_training_begin(&training, &group->options, &group->cache, group->noise,
-						 group->cache.keep.used, true);
+	dperm_training_begin(&training, &group->options, &group->rows, group->noise,
+						 group->rows.count, false);
 	while (training.active)
-		dperm_training_answer(&training);
+		dperm_training_answer(&training, NULL);
 	dperm_host_check_status(dperm_training_finish(&training));
 	PG_RETURN_DATUM(dperm_model_type_make(dperm_training_model(
 		&training, &group->encoder, NULL, &group->options.labels, CurrentMemoryContext)));

@@ -185,13 +185,13 @@ typedef struct Tuning
 	 * loaded rows: the portion of each candidate; then the last one, each set
 	 * for one or more candidates
 	 */
-	DpermRows  *sets;
+	DpermLoad  *sets;
 	int			set_count;
 	/*
 	 * the set that the mistakes of each candidate are counted on, if rows may be
 	 * read only once
 	 */
-	DpermRows **tested_on;
+	DpermLoad **tested_on;
 } Tuning;
 
 /* The default grid: these multiples of the default lambda. */
@@ -392,7 +392,7 @@ dperm_entry_open_tuning(DpermCall *call)
 				 errhint("Use 'permute_and_flip' or 'exponential'.")));
 	read_candidates(tuning, fcinfo, &base);
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->count);
-	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->count);
+	tuning->tested_on = palloc0(sizeof(DpermLoad *) * tuning->count);
 	open_sources(tuning, &names, &tried);
 
 	/* rows that are read once are counted here, and not by class */
@@ -442,7 +442,7 @@ settle_candidates(Tuning *tuning, const int64 *rows, int64 total)
  * The set of the last portion for a candidate. Candidates that differ only in
  * lambda encode rows in the same way, and share it.
  */
-static DpermRows *
+static DpermLoad *
 last_portion(Tuning *tuning, int candidate)
 {
 	DpermOptions own = tuning->candidates[candidate];
@@ -455,7 +455,7 @@ last_portion(Tuning *tuning, int candidate)
 			return tuning->tested_on[i];
 	}
 	tuning->sets[tuning->set_count] =
-		(DpermRows) {.source = &tuning->sources[candidate], .portion = tuning->count};
+		(DpermLoad) {.source = &tuning->sources[candidate], .portion = tuning->count};
 	return &tuning->sets[tuning->set_count++];
 }
 
@@ -468,9 +468,9 @@ load_candidates(Tuning *tuning, int64 *portions)
 {
 	int			count = tuning->count;
 
-	tuning->sets = palloc0(sizeof(DpermRows) * 2 * count);
+	tuning->sets = palloc0(sizeof(DpermLoad) * 2 * count);
 	for (int i = 0; i < count; i++)
-		tuning->sets[i] = (DpermRows) {.source = &tuning->sources[i], .portion = i};
+		tuning->sets[i] = (DpermLoad) {.source = &tuning->sources[i], .portion = i};
 	tuning->set_count = count;
 	for (int i = 0; tuning->sources[0].once && i < count; i++)
 		tuning->tested_on[i] = last_portion(tuning, i);
@@ -512,7 +512,7 @@ test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mist
 	Datum	   *results = palloc(sizeof(Datum) * count);
 	int		   *portions = palloc(sizeof(int) * count);
 
-	if (tuning->sources[0].once && !tuning->tested_on[0]->elsewhere)
+	if (tuning->sources[0].once && !tuning->tested_on[0]->remote)
 	{
 		for (int i = 0; i < count; i++)
 			mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);

@@ -325,10 +325,8 @@ dperm_pass_query_load(const DpermSource *source)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT dperm.dperm_load_agg($%d, %s, %s, ", DPERM_PARAM_EXTRA,
-					 source->portions > 0 ? dperm_pass_query_portion(source) :
-											"NULL::pg_catalog.int4",
-					 raw_label(source));
+	appendStringInfo(&sql, "SELECT dperm.dperm_load_agg($%d, NULL::pg_catalog.int4, %s, ",
+					 DPERM_PARAM_EXTRA, raw_label(source));
 	append_columns(&sql, source, false);
 	appendStringInfo(&sql, ") FROM %s AS t", source->from);
 	return sql.data;

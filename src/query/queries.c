@@ -371,7 +371,10 @@ check_location(DpermSource *source)
 	 * digest shows whether they do
 	 */
 	if (source->location == DPERM_LOCATION_HERE)
+	{
 		source->spec.seed = 0;
+		source->once = true;
+	}
 	else if (!pg_strong_random(&source->spec.seed, sizeof(source->spec.seed)))
 		dperm_host_check_status(DPERM_NO_ENTROPY);
 }

@@ -3,7 +3,7 @@
  * decisions.
  *
  * How much a row of a person counts is known only when all rows have been seen.
- * Until then person and cell are kept in a spool.
+ * Until then person and cell are kept in a store.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@
 #include "query/persons.h"
 #include "query/queries.h"
 #include "train/count_decisions.h"
-#include "train/spool.h"
+#include "train/rows.h"
 
 /* A receiver of rows. */
 typedef struct Tally
@@ -39,7 +39,7 @@ typedef struct Tally
 	MemoryContext row_context;	/* reset after each row */
 	DpermEntropy entropy;
 	DpermPersons *persons;		/* for persons, with the next field; else NULL */
-	DpermSpool *notes;
+	DpermRows	notes;
 	int64		rows;
 } Tally;
 
@@ -47,7 +47,7 @@ typedef struct Tally
 #define NO_CELL (-1.0)
 
 /*
- * A row, in one word of the spool: its person, times the number of cells, and
+ * A row, in one word of the store: its person, times the number of cells, and
  * its cell. Labels that are numbers take three words, and have one cell.
  */
 typedef struct Note
@@ -64,7 +64,7 @@ adds_errors(const Tally *tally)
 	return tally->label->kind == DPERM_LABEL_NUMBER;
 }
 
-/* The words of a note in the spool. */
+/* The words of a note in the store. */
 static int
 note_words(const Tally *tally)
 {
@@ -131,7 +131,7 @@ receive_scored(TupleTableSlot *slot, DestReceiver *self)
 			dperm_persons_person(tally->persons, person)->labelled++;
 			note.place += (double) (person * tally->count);
 		}
-		memcpy(dperm_spool_next(tally->notes), &note, sizeof(double) * note_words(tally));
+		memcpy(dperm_rows_next(&tally->notes), &note, sizeof(double) * note_words(tally));
 	}
 	else if (note.place >= 0)
 		count_note(tally, &note, 1);
@@ -186,30 +186,32 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 			dperm_persons_make(source->unit_type, source->unit_collation, 0, &tally->entropy);
 		if (!dperm_entropy_ok(&tally->entropy))
 			dperm_host_check_status(DPERM_NO_ENTROPY);
-		tally->notes = dperm_spool_make(note_words(tally));
+		dperm_rows_init(&tally->notes, dperm_rows_make(0, true), note_words(tally), 1);
 	}
 }
 
-/* Count the rows in the spool. */
+/* Count the rows in the store. */
 static void
 count_notes(Tally *tally)
 {
+	DpermRows  *rows = &tally->notes;
 	Note		note = {.place = NO_CELL};
-	int			words = note_words(tally);
-	double	   *notes;
-	int			count;
 
-	dperm_spool_rewind(tally->notes);
-	while ((notes = dperm_spool_read(tally->notes, &count)) != NULL)
-		for (int i = 0; i < count; i++)
+	dperm_rows_end(rows);
+	for (int64 i = 0; i < rows->chunk_count; i++)
+	{
+		const double *notes = dperm_rows_chunk(rows, i);
+
+		for (int64 j = 0; j < rows->chunks[i].rows; j++, notes += rows->words)
 		{
-			memcpy(&note, notes + (Size) i * words, sizeof(double) * words);
+			memcpy(&note, notes, sizeof(double) * rows->words);
 			if (note.place >= 0)
 				count_note(tally, &note,
 						   dperm_persons_person(tally->persons, (int64) note.place / tally->count)
 							   ->labelled);
 		}
-	dperm_spool_close(tally->notes);
+	}
+	dperm_rows_close(rows->store);
 	dperm_persons_free(tally->persons);
 }
 

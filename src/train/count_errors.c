@@ -1,6 +1,6 @@
 /*
- * count_errors.c: count the rows in memory, or in a spool, that a model gets
- * wrong; or add up its errors, if labels are numbers.
+ * count_errors.c: count the rows that a model gets wrong; or add up its errors,
+ * if labels are numbers.
  */
 #include "postgres.h"
 
@@ -119,29 +119,22 @@ judge_of(const DpermLayout *layout, const DpermModel *model)
 
 /* The rows that a model gets wrong, or the sum of its errors. */
 int64
-dperm_count_errors(const DpermRows *rows, const DpermModel *model)
+dperm_count_errors(DpermLoad *load, const DpermModel *model)
 {
-	const DpermCache *cache = &rows->cache;
-	const DpermLayout *layout = &cache->feed.layout;
-	Judge		judge = judge_of(layout, model);
+	DpermRows  *rows = &load->rows;
+	Judge		judge = judge_of(&rows->feed.layout, model);
 	int64		wrong = 0;
 
-	if (rows->complete)
-		for (int64 i = 0; i < cache->keep.used; i++)
-		{
-			if (i % 4096 == 0)
-				CHECK_FOR_INTERRUPTS();
-			wrong += count_row_wrong(&judge, dperm_keep_row(&cache->keep, i));
-		}
-	else
+	for (int64 i = 0; i < rows->chunk_count; i++)
 	{
-		const double *some;
-		int			count;
+		const double *row = dperm_rows_chunk(rows, i);
 
-		dperm_spool_rewind(cache->spool);
-		while ((some = dperm_spool_read(cache->spool, &count)) != NULL)
-			for (int i = 0; i < count; i++)
-				wrong += count_row_wrong(&judge, some + (Size) i * layout->words);
+		for (int64 j = 0; j < rows->chunks[i].rows; j++, row += rows->words)
+		{
+			if (j % 4096 == 0)
+				CHECK_FOR_INTERRUPTS();
+			wrong += count_row_wrong(&judge, row);
+		}
 	}
 	pfree(unconstify(double *, judge.weights));
 	return wrong;

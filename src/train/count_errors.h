@@ -1,6 +1,6 @@
 /*
- * count_errors.h: count the rows in memory, or in a spool, that a model gets
- * wrong; or add up its errors, if labels are numbers.
+ * count_errors.h: count the rows that a model gets wrong; or add up its errors,
+ * if labels are numbers.
  */
 #ifndef DPERM_COUNT_ERRORS_H
 #define DPERM_COUNT_ERRORS_H
@@ -14,6 +14,6 @@
  * have been encoded like those that the model was trained on, and be all rows of
  * their portion.
  */
-extern int64 dperm_count_errors(const DpermRows *rows, const DpermModel *model);
+extern int64 dperm_count_errors(DpermLoad *load, const DpermModel *model);
 
 #endif							/* DPERM_COUNT_ERRORS_H */

@@ -1,11 +1,9 @@
 /*
- * load.c: load the rows of a source into memory, in one pass.
+ * load.c: load the rows of a source into a store, in one scan. Trusted.
  *
  * The executor hands each row to a receiver of ours, which encodes it right
- * away. How much is kept depends only on the number of rows and on the
- * encoders. If a source is read once, rows that do not fit go to a spool, and
- * persons and portions are determined here: see "Reading once" in
- * src/README.md.
+ * away. Persons are told apart here, and portions are drawn here, for rows or for
+ * persons: see "Reading once" in src/README.md.
  */
 #include "postgres.h"
 
@@ -16,12 +14,9 @@
 
 #include "base/host.h"
 #include "core/base/limits.h"
-#include "core/privacy/draw.h"
 #include "query/persons.h"
 #include "query/queries.h"
-#include "train/fill.h"
 #include "train/load.h"
-#include "train/load_parts.h"
 #include "train/load_step.h"
 
 /*
@@ -36,9 +31,9 @@ typedef struct Loader
 {
 	DestReceiver pub;			/* must be first */
 	const DpermSource *source;
-	DpermRows  *sets;
+	DpermLoad  *sets;
 	int			count;
-	DpermFill	fill;			/* encodes and keeps their rows */
+	DpermIntake intake;			/* encodes and keeps their rows */
 	int64	   *portions;		/* units of each, or NULL */
 	int64		rows;			/* that have arrived, of a source that is read once */
 	/*
@@ -46,11 +41,7 @@ typedef struct Loader
 	 */
 	int64		elsewhere;
 	int64		units;			/* if so: their units */
-	bool		once;			/* are all rows read only once? */
-	MemoryContext row_context;	/* reset after each row */
-
-	/* of a source that is read once */
-	DpermEntropy entropy;		/* for portions */
+	bool		once;			/* are portions drawn here? */
 	DpermPersons *persons;		/* if persons are the units; else NULL */
 } Loader;
 
@@ -58,15 +49,15 @@ typedef struct Loader
 static void
 take_into(Loader *loader, int portion, TupleTableSlot *slot, double label, int64 owner)
 {
-	dperm_fill_take(&loader->fill, portion, slot->tts_values + 1, slot->tts_isnull + 1, label,
-					owner);
+	dperm_intake_take(&loader->intake, portion, slot->tts_values + 1, slot->tts_isnull + 1, label,
+					  owner);
 }
 
 /* The label of a row. */
 static double
 label_of_row(const Loader *loader, const TupleTableSlot *slot)
 {
-	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
+	MemoryContext caller = MemoryContextSwitchTo(loader->intake.row_context);
 	double		label =
 		dperm_label_read(&loader->source->label, slot->tts_values[0], slot->tts_isnull[0]);
 
@@ -101,15 +92,6 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Draw a portion at random. */
-static int
-draw_portion(Loader *loader)
-{
-	return loader->source->portions > 0 ?
-			   (int) dperm_draw_below(&loader->entropy, loader->source->portions) :
-			   -1;
-}
-
 /* The portion of a person. */
 static int
 portion_of(const Loader *loader, const DpermPerson *person)
@@ -122,7 +104,7 @@ static int64
 find_person(Loader *loader, TupleTableSlot *slot)
 {
 	int			last = slot->tts_nvalid - 1;
-	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
+	MemoryContext caller = MemoryContextSwitchTo(loader->intake.row_context);
 	int64		person =
 		dperm_persons_enter(loader->persons, slot->tts_values[last], slot->tts_isnull[last]);
 
@@ -139,6 +121,9 @@ static bool
 receive_once(TupleTableSlot *slot, DestReceiver *self)
 {
 	Loader	   *loader = (Loader *) self;
+	int64		number = DPERM_NOBODY;
+	DpermPerson *person = NULL;
+	double		label;
 
 	slot_getallattrs(slot);
 	if (++loader->rows > DPERM_ROWS_MAX)
@@ -147,25 +132,20 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 				 errmsg("source has too many rows")));	/* required by the bounds on rounding */
 	if (loader->persons)
 	{
-		int64		number = find_person(loader, slot);
-		DpermPerson *person =
-			number == DPERM_NOBODY ? NULL : dperm_persons_person(loader->persons, number);
-		double		label = label_of_row(loader, slot);
-
-		bool		labelled;
-
-		if (!person)
-			label = no_label(loader);
-		labelled = dperm_label_has(&loader->source->label, label);
-		if (labelled)
-			person->labelled++;
-		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), slot, label,
-				  labelled ? number : DPERM_NOBODY);
+		number = find_person(loader, slot);
+		if (number != DPERM_NOBODY)
+			person = dperm_persons_person(loader->persons, number);
 	}
+	label = label_of_row(loader, slot);
+	if (loader->persons && !person)
+		label = no_label(loader);
+	if (person && dperm_label_has(&loader->source->label, label))
+		person->labelled++;
 	else
-		take_into(loader, draw_portion(loader), slot, label_of_row(loader, slot), DPERM_NOBODY);
-	if (!loader->row_context->isReset)
-		MemoryContextReset(loader->row_context);
+		number = DPERM_NOBODY;
+	take_into(loader,
+			  person ? portion_of(loader, person) : dperm_intake_portion(&loader->intake), slot,
+			  label, number);
 	return true;
 }
 
@@ -179,9 +159,7 @@ start_rows(DestReceiver *self, int operation, TupleDesc desc)
 	Loader	   *loader = (Loader *) self;
 
 	dperm_label_check(&loader->source->label, TupleDescAttr(desc, 0)->atttypid);
-	for (int i = 0; i < loader->count; i++)
-		dperm_reader_bind_columns(loader->fill.sets[i].readers,
-								  loader->sets[i].source->block_count, desc, 1);
+	dperm_intake_bind(&loader->intake, desc, 1);
 	if (loader->persons)
 		dperm_persons_check(loader->persons, TupleDescAttr(desc, desc->natts - 1)->atttypid);
 }
@@ -191,10 +169,12 @@ end_rows(DestReceiver *self)
 {
 }
 
-/* Prepare to receive rows, depending on how the source is read. */
+/* Initialise a loader. */
 static void
-init_receiver(Loader *loader, const DpermSource *source)
+init_loader(Loader *loader, DpermLoad *sets, int count, int64 *portions)
 {
+	const DpermSource *source = sets[0].source;
+
 	memset(loader, 0, sizeof(*loader));
 	loader->once = source->once;
 	loader->pub.receiveSlot = source->once ? receive_once : receive_row;
@@ -203,72 +183,67 @@ init_receiver(Loader *loader, const DpermSource *source)
 	loader->pub.rDestroy = end_rows;
 	loader->pub.mydest = DestTuplestore;	/* anything that SPI does not create itself */
 	loader->source = source;
-	loader->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row",
-												ALLOCSET_DEFAULT_SIZES);
-	dperm_entropy_init(&loader->entropy, dperm_host_random, NULL);
-	if (source->unit)
-		loader->persons = dperm_persons_make(source->unit_type, source->unit_collation,
-											 source->portions, &loader->entropy);
-}
-
-/* Initialise a loader; rows have weights if persons are the units. */
-static void
-init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
-{
-	init_receiver(loader, sets[0].source);
 	loader->sets = sets;
 	loader->count = count;
 	loader->portions = portions;
-	dperm_fill_init(&loader->fill, count, (Size) dperm_cache_memory * 1024, NULL,
-					loader->row_context);
-	loader->fill.spill = loader->once;
+	dperm_intake_init(&loader->intake, count, source->portions);
+	if (source->unit)
+		loader->persons = dperm_persons_make(source->unit_type, source->unit_collation,
+											 source->portions, &loader->intake.entropy);
 	for (int i = 0; i < count; i++)
 	{
 		const DpermPassSpec *spec = &sets[i].source->spec;
 
 		sets[i].encoder = spec->encoder;
-		dperm_fill_describe(&loader->fill, i, sets[i].portion, &sets[i].encoder, spec->readers,
-							&sets[i].cache);
+		dperm_intake_describe(&loader->intake, i, sets[i].portion, &sets[i].encoder,
+							  spec->readers, &sets[i].rows);
 	}
-	dperm_fill_start(&loader->fill, loader->source->label.kind, 1, loader->persons != NULL);
 }
 
-/* All random bits have been drawn: check that the source did not fail. */
-static void
-end_draws(Loader *loader)
-{
-	if (!dperm_entropy_ok(&loader->entropy))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
-	dperm_entropy_wipe(&loader->entropy);
-}
-
-/* The number of units of each portion, or of all. */
+/*
+ * The number of units of each portion, or of all. Every portion that is drawn here
+ * has a set, and all sets of it must have the same rows.
+ */
 static void
 count_units(Loader *loader)
 {
 	DpermPersons *persons = loader->persons;
 
-	for (int i = 0; i < loader->count; i++)
-	{
-		DpermRows  *set = &loader->sets[i];
-
-		set->count = persons ? dperm_persons_count(persons) :
-			loader->elsewhere == 0 ? set->cache.keep.seen :
-			loader->portions ? loader->portions[set->portion] : loader->units;
-	}
-	if (loader->portions == NULL || !loader->once)
-		return;
-	if (persons)
+	if (persons && loader->portions)
 		for (int64 i = 0; i < dperm_persons_count(persons); i++)
 			loader->portions[dperm_persons_person(persons, i)->portion]++;
 	for (int i = 0; i < loader->count; i++)
 	{
-		/* every portion has a set, and all sets of it saw the same rows */
-		if (persons)
-			loader->sets[i].count = loader->portions[loader->sets[i].portion];
-		else
-			loader->portions[loader->sets[i].portion] = loader->sets[i].count;
+		DpermLoad  *set = &loader->sets[i];
+
+		if (!persons && loader->portions && loader->once)
+			loader->portions[set->portion] = set->rows.count;
+		set->count = loader->portions ? loader->portions[set->portion] :
+			persons ? dperm_persons_count(persons) :
+			loader->elsewhere > 0 ? loader->units : set->rows.count;
 	}
+}
+
+/*
+ * Raise an error unless each of the rows that have arrived is in the sets of its
+ * portion, once.
+ */
+static void
+check_rows(const Loader *loader, int64 rows)
+{
+	for (int i = 0; i < loader->count; i++)
+	{
+		const DpermLoad *set = &loader->sets[i];
+		int			first = 0;
+
+		while (loader->sets[first].portion != set->portion)
+			first++;
+		if (loader->sets[first].rows.count != set->rows.count)
+			elog(ERROR, "sets of a portion have different rows");
+		rows -= first == i ? set->rows.count : 0;
+	}
+	if (rows != 0)
+		elog(ERROR, "rows were lost or loaded twice");
 }
 
 /* The size of this many rows in memory. */
@@ -278,7 +253,14 @@ size_of_rows(const Loader *loader, int64 rows)
 	int			words = 0;
 
 	for (int i = 0; i < loader->count; i++)
-		words = Max(words, loader->sets[i].cache.keep.words);
+	{
+		const DpermEncoder *encoder = &loader->sets[i].encoder;
+		int		   *places = palloc(sizeof(int) * dperm_encoder_dim(encoder));
+		DpermLayout layout = dperm_layout_make(encoder, places);
+
+		words = Max(words, layout.words + (loader->persons != NULL));
+		pfree(places);
+	}
 	return (Size) rows * words * sizeof(double);
 }
 
@@ -294,12 +276,9 @@ let_stay(Loader *loader, int64 rows, int64 units)
 	if (!loader->once)
 		return;
 	loader->once = false;
-	loader->fill.spill = false;
 	loader->pub.receiveSlot = receive_row;
-	end_draws(loader);
 	dperm_persons_free(loader->persons);
 	loader->persons = NULL;
-	dperm_fill_start(&loader->fill, loader->source->label.kind, 1, false);
 }
 
 /* Count rows on other servers. If there are many, they stay there. */
@@ -318,18 +297,20 @@ count_elsewhere(Loader *loader)
 		memset(loader->portions, 0, sizeof(int64) * loader->source->portions);
 }
 
-/*
- * Read a sample of rows on other servers. They are kept compact, because a
- * sample need not be exact.
- */
+/* Read a sample of rows on other servers. */
 static void
 read_sample(Loader *loader)
 {
 	int64		sample = Max(SAMPLE_ROWS, SAMPLE_ROWS_PORTION * loader->source->portions);
 
-	if (!loader->fill.compact)
-		dperm_fill_compact(&loader->fill);
 	dperm_queries_sample(loader->source, loader->elsewhere / sample + 1, 2 * sample, &loader->pub);
+}
+
+/* The memory for rows. */
+static Size
+memory_limit(void)
+{
+	return (Size) dperm_cache_memory * 1024;
 }
 
 /* A load by several processes. */
@@ -337,11 +318,11 @@ typedef struct Together
 {
 	Loader	   *loader;
 	MemoryContext context;
-	DpermSharedRows *shared;
+	DpermStore *store;
 	bytea	   *key;
 } Together;
 
-/* Workers are planned: make room for the rows. */
+/* Workers are planned: make a store for them. */
 static bool
 prepare_together(void *arg, int workers)
 {
@@ -351,104 +332,137 @@ prepare_together(void *arg, int workers)
 	if (workers == 0)
 		return false;
 	caller = MemoryContextSwitchTo(together->context);
-	together->shared = dperm_load_step_begin(&together->loader->fill, together->loader->source,
-											 workers, (DpermSharedKey *) VARDATA(together->key));
+	together->store = dperm_load_step_begin(&together->loader->intake, together->loader->source,
+											memory_limit(), workers,
+											(DpermRowsKey *) VARDATA(together->key));
 	MemoryContextSwitchTo(caller);
-	return together->shared != NULL;
+	return together->store != NULL;
 }
 
 /*
  * Load rows by several processes, if PostgreSQL plans to; false if they have to
- * be read by this one. A source that is read once, or protected, is read by one.
+ * be read by this one, as those of a protected relation, or with persons.
  */
 static bool
 read_together(Loader *loader)
 {
 	const DpermSource *source = loader->source;
-	Size		size = VARHDRSZ + sizeof(DpermSharedKey);
+	Size		size = VARHDRSZ + sizeof(DpermRowsKey);
 	Together	together = {loader, CurrentMemoryContext, NULL, palloc0(size)};
 	bytea	   *parts;
 
 	SET_VARSIZE(together.key, size);
-	if (loader->once || source->registration || source->location != DPERM_LOCATION_HERE ||
+	if (source->registration || source->unit || source->location != DPERM_LOCATION_HERE ||
 		!dperm_queries_load(source, together.key, prepare_together, &together, &parts))
 		return false;
-	dperm_load_step_end(together.shared);
-	if (dperm_shared_rows_stage(together.shared) == DPERM_SHARED_FAILED)
-	{
-		dperm_shared_rows_close(together.shared);
-		ereport(DEBUG1, (errmsg_internal("there is not enough shared memory for the rows")));
-		return false;
-	}
-	dperm_load_parts_take(together.shared, parts ? VARDATA(parts) : NULL,
-						  parts ? VARSIZE(parts) - VARHDRSZ : 0, loader->portions,
-						  loader->portions ? source->portions : 0, &loader->fill);
-	loader->sets[0].shared = together.shared;
+	loader->rows =
+		dperm_load_step_end(together.store, &loader->intake, source->label.kind, parts);
 	return true;
+}
+
+/* Read rows in this process. */
+static void
+read_alone(Loader *loader)
+{
+	DpermStore *store = dperm_rows_make(memory_limit(), true);
+
+	dperm_intake_start(&loader->intake, store, loader->source->label.kind,
+					   loader->persons != NULL);
+	if (loader->elsewhere > 0)
+		read_sample(loader);
+	else
+		dperm_queries_read(loader->source, &loader->pub);
 }
 
 /* Read rows. */
 void
-dperm_load(DpermRows *sets, int count, int64 *portions)
+dperm_load(DpermLoad *sets, int count, int64 *portions)
 {
 	const DpermSource *source = sets[0].source;
-	double	   *weights;
-	bool		together;
 	Loader		loader;
 
 	if (portions)
 		memset(portions, 0, sizeof(int64) * source->portions);
 	init_loader(&loader, sets, count, portions);
 	count_elsewhere(&loader);
-	together = read_together(&loader);
-	if (loader.fill.limit == 0 && !together)
-		dperm_fill_compact(&loader.fill);
-	if (loader.elsewhere > 0)
-		read_sample(&loader);
-	else if (!together)
-		dperm_queries_read(source, &loader.pub);
-	if (loader.once)
-		end_draws(&loader);
+	if (!read_together(&loader))
+		read_alone(&loader);
+	dperm_intake_end(&loader.intake);
 	for (int i = 0; i < count; i++)
 	{
-		dperm_cache_end(&sets[i].cache);
-		sets[i].complete = !loader.fill.compact;
-		sets[i].elsewhere = loader.elsewhere > 0;
+		dperm_rows_end(&sets[i].rows);
+		sets[i].remote = loader.elsewhere > 0;
 	}
+	if (loader.once)
+		check_rows(&loader, loader.rows);
 	count_units(&loader);
 	if (loader.persons)
 	{
-		weights = dperm_persons_weights(loader.persons);
+		const double *weights = dperm_persons_weights(loader.persons);
+
 		dperm_persons_free(loader.persons);
 		for (int i = 0; i < count; i++)
-			dperm_cache_weigh(&sets[i].cache, weights);
+		{
+			sets[i].settle.weights = weights;
+			sets[i].settle.bend.to = sets[i].rows.feed.layout;
+			sets[i].rows.settle = dperm_load_settle_row;
+			sets[i].rows.settle_arg = &sets[i].settle;
+		}
 	}
-	MemoryContextDelete(loader.row_context);
+	MemoryContextDelete(loader.intake.row_context);
+}
+
+/* Settle a row. */
+void
+dperm_load_settle_row(void *arg, double *row)
+{
+	DpermLoadSettle *settle = arg;
+
+	if (settle->bends)
+	{
+		dperm_bend_row(&settle->bend, row, settle->bent);
+		memcpy(row, settle->bent, sizeof(double) * settle->bend.to.words);
+	}
+	if (settle->weights)
+	{
+		double	   *word = dperm_row_weight(&settle->bend.to, row);
+
+		*word = *word < 0 ? 0 : settle->weights[(int64) *word];
+	}
 }
 
 /* Bend open numbers; those that stay straight lines are as they should be. */
 void
-dperm_load_bend(DpermRows *sets, int count)
+dperm_load_bend(DpermLoad *sets, int count)
 {
 	for (int i = 0; i < count; i++)
 	{
 		const DpermEncoder *encoder = &sets[i].source->spec.encoder;
+		DpermFeed  *feed = &sets[i].rows.feed;
+		DpermLoadSettle *settle = &sets[i].settle;
 
-		if (dperm_encoder_dim(encoder) != dperm_encoder_dim(&sets[i].encoder))
-			dperm_cache_bend(&sets[i].cache, encoder);
+		settle->bend = (DpermBend) {.lines = &sets[i].encoder, .curves = encoder,
+									.from = feed->layout, .to = feed->layout};
+		settle->bends = dperm_encoder_dim(encoder) != dperm_encoder_dim(&sets[i].encoder);
+		if (!settle->bends)
+			continue;
+		dperm_host_feed(feed, encoder, NULL);
+		feed->layout.label = settle->bend.from.label;
+		if (settle->bend.from.weighted)
+			dperm_layout_weigh(&feed->layout);
+		settle->bend.to = feed->layout;
+		Assert(settle->bend.to.words == settle->bend.from.words);
+		settle->bent = palloc(sizeof(double) * settle->bend.to.words);
+		sets[i].rows.settle = dperm_load_settle_row;
+		sets[i].rows.settle_arg = settle;
 	}
 }
 
-/* Close files and release shared memory. */
+/* Release the store. */
 void
-dperm_load_close(DpermRows *sets, int count)
+dperm_load_close(DpermLoad *sets, int count)
 {
+	dperm_rows_close(sets[0].rows.store);
 	for (int i = 0; i < count; i++)
-	{
-		dperm_spool_close(sets[i].cache.spool);
-		sets[i].cache.spool = NULL;
-		if (sets[i].shared)
-			dperm_shared_rows_close(sets[i].shared);
-		sets[i].shared = NULL;
-	}
+		sets[i].rows.store = NULL;
 }

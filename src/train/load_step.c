@@ -1,11 +1,12 @@
 /*
- * load_step.c: load rows by a parallel aggregate.
+ * load_step.c: load rows by a parallel aggregate. Trusted.
  *
  * The aggregate is dperm_load_agg(key, portion, label, columns). The key lets
- * workers join the shared rows of the process that runs the query, which has
- * described the sets there: nobody else knows a key, so nothing in the
- * description is checked. A process fills the same caches whatever number of
- * partial aggregates it computes; the last description of them counts.
+ * workers join the store of the process that runs the query, which has described
+ * the sets there: nobody else knows a key, so nothing in the description is
+ * checked. The portion is not used: it is drawn here. A process fills the same
+ * sets whatever number of partial aggregates it computes, and each of these hands
+ * over what has been filled since the one before.
  */
 #include "postgres.h"
 
@@ -16,7 +17,6 @@
 #include "base/compat.h"
 #include "column/reader.h"
 #include "core/base/classes.h"
-#include "train/load_parts.h"
 #include "train/load_step.h"
 
 PG_FUNCTION_INFO_V1(dperm_load_step);
@@ -26,31 +26,22 @@ PG_FUNCTION_INFO_V1(dperm_load_serialize);
 PG_FUNCTION_INFO_V1(dperm_load_deserialize);
 PG_FUNCTION_INFO_V1(dperm_load_final);
 
-/*
- * With so many workers, passes over the table are so quick that more compact rows
- * than a sample cost more than they save (measured with 1, 3, 7 and 15).
- */
-#define QUICK_PASS_WORKERS 3
-
 /* What this process does for a load. */
 typedef struct Process
 {
-	DpermSharedKey key;
-	DpermSharedRows *shared;
+	DpermRowsKey key;
+	DpermStore *store;
 	MemoryContext context;
 	MemoryContextCallback forget;
 	struct Process *outer;		/* the load that began before */
 
-	DpermFill	fill;
+	DpermIntake intake;
 	DpermLabels labels;
 	DpermLabel	label;
 	DpermRecord record;			/* the type of rows that come as records */
 	Datum	   *datums;
 	bool	   *nulls;
-
-	int			portion_count;
-	int64	   *portions;		/* rows of each */
-	uint32		version;		/* of its description */
+	int64		taken;			/* rows that have not been handed over */
 } Process;
 
 /* The loads of this session that have not been forgotten, the latest first. */
@@ -59,7 +50,7 @@ static Process *current;
 /* The state of an aggregate. */
 typedef struct State
 {
-	Process    *process;		/* that adds rows; NULL: only the descriptions of others */
+	Process    *process;		/* that adds rows; NULL: only what others hand over */
 	StringInfoData parts;
 } State;
 
@@ -120,15 +111,15 @@ noted_labels(const char **at)
 
 /* Describe the sets, for workers. */
 static void
-write_note(StringInfo note, const DpermFill *fill, const DpermSource *source)
+write_note(StringInfo note, const DpermIntake *intake, const DpermSource *source)
 {
-	int32		head[2] = {fill->count, source->portions};
+	int32		head[2] = {intake->count, intake->portions};
 
 	appendBinaryStringInfo(note, (char *) head, sizeof(head));
 	note_labels(note, &source->spec.labels);
-	for (int i = 0; i < fill->count; i++)
+	for (int i = 0; i < intake->count; i++)
 	{
-		const DpermFillSet *set = &fill->sets[i];
+		const DpermIntakeSet *set = &intake->sets[i];
 		Size		size = dperm_encoder_form_size(set->encoder);
 		unsigned char *form = palloc(size);
 		int			blocks = set->encoder->block_count;
@@ -145,7 +136,7 @@ write_note(StringInfo note, const DpermFill *fill, const DpermSource *source)
 
 /* Read the description of a set. */
 static void
-read_set(DpermFill *fill, int i, const char **at)
+read_set(DpermIntake *intake, int i, const char **at)
 {
 	DpermEncoder *encoder = palloc0(sizeof(*encoder));
 	DpermBlock *blocks;
@@ -167,7 +158,7 @@ read_set(DpermFill *fill, int i, const char **at)
 	for (int j = 0; j < parts[2]; j++)
 		blocks[j].open = *(*at)++;
 	encoder->blocks = blocks;
-	dperm_fill_describe(fill, i, parts[0], encoder, words, palloc0(sizeof(DpermCache)));
+	dperm_intake_describe(intake, i, parts[0], encoder, words, palloc(sizeof(DpermRows)));
 }
 
 /* A load has ended, in whatever way, and perhaps before later ones. */
@@ -188,28 +179,25 @@ forget(void *arg)
 
 /* Start to work on a load, in the current context, as the note describes it. */
 static Process *
-start_process(DpermSharedRows *shared, const DpermSharedKey *key, int processes)
+start_process(DpermStore *store, const DpermRowsKey *key)
 {
 	Process    *process = palloc0(sizeof(*process));
-	Size		size;
-	const char *at = dperm_shared_rows_note(shared, &size);
+	const char *at = dperm_rows_note(store);
 	int32		head[2];
+	int			blocks;
 
 	take_bytes(&at, head, sizeof(head));
 	process->key = *key;
-	process->shared = shared;
+	process->store = store;
 	process->context = CurrentMemoryContext;
-	process->portion_count = head[1];
-	process->portions = palloc0(sizeof(int64) * Max(head[1], 1));
 	process->labels = noted_labels(&at);
-	dperm_fill_init(&process->fill, head[0], 0, shared,
-					AllocSetContextCreate(CurrentMemoryContext, "dperm row",
-										  ALLOCSET_DEFAULT_SIZES));
+	dperm_intake_init(&process->intake, head[0], head[1]);
 	for (int i = 0; i < head[0]; i++)
-		read_set(&process->fill, i, &at);
-	dperm_fill_start(&process->fill, process->labels.kind, processes, false);
-	process->datums = palloc(sizeof(Datum) * process->fill.sets[0].encoder->block_count);
-	process->nulls = palloc(sizeof(bool) * process->fill.sets[0].encoder->block_count);
+		read_set(&process->intake, i, &at);
+	dperm_intake_start(&process->intake, store, process->labels.kind, false);
+	blocks = process->intake.sets[0].encoder->block_count;
+	process->datums = palloc(sizeof(Datum) * blocks);
+	process->nulls = palloc(sizeof(bool) * blocks);
 	process->outer = current;
 	process->forget = (MemoryContextCallback) {.func = forget, .arg = process};
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &process->forget);
@@ -218,45 +206,54 @@ start_process(DpermSharedRows *shared, const DpermSharedKey *key, int processes)
 }
 
 /* Prepare to load. */
-DpermSharedRows *
-dperm_load_step_begin(const DpermFill *fill, const DpermSource *source, int workers,
-					  DpermSharedKey *key)
+DpermStore *
+dperm_load_step_begin(const DpermIntake *intake, const DpermSource *source, Size limit,
+					  int workers, DpermRowsKey *key)
 {
-	Size		compact_limit =
-		workers >= QUICK_PASS_WORKERS ? DPERM_FILL_SAMPLE : Max(fill->limit, DPERM_FILL_SAMPLE);
 	StringInfoData note;
-	DpermSharedRows *shared;
+	DpermStore *store;
 
 	initStringInfo(&note);
-	write_note(&note, fill, source);
-	shared = dperm_shared_rows_create(fill->limit, compact_limit, workers + 1, note.data,
-									  note.len, key);
-	if (shared == NULL)
-		return NULL;
-	if (fill->limit == 0)
-		dperm_shared_rows_advance(shared, DPERM_SHARED_COMPACT);
-	start_process(shared, key, workers + 1);
-	return shared;
+	write_note(&note, intake, source);
+	store = dperm_rows_share(limit, workers + 1, note.data, note.len, key);
+	if (store)
+		start_process(store, key);
+	return store;
 }
 
-/* No row comes after this. */
-void
-dperm_load_step_end(const DpermSharedRows *shared)
+/* Take over what all processes have handed over, after the load has ended. */
+int64
+dperm_load_step_end(DpermStore *store, DpermIntake *intake, DpermLabelKind label,
+					const bytea *parts)
 {
+	const char *at = parts ? VARDATA(parts) : NULL;
+	const char *end = parts ? at + VARSIZE(parts) - VARHDRSZ : NULL;
 	Process    *process = current;
+	int64		taken = 0;
 
-	while (process && process->shared != shared)
+	while (process && process->store != store)
 		process = process->outer;
 	if (process)
 		forget(process);
+	dperm_intake_start(intake, store, label, false);
+	while (at < end)
+	{
+		int64		part;
+
+		take_bytes(&at, &part, sizeof(part));
+		taken += part;
+		for (int i = 0; i < intake->count; i++)
+			at = dperm_rows_take_over(intake->sets[i].rows, at, end);
+	}
+	return taken;
 }
 
 /* What this process does for the load with a key. */
 static Process *
 find_process(const bytea *argument)
 {
-	DpermSharedKey key;
-	DpermSharedRows *shared = NULL;
+	DpermRowsKey key;
+	DpermStore *store = NULL;
 	MemoryContext caller;
 	Process    *process;
 
@@ -264,19 +261,19 @@ find_process(const bytea *argument)
 	{
 		memcpy(&key, VARDATA_ANY(argument), sizeof(key));
 		for (process = current; process; process = process->outer)
-			if (memcmp(process->key.token, key.token, DPERM_SHARED_TOKEN) == 0)
+			if (memcmp(process->key.token, key.token, DPERM_ROWS_TOKEN) == 0)
 				return process;
 		caller = MemoryContextSwitchTo(TopMemoryContext);
-		shared = dperm_shared_rows_join(&key);
+		store = dperm_rows_join(&key);
 		MemoryContextSwitchTo(caller);
 	}
-	if (shared == NULL)
+	if (store == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("dperm_load_agg() is internal to training")));
 	caller = MemoryContextSwitchTo(AllocSetContextCreate(TopMemoryContext, "dperm load",
 														 ALLOCSET_DEFAULT_SIZES));
-	process = start_process(shared, &key, dperm_shared_rows_processes(shared));
+	process = start_process(store, &key);
 	MemoryContextSwitchTo(caller);
 	return process;
 }
@@ -297,7 +294,7 @@ load_state(FunctionCallInfo fcinfo)
 	return state;
 }
 
-/* Bind labels and columns of a call to their types, once for each call. */
+/* Bind the label of a call to its type, once for each call. */
 static void
 bind_label(Process *process, Oid type)
 {
@@ -305,19 +302,6 @@ bind_label(Process *process, Oid type)
 
 	dperm_label_init(&process->label, type, &process->labels);
 	MemoryContextSwitchTo(caller);
-}
-
-static void
-bind_columns(Process *process, TupleDesc desc)
-{
-	for (int i = 0; i < process->fill.count; i++)
-	{
-		DpermFillSet *set = &process->fill.sets[i];
-
-		if (desc->natts != set->encoder->block_count)
-			elog(ERROR, "a load has %d columns, not %d", desc->natts, set->encoder->block_count);
-		dperm_reader_bind_columns(set->readers, desc->natts, desc, 0);
-	}
 }
 
 /* Bind the columns that are arguments. */
@@ -330,38 +314,22 @@ bind_arguments(Process *process, FunctionCallInfo fcinfo)
 	process->record.type = InvalidOid;	/* its columns may be read otherwise from now on */
 	for (int i = 0; i < count; i++)
 		TupleDescInitEntry(desc, i + 1, NULL, get_fn_expr_argtype(fcinfo->flinfo, 4 + i), -1, 0);
-	bind_columns(process, desc);
+	dperm_intake_bind(&process->intake, desc, 0);
 	FreeTupleDesc(desc);
-}
-
-/* The portion of a row, which is counted; -1 if rows have none. */
-static int
-count_loaded(Process *process, FunctionCallInfo fcinfo)
-{
-	int			portion = PG_ARGISNULL(2) ? -1 : PG_GETARG_INT32(2);
-
-	if (process->portion_count == 0)
-		return -1;
-	if (portion < 0 || portion >= process->portion_count)
-		elog(ERROR, "a load has no portion %d", portion);
-	process->portions[portion]++;
-	return portion;
 }
 
 /* Add a row. */
 static void
 add_loaded(Process *process, FunctionCallInfo fcinfo, const Datum *datums, const bool *nulls)
 {
-	int			portion = count_loaded(process, fcinfo);
-	MemoryContext caller;
-	double		label;
+	DpermIntake *intake = &process->intake;
+	MemoryContext caller = MemoryContextSwitchTo(intake->row_context);
+	double		label =
+		dperm_label_read(&process->label, PG_GETARG_DATUM(3), PG_ARGISNULL(3));
 
-	if (dperm_shared_rows_stage(process->shared) == DPERM_SHARED_FAILED)
-		return;
-	caller = MemoryContextSwitchTo(process->fill.row_context);
-	label = dperm_label_read(&process->label, PG_GETARG_DATUM(3), PG_ARGISNULL(3));
 	MemoryContextSwitchTo(caller);
-	dperm_fill_take(&process->fill, portion, datums, nulls, label, 0);
+	process->taken++;
+	dperm_intake_take(intake, dperm_intake_portion(intake), datums, nulls, label, 0);
 }
 
 /*
@@ -410,7 +378,7 @@ dperm_load_step_record(PG_FUNCTION_ARGS)
 		MemoryContext caller = MemoryContextSwitchTo(process->context);
 
 		dperm_reader_take_record(&process->record, row);
-		bind_columns(process, process->record.desc);
+		dperm_intake_bind(&process->intake, process->record.desc, 0);
 		MemoryContextSwitchTo(caller);
 		dperm_reader_read_record(&process->record, row);
 	}
@@ -418,23 +386,24 @@ dperm_load_step_record(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* The result of a state: the descriptions of all parts. */
+/* The result of a state: what it and others hand over. */
 static bytea *
 result_of(State *state)
 {
+	Process    *process = state->process;
 	StringInfoData result;
 
 	initStringInfo(&result);
 	appendStringInfoSpaces(&result, VARHDRSZ);
 	if (state->parts.data)
 		appendBinaryStringInfo(&result, state->parts.data, state->parts.len);
-	if (state->process)
+	if (process)
 	{
-		DpermLoadPart part = {.number = dperm_shared_rows_number(state->process->shared),
-							  .version = ++state->process->version};
-
-		dperm_load_parts_write(&result, &part, state->process->portions,
-							   state->process->portion_count, &state->process->fill);
+		appendBinaryStringInfo(&result, (char *) &process->taken, sizeof(process->taken));
+		process->taken = 0;
+		for (int i = 0; i < process->intake.count; i++)
+			dperm_rows_hand_over(process->intake.sets[i].rows, &result);
+		dperm_intake_end(&process->intake);
 	}
 	SET_VARSIZE(result.data, result.len);
 	return (bytea *) result.data;

@@ -1,8 +1,8 @@
 /*
  * tasks.c: train on the rows of a source, several models at a time.
  *
- * Questions are answered from memory or from a spool if that has all rows; else
- * by passes over the table, which trainings share.
+ * Questions are answered from the store; or, if rows stay on other servers, by
+ * passes over the table, which trainings share.
  */
 #include "postgres.h"
 
@@ -32,7 +32,7 @@ typedef struct Work
 static DpermNoisePlans
 noise_of(const DpermTask *task)
 {
-	const DpermFeed *feed = &task->rows->cache.feed;
+	const DpermFeed *feed = &task->rows->rows.feed;
 
 	return dperm_options_noise(task->options, NULL, feed->encoder, feed->layout.place != NULL);
 }
@@ -41,12 +41,12 @@ noise_of(const DpermTask *task)
 static void
 begin_work(Work *work, DpermTask *task)
 {
-	const DpermRows *rows = task->rows;
+	DpermLoad  *rows = task->rows;
 
 	work->task = task;
 	work->digested = false;
-	dperm_training_begin(&work->training, task->options, &rows->cache, noise_of(task), rows->count,
-						 rows->complete);
+	dperm_training_begin(&work->training, task->options, &rows->rows, noise_of(task), rows->count,
+						 rows->remote);
 }
 
 /* Make the model of a finished task, in a context. */
@@ -65,40 +65,34 @@ end_work(Work *work, MemoryContext result)
 static DpermTeam *
 begin_team(const DpermTask *tasks, int count)
 {
-	DpermCache **caches = palloc(sizeof(DpermCache *) * count);
+	DpermLoad **sets = palloc(sizeof(DpermLoad *) * count);
 	int			different = 0;
 	DpermTeam  *team;
 
 	for (int i = 0; i < count; i++)
 	{
-		DpermCache *cache = &tasks[i].rows->cache;
 		int			at = 0;
 
-		while (at < different && caches[at] != cache)
+		while (at < different && sets[at] != tasks[i].rows)
 			at++;
 		if (at == different)
-			caches[different++] = cache;
+			sets[different++] = tasks[i].rows;
 	}
 	/* all have the same label, and so the same number of classes */
-	team = dperm_team_begin(caches, different, dperm_loss_blocks(tasks[0].options->loss));
-	pfree(caches);
+	team = dperm_team_begin(sets, different, dperm_loss_blocks(tasks[0].options->loss));
+	pfree(sets);
 	return team;
 }
 
-/* Train on rows that are all in memory, or in a spool. */
+/* Train on rows that are all in the store. */
 static void
-train_alone(DpermTask *task, MemoryContext result)
+train_alone(DpermTask *task, DpermTeam *team, MemoryContext result)
 {
 	Work		work;
 
 	begin_work(&work, task);
 	while (work.training.active)
-	{
-		if (task->rows->complete)
-			dperm_training_answer(&work.training);
-		else
-			dperm_training_answer_spool(&work.training, task->rows->cache.spool);
-	}
+		dperm_training_answer(&work.training, team);
 	dperm_host_check_status(dperm_training_finish(&work.training));
 	end_work(&work, result);
 }
@@ -194,7 +188,6 @@ run_pass(Work *works, const DpermTask *tasks, int count)
 	Datum	   *results = palloc(sizeof(Datum) * count);
 	int		   *portions = palloc(sizeof(int) * count);
 	bool		active = false;
-	DpermTeam  *team;
 
 	for (int i = 0; i < count; i++)
 	{
@@ -206,29 +199,24 @@ run_pass(Work *works, const DpermTask *tasks, int count)
 	if (!active)
 		return false;
 	dperm_queries_pass(source, count, requests, source->portions > 0 ? portions : NULL, results);
-	team = begin_team(tasks, count);
 	for (int i = 0; i < count; i++)
 		if (works[i].training.active)
 			answer_by_pass(&works[i], results[i]);
-	dperm_team_end(team);
 	return true;
 }
 
-/* Train on rows that are read again in every pass. */
+/* Train on rows that stay on other servers, and are read again in every pass. */
 static void
 train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 {
 	Work	   *works = palloc(sizeof(Work) * count);
 	MemoryContext work = CurrentMemoryContext;
 	MemoryContext pass = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
-	DpermTeam  *team;
 	DpermStatus status = DPERM_OK;
 	bool		more = true;
 
-	team = begin_team(tasks, count);
 	for (int i = 0; i < count; i++)
 		begin_work(&works[i], &tasks[i]);
-	dperm_team_end(team);
 	while (more)
 	{
 		MemoryContextSwitchTo(pass);
@@ -290,15 +278,6 @@ sharing(const DpermTask *tasks, int count)
 	return count;
 }
 
-/* Are the rows of a task in memory or in a spool, so that no query is needed? All tasks agree. */
-static bool
-is_alone(const DpermTask *task)
-{
-	const DpermRows *rows = task->rows;
-
-	return rows->complete || (rows->source->once && !rows->elsewhere);
-}
-
 /*
  * Run trainings over rows of one source, which are closed if they are not used
  * any more. The system takes long to free shared memory, in the process that
@@ -315,19 +294,19 @@ run_tasks(DpermTask *tasks, int count, bool close)
 	/* check all of them before one is trained */
 	for (int i = 0; i < count; i++)
 	{
-		const DpermRows *rows = tasks[i].rows;
-		DpermSetup	setup = dperm_options_setup(tasks[i].options, rows->cache.feed.layout.dim,
+		const DpermLoad *rows = tasks[i].rows;
+		DpermSetup	setup = dperm_options_setup(tasks[i].options, rows->rows.feed.layout.dim,
 												noise_of(&tasks[i]), rows->count);
 
 		(void) dperm_host_calibrate(&setup);
 	}
-	if (is_alone(&tasks[0]))
+	if (!tasks[0].rows->remote)
 		team = begin_team(tasks, count);
 	for (int done = 0; done < count;)
 	{
 		MemoryContextSwitchTo(work);
-		if (is_alone(&tasks[done]))
-			train_alone(&tasks[done++], caller);
+		if (!tasks[done].rows->remote)
+			train_alone(&tasks[done++], team, caller);
 		else
 		{
 			int			some = sharing(tasks + done, count - done);
@@ -358,7 +337,7 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext load = AllocSetContextCreate(caller, "dperm rows", ALLOCSET_DEFAULT_SIZES);
 	DpermSource settled = *source;
-	DpermRows	rows = {.source = &settled, .portion = -1};
+	DpermLoad	rows = {.source = &settled, .portion = -1};
 	DpermTask	task = {.options = options, .rows = &rows};
 
 	MemoryContextSwitchTo(load);
@@ -371,7 +350,7 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 		settled.spec.encoder = dperm_options_bend_for(options, source->spec.encoder, rows.count);
 		dperm_load_bend(&rows, 1);
 		setup =
-			dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
+			dperm_options_setup(options, rows.rows.feed.layout.dim, noise_of(&task), rows.count);
 		dperm_options_advise(&setup, rows.count);
 		dperm_noise_notice(options, &settled, 1, 1, rows.count);
 		run_tasks(&task, 1, true);

@@ -13,7 +13,7 @@
 typedef struct DpermTask
 {
 	const DpermOptions *options;
-	DpermRows  *rows;			/* loaded, at least one; tasks may share them */
+	DpermLoad  *rows;			/* loaded, at least one; tasks may share them */
 	DpermModel *model;			/* the result, in the current memory context */
 } DpermTask;
 

@@ -1,17 +1,19 @@
 /*
- * team.c: parallel workers that sum up rows together with this process.
+ * team.c: parallel workers that sum up rows together with this process. Trusted.
  *
  * The leader posts a question, sums up its own share of the chunks, waits for
  * the members that take part, and adds their sums in the order of their
- * numbers. Who takes part is decided when a question is posted: members that
- * have joined by then. So nobody waits for workers to start, and none need to.
- * They are launched with the first question.
+ * numbers. Each says how many rows of each chunk it has summed up, and the sums
+ * are used if that is each row of the store, once. Who takes part is decided when
+ * a question is posted: members that have joined by then. So nobody waits for
+ * workers to start, and none need to. They are launched with the first question.
  */
 #include "postgres.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "optimizer/paths.h"
 #include "pgstat.h"
 #include "port/atomics.h"
 #include "storage/condition_variable.h"
@@ -47,10 +49,11 @@
 /* What all members see. */
 typedef struct Shared
 {
-	DpermSharedKey key;			/* of the rows */
+	DpermRowsKey key;			/* of the store */
 	int			set_count;
 	int			dim;			/* of rows: the largest */
 	int			blocks;			/* of weights: the most */
+	int64		chunks;			/* the most */
 	Size		pass_words;		/* room for a pass: the most */
 	pg_atomic_uint32 joined;	/* members so far */
 	pg_atomic_uint64 question;	/* QUESTION(); 0: none so far */
@@ -67,19 +70,25 @@ typedef struct Shared
 	bool		product;
 } Shared;
 
-/* A set of rows; its places in the model and those of its chunks follow. */
+/*
+ * A set of rows; what it points to follows: its places in the model, its blocks
+ * before and after bending, and its chunks, which all members share.
+ */
 typedef struct Set
 {
 	DpermLayout layout;
+	DpermLayout from;			/* before bending */
+	bool		bends;
+	int			blocks;
+	int64		chunk_rows;
 	int64		chunks;
 } Set;
 
-/* A cache that a team helps with. */
+/* A set, as the leader sees it. */
 typedef struct Side
 {
-	DpermTeam  *team;
-	DpermCache *cache;
-	int			set;
+	DpermLoad  *load;
+	DpermChunk *chunks;			/* its own, while those of the team are in use */
 } Side;
 
 struct DpermTeam
@@ -88,6 +97,7 @@ struct DpermTeam
 	int			wanted;			/* members; 0: no more */
 	int			dim;			/* as in Shared */
 	int			blocks;
+	int64		chunks;
 	Size		pass_words;
 	ParallelContext *context;	/* NULL: not launched */
 	Shared	   *shared;
@@ -97,13 +107,16 @@ struct DpermTeam
 	Side	   *sides;
 };
 
-/* The sums of a member, in words: value, rows, gradient, and Hessian. */
+/*
+ * The sums of a member, in words: value, rows, gradient, Hessian, and the rows of
+ * each chunk.
+ */
 static Size
-sum_words(int dim, int blocks)
+sum_words(int dim, int blocks, int64 chunks)
 {
 	DpermLoss	loss = {.classes = blocks > 1 ? blocks : 0};
 
-	return 3 + 2 * (Size) dim * blocks + dperm_moments_packed(dim * blocks, loss);
+	return 3 + 2 * (Size) dim * blocks + dperm_moments_packed(dim * blocks, loss) + chunks;
 }
 
 /* Where the sums of a member are; the first one is number 1. */
@@ -111,66 +124,120 @@ static double *
 sums_of(double *room, const Shared *shared, uint32 member)
 {
 	return room + 2 * (Size) shared->dim * shared->blocks +
-		   (member - 1) * sum_words(shared->dim, shared->blocks);
+		   (member - 1) * sum_words(shared->dim, shared->blocks, shared->chunks);
 }
 
-/* The chunks of a participant among several: from first to before last. */
-static void
-chunks_of(const DpermMatrix *x, uint32 participant, uint32 members, int64 *first, int64 *last)
+/* Where the rows of each chunk are in them. */
+static double *
+counted_of(double *sums, const Shared *shared)
 {
-	int64		chunks = dperm_matrix_chunks(x);
+	return sums + sum_words(shared->dim, shared->blocks, 0);
+}
 
-	*first = chunks * participant / (members + 1);
-	*last = chunks * (participant + 1) / (members + 1);
+/*
+ * Sum up the chunks of a participant among several: each gets every so many-th, so
+ * that all have as many in memory and in files.
+ */
+static void
+sum_chunks(DpermRows *rows, const DpermMatrix *x, DpermMoments *m, uint32 participant,
+		   uint32 participants, double *counted)
+{
+	memset(counted, 0, sizeof(double) * rows->chunk_count);
+	for (int64 i = participant; i < rows->chunk_count; i += participants)
+	{
+		int64		before = m->rows;
+
+		dperm_matrix_add(x, m, dperm_rows_chunk(rows, i), rows->chunks[i].rows, 1);
+		counted[i] += m->rows - before;
+	}
+}
+
+/* Raise an error unless each row has been summed up once. */
+static void
+check_counted(const DpermRows *rows, const double *counted)
+{
+	int64		all = 0;
+
+	for (int64 i = 0; i < rows->chunk_count; i++)
+	{
+		if (counted[i] != rows->chunks[i].rows)
+			elog(ERROR, "rows were not summed up once");
+		all += rows->chunks[i].rows;
+	}
+	if (all != rows->count)
+		elog(ERROR, "rows were lost");
 }
 
 /* Bytes of the description of a set. */
 static Size
-set_bytes(const DpermCache *cache)
+set_bytes(const DpermLoad *load)
 {
-	return MAXALIGN(sizeof(Set)) + MAXALIGN(sizeof(int) * cache->feed.layout.dim) +
-		   sizeof(uint64) * cache->chunk_count;
+	return MAXALIGN(sizeof(Set)) + MAXALIGN(sizeof(int) * load->rows.feed.layout.dim) +
+		   2 * MAXALIGN(sizeof(DpermBlock) * load->encoder.block_count) +
+		   sizeof(DpermChunk) * load->rows.chunk_count;
 }
 
-/* Describe a set; returns the end of its description. */
+/* Copy something to where members see it; returns what is behind it. */
 static char *
-write_set(char *at, const DpermCache *cache)
+show(char *at, const void *from, Size size)
 {
-	const DpermLayout *layout = &cache->feed.layout;
-	Set		   *set = (Set *) at;
-	uint64	   *places;
+	if (from)
+		memcpy(at, from, size);
+	return at + MAXALIGN(size);
+}
 
-	*set = (Set) {.layout = *layout, .chunks = cache->chunk_count};
-	at += MAXALIGN(sizeof(Set));
-	if (layout->place)
-		memcpy(at, layout->place, sizeof(int) * layout->dim);
-	at += MAXALIGN(sizeof(int) * layout->dim);
-	places = (uint64 *) at;
-	for (int i = 0; i < cache->chunk_count; i++)
-		places[i] = dperm_shared_rows_place(cache->shared, cache->keep.chunks[i]);
-	return (char *) (places + cache->chunk_count);
+/* Describe a set, and use its chunks there; returns the end of its description. */
+static char *
+write_set(char *at, Side *side)
+{
+	const DpermLoad *load = side->load;
+	const DpermLoadSettle *settle = &load->settle;
+	DpermRows  *rows = &side->load->rows;
+	const DpermLayout *layout = &rows->feed.layout;
+	Size		blocks = sizeof(DpermBlock) * load->encoder.block_count;
+	Set			set = {.layout = *layout, .from = settle->bend.from, .bends = settle->bends,
+					   .blocks = load->encoder.block_count, .chunk_rows = rows->chunk_rows,
+					   .chunks = rows->chunk_count};
+
+	at = show(at, &set, sizeof(set));
+	at = show(at, layout->place, sizeof(int) * layout->dim);
+	at = show(at, load->encoder.blocks, blocks);
+	at = show(at, settle->bends ? settle->bend.curves->blocks : NULL, blocks);
+	memcpy(at, rows->chunks, sizeof(DpermChunk) * rows->chunk_count);
+	side->chunks = rows->chunks;
+	rows->chunks = (DpermChunk *) at;
+	return at + sizeof(DpermChunk) * rows->chunk_count;
 }
 
 /*
- * How many members a team for some caches should have at most: as many as have
+ * The bytes of rows from which workers pay: those of a table that PostgreSQL would
+ * scan in parallel.
+ */
+static Size
+least_bytes(void)
+{
+	return (Size) min_parallel_table_scan_size * BLCKSZ;
+}
+
+/*
+ * How many members a team for some sets should have at most: as many as have
  * loaded the rows, unless there are few rows, or their sums take too much
  * memory.
  */
 static int
-wanted_members(const DpermTeam *team, DpermCache **caches, int count)
+wanted_members(const DpermTeam *team, DpermLoad **sets, int count)
 {
 	Size		each = sizeof(double) *
-		(sum_words(team->dim, team->blocks) + team->pass_words);
+		(sum_words(team->dim, team->blocks, team->chunks) + team->pass_words);
 	Size		memory = (Size) dperm_cache_memory * 1024;
 	Size		used = 0;
 
 	for (int i = 0; i < count; i++)
-		used += dperm_cache_size(caches[i]);
-	for (int i = 0; i < count; i++)
-		if (dperm_shared_rows_helpers(caches[i]->shared, used) == 0)
-			return 0;
+		used += dperm_rows_bytes(&sets[i]->rows);
+	if (used < least_bytes())
+		return 0;
 	memory = Max(TEAM_BYTES, memory - Min(memory, used));
-	return (int) Min(dperm_shared_rows_helpers(caches[0]->shared, used), memory / each);
+	return (int) Min(dperm_rows_processes(sets[0]->rows.store) - 1, memory / each);
 }
 
 /* Fill in what members see. */
@@ -184,10 +251,11 @@ fill_in(DpermTeam *team, Size sets, Size room)
 	team->shared = shared;
 	team->room = shm_toc_allocate(toc, room);
 	memset(shared, 0, sizeof(*shared));
-	shared->key = dperm_shared_rows_key(team->sides[0].cache->shared);
+	shared->key = dperm_rows_key(team->sides[0].load->rows.store);
 	shared->set_count = team->count;
 	shared->dim = team->dim;
 	shared->blocks = team->blocks;
+	shared->chunks = team->chunks;
 	shared->pass_words = team->pass_words;
 	pg_atomic_init_u32(&shared->joined, 0);
 	pg_atomic_init_u64(&shared->question, 0);
@@ -199,13 +267,21 @@ fill_in(DpermTeam *team, Size sets, Size room)
 	shm_toc_insert(toc, KEY_SETS, at);
 	shm_toc_insert(toc, KEY_ROOM, team->room);
 	for (int i = 0; i < team->count; i++)
-		at = write_set(at, team->sides[i].cache);
+		at = write_set(at, &team->sides[i]);
 }
 
 /* Let members go, and leave parallel mode. */
 static void
 dismiss(DpermTeam *team)
 {
+	for (int i = 0; i < team->count; i++)
+	{
+		Side	   *side = &team->sides[i];
+		DpermRows  *rows = &side->load->rows;
+
+		memcpy(side->chunks, rows->chunks, sizeof(DpermChunk) * rows->chunk_count);
+		rows->chunks = side->chunks;
+	}
 	DestroyParallelContext(team->context);
 	ExitParallelMode();
 	team->context = NULL;
@@ -218,14 +294,14 @@ launch(DpermTeam *team)
 {
 	MemoryContext caller = MemoryContextSwitchTo(team->memory);
 	Size		words = 2 * (Size) team->dim * team->blocks +
-		team->wanted * sum_words(team->dim, team->blocks);
+		team->wanted * sum_words(team->dim, team->blocks, team->chunks);
 	Size		room = sizeof(double) * words;
 	Size		sets = 0;
 	ParallelContext *context;
 
 	for (int i = 0; i < team->count; i++)
-		sets += set_bytes(team->sides[i].cache);
-	if (!dperm_shared_rows_room(sets + room))
+		sets += set_bytes(team->sides[i].load);
+	if (!dperm_rows_room(sets + room))
 		team->wanted = 0;
 	else
 	{
@@ -258,28 +334,14 @@ await_answers(Shared *shared)
 	pg_read_barrier();
 }
 
-/* Sum up the selected rows of a matrix, with the team. */
+/* Post a question about a set, to so many members. */
 static void
-sum_together(void *arg, const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m)
+post(DpermTeam *team, int set, const DpermMatrix *x, const DpermAsk *ask, uint32 members)
 {
-	const Side *side = arg;
-	DpermTeam  *team = side->team;
-	Shared	   *shared;
-	uint32		members;
+	Shared	   *shared = team->shared;
 	int			dim = x->dim;
-	int64		first,
-				last;
 
-	if (team->wanted > 0 && team->context == NULL)
-		launch(team);
-	if (team->context == NULL)
-	{
-		dperm_matrix_add(x, m, 0, dperm_matrix_chunks(x));
-		return;
-	}
-	shared = team->shared;
-	members = pg_atomic_read_u32(&shared->joined);
-	shared->set = side->set;
+	shared->set = set;
 	shared->matrix = *x;
 	shared->hess = ask->hess != NULL;
 	shared->careful = ask->weights_low != NULL;
@@ -293,35 +355,70 @@ sum_together(void *arg, const DpermMatrix *x, const DpermAsk *ask, DpermMoments 
 	pg_atomic_write_u64(&shared->question, QUESTION(++team->number, members));
 	if (members > 0)
 		ConditionVariableBroadcast(&shared->asked);
-	chunks_of(x, 0, members, &first, &last);
-	dperm_matrix_add(x, m, first, last);
+}
+
+/* The number of a set that a team helps with, or -1. */
+static int
+number_of(const DpermTeam *team, const DpermRows *rows)
+{
+	for (int i = 0; team && i < team->count; i++)
+		if (&team->sides[i].load->rows == rows)
+			return i;
+	return -1;
+}
+
+/* Sum up all rows of a set. */
+void
+dperm_team_sum(DpermTeam *team, DpermRows *rows, const DpermMatrix *x, const DpermAsk *ask,
+			   DpermMoments *m)
+{
+	double	   *counted = palloc_extended(sizeof(double) * Max(rows->chunk_count, 1),
+										  MCXT_ALLOC_HUGE);
+	int			set = number_of(team, rows);
+	uint32		members = 0;
+
+	if (set >= 0 && team->wanted > 0 && team->context == NULL &&
+		dperm_rows_bytes(rows) >= least_bytes() / ASK_PART)
+		launch(team);
+	if (set >= 0 && team->context)
+	{
+		members = pg_atomic_read_u32(&team->shared->joined);
+		post(team, set, x, ask, members);
+	}
+	sum_chunks(rows, x, m, 0, members + 1, counted);
 	dperm_moments_flush(m);
-	await_answers(shared);
+	if (members > 0)
+		await_answers(team->shared);
 	for (uint32 i = 1; i <= members; i++)
 	{
-		const double *sums = sums_of(team->room, shared, i);
+		double	   *sums = sums_of(team->room, team->shared, i);
+		const double *also = counted_of(sums, team->shared);
 
-		dperm_moments_merge(m, (int64) sums[2], sums, sums + 3, sums + 3 + dim,
-							sums + 3 + 2 * dim);
+		dperm_moments_merge(m, (int64) sums[2], sums, sums + 3, sums + 3 + x->dim,
+							sums + 3 + 2 * x->dim);
+		for (int64 j = 0; j < rows->chunk_count; j++)
+			counted[j] += also[j];
 	}
+	check_counted(rows, counted);
+	pfree(counted);
 }
 
 /* Start a team. */
 DpermTeam *
-dperm_team_begin(DpermCache **caches, int count, int blocks)
+dperm_team_begin(DpermLoad **sets, int count, int blocks)
 {
 	DpermTeam  *team = palloc0(sizeof(*team));
-	int64		least = (int64) (dperm_shared_rows_least() / sizeof(double));
 
 	team->blocks = blocks;
 	for (int i = 0; i < count; i++)
 	{
-		int			dim = caches[i]->feed.layout.dim;
+		int			dim = sets[i]->rows.feed.layout.dim;
 
 		team->dim = Max(team->dim, dim);
+		team->chunks = Max(team->chunks, sets[i]->rows.chunk_count);
 		team->pass_words = Max(team->pass_words, dperm_moments_room(dim * blocks, blocks, true));
 	}
-	team->wanted = wanted_members(team, caches, count);
+	team->wanted = wanted_members(team, sets, count);
 	if (team->wanted == 0)
 	{
 		pfree(team);
@@ -331,11 +428,7 @@ dperm_team_begin(DpermCache **caches, int count, int blocks)
 	team->count = count;
 	team->sides = palloc0(sizeof(Side) * count);
 	for (int i = 0; i < count; i++)
-	{
-		team->sides[i] = (Side) {.team = team, .cache = caches[i], .set = i};
-		caches[i]->help = (DpermHelp) {.sum = sum_together, .arg = &team->sides[i],
-									   .least_words = least / ASK_PART};
-	}
+		team->sides[i].load = sets[i];
 	return team;
 }
 
@@ -345,8 +438,6 @@ dperm_team_end(DpermTeam *team)
 {
 	if (team == NULL)
 		return;
-	for (int i = 0; i < team->count; i++)
-		team->sides[i].cache->help = (DpermHelp) {0};
 	if (team->context)
 	{
 		pg_atomic_write_u32(&team->shared->ended, 1);
@@ -360,19 +451,21 @@ dperm_team_end(DpermTeam *team)
 	pfree(team);
 }
 
-/* A set of rows, as a member sees it. */
+/* A set of rows, as a member sees it; blocks have pointers that it does not follow. */
 typedef struct MemberSet
 {
+	DpermRows	rows;
 	DpermLayout layout;
-	const uint64 *places;
-	double	  **chunks;			/* NULL: not mapped yet */
+	DpermLoadSettle settle;
+	DpermEncoder lines;
+	DpermEncoder curves;
 } MemberSet;
 
 /* A member. */
 typedef struct Member
 {
 	Shared	   *shared;
-	DpermSharedRows *rows;
+	DpermStore *store;
 	MemberSet  *sets;
 	uint32		number;			/* from 1 on */
 	const double *weights;
@@ -380,27 +473,38 @@ typedef struct Member
 	double	   *room;			/* for a pass */
 } Member;
 
-/* Read the descriptions of sets. */
-static void
-read_sets(Member *member, const char *at)
+/* Read the description of a set; returns its end. */
+static char *
+read_set(MemberSet *mine, DpermStore *store, char *at)
 {
-	member->sets = palloc(sizeof(MemberSet) * member->shared->set_count);
-	for (int i = 0; i < member->shared->set_count; i++)
-	{
-		const Set  *set = (const Set *) at;
-		MemberSet  *mine = &member->sets[i];
+	const Set  *set = (const Set *) at;
+	DpermLoadSettle *settle = &mine->settle;
 
-		mine->layout = set->layout;
-		at += MAXALIGN(sizeof(Set));
-		if (set->layout.place)
-			mine->layout.place = (const int *) at;
-		at += MAXALIGN(sizeof(int) * set->layout.dim);
-		mine->places = (const uint64 *) at;
-		mine->chunks = MemoryContextAllocExtended(CurrentMemoryContext,
-												  sizeof(double *) * Max(set->chunks, 1),
-												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-		at = (const char *) (mine->places + set->chunks);
+	memset(mine, 0, sizeof(*mine));
+	mine->layout = set->layout;
+	mine->lines.block_count = mine->curves.block_count = set->blocks;
+	at += MAXALIGN(sizeof(Set));
+	if (set->layout.place)
+		mine->layout.place = (const int *) at;
+	at += MAXALIGN(sizeof(int) * set->layout.dim);
+	mine->lines.blocks = (const DpermBlock *) at;
+	at += MAXALIGN(sizeof(DpermBlock) * set->blocks);
+	mine->curves.blocks = (const DpermBlock *) at;
+	at += MAXALIGN(sizeof(DpermBlock) * set->blocks);
+	dperm_rows_init(&mine->rows, store, set->layout.words, 1);
+	mine->rows.chunk_rows = set->chunk_rows;
+	mine->rows.chunks = (DpermChunk *) at;
+	mine->rows.chunk_count = set->chunks;
+	if (set->bends)
+	{
+		settle->bends = true;
+		settle->bend = (DpermBend) {.lines = &mine->lines, .curves = &mine->curves,
+									.from = set->from, .to = mine->layout};
+		settle->bent = palloc(sizeof(double) * set->layout.words);
+		mine->rows.settle = dperm_load_settle_row;
+		mine->rows.settle_arg = settle;
 	}
+	return at + sizeof(DpermChunk) * set->chunks;
 }
 
 /* Answer a question. */
@@ -413,12 +517,8 @@ answer(Member *member, uint32 members)
 	DpermAsk	ask = {.weights = member->weights};
 	DpermMoments m;
 	double	   *sums = member->sums;
-	int64		first,
-				last;
 
 	matrix.layout = &set->layout;
-	matrix.chunks = set->chunks;
-	matrix.help = NULL;
 	matrix.poll = dperm_host_interrupts;
 	matrix.room = member->room;
 	if (shared->careful)
@@ -427,12 +527,9 @@ answer(Member *member, uint32 members)
 		ask.direction = member->weights + matrix.dim;
 	if (shared->hess)
 		ask.hess = member->room;	/* it is only asked whether there is one */
-	chunks_of(&matrix, member->number, members, &first, &last);
-	for (int64 i = first; i < last; i++)
-		if (set->chunks[i] == NULL)
-			set->chunks[i] = dperm_shared_rows_at(member->rows, set->places[i]);
 	dperm_matrix_start(&matrix, &ask, &m);
-	dperm_matrix_add(&matrix, &m, first, last);
+	sum_chunks(&set->rows, &matrix, &m, member->number, members + 1,
+			   counted_of(sums, shared));
 	dperm_moments_flush(&m);
 	sums[0] = m.value[0];
 	sums[1] = m.value[1];
@@ -470,13 +567,16 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 	Shared	   *shared = shm_toc_lookup(toc, KEY_TEAM, false);
 	double	   *room = shm_toc_lookup(toc, KEY_ROOM, false);
 	Member		member = {.shared = shared, .weights = room};
+	char	   *sets = shm_toc_lookup(toc, KEY_SETS, false);
 	uint64		question;
 
 	pgstat_report_activity(STATE_RUNNING, "dperm: sums over rows");
-	member.rows = dperm_shared_rows_join(&shared->key);
-	if (member.rows == NULL)
+	member.store = dperm_rows_join(&shared->key);
+	if (member.store == NULL)
 		return;					/* too late: the rows are not used any more */
-	read_sets(&member, shm_toc_lookup(toc, KEY_SETS, false));
+	member.sets = palloc(sizeof(MemberSet) * shared->set_count);
+	for (int i = 0; i < shared->set_count; i++)
+		sets = read_set(&member.sets[i], member.store, sets);
 	member.room = MemoryContextAllocHuge(CurrentMemoryContext,
 										 sizeof(double) * shared->pass_words);
 	question = pg_atomic_read_u64(&shared->question);
@@ -494,4 +594,5 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 			ConditionVariableBroadcast(&shared->answered);
 	}
 	dperm_wipe(member.room, shared->pass_words);
+	dperm_rows_close(member.store);
 }

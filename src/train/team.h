@@ -1,8 +1,9 @@
 /*
  * team.h: parallel workers that sum up rows together with this process.
  *
- * For rows in shared memory. Each member has a share of the chunks and answers
- * the questions of the solver for them: src/README.md, "All cores".
+ * For rows that several processes have loaded. Each member has a share of the
+ * chunks and answers the questions of the solver for them: src/README.md, "All
+ * cores".
  */
 #ifndef DPERM_TEAM_H
 #define DPERM_TEAM_H
@@ -10,18 +11,26 @@
 #include "storage/dsm.h"
 #include "storage/shm_toc.h"
 
-#include "train/cache.h"
+#include "core/solve/matrix.h"
+#include "train/load.h"
 
 typedef struct DpermTeam DpermTeam;
 
 /*
- * Let a team help with the rows of some caches, for trainings with at most so
+ * Let a team help with the rows of some sets, for trainings with at most so
  * many blocks of weights (loss.h); NULL if it would not pay. It starts with the
  * first question that is worth it. Until it ends, the transaction may be in
  * parallel mode: nothing may be written, and no query may run that calls code of
  * others.
  */
-extern DpermTeam *dperm_team_begin(DpermCache **caches, int count, int blocks);
+extern DpermTeam *dperm_team_begin(DpermLoad **sets, int count, int blocks);
+
+/*
+ * Sum up all rows of a set for a question, into a pass that has been started for
+ * a matrix; by a team that helps with the set or, if it is NULL, alone.
+ */
+extern void dperm_team_sum(DpermTeam *team, DpermRows *rows, const DpermMatrix *x,
+						   const DpermAsk *ask, DpermMoments *m);
 
 /* End a team, which may be NULL. */
 extern void dperm_team_end(DpermTeam *team);

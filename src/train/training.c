@@ -28,37 +28,57 @@ arrange_prior(const DpermModel *prior, const DpermLayout *layout, int blocks)
 	return weights;
 }
 
-/* Begin a training: noise, and a start from the rows in memory. */
-void
-dperm_training_begin(DpermTraining *training, const DpermOptions *options, const DpermCache *cache,
-					 DpermNoisePlans noise, int64 rows, bool complete)
+/*
+ * A sample to start from has at most this size; but 20 rows for each coordinate,
+ * if these fit into half of dperm.cache_memory, since a start on fewer saves less.
+ */
+#define SAMPLE_BYTES ((Size) 32 * 1024 * 1024)
+#define SAMPLE_ROWS_EACH 20
+
+/* How many rows a sample has: if these are all rows, no more than a start is worth. */
+static int64
+sample_rows(const DpermRows *rows, int dim, bool remote)
 {
-	const DpermLayout *layout = &cache->feed.layout;
+	Size		bytes = Min(sizeof(double) * rows->words * SAMPLE_ROWS_EACH * dim,
+							(Size) dperm_cache_memory * 1024 / 2);
+	int64		most = Max(bytes, SAMPLE_BYTES) / (sizeof(double) * rows->words);
+
+	return Min(rows->count / (remote ? 1 : DPERM_MINIMISE_PART), most);
+}
+
+/* Begin a training: noise, and a start from a sample. */
+void
+dperm_training_begin(DpermTraining *training, const DpermOptions *options, DpermRows *rows,
+					 DpermNoisePlans noise, int64 units, bool remote)
+{
+	const DpermLayout *layout = &rows->feed.layout;
 	int			blocks = dperm_loss_blocks(options->loss);
 	int			dim = layout->dim * blocks;
 
 	memset(training, 0, sizeof(*training));
+	training->rows = rows;
 	training->layout = layout;
-	training->fit.setup = dperm_options_setup(options, layout->dim, noise, rows);
+	training->fit.setup = dperm_options_setup(options, layout->dim, noise, units);
 	training->fit.calibration = dperm_host_calibrate(&training->fit.setup);
 	training->prior = options->prior_text;
 	if (options->prior)
 		training->fit.prior = arrange_prior(options->prior, layout, blocks);
 	dperm_entropy_init(&training->entropy, dperm_host_random, NULL);
-	training->matrix = dperm_matrix_of(&cache->keep, layout, options->loss);
-	training->matrix.compact = cache->compact;
+	training->matrix = (DpermMatrix) {.loss = options->loss, .dim = dim, .layout = layout,
+									  .chunks = &training->sample,
+									  .rough = dperm_fit_rough(&training->fit),
+									  .poll = dperm_host_interrupts};
+	training->matrix.count = training->matrix.chunk_rows =
+		dperm_rows_sample(rows, sample_rows(rows, dim, remote), &training->sample);
 	if (layout->weighted)
 	{
-		training->matrix.of = cache->keep.seen;
-		training->matrix.units = (double) rows;
+		training->matrix.of = rows->count;
+		training->matrix.units = (double) units;
 	}
-	training->matrix.help = &cache->help;
-	training->matrix.rough = dperm_fit_rough(&training->fit);
-	training->matrix.poll = dperm_host_interrupts;
 	training->matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
 												   dperm_moments_room(dim, blocks, true));
 	training->fit.sample = &training->matrix;
-	training->fit.hess_cost = complete || cache->spool ? 0 : STREAMED_HESS_COST * layout->dim;
+	training->fit.hess_cost = remote ? STREAMED_HESS_COST * layout->dim : 0;
 	training->fit.entropy = &training->entropy;
 	training->fit.poll = dperm_host_interrupts;
 	training->weights = palloc(sizeof(double) * dim);
@@ -68,26 +88,14 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 	dperm_training_next(training);
 }
 
-/* Answer from the rows in memory. */
+/* Answer from all rows. */
 void
-dperm_training_answer(DpermTraining *training)
-{
-	dperm_matrix_answer(&training->matrix, &training->ask);
-	dperm_training_next(training);
-}
-
-/* Answer from all rows in a spool. */
-void
-dperm_training_answer_spool(DpermTraining *training, DpermSpool *spool)
+dperm_training_answer(DpermTraining *training, DpermTeam *team)
 {
 	DpermMoments moments;
-	double	   *rows;
-	int			count;
 
 	dperm_matrix_start(&training->matrix, &training->ask, &moments);
-	dperm_spool_rewind(spool);
-	while ((rows = dperm_spool_read(spool, &count)) != NULL)
-		dperm_moments_add_every(&moments, rows, count, 1);
+	dperm_team_sum(team, training->rows, &training->matrix, &training->ask, &moments);
 	dperm_matrix_means(&moments, (double) training->fit.setup.rows, &training->ask);
 	dperm_training_next(training);
 }
@@ -180,6 +188,7 @@ dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const
 	model->prior = copy_text(training->prior, result);
 	dperm_model_fill(model, &training->fit.setup, &training->fit.calibration, encoder, weights);
 	model->noise = copy_noise(model->noise, training->layout, result);
+	pfree(training->sample);
 	pfree(training->matrix.room);
 	pfree(training->weights);
 	pfree(training->room);

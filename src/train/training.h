@@ -3,7 +3,7 @@
  *
  *   dperm_training_begin(&training, ...);
  *   while (training.active)
- *       dperm_training_answer(&training);
+ *       dperm_training_answer(&training, team);
  *       (or fill in training.ask, and dperm_training_next(&training))
  *   status = dperm_training_finish(&training);
  *   model = dperm_training_model(&training, ...);
@@ -22,16 +22,19 @@
 #include "core/privacy/entropy.h"
 #include "core/solve/matrix.h"
 #include "core/solve/ask.h"
-#include "train/cache.h"
+#include "train/rows.h"
+#include "train/team.h"
 
 /* A training in progress. */
 typedef struct DpermTraining
 {
+	DpermRows  *rows;
 	const DpermLayout *layout;	/* of the rows */
 	DpermFit	fit;
 	const char *prior;			/* what the model says about it, or NULL */
 	DpermEntropy entropy;
-	DpermMatrix matrix;			/* the rows in memory */
+	DpermMatrix matrix;			/* a sample of the rows */
+	double	   *sample;
 	DpermFitting fitting;
 	double	   *weights;		/* in the order of the layout */
 	double	   *room;
@@ -41,19 +44,16 @@ typedef struct DpermTraining
 
 /*
  * Begin a training, in the current memory context: draw the noise, and start
- * from the rows in memory. noise is its shape, in the order of the rows in
- * memory, or NULL; rows is the public number of units; complete says whether
- * the cache has all rows, and not in compact form, so that it can answer.
+ * from a sample of the rows. noise is its shape, in the order of the rows, or
+ * NULL; units is their public number; remote says that these are not all rows,
+ * so that they cannot answer.
  */
 extern void
-dperm_training_begin(DpermTraining *training, const DpermOptions *options, const DpermCache *cache,
-					 DpermNoisePlans noise, int64 rows, bool complete);
+dperm_training_begin(DpermTraining *training, const DpermOptions *options, DpermRows *rows,
+					 DpermNoisePlans noise, int64 units, bool remote);
 
-/* Answer from the rows in memory, which must be complete, and continue. */
-extern void dperm_training_answer(DpermTraining *training);
-
-/* Answer from all rows in a spool, and continue. */
-extern void dperm_training_answer_spool(DpermTraining *training, DpermSpool *spool);
+/* Answer from all rows, with a team or NULL, and continue. */
+extern void dperm_training_answer(DpermTraining *training, DpermTeam *team);
 
 /* Continue after the caller has filled in the answer. */
 extern void dperm_training_next(DpermTraining *training);

@@ -183,7 +183,7 @@ steps_on(const Table *table, TableMode mode, double epsilon)
 int
 main(int argc, char **argv)
 {
-	static const char *const mode_names[] = {"in memory", "compact", "streamed"};
+	static const char *const mode_names[] = {"in memory", "streamed"};
 	double		seconds = argc > 1 ? atof(argv[1]) : test_rounds(SECONDS);
 	const char *folder = argc > 2 ? argv[2] : NULL;
 	struct timespec now;

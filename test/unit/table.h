@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "core/base/linsys.h"
-#include "core/encode/compact.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/mechanism/mechanism.h"
@@ -120,7 +119,6 @@ table_gradient(const Table *table, double lambda, const double *tilt, const doub
 typedef enum TableMode
 {
 	TABLE_IN_MEMORY,
-	TABLE_COMPACT,				/* all of them compact, and read again */
 	TABLE_STREAMED,				/* read again each time */
 	TABLE_MODES
 } TableMode;
@@ -146,11 +144,9 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	static double moments_room[100000];
 	static double fit_room[10000];
 	static double words[TABLE_ROWS * (TABLE_DIM + 1)];
-	static double compact[TABLE_ROWS * (TABLE_DIM + 1)];
 	double		weights[TABLE_WEIGHTS];
 	long double exact[TABLE_WEIGHTS];
 	double	   *chunk;
-	double	   *compact_chunk = compact;
 	DpermLayout layout = dperm_layout_dense(d);
 	DpermMatrix matrix = rows_matrix(&table->rows, &chunk, moments_room);
 	DpermMatrix sample;
@@ -188,13 +184,6 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	sample = matrix;
 	test_entropy_init(&entropy, &source, seed);
 	matrix.rough = dperm_fit_rough(&fit);
-	if (mode == TABLE_COMPACT)
-	{
-		for (int64_t i = 0; i < matrix.count; i++)
-			dperm_compact_put(&layout, chunk + i * layout.words, compact + i * dperm_compact_words(&layout));
-		sample.compact = true;
-		sample.chunks = &compact_chunk;
-	}
 	fit.sample = mode == TABLE_STREAMED ? NULL : &sample;
 	dperm_fit_start(&fitting, &fit, weights, fit_room);
 	while (dperm_fit_next(&fitting, &ask))

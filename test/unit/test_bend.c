@@ -5,7 +5,6 @@
 #include "unit/coded.h"
 
 #include "core/encode/bend.h"
-#include "core/encode/compact.h"
 
 #define KNOTS_MAX 16
 #define DIM_MAX (SAMPLE_BLOCKS * KNOTS_MAX + 1)
@@ -84,7 +83,7 @@ encode(const DpermLayout *layout, const DpermEncoder *enc, int sign, double weig
 	return words;
 }
 
-/* Bit for bit, values out of bounds, NULL and NaN included; and compact rows up to their rounding. */
+/* Bit for bit, values out of bounds, NULL and NaN included. */
 TEST(bends_into_the_rows_of_curves)
 {
 	TestRandom	state = 31;
@@ -106,7 +105,6 @@ TEST(bends_into_the_rows_of_curves)
 			continue;
 		open++;
 		CHECK(from->words == to->words);
-		CHECK(dperm_compact_words(from) == dperm_compact_words(to));
 		sample_values(&state, &bent);
 		line = encode(from, &bent.lines, sign, weight);
 		curve = encode(to, &bent.curves, sign, weight);
@@ -119,45 +117,6 @@ TEST(bends_into_the_rows_of_curves)
 		free(result);
 	}
 	CHECK(open > 20000);
-}
-
-/* Compact rows differ by the rounding of a straight line, which knots enlarge; all entries stay in their range. */
-TEST(bends_compact_rows)
-{
-	TestRandom	state = 32;
-	Bent		bent;
-
-	for (int round = 0; round < 30000; round++)
-	{
-		const DpermLayout *from = &bent.bend.from;
-		const DpermLayout *to = &bent.bend.to;
-		double		compact[DIM_MAX];
-		double		vectors[2][DIM_MAX];
-		double		wide[DIM_MAX];
-		double	   *line,
-				   *curve,
-				   *result;
-
-		sample_bent(&state, &bent);
-		if (bent.open == 0)
-			continue;
-		sample_values(&state, &bent);
-		line = encode(from, &bent.lines, 1 - 2 * (round % 2), 1);
-		curve = encode(to, &bent.curves, 1 - 2 * (round % 2), 1);
-		result = malloc(sizeof(double) * to->words);
-		dperm_compact_put(from, line, compact);
-		dperm_compact_get(from, compact, 0, 1, wide);
-		dperm_bend_row(&bent.bend, wide, result);
-		for (int i = 0; i < to->curves; i++)
-			CHECK(fabs(result[to->dense + i]) <= to->unit * (1 + 1e-4));
-		decode_row(to, curve, vectors[0]);
-		decode_row(to, result, vectors[1]);
-		for (int i = 0; i < to->dim; i++)
-			CHECK_NEAR(vectors[0][i], vectors[1][i], 1.01 * bent.knots / 32767);
-		free(line);
-		free(curve);
-		free(result);
-	}
 }
 
 /* Numbers that stay straight are where they always were; only the end of the row has more room. */

@@ -8,7 +8,6 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/encode/compact.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "unit/entropy.h"
@@ -551,9 +550,9 @@ counting_answer(void *arg, const DpermAsk *ask)
 }
 
 /*
- * Many rows, in chunks and stripes: starting with few of them, then more, saves
- * passes over all. So does a sample, and so do Hessians over all rows if they
- * are cheap; and the result is the same.
+ * Many rows, in chunks: starting with few of them, then more, saves passes over
+ * all. So does a sample, and so do Hessians over all rows if they are cheap; and
+ * the result is the same.
  */
 TEST(starts_from_few_rows)
 {
@@ -572,17 +571,14 @@ TEST(starts_from_few_rows)
 		{
 			DpermFit	fit = make_fit((DpermLossKind) kind, DPERM_METHOD_OBJECTIVE, INFINITY, lambda);
 			DpermLayout layout = dperm_layout_dense(DIM);
-			DpermKeep	keep;
 			DpermMatrix all;
 			DpermMatrix some;
 			double		weights[4][DIM];
 			int			calls[4] = {0};
 
-			dperm_keep_init(&keep, DIM, MANY, MANY, ROWS);
-			keep.chunks = chunks;
 			for (int i = 0; i < MANY; i++)
 			{
-				double	   *row = dperm_keep_row(&keep, dperm_keep_offer(&keep));
+				double	   *row = chunks[i / ROWS] + i % ROWS * DIM;
 
 				random_row(&state, DIM, row);
 				if (row[0] + 0.5 * test_uniform(&state) < 0.25)
@@ -591,8 +587,8 @@ TEST(starts_from_few_rows)
 			}
 			fit.setup.rows = MANY;
 			calibrate(&fit);
-			matrix = dperm_matrix_of(&keep, &layout, fit.setup.loss);
-			matrix.room = moments_room;
+			matrix = (DpermMatrix) {.loss = fit.setup.loss, .dim = DIM, .layout = &layout, .count = MANY,
+				.chunk_rows = ROWS, .chunks = chunks, .room = moments_room};
 			all = some = matrix;
 			some.room = sample_room;
 			some.count = 5 * ROWS;
@@ -613,103 +609,6 @@ TEST(starts_from_few_rows)
 	CHECK(saved >= 3);
 	for (int i = 0; i <= MANY / ROWS; i++)
 		free(chunks[i]);
-}
-
-static void
-count_poll(void *arg)
-{
-	++*(int *) arg;
-}
-
-/*
- * All rows in their compact form: a few passes over the rows themselves correct
- * the minimiser. If the compact rows are entirely different, the passes go on
- * without them, and the result is the same.
- */
-TEST(corrects_compact_rows)
-{
-	enum
-	{
-		MANY = 6000, ROWS = 1024
-	};
-	static double rows[MANY * DIM];
-	double	   *whole = rows;
-	double	   *chunks[MANY / ROWS + 1];
-	DpermLayout layout = dperm_layout_dense(DIM);
-	int			words = dperm_compact_words(&layout);
-	double	   *room = malloc(sizeof(double) * dperm_fit_room(DIM, 1));
-	TestRandom	state = 57;
-
-	for (int i = 0; i <= MANY / ROWS; i++)
-		chunks[i] = malloc(sizeof(double) * words * ROWS);
-	for (int kind = 0; kind < 3; kind++)
-		for (double lambda = 1e-7; lambda < 1; lambda *= 100)
-			for (int wrong = 0; wrong < 3; wrong++)
-			{
-				DpermFit	fit = make_fit((DpermLossKind) kind, DPERM_METHOD_OBJECTIVE, INFINITY, lambda);
-				DpermKeep	keep;
-				DpermMatrix compact;
-				double		without[DIM];
-				double		weights[DIM];
-				long double gradient[DIM];
-				Rows		exact = {.loss = fit.setup.loss, .dim = DIM, .count = MANY, .data = rows};
-				int			calls = 0;
-				int			polls = 0;
-
-				dperm_keep_init(&keep, words, MANY, MANY, ROWS);
-				keep.chunks = chunks;
-				for (int i = 0; i < MANY; i++)
-				{
-					double	   *row = rows + i * DIM;
-					double		other[DIM] = {0};
-
-					random_row(&state, DIM, row);
-					if (row[0] + 0.5 * test_uniform(&state) < 0.25)
-						for (int j = 0; j < DIM; j++)
-							row[j] = -row[j];
-					if (wrong == 1)
-						random_row(&state, DIM, other);
-					dperm_compact_put(&layout, wrong ? other : row, dperm_keep_row(&keep, dperm_keep_offer(&keep)));
-				}
-				fit.setup.rows = MANY;
-				calibrate(&fit);
-				matrix = (DpermMatrix) {.loss = fit.setup.loss, .dim = DIM, .count = MANY, .chunk_rows = MANY,
-					.chunks = &whole, .room = moments_room};
-				compact = dperm_matrix_of(&keep, &layout, fit.setup.loss);
-				compact.compact = true;
-				compact.room = sample_room;
-				compact.poll = (DpermPoll) {count_poll, &polls};
-				CHECK(run_fit(&fit, without, room) == DPERM_OK);
-				fit.sample = &compact;
-				CHECK(oracle_fit((Oracle) {counting_answer, &calls}, &fit, weights, room) == DPERM_OK);
-				CHECK(wide_gradient(&exact, lambda, NULL, weights, gradient) <= 2 * fit.calibration.gradient_goal);
-				for (int j = 0; j < DIM; j++)
-					CHECK_NEAR(weights[j], without[j], 2 * fit.calibration.gradient_goal / lambda);
-				CHECK(calls <= (wrong ? 100 : lambda >= 1e-3 ? 3 : 12));
-
-				/*
-				 * and not many over the compact rows, each of which polls once
-				 * for each stripe of a chunk
-				 */
-				CHECK(polls <= 60 * (MANY / ROWS + 1) * DPERM_STRIPES || wrong);
-
-				/* the same with noise, which tilts both problems */
-				fit.setup.epsilon = 1;
-				fit.setup.lambda = fmax(lambda, 1e-4);
-				calibrate(&fit);
-				for (int way = 0; way < 2; way++)
-				{
-					test_entropy_init(&entropy, &source, 58);
-					fit.sample = way ? &compact : NULL;
-					CHECK(run_fit(&fit, way ? weights : without, room) == DPERM_OK);
-					check_wiped(room, dperm_fit_room(DIM, 1));
-				}
-				for (int j = 0; j < DIM; j++)
-					CHECK_NEAR(weights[j], without[j], 4 * fit.calibration.residual + 2 * fit.calibration.grid);
-			}
-	for (int i = 0; i <= MANY / ROWS; i++)
-		free(chunks[i]);
-	free(room);
 }
 
 /* Over the whole range of public parameters: it always ends, and succeeds. */

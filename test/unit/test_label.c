@@ -6,7 +6,6 @@
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
 
-#include "core/encode/compact.h"
 #include "core/encode/feed.h"
 #include "core/encode/fourier.h"
 #include "core/solve/moments.h"
@@ -20,9 +19,6 @@ typedef enum Way
 	HESSIAN,
 	ROUGH,
 	CAREFUL,
-	COMPACT,
-	COMPACT_HESSIAN,
-	COMPACT_SINGLE,
 	WAYS
 } Way;
 
@@ -44,11 +40,9 @@ static Sums sums[2];
 static void
 sum_rows(const DpermLayout *layout, DpermLoss loss, Way way, const double *rows, int count, Sums *out)
 {
-	bool		hessian = way == HESSIAN || way == ROUGH || way == COMPACT_HESSIAN;
+	bool		hessian = way == HESSIAN || way == ROUGH;
 	size_t		dim = (size_t) layout->dim;
-	size_t		words = (size_t) dperm_compact_words(layout);
 	double	   *room = malloc(sizeof(double) * dperm_moments_room(layout->dim, 1, hessian));
-	double	   *compact = malloc(sizeof(double) * words * count);
 	double		low[SAMPLE_DIM_MAX];
 	DpermMoments m;
 
@@ -59,14 +53,7 @@ sum_rows(const DpermLayout *layout, DpermLoss loss, Way way, const double *rows,
 		dperm_moments_be_rough(&m);
 	if (way == CAREFUL)
 		dperm_moments_be_careful(&m, low);
-	if (way < COMPACT)
-		dperm_moments_add_every(&m, rows, count, 1);
-	else
-	{
-		for (int i = 0; i < count; i++)
-			dperm_compact_put(layout, rows + (size_t) i * layout->words, compact + i * words);
-		dperm_moments_add_compact(&m, compact, count, words, way == COMPACT_SINGLE);
-	}
+	dperm_moments_add_every(&m, rows, count, 1);
 	dperm_moments_flush(&m);
 	out->count = 2 + 2 * dim + (hessian ? dperm_moments_packed(layout->dim, loss) : 0);
 	memcpy(out->numbers, m.value, sizeof(double) * 2);
@@ -74,7 +61,6 @@ sum_rows(const DpermLayout *layout, DpermLoss loss, Way way, const double *rows,
 	memcpy(out->numbers + 2 + dim, m.gradient_low, sizeof(double) * dim);
 	if (hessian)
 		dperm_moments_pack(&m, out->numbers + 2 + 2 * dim);
-	free(compact);
 	free(room);
 }
 
@@ -226,7 +212,7 @@ TEST(agrees_with_signed_vectors)
 		DpermLayout layout = dperm_layout_make(&enc, places);
 		DpermLayout plain = dperm_layout_dense(layout.dim);
 		DpermLoss	loss = any_loss(&state);
-		Way			way = (Way) (round % (CAREFUL + 1));
+		Way			way = (Way) (round % WAYS);
 		int			count = 1 + test_below(&state, ROWS);
 		double	   *rows = malloc(sizeof(double) * layout.words * count);
 		double	   *vectors = malloc(sizeof(double) * plain.words * count);

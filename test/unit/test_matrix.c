@@ -1,6 +1,6 @@
 /*
- * test_matrix.c: rows in memory as an oracle: in chunks and stripes, all of
- * them or every step-th, against a plain pass over the rows that count.
+ * test_matrix.c: rows in memory as an oracle: in chunks, all of them or every
+ * step-th, against a plain pass over the rows that count.
  */
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
@@ -68,17 +68,14 @@ check_matrix(DpermMatrix *matrix)
 	}
 }
 
-/*
- * The rows at multiples of step in each chunk; or, where step is less than the
- * stripes, of so many stripes.
- */
+/* The rows at multiples of step in each chunk. */
 static int64_t
-choose(int dim, int64_t count, int64_t chunk_rows, int64_t step, int64_t stripes)
+choose(int dim, int64_t count, int64_t chunk_rows, int64_t step)
 {
 	int64_t		left = 0;
 
 	for (int64_t i = 0; i < count; i++)
-		if (step >= stripes ? i % chunk_rows % step == 0 : i % chunk_rows % stripes < stripes / step)
+		if (i % chunk_rows % step == 0)
 			memcpy(chosen + dim * left++, vectors + dim * i, sizeof(double) * dim);
 	return left;
 }
@@ -94,8 +91,8 @@ any_loss(TestRandom *state)
 	return loss;
 }
 
-/* Rows that are kept, coded or not: all of them, one stripe, every 16th, ... */
-TEST(reads_what_is_kept)
+/* Encoded rows, coded or not: all of them, every second, ... */
+TEST(reads_encoded_rows)
 {
 	TestRandom	state = 91;
 
@@ -103,37 +100,32 @@ TEST(reads_what_is_kept)
 	{
 		const DpermEncoder *enc = sample_coded_encoder(&state, &sampled);
 		DpermLayout layout = dperm_layout_make(enc, places);
-		DpermLoss	loss = any_loss(&state);
 		int64_t		rows = 1 + test_below(&state, round % 5 ? 200 : ROWS_MAX);
-		int64_t		chunk_rows = DPERM_STRIPES << test_below(&state, 8);
+		int64_t		chunk_rows = 8 << test_below(&state, 8);
 		int			chunk_count = 0;
-		DpermKeep	keep;
-		DpermMatrix matrix;
+		DpermMatrix matrix = {.loss = any_loss(&state), .dim = layout.dim, .layout = &layout, .count = rows,
+			.chunk_rows = chunk_rows, .chunks = chunks
+		};
 
-		dperm_keep_init(&keep, layout.words, ROWS_MAX, ROWS_MAX, chunk_rows);
-		keep.chunks = chunks;
 		for (int64_t i = 0; i < rows; i++)
 		{
-			int64_t		place = dperm_keep_offer(&keep);
+			double	   *place;
 
-			CHECK(place == i);
-			if (place % chunk_rows == 0)
+			if (i % chunk_rows == 0)
 				chunks[chunk_count++] = malloc(sizeof(double) * layout.words * chunk_rows);
+			place = chunks[i / chunk_rows] + i % chunk_rows * layout.words;
 			sample_row(&state, enc, &row);
-			dperm_layout_encode(&layout, enc, row.values, test_below(&state, 3) - 1,
-								dperm_keep_row(&keep, place));
-			decode_row(&layout, dperm_keep_row(&keep, place), vectors + layout.dim * place);
+			dperm_layout_encode(&layout, enc, row.values, test_below(&state, 3) - 1, place);
+			decode_row(&layout, place, vectors + layout.dim * i);
 		}
 		random_row(&state, layout.dim, weights);
-		matrix = dperm_matrix_of(&keep, &layout, loss);
-		CHECK(matrix.dim == layout.dim && matrix.count == rows && matrix.step == 0);
 		matrix.room = malloc(sizeof(double) * dperm_moments_room(layout.dim, 1, true));
-		plain_means(loss, layout.dim, choose(layout.dim, rows, chunk_rows, 1, DPERM_STRIPES));
+		plain_means(matrix.loss, layout.dim, choose(layout.dim, rows, chunk_rows, 1));
 		check_matrix(&matrix);
 		for (int64_t step = 1; step <= 2 * chunk_rows; step *= 2)
 		{
 			matrix.step = step;
-			plain_means(loss, layout.dim, choose(layout.dim, rows, chunk_rows, step, DPERM_STRIPES));
+			plain_means(matrix.loss, layout.dim, choose(layout.dim, rows, chunk_rows, step));
 			check_matrix(&matrix);
 		}
 		free(matrix.room);
@@ -162,11 +154,10 @@ TEST(reads_plain_chunks)
 			chunks[i] = vectors + i * chunk_rows * rows.dim;
 		random_row(&state, rows.dim, weights);
 		matrix.room = malloc(sizeof(double) * dperm_moments_room(rows.dim, 1, true));
-		plain_means(rows.loss, rows.dim, choose(rows.dim, rows.count, chunk_rows, 1, 1));
+		plain_means(rows.loss, rows.dim, choose(rows.dim, rows.count, chunk_rows, 1));
 		check_matrix(&matrix);
-		matrix.stripes = 1;
 		matrix.step = step;
-		plain_means(rows.loss, rows.dim, choose(rows.dim, rows.count, chunk_rows, step, 1));
+		plain_means(rows.loss, rows.dim, choose(rows.dim, rows.count, chunk_rows, step));
 		check_matrix(&matrix);
 		free(matrix.room);
 	}

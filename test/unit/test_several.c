@@ -4,7 +4,6 @@
  */
 #include "unit/test.h"
 
-#include "core/encode/compact.h"
 #include "core/solve/careful.h"
 #include "core/solve/matrix.h"
 #include "core/solve/moments.h"
@@ -244,7 +243,7 @@ TEST(multiplies_by_the_hessian)
 	}
 }
 
-/* Answers to questions: means over all rows, or over some; compact ones are close. */
+/* Answers to questions: means over all rows, or over some. */
 TEST(answers_questions)
 {
 	TestRandom	state = 25;
@@ -255,7 +254,6 @@ TEST(answers_questions)
 		double		gradient[CLASSES_DIM * CLASSES_MOST];
 		double		hess[CLASSES_DIM * CLASSES_DIM + CLASSES_MOST * CLASSES_MOST];
 		double	   *chunk = t.data;
-		double	   *compact;
 		DpermMatrix matrix;
 		DpermAsk	ask = {.weights = t.weights, .value = &value, .gradient = gradient};
 		double		slack;
@@ -263,18 +261,9 @@ TEST(answers_questions)
 
 		make_table(&state, round);
 		d = t.layout.dim;
-		compact = malloc(sizeof(double) * (size_t) (dperm_compact_words(&t.layout) * t.count));
 		matrix = (DpermMatrix) {.loss = loss_of_table(), .dim = t.dim, .layout = &t.layout, .count = t.count,
-		.chunk_rows = t.count, .chunks = &chunk, .room = room_for(true), .single = true};
+		.chunk_rows = t.count, .chunks = &chunk, .room = room_for(true)};
 		slack = 1e-13 * (1 + t.norm);
-		if (round % 2)
-		{
-			for (int i = 0; i < t.count; i++)
-				dperm_compact_put(&t.layout, row_at(i), compact + i * dperm_compact_words(&t.layout));
-			chunk = compact;
-			matrix.compact = true;
-			slack = 1e-4 * (1 + t.norm);
-		}
 		sum_exactly(NULL);
 		ask.hess = round % 4 < 2 ? hess : NULL;
 		dperm_matrix_answer(&matrix, &ask);
@@ -296,7 +285,6 @@ TEST(answers_questions)
 		for (size_t i = 0; i < dperm_moments_room(t.dim, t.classes, true); i++)
 			CHECK(matrix.room[i] == 0);
 		free(matrix.room);
-		free(compact);
 	}
 }
 

@@ -308,55 +308,6 @@ TEST(asks_for_little)
 	CHECK(hessians[2] < hessians[0]);
 }
 
-/*
- * A new tilt at the end: the same minimiser as with that tilt from the
- * beginning, at a lower cost.
- */
-TEST(takes_another_tilt)
-{
-	TestRandom	state = 107;
-	int			resumed = 0;
-	int			restarted = 0;
-
-	for (int round = 0; round < 300; round++)
-	{
-		Task	   *task = &tasks[0];
-		double		change[DIM_MAX];
-		double		gradient[DIM_MAX];
-		DpermPoint	from = {.weights = task->weights, .gradient = gradient};
-		double		asked;
-
-		make_task(&state, task, 1 + test_below(&state, 30), 1 + test_below(&state, ROWS_MAX));
-		if (!task->problem.tilt)
-			memset(task->tilt, 0, sizeof(task->tilt));
-		task->problem.tilt = task->tilt;
-		dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
-		CHECK(run(task) == DPERM_OK && solved(task));
-
-		random_row(&state, task->rows.dim, change);
-		from.value = task->solver.at.value;
-		for (int j = 0; j < task->rows.dim; j++)
-		{
-			change[j] *= 0.1 * task->problem.lambda;
-			task->tilt[j] += change[j];
-			gradient[j] = task->solver.at.gradient[j] + change[j];
-			from.value += change[j] * task->weights[j];
-			from.norm += gradient[j] * gradient[j];
-		}
-		from.norm = sqrt(from.norm);
-		asked = task->asked;
-		dperm_solver_go_on(&task->solver, &task->problem, &from, round % 4 != 0);
-		CHECK(run(task) == DPERM_OK && solved(task));
-		resumed += task->asked - asked;
-		asked = task->asked;
-		memset(task->weights, 0, sizeof(task->weights));
-		dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
-		CHECK(run(task) == DPERM_OK && solved(task));
-		restarted += task->asked - asked;
-	}
-	CHECK(2 * resumed < restarted);
-}
-
 int
 main(void)
 {

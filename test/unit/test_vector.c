@@ -208,60 +208,6 @@ TEST(multiplies_rows)
 		}
 }
 
-/* The same in single precision. */
-TEST(multiplies_rows_in_single_precision)
-{
-	TestRandom	state = 87;
-
-	for (size_t dim = 0; dim <= 20; dim++)
-		for (size_t count = 0; count <= 20; count++)
-		{
-			float	   *rows = malloc(sizeof(float) * (count * dim + 1));
-			float	   *y = malloc(sizeof(float) * (dim + 1));
-			float	   *factors = malloc(sizeof(float) * (count + 1));
-			double	   *inner = malloc(sizeof(double) * (count + 1));
-			float	   *sum = malloc(sizeof(float) * (dim + 1));
-
-			for (size_t i = 0; i < count * dim; i++)
-				rows[i] = (float) (test_uniform(&state) - 0.5);
-			for (size_t j = 0; j < dim; j++)
-				y[j] = (float) (test_uniform(&state) - 0.5);
-			for (size_t i = 0; i < count; i++)
-				factors[i] = (float) (test_uniform(&state) - 0.5);
-			dperm_rows_inner_single(count, rows, dim, y, 0.25, inner);
-			for (size_t i = 0; i < count; i++)
-			{
-				double		exact = 0.25,
-							size = 0.25;
-
-				for (size_t j = 0; j < dim; j++)
-				{
-					exact += (double) rows[i * dim + j] * y[j];
-					size += fabs((double) rows[i * dim + j] * y[j]);
-				}
-				CHECK(fabs(inner[i] - exact) <= (dim + 1) * (FLT_EPSILON / 2) * size);
-			}
-			dperm_rows_sum_single(count, rows, dim, factors, sum);
-			for (size_t j = 0; j < dim; j++)
-			{
-				double		exact = 0,
-							size = 0;
-
-				for (size_t i = 0; i < count; i++)
-				{
-					exact += (double) rows[i * dim + j] * factors[i];
-					size += fabs((double) rows[i * dim + j] * factors[i]);
-				}
-				CHECK(fabs(sum[j] - exact) <= (count + 1) * (FLT_EPSILON / 2) * size);
-			}
-			free(rows);
-			free(y);
-			free(factors);
-			free(inner);
-			free(sum);
-		}
-}
-
 /*
  * Exponentials within two units in the last place, from 1 to the smallest
  * normal number.

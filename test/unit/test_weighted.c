@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 
-#include "core/encode/compact.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/privacy/person.h"
@@ -106,8 +105,7 @@ check_answer(int dim, double near, double near_gradient, double near_hess)
 }
 
 /*
- * All kinds of passes over rows with weights, in one piece and by steps, as
- * they are and compact.
+ * All kinds of passes over rows with weights, in one piece and by steps.
  */
 TEST(passes_over_weighted_rows)
 {
@@ -122,8 +120,6 @@ TEST(passes_over_weighted_rows)
 		double		units = 1 + test_below(&state, 1000);
 		double		steep = loss.h > 0 ? 1 / loss.h : 1;
 		double	   *rows;
-		double	   *compact;
-		size_t		compact_words;
 		DpermMatrix matrix = {.loss = loss, .dim = layout.dim, .layout = &layout, .count = count, .chunk_rows = count,
 			.chunks = &rows, .of = count, .units = units, .room = room};
 		DpermAsk	ask = {.weights = weights, .value = &got.value, .gradient = got.gradient, .hess = got.hess};
@@ -132,15 +128,12 @@ TEST(passes_over_weighted_rows)
 		dperm_layout_weigh(&layout);
 		CHECK(layout.words <= layout.dim + 2);
 		rows = malloc(sizeof(double) * layout.words * count);
-		compact_words = (size_t) dperm_compact_words(&layout);
-		compact = malloc(sizeof(double) * compact_words * count);
 		for (int64_t i = 0; i < count; i++)
 		{
 			double	   *row = rows + i * layout.words;
 
 			any_row(&state, &coded, &layout, row);
 			*dperm_row_weight(&layout, row) = any_weight(&state);
-			dperm_compact_put(&layout, row, compact + i * compact_words);
 		}
 		random_row(&state, layout.dim, weights);
 
@@ -179,22 +172,7 @@ TEST(passes_over_weighted_rows)
 			check_answer(layout.dim, 1e-13 * scale, 1e-13 * scale * steep, 0);
 			matrix.step = 0;
 		}
-
-		/*
-		 * compact, in both precisions; the expected result is that of the
-		 * vectors they stand for
-		 */
-		dperm_compact_get(&layout, compact, compact_words, (int) count, rows);
-		define(&layout, loss, rows, count, 1, units);
-		matrix.chunks = &compact;
-		matrix.compact = true;
-		dperm_matrix_answer(&matrix, &ask);
-		check_answer(layout.dim, 1e-13 * scale, 1e-13 * scale * steep, 0);
-		matrix.single = true;
-		dperm_matrix_answer(&matrix, &ask);
-		check_answer(layout.dim, 2e-6 * scale * steep, 2e-6 * scale * steep, 0);
 		free(rows);
-		free(compact);
 	}
 }
 
@@ -238,8 +216,8 @@ TEST(repeated_rows_are_one)
 }
 
 /*
- * Train on rows with weights, started from all of them, from compact ones or
- * from a sample; the exact gradient is checked.
+ * Train on rows with weights, started from all of them or from a sample; the
+ * exact gradient is checked.
  */
 TEST(trains_on_persons)
 {
@@ -251,9 +229,7 @@ TEST(trains_on_persons)
 		int64_t		persons = 20 + test_below(&state, 400);
 		DpermLayout layout = dperm_layout_dense(dim);
 		double	   *rows = malloc(sizeof(double) * (dim + 1) * persons * 12);
-		double	   *compact;
 		int64_t		count = 0;
-		size_t		compact_words;
 		double		trained[DIM_MAX];
 		long double gradient[DIM_MAX] = {0};
 		long double norm = 0;
@@ -270,7 +246,6 @@ TEST(trains_on_persons)
 		double	   *sample_room = malloc(sizeof(double) * dperm_moments_room(dim, 1, true));
 
 		dperm_layout_weigh(&layout);
-		compact_words = (size_t) dperm_compact_words(&layout);
 		for (int64_t p = 0; p < persons; p++)
 		{
 			int			m = 1 + test_below(&state, 11);
@@ -281,20 +256,12 @@ TEST(trains_on_persons)
 				rows[count * (dim + 1) + dim] = dperm_person_weight(m);
 			}
 		}
-		compact = malloc(sizeof(double) * compact_words * count);
-		for (int64_t i = 0; i < count; i++)
-			dperm_compact_put(&layout, rows + i * (dim + 1), compact + i * compact_words);
 		all = (DpermMatrix) {.loss = fit.setup.loss, .dim = dim, .layout = &layout, .count = count, .chunk_rows = count,
 			.chunks = &rows, .of = count, .units = persons, .room = room};
 		sample = all;
 		sample.room = sample_room;
-		if (round % 3 == 1)
+		if (round % 2)
 			sample.count = sample.chunk_rows = count / 2 + 1;
-		if (round % 3 == 2)
-		{
-			sample.compact = true;
-			sample.chunks = &compact;
-		}
 		test_entropy_init(&entropy, &source, 503);
 		CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
 		dperm_fit_start(&fitting, &fit, trained, fit_room);
@@ -321,7 +288,6 @@ TEST(trains_on_persons)
 		}
 		CHECK(sqrtl(norm) <= fit.calibration.gradient_bound && sqrtl(norm) <= 1e-9);
 		free(rows);
-		free(compact);
 		free(fit_room);
 		free(sample_room);
 	}

@@ -3,7 +3,6 @@
  */
 #include "core/encode/bend.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/encode/knots.h"
@@ -85,9 +84,8 @@ bend_number(const DpermBend *bend, int knots, Cursor *from, Cursor *to)
 
 	*to->entry = 0;
 
-	/* a compact number may be above the unit, by its rounding */
 	if (*from->room++ != 0)
-		place = to->curve + dperm_knots_bend(knots, fmax(-unit, fmin(unit, line)), unit, to->entry);
+		place = to->curve + dperm_knots_bend(knots, line, unit, to->entry);
 	*to->place++ = (uint16_t) place;
 	to->entry++;
 	to->curve += knots;

@@ -49,7 +49,7 @@ typedef struct DpermLayout
 	int			open;			/* numbers that have room for the code of a curve */
 	int			words;			/* of a row, in doubles */
 	bool		labelled;		/* do rows have a label? Otherwise it is 1 */
-	DpermLabelKind label;		/* its kind, which matters to compact rows only */
+	DpermLabelKind label;		/* its kind */
 	bool		weighted;		/* is the last word the weight of the row? */
 	/* the intercept, the coordinate of a category, the sum of a curve's entries */
 	double		unit;

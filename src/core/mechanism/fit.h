@@ -20,7 +20,7 @@ typedef struct DpermFit
 	DpermCalibration calibration;	/* dperm_calibrate() of the setup */
 	/* dim, in the order of the weights: those of the prior, or NULL */
 	const double *prior;
-	/* some or all of the rows, perhaps compact, to start from; or NULL */
+	/* a sample of the rows to start from, or NULL */
 	DpermMatrix *sample;
 	double		hess_cost;		/* as in DpermProblem, for all rows */
 	DpermEntropy *entropy;

@@ -3,18 +3,7 @@
  */
 #include "core/solve/matrix.h"
 
-#include "core/encode/compact.h"
 #include "core/base/wide.h"
-
-/* The matrix of the rows that are kept. */
-DpermMatrix
-dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout, DpermLoss loss)
-{
-	return (DpermMatrix) {.loss = loss, .dim = layout->dim * dperm_loss_blocks(loss),
-		.layout = layout,
-		.count = keep->used, .chunk_rows = keep->chunk_rows, .chunks = keep->chunks,
-		.stripes = DPERM_STRIPES};
-}
 
 /* Turn sums into means. */
 void
@@ -54,18 +43,12 @@ dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *ask)
 		ask->hess[(size_t) m->layout.dim * m->layout.dim + i] = m->pairs[i] / units;
 }
 
-/* Words from one row to the next. */
-static int64_t
-row_words(const DpermMatrix *x, const DpermLayout *layout)
+/* Add one in step of count contiguous rows. */
+void
+dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t count,
+				 int64_t step)
 {
-	return x->compact ? dperm_compact_words(layout) : layout->words;
-}
-
-/* Add every step-th of count contiguous rows. */
-static void
-add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t count, int64_t step)
-{
-	int64_t		stride = step * row_words(x, &m->layout);
+	int64_t		stride = step * m->layout.words;
 	int64_t		left = (count + step - 1) / step;
 
 	while (left > 0)
@@ -73,10 +56,7 @@ add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t cou
 		int			some = left < m->block_rows ? (int) left : m->block_rows;
 
 		dperm_poll(&x->poll);
-		if (x->compact)
-			dperm_moments_add_compact(m, rows, some, (size_t) stride, x->single);
-		else
-			dperm_moments_add_every(m, rows, some, step);
+		dperm_moments_add_every(m, rows, some, step);
 		rows += some * stride;
 		left -= some;
 	}
@@ -107,43 +87,6 @@ units_of(const DpermMatrix *x, int64_t rows)
 	return rows == x->of ? x->units : x->units * ((double) rows / (double) x->of);
 }
 
-/*
- * Add the selected rows of the chunks from first to before last: all rows of a
- * full chunk in one piece, otherwise stripes.
- */
-void
-dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, int64_t first, int64_t last)
-{
-	int64_t		stripes = x->stripes ? x->stripes : 1;
-	int64_t		step = x->step ? x->step : 1;
-	int64_t		some = step >= stripes ? 1 : stripes / step;
-
-	for (int64_t chunk = first; chunk < last; chunk++)
-	{
-		int64_t		left = x->count - chunk * x->chunk_rows;
-		int64_t		count = left < x->chunk_rows ? left : x->chunk_rows;
-
-		if (step == 1 && count == x->chunk_rows)
-		{
-			add_piece(x, m, x->chunks[chunk], count, 1);
-			continue;
-		}
-		for (int64_t i = 0; i < some; i++)
-			add_piece(x, m,
-					  x->chunks[chunk] + i * (x->chunk_rows / stripes) * row_words(x, &m->layout),
-					  (count - i + stripes - 1) / stripes, step > stripes ? step / stripes : 1);
-	}
-}
-
-/* Is it worth asking others for help? */
-static bool
-needs_help(const DpermMatrix *x, const DpermMoments *m)
-{
-	int64_t		rows = x->count / (x->step ? x->step : 1);
-
-	return x->help && x->help->sum && rows * row_words(x, &m->layout) >= x->help->least_words;
-}
-
 /* The mean over rows in memory. */
 void
 dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
@@ -151,10 +94,13 @@ dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
 	DpermMoments m;
 
 	dperm_matrix_start(x, ask, &m);
-	if (needs_help(x, &m))
-		x->help->sum(x->help->arg, x, ask, &m);
-	else
-		dperm_matrix_add(x, &m, 0, dperm_matrix_chunks(x));
+	for (int64_t first = 0; first < x->count; first += x->chunk_rows)
+	{
+		int64_t		left = x->count - first;
+
+		dperm_matrix_add(x, &m, x->chunks[first / x->chunk_rows],
+						 left < x->chunk_rows ? left : x->chunk_rows, x->step ? x->step : 1);
+	}
 	dperm_matrix_means(&m, units_of(x, m.rows), ask);
 }
 

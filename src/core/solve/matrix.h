@@ -8,31 +8,12 @@
 #include <stdint.h>
 
 #include "core/base/status.h"
-#include "core/encode/keep.h"
 #include "core/encode/layout.h"
 #include "core/loss/loss.h"
 #include "core/solve/moments.h"
 #include "core/solve/ask.h"
 
-struct DpermMatrix;
-
-/*
- * Other processes that can sum up rows of a matrix together with this one:
- * sum() adds the selected rows to a pass that has been started. Sums over few
- * rows are better done alone.
- */
-typedef struct DpermHelp
-{
-	void		(*sum) (void *arg, const struct DpermMatrix *x, const DpermAsk *ask,
-						DpermMoments *m);
-	void	   *arg;
-	int64_t		least_words;	/* of the selected rows; below that, alone */
-} DpermHelp;
-
-/*
- * Encoded rows in chunks of equal size except for the last, each in stripes or
- * contiguous.
- */
+/* Encoded rows in chunks of equal size except for the last. */
 typedef struct DpermMatrix
 {
 	DpermLoss	loss;
@@ -48,23 +29,11 @@ typedef struct DpermMatrix
 	double		units;
 	int64_t		chunk_rows;		/* rows of a chunk */
 	double	  **chunks;
-	int			stripes;		/* as in keep.h, or 1; 0 is the same */
-	/*
-	 * use one in step rows, as whole stripes where possible; 0: all. With
-	 * stripes, a power of two
-	 */
-	int64_t		step;
-	bool		compact;		/* are the rows compact (compact.h)? */
-	bool		single;			/* if so: is a gradient in single precision enough? */
+	int64_t		step;			/* use one in so many rows of a chunk; 0: all */
 	bool		rough;			/* is a Hessian in single precision enough? */
-	const DpermHelp *help;		/* NULL, or without a function: none */
 	DpermPoll	poll;
 	double	   *room;			/* dperm_moments_room() doubles, with a Hessian */
 } DpermMatrix;
-
-/* The matrix of the rows that are kept; the caller sets poll and room. */
-extern DpermMatrix dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout,
-								   DpermLoss loss);
 
 /*
  * The mean over the selected rows: their sums divided by the units of all rows,
@@ -87,14 +56,9 @@ extern void dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *as
  */
 extern void dperm_matrix_start(const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m);
 
-/* How many chunks there are; and add the selected rows of some of them to a pass. */
-static inline int64_t
-dperm_matrix_chunks(const DpermMatrix *x)
-{
-	return (x->count + x->chunk_rows - 1) / x->chunk_rows;
-}
-
-extern void dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, int64_t first, int64_t last);
+/* Add one in step of count contiguous rows to a pass. */
+extern void dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, const double *rows,
+							 int64_t count, int64_t step);
 
 /*
  * dperm_matrix_means() for separate sums: value with its low part, gradient and

@@ -1,12 +1,11 @@
 /*
  * minimise.h: from rows to certified weights: the tool that mechanisms use.
  *
- * The steps: a start on some rows or on compact ones, corrections, Newton's
- * method, and, if doubles cannot certify the result, descent in twice the
- * precision. Passes over all rows are questions that the caller answers. It
- * knows nothing about privacy; it promises that the exact gradient at the
- * weights is within the given bound (docs/guarantee.md, "Rounding" and "The
- * solver always certifies").
+ * The steps: a start on a sample, Newton's method, and, if doubles cannot
+ * certify the result, descent in twice the precision. Passes over all rows are
+ * questions that the caller answers. It knows nothing about privacy; it promises
+ * that the exact gradient at the weights is within the given bound
+ * (docs/guarantee.md, "Rounding" and "The solver always certifies").
  */
 #ifndef DPERM_MINIMISE_H
 #define DPERM_MINIMISE_H
@@ -39,7 +38,7 @@ typedef struct DpermMinimiseTask
 	double		rounding[2];
 	double		weight_bound;	/* on the norm of the minimiser */
 	int64_t		descent_steps;	/* enough for descent */
-	/* some or all of the rows, perhaps compact, to start from; or NULL */
+	/* a sample of the rows to start from, or NULL */
 	DpermMatrix *sample;
 	double		hess_cost;		/* as in DpermProblem, for all rows */
 	DpermPoll	poll;
@@ -54,18 +53,16 @@ typedef struct DpermMinimise
 	double	   *weights;		/* the caller's */
 	double	   *room;
 	DpermProblem problem;
-	DpermSolver solver;			/* over all rows; while correcting, over the compact ones */
+	DpermSolver solver;
 	bool		descending;		/* did the solver end at uncertified weights? */
 	DpermDescent descent;
-
-	/* is the minimiser over compact rows being corrected? */
-	bool		correcting;
-	bool		asked;			/* for an exact gradient */
-	int			corrections;
-	DpermPoint	exact;			/* the weights, and what is known of G over all rows */
-	DpermPoint	best;			/* the best of the earlier ones */
-	double	   *tilt;			/* dim: of the compact problem */
 } DpermMinimise;
+
+/*
+ * A sample need not have more than one in so many of the rows: a start on more of
+ * them takes longer than the passes that it saves.
+ */
+#define DPERM_MINIMISE_PART 8
 
 /* How many doubles of room it needs. */
 extern size_t dperm_minimise_room(int dim, int blocks);

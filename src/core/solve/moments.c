@@ -12,7 +12,6 @@
 #include "core/solve/codes.h"
 #include "core/solve/several.h"
 #include "core/solve/squares.h"
-#include "core/encode/compact.h"
 #include "core/base/vector.h"
 
 /*
@@ -282,68 +281,6 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 		dperm_codes_curvatures(&m->layout, rows, count, stride, m->curve, m->hess);
 }
 
-/*
- * The coded part of compact rows; the entries of curves are in the second half
- * of the block, as numbers in single precision take less than the first.
- */
-static DpermCodes
-compact_codes(const DpermMoments *m, const double *compact, int count, size_t stride)
-{
-	size_t		curves = (size_t) m->layout.curves;
-	double	   *entries = m->margin - (size_t) count * curves;
-
-	dperm_compact_get_entries(&m->layout, compact, stride, count, entries);
-	return (DpermCodes) {
-		.layout = &m->layout,
-		.codes = dperm_compact_codes(&m->layout, compact),
-		.stride = stride * (sizeof(double) / sizeof(uint16_t)),
-		.entries = entries,
-		.entry_stride = curves
-	};
-}
-
-/*
- * The same without a Hessian for compact rows, in single precision within the
- * block.
- */
-static void
-add_single_block(DpermMoments *m, const double *compact, int count, size_t stride)
-{
-	size_t		dense = (size_t) m->layout.dense;
-	size_t		wide = dperm_compact_single(&m->layout);
-	double		constant = dperm_layout_constant(&m->layout);
-	float	   *rows = (float *) m->block;
-	float	   *weights = rows + count * wide;
-	float	   *slopes = weights + wide;
-	float	   *part = slopes + count;
-	DpermCodes	codes = compact_codes(m, compact, count, stride);
-	bool		coded = dperm_layout_codes(&m->layout) > 0;
-	double		row_weights[DPERM_BLOCK_ROWS_MAX];
-
-	for (size_t j = 0; j < wide; j++)
-		weights[j] = j < dense ? (float) m->weights[j] : 0;
-	dperm_compact_get_single(&m->layout, compact, stride, count, rows);
-	dperm_rows_inner_single((size_t) count, rows, wide, weights, constant * m->weights[dense],
-							m->margin);
-	if (coded)
-		dperm_codes_outputs(&codes, count, m->weights, m->margin);
-	for (int i = 0; m->layout.labelled && i < count; i++)
-		m->label[i] = dperm_compact_label(&m->layout, compact + i * stride);
-	add_losses(m, count,
-			   gather_weights(m, compact, count, stride, dperm_compact_words(&m->layout) - 1,
-							  row_weights));
-
-	for (int i = 0; i < count; i++)
-		slopes[i] = (float) m->margin[i];
-	dperm_rows_sum_single((size_t) count, rows, wide, slopes, part);
-	for (size_t j = 0; j < dense; j++)
-		m->part[j] = part[j];
-	dperm_rows_sum((size_t) count, compact, 0, 0, constant, m->margin, m->part + dense);
-	if (coded)
-		dperm_codes_slopes(&codes, 0, count, m->margin, m->part);
-	add_part(m);
-}
-
 /* The least number of rows; with several classes, rows need not be long. */
 #define LEAST_ROWS 8
 #define LEAST_ROWS_SEVERAL 32
@@ -362,33 +299,6 @@ dperm_moments_piece(const DpermMoments *m, int eighths)
 	if (m->hessian || dperm_layout_codes(&m->layout) > 0 || m->careful)
 		return m->block_rows;
 	return rows > least ? rows : least;
-}
-
-/* Add compact rows. */
-void
-dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count, size_t stride,
-						  bool single)
-{
-	int			most = dperm_moments_piece(m, 5);
-
-	single = single && !m->hessian && m->blocks == 1;
-	if (single)
-		most = m->block_rows;
-	m->rows += count;
-	while (count > 0)
-	{
-		int			some = count < most ? (int) count : most;
-
-		if (single)
-			add_single_block(m, compact, some, stride);
-		else
-		{
-			dperm_compact_get(&m->layout, compact, stride, some, m->block);
-			add_block(m, m->block, some, (size_t) m->layout.words);
-		}
-		compact += some * stride;
-		count -= some;
-	}
 }
 
 /* Add the rows of the current block to the sums. */

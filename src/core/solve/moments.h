@@ -122,14 +122,6 @@ extern double *dperm_moments_next_rows(DpermMoments *m, int count);
 extern void dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count,
 									int64_t step);
 
-/*
- * Add rows in their compact form, count of them, stride words apart; if single,
- * a gradient (not a Hessian) is summed up in single precision within each
- * block: accurate to about 1e-8 for weights of norm at most 1.
- */
-extern void dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count,
-									  size_t stride, bool single);
-
 /* Add the rows of the current block to the sums. */
 extern void dperm_moments_flush(DpermMoments *m);
 

@@ -68,8 +68,6 @@
 enum
 {
 	PHASE_START,				/* nothing yet */
-	PHASE_AGAIN,				/* nothing that is still valid */
-	PHASE_KNOWN,				/* everything about the point is known */
 	PHASE_POINT,				/* the point itself */
 	PHASE_TRIAL,				/* a trial of the line search */
 	PHASE_PRODUCT,				/* a product, for Newton's step */
@@ -456,10 +454,7 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 {
 	const DpermPoint *at = &solver->at;
 	const DpermPoint *trial = &solver->trial;
-	double		error = solver->problem.value_error;
-	double		length =
-		error > 0 ? sqrt(dperm_dot(solver->problem.dim, trial->weights, trial->weights)) : 0;
-	double		slack = fmax(1e3 * DBL_EPSILON, error * (1 + length)) * (1 + fabs(at->value));
+	double		slack = 1e3 * DBL_EPSILON * (1 + fabs(at->value));
 	double		slope = dperm_dot(solver->problem.dim, trial->gradient, solver->direction);
 	bool		exact = solver->steps > EXACT_AFTER && !has_blocks(solver);
 	double		left = exact ? EXACT_SLOPE : SLOPE_LEFT;
@@ -506,10 +501,6 @@ dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 		case PHASE_POINT:
 			dperm_solver_complete(&solver->problem, &solver->at);
 			return proceed(solver, ask);
-		case PHASE_AGAIN:
-			return ask_point(solver, &solver->at, false, PHASE_POINT, ask);
-		case PHASE_KNOWN:
-			return proceed(solver, ask);
 		case PHASE_TRIAL:
 			dperm_solver_complete(&solver->problem, &solver->trial);
 			return judge_trial(solver, ask);
@@ -517,44 +508,4 @@ dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 			return use_product(solver, ask);
 	}
 	return false;
-}
-
-/* Resume after the end, on the direct leg. */
-static void
-resume(DpermSolver *solver, int phase)
-{
-	solver->leg = LEG_DIRECT;
-	solver->steps = 0;
-	solver->newton = false;
-	solver->want_hess = false;
-	solver->phase = phase;
-}
-
-/* Continue with more accurate answers. */
-void
-dperm_solver_again(DpermSolver *solver)
-{
-	resume(solver, PHASE_AGAIN);
-}
-
-/* Continue with another problem. */
-void
-dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const DpermPoint *from,
-				   bool alike)
-{
-	size_t		size = sizeof(double) * (size_t) problem->dim;
-
-	set_problem(solver, problem);
-	memcpy(solver->at.weights, from->weights, size);
-	memcpy(solver->at.gradient, from->gradient, size);
-	solver->at.value = from->value;
-	solver->at.norm = from->norm;
-	solver->fresh = false;
-	resume(solver, PHASE_KNOWN);
-	if (!alike)
-	{
-		solver->held = METRIC_NONE;
-		if (problem->flat)
-			solver->steps = FIRST_STEPS - FEW_STEPS;
-	}
 }

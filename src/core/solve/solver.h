@@ -43,11 +43,6 @@ typedef struct DpermProblem
 	/* does the loss have flat pieces? They are crossed on a lambda path. */
 	bool		flat;
 	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_solver_hess_cost() */
-	/*
-	 * error of values, for weights of norm 1, relative to 1 or more; 0: that of
-	 * doubles
-	 */
-	double		value_error;
 	DpermPoll	poll;
 } DpermProblem;
 
@@ -148,18 +143,5 @@ dperm_solver_ask_metric(DpermSolver *solver, const double *weights)
 					   .gradient = solver->trial.gradient,
 					   .hess = solver->metric.hess};
 }
-
-/*
- * After the end, when answers become more accurate: ask again about the
- * weights, and continue with the current metric.
- */
-extern void dperm_solver_again(DpermSolver *solver);
-
-/*
- * After the end, for another problem: continue from a point, with the current
- * metric if the Hessians are similar.
- */
-extern void dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem,
-							   const DpermPoint *from, bool alike);
 
 #endif							/* DPERM_SOLVER_H */
