@@ -175,60 +175,44 @@ CREATE FUNCTION dperm.report_page(facts jsonb, notes text, sections jsonb) RETUR
 		'<meta name="viewport" content="width=device-width, initial-scale=1"/>\n<meta name="color-scheme" content="light dark"/>\n'
 		'<meta name="generator" content="dperm %1$s"/>\n<title>%2$s</title>\n<style>\n%3$s</style>\n</head>\n<body>\n<main>\n<header>\n<h1>%2$s</h1>\n'
 		'%4$s%5$s%6$s<nav aria-label="Contents"><ul>\n%7$s</ul></nav>\n</header>\n%8$s</main>\n</body>\n</html>\n',
-		dperm.report_version(), dperm.report_html(facts ->> 'title'), ':root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --back: #ffffff;
- --tile: #f3f5f7; --rule: #d0d7de; --line: #0b5cad; --band: #0b5cad33; --alarm: #b42318; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9da7b1;
- --back: #0f1318; --tile: #1a2028; --rule: #3a434d; --line: #6cb0f5; --band: #6cb0f540;
- --alarm: #ff8a80; } }
-@media print { :root { color-scheme: light; --ink: #000; --soft: #444; --back: #fff;
- --tile: #f3f5f7; --rule: #bbb; --line: #0b5cad; --band: #0b5cad33; --alarm: #b42318; } }
+		dperm.report_version(), dperm.report_html(facts ->> 'title'), ':root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --back: #fff; --tile: #f3f5f7; --rule: #d0d7de; --line: #0b5cad;
+ --band: #0b5cad33; --alarm: #b42318; }
+@media screen and (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9da7b1; --back: #0f1318; --tile: #1a2028; --rule: #3a434d;
+ --line: #6cb0f5; --band: #6cb0f540; --alarm: #ff8a80; } }
 @page { size: A4; margin: 18mm 16mm; }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--back); color: var(--ink);
- font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
+body { margin: 0; background: var(--back); color: var(--ink); font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 main { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 h1 { font-size: 1.75rem; line-height: 1.2; margin: 0 0 .25rem; }
-h2 { font-size: 1.25rem; margin: 2.25rem 0 .5rem; border-bottom: 1px solid var(--rule);
- padding-bottom: .2rem; }
+h2 { font-size: 1.25rem; margin: 2.25rem 0 .5rem; border-bottom: 1px solid var(--rule); padding-bottom: .2rem; }
 h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }
 p, ul { margin: .5rem 0; } ul { padding-left: 1.25rem; } a { color: var(--line); }
 nav ul { columns: 15rem; list-style: none; padding: 0; }
 h1, h2, p, li, dd, dt { overflow-wrap: anywhere; }
-td, th { overflow-wrap: break-word; max-width: 24rem; }
 .soft, caption { color: var(--soft); font-size: .875rem; }
 .alarm { color: var(--alarm); font-weight: 600; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr));
- gap: .5rem; margin: 1rem 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: .5rem; margin: 1rem 0; }
 .tiles div { background: var(--tile); border-radius: .4rem; padding: .6rem .8rem; }
-.tiles dt { color: var(--soft); font-size: .8rem; } .tiles dd { margin: 0;
- font-size: 1.2rem; font-weight: 600; line-height: 1.3; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%;
- font-size: .9rem; margin: .5rem 0; }
+.tiles dt { color: var(--soft); font-size: .8rem; } .tiles dd { margin: 0; font-size: 1.2rem; font-weight: 600; line-height: 1.3; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: .5rem 0; }
 caption { text-align: left; padding-bottom: .2rem; }
-th, td { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0;
- border-bottom: 1px solid var(--rule); min-width: 4rem; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0; border-bottom: 1px solid var(--rule); min-width: 4rem; max-width: 24rem;
+ overflow-wrap: break-word; }
 thead th { border-bottom-width: 2px; } .time { white-space: nowrap; }
 .facts th { font-weight: 600; width: 28%; min-width: 7rem; } .facts td { max-width: none; overflow-wrap: anywhere; }
 .facts .part { padding-top: .9rem; color: var(--soft); font-weight: 400; }
-.facts caption { position: absolute; width: 1px; height: 1px; overflow: hidden;
- clip-path: inset(50%); }
-pre { background: var(--tile); border-radius: .4rem; padding: .7rem; font-size: .85rem;
- white-space: pre-wrap; overflow-wrap: anywhere; }
-.pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr));
- gap: 1rem; } figure { margin: 0; } .wide { max-width: 27rem; }
-svg { display: block; width: 100%; height: auto; }
-svg text { font-size: 11px; fill: var(--soft); } svg .name { fill: var(--ink); }
-.axis { stroke: var(--soft); stroke-width: 1; fill: none; }
+.facts caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+pre { background: var(--tile); border-radius: .4rem; padding: .7rem; font-size: .85rem; white-space: pre-wrap; overflow-wrap: anywhere; }
+.pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 1rem; } figure { margin: 0; } .wide { max-width: 27rem; }
+svg { display: block; width: 100%; height: auto; } svg text { font-size: 11px; fill: var(--soft); } svg .name { fill: var(--ink); }
+.axis { stroke: var(--soft); fill: none; } .mark { fill: var(--line); } .band { fill: var(--band); stroke: var(--line); }
 .line { stroke: var(--line); stroke-width: 2; fill: none; stroke-linejoin: round; }
-.mark { fill: var(--line); } .band { fill: var(--band); stroke: var(--line); }
-.noise { stroke: var(--ink); stroke-width: 1; }
-.halo { stroke: var(--back); stroke-width: 2.5; }
+.noise { stroke: var(--ink); } .halo { stroke: var(--back); stroke-width: 2.5; }
 .limit { stroke: var(--alarm); stroke-width: 1.5; stroke-dasharray: 5 3; fill: none; }
 figure, .tiles, tr, pre { break-inside: avoid; } h2, h3 { break-after: avoid; }
-@media print { main { max-width: none; padding: 0; } body { font-size: 10.5pt; } nav { display: none; }
- .scroll { overflow: visible; } .pictures { grid-template-columns: repeat(2, 1fr); }
- table { font-size: 8.5pt; } td, th { min-width: 0; overflow-wrap: anywhere; }
- .tiles div { border: 1px solid var(--rule); } }
+@media print { :root { color-scheme: light; --ink: #000; --soft: #444; } main { max-width: none; padding: 0; } body { font-size: 10.5pt; }
+ nav { display: none; } .scroll { overflow: visible; } .pictures { grid-template-columns: repeat(2, 1fr); } table { font-size: 8.5pt; }
+ td, th { min-width: 0; overflow-wrap: anywhere; } .tiles div { border: 1px solid var(--rule); } }
 ', CASE WHEN facts ->> 'purpose' IS NOT NULL THEN dperm.report_paragraph('Purpose: ' || (facts ->> 'purpose')) END,
 		dperm.report_paragraph(format('Report of %s by dperm %s, for role %s%s. Times are in UTC.', CURRENT_DATE, dperm.report_version(), CURRENT_USER,
 			'. Curator: ' || (facts ->> 'curator')), 'soft'), notes,

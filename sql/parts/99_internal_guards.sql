@@ -163,7 +163,7 @@ GRANT EXECUTE ON ROUTINE
 	dperm.dperm_role_name_out(dperm.dperm_role_name),
 	dperm.dperm_role_of(dperm.dperm_role_name)
 	TO PUBLIC;
-GRANT SELECT ON dperm.report_largest, dperm.dperm_seen_accounts TO PUBLIC;
+GRANT SELECT ON dperm.report_fields, dperm.report_largest, dperm.dperm_seen_accounts TO PUBLIC;
 DO $$
 DECLARE
 	part regprocedure;
