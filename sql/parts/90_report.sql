@@ -12,22 +12,24 @@ AS $$
 DECLARE
 	-- control characters, and others from U+200B, U+2028, U+2060, U+FEFF, U+FFFE and U+E0000 on
 	hidden int4multirange := '{[0,32),[127,160),[8203,8208),[8232,8239),[8288,8304),[65279,65280),[65534,65536),[917504,917632)}';
+	shown text := left(words, most) || CASE WHEN length(words) > most THEN '...' ELSE '' END;
 BEGIN
+	IF shown COLLATE "C" ~ '^[ !#-%(-;=?-~]*$' THEN
+		RETURN shown;
+	END IF;
 	-- ASCII alone, so that a page means the same in every client encoding. What hides or reverses what others read is shown as a number.
 	-- In SQL_ASCII nobody knows what a byte above 127 stands for; in others than UTF8 the number is read from the bytes in UTF8.
-	RETURN CASE WHEN left(words, most) COLLATE "C" ~ '^[ !#-%(-;=?-~]*$' THEN left(words, most)
-		ELSE (SELECT string_agg(CASE
-				WHEN c.code IN (9, 10, 13) THEN ' '
-				WHEN c.code <@ hidden THEN '\u' || upper(lpad(to_hex(c.code), greatest(4, length(to_hex(c.code))), '0'))
-				WHEN c.code > 126 OR c.letter IN ('&', '<', '>', '"', '''') THEN '&#' || c.code || ';'
-				ELSE c.letter END, '' ORDER BY c.n)
-			FROM (SELECT l.letter, l.n, CASE
-					WHEN octet_length(l.letter) = 1 AND ascii(l.letter) < 128 OR getdatabaseencoding() = 'UTF8' THEN ascii(l.letter)
-					WHEN getdatabaseencoding() = 'SQL_ASCII' THEN x'FFFD'::int
-					ELSE (SELECT sum((get_byte(u.b, i) & CASE WHEN i > 0 THEN 63 ELSE ('{127,31,15,7}'::int[])[length(u.b)] END) << 6 * (length(u.b) - 1 - i))
-						FROM (SELECT convert_to(l.letter, 'UTF8') AS b) u, generate_series(0, length(u.b) - 1) i)::int END AS code
-				FROM regexp_split_to_table(left(words, most), '') WITH ORDINALITY l (letter, n)) c)
-		END || CASE WHEN length(words) > most THEN '...' ELSE '' END;
+	RETURN (SELECT string_agg(CASE
+			WHEN c.code IN (9, 10, 13) THEN ' '
+			WHEN c.code <@ hidden THEN '\u' || upper(lpad(to_hex(c.code), greatest(4, length(to_hex(c.code))), '0'))
+			WHEN c.code > 126 OR c.letter IN ('&', '<', '>', '"', '''') THEN '&#' || c.code || ';'
+			ELSE c.letter END, '' ORDER BY c.n)
+		FROM (SELECT l.letter, l.n, CASE
+				WHEN octet_length(l.letter) = 1 AND ascii(l.letter) < 128 OR getdatabaseencoding() = 'UTF8' THEN ascii(l.letter)
+				WHEN getdatabaseencoding() = 'SQL_ASCII' THEN x'FFFD'::int
+				ELSE (SELECT sum((get_byte(u.b, i) & CASE WHEN i > 0 THEN 63 ELSE ('{127,31,15,7}'::int[])[length(u.b)] END) << 6 * (length(u.b) - 1 - i))
+					FROM (SELECT convert_to(l.letter, 'UTF8') AS b) u, generate_series(0, length(u.b) - 1) i)::int END AS code
+			FROM regexp_split_to_table(shown, '') WITH ORDINALITY l (letter, n)) c);
 END $$;
 
 -- A number with some significant digits
