@@ -271,7 +271,7 @@ count_with_noise(Measure *measure)
 		measure->bins = dperm_curve_bins(measure->budget, units);
 		dperm_curve_merge(measure->counts, measure->bins);
 	}
-	dperm_entropy_init(&entropy, dperm_host_random, NULL);
+	dperm_entropy_init(&entropy);
 	if (sums_errors(measure))
 		dperm_errors_add_noise(&entropy, measure->budget, measure->counts);
 	else
