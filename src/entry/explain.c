@@ -105,17 +105,6 @@ coordinate_name(const DpermCoordinate *at)
 	return pnstrdup(category->bytes, category->len);
 }
 
-/* What a coordinate stands for. */
-static DpermCoordinate
-coordinate_of(const DpermModel *model, int number)
-{
-	DpermCoordinate at;
-
-	if (!dperm_encoder_coordinate(&model->encoder, number, &at))
-		elog(ERROR, "coordinate %d is out of range", number);
-	return at;
-}
-
 /* What a weight is multiplied by at most, in units of the label. */
 static double
 full_entry(const DpermModel *model, const DpermCoordinate *at)
@@ -161,10 +150,14 @@ dp_coefficients(PG_FUNCTION_ARGS)
 	for (int i = 0; i < dim; i++)
 	{
 		int			number = ranked[i].number;
-		DpermCoordinate at = coordinate_of(model, number);
-		double		full = full_entry(model, &at);
-		bool		plain = !at.intercept && !at.kernel;
+		DpermCoordinate at;
+		double		full;
+		bool		plain;
 
+		if (!dperm_encoder_coordinate(&model->encoder, number, &at))
+			elog(ERROR, "coordinate %d is out of range", number);
+		full = full_entry(model, &at);
+		plain = !at.intercept && !at.kernel;
 		dperm_host_put_row(store, desc, (NullableDatum[]) {
 			{Int32GetDatum(number + 1)},
 			plain ? column_name(at.block) : dperm_host_text(NULL),
