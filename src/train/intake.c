@@ -19,7 +19,7 @@ dperm_intake_init(DpermIntake *intake, int count, int portions)
 	intake->portions = portions;
 	intake->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row",
 												ALLOCSET_DEFAULT_SIZES);
-	dperm_entropy_init(&intake->entropy, dperm_host_random, NULL);
+	dperm_entropy_init(&intake->entropy);
 }
 
 /* Describe a set. */

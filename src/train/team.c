@@ -139,15 +139,15 @@ counted_of(double *sums, const Shared *shared)
  * that all have as many in memory and in files.
  */
 static void
-sum_chunks(DpermRows *rows, const DpermMatrix *x, DpermMoments *m, uint32 participant,
-		   uint32 participants, double *counted)
+sum_chunks(DpermRows *rows, DpermMoments *m, uint32 participant, uint32 participants,
+		   double *counted)
 {
 	memset(counted, 0, sizeof(double) * rows->chunk_count);
 	for (int64 i = participant; i < rows->chunk_count; i += participants)
 	{
 		int64		before = m->rows;
 
-		dperm_matrix_add(x, m, dperm_rows_chunk(rows, i), rows->chunks[i].rows, 1);
+		dperm_matrix_add(m, dperm_rows_chunk(rows, i), rows->chunks[i].rows, 1);
 		counted[i] += m->rows - before;
 	}
 }
@@ -385,7 +385,7 @@ dperm_team_sum(DpermTeam *team, DpermRows *rows, const DpermMatrix *x, const Dpe
 		members = pg_atomic_read_u32(&team->shared->joined);
 		post(team, set, x, ask, members);
 	}
-	sum_chunks(rows, x, m, 0, members + 1, counted);
+	sum_chunks(rows, m, 0, members + 1, counted);
 	dperm_moments_flush(m);
 	if (members > 0)
 		await_answers(team->shared);
@@ -519,7 +519,6 @@ answer(Member *member, uint32 members)
 	double	   *sums = member->sums;
 
 	matrix.layout = &set->layout;
-	matrix.poll = dperm_host_interrupts;
 	matrix.room = member->room;
 	if (shared->careful)
 		ask.weights_low = member->weights + matrix.dim;
@@ -528,8 +527,7 @@ answer(Member *member, uint32 members)
 	if (shared->hess)
 		ask.hess = member->room;	/* it is only asked whether there is one */
 	dperm_matrix_start(&matrix, &ask, &m);
-	sum_chunks(&set->rows, &matrix, &m, member->number, members + 1,
-			   counted_of(sums, shared));
+	sum_chunks(&set->rows, &m, member->number, members + 1, counted_of(sums, shared));
 	dperm_moments_flush(&m);
 	sums[0] = m.value[0];
 	sums[1] = m.value[1];

@@ -63,11 +63,10 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, Dperm
 	training->prior = options->prior_text;
 	if (options->prior)
 		training->fit.prior = arrange_prior(options->prior, layout, blocks);
-	dperm_entropy_init(&training->entropy, dperm_host_random, NULL);
+	dperm_entropy_init(&training->entropy);
 	training->matrix = (DpermMatrix) {.loss = options->loss, .dim = dim, .layout = layout,
 									  .chunks = &training->sample,
-									  .rough = dperm_fit_rough(&training->fit),
-									  .poll = dperm_host_interrupts};
+									  .rough = dperm_fit_rough(&training->fit)};
 	training->matrix.count = training->matrix.chunk_rows =
 		dperm_rows_sample(rows, sample_rows(rows, dim, remote), &training->sample);
 	if (layout->weighted)
@@ -80,7 +79,6 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, Dperm
 	training->fit.sample = &training->matrix;
 	training->fit.hess_cost = remote ? STREAMED_HESS_COST * layout->dim : 0;
 	training->fit.entropy = &training->entropy;
-	training->fit.poll = dperm_host_interrupts;
 	training->weights = palloc(sizeof(double) * dim);
 	training->room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
 											dperm_fit_room(dim, blocks));

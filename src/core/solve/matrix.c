@@ -3,6 +3,7 @@
  */
 #include "core/solve/matrix.h"
 
+#include "core/base/host.h"
 #include "core/base/wide.h"
 
 /* Turn sums into means. */
@@ -45,8 +46,7 @@ dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *ask)
 
 /* Add one in step of count contiguous rows. */
 void
-dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t count,
-				 int64_t step)
+dperm_matrix_add(DpermMoments *m, const double *rows, int64_t count, int64_t step)
 {
 	int64_t		stride = step * m->layout.words;
 	int64_t		left = (count + step - 1) / step;
@@ -55,7 +55,7 @@ dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, const double *rows, int6
 	{
 		int			some = left < m->block_rows ? (int) left : m->block_rows;
 
-		dperm_poll(&x->poll);
+		dperm_host_poll();
 		dperm_moments_add_every(m, rows, some, step);
 		rows += some * stride;
 		left -= some;
@@ -98,7 +98,7 @@ dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
 	{
 		int64_t		left = x->count - first;
 
-		dperm_matrix_add(x, &m, x->chunks[first / x->chunk_rows],
+		dperm_matrix_add(&m, x->chunks[first / x->chunk_rows],
 						 left < x->chunk_rows ? left : x->chunk_rows, x->step ? x->step : 1);
 	}
 	dperm_matrix_means(&m, units_of(x, m.rows), ask);

@@ -31,7 +31,6 @@ typedef struct DpermMatrix
 	double	  **chunks;
 	int64_t		step;			/* use one in so many rows of a chunk; 0: all */
 	bool		rough;			/* is a Hessian in single precision enough? */
-	DpermPoll	poll;
 	double	   *room;			/* dperm_moments_room() doubles, with a Hessian */
 } DpermMatrix;
 
@@ -57,8 +56,7 @@ extern void dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *as
 extern void dperm_matrix_start(const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m);
 
 /* Add one in step of count contiguous rows to a pass. */
-extern void dperm_matrix_add(const DpermMatrix *x, DpermMoments *m, const double *rows,
-							 int64_t count, int64_t step);
+extern void dperm_matrix_add(DpermMoments *m, const double *rows, int64_t count, int64_t step);
 
 /*
  * dperm_matrix_means() for separate sums: value with its low part, gradient and

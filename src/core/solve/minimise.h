@@ -41,7 +41,6 @@ typedef struct DpermMinimiseTask
 	/* a sample of the rows to start from, or NULL */
 	DpermMatrix *sample;
 	double		hess_cost;		/* as in DpermProblem, for all rows */
-	DpermPoll	poll;
 } DpermMinimiseTask;
 
 typedef struct DpermMinimise

@@ -43,7 +43,6 @@ typedef struct DpermProblem
 	/* does the loss have flat pieces? They are crossed on a lambda path. */
 	bool		flat;
 	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_solver_hess_cost() */
-	DpermPoll	poll;
 } DpermProblem;
 
 /*
