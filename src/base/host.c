@@ -36,10 +36,7 @@ dperm_host_settings(void)
 	DefineCustomIntVariable("dperm.cache_memory",
 							"Sets the maximum memory that training uses to keep the rows it has "
 							"read.",
-							"If the rows do not fit, training keeps a smaller, rounded form of "
-							"them or of a sample in this memory or in 48 MB, whichever is more, "
-							"and reads the rows again in further passes: from the table or, if it "
-							"may be read only once, from a temporary file.",
+							"Rows that do not fit are in temporary files.",
 							&dperm_cache_memory,
 							256 * 1024, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB,

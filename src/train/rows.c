@@ -420,6 +420,7 @@ allocate_shared(DpermStore *store, Size size)
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
 		LWLockReleaseAll();
+		ereport(DEBUG1, (errmsg_internal("there is not enough shared memory for the rows")));
 	}
 	PG_END_TRY();
 	CurrentResourceOwner = before;

@@ -1,6 +1,7 @@
 # Training by several processes fails softly: with fewer workers than planned,
 # or none, or too little shared memory, the model is the same. A cancelled,
-# terminated or killed training leaves no process and no shared memory behind.
+# terminated or killed training, or one without room for its files, leaves no
+# process, no shared memory and no file behind.
 use strict;
 use warnings;
 
@@ -43,8 +44,9 @@ my $domains = q{domains => '{"a": [-100, 100], "b": [0, 10]}'};
 my $kernel = "kernel => 'gaussian', options => '{\"kernel_features\": 300}'";
 my $call = "dp_logreg_train('people', 'y', '{a,b}', 'Infinity', lambda => 0.01, $domains, $kernel)";
 
-# The files of shared memory, without those that the server always has.
-sub shared_files { return sort map { s{.*/}{}r } glob($node->data_dir . '/pg_dynshmem/*') }
+# The files of shared memory, without those that the server always has, and
+# temporary files.
+sub shared_files { return sort map { s{.*/}{}r } glob($node->data_dir . '/pg_dynshmem/*'), glob($node->data_dir . '/base/pgsql_tmp/*') }
 
 # Only these are left, as soon as sessions have ended.
 sub only_files
@@ -189,23 +191,45 @@ foreach my $what (sort keys %training)
 	nothing_left("segments of others, $what");
 }
 
-# No room: files of this server cannot grow beyond 2 MB, so that the first large
-# segment fails
+# Files of all processes together count for temp_file_limit, and those of a
+# process alone.
+foreach my $workers (0, 3)
+{
+	my ($out, $err);
+	$node->psql('postgres', "SET temp_file_limit = '20MB'; SET dperm.cache_memory = 0; SET max_parallel_workers_per_gather = $workers; SELECT $call", stdout => \$out, stderr => \$err);
+	like($err, qr/temporary file size exceeds temp_file_limit \(20480kB\)/, "$workers workers: files are limited");
+	only_files("files are limited, $workers workers", @before);
+}
+
+# No room: files of this server cannot grow beyond 16 MB, so that a large segment
+# fails, and a large file
 unlike(slurp_file($node->logfile), qr/PANIC:|TRAP:|terminated by signal/, 'no crash in the log');
 $node->stop;
 {
 	my $pid = fork();
 	if ($pid == 0)
 	{
-		exec('sh', '-c', 'ulimit -f 4096 && exec "$@"', 'sh', 'pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, '-o', '--cluster-name=main', 'start');
+		exec('sh', '-c', 'ulimit -f 32768 && exec "$@"', 'sh', 'pg_ctl', '-w', '-D', $node->data_dir, '-l', $node->logfile, '-o', '--cluster-name=main', 'start');
 	}
 	waitpid($pid, 0);
 	is($?, 0, 'a server without room starts');
 	$node->_update_pid(1);
 }
 @before = shared_files();
+my $of_300 = $alone;
+$call =~ s/300/420/;
+$alone = $node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; SELECT dp_weights($call)");
 like(same_model('', 'no room'), $no_room, 'no room: the rows did not fit');
 only_files('no room', @before);
+foreach my $workers (0, 3)
+{
+	my ($out, $err);
+	$node->psql('postgres', "SET dperm.cache_memory = 0; SET max_parallel_workers_per_gather = $workers; SELECT $call", stdout => \$out, stderr => \$err);
+	like($err, qr/could not write to a temporary file: (?:File too large|No space left on device)/, "$workers workers: no room for files");
+	only_files("no room for files, $workers workers", @before);
+}
+$call =~ s/420/300/;
+$alone = $of_300;
 $node->stop;
 
 # A killed worker
