@@ -56,13 +56,17 @@
 #define MAGIC "dpermrow"
 #define MAGIC_BYTES 8
 
+/* Why there is no more shared memory: the limit is reached, or the system has none. */
+#define FULL_LIMIT 1
+#define FULL_SYSTEM 2
+
 /* What all processes of a store see. The area follows, then the note. */
 typedef struct Control
 {
 	char		magic[MAGIC_BYTES];
 	unsigned char token[DPERM_ROWS_TOKEN];
 	int			processes;
-	pg_atomic_uint32 full;		/* is there no more memory? */
+	pg_atomic_uint32 full;		/* 0, or why there is no more memory */
 	pg_atomic_uint32 files;		/* that have been made */
 	pg_atomic_uint64 bytes;		/* of them */
 	SharedFileSet set;
@@ -420,12 +424,12 @@ allocate_shared(DpermStore *store, Size size)
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
 		LWLockReleaseAll();
-		ereport(DEBUG1, (errmsg_internal("there is not enough shared memory for the rows")));
+		pg_atomic_write_u32(&store->control->full, FULL_SYSTEM);
 	}
 	PG_END_TRY();
 	CurrentResourceOwner = before;
-	if (!DsaPointerIsValid(made))
-		pg_atomic_write_u32(&store->control->full, 1);
+	if (!DsaPointerIsValid(made) && pg_atomic_read_u32(&store->control->full) == 0)
+		pg_atomic_write_u32(&store->control->full, FULL_LIMIT);
 	return made;
 }
 
@@ -634,6 +638,8 @@ dperm_rows_end(DpermRows *rows)
 		rows->count += rows->chunks[i].rows;
 	if (rows->count != rows->seen)
 		elog(ERROR, "rows were lost");
+	if (rows->store->control && pg_atomic_read_u32(&rows->store->control->full) == FULL_SYSTEM)
+		ereport(DEBUG1, (errmsg_internal("there is not enough shared memory for the rows")));
 }
 
 /* What is handed over: this, and the chunks. */
