@@ -86,7 +86,7 @@ SELECT what, max(distance(a.w, t.w)) < 1e-10 AS same FROM alone a JOIN together 
 -- not vacuous: rows were summed up in another order
 SELECT count(DISTINCT id) FILTER (WHERE a.w <> t.w) > 10 AS other_bits FROM alone a JOIN together t USING (id);
 
--- Rows of many chunks, which several processes bend: as they are, and compact
+-- Rows of many chunks, which several processes bend: in memory, and in files
 CREATE TABLE bent_rows (y boolean, age int CHECK (age BETWEEN 0 AND 100), dose float8 CHECK (dose BETWEEN -1 AND 1), smoker boolean);
 INSERT INTO bent_rows SELECT sin(i) + (i % 3) > 0.5, (i * 7) % 101, sin(i), i % 5 < 2 FROM generate_series(1, 400000) i;
 ALTER TABLE bent_rows SET (parallel_workers = 3);
@@ -97,7 +97,7 @@ SELECT memory, distance(weights(call, memory, 0), weights(call, memory, 3)) < 1e
 -- A problem so flat that gradients are summed up in twice the precision
 SELECT distance(weights(call, '256MB', 0), weights(call, '256MB', 3)) < 1e-4 AS same FROM (SELECT $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', lambda => 1e-9, domains => '{"v8": {"dimension": 12}}') $$ AS call) c;
 
--- In less memory: compact rows, and a sample of them
+-- In less memory: some of the rows, or all of them, in files
 CREATE TABLE less AS SELECT id, memory, weights(call, memory, 2) AS w FROM calls, unnest('{2MB,0}'::text[]) memory WHERE what IN ('columns', 'vector', 'numbers as labels', 'kernel', 'partitions');
 SELECT what, memory, distance(a.w, l.w) < 1e-8 AS same FROM alone a JOIN less l USING (id) ORDER BY id, memory;
 SELECT memory, distance(weights(call, memory, 0), weights(call, memory, 3)) < 1e-8 AS same FROM unnest('{256MB,48MB,1MB}'::text[]) memory,

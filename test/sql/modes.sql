@@ -200,6 +200,18 @@ SELECT mode, candidates, string_agg(DISTINCT winner(candidates, mode), ', ') AS 
        generate_series(1, 4)
   GROUP BY mode, n, candidates ORDER BY candidates COLLATE "C", n;
 
+-- Portions are uniform, and independent of rows and of each other: of rows with a
+-- coordinate each, the weights say which are in the portion that was trained on.
+-- Each bound is six standard deviations: passed but for chance below 1e-8
+CREATE TABLE apart AS SELECT k, true AS y, ARRAY(SELECT (i = k)::int::float8 FROM generate_series(1, 100) i) AS x FROM generate_series(1, 100) k;
+ALTER TABLE apart SET (parallel_workers = 2);
+CREATE TABLE drawn AS SELECT mode, run, k, w[k] <> 0 AS trained
+  FROM (SELECT mode, run, weights(format($$ dp_logreg_tune('apart', 'y', 'x', 'Infinity', domains => '{"x": {"dimension": 100}}', options => '{"intercept": false}', candidates => '[{"lambda": 0.1}]') /* %s */ $$, run), mode) AS w
+        FROM unnest('{memory,files,workers}'::text[]) mode, generate_series(1, 60) run OFFSET 0) s, generate_series(1, 100) k;
+SELECT mode, abs(sum(trained::int) - 3000) < 233 AS half, abs(sum((trained = before)::int) - 2970) < 232 AS as_the_row_before, abs(sum((trained = earlier)::int) - 2950) < 231 AS as_in_the_run_before
+  FROM (SELECT *, lag(trained) OVER (PARTITION BY mode, run ORDER BY k) AS before, lag(trained) OVER (PARTITION BY mode, k ORDER BY run) AS earlier FROM drawn) s GROUP BY mode ORDER BY mode;
+SELECT min(times) BETWEEN 6 AND 54 AND max(times) BETWEEN 6 AND 54 AS each_row FROM (SELECT sum(trained::int) AS times FROM drawn GROUP BY mode, k) s;
+
 -- How often a table is scanned: once, however little memory and however many
 -- candidates there are
 CREATE FUNCTION scans(call text, mode text, counted text DEFAULT 'people') RETURNS bigint LANGUAGE plpgsql AS $$
@@ -216,6 +228,6 @@ SELECT scans(call, 'memory') AS train FROM calls WHERE what = 'columns';
 SELECT mode, n AS candidates, scans(tune_call(n), mode) AS tune FROM unnest('{memory,files}'::text[]) mode, unnest('{1,2,7,20}'::int[]) n ORDER BY mode, n;
 
 DROP VIEW first_rows, flickering, some_of_six;
-DROP TABLE people, dense, broad, calls, cities, results, models, six, sets;
+DROP TABLE people, dense, broad, calls, cities, results, models, six, sets, apart, drawn;
 DROP FUNCTION model, weights, distance, with_rows, flickers, says, call_on, try_sets, winner, scans, tune_call;
 DROP TYPE ward;

@@ -17,7 +17,7 @@
 /* Elements of weights and sums beyond the trained coordinates. */
 #define DPERM_CODES_BEYOND 2
 
-/* The coded part of some rows, which may be compact. */
+/* The coded part of some rows. */
 typedef struct DpermCodes
 {
 	const DpermLayout *layout;
@@ -43,7 +43,7 @@ extern void dperm_codes_slopes(const DpermCodes *rows, int first, int count, con
 
 /*
  * Add to a Hessian the second derivatives in which a code takes part, in the
- * upper triangle, where a column is contiguous; rows are not compact.
+ * upper triangle, where a column is contiguous.
  */
 extern void dperm_codes_curvatures(const DpermLayout *layout, const double *rows, int count,
 								   size_t stride, const double *curvatures, double *hess);
