@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/base/blas.h"
-#include "core/solve/careful.h"
 #include "core/solve/codes.h"
 #include "core/solve/several.h"
 #include "core/solve/squares.h"
@@ -45,8 +44,8 @@ dperm_moments_room(int dim, int blocks, bool hessian)
 	size_t		d = (size_t) (dim / blocks);
 	size_t		k = (size_t) blocks;
 	size_t		rows = (size_t) rows_of_block((int) d, blocks, hessian);
-	size_t		room = k * (8 * d + 2 * DPERM_CODES_BEYOND) +
-		rows * DPERM_LAYOUT_WORDS_MAX(d) + (k + 1) * rows;
+	size_t		room = k * (5 * d + 2 * DPERM_CODES_BEYOND) +
+		rows * DPERM_LAYOUT_WORDS_MAX(d) + (k + 1) * rows + dperm_extended_room(dim, blocks);
 
 	if (blocks > 1)
 		room += k * (d + DPERM_CODES_BEYOND + rows);
@@ -78,14 +77,13 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->gradient = room;
 	m->gradient_low = m->gradient + d;
 	m->weights_low = m->gradient_low + d;
-	m->part_low = m->weights_low + d;
-	m->group = m->part_low + d;
-	m->weights = m->group + 2 * d;
+	m->weights = m->weights_low + d;
 	m->part = m->weights + d + beyond;
 	m->block = m->part + d + beyond;
 	m->margin = m->block + rows * DPERM_LAYOUT_WORDS_MAX(wide);
 	m->label = m->margin + rows * (size_t) blocks;
-	room = m->label + rows;
+	m->extended_room = m->label + rows;
+	room = m->extended_room + dperm_extended_room(m->dim, blocks);
 	if (blocks > 1)
 	{
 		m->moved = room;
@@ -104,13 +102,14 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	memset(m->weights + d, 0, sizeof(double) * beyond);
 }
 
-/* A gradient in twice the precision. */
+/* A gradient in extended precision. */
 void
 dperm_moments_be_careful(DpermMoments *m, const double *weights_low)
 {
 	m->careful = true;
-	memset(m->group, 0, sizeof(double) * 2 * (size_t) m->dim);
 	memcpy(m->weights_low, weights_low, sizeof(double) * (size_t) m->dim);
+	dperm_extended_start(&m->extended, m->loss, &m->layout, m->weights, weights_low,
+						 m->extended_room);
 }
 
 /* A product with the Hessian; its room is that after the outputs of the direction. */
@@ -171,30 +170,6 @@ add_part(DpermMoments *m)
 {
 	for (int j = 0; j < m->dim; j++)
 		add_compensated(&m->gradient[j], &m->gradient_low[j], m->part[j]);
-}
-
-/* Add the sum of some blocks to the total. */
-static void
-fold_group(DpermMoments *m)
-{
-	dperm_careful_merge(m->dim, m->group, m->group + m->dim, m->gradient, m->gradient_low);
-	memset(m->group, 0, sizeof(double) * 2 * (size_t) m->dim);
-	m->group_blocks = 0;
-}
-
-/* Add rows in twice the precision. */
-static void
-add_careful(DpermMoments *m, const double *rows, int count, size_t stride)
-{
-	if (m->blocks > 1)
-		dperm_careful_sum_several(&m->layout, m->loss, rows, count, stride, m->weights,
-								  m->weights_low, m->part, m->part_low, m->margin);
-	else
-		dperm_careful_sum(&m->layout, m->loss, rows, count, stride, m->weights, m->weights_low,
-						  m->part, m->part_low);
-	dperm_careful_merge(m->dim, m->part, m->part_low, m->group, m->group + m->dim);
-	if (++m->group_blocks == DPERM_GROUP_BLOCKS)
-		fold_group(m);
 }
 
 /* From rows to the sums, with several classes, except for tr(S) x x'. */
@@ -266,7 +241,7 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 
 	if (m->careful)
 	{
-		add_careful(m, rows, count, stride);
+		dperm_extended_add(&m->extended, &codes, rows, count, stride);
 		return;
 	}
 	for (int i = 0; m->layout.labelled && i < count; i++)
@@ -403,7 +378,7 @@ dperm_moments_flush(DpermMoments *m)
 	if (m->hessian)
 		dperm_squares_fold(&m->squares, &m->layout, m->hess);
 	if (m->careful)
-		fold_group(m);
+		dperm_extended_flush(&m->extended, m->gradient, m->gradient_low);
 }
 
 /* The place for some more rows. */
@@ -457,7 +432,7 @@ dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 	m->rows += rows;
 	if (m->careful)
 	{
-		dperm_careful_merge(m->dim, gradient, gradient_low, m->gradient, m->gradient_low);
+		dperm_extended_merge(m->dim, gradient, gradient_low, m->gradient, m->gradient_low);
 		return;
 	}
 	add_compensated(&m->value[0], &m->value[1], value[0]);

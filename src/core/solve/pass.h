@@ -39,7 +39,7 @@ typedef enum DpermPassOrder
 	DPERM_PASS_GRADIENT = 1,	/* rows, loss and gradient */
 	DPERM_PASS_HESSIAN = 2,		/* also second derivatives */
 	DPERM_PASS_ROUGH = 3,		/* these in single precision, except for their sums */
-	DPERM_PASS_CAREFUL = 4,		/* rows and gradient, in twice the precision */
+	DPERM_PASS_CAREFUL = 4,		/* rows and gradient, in extended precision */
 	/*
 	 * rows, and the number of those with a label in each cell; or sums of errors,
 	 * if labels are numbers
