@@ -4,9 +4,8 @@
 #include "core/loss/loss.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "core/base/limits.h"
-#include "core/base/names.h"
 #include "core/base/vector.h"
 
 #define LOG_TWO 0x1.62e42fefa39efp-1
@@ -619,15 +618,13 @@ dperm_loss_fault(DpermLoss loss)
 bool
 dperm_loss_parse(const char *name, DpermLossKind *kind)
 {
-	const char *names[DPERM_LOSS_COUNT];
-	int			found;
-
 	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
-		names[i] = losses[i]->name;
-	found = dperm_find_name(names, DPERM_LOSS_COUNT, name);
-	if (found >= 0)
-		*kind = (DpermLossKind) found;
-	return found >= 0;
+		if (strcmp(losses[i]->name, name) == 0)
+		{
+			*kind = (DpermLossKind) i;
+			return true;
+		}
+	return false;
 }
 
 /* The default loss of a learner. */

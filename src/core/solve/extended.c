@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/vector.h"
-#include "core/solve/several.h"
+#include "core/solve/products.h"
 
 #define PARTS DPERM_EXTENDED_PARTS
 #define LAST (PARTS - 1)
@@ -20,13 +19,6 @@
  */
 #define ROWS 32
 #define PIECES 64
-
-/* Numbers of a row that are not codes: at most one for each coordinate. */
-static size_t
-numbers_of(const DpermLayout *layout)
-{
-	return (size_t) layout->dense + (size_t) layout->curves;
-}
 
 /* How many doubles of room a pass needs. */
 size_t
@@ -122,25 +114,22 @@ dperm_extended_start(DpermExtendedPass *pass, DpermLoss loss, const DpermLayout 
 	split_weights(pass, weights, weights_low);
 }
 
-/* Some rows, or a part of them: numbers, and codes with the unit and entries of that part. */
-typedef struct Rows
+/* A part of some rows: their codes, with the unit and the entries of that part. */
+typedef struct Part
 {
-	const double *numbers;
-	size_t		stride;
-	int			count;
 	DpermLayout layout;
-	DpermCodes	codes;
-} Rows;
+	DpermCodes	codes;			/* refers to the layout */
+} Part;
 
-/* Split some rows; parts[k].codes refers to parts[k].layout. */
-static void
+/* Split some rows into parts; how many numbers a row has in each. */
+static size_t
 split_rows(DpermExtendedPass *pass, const DpermCodes *codes, const double *rows, int count,
-		   size_t stride, Rows *parts)
+		   size_t stride, Part *parts)
 {
 	const DpermLayout *layout = &pass->layout;
 	size_t		dense = (size_t) layout->dense;
 	size_t		curves = (size_t) layout->curves;
-	size_t		wide = numbers_of(layout);
+	size_t		wide = dense + curves;
 	double		unit[PARTS];
 	double	   *units[PARTS];
 
@@ -157,54 +146,14 @@ split_rows(DpermExtendedPass *pass, const DpermCodes *codes, const double *rows,
 	split(units, 1, 1);
 	for (int k = 0; k < PARTS; k++)
 	{
-		Rows	   *part = &parts[k];
-
-		part->numbers = pass->rows[k];
-		part->stride = wide;
-		part->count = count;
-		part->layout = *layout;
-		part->layout.unit = unit[k];
-		part->codes = *codes;
-		part->codes.layout = &part->layout;
-		part->codes.entries = part->numbers + dense;
-		part->codes.entry_stride = wide;
+		parts[k].layout = *layout;
+		parts[k].layout.unit = unit[k];
+		parts[k].codes = *codes;
+		parts[k].codes.layout = &parts[k].layout;
+		parts[k].codes.entries = pass->rows[k] + dense;
+		parts[k].codes.entry_stride = wide;
 	}
-}
-
-/* The outputs of rows, in doubles. */
-static void
-outputs_of(const Rows *rows, int blocks, const double *weights, double *outputs)
-{
-	const DpermLayout *layout = &rows->layout;
-
-	if (blocks > 1)
-	{
-		dperm_several_outputs(&rows->codes, blocks, rows->numbers, rows->count, rows->stride,
-							  weights, outputs);
-		return;
-	}
-	dperm_rows_inner((size_t) rows->count, rows->numbers, rows->stride, (size_t) layout->dense,
-					 dperm_layout_constant(layout), weights, outputs);
-	if (dperm_layout_codes(layout) > 0)
-		dperm_codes_outputs(&rows->codes, rows->count, weights, outputs);
-}
-
-/* The sum of rows times slopes, in doubles. */
-static void
-sum_of(const Rows *rows, int blocks, const double *slopes, double *sum)
-{
-	const DpermLayout *layout = &rows->layout;
-
-	if (blocks > 1)
-	{
-		dperm_several_sum(&rows->codes, blocks, rows->numbers, rows->count, rows->stride, slopes,
-						  sum);
-		return;
-	}
-	dperm_rows_sum((size_t) rows->count, rows->numbers, rows->stride, (size_t) layout->dense,
-				   dperm_layout_constant(layout), slopes, sum);
-	if (dperm_layout_codes(layout) > 0)
-		dperm_codes_slopes(&rows->codes, 0, rows->count, slopes, sum);
+	return wide;
 }
 
 /*
@@ -276,24 +225,27 @@ add_some(DpermExtendedPass *pass, const DpermCodes *codes, const double *rows, i
 		 size_t stride)
 {
 	size_t		outputs = (size_t) count * (size_t) pass->blocks;
-	Rows		parts[PARTS];
+	size_t		wide;
+	Part		parts[PARTS];
 
 	if (pass->waiting == PIECES)
 		fold(pass);
 	pass->waiting++;
-	split_rows(pass, codes, rows, count, stride, parts);
+	wide = split_rows(pass, codes, rows, count, stride, parts);
 	memset(pass->outputs[0], 0, sizeof(double) * LEVELS * ROWS * (size_t) pass->blocks);
 	for (int a = 0; a < PARTS; a++)
 		for (int b = 0; b < PARTS; b++)
 		{
-			outputs_of(&parts[a], pass->blocks, pass->weights[b], pass->scratch);
+			dperm_solve_outputs(&parts[a].codes, pass->blocks, pass->rows[a], count, wide,
+								pass->weights[b], pass->scratch);
 			add_to(pass->outputs[level_of(a, b)], pass->scratch, outputs);
 		}
 	take_slopes(pass, rows, count, stride);
 	for (int a = 0; a < PARTS; a++)
 		for (int b = 0; b < PARTS; b++)
 		{
-			sum_of(&parts[a], pass->blocks, pass->slopes[b], pass->scratch);
+			dperm_solve_sum(&parts[a].codes, pass->blocks, pass->rows[a], count, wide,
+							pass->slopes[b], pass->scratch);
 			add_to(pass->levels[level_of(a, b)], pass->scratch, (size_t) pass->dim);
 		}
 }

@@ -9,7 +9,7 @@
 
 #include "core/base/blas.h"
 #include "core/solve/codes.h"
-#include "core/solve/several.h"
+#include "core/solve/products.h"
 #include "core/solve/squares.h"
 #include "core/encode/compact.h"
 #include "core/base/vector.h"
@@ -172,22 +172,22 @@ add_part(DpermMoments *m)
 		add_compensated(&m->gradient[j], &m->gradient_low[j], m->part[j]);
 }
 
-/* From rows to the sums, with several classes, except for tr(S) x x'. */
+/* From rows to the sums, except for the Hessian; with several classes, to its pairs and traces. */
 static void
-add_several(DpermMoments *m, const DpermCodes *codes, const double *rows, int count,
-			size_t stride, const double *weights)
+add_rows(DpermMoments *m, const DpermCodes *codes, const double *rows, int count, size_t stride,
+		 const double *weights)
 {
 	const DpermLossSeveral *several = dperm_loss_entry((int) m->loss.kind)->several;
 	size_t		blocks = (size_t) m->blocks;
 	double	   *slopes = m->direction ? m->moved : m->margin;
 
-	dperm_several_outputs(codes, m->blocks, rows, count, stride, m->weights, m->margin);
+	dperm_solve_outputs(codes, m->blocks, rows, count, stride, m->weights, m->margin);
 	add_losses(m, count, weights);
-	if (m->hessian)
+	if (several && m->hessian)
 		several->curvatures(m->blocks, count, m->margin, m->label, weights, m->curve, m->pairs);
 	if (m->direction)
 	{
-		dperm_several_outputs(codes, m->blocks, rows, count, stride, m->direction, m->moved);
+		dperm_solve_outputs(codes, m->blocks, rows, count, stride, m->direction, m->moved);
 		several->products(m->blocks, count, m->margin, m->label, weights, m->moved);
 	}
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
@@ -197,33 +197,8 @@ add_several(DpermMoments *m, const DpermCodes *codes, const double *rows, int co
 
 		piece.codes += first * codes->stride;
 		piece.entries += first * codes->entry_stride;
-		dperm_several_sum(&piece, m->blocks, rows + first * stride, some, stride,
-						  slopes + first * blocks, m->part);
-		add_part(m);
-	}
-}
-
-/* The same with one block of weights. */
-static void
-add_one(DpermMoments *m, const DpermCodes *codes, const double *rows, int count, size_t stride,
-		const double *weights)
-{
-	size_t		dense = (size_t) m->layout.dense;
-	bool		coded = dperm_layout_codes(&m->layout) > 0;
-	double		constant = dperm_layout_constant(&m->layout);
-
-	dperm_rows_inner((size_t) count, rows, stride, dense, constant, m->weights, m->margin);
-	if (coded)
-		dperm_codes_outputs(codes, count, m->weights, m->margin);
-	add_losses(m, count, weights);
-	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
-	{
-		int			some = count - first < DPERM_PIECE_ROWS ? count - first : DPERM_PIECE_ROWS;
-
-		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, constant,
-					   m->margin + first, m->part);
-		if (coded)
-			dperm_codes_slopes(codes, first, some, m->margin, m->part);
+		dperm_solve_sum(&piece, m->blocks, rows + first * stride, some, stride,
+						slopes + first * blocks, m->part);
 		add_part(m);
 	}
 }
@@ -247,10 +222,7 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 	for (int i = 0; m->layout.labelled && i < count; i++)
 		m->label[i] = rows[i * stride + dperm_layout_label(&m->layout)];
 	weights = gather_weights(m, rows, count, stride, m->layout.words - 1, each);
-	if (m->blocks > 1)
-		add_several(m, &codes, rows, count, stride, weights);
-	else
-		add_one(m, &codes, rows, count, stride, weights);
+	add_rows(m, &codes, rows, count, stride, weights);
 	if (m->hessian && m->layout.first_code > 0)
 		dperm_squares_add(&m->squares, &m->layout, rows, count, stride, m->curve, m->hess);
 	if (m->hessian && dperm_layout_codes(&m->layout) > 0)

@@ -7,7 +7,7 @@
  * without a label adds a constant to the first, and nothing to the others.
  *
  * With several classes a row has an output, a slope and a block of weights for
- * each; weights and gradient are in the order of several.h. The Hessian would
+ * each; weights and gradient are in the order of products.h. The Hessian would
  * be too large: in its place are the sums of tr(S) x x' and of S, the curvature
  * of a row by pairs of classes. A pass may multiply the Hessian by a vector.
  *
