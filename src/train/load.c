@@ -112,6 +112,16 @@ find_person(Loader *loader, TupleTableSlot *slot)
 	return person;
 }
 
+/* The bounds on rounding require that there are not too many rows. */
+static void
+check_count(int64 rows)
+{
+	if (rows > DPERM_ROWS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("source has too many rows")));
+}
+
 /*
  * A row of a source that is read once has arrived. A row of nobody is kept
  * without its label, so that the amount kept depends only on the number of
@@ -126,10 +136,7 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 	double		label;
 
 	slot_getallattrs(slot);
-	if (++loader->rows > DPERM_ROWS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("source has too many rows")));	/* required by the bounds on rounding */
+	check_count(++loader->rows);
 	if (loader->persons)
 	{
 		number = find_person(loader, slot);
@@ -393,6 +400,7 @@ dperm_load(DpermLoad *sets, int count, int64 *portions)
 		dperm_rows_end(&sets[i].rows);
 		sets[i].remote = loader.elsewhere > 0;
 	}
+	check_count(loader.rows);
 	if (loader.once)
 		check_rows(&loader, loader.rows);
 	count_units(&loader);

@@ -2,10 +2,10 @@
  * minimise.h: from rows to certified weights: the tool that mechanisms use.
  *
  * The steps: a start on a sample, Newton's method, and, if doubles cannot
- * certify the result, descent in extended precision. Passes over all rows are questions that the caller answers. It
- * knows nothing about privacy; it promises that the exact gradient at the
- * weights is within the given bound (docs/guarantee.md, "Rounding" and "The
- * solver always certifies").
+ * certify the result, descent in extended precision. Passes over all rows are
+ * questions that the caller answers. It knows nothing about privacy; it promises
+ * that the exact gradient at the weights is within the given bound
+ * (docs/guarantee.md, "Rounding" and "The solver always certifies").
  */
 #ifndef DPERM_MINIMISE_H
 #define DPERM_MINIMISE_H
