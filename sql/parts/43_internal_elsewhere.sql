@@ -105,12 +105,7 @@ CREATE FUNCTION dperm.dperm_row_plain(VARIADIC columns "any") RETURNS bytea
 COMMENT ON FUNCTION dperm.dperm_row_plain(VARIADIC "any") IS
 	'internal to training: dperm_row for columns of numbers, texts and vectors';
 
-CREATE FUNCTION dperm.dperm_sample(key bytea, every integer, VARIADIC columns "any") RETURNS boolean
+CREATE FUNCTION dperm.dperm_sample(key bigint, every integer, VARIADIC columns "any") RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_sample(bytea, integer, VARIADIC "any") IS
+COMMENT ON FUNCTION dperm.dperm_sample(bigint, integer, VARIADIC "any") IS
 	'internal to training: is a row in a sample, by a keyed hash of its contents?';
-
-CREATE FUNCTION dperm.dperm_portion(key bytea, portions integer, identity bytea) RETURNS integer
-	AS 'MODULE_PATHNAME', 'dperm_portion_identity' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_portion(bytea, integer, bytea) IS
-	'internal to tuning: the portion of a row, by a keyed hash of its identity';

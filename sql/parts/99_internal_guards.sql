@@ -117,19 +117,16 @@ GRANT EXECUTE ON ROUTINE
 	dperm.dperm_moments_person_agg(dperm.dperm_moments, boolean, bytea, bigint, boolean),
 	dperm.dperm_moments_person_agg(dperm.dperm_moments, float8, bytea, bigint, boolean),
 	dperm.dperm_moments_sum(dperm.dperm_moments),
-	dperm.dperm_load_agg(bytea, integer, "any", VARIADIC "any"),
-	dperm.dperm_load_agg(bytea, integer, "any", record),
+	dperm.dperm_load_agg(bytea, "any", VARIADIC "any"),
+	dperm.dperm_load_agg(bytea, "any", record),
 	dperm.dperm_text("any"),
 	dperm.dperm_bounded(anyelement),
 	dperm.dperm_label("any", text),
 	dperm.dperm_label_class("any", text[]),
 	dperm.dperm_label_number("any"),
-	dperm.dperm_portion(bytea, integer, oid, tid),
-	dperm.dperm_portion(bytea, integer, text),
-	dperm.dperm_portion(bytea, integer, bytea),
 	dperm.dperm_row(VARIADIC "any"),
 	dperm.dperm_row_plain(VARIADIC "any"),
-	dperm.dperm_sample(bytea, integer, VARIADIC "any")
+	dperm.dperm_sample(bigint, integer, VARIADIC "any")
 	TO PUBLIC;
 -- ... by Citus, which asks for the right to call the parts of an aggregate that
 -- it runs on several servers, ...

@@ -10,28 +10,24 @@
  * on its workers. dperm_row is an ordinary function, so the types of its
  * arguments are known everywhere. core/encode/tagged.h describes the format.
  *
- * dperm_portion assigns a row to a portion by its identity, and dperm_sample
- * decides by its contents whether it is in a sample.
+ * dperm_sample decides by the contents of a row whether it is in a sample.
  */
 #include "postgres.h"
 
 #include "access/tupmacs.h"
+#include "common/hashfn.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
-#include "storage/itemptr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "column/reader.h"
-#include "core/privacy/portion.h"
 
 PG_FUNCTION_INFO_V1(dperm_text);
 PG_FUNCTION_INFO_V1(dperm_bounded);
 PG_FUNCTION_INFO_V1(dperm_row);
 PG_FUNCTION_INFO_V1(dperm_row_plain);
-PG_FUNCTION_INFO_V1(dperm_portion_place);
-PG_FUNCTION_INFO_V1(dperm_portion_identity);
 PG_FUNCTION_INFO_V1(dperm_sample);
 
 /* How many bytes of a value decide whether its row is in a sample. */
@@ -146,49 +142,6 @@ dperm_row_plain(PG_FUNCTION_ARGS)
 	return dperm_row(fcinfo);
 }
 
-/* The portion of some bytes by the key and the number of portions of a call. */
-static int
-portion_of(FunctionCallInfo fcinfo, const void *bytes, size_t size)
-{
-	bytea	   *key = PG_ARGISNULL(0) ? NULL : PG_GETARG_BYTEA_PP(0);
-	int			portions = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
-
-	if (key == NULL || VARSIZE_ANY_EXHDR(key) != DPERM_PORTION_KEY || portions < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s requires a key of %d bytes and at least one portion",
-						get_func_name(fcinfo->flinfo->fn_oid), DPERM_PORTION_KEY)));
-	return dperm_portion((const unsigned char *) VARDATA_ANY(key), bytes, size, portions);
-}
-
-/*
- * dperm_portion(key, portions, tableoid, ctid): by the physical location of a
- * row.
- */
-Datum
-dperm_portion_place(PG_FUNCTION_ARGS)
-{
-	ItemPointer place = (ItemPointer) PG_GETARG_POINTER(3);
-	uint32		identity[3] = {PG_GETARG_OID(2), ItemPointerGetBlockNumberNoCheck(place),
-	ItemPointerGetOffsetNumberNoCheck(place)};
-
-	PG_RETURN_INT32(portion_of(fcinfo, identity, sizeof(identity)));
-}
-
-/*
- * dperm_portion(key, portions, identity): by a text or bytes. Rows without an
- * identity share a portion.
- */
-Datum
-dperm_portion_identity(PG_FUNCTION_ARGS)
-{
-	struct varlena *identity = PG_ARGISNULL(2) ? NULL : PG_GETARG_VARLENA_PP(2);
-
-	PG_RETURN_INT32(identity ?
-		portion_of(fcinfo, VARDATA_ANY(identity), VARSIZE_ANY_EXHDR(identity)) :
-		portion_of(fcinfo, "", 0));
-}
-
 /* Append the first bytes of a value, as stored in memory. */
 static void
 append_image(StringInfo image, Datum value, const DpermStored *type)
@@ -224,7 +177,12 @@ dperm_sample(PG_FUNCTION_ARGS)
 {
 	const DpermStored *types = argument_types(fcinfo);
 	StringInfoData image;
+	uint64		hash;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_GETARG_INT32(1) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dperm_sample requires a key, and one in at least one row")));
 	initStringInfo(&image);
 	for (int i = 2; i < PG_NARGS(); i++)
 	{
@@ -232,5 +190,7 @@ dperm_sample(PG_FUNCTION_ARGS)
 		if (!PG_ARGISNULL(i))
 			append_image(&image, PG_GETARG_DATUM(i), &types[i]);
 	}
-	PG_RETURN_BOOL(portion_of(fcinfo, image.data, image.len) == 0);
+	hash = hash_bytes_extended((unsigned char *) image.data, image.len,
+							   (uint64) PG_GETARG_INT64(0));
+	PG_RETURN_BOOL(hash % PG_GETARG_INT32(1) == 0);
 }

@@ -145,9 +145,9 @@ put_first(DpermModel *model, int number)
 	model->classes = (DpermText) {names.data, names.len};
 }
 
-/* Raise an error for more classes than are counted in a matrix, with a hint. */
-void
-dperm_entry_check_classes(int classes, const char *hint)
+/* Raise an error for more classes than are counted in a matrix. */
+static void
+check_classes(int classes)
 {
 	if (classes > DPERM_COUNTS_CLASSES_MAX)
 		ereport(ERROR,
@@ -155,7 +155,7 @@ dperm_entry_check_classes(int classes, const char *hint)
 				 errmsg("a confusion matrix of more than %d classes is not computed",
 						DPERM_COUNTS_CLASSES_MAX),
 				 errdetail("The model has %d classes.", classes),
-				 errhint("%s", hint)));
+				 errhint("dp_roc() measures one class against the others.")));
 }
 
 /*
@@ -207,8 +207,7 @@ dperm_entry_open_measure(DpermCall *call)
 	if (call->function->variant)
 		read_bins(fcinfo, measure);
 	else
-		dperm_entry_check_classes(class_count(measure),
-								  "dp_roc() measures one class against the others.");
+		check_classes(class_count(measure));
 	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
 	dperm_option_table_arguments(&options, fcinfo);
 	dperm_options_follow(&options, model);
@@ -250,20 +249,19 @@ count_with_noise(Measure *measure)
 	int			cells = cells_of(measure);
 	DpermEntropy entropy;
 	int64		units = 0;
-	Datum		request,
-				result;
+	Datum		request;
 
 	measure->counts = palloc(sizeof(int64) * cells);
 	SPI_connect();
-	if (dperm_source_only_once(&measure->source))
+	if (measure->source.location == DPERM_LOCATION_HERE)
 		dperm_count_decisions(&measure->source, measure->model, measure->bins, measure->counts,
 							  cells, measure->choose_bins ? &units : NULL);
 	else
 	{
 		spec.encoder = measure->model->encoder;
 		request = dperm_moments_flat_count(&spec, measure->model->weights, measure->bins);
-		dperm_queries_pass(&measure->source, 1, &request, NULL, &result);
-		units = dperm_moments_flat_counts(result, measure->counts, cells);
+		units = dperm_moments_flat_counts(dperm_queries_pass(&measure->source, request),
+										  measure->counts, cells);
 	}
 	SPI_finish();
 	if (measure->choose_bins)

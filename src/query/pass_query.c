@@ -10,14 +10,6 @@
 #include "query/pass_query.h"
 #include "relation/relation.h"
 
-/* The portion of a row. */
-char *
-dperm_pass_query_portion(const DpermSource *source)
-{
-	return psprintf("dperm.dperm_portion($%d, $%d, %s)", DPERM_PARAM_KEY, DPERM_PARAM_PORTIONS,
-					source->identity);
-}
-
 /*
  * The label of a row as an argument of an aggregate: boolean, or unchanged, to
  * be read as the request says. It contains nothing that is only stable, so that
@@ -60,16 +52,16 @@ is_wide(const DpermSource *source)
 }
 
 /*
- * The columns as arguments of an aggregate, renamed or not. Values that are too
- * large to be useful must not get into a record, which is built in memory.
+ * The columns as arguments of an aggregate. Values that are too large to be
+ * useful must not get into a record, which is built in memory.
  */
 static void
-append_columns(StringInfo sql, const DpermSource *source, bool renamed)
+append_columns(StringInfo sql, const DpermSource *source)
 {
 	appendStringInfoString(sql, is_wide(source) ? "ROW(" : "");
 	for (int i = 0; i < source->block_count; i++)
 	{
-		const char *column = renamed ? psprintf("s.c%d", i) : source->columns[i];
+		const char *column = source->columns[i];
 
 		appendStringInfoString(sql, i > 0 ? ", " : "");
 		if (is_wide(source) && source->varlena[i])
@@ -115,21 +107,12 @@ dperm_pass_query_sample(const DpermSource *source, int every)
 
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "dperm.dperm_sample($%d, "
-						   "%d, t.%s", DPERM_PARAM_KEY, every,
+						   "%d, t.%s", DPERM_PARAM_EXTRA, every,
 					 quote_identifier(source->label_column));
 	for (int i = 0; i < Min(source->block_count, DPERM_COLUMN_ARGS); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(source->blocks[i].column.bytes));
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
-}
-
-/* The condition for the rows of a request. */
-static char *
-filter(const char *portion, int wanted, int request)
-{
-	return psprintf(" FILTER (WHERE %s OPERATOR(pg_catalog.=) %d AND $%d IS NOT "
-					"NULL)", portion, wanted,
-					DPERM_PARAM_EXTRA + request);
 }
 
 /*
@@ -144,65 +127,47 @@ aggregate_name(const DpermSource *source)
 }
 
 /*
- * Requests as a table that is computed once: as constants they would be part of
- * every plan and of its copies in workers.
+ * The request as a table that is computed once: as a constant it would be part
+ * of every plan and of its copies in workers.
  */
 static void
-append_requests(StringInfo sql, int count)
+append_request(StringInfo sql)
 {
-	for (int i = 0; i < count; i++)
-		appendStringInfo(sql, "%s $%d AS w%d", i == 0 ? "WITH w AS MATERIALIZED (SELECT" : ",",
-						 DPERM_PARAM_EXTRA + i, i);
-	appendStringInfoString(sql, ") ");
+	appendStringInfo(sql, "WITH w AS MATERIALIZED (SELECT $%d AS w) ", DPERM_PARAM_EXTRA);
 }
 
 /*
- * The aggregates over one relation, directly from its columns. A foreign server
+ * The aggregate over one relation, directly from its columns. A foreign server
  * gets no record, and nothing that is not immutable.
  */
 static void
-append_direct(StringInfo sql, const DpermSource *source, const char *from, int count,
-			  const int *portions)
+append_direct(StringInfo sql, const DpermSource *source, const char *from)
 {
-	bool		as_bytes = is_wide(source) && source->plain &&
-		source->location != DPERM_LOCATION_HERE;
+	bool		as_bytes = is_wide(source) && source->plain;
 
-	for (int i = 0; i < count; i++)
-	{
-		appendStringInfo(sql, "%s dperm.%s((SELECT w%d FROM "
-							  "w), %s, ", i == 0 ? "SELECT" : ",",
-						 as_bytes ? "dperm_moments_row_agg" : aggregate_name(source), i,
-						 as_bytes ? read_label(source) : raw_label(source));
-		if (as_bytes)
-			appendStringInfoString(sql, row_by(source, "dperm_row_plain"));
-		else
-			append_columns(sql, source, false);
-		appendStringInfo(sql, ")%s AS m%d",
-						 portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "",
-						 i);
-	}
-	appendStringInfo(sql, " FROM %s AS t", from);
+	appendStringInfo(sql, "SELECT dperm.%s((SELECT w FROM w), %s, ",
+					 as_bytes ? "dperm_moments_row_agg" : aggregate_name(source),
+					 as_bytes ? read_label(source) : raw_label(source));
+	if (as_bytes)
+		appendStringInfoString(sql, row_by(source, "dperm_row_plain"));
+	else
+		append_columns(sql, source);
+	appendStringInfo(sql, ") AS m FROM %s AS t", from);
 }
 
 /*
- * On Citus: requests are part of the query, and a row is one value. An array
+ * On Citus: the request is part of the query, and a row is one value. An array
  * already is.
  */
 static void
-append_citus(StringInfo sql, const DpermSource *source, int count, const int *portions)
+append_citus(StringInfo sql, const DpermSource *source)
 {
 	bool		vector = source->lone_array && source->spec.labels.kind == DPERM_LABEL_TWO;
-	const char *aggregate = vector ? "dperm_moments_vector_agg" : "dperm_moments_row_agg";
-	const char *row = vector ? source->columns[0] : row_by(source, "dperm_row");
 
-	for (int i = 0; i < count; i++)
-		appendStringInfo(sql,
-						 "%s dperm.%s($%d, %s, "
-						 "%s)%s",
-						 i == 0 ? "SELECT" : ",", aggregate,
-						 DPERM_PARAM_EXTRA + i, read_label(source), row,
-						 portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "");
-	appendStringInfo(sql, " FROM %s AS t", source->from);
+	appendStringInfo(sql, "SELECT dperm.%s($%d, %s, %s) FROM %s AS t",
+					 vector ? "dperm_moments_vector_agg" : "dperm_moments_row_agg",
+					 DPERM_PARAM_EXTRA, read_label(source),
+					 vector ? source->columns[0] : row_by(source, "dperm_row"), source->from);
 }
 
 /*
@@ -211,110 +176,62 @@ append_citus(StringInfo sql, const DpermSource *source, int count, const int *po
  * Rows without a person are excluded.
  */
 static void
-append_persons(StringInfo sql, const DpermSource *source, int count, const int *portions)
+append_persons(StringInfo sql, const DpermSource *source)
 {
-	for (int i = 0; i < count; i++)
-		appendStringInfo(sql,
-						 "%s dperm.dperm_moments_person_agg($%d, s.label, s.columns, s.labelled, "
-						 "s.first)%s",
-						 i == 0 ? "SELECT" : ",", DPERM_PARAM_EXTRA + i,
-						 portions ? filter("s.portion", portions[i], i) : "");
 	appendStringInfo(sql,
-					 " FROM (SELECT %s AS label, %s AS columns, pg_catalog.count(%s) OVER "
+					 "SELECT dperm.dperm_moments_person_agg($%d, s.label, s.columns, s.labelled, "
+					 "s.first) FROM (SELECT %s AS label, %s AS columns, pg_catalog.count(%s) OVER "
 					 "(PARTITION BY %s) AS labelled, "
 					 "pg_catalog.row_number() OVER (PARTITION BY %s) OPERATOR(pg_catalog.=) 1 AS "
-					 "first",
-					 read_label(source), row_by(source, "dperm_row"),
-					 read_label(source), source->unit, source->unit);
-	if (portions)
-		appendStringInfo(sql, ", %s AS portion", dperm_pass_query_portion(source));
-	appendStringInfo(sql, " FROM %s AS t WHERE %s IS NOT NULL) AS s", source->from, source->unit);
+					 "first FROM %s AS t WHERE %s IS NOT NULL) AS s",
+					 DPERM_PARAM_EXTRA, read_label(source), row_by(source, "dperm_row"),
+					 read_label(source), source->unit, source->unit, source->from, source->unit);
 }
 
 /* The aggregates of all parts, combined. */
 static void
-append_parts(StringInfo sql, const DpermSource *source, int count, const int *portions)
+append_parts(StringInfo sql, const DpermSource *source)
 {
 	ListCell   *cell;
 
-	for (int i = 0; i < count; i++)
-		appendStringInfo(sql, "%s dperm.dperm_moments_sum(s.m%d)", i == 0 ? "SELECT" : ",",
-						 i);
+	appendStringInfoString(sql, "SELECT dperm.dperm_moments_sum(s.m)");
 	foreach(cell, source->parts)
 	{
 		appendStringInfoString(sql, cell == list_head(source->parts) ? " FROM (" : " UNION ALL ");
-		append_direct(sql, source, dperm_relation_name(lfirst_oid(cell)), count, portions);
+		append_direct(sql, source, dperm_relation_name(lfirst_oid(cell)));
 	}
 	appendStringInfoString(sql, ") AS s");
 }
 
-/*
- * For portions, the rows come from a subquery, so that the portion of a row is
- * computed once; OFFSET NULL skips no rows, but keeps the planner from
- * flattening it.
- */
-static void
-append_divided(StringInfo sql, const DpermSource *source, int count, const int *portions)
-{
-	for (int i = 0; i < count; i++)
-	{
-		appendStringInfo(sql, "%s dperm.%s((SELECT w%d FROM w), "
-							  "s.label, ", i == 0 ? "SELECT" : ",",
-						 aggregate_name(source), i);
-		append_columns(sql, source, true);
-		appendStringInfo(sql, ")%s", filter("s.portion", portions[i], i));
-	}
-	appendStringInfo(sql, " FROM (SELECT %s AS label, %s AS portion", raw_label(source),
-					 dperm_pass_query_portion(source));
-	for (int i = 0; i < source->block_count; i++)
-		appendStringInfo(sql, ", %s AS c%d", source->columns[i], i);
-	appendStringInfo(sql, " FROM %s AS t OFFSET NULL) AS s", source->from);
-}
-
 /* The query of a pass. */
 char *
-dperm_pass_query(const DpermSource *source, int count, const int *portions)
+dperm_pass_query(const DpermSource *source)
 {
 	StringInfoData sql;
 
 	initStringInfo(&sql);
 	if (source->location != DPERM_LOCATION_CITUS)
-		append_requests(&sql, count);
-	switch (source->location)
-	{
-		case DPERM_LOCATION_CITUS:
-			if (dperm_source_weighs(source))
-				append_persons(&sql, source, count, portions);
-			else
-				append_citus(&sql, source, count, portions);
-			break;
-		case DPERM_LOCATION_PARTS:
-			append_parts(&sql, source, count, portions);
-			break;
-		case DPERM_LOCATION_SERVER:
-			append_direct(&sql, source, source->from, count, portions);
-			break;
-		case DPERM_LOCATION_HERE:
-			if (portions)
-				append_divided(&sql, source, count, portions);
-			else
-				append_direct(&sql, source, source->from, count, NULL);
-			break;
-	}
+		append_request(&sql);
+	if (source->spec.weighted)
+		append_persons(&sql, source);
+	else if (source->location == DPERM_LOCATION_CITUS)
+		append_citus(&sql, source);
+	else if (source->location == DPERM_LOCATION_PARTS)
+		append_parts(&sql, source);
+	else
+		append_direct(&sql, source, source->from);
 	return sql.data;
 }
 
-/* The pass of one request over one relation. */
+/* The pass over one of the relations that make up the source. */
 char *
 dperm_pass_query_part(const DpermSource *source, Oid relation)
 {
 	StringInfoData sql;
-	int			portion = 0;
 
 	initStringInfo(&sql);
-	append_requests(&sql, 1);
-	append_direct(&sql, source, dperm_relation_name(relation), 1,
-				  source->portions > 0 ? &portion : NULL);
+	append_request(&sql);
+	append_direct(&sql, source, dperm_relation_name(relation));
 	return sql.data;
 }
 
@@ -325,11 +242,9 @@ dperm_pass_query_load(const DpermSource *source)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT dperm.dperm_load_agg($%d, %s, %s, ", DPERM_PARAM_EXTRA,
-					 source->portions > 0 ? dperm_pass_query_portion(source) :
-											"NULL::pg_catalog.int4",
+	appendStringInfo(&sql, "SELECT dperm.dperm_load_agg($%d, %s, ", DPERM_PARAM_EXTRA,
 					 raw_label(source));
-	append_columns(&sql, source, false);
+	append_columns(&sql, source);
 	appendStringInfo(&sql, ") FROM %s AS t", source->from);
 	return sql.data;
 }

@@ -2,8 +2,8 @@
  * queries.c: the queries over a source.
  *
  * All of them see the snapshot of the calling query, use parallel workers if
- * the planner chooses to, and are checked before they run: nothing in them may
- * change the rows from pass to pass, and no function may replace one of ours.
+ * the planner chooses to, and are checked before they run: no function may
+ * replace one of ours.
  */
 #include "postgres.h"
 
@@ -20,9 +20,7 @@
 
 #include "base/host.h"
 #include "core/base/limits.h"
-#include "core/privacy/portion.h"
 #include "query/checked_query.h"
-#include "query/identity.h"
 #include "query/moments_flat.h"
 #include "query/pass_query.h"
 #include "query/queries.h"
@@ -30,56 +28,41 @@
 
 /* Set a parameter by number. */
 static void
-set_param(ParamListInfo params, int number, Oid type, Datum value, bool isnull)
+set_param(ParamListInfo params, int number, Oid type, Datum value)
 {
-	ParamExternData *param = &params->params[number - 1];
-
-	param->ptype = type;
-	param->value = value;
-	param->isnull = isnull;
-	param->pflags = PARAM_FLAG_CONST;
+	params->params[number - 1] = (ParamExternData) {
+		.value = value, .isnull = value == 0, .pflags = PARAM_FLAG_CONST, .ptype = type};
 }
 
-/* The parameters of our queries, and some more. */
+/* The parameters of our queries; the last one is of a type, unless that is none. */
 static ParamListInfo
-make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int extra_count)
+make_params(const DpermSource *source, Oid extra_type, Datum extra)
 {
-	ParamListInfo params = makeParamList(DPERM_PARAM_EXTRA - 1 + extra_count);
+	bool		has_extra = OidIsValid(extra_type);
+	ParamListInfo params = makeParamList(has_extra ? DPERM_PARAM_EXTRA : DPERM_PARAM_EXTRA - 1);
 
 	set_param(params, DPERM_PARAM_LABELS,
 			  source->spec.labels.kind == DPERM_LABEL_SEVERAL ? TEXTARRAYOID : TEXTOID,
-			  source->label_domain, source->label_domain == 0);
-	set_param(params, DPERM_PARAM_KEY, BYTEAOID, source->key, source->key == 0);
-	set_param(params, DPERM_PARAM_PORTIONS, INT4OID, Int32GetDatum(source->portions), false);
-	for (int i = 0; i < extra_count; i++)
-		set_param(params, DPERM_PARAM_EXTRA + i, extra_type, extras[i], extras[i] == 0);
+			  source->label_domain);
+	if (has_extra)
+		set_param(params, DPERM_PARAM_EXTRA, extra_type, extra);
 	return params;
 }
 
-/*
- * A pass, with requests. A pass over persons numbers their rows in any order:
- * it does not matter which one is the first, so it is exempt from the check
- * that the order of rows does not matter. It reads a table directly, without a
- * view that could depend on an order, too. The query that reads all rows is not
- * exempt, and checks everything else.
- */
+/* A pass, with its request. */
 static DpermChecked
-make_pass(const DpermSource *source, int count, const int *portions, const Datum *requests)
+make_pass(const DpermSource *source, Datum request)
 {
 	return (DpermChecked) {.source = source,
 						   .relation = source->relation,
-						   .text = dperm_pass_query(source, count, portions),
-						   .params = make_params(source, source->moments_type, requests, count),
-						   .options = CURSOR_OPT_PARALLEL_OK,
-						   .any_rows = dperm_source_weighs(source)};
+						   .text = dperm_pass_query(source),
+						   .params = make_params(source, source->moments_type, request),
+						   .options = CURSOR_OPT_PARALLEL_OK};
 }
 
-/*
- * The query that reads all rows once, or one for rows that can be read again,
- * each with its portion.
- */
+/* The query that reads rows: label, features, and the unit, if there is one. */
 static char *
-read_query(const DpermSource *source, bool once)
+read_query(const DpermSource *source)
 {
 	StringInfoData sql;
 
@@ -87,10 +70,8 @@ read_query(const DpermSource *source, bool once)
 	appendStringInfo(&sql, "SELECT t.%s", quote_identifier(source->label_column));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
-	if (once && source->unit)
+	if (source->unit)
 		appendStringInfo(&sql, ", %s", source->unit);
-	if (source->portions > 0 && !once)
-		appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
 	appendStringInfo(&sql, " FROM %s AS t", source->from);
 	return sql.data;
 }
@@ -103,8 +84,19 @@ static DpermChecked
 make_read(const DpermSource *source)
 {
 	return (DpermChecked) {.source = source, .relation = source->relation,
-						   .text = read_query(source, source->once),
-						   .params = make_params(source, InvalidOid, NULL, 0)};
+						   .text = read_query(source),
+						   .params = make_params(source, InvalidOid, 0)};
+}
+
+/* A random number, new for each call. */
+static uint64
+make_key(void)
+{
+	uint64		key;
+
+	if (!pg_strong_random(&key, sizeof(key)))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+	return key;
 }
 
 /* Read a sample of rows. */
@@ -114,31 +106,28 @@ dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestRe
 	bool		has_places = source->location == DPERM_LOCATION_CITUS &&
 					  get_rel_relkind(source->relation) != RELKIND_VIEW;
 	int			one_in = (int) Min(every, PG_INT32_MAX);
-	DpermSource keyed = *source;
-	DpermChecked checked = {.source = &keyed, .relation = source->relation, .any_rows = true};
+	DpermChecked checked = {.source = source, .relation = source->relation,
+							.params = make_params(source, INT8OID,
+												  Int64GetDatum((int64) make_key()))};
 
 	/*
 	 * by physical location if there is one, else by contents: then equal rows
 	 * are in the sample together, hence the limit
 	 */
-	if (keyed.key == 0)
-		keyed.key = dperm_queries_key();
 	checked.text =
-		psprintf("%s WHERE %s%s LIMIT " INT64_FORMAT, read_query(source, false),
+		psprintf("%s WHERE %s%s LIMIT " INT64_FORMAT, read_query(source),
 				 source->unit ? psprintf("%s IS NOT NULL AND ", source->unit) : "",
-				 has_places ? psprintf("dperm.dperm_portion($%d, %d, 0::pg_catalog.oid, "
-									   "t.ctid) OPERATOR(pg_catalog.=) 0",
-									   DPERM_PARAM_KEY, one_in) :
+				 has_places ? psprintf("dperm.dperm_sample($%d, %d, t.ctid)", DPERM_PARAM_EXTRA,
+									   one_in) :
 							  dperm_pass_query_sample(source, one_in),
 				 limit);
-	checked.params = make_params(&keyed, InvalidOid, NULL, 0);
 	dperm_checked_query_run(&checked, receiver);
 }
 
 /*
- * The query that counts rows and units. It returns one or more rows with the
- * numbers of a relation, or for each portion the portion and its numbers. A row
- * without a unit belongs to no person, and count(DISTINCT) ignores it.
+ * The query that counts rows and units: one row with both numbers for each
+ * relation that the source consists of. A row without a unit belongs to no
+ * person, and count(DISTINCT) ignores it.
  */
 static char *
 count_query(const DpermSource *source)
@@ -149,43 +138,26 @@ count_query(const DpermSource *source)
 
 	initStringInfo(&sql);
 	foreach(cell, relations)
-	{
-		appendStringInfo(&sql, "%sSELECT pg_catalog.count(*), %s",
+		appendStringInfo(&sql, "%sSELECT pg_catalog.count(*), %s FROM %s AS t",
 						 cell == list_head(relations) ? "" : " UNION ALL ",
 						 source->unit ? psprintf("pg_catalog.count(DISTINCT %s)", source->unit) :
-										"pg_catalog.count(*)");
-		if (source->portions > 0)
-			appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
-		appendStringInfo(&sql, " FROM %s AS t%s", dperm_relation_name(lfirst_oid(cell)),
-						 source->portions > 0 ? " GROUP BY 3" : "");
-	}
+										"pg_catalog.count(*)",
+						 dperm_relation_name(lfirst_oid(cell)));
 	return sql.data;
 }
 
-/* A portion that a query has returned. */
-int
-dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isnull)
-{
-	if (isnull || DatumGetInt32(portion) < 0 || DatumGetInt32(portion) >= source->portions)
-		dperm_moments_flat_wrong_answer();
-	return DatumGetInt32(portion);
-}
-
-/* The number of units, and of those in each portion. */
+/* The number of units, and of rows. */
 int64
-dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
+dperm_queries_count(const DpermSource *source, int64 *rows)
 {
 	DpermChecked checked = {.source = source, .relation = source->relation,
 							.text = count_query(source),
-							.params = make_params(source, InvalidOid, NULL, 0),
+							.params = make_params(source, InvalidOid, 0),
 							.options = CURSOR_OPT_PARALLEL_OK};
 	DpermAnswer *answer = dperm_checked_query_answer(&checked);
 	int64		total = 0;
 
-	if (portions)
-		memset(portions, 0, sizeof(int64) * source->portions);
-	if (rows)
-		*rows = 0;
+	*rows = 0;
 	for (uint64 i = 0; i < answer->count; i++)
 	{
 		bool		isnull,
@@ -193,15 +165,11 @@ dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
 		int64		seen = DatumGetInt64(dperm_checked_query_value(answer, i, 1, &unknown));
 		int64		units = DatumGetInt64(dperm_checked_query_value(answer, i, 2, &isnull));
 
-		/* it may come from another server */
-		if (isnull || unknown || units < 0 || units > seen || seen > DPERM_ROWS_MAX - total)
+		/* it comes from another server */
+		if (isnull || unknown || units < 0 || units > seen || seen > DPERM_ROWS_MAX - *rows)
 			dperm_moments_flat_wrong_answer();
 		total += units;
-		if (rows)
-			*rows += seen;
-		if (portions)
-			portions[dperm_queries_checked_portion(
-				source, dperm_checked_query_value(answer, i, 3, &isnull), isnull)] += units;
+		*rows += seen;
 	}
 	dperm_checked_query_free(answer);
 	return total;
@@ -229,10 +197,9 @@ dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 static DpermChecked
 make_load(const DpermSource *source, bytea *key)
 {
-	Datum		value = PointerGetDatum(key);
 	DpermChecked checked = {.source = source, .relation = source->relation,
 							.text = dperm_pass_query_load(source),
-							.params = make_params(source, BYTEAOID, &value, 1),
+							.params = make_params(source, BYTEAOID, PointerGetDatum(key)),
 							.options = CURSOR_OPT_PARALLEL_OK};
 
 	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
@@ -321,13 +288,11 @@ try_read(const DpermSource *source, List **tried)
 	try_open(&checked, tried);
 }
 
-/* The same for a pass, with one request. */
+/* The same for a pass. */
 static void
 try_pass(const DpermSource *source, List **tried)
 {
-	int			portion = 0;
-	Datum		none = 0;
-	DpermChecked checked = make_pass(source, 1, source->portions > 0 ? &portion : NULL, &none);
+	DpermChecked checked = make_pass(source, 0);
 
 	try_open(&checked, tried);
 }
@@ -339,41 +304,45 @@ try_pass(const DpermSource *source, List **tried)
 static bool
 runs_there(const DpermSource *source, Oid relation)
 {
-	Datum		none = 0;
 	DpermChecked checked = {.source = source, .relation = relation,
 							.text = dperm_pass_query_part(source, relation),
-							.params = make_params(source, source->moments_type, &none, 1)};
+							.params = make_params(source, source->moments_type, 0)};
 
 	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
 	return dperm_checked_query_runs_there(&checked);
+}
+
+/* Do the servers that have the rows run passes, which all read the same rows? */
+static bool
+runs_passes(const DpermSource *source)
+{
+	DpermChecked read = make_read(source);
+	ListCell   *cell;
+
+	if (source->location == DPERM_LOCATION_SERVER && !runs_there(source, source->relation))
+		return false;
+	foreach(cell, source->parts)
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE &&
+			!runs_there(source, lfirst_oid(cell)))
+			return false;
+	return dperm_checked_query_is_steady(&read);
 }
 
 /* Fetch rows from servers that do not run passes. */
 static void
 check_location(DpermSource *source)
 {
-	ListCell   *cell;
-	bool		there = true;
-
-	if (source->location == DPERM_LOCATION_SERVER)
-		there = runs_there(source, source->relation);
-	foreach(cell, source->parts)
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-			there = there && runs_there(source, lfirst_oid(cell));
-	if (!there)
+	if (source->location == DPERM_LOCATION_HERE)
+		return;
+	if (!runs_passes(source))
 	{
 		source->location = DPERM_LOCATION_HERE;
 		source->parts = NIL;
+		source->spec.weighted = false;
 	}
-
-	/*
-	 * here the snapshot ensures that all passes read the same rows; elsewhere a
-	 * digest shows whether they do
-	 */
-	if (source->location == DPERM_LOCATION_HERE)
-		source->spec.seed = 0;
-	else if (!pg_strong_random(&source->spec.seed, sizeof(source->spec.seed)))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
+	/* a digest shows whether passes read the same rows: there is no common snapshot */
+	else
+		source->spec.seed = make_key();
 }
 
 /* Check the queries over the source, before the first of them is run. */
@@ -381,9 +350,7 @@ static void
 check_queries(DpermSource *source, List **tried)
 {
 	check_location(source);
-
-	/* rows that are only read once have no passes */
-	if (!dperm_source_only_once(source))
+	if (source->location != DPERM_LOCATION_HERE)
 		try_pass(source, tried);
 	try_read(source, tried);
 }
@@ -420,55 +387,20 @@ dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const Dpe
 }
 
 /* Run one pass. */
-void
-dperm_queries_pass(const DpermSource *source, int count, const Datum *requests,
-				  const int *portions, Datum *results)
+Datum
+dperm_queries_pass(const DpermSource *source, Datum request)
 {
-	DpermChecked pass = make_pass(source, count, portions, requests);
-	DpermAnswer *answer;
+	DpermChecked pass = make_pass(source, request);
+	DpermAnswer *answer = dperm_checked_query_answer(&pass);
+	Datum		result;
+	bool		isnull;
 
-	/* without portions, no condition excludes a request of 0 */
-	Assert(portions || (count == 1 && requests[0]));
-	answer = dperm_checked_query_answer(&pass);
 	if (answer->count != 1)
 		elog(ERROR, "a pass over the rows failed");
-	for (int i = 0; i < count; i++)
-	{
-		bool		isnull;
-		Datum		result = dperm_checked_query_value(answer, 0, i + 1, &isnull);
-
-		results[i] = isnull ? 0 : PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
-		if (results[i])
-		{
-			if (!requests[i])
-				dperm_moments_flat_wrong_answer();
-			dperm_moments_flat_check_answer(results[i], requests[i]);
-		}
-	}
+	result = dperm_checked_query_value(answer, 0, 1, &isnull);
+	result = isnull ? 0 : PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
+	if (result)
+		dperm_moments_flat_check_answer(result, request);
 	dperm_checked_query_free(answer);
-}
-
-/* A fresh key. */
-Datum
-dperm_queries_key(void)
-{
-	bytea	   *key = palloc(VARHDRSZ + DPERM_PORTION_KEY);
-
-	SET_VARSIZE(key, VARHDRSZ + DPERM_PORTION_KEY);
-	if (!pg_strong_random(VARDATA(key), DPERM_PORTION_KEY))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
-	return PointerGetDatum(key);
-}
-
-/* Divide the rows into portions by a key. */
-void
-dperm_queries_divide(DpermSource *source, int portions, List *identity, Datum key, List **tried)
-{
-	source->portions = portions;
-	source->key = key;
-	source->identity = dperm_source_weighs(source) ?
-						   psprintf("%s::pg_catalog.%s", source->unit,
-									getBaseType(source->unit_type) == UUIDOID ? "uuid" : "int8") :
-						   dperm_identity_sql(source, identity);
-	check_queries(source, tried);
+	return result;
 }

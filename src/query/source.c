@@ -397,28 +397,10 @@ is_used(const DpermSource *source, const char *column)
 }
 
 /*
- * Run passes where the rows of persons are, if possible: each server must have
- * all rows of a person. Equal values must have equal bits, or they might be on
- * different servers.
+ * Make the persons of a column, whose number is returned, the units of a source
+ * whose label and features are known.
  */
-static void
-set_weights(DpermSource *source, AttrNumber unit)
-{
-	Oid			type = getBaseType(source->unit_type);
-
-	if (source->registration ||
-		(type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
-		!dperm_location_keeps_together(source->relation, unit))
-		return;
-	source->location = DPERM_LOCATION_CITUS;
-	source->spec.weighted = true;
-}
-
-/*
- * Make the persons of a column the units of a source whose label and features
- * are known.
- */
-static void
+static AttrNumber
 set_unit(DpermSource *source, const char *column)
 {
 	Oid			relation = source->registration ?
@@ -447,8 +429,27 @@ set_unit(DpermSource *source, const char *column)
 				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
 				 errhint("Training requires SELECT on the column that identifies persons.")));
 	source->unit = psprintf("t.%s", quote_identifier(column));
-	source->once = true;
-	set_weights(source, number);
+	return number;
+}
+
+/*
+ * Where the rows are summed up if they are many. For persons each server must
+ * have all of their rows, so that it knows their weights; and equal values must
+ * have equal bits, or they might be on different servers.
+ */
+static void
+set_location(DpermSource *source, AttrNumber unit)
+{
+	Oid			type = unit > 0 ? getBaseType(source->unit_type) : InvalidOid;
+
+	if (unit <= 0)
+		source->location = dperm_location_find(source->relation, &source->parts);
+	else if ((type == INT2OID || type == INT4OID || type == INT8OID || type == UUIDOID) &&
+			 dperm_location_keeps_together(source->relation, unit))
+	{
+		source->location = DPERM_LOCATION_CITUS;
+		source->spec.weighted = true;
+	}
 }
 
 /* Find relation and columns and check types, domains and privileges. */
@@ -460,6 +461,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	char	  **feature_names = names->features;
 	const char *unit = names->unit;
 	const DpermRegistration *registration = names->registration;
+	AttrNumber	unit_number = InvalidAttrNumber;
 	DpermColumn *columns,
 			   *label,
 			  **features;
@@ -473,7 +475,6 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		registration ? registration->relation : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);
 	source->registration = registration;
-	source->once = registration != NULL;
 	if (registration)
 		unit = dperm_protection_unit(registration, unit);
 	columns = registration ?
@@ -515,9 +516,9 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	source->columns = make_readers(source, features);
 	set_label(source, label, options, names->blocks != NULL);
 	if (unit)
-		set_unit(source, unit);
-	if (!source->once)
-		source->location = dperm_location_find(source->relation, &source->parts);
+		unit_number = set_unit(source, unit);
+	if (!registration && !names->divides)
+		set_location(source, unit_number);
 	source->spec.loss = dperm_options_loss(options, &source->spec.labels);
 	source->spec.encoder = dperm_options_encoder(options, source->blocks, source->block_count);
 }

@@ -23,6 +23,7 @@ typedef struct DpermSourceNames
 	/* of a protected relation, whose name is not looked up again; or NULL */
 	const DpermRegistration *registration;
 	bool		reads;			/* are its rows to be read, and not only the catalog? */
+	bool		divides;		/* into portions? Then all rows come here, wherever they are */
 	const char *label;
 	const char *unit;			/* column that identifies persons; NULL: rows are the units */
 	char	  **features;		/* NULL: every column that has a domain */
@@ -43,8 +44,8 @@ typedef struct DpermSource
 	Oid			relation;
 	char	   *from;			/* quoted name, for FROM */
 	/*
-	 * where its rows are, if they may be read more than once or are many, see
-	 * dperm_source_weighs()
+	 * where its rows are summed up if they are many; here they are read once,
+	 * and so are those that are elsewhere, but few
 	 */
 	DpermLocation location;
 	List	   *parts;			/* DPERM_LOCATION_PARTS: the relations that it consists of */
@@ -73,15 +74,11 @@ typedef struct DpermSource
 	char	   *unit;
 	Oid			unit_type;
 	Oid			unit_collation;
-	bool		once;			/* may its rows be read only once? Always with a unit */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
 	/* how its rows are read then, unless they are not to be read */
 	struct DpermKeptQuery *kept;
 
-	/* rows that are divided into portions, see dperm_queries_divide() */
-	int			portions;		/* 0: they are not */
-	Datum		key;			/* bytea */
-	char	   *identity;		/* SQL list that identifies a row */
+	int			portions;		/* that rows are divided into when they arrive; 0: none */
 	DpermBlock *blocks;			/* the features */
 	int			block_count;
 	bool	   *varlena;		/* is the column of variable length? */
@@ -90,24 +87,6 @@ typedef struct DpermSource
 	bool		lone_array;		/* is the only feature an array? */
 	DpermPassSpec spec;
 } DpermSource;
-
-/*
- * Do passes over a source with a unit run where its rows are, if these are
- * many? Each server has all rows of a person, so it knows their weights. If
- * there are few rows, it is read once nevertheless.
- */
-static inline bool
-dperm_source_weighs(const DpermSource *source)
-{
-	return source->spec.weighted;
-}
-
-/* Are the rows of a source read once, however many there are? */
-static inline bool
-dperm_source_only_once(const DpermSource *source)
-{
-	return source->once && !source->spec.weighted;
-}
 
 /*
  * Up to this many columns are arguments of an aggregate; more are one record.

@@ -70,8 +70,6 @@ dperm_fill_compact(DpermFill *fill)
 {
 	fill->compact = true;
 	fill->limit = Max(fill->limit, DPERM_FILL_SAMPLE);
-	if (fill->shared)
-		dperm_shared_rows_advance(fill->shared, DPERM_SHARED_COMPACT);
 	for (int i = 0; i < fill->count; i++)
 	{
 		if (fill->spill)
@@ -85,8 +83,6 @@ static void
 shrink(DpermFill *fill)
 {
 	fill->sampled = true;
-	if (fill->shared)
-		dperm_shared_rows_advance(fill->shared, DPERM_SHARED_SAMPLED);
 	for (int i = 0; i < fill->count; i++)
 		dperm_cache_shrink(fill->sets[i].cache);
 }
@@ -106,24 +102,19 @@ is_full(const DpermFill *fill, const DpermCache *cache)
 	return size > fill->limit;
 }
 
-/* Keep rows as the other processes do. */
-static void
-follow_others(DpermFill *fill)
-{
-	DpermSharedStage stage = dperm_shared_rows_stage(fill->shared);
-
-	if (stage >= DPERM_SHARED_COMPACT && !fill->compact)
-		dperm_fill_compact(fill);
-	if (stage >= DPERM_SHARED_SAMPLED && !fill->sampled)
-		shrink(fill);
-}
-
-/* Make sure that a cache can take one more row. */
+/*
+ * Make sure that a cache can take one more row. Rows that do not fit into shared
+ * memory are loaded again, by one process.
+ */
 static void
 check_room(DpermFill *fill, const DpermCache *cache)
 {
 	if (fill->shared)
-		follow_others(fill);
+	{
+		if (is_full(fill, cache))
+			dperm_shared_rows_advance(fill->shared, DPERM_SHARED_FAILED);
+		return;
+	}
 	if (!fill->compact && is_full(fill, cache))
 		dperm_fill_compact(fill);
 	if (fill->compact && !fill->sampled && is_full(fill, cache))

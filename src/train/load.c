@@ -2,10 +2,9 @@
  * load.c: load the rows of a source into memory, in one pass.
  *
  * The executor hands each row to a receiver of ours, which encodes it right
- * away. How much is kept depends only on the number of rows and on the
- * encoders. If a source is read once, rows that do not fit go to a spool, and
- * persons and portions are determined here: see "Reading once" in
- * src/README.md.
+ * away. How much is kept in memory depends only on the number of rows and on
+ * the encoders; what does not fit goes to a spool. Persons and portions are
+ * determined here: see "Reading once" in src/README.md.
  */
 #include "postgres.h"
 
@@ -24,12 +23,8 @@
 #include "train/load_parts.h"
 #include "train/load_step.h"
 
-/*
- * The number of sample rows that are fetched to start from if the others stay
- * on other servers; and the least number for each portion.
- */
+/* The number of rows that are fetched to start from if the others stay elsewhere. */
 #define SAMPLE_ROWS 20000
-#define SAMPLE_ROWS_PORTION 5000
 
 /* A receiver of rows. */
 typedef struct Loader
@@ -40,16 +35,13 @@ typedef struct Loader
 	int			count;
 	DpermFill	fill;			/* encodes and keeps their rows */
 	int64	   *portions;		/* units of each, or NULL */
-	int64		rows;			/* that have arrived, of a source that is read once */
+	int64		rows;			/* that have arrived */
 	/*
 	 * number of rows that stay elsewhere, of which a sample is fetched; else 0
 	 */
 	int64		elsewhere;
 	int64		units;			/* if so: their units */
-	bool		once;			/* are all rows read only once? */
 	MemoryContext row_context;	/* reset after each row */
-
-	/* of a source that is read once */
 	DpermEntropy entropy;		/* for portions */
 	DpermPersons *persons;		/* if persons are the units; else NULL */
 } Loader;
@@ -81,23 +73,14 @@ no_label(const Loader *loader)
 	return dperm_label_kind_none(loader->source->label.kind);
 }
 
-/* A row has arrived. */
+/* A row of a sample has arrived. */
 static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
+receive_sample(TupleTableSlot *slot, DestReceiver *self)
 {
 	Loader	   *loader = (Loader *) self;
-	int			portion = -1;
 
 	slot_getallattrs(slot);
-	if (loader->portions)
-	{
-		portion =
-			dperm_queries_checked_portion(loader->source, slot->tts_values[slot->tts_nvalid - 1],
-										  slot->tts_isnull[slot->tts_nvalid - 1]);
-		if (loader->elsewhere == 0)
-			loader->portions[portion]++;
-	}
-	take_into(loader, portion, slot, label_of_row(loader, slot), 0);
+	take_into(loader, -1, slot, label_of_row(loader, slot), 0);
 	return true;
 }
 
@@ -131,12 +114,11 @@ find_person(Loader *loader, TupleTableSlot *slot)
 }
 
 /*
- * A row of a source that is read once has arrived. A row of nobody is kept
- * without its label, so that the amount kept depends only on the number of
- * rows.
+ * A row has arrived. A row of nobody is kept without its label, so that the
+ * amount kept depends only on the number of rows.
  */
 static bool
-receive_once(TupleTableSlot *slot, DestReceiver *self)
+receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	Loader	   *loader = (Loader *) self;
 
@@ -191,13 +173,12 @@ end_rows(DestReceiver *self)
 {
 }
 
-/* Prepare to receive rows, depending on how the source is read. */
+/* Prepare to receive all rows. */
 static void
 init_receiver(Loader *loader, const DpermSource *source)
 {
 	memset(loader, 0, sizeof(*loader));
-	loader->once = source->once;
-	loader->pub.receiveSlot = source->once ? receive_once : receive_row;
+	loader->pub.receiveSlot = receive_row;
 	loader->pub.rStartup = start_rows;
 	loader->pub.rShutdown = end_rows;
 	loader->pub.rDestroy = end_rows;
@@ -221,7 +202,7 @@ init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 	loader->portions = portions;
 	dperm_fill_init(&loader->fill, count, (Size) dperm_cache_memory * 1024, NULL,
 					loader->row_context);
-	loader->fill.spill = loader->once;
+	loader->fill.spill = true;
 	for (int i = 0; i < count; i++)
 	{
 		const DpermPassSpec *spec = &sets[i].source->spec;
@@ -248,26 +229,20 @@ count_units(Loader *loader)
 {
 	DpermPersons *persons = loader->persons;
 
-	for (int i = 0; i < loader->count; i++)
-	{
-		DpermRows  *set = &loader->sets[i];
-
-		set->count = persons ? dperm_persons_count(persons) :
-			loader->elsewhere == 0 ? set->cache.keep.seen :
-			loader->portions ? loader->portions[set->portion] : loader->units;
-	}
-	if (loader->portions == NULL || !loader->once)
-		return;
-	if (persons)
+	if (persons && loader->portions)
 		for (int64 i = 0; i < dperm_persons_count(persons); i++)
 			loader->portions[dperm_persons_person(persons, i)->portion]++;
 	for (int i = 0; i < loader->count; i++)
 	{
+		DpermRows  *set = &loader->sets[i];
+
+		set->count = loader->elsewhere > 0 ? loader->units :
+			persons && loader->portions ? loader->portions[set->portion] :
+			persons ? dperm_persons_count(persons) : set->cache.keep.seen;
+
 		/* every portion has a set, and all sets of it saw the same rows */
-		if (persons)
-			loader->sets[i].count = loader->portions[loader->sets[i].portion];
-		else
-			loader->portions[loader->sets[i].portion] = loader->sets[i].count;
+		if (loader->portions)
+			loader->portions[set->portion] = set->count;
 	}
 }
 
@@ -291,12 +266,10 @@ let_stay(Loader *loader, int64 rows, int64 units)
 {
 	loader->elsewhere = rows;
 	loader->units = units;
-	if (!loader->once)
-		return;
-	loader->once = false;
 	loader->fill.spill = false;
-	loader->pub.receiveSlot = receive_row;
-	end_draws(loader);
+	loader->pub.receiveSlot = receive_sample;
+	if (loader->persons == NULL)
+		return;
 	dperm_persons_free(loader->persons);
 	loader->persons = NULL;
 	dperm_fill_start(&loader->fill, loader->source->label.kind, 1, false);
@@ -311,11 +284,9 @@ count_elsewhere(Loader *loader)
 
 	if (loader->source->location == DPERM_LOCATION_HERE)
 		return;
-	units = dperm_queries_count(loader->source, loader->portions, &rows);
+	units = dperm_queries_count(loader->source, &rows);
 	if (size_of_rows(loader, rows) > (Size) dperm_pull_memory * 1024)
 		let_stay(loader, rows, units);
-	else if (loader->portions)
-		memset(loader->portions, 0, sizeof(int64) * loader->source->portions);
 }
 
 /*
@@ -325,11 +296,10 @@ count_elsewhere(Loader *loader)
 static void
 read_sample(Loader *loader)
 {
-	int64		sample = Max(SAMPLE_ROWS, SAMPLE_ROWS_PORTION * loader->source->portions);
-
 	if (!loader->fill.compact)
 		dperm_fill_compact(&loader->fill);
-	dperm_queries_sample(loader->source, loader->elsewhere / sample + 1, 2 * sample, &loader->pub);
+	dperm_queries_sample(loader->source, loader->elsewhere / SAMPLE_ROWS + 1, 2 * SAMPLE_ROWS,
+						 &loader->pub);
 }
 
 /* A load by several processes. */
@@ -359,7 +329,8 @@ prepare_together(void *arg, int workers)
 
 /*
  * Load rows by several processes, if PostgreSQL plans to; false if they have to
- * be read by this one. A source that is read once, or protected, is read by one.
+ * be read by this one: those of persons, of a protected relation, of other
+ * servers, and all that do not fit into memory.
  */
 static bool
 read_together(Loader *loader)
@@ -370,14 +341,15 @@ read_together(Loader *loader)
 	bytea	   *parts;
 
 	SET_VARSIZE(together.key, size);
-	if (loader->once || source->registration || source->location != DPERM_LOCATION_HERE ||
+	if (loader->persons || source->registration || source->location != DPERM_LOCATION_HERE ||
+		loader->fill.limit == 0 ||
 		!dperm_queries_load(source, together.key, prepare_together, &together, &parts))
 		return false;
 	dperm_load_step_end(together.shared);
 	if (dperm_shared_rows_stage(together.shared) == DPERM_SHARED_FAILED)
 	{
 		dperm_shared_rows_close(together.shared);
-		ereport(DEBUG1, (errmsg_internal("there is not enough shared memory for the rows")));
+		ereport(DEBUG1, (errmsg_internal("the rows do not fit into shared memory")));
 		return false;
 	}
 	dperm_load_parts_take(together.shared, parts ? VARDATA(parts) : NULL,
@@ -407,8 +379,7 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 		read_sample(&loader);
 	else if (!together)
 		dperm_queries_read(source, &loader.pub);
-	if (loader.once)
-		end_draws(&loader);
+	end_draws(&loader);
 	for (int i = 0; i < count; i++)
 	{
 		dperm_cache_end(&sets[i].cache);

@@ -1,7 +1,7 @@
 /*
  * load_step.c: load rows by a parallel aggregate.
  *
- * The aggregate is dperm_load_agg(key, portion, label, columns). The key lets
+ * The aggregate is dperm_load_agg(key, label, columns). The key lets
  * workers join the shared rows of the process that runs the query, which has
  * described the sets there: nobody else knows a key, so nothing in the
  * description is checked. A process fills the same caches whatever number of
@@ -14,8 +14,10 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "base/host.h"
 #include "column/reader.h"
 #include "core/base/classes.h"
+#include "core/privacy/draw.h"
 #include "train/load_parts.h"
 #include "train/load_step.h"
 
@@ -25,12 +27,6 @@ PG_FUNCTION_INFO_V1(dperm_load_combine);
 PG_FUNCTION_INFO_V1(dperm_load_serialize);
 PG_FUNCTION_INFO_V1(dperm_load_deserialize);
 PG_FUNCTION_INFO_V1(dperm_load_final);
-
-/*
- * With so many workers, passes over the table are so quick that more compact rows
- * than a sample cost more than they save (measured with 1, 3, 7 and 15).
- */
-#define QUICK_PASS_WORKERS 3
 
 /* What this process does for a load. */
 typedef struct Process
@@ -50,6 +46,7 @@ typedef struct Process
 
 	int			portion_count;
 	int64	   *portions;		/* rows of each */
+	DpermEntropy entropy;		/* for portions */
 	uint32		version;		/* of its description */
 } Process;
 
@@ -176,6 +173,7 @@ forget(void *arg)
 {
 	Process    *process = arg;
 
+	dperm_entropy_wipe(&process->entropy);
 	for (Process **at = &current; *at; at = &(*at)->outer)
 	{
 		if (*at == process)
@@ -201,6 +199,7 @@ start_process(DpermSharedRows *shared, const DpermSharedKey *key, int processes)
 	process->context = CurrentMemoryContext;
 	process->portion_count = head[1];
 	process->portions = palloc0(sizeof(int64) * Max(head[1], 1));
+	dperm_entropy_init(&process->entropy, dperm_host_random, NULL);
 	process->labels = noted_labels(&at);
 	dperm_fill_init(&process->fill, head[0], 0, shared,
 					AllocSetContextCreate(CurrentMemoryContext, "dperm row",
@@ -222,19 +221,15 @@ DpermSharedRows *
 dperm_load_step_begin(const DpermFill *fill, const DpermSource *source, int workers,
 					  DpermSharedKey *key)
 {
-	Size		compact_limit =
-		workers >= QUICK_PASS_WORKERS ? DPERM_FILL_SAMPLE : Max(fill->limit, DPERM_FILL_SAMPLE);
 	StringInfoData note;
 	DpermSharedRows *shared;
 
 	initStringInfo(&note);
 	write_note(&note, fill, source);
-	shared = dperm_shared_rows_create(fill->limit, compact_limit, workers + 1, note.data,
-									  note.len, key);
+	shared = dperm_shared_rows_create(fill->limit, fill->limit, workers + 1, note.data, note.len,
+									  key);
 	if (shared == NULL)
 		return NULL;
-	if (fill->limit == 0)
-		dperm_shared_rows_advance(shared, DPERM_SHARED_COMPACT);
 	start_process(shared, key, workers + 1);
 	return shared;
 }
@@ -324,26 +319,27 @@ bind_columns(Process *process, TupleDesc desc)
 static void
 bind_arguments(Process *process, FunctionCallInfo fcinfo)
 {
-	int			count = PG_NARGS() - 4;
+	int			count = PG_NARGS() - 3;
 	TupleDesc	desc = CreateTemplateTupleDesc(count);
 
 	process->record.type = InvalidOid;	/* its columns may be read otherwise from now on */
 	for (int i = 0; i < count; i++)
-		TupleDescInitEntry(desc, i + 1, NULL, get_fn_expr_argtype(fcinfo->flinfo, 4 + i), -1, 0);
+		TupleDescInitEntry(desc, i + 1, NULL, get_fn_expr_argtype(fcinfo->flinfo, 3 + i), -1, 0);
 	bind_columns(process, desc);
 	FreeTupleDesc(desc);
 }
 
-/* The portion of a row, which is counted; -1 if rows have none. */
+/* Draw a portion for a row, which is counted; -1 if rows have none. */
 static int
-count_loaded(Process *process, FunctionCallInfo fcinfo)
+draw_portion(Process *process)
 {
-	int			portion = PG_ARGISNULL(2) ? -1 : PG_GETARG_INT32(2);
+	int			portion;
 
 	if (process->portion_count == 0)
 		return -1;
-	if (portion < 0 || portion >= process->portion_count)
-		elog(ERROR, "a load has no portion %d", portion);
+	portion = (int) dperm_draw_below(&process->entropy, process->portion_count);
+	if (!dperm_entropy_ok(&process->entropy))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
 	process->portions[portion]++;
 	return portion;
 }
@@ -352,22 +348,19 @@ count_loaded(Process *process, FunctionCallInfo fcinfo)
 static void
 add_loaded(Process *process, FunctionCallInfo fcinfo, const Datum *datums, const bool *nulls)
 {
-	int			portion = count_loaded(process, fcinfo);
+	int			portion = draw_portion(process);
 	MemoryContext caller;
 	double		label;
 
 	if (dperm_shared_rows_stage(process->shared) == DPERM_SHARED_FAILED)
 		return;
 	caller = MemoryContextSwitchTo(process->fill.row_context);
-	label = dperm_label_read(&process->label, PG_GETARG_DATUM(3), PG_ARGISNULL(3));
+	label = dperm_label_read(&process->label, PG_GETARG_DATUM(2), PG_ARGISNULL(2));
 	MemoryContextSwitchTo(caller);
 	dperm_fill_take(&process->fill, portion, datums, nulls, label, 0);
 }
 
-/*
- * Transition: (state internal, key bytea, portion integer, label "any",
- * VARIADIC columns)
- */
+/* Transition: (state internal, key bytea, label "any", VARIADIC columns) */
 Datum
 dperm_load_step(PG_FUNCTION_ARGS)
 {
@@ -376,14 +369,14 @@ dperm_load_step(PG_FUNCTION_ARGS)
 
 	if (fcinfo->flinfo->fn_extra != process)
 	{
-		bind_label(process, get_fn_expr_argtype(fcinfo->flinfo, 3));
+		bind_label(process, get_fn_expr_argtype(fcinfo->flinfo, 2));
 		bind_arguments(process, fcinfo);
 		fcinfo->flinfo->fn_extra = process;
 	}
-	for (int i = 4; i < PG_NARGS(); i++)
+	for (int i = 3; i < PG_NARGS(); i++)
 	{
-		process->datums[i - 4] = PG_GETARG_DATUM(i);
-		process->nulls[i - 4] = PG_ARGISNULL(i);
+		process->datums[i - 3] = PG_GETARG_DATUM(i);
+		process->nulls[i - 3] = PG_ARGISNULL(i);
 	}
 	add_loaded(process, fcinfo, process->datums, process->nulls);
 	PG_RETURN_POINTER(state);
@@ -397,12 +390,12 @@ dperm_load_step_record(PG_FUNCTION_ARGS)
 	Process    *process = state->process;
 	HeapTupleHeader row;
 
-	if (PG_ARGISNULL(4))
+	if (PG_ARGISNULL(3))
 		elog(ERROR, "a load has no row");
-	row = PG_GETARG_HEAPTUPLEHEADER(4);
+	row = PG_GETARG_HEAPTUPLEHEADER(3);
 	if (fcinfo->flinfo->fn_extra != process)
 	{
-		bind_label(process, get_fn_expr_argtype(fcinfo->flinfo, 3));
+		bind_label(process, get_fn_expr_argtype(fcinfo->flinfo, 2));
 		fcinfo->flinfo->fn_extra = process;
 	}
 	if (!dperm_reader_read_record(&process->record, row))

@@ -1,8 +1,8 @@
 /*
  * tasks.c: train on the rows of a source, several models at a time.
  *
- * Questions are answered from memory or from a spool if that has all rows; else
- * by passes over the table, which trainings share.
+ * Questions are answered from memory, or from a spool, which have all rows; of
+ * rows that stay on other servers by passes there.
  */
 #include "postgres.h"
 
@@ -10,7 +10,6 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "core/encode/fourier.h"
 #include "core/solve/matrix.h"
 #include "query/moments_flat.h"
 #include "query/queries.h"
@@ -119,12 +118,9 @@ make_request(const Work *work)
 								 ask->weights_low ? ask->weights_low : ask->direction);
 }
 
-/*
- * Raise the error for rows that differ between passes: a view or a foreign
- * table that changes under one snapshot.
- */
-void
-dperm_tasks_rows_changed(void)
+/* Raise the error for rows whose number differs between passes: there is no common snapshot. */
+static void
+raise_rows_changed(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -138,7 +134,7 @@ static void
 check_rows(Work *work, const DpermPass *pass)
 {
 	if (dperm_pass_units(pass) != work->task->rows->count)
-		dperm_tasks_rows_changed();
+		raise_rows_changed();
 	if (pass->seed != 0 && work->digested && pass->digest != work->digest)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -161,7 +157,7 @@ answer_by_pass(Work *work, Datum result)
 	const double *sums;
 
 	if (!result)
-		dperm_tasks_rows_changed();
+		raise_rows_changed();
 	dperm_moments_flat_open(result, &pass, &words);
 	check_rows(work, &pass);
 	sums = (const double *) words + dperm_pass_gradient_at(&pass);
@@ -181,122 +177,31 @@ answer_by_pass(Work *work, Datum result)
 	dperm_training_next(&work->training);
 }
 
-/*
- * One pass over the table, for all trainings that are active; false if none is.
- * The query is the same in every pass, whichever trainings are active: an error
- * would reveal the difference.
- */
-static bool
-run_pass(Work *works, const DpermTask *tasks, int count)
-{
-	const DpermSource *source = works[0].task->rows->source;
-	Datum	   *requests = palloc0(sizeof(Datum) * count);
-	Datum	   *results = palloc(sizeof(Datum) * count);
-	int		   *portions = palloc(sizeof(int) * count);
-	bool		active = false;
-	DpermTeam  *team;
-
-	for (int i = 0; i < count; i++)
-	{
-		if (works[i].training.active)
-			requests[i] = make_request(&works[i]);
-		portions[i] = works[i].task->rows->portion;
-		active = active || works[i].training.active;
-	}
-	if (!active)
-		return false;
-	dperm_queries_pass(source, count, requests, source->portions > 0 ? portions : NULL, results);
-	team = begin_team(tasks, count);
-	for (int i = 0; i < count; i++)
-		if (works[i].training.active)
-			answer_by_pass(&works[i], results[i]);
-	dperm_team_end(team);
-	return true;
-}
-
-/* Train on rows that are read again in every pass. */
+/* Train on rows that stay elsewhere, in passes. */
 static void
-train_by_passes(DpermTask *tasks, int count, MemoryContext result)
+train_by_passes(DpermTask *task, MemoryContext result)
 {
-	Work	   *works = palloc(sizeof(Work) * count);
 	MemoryContext work = CurrentMemoryContext;
 	MemoryContext pass = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
-	DpermTeam  *team;
-	DpermStatus status = DPERM_OK;
-	bool		more = true;
+	DpermTeam  *team = begin_team(task, 1);
+	Work		training;
 
-	team = begin_team(tasks, count);
-	for (int i = 0; i < count; i++)
-		begin_work(&works[i], &tasks[i]);
+	begin_work(&training, task);
 	dperm_team_end(team);
-	while (more)
+	while (training.training.active)
 	{
+		Datum		answer;
+
 		MemoryContextSwitchTo(pass);
-		more = run_pass(works, tasks, count);
+		answer = dperm_queries_pass(task->rows->source, make_request(&training));
+		team = begin_team(task, 1);
+		answer_by_pass(&training, answer);
+		dperm_team_end(team);
 		MemoryContextSwitchTo(work);
 		MemoryContextReset(pass);
 	}
-
-	/* finish all of them before one may raise an error */
-	for (int i = 0; i < count; i++)
-	{
-		DpermStatus one = dperm_training_finish(&works[i].training);
-
-		status = status == DPERM_OK ? one : status;
-	}
-	dperm_host_check_status(status);
-	for (int i = 0; i < count; i++)
-		end_work(&works[i], result);
-}
-
-/*
- * Memory for the matrices of trainings that share passes, even if
- * dperm.cache_memory is smaller.
- */
-#define SHARING_BYTES ((Size) 256 * 1024 * 1024)
-
-/*
- * How many of the tasks can share passes: their matrices have to fit into
- * memory together, and the results of a pass into one row, whichever trainings
- * ask for a Hessian.
- */
-static int
-sharing(const DpermTask *tasks, int count)
-{
-	Size		limit = Max((Size) dperm_cache_memory * 1024, SHARING_BYTES);
-	Size		size = 0;
-	Size		row = 0;
-
-	for (int i = 0; i < count; i++)
-	{
-		const DpermEncoder *encoder = &tasks[i].rows->source->spec.encoder;
-		DpermLoss	loss = tasks[i].options->loss;
-		int			blocks = dperm_loss_blocks(loss);
-		int			dim = dperm_encoder_dim(encoder) * blocks;
-
-		/*
-		 * the solver's, and those of the pass in its executor form and its flat
-		 * form
-		 */
-		size += sizeof(double) *
-			(dperm_fit_room(dim, blocks) + 3 * dperm_moments_room(dim, blocks, true));
-		if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
-			size += sizeof(double) * dperm_fourier_size(&encoder->kernel,
-														dperm_encoder_linear_dim(encoder));
-		row += sizeof(double) * (dperm_moments_packed(dim, loss) + 4 * (Size) dim);
-		if (i > 0 && (size > limit || row > MaxAllocSize / 4))
-			return i;
-	}
-	return count;
-}
-
-/* Are the rows of a task in memory or in a spool, so that no query is needed? All tasks agree. */
-static bool
-is_alone(const DpermTask *task)
-{
-	const DpermRows *rows = task->rows;
-
-	return rows->complete || (rows->source->once && !rows->elsewhere);
+	dperm_host_check_status(dperm_training_finish(&training.training));
+	end_work(&training, result);
 }
 
 /*
@@ -321,20 +226,15 @@ run_tasks(DpermTask *tasks, int count, bool close)
 
 		(void) dperm_host_calibrate(&setup);
 	}
-	if (is_alone(&tasks[0]))
+	if (!tasks[0].rows->elsewhere)
 		team = begin_team(tasks, count);
-	for (int done = 0; done < count;)
+	for (int i = 0; i < count; i++)
 	{
 		MemoryContextSwitchTo(work);
-		if (is_alone(&tasks[done]))
-			train_alone(&tasks[done++], caller);
+		if (tasks[i].rows->elsewhere)
+			train_by_passes(&tasks[i], caller);
 		else
-		{
-			int			some = sharing(tasks + done, count - done);
-
-			train_by_passes(tasks + done, some, caller);
-			done += some;
-		}
+			train_alone(&tasks[i], caller);
 		MemoryContextReset(work);
 	}
 	MemoryContextSwitchTo(caller);

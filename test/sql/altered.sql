@@ -396,7 +396,7 @@ SELECT what, string_agg(DISTINCT outcome, ' ' ORDER BY outcome) AS outcomes FROM
   ('more classes', 'ALTER TABLE tuned DROP CONSTRAINT few; ALTER TABLE tuned ADD CONSTRAINT few CHECK (y IN (0, 1, 2, 3, 4, 5, 6))'),
   ('other columns', 'ALTER TABLE tuned DROP CONSTRAINT tuned_b_check; ALTER TABLE tuned ADD CONSTRAINT tuned_id_check CHECK (id BETWEEN 0 AND 9999)'),
   ('more columns', 'CREATE OR REPLACE VIEW changing AS SELECT id, b, y, p, q FROM tuned WHERE still()')) c (what, command),
-  generate_series(1, 9) turn, unnest('{identity => ''id'',unit => ''id''}'::text[]) divided,
+  generate_series(1, 9) turn, unnest('{unit => NULL,unit => ''id''}'::text[]) divided,
   changed(turn, command, format('dp_logreg_tune(''changing'', ''y'', NULL::text, 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}, {"lambda": 0.3}]'', %s)', divided)) outcome GROUP BY what ORDER BY what;
 CREATE VIEW changing AS SELECT id, b, y FROM tuned WHERE still();
 BEGIN;

@@ -87,8 +87,8 @@ SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, '{0,0}') AS w)
 SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, '{0,0}') AS w)
   SELECT dperm.dperm_moments_agg((SELECT w FROM w), y, ROW(i, answer, x)) FROM wide AS t $$);
 
--- In training too: the first read is the caller's own, and the passes are the
--- workers', who trip over this view
+-- In training too: the workers, who read rows that fit into memory, trip over
+-- this view
 CREATE FUNCTION by_caller(i int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN
   IF i = 2321 AND pg_backend_pid() <> current_setting('test.caller')::int THEN
@@ -110,11 +110,10 @@ EXCEPTION WHEN raise_exception THEN
 END $$;
 SELECT set_config('test.caller', pg_backend_pid()::text, false) IS NOT NULL AS caller;
 SET parallel_leader_participation = off;
+SET dperm.cache_memory = '100MB';
 SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250}}' $$) AS array,
        trained($$ 'for_caller', 'answer', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250}}', positive => 'yes' $$) AS with_label;
--- and so do all rows that are kept in memory; but not with workers switched off
-SET dperm.cache_memory = '100MB';
-SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250}}' $$) AS in_memory;
+-- but not with workers switched off
 SET dperm.cache_memory = 0;
 SET max_parallel_workers_per_gather = 0;
 SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', lambda => 0.1, domains => '{"x": {"dimension": 250}}' $$) AS alone;

@@ -183,7 +183,7 @@ BEGIN
   m := dp_logreg_train('ward.many', 'sick', '{age,ward}'::text[], 1, unit => 'id', domains => features::jsonb);
   m := dp_logreg_train('ward.many', 'ward', '{age}'::text[], 1, domains => '{"age": [0, 90], "ward": ["a", "b", "c"]}');
   m := dp_linreg_train('ward.many', 'cost', '{age,ward}'::text[], 1, domains => features::jsonb || '{"cost": [0, 20000]}');
-  m := dp_logreg_tune('ward.many', 'sick', '{age,ward}'::text[], 1, domains => features::jsonb, identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 1}]');
+  m := dp_logreg_tune('ward.many', 'sick', '{age,ward}'::text[], 1, domains => features::jsonb, candidates => '[{"lambda": 0.1}, {"lambda": 1}]');
   PERFORM dp_evaluate(m, 'ward.many', 1, 'sick'), dp_roc(m, 'ward.many', 1, 'sick'), dp_coefficients(m), dp_curve(m, 'age');
   PERFORM count(*) FILTER (WHERE dp_predict(m, r)), avg(dp_predict_prob(m, r)) FROM ward.many r;
   PERFORM dp_explain(m, r), dp_encode(m, r) FROM ward.many r LIMIT 1;
