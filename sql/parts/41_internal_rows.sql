@@ -1,35 +1,11 @@
 --
--- Rows and labels, as the queries of training read them
+-- dperm_load_agg: rows into shared memory, where they are read
 --
-
-CREATE FUNCTION dperm.dperm_text(value "any") RETURNS text
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_text("any") IS
-	'internal to training: the text form of a value, or NULL if the value is too large';
 
 CREATE FUNCTION dperm.dperm_bounded(value anyelement) RETURNS anyelement
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm.dperm_bounded(anyelement) IS
 	'internal to training: a value, or NULL if it is too large';
-
-CREATE FUNCTION dperm.dperm_label(value "any", positive text) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_label("any", text) IS
-	'internal to training: a label as true or false, or NULL for no label';
-
-CREATE FUNCTION dperm.dperm_label_class(value "any", classes text[]) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_label_class("any", text[]) IS
-	'internal to training: the number of the class of a label, or NULL for no label';
-
-CREATE FUNCTION dperm.dperm_label_number(value "any") RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_label_number("any") IS
-	'internal to training: a label as a number of double precision, or NULL for no label';
-
---
--- dperm_load_agg: rows into shared memory, where they are read
---
 
 CREATE FUNCTION dperm.dperm_load_step(internal, bytea, "any", VARIADIC "any") RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;

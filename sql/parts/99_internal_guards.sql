@@ -106,46 +106,25 @@ END $$;
 -- that they may read, here or on another server, ...
 GRANT USAGE ON SCHEMA dperm TO PUBLIC;
 GRANT EXECUTE ON ROUTINE
-	dperm.dperm_moments_vector_agg(dperm.dperm_moments, boolean, float8[]),
-	dperm.dperm_moments_vector_agg(dperm.dperm_moments, boolean, float4[]),
-	dperm.dperm_moments_agg(dperm.dperm_moments, boolean, VARIADIC "any"),
-	dperm.dperm_moments_agg(dperm.dperm_moments, boolean, record),
-	dperm.dperm_moments_agg(dperm.dperm_moments, "any", VARIADIC "any"),
-	dperm.dperm_moments_agg(dperm.dperm_moments, "any", record),
-	dperm.dperm_moments_row_agg(dperm.dperm_moments, boolean, bytea),
-	dperm.dperm_moments_row_agg(dperm.dperm_moments, float8, bytea),
-	dperm.dperm_moments_person_agg(dperm.dperm_moments, boolean, bytea, bigint, boolean),
-	dperm.dperm_moments_person_agg(dperm.dperm_moments, float8, bytea, bigint, boolean),
-	dperm.dperm_moments_sum(dperm.dperm_moments),
+	dperm.dperm_moments_agg(bytea, float8, bytea),
+	dperm.dperm_moments_person_agg(bytea, float8, bytea, bigint, boolean),
 	dperm.dperm_load_agg(bytea, "any", VARIADIC "any"),
 	dperm.dperm_load_agg(bytea, "any", record),
-	dperm.dperm_text("any"),
 	dperm.dperm_bounded(anyelement),
-	dperm.dperm_label("any", text),
-	dperm.dperm_label_class("any", text[]),
-	dperm.dperm_label_number("any"),
-	dperm.dperm_row(VARIADIC "any"),
-	dperm.dperm_row_plain(VARIADIC "any"),
+	dperm.dperm_label("any", bytea),
+	dperm.dperm_row(bytea, VARIADIC "any"),
 	dperm.dperm_sample(bigint, integer, VARIADIC "any")
 	TO PUBLIC;
 -- ... by Citus, which asks for the right to call the parts of an aggregate that
 -- it runs on several servers, ...
 GRANT EXECUTE ON ROUTINE
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, float8[]),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, float4[]),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, bytea),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, float8, bytea),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, bytea, bigint, boolean),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, float8, bytea, bigint, boolean),
-	dperm.dperm_moments_combine(dperm.dperm_moments, dperm.dperm_moments)
+	dperm.dperm_moments_step(bytea, bytea, float8, bytea),
+	dperm.dperm_moments_step(bytea, bytea, float8, bytea, bigint, boolean),
+	dperm.dperm_moments_combine(bytea, bytea)
 	TO PUBLIC;
 -- ... by casts, also those to and from text, which call the type's own functions,
 -- and by views and functions for everybody.
 GRANT EXECUTE ON ROUTINE
-	dperm.dperm_moments_in(cstring),
-	dperm.dperm_moments_out(dperm.dperm_moments),
-	dperm.dperm_moments_recv(internal),
-	dperm.dperm_moments_send(dperm.dperm_moments),
 	dperm.dperm_model_in(cstring),
 	dperm.dperm_model_out(@extschema@.dp_model),
 	dperm.dperm_model_recv(internal),

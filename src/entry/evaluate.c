@@ -19,7 +19,6 @@
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
 #include "query/queries.h"
-#include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
 
@@ -220,7 +219,7 @@ dperm_entry_open_measure(DpermCall *call)
 		dperm_selection_budget(options.epsilon) :	/* either relation: errors.h */
 		dperm_selection_budget_for(options.epsilon, options.neighbours);
 	dperm_queries_open(&measure->source, &names, &options, &tried);
-	dperm_source_notes_training(&measure->source, &model->source);
+	dperm_source_tell_training(&measure->source, &model->source);
 	measure->parts =
 		dperm_person_parts(measure->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	dperm_call_charge_fill(call, &measure->source, &options, DPERM_CALL_EVALUATION, model);
@@ -249,9 +248,9 @@ count_with_noise(Measure *measure)
 	int			cells = cells_of(measure);
 	DpermEntropy entropy;
 	int64		units = 0;
-	Datum		request;
+	DpermPass	pass;
 
-	measure->counts = palloc(sizeof(int64) * cells);
+	measure->counts = palloc0(sizeof(int64) * cells);
 	SPI_connect();
 	if (measure->source.location == DPERM_LOCATION_HERE)
 		dperm_count_decisions(&measure->source, measure->model, measure->bins, measure->counts,
@@ -259,9 +258,12 @@ count_with_noise(Measure *measure)
 	else
 	{
 		spec.encoder = measure->model->encoder;
-		request = dperm_moments_flat_count(&spec, measure->model->weights, measure->bins);
-		units = dperm_moments_flat_counts(dperm_queries_pass(&measure->source, request),
-										  measure->counts, cells);
+		dperm_queries_pass(&measure->source,
+						   dperm_moments_count(&spec, measure->model->weights, measure->bins),
+						   &pass);
+		units = dperm_pass_units(&pass);
+		if (pass.rows > 0)
+			memcpy(measure->counts, pass.counts, sizeof(int64) * cells);
 	}
 	SPI_finish();
 	if (measure->choose_bins)

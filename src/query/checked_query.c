@@ -15,6 +15,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "executor/executor.h"
 #include "jit/jit.h"
 #include "miscadmin.h"
@@ -172,7 +173,7 @@ static Query *
 analyse(const DpermChecked *query)
 {
 	const DpermSource *source = query->source;
-	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
+	Oid			extension = get_extension_oid("dperm", false);
 	ErrorContextCallback context = {
 		.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
 	Query	   *tree;

@@ -1,9 +1,10 @@
 /*
  * queries.c: the queries over a source.
  *
- * All of them see the snapshot of the calling query, use parallel workers if
- * the planner chooses to, and are checked before they run: no function may
- * replace one of ours.
+ * All of them see the snapshot of the calling query, and are checked before they
+ * run: no function may replace one of ours. Rows are read here once. Those of
+ * other servers may stay there, if they are many, and are added up in passes: an
+ * aggregate that runs there.
  */
 #include "postgres.h"
 
@@ -21,10 +22,19 @@
 #include "base/host.h"
 #include "core/base/limits.h"
 #include "query/checked_query.h"
-#include "query/moments_flat.h"
-#include "query/pass_query.h"
+#include "query/moments.h"
 #include "query/queries.h"
 #include "relation/relation.h"
+
+/*
+ * The parameters of our queries, by number: the domain of labels, for
+ * dperm_label; and the request of a pass, or a key.
+ */
+enum
+{
+	PARAM_LABELS = 1,
+	PARAM_EXTRA
+};
 
 /* Set a parameter by number. */
 static void
@@ -39,26 +49,143 @@ static ParamListInfo
 make_params(const DpermSource *source, Oid extra_type, Datum extra)
 {
 	bool		has_extra = OidIsValid(extra_type);
-	ParamListInfo params = makeParamList(has_extra ? DPERM_PARAM_EXTRA : DPERM_PARAM_EXTRA - 1);
+	ParamListInfo params = makeParamList(has_extra ? PARAM_EXTRA : PARAM_EXTRA - 1);
 
-	set_param(params, DPERM_PARAM_LABELS,
-			  source->spec.labels.kind == DPERM_LABEL_SEVERAL ? TEXTARRAYOID : TEXTOID,
-			  source->label_domain);
+	set_param(params, PARAM_LABELS, BYTEAOID, source->label_domain);
 	if (has_extra)
-		set_param(params, DPERM_PARAM_EXTRA, extra_type, extra);
+		set_param(params, PARAM_EXTRA, extra_type, extra);
 	return params;
 }
 
-/* A pass, with its request. */
+/* A query over a relation, of which the source consists. */
 static DpermChecked
-make_pass(const DpermSource *source, Datum request)
+make_query(const DpermSource *source, Oid relation, char *text, ParamListInfo params)
 {
-	return (DpermChecked) {.source = source,
-						   .relation = source->relation,
-						   .text = dperm_pass_query(source),
-						   .params = make_params(source, source->moments_type, request),
-						   .options = CURSOR_OPT_PARALLEL_OK};
+	return (DpermChecked) {.source = source, .relation = relation, .text = text,
+						   .params = params};
 }
+
+/* ------------------------------------------------------------------ passes */
+
+/*
+ * A row of the relation t as bytes. A function takes a limited number of columns;
+ * two rows side by side are a row. None of this is more than immutable, and what
+ * has a collation is only a column: so foreign servers run it.
+ */
+static char *
+row_as_bytes(const DpermSource *source)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (int i = 0; i < source->block_count; i += DPERM_COLUMN_ARGS)
+	{
+		int			end = Min(i + DPERM_COLUMN_ARGS, source->block_count);
+
+		appendStringInfo(&sql, "%sdperm.dperm_row('\\x",
+						 i > 0 ? " OPERATOR(pg_catalog.||) " : "");
+		for (int j = i; j < end; j++)
+			dperm_reader_row_form(&sql, source->spec.readers[j]);
+		appendStringInfoString(&sql, "'::pg_catalog.bytea");
+		for (int j = i; j < end; j++)
+			appendStringInfo(&sql, ", %s", source->columns[j]);
+		appendStringInfoChar(&sql, ')');
+	}
+	return sql.data;
+}
+
+/* The label of a row of the relation t, as dperm_label has it. */
+static char *
+read_label(const DpermSource *source)
+{
+	return psprintf("dperm.dperm_label(t.%s, $%d)", quote_identifier(source->label_column),
+					PARAM_LABELS);
+}
+
+/*
+ * On Citus, which runs aggregates in parts where the rows are. The request is part
+ * of the query, hence as short as text can be. Over persons, a row comes with the
+ * number of labelled rows of its person, and one row of each person, no matter
+ * which, is marked as the first; rows without a person are excluded.
+ */
+static char *
+citus_pass(const DpermSource *source)
+{
+	char	   *label = read_label(source);
+	char	   *row = row_as_bytes(source);
+
+	if (!source->spec.weighted)
+		return psprintf("SELECT dperm.dperm_moments_agg(pg_catalog.decode($%d, 'base64'), %s, %s) "
+						"FROM %s AS t", PARAM_EXTRA, label, row, source->from);
+	return psprintf("SELECT dperm.dperm_moments_person_agg(pg_catalog.decode($%d, 'base64'), "
+					"s.label, s.columns, s.labelled, s.first) "
+					"FROM (SELECT %s AS label, %s AS columns, pg_catalog.count(%s) OVER "
+					"(PARTITION BY %s) AS labelled, pg_catalog.row_number() OVER "
+					"(PARTITION BY %s) OPERATOR(pg_catalog.=) 1 AS first "
+					"FROM %s AS t WHERE %s IS NOT NULL) AS s",
+					PARAM_EXTRA, label, row, label, source->unit, source->unit, source->from,
+					source->unit);
+}
+
+/*
+ * Over tables, some of which are foreign ones: an aggregate for each. The request
+ * is a table that is computed once: as a constant it would be part of every plan.
+ */
+static char *
+tables_pass(const DpermSource *source, List *tables)
+{
+	StringInfoData sql;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "WITH w AS MATERIALIZED (SELECT $%d AS w)", PARAM_EXTRA);
+	foreach(cell, tables)
+		appendStringInfo(&sql, "%s SELECT dperm.dperm_moments_agg((SELECT w FROM w), %s, %s) "
+								"FROM %s AS t", cell == list_head(tables) ? "" : " UNION ALL",
+						 read_label(source), row_as_bytes(source),
+						 dperm_relation_name(lfirst_oid(cell)));
+	return sql.data;
+}
+
+/* A pass, with its request or NULL. */
+static DpermChecked
+make_pass(const DpermSource *source, const bytea *request)
+{
+	bool		citus = source->location == DPERM_LOCATION_CITUS;
+	Datum		value = PointerGetDatum(request);
+	DpermChecked pass;
+
+	if (citus && request)
+		value = DirectFunctionCall2(binary_encode, value, CStringGetTextDatum("base64"));
+	pass = make_query(source, source->relation, citus ? citus_pass(source) :
+					  tables_pass(source, source->parts ? source->parts :
+								  list_make1_oid(source->relation)),
+					  make_params(source, citus ? TEXTOID : BYTEAOID, value));
+	pass.options = CURSOR_OPT_PARALLEL_OK;
+	return pass;
+}
+
+/* Run one pass. */
+void
+dperm_queries_pass(const DpermSource *source, const bytea *request, DpermPass *answer)
+{
+	DpermChecked pass = make_pass(source, request);
+	DpermAnswer *found = dperm_checked_query_answer(&pass);
+	List	   *results = NIL;
+
+	for (uint64 i = 0; i < found->count; i++)
+	{
+		bool		isnull;
+		Datum		result = dperm_checked_query_value(found, i, 1, &isnull);
+
+		if (!isnull)
+			results = lappend(results, DatumGetByteaPP(result));
+	}
+	dperm_moments_answer(request, results, answer);
+	dperm_checked_query_free(found);
+}
+
+/* ------------------------------------------------------------------ rows */
 
 /* The query that reads rows: label, features, and the unit, if there is one. */
 static char *
@@ -83,9 +210,8 @@ read_query(const DpermSource *source)
 static DpermChecked
 make_read(const DpermSource *source)
 {
-	return (DpermChecked) {.source = source, .relation = source->relation,
-						   .text = read_query(source),
-						   .params = make_params(source, InvalidOid, 0)};
+	return make_query(source, source->relation, read_query(source),
+					  make_params(source, InvalidOid, 0));
 }
 
 /* A random number, new for each call. */
@@ -99,28 +225,43 @@ make_key(void)
 	return key;
 }
 
-/* Read a sample of rows. */
+/*
+ * A condition that selects about one in "every" rows of the relation t, by their
+ * physical location on Citus, and else by their contents: then equal rows are in
+ * the sample together. A foreign table may be a view on its server.
+ */
+static char *
+sample_condition(const DpermSource *source, int every)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	if (source->unit)
+		appendStringInfo(&sql, "%s IS NOT NULL AND ", source->unit);
+	appendStringInfo(&sql, "dperm.dperm_sample($%d, %d", PARAM_EXTRA, every);
+	if (source->location == DPERM_LOCATION_CITUS &&
+		get_rel_relkind(source->relation) != RELKIND_VIEW)
+		appendStringInfoString(&sql, ", t.ctid)");
+	else
+	{
+		appendStringInfo(&sql, ", t.%s", quote_identifier(source->label_column));
+		for (int i = 0; i < Min(source->block_count, DPERM_COLUMN_ARGS); i++)
+			appendStringInfo(&sql, ", %s", source->columns[i]);
+		appendStringInfoChar(&sql, ')');
+	}
+	return sql.data;
+}
+
+/* Read a sample of rows; the limit is for equal ones. */
 void
 dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver)
 {
-	bool		has_places = source->location == DPERM_LOCATION_CITUS &&
-					  get_rel_relkind(source->relation) != RELKIND_VIEW;
-	int			one_in = (int) Min(every, PG_INT32_MAX);
-	DpermChecked checked = {.source = source, .relation = source->relation,
-							.params = make_params(source, INT8OID,
-												  Int64GetDatum((int64) make_key()))};
+	char	   *condition = sample_condition(source, (int) Min(every, PG_INT32_MAX));
+	DpermChecked checked =
+		make_query(source, source->relation,
+				   psprintf("%s WHERE %s LIMIT " INT64_FORMAT, read_query(source), condition, limit),
+				   make_params(source, INT8OID, Int64GetDatum((int64) make_key())));
 
-	/*
-	 * by physical location if there is one, else by contents: then equal rows
-	 * are in the sample together, hence the limit
-	 */
-	checked.text =
-		psprintf("%s WHERE %s%s LIMIT " INT64_FORMAT, read_query(source),
-				 source->unit ? psprintf("%s IS NOT NULL AND ", source->unit) : "",
-				 has_places ? psprintf("dperm.dperm_sample($%d, %d, t.ctid)", DPERM_PARAM_EXTRA,
-									   one_in) :
-							  dperm_pass_query_sample(source, one_in),
-				 limit);
 	dperm_checked_query_run(&checked, receiver);
 }
 
@@ -150,10 +291,8 @@ count_query(const DpermSource *source)
 int64
 dperm_queries_count(const DpermSource *source, int64 *rows)
 {
-	DpermChecked checked = {.source = source, .relation = source->relation,
-							.text = count_query(source),
-							.params = make_params(source, InvalidOid, 0),
-							.options = CURSOR_OPT_PARALLEL_OK};
+	DpermChecked checked = make_query(source, source->relation, count_query(source),
+									  make_params(source, InvalidOid, 0));
 	DpermAnswer *answer = dperm_checked_query_answer(&checked);
 	int64		total = 0;
 
@@ -167,7 +306,7 @@ dperm_queries_count(const DpermSource *source, int64 *rows)
 
 		/* it comes from another server */
 		if (isnull || unknown || units < 0 || units > seen || seen > DPERM_ROWS_MAX - *rows)
-			dperm_moments_flat_wrong_answer();
+			dperm_moments_wrong_answer();
 		total += units;
 		*rows += seen;
 	}
@@ -191,18 +330,29 @@ dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 }
 
 /*
- * The query that loads all rows. The key is not known when it is planned, so it
- * must not be part of the plan.
+ * The query that loads all rows where they are read. The key is not known when it
+ * is planned, so it must not be part of the plan. Too many columns are one record;
+ * values that are too large to be useful must not get into it, since it is built in
+ * memory.
  */
 static DpermChecked
 make_load(const DpermSource *source, bytea *key)
 {
-	DpermChecked checked = {.source = source, .relation = source->relation,
-							.text = dperm_pass_query_load(source),
-							.params = make_params(source, BYTEAOID, PointerGetDatum(key)),
-							.options = CURSOR_OPT_PARALLEL_OK};
+	bool		wide = source->block_count > DPERM_COLUMN_ARGS;
+	StringInfoData sql;
+	DpermChecked checked;
 
-	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT dperm.dperm_load_agg($%d, t.%s, %s", PARAM_EXTRA,
+					 quote_identifier(source->label_column), wide ? "ROW(" : "");
+	for (int i = 0; i < source->block_count; i++)
+		appendStringInfo(&sql, wide && source->varlena[i] ? "%sdperm.dperm_bounded(%s)" : "%s%s",
+						 i > 0 ? ", " : "", source->columns[i]);
+	appendStringInfo(&sql, ")%s FROM %s AS t", wide ? ")" : "", source->from);
+	checked = make_query(source, source->relation, sql.data,
+						 make_params(source, BYTEAOID, PointerGetDatum(key)));
+	checked.options = CURSOR_OPT_PARALLEL_OK;
+	checked.params->params[PARAM_EXTRA - 1].pflags = 0;
 	return checked;
 }
 
@@ -279,24 +429,6 @@ try_open(DpermChecked *query, List **tried)
 	dperm_checked_query_try(query);
 }
 
-/* The same for the query that reads all rows. */
-static void
-try_read(const DpermSource *source, List **tried)
-{
-	DpermChecked checked = make_read(source);
-
-	try_open(&checked, tried);
-}
-
-/* The same for a pass. */
-static void
-try_pass(const DpermSource *source, List **tried)
-{
-	DpermChecked checked = make_pass(source, 0);
-
-	try_open(&checked, tried);
-}
-
 /*
  * Does the server of a foreign table run passes over it? It does not run what
  * it does not know, or what may differ there.
@@ -304,11 +436,11 @@ try_pass(const DpermSource *source, List **tried)
 static bool
 runs_there(const DpermSource *source, Oid relation)
 {
-	DpermChecked checked = {.source = source, .relation = relation,
-							.text = dperm_pass_query_part(source, relation),
-							.params = make_params(source, source->moments_type, 0)};
+	DpermChecked checked = make_query(source, relation,
+									  tables_pass(source, list_make1_oid(relation)),
+									  make_params(source, BYTEAOID, 0));
 
-	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
+	checked.params->params[PARAM_EXTRA - 1].pflags = 0;
 	return dperm_checked_query_runs_there(&checked);
 }
 
@@ -349,10 +481,16 @@ check_location(DpermSource *source)
 static void
 check_queries(DpermSource *source, List **tried)
 {
+	DpermChecked read = make_read(source);
+	DpermChecked pass;
+
 	check_location(source);
 	if (source->location != DPERM_LOCATION_HERE)
-		try_pass(source, tried);
-	try_read(source, tried);
+	{
+		pass = make_pass(source, NULL);
+		try_open(&pass, tried);
+	}
+	try_open(&read, tried);
 }
 
 /*
@@ -384,23 +522,4 @@ dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const Dpe
 		check_queries(source, tried);
 	else if (names->reads)
 		keep_query(source, tried);
-}
-
-/* Run one pass. */
-Datum
-dperm_queries_pass(const DpermSource *source, Datum request)
-{
-	DpermChecked pass = make_pass(source, request);
-	DpermAnswer *answer = dperm_checked_query_answer(&pass);
-	Datum		result;
-	bool		isnull;
-
-	if (answer->count != 1)
-		elog(ERROR, "a pass over the rows failed");
-	result = dperm_checked_query_value(answer, 0, 1, &isnull);
-	result = isnull ? 0 : PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
-	if (result)
-		dperm_moments_flat_check_answer(result, request);
-	dperm_checked_query_free(answer);
-	return result;
 }

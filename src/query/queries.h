@@ -53,9 +53,10 @@ dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void 
 				   void *arg, bytea **result);
 
 /*
- * Run one pass over rows that are elsewhere: a dperm_moments in the memory
- * context of the caller, which answers the request; 0 if there are no rows.
+ * Run one pass over rows that are elsewhere, for a request. The answer is in the
+ * current memory context.
  */
-extern Datum dperm_queries_pass(const DpermSource *source, Datum request);
+extern void dperm_queries_pass(const DpermSource *source, const bytea *request,
+							   DpermPass *answer);
 
 #endif							/* DPERM_QUERIES_H */

@@ -11,7 +11,7 @@
 
 #include "base/host.h"
 #include "core/solve/matrix.h"
-#include "query/moments_flat.h"
+#include "query/moments.h"
 #include "query/queries.h"
 #include "train/noise_notice.h"
 #include "train/tasks.h"
@@ -55,7 +55,7 @@ end_work(Work *work, MemoryContext result)
 	const DpermSource *source = work->task->rows->source;
 	DpermLabels labels = source->spec.labels;
 
-	labels.positive = work->task->options->labels.positive;	/* of a boolean, too */
+	labels.positive = work->task->options->labels.positive;	/* as the caller wrote it */
 	work->task->model = dperm_training_model(&work->training, &source->spec.encoder,
 											 source->label_column, &labels, result);
 }
@@ -103,12 +103,12 @@ train_alone(DpermTask *task, MemoryContext result)
 }
 
 /* The request for the question of a training. */
-static Datum
+static bytea *
 make_request(const Work *work)
 {
 	const DpermAsk *ask = &work->training.ask;
 
-	return dperm_moments_flat_request(&work->task->rows->source->spec,
+	return dperm_moments_request(&work->task->rows->source->spec,
 								 ask->weights_low ? DPERM_PASS_CAREFUL :
 								 ask->direction ? DPERM_PASS_PRODUCT :
 								 !ask->hess ? DPERM_PASS_GRADIENT :
@@ -118,23 +118,19 @@ make_request(const Work *work)
 								 ask->weights_low ? ask->weights_low : ask->direction);
 }
 
-/* Raise the error for rows whose number differs between passes: there is no common snapshot. */
-static void
-raise_rows_changed(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the number of rows in source changed during training"),
-			 errhint("Try again while no rows are inserted or deleted, or store them first, for "
-					 "example in a materialized view.")));
-}
-
-/* Raise an error if the rows of a pass are not those of the earlier passes. */
+/*
+ * Raise an error if the rows of a pass are not those of the earlier passes: there
+ * is no common snapshot.
+ */
 static void
 check_rows(Work *work, const DpermPass *pass)
 {
 	if (dperm_pass_units(pass) != work->task->rows->count)
-		raise_rows_changed();
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the number of rows in source changed during training"),
+				 errhint("Try again while no rows are inserted or deleted, or store them first, "
+						 "for example in a materialized view.")));
 	if (pass->seed != 0 && work->digested && pass->digest != work->digest)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -145,35 +141,23 @@ check_rows(Work *work, const DpermPass *pass)
 	work->digested = true;
 }
 
-/* Give the result of a pass to a training. */
+/* Give the answer of a pass to a training. */
 static void
-answer_by_pass(Work *work, Datum result)
+answer_by_pass(Work *work, const DpermPass *pass)
 {
 	const DpermAsk *ask = &work->training.ask;
 	int			dim = work->training.fit.setup.dim;
 	double		n = (double) work->task->rows->count;
-	DpermPass	pass;
-	const uint64 *words;
-	const double *sums;
+	const double *packed = pass->hess;
+	int			d = dim / dperm_loss_blocks(pass->loss);
 
-	if (!result)
-		raise_rows_changed();
-	dperm_moments_flat_open(result, &pass, &words);
-	check_rows(work, &pass);
-	sums = (const double *) words + dperm_pass_gradient_at(&pass);
-	dperm_matrix_sums_means(pass.value, sums, sums + dim, n, dim, ask);
-	if (ask->hess)
-	{
-		const double *packed = (const double *) words + dperm_pass_hess_at(&pass);
-
-		int			d = dim / dperm_loss_blocks(pass.loss);
-
-		for (int j = 0; j < d; j++)
-			for (int i = j; i < d; i++)
-				ask->hess[(size_t) j * d + i] = *packed++ / n;
-		for (size_t i = 0; i < dperm_loss_pairs_size(pass.loss.classes); i++)
-			ask->hess[(size_t) d * d + i] = *packed++ / n;
-	}
+	check_rows(work, pass);
+	dperm_matrix_sums_means(pass->value, pass->sums, pass->sums + dim, n, dim, ask);
+	for (int j = 0; ask->hess && j < d; j++)
+		for (int i = j; i < d; i++)
+			ask->hess[(size_t) j * d + i] = *packed++ / n;
+	for (size_t i = 0; ask->hess && i < dperm_loss_pairs_size(pass->loss.classes); i++)
+		ask->hess[(size_t) d * d + i] = *packed++ / n;
 	dperm_training_next(&work->training);
 }
 
@@ -190,12 +174,12 @@ train_by_passes(DpermTask *task, MemoryContext result)
 	dperm_team_end(team);
 	while (training.training.active)
 	{
-		Datum		answer;
+		DpermPass	answer;
 
 		MemoryContextSwitchTo(pass);
-		answer = dperm_queries_pass(task->rows->source, make_request(&training));
+		dperm_queries_pass(task->rows->source, make_request(&training), &answer);
 		team = begin_team(task, 1);
-		answer_by_pass(&training, answer);
+		answer_by_pass(&training, &answer);
 		dperm_team_end(team);
 		MemoryContextSwitchTo(work);
 		MemoryContextReset(pass);
