@@ -259,7 +259,8 @@ dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestRe
 	char	   *condition = sample_condition(source, (int) Min(every, PG_INT32_MAX));
 	DpermChecked checked =
 		make_query(source, source->relation,
-				   psprintf("%s WHERE %s LIMIT " INT64_FORMAT, read_query(source), condition, limit),
+				   psprintf("%s WHERE %s LIMIT " INT64_FORMAT, read_query(source), condition,
+							limit),
 				   make_params(source, INT8OID, Int64GetDatum((int64) make_key())));
 
 	dperm_checked_query_run(&checked, receiver);

@@ -103,7 +103,7 @@ sub compare
 		SELECT max(abs(v - w)) FROM (SELECT $function('people', $arguments) AS a, $function('$source', $arguments) AS b) m,
 		  unnest(dp_weights(a), dp_weights(b)) u(v, w);
 	});
-	my $passes = () = substr(slurp_file($far->logfile), $before) =~ /^\s*SELECT \S*dperm_moments_(?:vector_)?agg\(/mg;
+	my $passes = () = substr(slurp_file($far->logfile), $before) =~ /^\s*SELECT \S*dperm_moments_agg\(/mg;
 	cmp_ok($distance, '<', 1e-9, "$what: the local weights");
 	is($passes > 0 ? 'there' : 'here', $pushed, "$what: where passes run");
 }
@@ -168,7 +168,7 @@ sub evaluate
 		SELECT bool_and(a IS NOT DISTINCT FROM b), count(*) FROM (SELECT $function(m, 'people', $options)::text AS a, $function(m, 'far_people', $options)::text AS b FROM m) s
 	});
 	my $log = substr(slurp_file($far->logfile), $before);
-	my $passes = () = $log =~ /^\s*SELECT \S*dperm_moments_(?:vector_)?agg\(/mg;
+	my $passes = () = $log =~ /^\s*SELECT \S*dperm_moments_agg\(/mg;
 	my $scans = () = $log =~ /FROM public\.people/g;
 	like($results, qr/^t\|(?:\d|\d\d|121)$/, "$what, $function: the local numbers");
 	is("$passes of $scans", '1 of 1', "$what, $function: one pass there");

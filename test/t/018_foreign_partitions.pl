@@ -100,7 +100,7 @@ sub asked
 	while ($log =~ /DECLARE c\d+ CURSOR FOR\s+SELECT (.*)/g)
 	{
 		my $query = $1;
-		$asked{ $query =~ /^dperm\.dperm_moments_(?:vector_|row_)?agg\(/ ? 'pass' : $query =~ /^count\(\*\)/ ? 'count' : $query =~ /WHERE.*dperm\.dperm_sample\(/ ? 'sample' : 'rows' }++;
+		$asked{ $query =~ /^dperm\.dperm_moments_agg\(/ ? 'pass' : $query =~ /^count\(\*\)/ ? 'count' : $query =~ /WHERE.*dperm\.dperm_sample\(/ ? 'sample' : 'rows' }++;
 	}
 	return \%asked;
 }

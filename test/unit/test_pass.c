@@ -198,19 +198,17 @@ TEST(tells_labels_and_counts)
 	for (int classes = 98; classes < 131; classes++)
 	{
 		static double weights[131];
-		DpermPass	pass = {.order = DPERM_PASS_COUNT, .label = DPERM_LABEL_SEVERAL, .loss.classes = classes,
-			.dim = classes, .weights = weights
-		};
+		DpermPass	pass = {.order = DPERM_PASS_GRADIENT, .dim = classes, .weights = weights};
 		size_t		size = dperm_pass_write_request(&pass, bytes);
 
-		CHECK((refusal(size) == NULL) == (classes <= DPERM_PASS_CLASSES_MAX));
-		pass.bins = 3;
-		CHECK(dperm_pass_write_request(&pass, bytes) == size);
+		bytes[AT_LABEL] = DPERM_LABEL_SEVERAL;
+		dperm_bytes_put_int(bytes + AT_CLASSES, (uint64_t) classes, 2);
+		bytes[AT_LOSS] = DPERM_LOSS_SOFTMAX;
 		CHECK((refusal(size) == NULL) == (classes <= DPERM_CLASSES_MAX));
-		pass.order = DPERM_PASS_GRADIENT;
-		pass.loss.kind = DPERM_LOSS_SOFTMAX;
-		pass.bins = 0;
-		CHECK(dperm_pass_write_request(&pass, bytes) == size);
+		bytes[AT_LOSS] = 0;
+		bytes[AT_ORDER] = DPERM_PASS_COUNT;
+		CHECK((refusal(size) == NULL) == (classes <= DPERM_PASS_CLASSES_MAX));
+		dperm_bytes_put_int(bytes + AT_BINS, 3, 2);
 		CHECK((refusal(size) == NULL) == (classes <= DPERM_CLASSES_MAX));
 	}
 }

@@ -130,7 +130,8 @@ labels_fault(const DpermPass *pass)
 	bool		several = pass->label == DPERM_LABEL_SEVERAL;
 	int			most = counts && pass->bins == 0 ? DPERM_PASS_CLASSES_MAX : DPERM_CLASSES_MAX;
 
-	if (pass->label > DPERM_LABEL_SEVERAL || (!counts && pass->label != dperm_loss_label(pass->loss)))
+	if (pass->label > DPERM_LABEL_SEVERAL ||
+		(!counts && pass->label != dperm_loss_label(pass->loss)))
 		return "the labels are not those of the loss";
 	if (several ? pass->loss.classes < DPERM_CLASSES_MIN || pass->loss.classes > most :
 		pass->loss.classes != 0)
