@@ -465,7 +465,7 @@ tune_privately(Tuning *tuning)
 		mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
 	dperm_load_close(tuning->sets, tuning->set_count);
 
-	dperm_entropy_init(&entropy, dperm_host_random, NULL);
+	dperm_entropy_init(&entropy);
 	chosen = dperm_selection_choose(&entropy, tuning->selection,
 						  dperm_selection_budget_for(candidate->epsilon, candidate->neighbours),
 						  is_regression(tuning) ? DPERM_ERRORS_PARTS :

@@ -199,7 +199,7 @@ start_process(DpermSharedRows *shared, const DpermSharedKey *key, int processes)
 	process->context = CurrentMemoryContext;
 	process->portion_count = head[1];
 	process->portions = palloc0(sizeof(int64) * Max(head[1], 1));
-	dperm_entropy_init(&process->entropy, dperm_host_random, NULL);
+	dperm_entropy_init(&process->entropy);
 	process->labels = noted_labels(&at);
 	dperm_fill_init(&process->fill, head[0], 0, shared,
 					AllocSetContextCreate(CurrentMemoryContext, "dperm row",

@@ -65,7 +65,6 @@ prepare_spaces(void)
 	for (int i = 0; i < SPACES; i++)
 	{
 		Space	   *s = &spaces[i];
-		DpermPoll	poll = {0};
 		DpermArena	arena = {s->memory[0], sizeof(s->memory[0])};
 		DpermArena	other = {s->memory[1], sizeof(s->memory[1])};
 		DpermShape	shapes[BLOCKS_MAX + 1];
@@ -80,7 +79,7 @@ prepare_spaces(void)
 		CHECK(s->dim <= DIM_MAX && s->inputs <= INPUTS_MAX);
 		if (s->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
 			dperm_fourier_make(&s->encoder.kernel, dperm_encoder_linear_dim(&s->encoder),
-							   s->frequencies, &poll);
+							   s->frequencies);
 		CHECK(dperm_noise_room(BLOCKS_MAX + 1) <= sizeof(s->memory[0]));
 		count = dperm_shape_list(&s->encoder, false, shapes);
 		s->noise = dperm_noise_plan(DPERM_LAW_NORM, shapes, count, &arena);
@@ -96,7 +95,7 @@ prepare_spaces(void)
 static inline double
 encode(const Space *s, DpermLoss loss, const double *inputs, double *row)
 {
-	DpermLabelKind kind = dperm_loss_label(loss);
+	DpermLabelKind kind = dperm_loss_entry((int) loss.kind)->label;
 	DpermValue	values[BLOCKS_MAX];
 	double		vector[DIM_MAX];
 	double		room[DIM_MAX];

@@ -310,7 +310,7 @@ check_promises(const DpermPass *pass)
 	CHECK(pass->label == DPERM_LABEL_SEVERAL ? pass->loss.classes >= 3 && pass->dim % pass->loss.classes == 0 :
 		  pass->loss.classes == 0 && pass->order != DPERM_PASS_PRODUCT);
 	CHECK(dperm_pass_count_cells(pass) <= 10000);
-	CHECK(pass->order == DPERM_PASS_COUNT || pass->label == dperm_loss_label(pass->loss));
+	CHECK(pass->order == DPERM_PASS_COUNT || pass->label == dperm_loss_entry((int) pass->loss.kind)->label);
 	CHECK(pass->rows >= 0 && pass->rows <= DPERM_ROWS_MAX);
 	CHECK(pass->persons >= 0 && pass->persons <= (pass->weighted ? pass->rows : 0));
 	CHECK(isfinite(pass->value[0]) && isfinite(pass->value[1]));

@@ -8,6 +8,7 @@
 #ifndef DPERM_CORE_HOST_H
 #define DPERM_CORE_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -21,5 +22,14 @@ extern void *dperm_host_alloc(size_t size);
  * return. Bad data and bad arguments are results instead.
  */
 extern void dperm_host_fail(const char *why) __attribute__((noreturn));
+
+/*
+ * Called at least every few tens of milliseconds by what can run for long. May
+ * not return: the core holds nothing that would have to be released.
+ */
+extern void dperm_host_poll(void);
+
+/* Strong random bytes; false if there are none. Only entropy.c asks for them. */
+extern bool dperm_host_random(void *bytes, size_t count);
 
 #endif							/* DPERM_CORE_HOST_H */

@@ -44,8 +44,7 @@ task_of(const DpermFit *fit, const double *tilt)
 		.weight_bound = cal->weight_bound,
 		.descent_steps = cal->descent_steps,
 		.sample = fit->sample,
-		.hess_cost = fit->hess_cost,
-		.poll = fit->poll
+		.hess_cost = fit->hess_cost
 	};
 }
 
@@ -86,7 +85,7 @@ dperm_fit_minimise_plain(DpermFitting *fitting)
 
 /*
  * Draw the noise. With several classes it comes class by class, and weights are
- * coordinate by coordinate (several.h).
+ * coordinate by coordinate (products.h).
  */
 static void
 draw_noise(DpermFitting *fitting)

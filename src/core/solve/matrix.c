@@ -3,8 +3,9 @@
  */
 #include "core/solve/matrix.h"
 
+#include "core/base/host.h"
 #include "core/encode/compact.h"
-#include "core/base/wide.h"
+#include "core/base/quad.h"
 
 /* The matrix of the rows that are kept. */
 DpermMatrix
@@ -25,13 +26,8 @@ dperm_matrix_sums_means(const double *value, const double *gradient, const doubl
 	for (int i = 0; i < dim; i++)
 	{
 		if (ask->weights_low)
-		{
-			DpermWide	mean =
-				dperm_wide_divide((DpermWide) {gradient[i], gradient_low[i]}, dperm_wide_of(n));
-
-			ask->gradient[i] = mean.high;
-			ask->gradient_low[i] = mean.low;
-		}
+			dperm_quad_split(dperm_quad_of(gradient[i], gradient_low[i]) / n, &ask->gradient[i],
+							 &ask->gradient_low[i]);
 		else
 			ask->gradient[i] = (gradient[i] + gradient_low[i]) / n;
 	}
@@ -72,7 +68,7 @@ add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t cou
 	{
 		int			some = left < m->block_rows ? (int) left : m->block_rows;
 
-		dperm_poll(&x->poll);
+		dperm_host_poll();
 		if (x->compact)
 			dperm_moments_add_compact(m, rows, some, (size_t) stride, x->single);
 		else

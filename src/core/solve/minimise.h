@@ -2,7 +2,7 @@
  * minimise.h: from rows to certified weights: the tool that mechanisms use.
  *
  * The steps: a start on some rows or on compact ones, corrections, Newton's
- * method, and, if doubles cannot certify the result, descent in twice the
+ * method, and, if doubles cannot certify the result, descent in extended
  * precision. Passes over all rows are questions that the caller answers. It
  * knows nothing about privacy; it promises that the exact gradient at the
  * weights is within the given bound (docs/guarantee.md, "Rounding" and "The
@@ -42,7 +42,6 @@ typedef struct DpermMinimiseTask
 	/* some or all of the rows, perhaps compact, to start from; or NULL */
 	DpermMatrix *sample;
 	double		hess_cost;		/* as in DpermProblem, for all rows */
-	DpermPoll	poll;
 } DpermMinimiseTask;
 
 typedef struct DpermMinimise

@@ -131,7 +131,7 @@ labels_fault(const DpermPass *pass)
 	int			most = counts && pass->bins == 0 ? DPERM_PASS_CLASSES_MAX : DPERM_CLASSES_MAX;
 
 	if (pass->label > DPERM_LABEL_SEVERAL ||
-		(!counts && pass->label != dperm_loss_label(pass->loss)))
+		(!counts && pass->label != dperm_loss_entry((int) pass->loss.kind)->label))
 		return "the labels are not those of the loss";
 	if (several ? pass->loss.classes < DPERM_CLASSES_MIN || pass->loss.classes > most :
 		pass->loss.classes != 0)
@@ -157,7 +157,8 @@ head_fault(const DpermPass *pass)
 		(int) loss.kind >= DPERM_LOSS_COUNT)
 		return "unknown kind of pass";
 	/* is h valid, whatever the number of classes? */
-	loss.classes = dperm_loss_label(loss) == DPERM_LABEL_SEVERAL ? DPERM_CLASSES_MIN : 0;
+	loss.classes = dperm_loss_entry((int) loss.kind)->label == DPERM_LABEL_SEVERAL ?
+		DPERM_CLASSES_MIN : 0;
 	if (dperm_loss_fault(loss) != NULL)
 		return "h is out of range";
 	if (pass->dim < 1 || pass->dim > DPERM_DIM_MAX)

@@ -8,7 +8,7 @@
  * read and encoded, and the weights. The state of a pass begins with its request,
  * so that states of one and the same pass can be told from others; the answer is
  * there only if there are rows. Weights and sums are in the order of layout.h, and
- * of several.h within that; the weights of a pass that counts are in the order of
+ * of products.h within that; the weights of a pass that counts are in the order of
  * the model. Readers are words that describe how columns are stored, and opaque
  * here. In a pass over the rows of persons each row has a weight, and is counted
  * in parts of a person.
@@ -32,7 +32,7 @@ typedef enum DpermPassOrder
 	DPERM_PASS_GRADIENT = 1,	/* rows, loss and gradient */
 	DPERM_PASS_HESSIAN = 2,		/* also second derivatives */
 	DPERM_PASS_ROUGH = 3,		/* these in single precision, except for their sums */
-	DPERM_PASS_CAREFUL = 4,		/* rows and gradient, in twice the precision */
+	DPERM_PASS_CAREFUL = 4,		/* rows and gradient, in extended precision */
 	/*
 	 * rows, and the number of those with a label in each cell; or sums of errors,
 	 * if labels are numbers
