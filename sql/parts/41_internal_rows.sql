@@ -1,54 +1,20 @@
 --
--- Rows and labels, as the queries of training read them
+-- dperm_load_agg: rows into shared memory, where they are read
 --
-
-CREATE FUNCTION dperm.dperm_text(value "any") RETURNS text
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_text("any") IS
-	'internal to training: the text form of a value, or NULL if the value is too large';
 
 CREATE FUNCTION dperm.dperm_bounded(value anyelement) RETURNS anyelement
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm.dperm_bounded(anyelement) IS
 	'internal to training: a value, or NULL if it is too large';
 
-CREATE FUNCTION dperm.dperm_label(value "any", positive text) RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_label("any", text) IS
-	'internal to training: a label as true or false, or NULL for no label';
-
-CREATE FUNCTION dperm.dperm_label_class(value "any", classes text[]) RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_label_class("any", text[]) IS
-	'internal to training: the number of the class of a label, or NULL for no label';
-
-CREATE FUNCTION dperm.dperm_label_number(value "any") RETURNS float8
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_label_number("any") IS
-	'internal to training: a label as a number of double precision, or NULL for no label';
-
-CREATE FUNCTION dperm.dperm_portion(key bytea, portions integer, relation oid, place tid) RETURNS integer
-	AS 'MODULE_PATHNAME', 'dperm_portion_place' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_portion(bytea, integer, oid, tid) IS
-	'internal to tuning: the portion of a row, by a keyed hash of its physical location';
-
-CREATE FUNCTION dperm.dperm_portion(key bytea, portions integer, identity text) RETURNS integer
-	AS 'MODULE_PATHNAME', 'dperm_portion_identity' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_portion(bytea, integer, text) IS
-	'internal to tuning: the portion of a row, by a keyed hash of its identity';
-
---
--- dperm_load_agg: rows into shared memory, where they are read
---
-
-CREATE FUNCTION dperm.dperm_load_step(internal, bytea, integer, "any", VARIADIC "any") RETURNS internal
+CREATE FUNCTION dperm.dperm_load_step(internal, bytea, "any", VARIADIC "any") RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION dperm.dperm_load_step(internal, bytea, integer, "any", VARIADIC "any") IS
+COMMENT ON FUNCTION dperm.dperm_load_step(internal, bytea, "any", VARIADIC "any") IS
 	'internal to training: transition function of dperm_load_agg';
 
-CREATE FUNCTION dperm.dperm_load_step(internal, bytea, integer, "any", record) RETURNS internal
+CREATE FUNCTION dperm.dperm_load_step(internal, bytea, "any", record) RETURNS internal
 	AS 'MODULE_PATHNAME', 'dperm_load_step_record' LANGUAGE C STABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION dperm.dperm_load_step(internal, bytea, integer, "any", record) IS
+COMMENT ON FUNCTION dperm.dperm_load_step(internal, bytea, "any", record) IS
 	'internal to training: transition function of dperm_load_agg';
 
 CREATE FUNCTION dperm.dperm_load_combine(internal, internal) RETURNS internal
@@ -71,7 +37,7 @@ CREATE FUNCTION dperm.dperm_load_final(internal) RETURNS bytea
 COMMENT ON FUNCTION dperm.dperm_load_final(internal) IS
 	'internal to training: final function of dperm_load_agg';
 
-CREATE AGGREGATE dperm.dperm_load_agg(key bytea, portion integer, label "any", VARIADIC columns "any") (
+CREATE AGGREGATE dperm.dperm_load_agg(key bytea, label "any", VARIADIC columns "any") (
 	SFUNC = dperm.dperm_load_step,
 	STYPE = internal,
 	COMBINEFUNC = dperm.dperm_load_combine,
@@ -80,10 +46,10 @@ CREATE AGGREGATE dperm.dperm_load_agg(key bytea, portion integer, label "any", V
 	FINALFUNC = dperm.dperm_load_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dperm.dperm_load_agg(bytea, integer, "any", VARIADIC "any") IS
+COMMENT ON AGGREGATE dperm.dperm_load_agg(bytea, "any", VARIADIC "any") IS
 	'internal to training: rows into shared memory, by the processes that read them';
 
-CREATE AGGREGATE dperm.dperm_load_agg(key bytea, portion integer, label "any", columns record) (
+CREATE AGGREGATE dperm.dperm_load_agg(key bytea, label "any", columns record) (
 	SFUNC = dperm.dperm_load_step,
 	STYPE = internal,
 	COMBINEFUNC = dperm.dperm_load_combine,
@@ -92,5 +58,5 @@ CREATE AGGREGATE dperm.dperm_load_agg(key bytea, portion integer, label "any", c
 	FINALFUNC = dperm.dperm_load_final,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dperm.dperm_load_agg(bytea, integer, "any", record) IS
+COMMENT ON AGGREGATE dperm.dperm_load_agg(bytea, "any", record) IS
 	'internal to training: rows into shared memory, by the processes that read them';

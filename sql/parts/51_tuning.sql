@@ -20,11 +20,10 @@ CREATE FUNCTION @extschema@.dp_logreg_tune(
 	purpose text DEFAULT NULL,
 	options jsonb DEFAULT NULL,
 	candidates jsonb DEFAULT NULL,
-	selection text DEFAULT 'permute_and_flip',
-	identity text DEFAULT NULL
+	selection text DEFAULT 'permute_and_flip'
 ) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION @extschema@.dp_logreg_tune(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb, jsonb, text, text) IS
+COMMENT ON FUNCTION @extschema@.dp_logreg_tune(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb, jsonb, text) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION @extschema@.dp_svm_tune(
@@ -45,11 +44,10 @@ CREATE FUNCTION @extschema@.dp_svm_tune(
 	purpose text DEFAULT NULL,
 	options jsonb DEFAULT NULL,
 	candidates jsonb DEFAULT NULL,
-	selection text DEFAULT 'permute_and_flip',
-	identity text DEFAULT NULL
+	selection text DEFAULT 'permute_and_flip'
 ) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION @extschema@.dp_svm_tune(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb, jsonb, text, text) IS
+COMMENT ON FUNCTION @extschema@.dp_svm_tune(text, text, anycompatible, float8, jsonb, text, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb, jsonb, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';
 
 CREATE FUNCTION @extschema@.dp_linreg_tune(
@@ -69,9 +67,8 @@ CREATE FUNCTION @extschema@.dp_linreg_tune(
 	purpose text DEFAULT NULL,
 	options jsonb DEFAULT NULL,
 	candidates jsonb DEFAULT NULL,
-	selection text DEFAULT 'permute_and_flip',
-	identity text DEFAULT NULL
+	selection text DEFAULT 'permute_and_flip'
 ) RETURNS @extschema@.dp_model
 	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION @extschema@.dp_linreg_tune(text, text, anycompatible, float8, jsonb, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb, jsonb, text, text) IS
+COMMENT ON FUNCTION @extschema@.dp_linreg_tune(text, text, anycompatible, float8, jsonb, text, text, float8, float8, integer, text, float8, @extschema@.dp_model, text, jsonb, jsonb, text) IS
 	'train a differentially private linear regression with privately chosen parameters';

@@ -106,24 +106,14 @@ END $$;
 -- or on another server; by Citus, which asks for the right to call the parts of an aggregate that it runs on several servers;
 -- by casts, also those to and from text, which call the type's own functions; and by views and functions for everybody.
 GRANT USAGE ON SCHEMA dperm TO PUBLIC;
-GRANT EXECUTE ON ROUTINE
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, float8[]),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, float4[]),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, bytea),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, float8, bytea),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, bytea, bigint, boolean),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, float8, bytea, bigint, boolean)
-	TO PUBLIC;
 GRANT SELECT ON dperm.report_fields, dperm.report_largest, dperm.dperm_seen_accounts TO PUBLIC;
 DO $$
 DECLARE
 	part record;
 	-- with whatever arguments
 	for_all name[] := '{
-		dperm_moments_vector_agg,dperm_moments_agg,dperm_moments_row_agg,dperm_moments_person_agg,dperm_moments_sum,
-		dperm_load_agg,dperm_text,dperm_bounded,dperm_label,dperm_label_class,dperm_label_number,dperm_portion,dperm_row,
-		dperm_row_plain,dperm_sample,dperm_moments_combine,
-		dperm_moments_in,dperm_moments_out,dperm_moments_recv,dperm_moments_send,dperm_model_in,dperm_model_out,
+		dperm_moments_agg,dperm_moments_person_agg,dperm_moments_step,dperm_moments_combine,
+		dperm_load_agg,dperm_bounded,dperm_label,dperm_row,dperm_sample,dperm_model_in,dperm_model_out,
 		dperm_model_recv,dperm_model_send,dperm_budget_left,dperm_budget_order,dperm_left,dperm_own_roles,dperm_running_key,
 		dperm_released,dperm_here,dperm_role_name_out,dperm_role_of}';
 BEGIN

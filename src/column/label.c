@@ -7,7 +7,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "utils/array.h"
+#include "libpq/pqformat.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
@@ -22,8 +22,6 @@
 #include "core/base/classes.h"
 
 PG_FUNCTION_INFO_V1(dperm_label);
-PG_FUNCTION_INFO_V1(dperm_label_class);
-PG_FUNCTION_INFO_V1(dperm_label_number);
 
 /* Bytes of the names of classes in a message. */
 #define NAMES_SHOWN 200
@@ -297,137 +295,123 @@ dperm_label_read_text(const DpermLabel *label, const char *text, int32 typmod)
 	return dperm_label_read(label, value_of(label, text, typmod), false);
 }
 
-/* What dperm_label and dperm_label_class keep between rows. */
+/*
+ * The domain of labels of a type, as bytes for dperm_label: kind, the encoding of
+ * its texts, the type if it is the same on all servers (numbers of all types are
+ * read alike), bounds, values.
+ */
+bytea *
+dperm_label_domain_bytes(const DpermLabels *labels, Oid type)
+{
+	const char *classes = NULL;
+	int			count = labels->kind == DPERM_LABEL_NUMBER ? 0 :
+		dperm_label_listed(labels, &classes);
+	size_t		size = dperm_classes_size(classes, count);
+	StringInfoData bytes;
+
+	pq_begintypsend(&bytes);
+	pq_sendbyte(&bytes, labels->kind);
+	pq_sendbyte(&bytes, dperm_reader_encoding(classes, (int) size));
+	pq_sendint32(&bytes, labels->kind == DPERM_LABEL_NUMBER ? InvalidOid :
+				 dperm_reader_common_type(type));
+	pq_sendfloat8(&bytes, labels->low);
+	pq_sendfloat8(&bytes, labels->high);
+	pq_sendint32(&bytes, count);
+	pq_sendbytes(&bytes, classes, (int) size);
+	return pq_endtypsend(&bytes);
+}
+
+/* The reader of labels of a type for a domain that anybody can have written. */
+static void
+init_from_bytes(DpermLabel *label, Oid type, bytea *domain)
+{
+	DpermLabels labels = {0};
+	StringInfoData in;
+	int			encoding;
+	Oid			expected;
+	int			count;
+	char	   *classes;
+
+	initStringInfo(&in);
+	appendBinaryStringInfo(&in, VARDATA_ANY(domain), VARSIZE_ANY_EXHDR(domain));
+	labels.kind = (DpermLabelKind) pq_getmsgbyte(&in);
+	encoding = pq_getmsgbyte(&in);
+	expected = pq_getmsgint(&in, 4);
+	labels.low = pq_getmsgfloat8(&in);
+	labels.high = pq_getmsgfloat8(&in);
+	count = (int) pq_getmsgint(&in, 4);
+	classes = in.data + in.cursor;
+	if (labels.kind > DPERM_LABEL_SEVERAL || count < 0 ||
+		!dperm_reader_text_fits(classes, in.len - in.cursor, encoding) ||
+		(labels.kind == DPERM_LABEL_SEVERAL ?
+		 dperm_classes_fault(classes, in.len - in.cursor, count) != NULL :
+		 count > (labels.kind == DPERM_LABEL_TWO) ||
+		 (size_t) (in.len - in.cursor) != (count ? strlen(classes) + 1 : 0)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid domain of labels")));
+	dperm_reader_check_encoding(encoding);
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of a label");
+	if (OidIsValid(expected) && expected != getBaseType(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the columns of a pass do not match its request"),
+				 errhint("The columns of a foreign table must have the types that they have on "
+						 "its server.")));
+	if (labels.kind == DPERM_LABEL_SEVERAL)
+		labels.classes = classes;
+	else if (count > 0)
+		labels.positive = classes;
+	labels.class_count = count;
+	dperm_label_init(label, type, &labels);
+}
+
+/* What dperm_label keeps between rows. */
 typedef struct LabelCache
 {
 	MemoryContext context;		/* of all below */
-	struct varlena *domain;		/* what the reader was built for; NULL for none */
+	bytea	   *domain;			/* what the reader was built for */
 	DpermLabel	label;
 } LabelCache;
 
-/* Is the cached reader for this positive value, or these classes? */
-static bool
-same_domain(const LabelCache *cache, FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(1) || cache->domain == NULL)
-		return PG_ARGISNULL(1) && cache->domain == NULL;
-	return datum_image_eq(PG_GETARG_DATUM(1), PointerGetDatum(cache->domain), false, -1);
-}
-
-/* The domain that the second argument is. */
-static DpermLabels
-labels_of(DpermLabelKind kind, struct varlena *domain)
-{
-	DpermLabels labels = {.kind = kind};
-	StringInfoData classes;
-	Datum	   *elements;
-
-	if (kind == DPERM_LABEL_TWO)
-	{
-		labels.positive = domain ? text_to_cstring((text *) domain) : NULL;
-		return labels;
-	}
-	if (domain == NULL)
-		elog(ERROR, "a label has no classes");
-	deconstruct_array((ArrayType *) domain, TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL,
-					  &labels.class_count);
-	initStringInfo(&classes);
-	for (int i = 0; i < labels.class_count; i++)
-	{
-		char	   *class = TextDatumGetCString(elements[i]);
-
-		appendBinaryStringInfo(&classes, class, strlen(class) + 1);
-	}
-	labels.classes = classes.data;
-	return labels;
-}
-
 /*
- * The reader for the arguments of a call, rebuilt only for a different positive
- * value, or other classes.
- */
-static const DpermLabel *
-cached_label(FunctionCallInfo fcinfo, DpermLabelKind kind)
-{
-	LabelCache *cache = fcinfo->flinfo->fn_extra;
-	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
-	MemoryContext context,
-				caller;
-	DpermLabels labels;
-
-	if (cache && same_domain(cache, fcinfo))
-		return &cache->label;
-	if (!OidIsValid(type))
-		elog(ERROR, "could not determine the type of a label");
-	if (cache)
-	{
-		fcinfo->flinfo->fn_extra = NULL;
-		MemoryContextDelete(cache->context);
-	}
-	context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "dperm_label",
-									ALLOCSET_SMALL_SIZES);
-	caller = MemoryContextSwitchTo(context);
-	cache = palloc0(sizeof(*cache));
-	cache->context = context;
-	if (!PG_ARGISNULL(1))
-		cache->domain = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(1));
-	labels = labels_of(kind, cache->domain);
-	dperm_label_init(&cache->label, type, &labels);
-	MemoryContextSwitchTo(caller);
-	fcinfo->flinfo->fn_extra = cache;
-	return &cache->label;
-}
-
-/*
- * dperm_label(value "any", positive text): a label as a boolean, NULL for none.
- * Training passes call it for label columns that are not plain booleans.
+ * dperm_label(value "any", domain bytea): a label as rows have it, NULL for none.
+ * Its type is known, whatever server calls it. The reader is rebuilt only for
+ * another domain. It is declared as immutable, as functions sent to foreign
+ * servers must be, although what an enum means is in the catalog: nothing is
+ * computed before there is a row.
  */
 Datum
 dperm_label(PG_FUNCTION_ARGS)
 {
-	const DpermLabel *label = cached_label(fcinfo, DPERM_LABEL_TWO);
-	double		sign = dperm_label_read(label, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
+	LabelCache *cache = fcinfo->flinfo->fn_extra;
+	MemoryContext caller;
+	double		label;
 
-	if (!dperm_label_has(label, sign))
+	if (PG_ARGISNULL(1))
 		PG_RETURN_NULL();
-	PG_RETURN_BOOL(sign > 0);
-}
-
-/*
- * dperm_label_class(value "any", classes text[]): the number of a label's class,
- * as a number of double precision, NULL for none.
- */
-Datum
-dperm_label_class(PG_FUNCTION_ARGS)
-{
-	const DpermLabel *label = cached_label(fcinfo, DPERM_LABEL_SEVERAL);
-	double		number = dperm_label_read(label, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
-
-	if (!dperm_label_has(label, number))
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(number);
-}
-
-/*
- * dperm_label_number(value "any"): a label as a number of double precision,
- * NULL for none. Its bounds are in the request of the pass. STRICT.
- */
-Datum
-dperm_label_number(PG_FUNCTION_ARGS)
-{
-	DpermReaderKind *kind = fcinfo->flinfo->fn_extra;
-	double		number;
-
-	if (kind == NULL)
+	if (cache == NULL ||
+		!datum_image_eq(PG_GETARG_DATUM(1), PointerGetDatum(cache->domain), false, -1))
 	{
-		kind = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(*kind));
-		*kind = number_reader(get_fn_expr_argtype(fcinfo->flinfo, 0));
-		fcinfo->flinfo->fn_extra = kind;
+		MemoryContext context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "dperm_label",
+													  ALLOCSET_SMALL_SIZES);
+
+		fcinfo->flinfo->fn_extra = NULL;
+		if (cache)
+			MemoryContextDelete(cache->context);
+		caller = MemoryContextSwitchTo(context);
+		cache = palloc0(sizeof(*cache));
+		cache->context = context;
+		cache->domain = PG_GETARG_BYTEA_P_COPY(1);
+		init_from_bytes(&cache->label, get_fn_expr_argtype(fcinfo->flinfo, 0), cache->domain);
+		MemoryContextSwitchTo(caller);
+		fcinfo->flinfo->fn_extra = cache;
 	}
-	number = dperm_reader_number(*kind, PG_GETARG_DATUM(0));
-	if (isnan(number))
+	label = dperm_label_read(&cache->label, PG_GETARG_DATUM(0), PG_ARGISNULL(0));
+	if (!dperm_label_has(&cache->label, label))
 		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(number);
+	PG_RETURN_FLOAT8(label);
 }
 
 /* The name of a class. */

@@ -71,6 +71,7 @@ extern void dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *lab
 extern void dperm_label_check(const DpermLabel *label, Oid type);
 extern double dperm_label_read(const DpermLabel *label, Datum value, bool isnull);
 extern double dperm_label_read_text(const DpermLabel *label, const char *text, int32 typmod);
+extern bytea *dperm_label_domain_bytes(const DpermLabels *labels, Oid type);
 extern int	dperm_label_hint(const DpermLabel *label);
 extern int	dperm_label_choose_class(const DpermModel *model, const char *name);
 extern const char *dperm_label_class_name(const DpermModel *model, int number);

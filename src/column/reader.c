@@ -420,6 +420,15 @@ dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type)
 												 InvalidOid);
 }
 
+/* Append to hexadecimal digits how dperm_row gets a column and writes it. */
+void
+dperm_reader_row_form(StringInfo hex, uint64 word)
+{
+	appendStringInfo(hex, "%02x", (unsigned) WORD_KIND(word));
+	if (WORD_KIND(word) == DPERM_READ_OUTPUT)
+		appendStringInfo(hex, "%08x", (unsigned) WORD_TYPE(word));
+}
+
 /* Is a word of a request valid for a block? */
 bool
 dperm_reader_word_fits(uint64 word, const DpermBlock *block)

@@ -16,6 +16,7 @@
 #include "access/htup.h"
 #include "access/tupdesc.h"
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 
 #include "base/compat.h"
 #include "core/encode/encoder.h"
@@ -121,6 +122,7 @@ extern bool dperm_reader_text_fits(const char *bytes, size_t len, int encoding);
 extern Oid	dperm_reader_common_type(Oid type);
 extern uint64 dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type);
 extern bool dperm_reader_word_fits(uint64 word, const DpermBlock *block);
+extern void dperm_reader_row_form(StringInfo hex, uint64 word);
 
 /* Categories by their keys. */
 extern DpermCategories dperm_reader_index(const DpermText *keys, int key_count);

@@ -1,37 +1,31 @@
 /*
  * row_functions.c: what queries over rows call.
  *
- * dperm_text and dperm_bounded exclude large values from a pass: one that is too
- * large to be useful must not exhaust memory, as the error would reveal that it
- * exists.
+ * dperm_bounded excludes large values: one that is too large to be useful must
+ * not exhaust memory, as the error would reveal that it exists.
  *
  * dperm_row makes the columns of a row one value that any server can read. Some
  * servers call aggregates without the types of their arguments, as Citus does
  * on its workers. dperm_row is an ordinary function, so the types of its
  * arguments are known everywhere. core/encode/tagged.h describes the format.
  *
- * dperm_portion assigns a row to a portion by its identity, and dperm_sample
- * decides by its contents whether it is in a sample.
+ * dperm_sample decides by the contents of a row whether it is in a sample.
  */
 #include "postgres.h"
 
 #include "access/tupmacs.h"
+#include "common/hashfn.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
-#include "storage/itemptr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "column/reader.h"
-#include "core/privacy/portion.h"
 
-PG_FUNCTION_INFO_V1(dperm_text);
 PG_FUNCTION_INFO_V1(dperm_bounded);
 PG_FUNCTION_INFO_V1(dperm_row);
-PG_FUNCTION_INFO_V1(dperm_row_plain);
-PG_FUNCTION_INFO_V1(dperm_portion_place);
-PG_FUNCTION_INFO_V1(dperm_portion_identity);
 PG_FUNCTION_INFO_V1(dperm_sample);
 
 /* How many bytes of a value decide whether its row is in a sample. */
@@ -56,20 +50,6 @@ argument_types(FunctionCallInfo fcinfo)
 		flinfo->fn_extra = types;
 	}
 	return types;
-}
-
-/*
- * dperm_text(value "any"): the output of its type as text, or NULL. A cast to
- * text may differ.
- */
-Datum
-dperm_text(PG_FUNCTION_ARGS)
-{
-	DpermStored *type = argument_types(fcinfo);
-
-	if (dperm_reader_exceeds(type, PG_GETARG_DATUM(0)))
-		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(OutputFunctionCall(&type->output, PG_GETARG_DATUM(0))));
 }
 
 /* dperm_bounded(value anyelement): the value, or NULL if it is too large. */
@@ -110,83 +90,61 @@ append_tagged(StringInfo row, DpermStored *type, Datum value, bool isnull)
 }
 
 /*
- * dperm_row(VARIADIC columns "any"): a row as bytes. The concatenation of two
- * rows is a row, too.
+ * The columns of a call, as its first argument says that they are
+ * (dperm_reader_row_form), looked up once. A column that is read by its output is
+ * written as that.
+ */
+static DpermStored *
+row_types(FunctionCallInfo fcinfo)
+{
+	DpermStored *types = fcinfo->flinfo->fn_extra;
+	bytea	   *form;
+	StringInfoData in;
+
+	if (types)
+		return types;
+	types = argument_types(fcinfo);
+	fcinfo->flinfo->fn_extra = NULL;
+	form = PG_ARGISNULL(0) ? NULL : PG_GETARG_BYTEA_PP(0);
+	initStringInfo(&in);
+	if (form)
+		appendBinaryStringInfo(&in, VARDATA_ANY(form), VARSIZE_ANY_EXHDR(form));
+	for (int i = 1; i < PG_NARGS(); i++)
+	{
+		DpermReaderKind kind = (DpermReaderKind) (in.cursor < in.len ? pq_getmsgbyte(&in) : 0);
+		Oid			expected = kind == DPERM_READ_OUTPUT ? pq_getmsgint(&in, 4) : InvalidOid;
+
+		if (kind == DPERM_READ_OUTPUT &&
+			(!OidIsValid(expected) || expected == getBaseType(types[i].type)))
+			types[i].kind = kind;
+		if (kind != types[i].kind || kind == DPERM_READ_NONE)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("the columns of a pass do not match its request"),
+					 errhint("The columns of a foreign table must have the types that they have "
+							 "on its server.")));
+	}
+	fcinfo->flinfo->fn_extra = types;
+	return types;
+}
+
+/*
+ * dperm_row(form bytea, VARIADIC columns "any"): a row as bytes. The concatenation
+ * of two rows is a row, too. It is declared as immutable for the same reason as
+ * dperm_label.
  */
 Datum
 dperm_row(PG_FUNCTION_ARGS)
 {
-	DpermStored *types = argument_types(fcinfo);
+	DpermStored *types = row_types(fcinfo);
 	StringInfoData row;
 
 	initStringInfo(&row);
 	row.len = VARHDRSZ;
-	for (int i = 0; i < PG_NARGS(); i++)
+	for (int i = 1; i < PG_NARGS(); i++)
 		append_tagged(&row, &types[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	SET_VARSIZE(row.data, row.len);
 	PG_RETURN_BYTEA_P(row.data);
-}
-
-/*
- * The same for columns whose bytes depend only on their values, and not on the
- * catalog or a setting: it is immutable, as functions sent to foreign servers
- * must be.
- */
-Datum
-dperm_row_plain(PG_FUNCTION_ARGS)
-{
-	const DpermStored *types = argument_types(fcinfo);
-
-	for (int i = 0; i < PG_NARGS(); i++)
-		if (types[i].kind == DPERM_READ_ENUM || types[i].kind == DPERM_READ_OUTPUT)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("dperm_row_plain does not accept columns of type %s",
-							format_type_be(types[i].type))));
-	return dperm_row(fcinfo);
-}
-
-/* The portion of some bytes by the key and the number of portions of a call. */
-static int
-portion_of(FunctionCallInfo fcinfo, const void *bytes, size_t size)
-{
-	bytea	   *key = PG_ARGISNULL(0) ? NULL : PG_GETARG_BYTEA_PP(0);
-	int			portions = PG_ARGISNULL(1) ? 0 : PG_GETARG_INT32(1);
-
-	if (key == NULL || VARSIZE_ANY_EXHDR(key) != DPERM_PORTION_KEY || portions < 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s requires a key of %d bytes and at least one portion",
-						get_func_name(fcinfo->flinfo->fn_oid), DPERM_PORTION_KEY)));
-	return dperm_portion((const unsigned char *) VARDATA_ANY(key), bytes, size, portions);
-}
-
-/*
- * dperm_portion(key, portions, tableoid, ctid): by the physical location of a
- * row.
- */
-Datum
-dperm_portion_place(PG_FUNCTION_ARGS)
-{
-	ItemPointer place = (ItemPointer) PG_GETARG_POINTER(3);
-	uint32		identity[3] = {PG_GETARG_OID(2), ItemPointerGetBlockNumberNoCheck(place),
-	ItemPointerGetOffsetNumberNoCheck(place)};
-
-	PG_RETURN_INT32(portion_of(fcinfo, identity, sizeof(identity)));
-}
-
-/*
- * dperm_portion(key, portions, identity): by a text or bytes. Rows without an
- * identity share a portion.
- */
-Datum
-dperm_portion_identity(PG_FUNCTION_ARGS)
-{
-	struct varlena *identity = PG_ARGISNULL(2) ? NULL : PG_GETARG_VARLENA_PP(2);
-
-	PG_RETURN_INT32(identity ?
-		portion_of(fcinfo, VARDATA_ANY(identity), VARSIZE_ANY_EXHDR(identity)) :
-		portion_of(fcinfo, "", 0));
 }
 
 /* Append the first bytes of a value, as stored in memory. */
@@ -224,7 +182,12 @@ dperm_sample(PG_FUNCTION_ARGS)
 {
 	const DpermStored *types = argument_types(fcinfo);
 	StringInfoData image;
+	uint64		hash;
 
+	if (PG_ARGISNULL(0) || PG_ARGISNULL(1) || PG_GETARG_INT32(1) < 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dperm_sample requires a key, and one in at least one row")));
 	initStringInfo(&image);
 	for (int i = 2; i < PG_NARGS(); i++)
 	{
@@ -232,5 +195,7 @@ dperm_sample(PG_FUNCTION_ARGS)
 		if (!PG_ARGISNULL(i))
 			append_image(&image, PG_GETARG_DATUM(i), &types[i]);
 	}
-	PG_RETURN_BOOL(portion_of(fcinfo, image.data, image.len) == 0);
+	hash = hash_bytes_extended((unsigned char *) image.data, image.len,
+							   (uint64) PG_GETARG_INT64(0));
+	PG_RETURN_BOOL(hash % PG_GETARG_INT32(1) == 0);
 }

@@ -29,7 +29,6 @@
 #include "core/mechanism/mechanism.h"
 #include "core/mechanism/noise_share.h"
 #include "entry/entry.h"
-#include "query/source_notes.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
 
@@ -130,7 +129,7 @@ fill_inputs(char **row, const Planned *planned, const DpermSource *source)
 {
 	const DpermLabels *labels = &planned->options.labels;
 	const char *positive = labels->positive ? labels->positive :
-		source->label_plain ? (source->label_negated ? "false" : "true") : NULL;
+		source->label.type == BOOLOID ? "true" : NULL;
 	DpermModel	model = {
 		.loss = planned->options.loss,
 		.label = {source->label_column, strlen(source->label_column)},
@@ -333,7 +332,7 @@ dp_cost(PG_FUNCTION_ARGS)
 	result = TupleDescGetAttInMetadata(desc);
 	units = expected_units(fcinfo, &source, &row[COST_UNITS_FROM]);
 	row[COST_UNITS] = psprintf(INT64_FORMAT, units);
-	dperm_source_notes_tell(&source);
+	dperm_source_tell(&source);
 	setup = fill_training(row, &options, &source, units);
 	limit = fill_charge(row, &options, &source);
 	dperm_options_advise(&setup, units);

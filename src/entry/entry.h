@@ -17,7 +17,6 @@ extern void dperm_entry_open_measure(DpermCall *call);
 extern Datum dperm_entry_run_measure(DpermCall *call);
 extern void dperm_entry_open_charge(DpermCall *call);
 
-extern void dperm_entry_check_classes(int classes, const char *hint);
 extern void dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 							 const DpermRegistration *registration, bool reads,
 							 DpermOptions *options, DpermSource *source);

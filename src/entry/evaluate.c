@@ -19,7 +19,6 @@
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
 #include "query/queries.h"
-#include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
 
@@ -138,9 +137,9 @@ put_first(DpermModel *model, int number)
 	model->classes = (DpermText) {names.data, names.len};
 }
 
-/* Raise an error for more classes than are counted in a matrix, with a hint. */
-void
-dperm_entry_check_classes(int classes, const char *hint)
+/* Raise an error for more classes than are counted in a matrix. */
+static void
+check_classes(int classes)
 {
 	if (classes > DPERM_COUNTS_CLASSES_MAX)
 		ereport(ERROR,
@@ -148,7 +147,7 @@ dperm_entry_check_classes(int classes, const char *hint)
 				 errmsg("a confusion matrix of more than %d classes is not computed",
 						DPERM_COUNTS_CLASSES_MAX),
 				 errdetail("The model has %d classes.", classes),
-				 errhint("%s", hint)));
+				 errhint("dp_roc() measures one class against the others.")));
 }
 
 /*
@@ -200,8 +199,7 @@ dperm_entry_open_measure(DpermCall *call)
 	if (call->function->variant)
 		read_bins(fcinfo, measure);
 	else
-		dperm_entry_check_classes(model->loss.classes,
-								  "dp_roc() measures one class against the others.");
+		check_classes(model->loss.classes);
 	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
 	dperm_option_table_arguments(&options, fcinfo);
 	dperm_options_follow(&options, model);
@@ -214,7 +212,7 @@ dperm_entry_open_measure(DpermCall *call)
 		dperm_selection_budget(options.epsilon) :	/* either relation: errors.h */
 		dperm_selection_budget_for(options.epsilon, options.neighbours);
 	dperm_queries_open(&measure->source, &names, &options, &tried);
-	dperm_source_notes_training(&measure->source, &model->source);
+	dperm_source_tell_training(&measure->source, &model->source);
 	measure->parts =
 		dperm_person_parts(measure->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	dperm_call_charge_fill(call, &measure->source, &options, DPERM_CALL_EVALUATION, model);
@@ -243,20 +241,22 @@ count_with_noise(Measure *measure)
 	int			cells = cells_of(measure);
 	DpermEntropy entropy;
 	int64		units = 0;
-	Datum		request,
-				result;
+	DpermPass	pass;
 
-	measure->counts = palloc(sizeof(int64) * cells);
+	measure->counts = palloc0(sizeof(int64) * cells);
 	SPI_connect();
-	if (dperm_source_only_once(&measure->source))
+	if (measure->source.location == DPERM_LOCATION_HERE)
 		dperm_count_decisions(&measure->source, measure->model, measure->bins, measure->counts,
 							  cells, measure->choose_bins ? &units : NULL);
 	else
 	{
 		spec.encoder = measure->model->encoder;
-		request = dperm_moments_flat_count(&spec, measure->model->weights, measure->bins);
-		dperm_queries_pass(&measure->source, 1, &request, NULL, &result);
-		units = dperm_moments_flat_counts(result, measure->counts, cells);
+		dperm_queries_pass(&measure->source,
+						   dperm_moments_count(&spec, measure->model->weights, measure->bins),
+						   &pass);
+		units = dperm_pass_units(&pass);
+		if (pass.rows > 0)
+			memcpy(measure->counts, pass.counts, sizeof(int64) * cells);
 	}
 	SPI_finish();
 	if (measure->choose_bins)

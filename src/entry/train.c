@@ -187,11 +187,7 @@ typedef struct Tuning
 	 */
 	DpermLoad  *sets;
 	int			set_count;
-	/*
-	 * the set that the mistakes of each candidate are counted on, if rows may be
-	 * read only once
-	 */
-	DpermLoad **tested_on;
+	DpermLoad **tested_on;		/* the set that the mistakes of each candidate are counted on */
 } Tuning;
 
 /* The default grid: these multiples of the default lambda. */
@@ -307,6 +303,7 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, List **tried)
 		DpermSource *source = &tuning->sources[i];
 
 		open_source(source, names, &tuning->candidates[i], tried);
+		source->portions = tuning->count + 1;
 		if (i == 0)
 			queries = list_length(*tried);
 		if (list_length(*tried) != queries || source->unit_type != first->unit_type ||
@@ -321,55 +318,11 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, List **tried)
 	}
 }
 
-/*
- * Divide the rows of every candidate, by one new key. If they are read once,
- * portions are drawn for rows or persons when they arrive; for persons on other
- * servers that is known later.
- */
-static void
-divide_sources(Tuning *tuning, List *identity, List **tried)
-{
-	bool		once = dperm_source_only_once(&tuning->sources[0]);
-	int			portions = tuning->count + 1;
-	Datum		key = once ? 0 : dperm_queries_key();
-
-	for (int i = 0; i < tuning->count; i++)
-		if (once)
-			tuning->sources[i].portions = portions;
-		else
-			dperm_queries_divide(&tuning->sources[i], portions, identity, key, tried);
-}
-
-/* The columns that identify rows, which are for rows that are not protected. */
-static List *
-read_identity(FunctionCallInfo fcinfo, const DpermSourceNames *names)
-{
-	int			count;
-	char	  **columns = dperm_arguments_names(fcinfo, "identity", &count);
-	List	   *identity = NIL;
-
-	if (columns && (names->unit || names->registration))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify identity with a unit, or for a protected relation"),
-				 errhint("Omit identity: rows or persons are divided at random.")));
-	for (int i = 0; i < count; i++)
-		identity = lappend(identity, columns[i]);
-	return identity;
-}
-
 /* Is the label a number? Then mistakes are absolute errors, in parts. */
 static bool
 is_regression(const Tuning *tuning)
 {
 	return tuning->candidates[0].labels.kind == DPERM_LABEL_NUMBER;
-}
-
-/* The number of classes. */
-static int
-class_count(const Tuning *tuning)
-{
-	return Max(tuning->candidates[0].loss.classes, 2);
 }
 
 /* Open a tuning. */
@@ -382,9 +335,9 @@ dperm_entry_open_tuning(DpermCall *call)
 	DpermOptions base;
 	DpermSourceNames names = read_arguments(fcinfo, (DpermLearner) call->function->variant,
 											call->registration, true, &base);
-	List	   *identity = read_identity(fcinfo, &names);
 	List	   *tried = NIL;
 
+	names.divides = true;
 	if (selection && !dperm_selection_parse(selection, &tuning->selection))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -394,12 +347,6 @@ dperm_entry_open_tuning(DpermCall *call)
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->count);
 	tuning->tested_on = palloc0(sizeof(DpermLoad *) * tuning->count);
 	open_sources(tuning, &names, &tried);
-
-	/* rows that are read once are counted here, and not by class */
-	if (!dperm_source_only_once(&tuning->sources[0]))
-		dperm_entry_check_classes(class_count(tuning),
-								  "It compares candidates. Train with the default lambda.");
-	divide_sources(tuning, identity, &tried);
 	dperm_call_charge_fill(call, &tuning->sources[0], &tuning->candidates[0], DPERM_CALL_TUNING,
 						   NULL);
 	call->opened = tuning;
@@ -459,10 +406,7 @@ last_portion(Tuning *tuning, int candidate)
 	return &tuning->sets[tuning->set_count++];
 }
 
-/*
- * Load the portion of each candidate in one pass. If the last portion cannot be
- * read later, it is loaded, too.
- */
+/* Load the portion of each candidate, and the last one, in one scan. */
 static void
 load_candidates(Tuning *tuning, int64 *portions)
 {
@@ -472,61 +416,9 @@ load_candidates(Tuning *tuning, int64 *portions)
 	for (int i = 0; i < count; i++)
 		tuning->sets[i] = (DpermLoad) {.source = &tuning->sources[i], .portion = i};
 	tuning->set_count = count;
-	for (int i = 0; tuning->sources[0].once && i < count; i++)
+	for (int i = 0; i < count; i++)
 		tuning->tested_on[i] = last_portion(tuning, i);
 	dperm_load(tuning->sets, tuning->set_count, portions);
-}
-
-/*
- * The mistakes in the result of a pass that counts, over this many rows: the sum
- * of errors, or what is off the diagonal of the confusion matrix.
- */
-static int64
-mistakes_of(const Tuning *tuning, Datum result, int64 rows)
-{
-	int			classes = class_count(tuning);
-	int			count = is_regression(tuning) ? DPERM_SUMS : classes * classes;
-	int64	   *cells = palloc(sizeof(int64) * count);
-	int64		mistakes = 0;
-
-	if (dperm_moments_flat_counts(result, cells, count) != rows)
-		dperm_tasks_rows_changed();
-	if (is_regression(tuning))
-		return cells[DPERM_SUM_ABSOLUTE];
-	for (int i = 0; i < classes; i++)
-		for (int j = 0; j < classes; j++)
-			mistakes += i == j ? 0 : cells[i * classes + j];
-	pfree(cells);
-	return mistakes;
-}
-
-/*
- * The mistakes of the models of all candidates on the last portion, which has
- * this many units: counted here if rows are read once, else where they are.
- */
-static void
-test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mistakes)
-{
-	int			count = tuning->count;
-	Datum	   *requests = palloc(sizeof(Datum) * count);
-	Datum	   *results = palloc(sizeof(Datum) * count);
-	int		   *portions = palloc(sizeof(int) * count);
-
-	if (tuning->sources[0].once && !tuning->tested_on[0]->remote)
-	{
-		for (int i = 0; i < count; i++)
-			mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
-		return;
-	}
-	for (int i = 0; i < count; i++)
-	{
-		requests[i] =
-			dperm_moments_flat_count(&tuning->sources[i].spec, tasks[i].model->weights, 0);
-		portions[i] = count;
-	}
-	dperm_queries_pass(&tuning->sources[0], count, requests, portions, results);
-	for (int i = 0; i < count; i++)
-		mistakes[i] = mistakes_of(tuning, results[i], units);
 }
 
 /* Algorithm 4: the chosen model, or NULL if there are no rows. */
@@ -569,7 +461,8 @@ tune_privately(Tuning *tuning)
 		tasks[i] =
 			(DpermTask) {.options = &tuning->candidates[i], .rows = &tuning->sets[i]};
 	dperm_tasks_run(tasks, tuning->count);
-	test_candidates(tuning, tasks, rows[tuning->count], mistakes);
+	for (int i = 0; i < tuning->count; i++)
+		mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
 	dperm_load_close(tuning->sets, tuning->set_count);
 
 	dperm_entropy_init(&entropy);

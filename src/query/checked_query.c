@@ -10,9 +10,12 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
 #include "executor/executor.h"
 #include "jit/jit.h"
 #include "miscadmin.h"
@@ -24,6 +27,7 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/regproc.h"
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
@@ -31,7 +35,6 @@
 #include "base/message.h"
 #include "protect/protect.h"
 #include "query/checked_query.h"
-#include "query/query_rules.h"
 #include "query/view_rows.h"
 #include "relation/relation.h"
 
@@ -134,12 +137,43 @@ check_relation(const DpermChecked *query, Query *tree)
 				 errhint("Try again.")));
 }
 
+/*
+ * Our queries call functions of PostgreSQL and our own alone. Another one, as of
+ * a cast, would run with the rights of the caller.
+ */
+static void
+check_ours(Oid function, Oid extension)
+{
+	if (function >= FirstNormalObjectId &&
+		getExtensionOfObject(ProcedureRelationId, function) != extension)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_FUNCTION),
+				 errmsg("function %s conflicts with a function of extension dperm",
+						format_procedure(function)),
+				 errhint("Drop that function.")));
+}
+
+/* Check every function of a query, with views not yet expanded. */
+static bool
+check_functions(Node *node, void *extension)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+		check_ours(((Aggref *) node)->aggfnoid, *(Oid *) extension);
+	if (IsA(node, FuncExpr))
+		check_ours(((FuncExpr *) node)->funcid, *(Oid *) extension);
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, check_functions, extension, 0);
+	return expression_tree_walker(node, check_functions, extension);
+}
+
 /* Analyse a query, and check it. */
 static Query *
 analyse(const DpermChecked *query)
 {
 	const DpermSource *source = query->source;
-	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
+	Oid			extension = get_extension_oid("dperm", false);
 	ErrorContextCallback context = {
 		.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
 	Query	   *tree;
@@ -149,7 +183,7 @@ analyse(const DpermChecked *query)
 	tree = analyse_text(query);
 	error_context_stack = context.previous;
 	check_relation(query, tree);
-	dperm_query_rules_text(extension, tree);
+	(void) check_functions((Node *) tree, &extension);
 
 	/*
 	 * views are expanded here: they are locked, so their definitions cannot
@@ -163,7 +197,6 @@ analyse(const DpermChecked *query)
 		elog(ERROR, "a query over a source does not only read");
 	tree = linitial_node(Query, rewritten);
 	dperm_known_tree_check((Node *) tree, RelationRelationId, source->relation);
-	dperm_query_rules(extension, tree, query->any_rows);
 	return tree;
 }
 
@@ -387,6 +420,52 @@ dperm_checked_query_runs_there(const DpermChecked *query)
 	PlannedStmt *planned =
 		pg_plan_query(analyse(query), query->text, query->options, query->params, NULL);
 	bool		result = IsA(planned->planTree, ForeignScan);
+
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	return result;
+}
+
+/*
+ * Is there anything in a query by which its rows could differ when it is run
+ * again? Functions are checked elsewhere.
+ */
+static bool
+may_differ(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->tablesample != NULL ||
+			((RangeTblEntry *) node)->relkind == RELKIND_SEQUENCE;
+	if (IsA(node, Var))
+		return ((Var *) node)->varattno < 0;
+	/* the default of an argument that is left out may be volatile */
+	if (IsA(node, FuncExpr) &&
+		list_length(((FuncExpr *) node)->args) < get_func_nargs(((FuncExpr *) node)->funcid))
+		return true;
+	if (IsA(node, Query))
+	{
+		Query	   *query = (Query *) node;
+
+		return query->hasAggs || query->hasWindowFuncs || query->groupClause ||
+			query->groupingSets || query->distinctClause || query->limitCount ||
+			query->limitOffset || query->hasRecursive || query->rowMarks ||
+			query_tree_walker(query, may_differ, context, QTW_EXAMINE_RTES_BEFORE);
+	}
+	return expression_tree_walker(node, may_differ, context);
+}
+
+/* Does a query return the same rows whenever it is run? */
+bool
+dperm_checked_query_is_steady(const DpermChecked *query)
+{
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	Query	   *tree = analyse(query);
+	bool		result = !contain_volatile_functions((Node *) tree) &&
+		!may_differ((Node *) tree, NULL);
 
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);

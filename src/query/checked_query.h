@@ -26,7 +26,6 @@ typedef struct DpermChecked
 	const char *text;
 	ParamListInfo params;
 	int			options;		/* for the planner: CURSOR_OPT_... */
-	bool		any_rows;		/* may it return different rows each time? */
 	/*
 	 * unless NULL, called when the query is about to run, with the number of
 	 * parallel workers that are planned; false: it is not run
@@ -79,6 +78,13 @@ extern void dperm_checked_query_try(const DpermChecked *query);
  */
 extern DpermKeptQuery *dperm_checked_query_keep(const DpermSource *source, DpermTableRows *rows);
 extern void dperm_checked_query_run_kept(DpermKeptQuery *kept, DestReceiver *receiver);
+
+/*
+ * Does a query return the same rows whenever it is run, as far as that is plain?
+ * What stores or picks rows, or computes anything from several, is not; nor is
+ * what changes without a change of the table.
+ */
+extern bool dperm_checked_query_is_steady(const DpermChecked *query);
 
 /*
  * Is a query that aggregates a foreign table run as a whole by the server that

@@ -47,8 +47,8 @@ struct DpermPersons
  * Do distinct values have distinct text forms, whatever the settings of the
  * session?
  */
-bool
-dperm_persons_told_by_text(Oid base)
+static bool
+are_told_by_text(Oid base)
 {
 	switch (base)
 	{
@@ -77,7 +77,7 @@ takes_type(Oid type)
 {
 	TypeCacheEntry *entry;
 
-	if (!dperm_persons_told_by_text(getBaseType(type)))
+	if (!are_told_by_text(getBaseType(type)))
 		return false;
 	entry = lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC | TYPECACHE_EQ_OPR);
 

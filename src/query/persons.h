@@ -28,12 +28,6 @@ typedef struct DpermPerson
 /* Nobody. */
 #define DPERM_NOBODY (-1)
 
-/*
- * Do distinct values of a base type have distinct text forms, whatever the
- * settings of the session?
- */
-extern bool dperm_persons_told_by_text(Oid base);
-
 /* The type of a column; raises an error if its values cannot identify persons. */
 extern void
 dperm_persons_column(Oid relation, AttrNumber column, Oid *type, Oid *collation);

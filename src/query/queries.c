@@ -1,9 +1,10 @@
 /*
  * queries.c: the queries over a source.
  *
- * All of them see the snapshot of the calling query, use parallel workers if
- * the planner chooses to, and are checked before they run: nothing in them may
- * change the rows from pass to pass, and no function may replace one of ours.
+ * All of them see the snapshot of the calling query, and are checked before they
+ * run: no function may replace one of ours. Rows are read here once. Those of
+ * other servers may stay there, if they are many, and are added up in passes: an
+ * aggregate that runs there.
  */
 #include "postgres.h"
 
@@ -20,66 +21,175 @@
 
 #include "base/host.h"
 #include "core/base/limits.h"
-#include "core/privacy/portion.h"
 #include "query/checked_query.h"
-#include "query/identity.h"
-#include "query/moments_flat.h"
-#include "query/pass_query.h"
+#include "query/moments.h"
 #include "query/queries.h"
 #include "relation/relation.h"
 
+/*
+ * The parameters of our queries, by number: the domain of labels, for
+ * dperm_label; and the request of a pass, or a key.
+ */
+enum
+{
+	PARAM_LABELS = 1,
+	PARAM_EXTRA
+};
+
 /* Set a parameter by number. */
 static void
-set_param(ParamListInfo params, int number, Oid type, Datum value, bool isnull)
+set_param(ParamListInfo params, int number, Oid type, Datum value)
 {
-	ParamExternData *param = &params->params[number - 1];
-
-	param->ptype = type;
-	param->value = value;
-	param->isnull = isnull;
-	param->pflags = PARAM_FLAG_CONST;
+	params->params[number - 1] = (ParamExternData) {
+		.value = value, .isnull = value == 0, .pflags = PARAM_FLAG_CONST, .ptype = type};
 }
 
-/* The parameters of our queries, and some more. */
+/* The parameters of our queries; the last one is of a type, unless that is none. */
 static ParamListInfo
-make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int extra_count)
+make_params(const DpermSource *source, Oid extra_type, Datum extra)
 {
-	ParamListInfo params = makeParamList(DPERM_PARAM_EXTRA - 1 + extra_count);
+	bool		has_extra = OidIsValid(extra_type);
+	ParamListInfo params = makeParamList(has_extra ? PARAM_EXTRA : PARAM_EXTRA - 1);
 
-	set_param(params, DPERM_PARAM_LABELS,
-			  source->spec.labels.kind == DPERM_LABEL_SEVERAL ? TEXTARRAYOID : TEXTOID,
-			  source->label_domain, source->label_domain == 0);
-	set_param(params, DPERM_PARAM_KEY, BYTEAOID, source->key, source->key == 0);
-	set_param(params, DPERM_PARAM_PORTIONS, INT4OID, Int32GetDatum(source->portions), false);
-	for (int i = 0; i < extra_count; i++)
-		set_param(params, DPERM_PARAM_EXTRA + i, extra_type, extras[i], extras[i] == 0);
+	set_param(params, PARAM_LABELS, BYTEAOID, source->label_domain);
+	if (has_extra)
+		set_param(params, PARAM_EXTRA, extra_type, extra);
 	return params;
 }
 
-/*
- * A pass, with requests. A pass over persons numbers their rows in any order:
- * it does not matter which one is the first, so it is exempt from the check
- * that the order of rows does not matter. It reads a table directly, without a
- * view that could depend on an order, too. The query that reads all rows is not
- * exempt, and checks everything else.
- */
+/* A query over a relation, of which the source consists. */
 static DpermChecked
-make_pass(const DpermSource *source, int count, const int *portions, const Datum *requests)
+make_query(const DpermSource *source, Oid relation, char *text, ParamListInfo params)
 {
-	return (DpermChecked) {.source = source,
-						   .relation = source->relation,
-						   .text = dperm_pass_query(source, count, portions),
-						   .params = make_params(source, source->moments_type, requests, count),
-						   .options = CURSOR_OPT_PARALLEL_OK,
-						   .any_rows = dperm_source_weighs(source)};
+	return (DpermChecked) {.source = source, .relation = relation, .text = text,
+						   .params = params};
+}
+
+/* ------------------------------------------------------------------ passes */
+
+/*
+ * A row of the relation t as bytes. A function takes a limited number of columns;
+ * two rows side by side are a row. None of this is more than immutable, and what
+ * has a collation is only a column: so foreign servers run it.
+ */
+static char *
+row_as_bytes(const DpermSource *source)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (int i = 0; i < source->block_count; i += DPERM_COLUMN_ARGS)
+	{
+		int			end = Min(i + DPERM_COLUMN_ARGS, source->block_count);
+
+		appendStringInfo(&sql, "%sdperm.dperm_row('\\x",
+						 i > 0 ? " OPERATOR(pg_catalog.||) " : "");
+		for (int j = i; j < end; j++)
+			dperm_reader_row_form(&sql, source->spec.readers[j]);
+		appendStringInfoString(&sql, "'::pg_catalog.bytea");
+		for (int j = i; j < end; j++)
+			appendStringInfo(&sql, ", %s", source->columns[j]);
+		appendStringInfoChar(&sql, ')');
+	}
+	return sql.data;
+}
+
+/* The label of a row of the relation t, as dperm_label has it. */
+static char *
+read_label(const DpermSource *source)
+{
+	return psprintf("dperm.dperm_label(t.%s, $%d)", quote_identifier(source->label_column),
+					PARAM_LABELS);
 }
 
 /*
- * The query that reads all rows once, or one for rows that can be read again,
- * each with its portion.
+ * On Citus, which runs aggregates in parts where the rows are. The request is part
+ * of the query, hence as short as text can be. Over persons, a row comes with the
+ * number of labelled rows of its person, and one row of each person, no matter
+ * which, is marked as the first; rows without a person are excluded.
  */
 static char *
-read_query(const DpermSource *source, bool once)
+citus_pass(const DpermSource *source)
+{
+	char	   *label = read_label(source);
+	char	   *row = row_as_bytes(source);
+
+	if (!source->spec.weighted)
+		return psprintf("SELECT dperm.dperm_moments_agg(pg_catalog.decode($%d, 'base64'), %s, %s) "
+						"FROM %s AS t", PARAM_EXTRA, label, row, source->from);
+	return psprintf("SELECT dperm.dperm_moments_person_agg(pg_catalog.decode($%d, 'base64'), "
+					"s.label, s.columns, s.labelled, s.first) "
+					"FROM (SELECT %s AS label, %s AS columns, pg_catalog.count(%s) OVER "
+					"(PARTITION BY %s) AS labelled, pg_catalog.row_number() OVER "
+					"(PARTITION BY %s) OPERATOR(pg_catalog.=) 1 AS first "
+					"FROM %s AS t WHERE %s IS NOT NULL) AS s",
+					PARAM_EXTRA, label, row, label, source->unit, source->unit, source->from,
+					source->unit);
+}
+
+/*
+ * Over tables, some of which are foreign ones: an aggregate for each. The request
+ * is a table that is computed once: as a constant it would be part of every plan.
+ */
+static char *
+tables_pass(const DpermSource *source, List *tables)
+{
+	StringInfoData sql;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "WITH w AS MATERIALIZED (SELECT $%d AS w)", PARAM_EXTRA);
+	foreach(cell, tables)
+		appendStringInfo(&sql, "%s SELECT dperm.dperm_moments_agg((SELECT w FROM w), %s, %s) "
+								"FROM %s AS t", cell == list_head(tables) ? "" : " UNION ALL",
+						 read_label(source), row_as_bytes(source),
+						 dperm_relation_name(lfirst_oid(cell)));
+	return sql.data;
+}
+
+/* A pass, with its request or NULL. */
+static DpermChecked
+make_pass(const DpermSource *source, const bytea *request)
+{
+	bool		citus = source->location == DPERM_LOCATION_CITUS;
+	Datum		value = PointerGetDatum(request);
+	DpermChecked pass;
+
+	if (citus && request)
+		value = DirectFunctionCall2(binary_encode, value, CStringGetTextDatum("base64"));
+	pass = make_query(source, source->relation, citus ? citus_pass(source) :
+					  tables_pass(source, source->parts ? source->parts :
+								  list_make1_oid(source->relation)),
+					  make_params(source, citus ? TEXTOID : BYTEAOID, value));
+	pass.options = CURSOR_OPT_PARALLEL_OK;
+	return pass;
+}
+
+/* Run one pass. */
+void
+dperm_queries_pass(const DpermSource *source, const bytea *request, DpermPass *answer)
+{
+	DpermChecked pass = make_pass(source, request);
+	DpermAnswer *found = dperm_checked_query_answer(&pass);
+	List	   *results = NIL;
+
+	for (uint64 i = 0; i < found->count; i++)
+	{
+		bool		isnull;
+		Datum		result = dperm_checked_query_value(found, i, 1, &isnull);
+
+		if (!isnull)
+			results = lappend(results, DatumGetByteaPP(result));
+	}
+	dperm_moments_answer(request, results, answer);
+	dperm_checked_query_free(found);
+}
+
+/* ------------------------------------------------------------------ rows */
+
+/* The query that reads rows: label, features, and the unit, if there is one. */
+static char *
+read_query(const DpermSource *source)
 {
 	StringInfoData sql;
 
@@ -87,10 +197,8 @@ read_query(const DpermSource *source, bool once)
 	appendStringInfo(&sql, "SELECT t.%s", quote_identifier(source->label_column));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
-	if (once && source->unit)
+	if (source->unit)
 		appendStringInfo(&sql, ", %s", source->unit);
-	if (source->portions > 0 && !once)
-		appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
 	appendStringInfo(&sql, " FROM %s AS t", source->from);
 	return sql.data;
 }
@@ -102,43 +210,66 @@ read_query(const DpermSource *source, bool once)
 static DpermChecked
 make_read(const DpermSource *source)
 {
-	return (DpermChecked) {.source = source, .relation = source->relation,
-						   .text = read_query(source, source->once),
-						   .params = make_params(source, InvalidOid, NULL, 0)};
+	return make_query(source, source->relation, read_query(source),
+					  make_params(source, InvalidOid, 0));
 }
 
-/* Read a sample of rows. */
+/* A random number, new for each call. */
+static uint64
+make_key(void)
+{
+	uint64		key;
+
+	if (!pg_strong_random(&key, sizeof(key)))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+	return key;
+}
+
+/*
+ * A condition that selects about one in "every" rows of the relation t, by their
+ * physical location on Citus, and else by their contents: then equal rows are in
+ * the sample together. A foreign table may be a view on its server.
+ */
+static char *
+sample_condition(const DpermSource *source, int every)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	if (source->unit)
+		appendStringInfo(&sql, "%s IS NOT NULL AND ", source->unit);
+	appendStringInfo(&sql, "dperm.dperm_sample($%d, %d", PARAM_EXTRA, every);
+	if (source->location == DPERM_LOCATION_CITUS &&
+		get_rel_relkind(source->relation) != RELKIND_VIEW)
+		appendStringInfoString(&sql, ", t.ctid)");
+	else
+	{
+		appendStringInfo(&sql, ", t.%s", quote_identifier(source->label_column));
+		for (int i = 0; i < Min(source->block_count, DPERM_COLUMN_ARGS); i++)
+			appendStringInfo(&sql, ", %s", source->columns[i]);
+		appendStringInfoChar(&sql, ')');
+	}
+	return sql.data;
+}
+
+/* Read a sample of rows; the limit is for equal ones. */
 void
 dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver)
 {
-	bool		has_places = source->location == DPERM_LOCATION_CITUS &&
-					  get_rel_relkind(source->relation) != RELKIND_VIEW;
-	int			one_in = (int) Min(every, PG_INT32_MAX);
-	DpermSource keyed = *source;
-	DpermChecked checked = {.source = &keyed, .relation = source->relation, .any_rows = true};
+	char	   *condition = sample_condition(source, (int) Min(every, PG_INT32_MAX));
+	DpermChecked checked =
+		make_query(source, source->relation,
+				   psprintf("%s WHERE %s LIMIT " INT64_FORMAT, read_query(source), condition,
+							limit),
+				   make_params(source, INT8OID, Int64GetDatum((int64) make_key())));
 
-	/*
-	 * by physical location if there is one, else by contents: then equal rows
-	 * are in the sample together, hence the limit
-	 */
-	if (keyed.key == 0)
-		keyed.key = dperm_queries_key();
-	checked.text =
-		psprintf("%s WHERE %s%s LIMIT " INT64_FORMAT, read_query(source, false),
-				 source->unit ? psprintf("%s IS NOT NULL AND ", source->unit) : "",
-				 has_places ? psprintf("dperm.dperm_portion($%d, %d, 0::pg_catalog.oid, "
-									   "t.ctid) OPERATOR(pg_catalog.=) 0",
-									   DPERM_PARAM_KEY, one_in) :
-							  dperm_pass_query_sample(source, one_in),
-				 limit);
-	checked.params = make_params(&keyed, InvalidOid, NULL, 0);
 	dperm_checked_query_run(&checked, receiver);
 }
 
 /*
- * The query that counts rows and units. It returns one or more rows with the
- * numbers of a relation, or for each portion the portion and its numbers. A row
- * without a unit belongs to no person, and count(DISTINCT) ignores it.
+ * The query that counts rows and units: one row with both numbers for each
+ * relation that the source consists of. A row without a unit belongs to no
+ * person, and count(DISTINCT) ignores it.
  */
 static char *
 count_query(const DpermSource *source)
@@ -149,43 +280,24 @@ count_query(const DpermSource *source)
 
 	initStringInfo(&sql);
 	foreach(cell, relations)
-	{
-		appendStringInfo(&sql, "%sSELECT pg_catalog.count(*), %s",
+		appendStringInfo(&sql, "%sSELECT pg_catalog.count(*), %s FROM %s AS t",
 						 cell == list_head(relations) ? "" : " UNION ALL ",
 						 source->unit ? psprintf("pg_catalog.count(DISTINCT %s)", source->unit) :
-										"pg_catalog.count(*)");
-		if (source->portions > 0)
-			appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
-		appendStringInfo(&sql, " FROM %s AS t%s", dperm_relation_name(lfirst_oid(cell)),
-						 source->portions > 0 ? " GROUP BY 3" : "");
-	}
+										"pg_catalog.count(*)",
+						 dperm_relation_name(lfirst_oid(cell)));
 	return sql.data;
 }
 
-/* A portion that a query has returned. */
-int
-dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isnull)
-{
-	if (isnull || DatumGetInt32(portion) < 0 || DatumGetInt32(portion) >= source->portions)
-		dperm_moments_flat_wrong_answer();
-	return DatumGetInt32(portion);
-}
-
-/* The number of units, and of those in each portion. */
+/* The number of units, and of rows. */
 int64
-dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
+dperm_queries_count(const DpermSource *source, int64 *rows)
 {
-	DpermChecked checked = {.source = source, .relation = source->relation,
-							.text = count_query(source),
-							.params = make_params(source, InvalidOid, NULL, 0),
-							.options = CURSOR_OPT_PARALLEL_OK};
+	DpermChecked checked = make_query(source, source->relation, count_query(source),
+									  make_params(source, InvalidOid, 0));
 	DpermAnswer *answer = dperm_checked_query_answer(&checked);
 	int64		total = 0;
 
-	if (portions)
-		memset(portions, 0, sizeof(int64) * source->portions);
-	if (rows)
-		*rows = 0;
+	*rows = 0;
 	for (uint64 i = 0; i < answer->count; i++)
 	{
 		bool		isnull,
@@ -193,15 +305,11 @@ dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
 		int64		seen = DatumGetInt64(dperm_checked_query_value(answer, i, 1, &unknown));
 		int64		units = DatumGetInt64(dperm_checked_query_value(answer, i, 2, &isnull));
 
-		/* it may come from another server */
-		if (isnull || unknown || units < 0 || units > seen || seen > DPERM_ROWS_MAX - total)
-			dperm_moments_flat_wrong_answer();
+		/* it comes from another server */
+		if (isnull || unknown || units < 0 || units > seen || seen > DPERM_ROWS_MAX - *rows)
+			dperm_moments_wrong_answer();
 		total += units;
-		if (rows)
-			*rows += seen;
-		if (portions)
-			portions[dperm_queries_checked_portion(
-				source, dperm_checked_query_value(answer, i, 3, &isnull), isnull)] += units;
+		*rows += seen;
 	}
 	dperm_checked_query_free(answer);
 	return total;
@@ -223,19 +331,29 @@ dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 }
 
 /*
- * The query that loads all rows. The key is not known when it is planned, so it
- * must not be part of the plan.
+ * The query that loads all rows where they are read. The key is not known when it
+ * is planned, so it must not be part of the plan. Too many columns are one record;
+ * values that are too large to be useful must not get into it, since it is built in
+ * memory.
  */
 static DpermChecked
 make_load(const DpermSource *source, bytea *key)
 {
-	Datum		value = PointerGetDatum(key);
-	DpermChecked checked = {.source = source, .relation = source->relation,
-							.text = dperm_pass_query_load(source),
-							.params = make_params(source, BYTEAOID, &value, 1),
-							.options = CURSOR_OPT_PARALLEL_OK};
+	bool		wide = source->block_count > DPERM_COLUMN_ARGS;
+	StringInfoData sql;
+	DpermChecked checked;
 
-	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT dperm.dperm_load_agg($%d, t.%s, %s", PARAM_EXTRA,
+					 quote_identifier(source->label_column), wide ? "ROW(" : "");
+	for (int i = 0; i < source->block_count; i++)
+		appendStringInfo(&sql, wide && source->varlena[i] ? "%sdperm.dperm_bounded(%s)" : "%s%s",
+						 i > 0 ? ", " : "", source->columns[i]);
+	appendStringInfo(&sql, ")%s FROM %s AS t", wide ? ")" : "", source->from);
+	checked = make_query(source, source->relation, sql.data,
+						 make_params(source, BYTEAOID, PointerGetDatum(key)));
+	checked.options = CURSOR_OPT_PARALLEL_OK;
+	checked.params->params[PARAM_EXTRA - 1].pflags = 0;
 	return checked;
 }
 
@@ -312,26 +430,6 @@ try_open(DpermChecked *query, List **tried)
 	dperm_checked_query_try(query);
 }
 
-/* The same for the query that reads all rows. */
-static void
-try_read(const DpermSource *source, List **tried)
-{
-	DpermChecked checked = make_read(source);
-
-	try_open(&checked, tried);
-}
-
-/* The same for a pass, with one request. */
-static void
-try_pass(const DpermSource *source, List **tried)
-{
-	int			portion = 0;
-	Datum		none = 0;
-	DpermChecked checked = make_pass(source, 1, source->portions > 0 ? &portion : NULL, &none);
-
-	try_open(&checked, tried);
-}
-
 /*
  * Does the server of a foreign table run passes over it? It does not run what
  * it does not know, or what may differ there.
@@ -339,56 +437,61 @@ try_pass(const DpermSource *source, List **tried)
 static bool
 runs_there(const DpermSource *source, Oid relation)
 {
-	Datum		none = 0;
-	DpermChecked checked = {.source = source, .relation = relation,
-							.text = dperm_pass_query_part(source, relation),
-							.params = make_params(source, source->moments_type, &none, 1)};
+	DpermChecked checked = make_query(source, relation,
+									  tables_pass(source, list_make1_oid(relation)),
+									  make_params(source, BYTEAOID, 0));
 
-	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
+	checked.params->params[PARAM_EXTRA - 1].pflags = 0;
 	return dperm_checked_query_runs_there(&checked);
+}
+
+/* Do the servers that have the rows run passes, which all read the same rows? */
+static bool
+runs_passes(const DpermSource *source)
+{
+	DpermChecked read = make_read(source);
+	ListCell   *cell;
+
+	if (source->location == DPERM_LOCATION_SERVER && !runs_there(source, source->relation))
+		return false;
+	foreach(cell, source->parts)
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE &&
+			!runs_there(source, lfirst_oid(cell)))
+			return false;
+	return dperm_checked_query_is_steady(&read);
 }
 
 /* Fetch rows from servers that do not run passes. */
 static void
 check_location(DpermSource *source)
 {
-	ListCell   *cell;
-	bool		there = true;
-
-	if (source->location == DPERM_LOCATION_SERVER)
-		there = runs_there(source, source->relation);
-	foreach(cell, source->parts)
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-			there = there && runs_there(source, lfirst_oid(cell));
-	if (!there)
+	if (source->location == DPERM_LOCATION_HERE)
+		return;
+	if (!runs_passes(source))
 	{
 		source->location = DPERM_LOCATION_HERE;
 		source->parts = NIL;
+		source->spec.weighted = false;
 	}
-
-	/*
-	 * here the snapshot ensures that all passes read the same rows; elsewhere a
-	 * digest shows whether they do
-	 */
-	if (source->location == DPERM_LOCATION_HERE)
-	{
-		source->spec.seed = 0;
-		source->once = true;
-	}
-	else if (!pg_strong_random(&source->spec.seed, sizeof(source->spec.seed)))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
+	/* a digest shows whether passes read the same rows: there is no common snapshot */
+	else
+		source->spec.seed = make_key();
 }
 
 /* Check the queries over the source, before the first of them is run. */
 static void
 check_queries(DpermSource *source, List **tried)
 {
-	check_location(source);
+	DpermChecked read = make_read(source);
+	DpermChecked pass;
 
-	/* rows that are only read once have no passes */
-	if (!dperm_source_only_once(source))
-		try_pass(source, tried);
-	try_read(source, tried);
+	check_location(source);
+	if (source->location != DPERM_LOCATION_HERE)
+	{
+		pass = make_pass(source, NULL);
+		try_open(&pass, tried);
+	}
+	try_open(&read, tried);
 }
 
 /*
@@ -420,58 +523,4 @@ dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const Dpe
 		check_queries(source, tried);
 	else if (names->reads)
 		keep_query(source, tried);
-}
-
-/* Run one pass. */
-void
-dperm_queries_pass(const DpermSource *source, int count, const Datum *requests,
-				  const int *portions, Datum *results)
-{
-	DpermChecked pass = make_pass(source, count, portions, requests);
-	DpermAnswer *answer;
-
-	/* without portions, no condition excludes a request of 0 */
-	Assert(portions || (count == 1 && requests[0]));
-	answer = dperm_checked_query_answer(&pass);
-	if (answer->count != 1)
-		elog(ERROR, "a pass over the rows failed");
-	for (int i = 0; i < count; i++)
-	{
-		bool		isnull;
-		Datum		result = dperm_checked_query_value(answer, 0, i + 1, &isnull);
-
-		results[i] = isnull ? 0 : PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
-		if (results[i])
-		{
-			if (!requests[i])
-				dperm_moments_flat_wrong_answer();
-			dperm_moments_flat_check_answer(results[i], requests[i]);
-		}
-	}
-	dperm_checked_query_free(answer);
-}
-
-/* A fresh key. */
-Datum
-dperm_queries_key(void)
-{
-	bytea	   *key = palloc(VARHDRSZ + DPERM_PORTION_KEY);
-
-	SET_VARSIZE(key, VARHDRSZ + DPERM_PORTION_KEY);
-	if (!pg_strong_random(VARDATA(key), DPERM_PORTION_KEY))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
-	return PointerGetDatum(key);
-}
-
-/* Divide the rows into portions by a key. */
-void
-dperm_queries_divide(DpermSource *source, int portions, List *identity, Datum key, List **tried)
-{
-	source->portions = portions;
-	source->key = key;
-	source->identity = dperm_source_weighs(source) ?
-						   psprintf("%s::pg_catalog.%s", source->unit,
-									getBaseType(source->unit_type) == UUIDOID ? "uuid" : "int8") :
-						   dperm_identity_sql(source, identity);
-	check_queries(source, tried);
 }

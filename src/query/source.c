@@ -18,6 +18,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "base/message.h"
 #include "column/domains.h"
 #include "column/label.h"
 #include "column/model_type.h"
@@ -297,24 +298,18 @@ make_readers(DpermSource *source, DpermColumn **features)
 	char	  **expressions = palloc(sizeof(char *) * source->block_count);
 	uint64	   *words = palloc(sizeof(uint64) * source->block_count);
 
-	source->output = palloc(sizeof(bool) * source->block_count);
 	source->varlena = palloc(sizeof(bool) * source->block_count);
 	source->spec.readers = words;
-	source->plain = true;
 	for (int i = 0; i < source->block_count; i++)
 	{
 		DpermBlock *block = &source->blocks[i];
 		DpermReaderKind kind = dperm_reader_kind(features[i]->type, block->kind);
 
 		expressions[i] = psprintf("t.%s", quote_identifier(features[i]->name));
-		source->output[i] = kind == DPERM_READ_OUTPUT;
-		source->plain = source->plain && kind != DPERM_READ_OUTPUT && kind != DPERM_READ_ENUM;
 		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
 		if (!dperm_reader_kind_fits(kind, block->kind))
 			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
 		words[i] = dperm_reader_word(kind, block, features[i]->type);
-		source->lone_array = source->block_count == 1 &&
-			(kind == DPERM_READ_FLOAT8_ARRAY || kind == DPERM_READ_FLOAT4_ARRAY);
 	}
 	return expressions;
 }
@@ -337,19 +332,6 @@ check_bounds(const DpermSource *source, const DpermColumn *label, const DpermLab
 	dperm_protection_check_block(source->registration, label, &block);
 }
 
-/* Classes as an array of text. */
-static Datum
-class_array(const DpermLabels *labels)
-{
-	Datum	   *elements = palloc(sizeof(Datum) * labels->class_count);
-	const char *class = labels->classes;
-
-	for (int i = 0; i < labels->class_count; i++, class += strlen(class) + 1)
-		elements[i] = CStringGetTextDatum(class);
-	return PointerGetDatum(construct_array(elements, labels->class_count, TEXTOID, -1, false,
-										   TYPALIGN_INT));
-}
-
 /*
  * How labels are read; raises an error for a column that cannot be one. A model
  * that is evaluated has its own bounds, and its own kind of labels.
@@ -368,22 +350,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 		dperm_label_domain_init(reader, label, dperm_options_may_be_several(options) && !evaluated,
 								source->registration != NULL, labels);
 	source->label_column = label->name;
-	source->label_plain = reader->type == BOOLOID;
-
-	if (labels->kind == DPERM_LABEL_NUMBER)
-		return;					/* all types of numbers are read alike */
-	if (source->label_plain)
-	{
-		labels->positive = NULL;
-		source->label_negated = dperm_label_read(reader, BoolGetDatum(false), false) > 0;
-		source->spec.label_type = BOOLOID;
-		return;
-	}
-	if (labels->positive)
-		source->label_domain = PointerGetDatum(cstring_to_text(labels->positive));
-	else if (labels->kind == DPERM_LABEL_SEVERAL)
-		source->label_domain = class_array(labels);
-	source->spec.label_type = dperm_reader_common_type(reader->type);
+	source->label_domain = PointerGetDatum(dperm_label_domain_bytes(labels, reader->type));
 }
 
 /* Is a column the label or a feature? */
@@ -397,28 +364,10 @@ is_used(const DpermSource *source, const char *column)
 }
 
 /*
- * Run passes where the rows of persons are, if possible: each server must have
- * all rows of a person. Equal values must have equal bits, or they might be on
- * different servers.
+ * Make the persons of a column, whose number is returned, the units of a source
+ * whose label and features are known.
  */
-static void
-set_weights(DpermSource *source, AttrNumber unit)
-{
-	Oid			type = getBaseType(source->unit_type);
-
-	if (source->registration ||
-		(type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
-		!dperm_location_keeps_together(source->relation, unit))
-		return;
-	source->location = DPERM_LOCATION_CITUS;
-	source->spec.weighted = true;
-}
-
-/*
- * Make the persons of a column the units of a source whose label and features
- * are known.
- */
-static void
+static AttrNumber
 set_unit(DpermSource *source, const char *column)
 {
 	Oid			relation = source->registration ?
@@ -447,8 +396,27 @@ set_unit(DpermSource *source, const char *column)
 				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
 				 errhint("Training requires SELECT on the column that identifies persons.")));
 	source->unit = psprintf("t.%s", quote_identifier(column));
-	source->once = true;
-	set_weights(source, number);
+	return number;
+}
+
+/*
+ * Where the rows are summed up if they are many. For persons each server must
+ * have all of their rows, so that it knows their weights; and equal values must
+ * have equal bits, or they might be on different servers.
+ */
+static void
+set_location(DpermSource *source, AttrNumber unit)
+{
+	Oid			type = unit > 0 ? getBaseType(source->unit_type) : InvalidOid;
+
+	if (unit <= 0)
+		source->location = dperm_location_find(source->relation, &source->parts);
+	else if ((type == INT2OID || type == INT4OID || type == INT8OID || type == UUIDOID) &&
+			 dperm_location_keeps_together(source->relation, unit))
+	{
+		source->location = DPERM_LOCATION_CITUS;
+		source->spec.weighted = true;
+	}
 }
 
 /* Find relation and columns and check types, domains and privileges. */
@@ -460,20 +428,17 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	char	  **feature_names = names->features;
 	const char *unit = names->unit;
 	const DpermRegistration *registration = names->registration;
+	AttrNumber	unit_number = InvalidAttrNumber;
 	DpermColumn *columns,
 			   *label,
 			  **features;
 
 	memset(source, 0, sizeof(*source));
 	dperm_location_check_coordinator();
-	source->moments_type =
-		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("dperm_moments"),
-						ObjectIdGetDatum(get_namespace_oid("dperm", false)));
 	source->relation =
 		registration ? registration->relation : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);
 	source->registration = registration;
-	source->once = registration != NULL;
 	if (registration)
 		unit = dperm_protection_unit(registration, unit);
 	columns = registration ?
@@ -515,9 +480,77 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	source->columns = make_readers(source, features);
 	set_label(source, label, options, names->blocks != NULL);
 	if (unit)
-		set_unit(source, unit);
-	if (!source->once)
-		source->location = dperm_location_find(source->relation, &source->parts);
+		unit_number = set_unit(source, unit);
+	if (!registration && !names->divides)
+		set_location(source, unit_number);
 	source->spec.loss = dperm_options_loss(options, &source->spec.labels);
 	source->spec.encoder = dperm_options_encoder(options, source->blocks, source->block_count);
+}
+
+/* Bytes of a list of columns in a message. */
+#define COLUMNS_SHOWN 1000
+
+/* Tell which columns are not features because they have no domain. */
+static void
+tell_left_out(const DpermSource *source)
+{
+	ereport(NOTICE,
+			(errmsg("columns without a domain are not features: %s",
+					dperm_message_clip(source->left_out, COLUMNS_SHOWN)),
+			 source->registration ?
+			 errhint("The owner of relation \"%s\" can register domains with dp_protect.",
+					 get_rel_name(source->relation)) :
+			 errhint("Specify domains or declare them with CHECK constraints; dp_domains shows "
+					 "what to fill in.")));
+}
+
+/* Tell what a caller should know. */
+void
+dperm_source_tell(const DpermSource *source)
+{
+	if (source->left_out)
+		tell_left_out(source);
+	if (source->label_any_number)
+		ereport(NOTICE,
+				(errmsg("label \"%s\" has no domain: rows are positive if it is above 0",
+						source->label_column),
+				 errhint("Specify the value of the positive class, as in positive => '1'; for a "
+						 "quantity, use dp_linreg_train().")));
+}
+
+/* The relation with a schema-qualified name; InvalidOid if there is none. */
+static Oid
+relation_of_model(const DpermText *name)
+{
+	List	   *parts;
+	Oid			schema;
+
+	if (!SplitIdentifierString(pnstrdup(name->bytes, name->len), '.', &parts) ||
+		list_length(parts) != 2)
+		return InvalidOid;
+	schema = get_namespace_oid(linitial(parts), true);
+	return OidIsValid(schema) ? get_relname_relid(lsecond(parts), schema) : InvalidOid;
+}
+
+/* Is one of two relations read by the other, or are they the same? */
+static bool
+share_rows(Oid one, Oid other)
+{
+	return list_member_oid(dperm_relation_sources(one), other) ||
+		list_member_oid(dperm_relation_sources(other), one);
+}
+
+/* Tell that a model is evaluated on rows that it was trained on. */
+void
+dperm_source_tell_training(const DpermSource *source, const DpermText *trained_on)
+{
+	Oid			trained = trained_on->len > 0 ? relation_of_model(trained_on) : InvalidOid;
+
+	if (!OidIsValid(trained) || !share_rows(source->relation, trained))
+		return;
+	ereport(NOTICE,
+			(errmsg("the model was trained on rows of relation \"%s\"",
+					get_rel_name(source->relation)),
+			 errhint("It may be worse on others: train and evaluate on views that divide the "
+					 "rows.")));
 }

@@ -13,7 +13,7 @@
 #include "column/label.h"
 #include "core/encode/block.h"
 #include "protect/protect.h"
-#include "query/moments_flat.h"
+#include "query/moments.h"
 #include "relation/relation.h"
 
 /* Relation and columns, as the caller names them. */
@@ -23,6 +23,7 @@ typedef struct DpermSourceNames
 	/* of a protected relation, whose name is not looked up again; or NULL */
 	const DpermRegistration *registration;
 	bool		reads;			/* are its rows to be read, and not only the catalog? */
+	bool		divides;		/* into portions? Then all rows come here, wherever they are */
 	const char *label;
 	const char *unit;			/* column that identifies persons; NULL: rows are the units */
 	char	  **features;		/* NULL: every column that has a domain */
@@ -39,18 +40,15 @@ typedef struct DpermSourceNames
 
 typedef struct DpermSource
 {
-	Oid			moments_type;	/* dperm_moments */
 	Oid			relation;
 	char	   *from;			/* quoted name, for FROM */
 	/*
-	 * where its rows are, if they may be read more than once or are many, see
-	 * dperm_source_weighs()
+	 * where its rows are summed up if they are many; here they are read once,
+	 * and so are those that are elsewhere, but few
 	 */
 	DpermLocation location;
 	List	   *parts;			/* DPERM_LOCATION_PARTS: the relations that it consists of */
 	char	   *label_column;
-	bool		label_plain;	/* is it a boolean, or read by the rules of label.h? */
-	bool		label_negated;	/* is it a boolean with false as the positive class? */
 	bool		label_any_number;	/* is it a number without a domain, and positive above 0? */
 	DpermLabel	label;			/* how the label of a row that arrives here is read */
 	/*
@@ -59,12 +57,7 @@ typedef struct DpermSource
 	 */
 	char	   *left_out;
 	char	  **columns;		/* SQL expressions of the features */
-	bool	   *output;			/* is a feature read as text, by the output function of its type? */
-	/*
-	 * for the query that reads labels that are not booleans: the positive value,
-	 * or the array of classes; 0 for NULL
-	 */
-	Datum		label_domain;
+	Datum		label_domain;	/* for dperm_label */
 
 	/*
 	 * SQL expression of the column that identifies persons, or NULL: rows are
@@ -73,45 +66,18 @@ typedef struct DpermSource
 	char	   *unit;
 	Oid			unit_type;
 	Oid			unit_collation;
-	bool		once;			/* may its rows be read only once? Always with a unit */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
 	/* how its rows are read then, unless they are not to be read */
 	struct DpermKeptQuery *kept;
 
-	/* rows that are divided into portions, see dperm_queries_divide() */
-	int			portions;		/* 0: they are not */
-	Datum		key;			/* bytea */
-	char	   *identity;		/* SQL list that identifies a row */
+	int			portions;		/* that rows are divided into when they arrive; 0: none */
 	DpermBlock *blocks;			/* the features */
 	int			block_count;
 	bool	   *varlena;		/* is the column of variable length? */
-	/* are columns read without the catalog: no enums, no output functions? */
-	bool		plain;
-	bool		lone_array;		/* is the only feature an array? */
 	DpermPassSpec spec;
 } DpermSource;
 
-/*
- * Do passes over a source with a unit run where its rows are, if these are
- * many? Each server has all rows of a person, so it knows their weights. If
- * there are few rows, it is read once nevertheless.
- */
-static inline bool
-dperm_source_weighs(const DpermSource *source)
-{
-	return source->spec.weighted;
-}
-
-/* Are the rows of a source read once, however many there are? */
-static inline bool
-dperm_source_only_once(const DpermSource *source)
-{
-	return source->once && !source->spec.weighted;
-}
-
-/*
- * Up to this many columns are arguments of an aggregate; more are one record.
- */
+/* Up to this many columns are arguments of a function. */
 #define DPERM_COLUMN_ARGS 90
 
 /*
@@ -127,5 +93,19 @@ extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names
  * if it cannot have rows.
  */
 extern Oid	dperm_source_find(const char *name);
+
+/*
+ * Tell in notices which columns features => NULL leaves out, and that the label
+ * is a number which may have more than two values. All of this is public. Called
+ * once for each call: the sources of several candidates have the same columns.
+ */
+extern void dperm_source_tell(const DpermSource *source);
+
+/*
+ * Tell that a model to be evaluated was trained on rows of the source: on the
+ * source itself, on a relation that it reads, or on one that reads it.
+ * trained_on is what the model says, which anybody can have written.
+ */
+extern void dperm_source_tell_training(const DpermSource *source, const DpermText *trained_on);
 
 #endif							/* DPERM_SOURCE_H */

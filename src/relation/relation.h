@@ -26,7 +26,7 @@ dperm_relation_dependencies(Oid class, Oid object,
 
 /*
  * Where rows are. Many rows on other servers are not fetched: passes are
- * executed there. pass_query.h shows what a location means for queries.
+ * executed there. query/queries.c shows what a location means.
  */
 typedef enum DpermLocation
 {

@@ -12,7 +12,6 @@
 #include "base/arguments.h"
 #include "core/base/blas.h"
 #include "core/loss/loss.h"
-#include "query/source_notes.h"
 #include "train/call_charge.h"
 
 /* Bytes of a text that a caller can put into the ledger. */
@@ -142,7 +141,7 @@ dperm_call_charge_fill(DpermCall *call, const DpermSource *source, const DpermOp
 	DpermEncoder most;
 
 	(void) dperm_call_charge_purpose(call->fcinfo);
-	dperm_source_notes_tell(source);
+	dperm_source_tell(source);
 	if (source->registration == NULL)
 		return;
 

@@ -19,12 +19,8 @@
 #include "train/load.h"
 #include "train/load_step.h"
 
-/*
- * The number of sample rows that are fetched to start from if the others stay
- * on other servers; and the least number for each portion.
- */
+/* The number of rows that are fetched to start from if the others stay elsewhere. */
 #define SAMPLE_ROWS 20000
-#define SAMPLE_ROWS_PORTION 5000
 
 /* A receiver of rows. */
 typedef struct Loader
@@ -35,13 +31,12 @@ typedef struct Loader
 	int			count;
 	DpermIntake intake;			/* encodes and keeps their rows */
 	int64	   *portions;		/* units of each, or NULL */
-	int64		rows;			/* that have arrived, of a source that is read once */
+	int64		rows;			/* that have arrived */
 	/*
 	 * number of rows that stay elsewhere, of which a sample is fetched; else 0
 	 */
 	int64		elsewhere;
 	int64		units;			/* if so: their units */
-	bool		once;			/* are portions drawn here? */
 	DpermPersons *persons;		/* if persons are the units; else NULL */
 } Loader;
 
@@ -72,23 +67,14 @@ no_label(const Loader *loader)
 	return dperm_label_kind_none(loader->source->label.kind);
 }
 
-/* A row has arrived. */
+/* A row of a sample has arrived. */
 static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
+receive_sample(TupleTableSlot *slot, DestReceiver *self)
 {
 	Loader	   *loader = (Loader *) self;
-	int			portion = -1;
 
 	slot_getallattrs(slot);
-	if (loader->portions)
-	{
-		portion =
-			dperm_queries_checked_portion(loader->source, slot->tts_values[slot->tts_nvalid - 1],
-										  slot->tts_isnull[slot->tts_nvalid - 1]);
-		if (loader->elsewhere == 0)
-			loader->portions[portion]++;
-	}
-	take_into(loader, portion, slot, label_of_row(loader, slot), 0);
+	take_into(loader, -1, slot, label_of_row(loader, slot), 0);
 	return true;
 }
 
@@ -123,12 +109,11 @@ check_count(int64 rows)
 }
 
 /*
- * A row of a source that is read once has arrived. A row of nobody is kept
- * without its label, so that the amount kept depends only on the number of
- * rows.
+ * A row has arrived. A row of nobody is kept without its label, so that the
+ * amount kept depends only on the number of rows.
  */
 static bool
-receive_once(TupleTableSlot *slot, DestReceiver *self)
+receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
 	Loader	   *loader = (Loader *) self;
 	int64		number = DPERM_NOBODY;
@@ -183,8 +168,7 @@ init_loader(Loader *loader, DpermLoad *sets, int count, int64 *portions)
 	const DpermSource *source = sets[0].source;
 
 	memset(loader, 0, sizeof(*loader));
-	loader->once = source->once;
-	loader->pub.receiveSlot = source->once ? receive_once : receive_row;
+	loader->pub.receiveSlot = receive_row;
 	loader->pub.rStartup = start_rows;
 	loader->pub.rShutdown = end_rows;
 	loader->pub.rDestroy = end_rows;
@@ -208,8 +192,8 @@ init_loader(Loader *loader, DpermLoad *sets, int count, int64 *portions)
 }
 
 /*
- * The number of units of each portion, or of all. Every portion that is drawn here
- * has a set, and all sets of it must have the same rows.
+ * The number of units of each portion, or of all. Every portion has a set, and all
+ * sets of it have the same rows.
  */
 static void
 count_units(Loader *loader)
@@ -223,7 +207,7 @@ count_units(Loader *loader)
 	{
 		DpermLoad  *set = &loader->sets[i];
 
-		if (!persons && loader->portions && loader->once)
+		if (!persons && loader->portions)
 			loader->portions[set->portion] = set->rows.count;
 		set->count = loader->portions ? loader->portions[set->portion] :
 			persons ? dperm_persons_count(persons) :
@@ -280,11 +264,9 @@ let_stay(Loader *loader, int64 rows, int64 units)
 {
 	loader->elsewhere = rows;
 	loader->units = units;
-	if (!loader->once)
-		return;
-	loader->once = false;
-	loader->pub.receiveSlot = receive_row;
-	dperm_persons_free(loader->persons);
+	loader->pub.receiveSlot = receive_sample;
+	if (loader->persons)
+		dperm_persons_free(loader->persons);
 	loader->persons = NULL;
 }
 
@@ -297,20 +279,17 @@ count_elsewhere(Loader *loader)
 
 	if (loader->source->location == DPERM_LOCATION_HERE)
 		return;
-	units = dperm_queries_count(loader->source, loader->portions, &rows);
+	units = dperm_queries_count(loader->source, &rows);
 	if (size_of_rows(loader, rows) > (Size) dperm_pull_memory * 1024)
 		let_stay(loader, rows, units);
-	else if (loader->portions)
-		memset(loader->portions, 0, sizeof(int64) * loader->source->portions);
 }
 
 /* Read a sample of rows on other servers. */
 static void
 read_sample(Loader *loader)
 {
-	int64		sample = Max(SAMPLE_ROWS, SAMPLE_ROWS_PORTION * loader->source->portions);
-
-	dperm_queries_sample(loader->source, loader->elsewhere / sample + 1, 2 * sample, &loader->pub);
+	dperm_queries_sample(loader->source, loader->elsewhere / SAMPLE_ROWS + 1, 2 * SAMPLE_ROWS,
+						 &loader->pub);
 }
 
 /* The memory for rows. */
@@ -401,7 +380,7 @@ dperm_load(DpermLoad *sets, int count, int64 *portions)
 		sets[i].remote = loader.elsewhere > 0;
 	}
 	check_count(loader.rows);
-	if (loader.once)
+	if (loader.elsewhere == 0)
 		check_rows(&loader, loader.rows);
 	count_units(&loader);
 	if (loader.persons)

@@ -1,12 +1,12 @@
 /*
  * load_step.c: load rows by a parallel aggregate. Trusted.
  *
- * The aggregate is dperm_load_agg(key, portion, label, columns). The key lets
+ * The aggregate is dperm_load_agg(key, label, columns). The key lets
  * workers join the store of the process that runs the query, which has described
  * the sets there: nobody else knows a key, so nothing in the description is
- * checked. The portion is not used: it is drawn here. A process fills the same
- * sets whatever number of partial aggregates it computes, and each of these hands
- * over what has been filled since the one before.
+ * checked. A process fills the same sets whatever number of partial aggregates it
+ * computes, and each of these hands over what has been filled since the one
+ * before.
  */
 #include "postgres.h"
 
@@ -15,6 +15,7 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "base/host.h"
 #include "column/reader.h"
 #include "core/base/classes.h"
 #include "train/load_step.h"
@@ -167,6 +168,7 @@ forget(void *arg)
 {
 	Process    *process = arg;
 
+	dperm_entropy_wipe(&process->intake.entropy);
 	for (Process **at = &current; *at; at = &(*at)->outer)
 	{
 		if (*at == process)
@@ -308,12 +310,12 @@ bind_label(Process *process, Oid type)
 static void
 bind_arguments(Process *process, FunctionCallInfo fcinfo)
 {
-	int			count = PG_NARGS() - 4;
+	int			count = PG_NARGS() - 3;
 	TupleDesc	desc = CreateTemplateTupleDesc(count);
 
 	process->record.type = InvalidOid;	/* its columns may be read otherwise from now on */
 	for (int i = 0; i < count; i++)
-		TupleDescInitEntry(desc, i + 1, NULL, get_fn_expr_argtype(fcinfo->flinfo, 4 + i), -1, 0);
+		TupleDescInitEntry(desc, i + 1, NULL, get_fn_expr_argtype(fcinfo->flinfo, 3 + i), -1, 0);
 	dperm_intake_bind(&process->intake, desc, 0);
 	FreeTupleDesc(desc);
 }
@@ -325,17 +327,14 @@ add_loaded(Process *process, FunctionCallInfo fcinfo, const Datum *datums, const
 	DpermIntake *intake = &process->intake;
 	MemoryContext caller = MemoryContextSwitchTo(intake->row_context);
 	double		label =
-		dperm_label_read(&process->label, PG_GETARG_DATUM(3), PG_ARGISNULL(3));
+		dperm_label_read(&process->label, PG_GETARG_DATUM(2), PG_ARGISNULL(2));
 
 	MemoryContextSwitchTo(caller);
 	process->taken++;
 	dperm_intake_take(intake, dperm_intake_portion(intake), datums, nulls, label, 0);
 }
 
-/*
- * Transition: (state internal, key bytea, portion integer, label "any",
- * VARIADIC columns)
- */
+/* Transition: (state internal, key bytea, label "any", VARIADIC columns) */
 Datum
 dperm_load_step(PG_FUNCTION_ARGS)
 {
@@ -344,14 +343,14 @@ dperm_load_step(PG_FUNCTION_ARGS)
 
 	if (fcinfo->flinfo->fn_extra != process)
 	{
-		bind_label(process, get_fn_expr_argtype(fcinfo->flinfo, 3));
+		bind_label(process, get_fn_expr_argtype(fcinfo->flinfo, 2));
 		bind_arguments(process, fcinfo);
 		fcinfo->flinfo->fn_extra = process;
 	}
-	for (int i = 4; i < PG_NARGS(); i++)
+	for (int i = 3; i < PG_NARGS(); i++)
 	{
-		process->datums[i - 4] = PG_GETARG_DATUM(i);
-		process->nulls[i - 4] = PG_ARGISNULL(i);
+		process->datums[i - 3] = PG_GETARG_DATUM(i);
+		process->nulls[i - 3] = PG_ARGISNULL(i);
 	}
 	add_loaded(process, fcinfo, process->datums, process->nulls);
 	PG_RETURN_POINTER(state);
@@ -365,12 +364,12 @@ dperm_load_step_record(PG_FUNCTION_ARGS)
 	Process    *process = state->process;
 	HeapTupleHeader row;
 
-	if (PG_ARGISNULL(4))
+	if (PG_ARGISNULL(3))
 		elog(ERROR, "a load has no row");
-	row = PG_GETARG_HEAPTUPLEHEADER(4);
+	row = PG_GETARG_HEAPTUPLEHEADER(3);
 	if (fcinfo->flinfo->fn_extra != process)
 	{
-		bind_label(process, get_fn_expr_argtype(fcinfo->flinfo, 3));
+		bind_label(process, get_fn_expr_argtype(fcinfo->flinfo, 2));
 		fcinfo->flinfo->fn_extra = process;
 	}
 	if (!dperm_reader_read_record(&process->record, row))

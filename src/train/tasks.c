@@ -1,8 +1,8 @@
 /*
  * tasks.c: train on the rows of a source, several models at a time.
  *
- * Questions are answered from the store; or, if rows stay on other servers, by
- * passes over the table, which trainings share.
+ * Questions are answered from the store; of rows that stay on other servers by
+ * passes there.
  */
 #include "postgres.h"
 
@@ -10,9 +10,8 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "core/encode/fourier.h"
 #include "core/solve/matrix.h"
-#include "query/moments_flat.h"
+#include "query/moments.h"
 #include "query/queries.h"
 #include "train/noise_notice.h"
 #include "train/tasks.h"
@@ -56,7 +55,7 @@ end_work(Work *work, MemoryContext result)
 	const DpermSource *source = work->task->rows->source;
 	DpermLabels labels = source->spec.labels;
 
-	labels.positive = work->task->options->labels.positive;	/* of a boolean, too */
+	labels.positive = work->task->options->labels.positive;	/* as the caller wrote it */
 	work->task->model = dperm_training_model(&work->training, &source->spec.encoder,
 											 source->label_column, &labels, result);
 }
@@ -98,12 +97,12 @@ train_alone(DpermTask *task, DpermTeam *team, MemoryContext result)
 }
 
 /* The request for the question of a training. */
-static Datum
+static bytea *
 make_request(const Work *work)
 {
 	const DpermAsk *ask = &work->training.ask;
 
-	return dperm_moments_flat_request(&work->task->rows->source->spec,
+	return dperm_moments_request(&work->task->rows->source->spec,
 								 ask->weights_low ? DPERM_PASS_CAREFUL :
 								 ask->direction ? DPERM_PASS_PRODUCT :
 								 !ask->hess ? DPERM_PASS_GRADIENT :
@@ -114,25 +113,18 @@ make_request(const Work *work)
 }
 
 /*
- * Raise the error for rows that differ between passes: a view or a foreign
- * table that changes under one snapshot.
+ * Raise an error if the rows of a pass are not those of the earlier passes: there
+ * is no common snapshot.
  */
-void
-dperm_tasks_rows_changed(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("the number of rows in source changed during training"),
-			 errhint("Try again while no rows are inserted or deleted, or store them first, for "
-					 "example in a materialized view.")));
-}
-
-/* Raise an error if the rows of a pass are not those of the earlier passes. */
 static void
 check_rows(Work *work, const DpermPass *pass)
 {
 	if (dperm_pass_units(pass) != work->task->rows->count)
-		dperm_tasks_rows_changed();
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the number of rows in source changed during training"),
+				 errhint("Try again while no rows are inserted or deleted, or store them first, "
+						 "for example in a materialized view.")));
 	if (pass->seed != 0 && work->digested && pass->digest != work->digest)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -143,139 +135,47 @@ check_rows(Work *work, const DpermPass *pass)
 	work->digested = true;
 }
 
-/* Give the result of a pass to a training. */
+/* Give the answer of a pass to a training. */
 static void
-answer_by_pass(Work *work, Datum result)
+answer_by_pass(Work *work, const DpermPass *pass)
 {
 	const DpermAsk *ask = &work->training.ask;
 	int			dim = work->training.fit.setup.dim;
 	double		n = (double) work->task->rows->count;
-	DpermPass	pass;
-	const uint64 *words;
-	const double *sums;
+	const double *packed = pass->hess;
+	int			d = dim / dperm_loss_blocks(pass->loss);
 
-	if (!result)
-		dperm_tasks_rows_changed();
-	dperm_moments_flat_open(result, &pass, &words);
-	check_rows(work, &pass);
-	sums = (const double *) words + dperm_pass_gradient_at(&pass);
-	dperm_matrix_sums_means(pass.value, sums, sums + dim, n, dim, ask);
-	if (ask->hess)
-	{
-		const double *packed = (const double *) words + dperm_pass_hess_at(&pass);
-
-		int			d = dim / dperm_loss_blocks(pass.loss);
-
-		for (int j = 0; j < d; j++)
-			for (int i = j; i < d; i++)
-				ask->hess[(size_t) j * d + i] = *packed++ / n;
-		for (size_t i = 0; i < dperm_loss_pairs_size(pass.loss.classes); i++)
-			ask->hess[(size_t) d * d + i] = *packed++ / n;
-	}
+	check_rows(work, pass);
+	dperm_matrix_sums_means(pass->value, pass->sums, pass->sums + dim, n, dim, ask);
+	for (int j = 0; ask->hess && j < d; j++)
+		for (int i = j; i < d; i++)
+			ask->hess[(size_t) j * d + i] = *packed++ / n;
+	for (size_t i = 0; ask->hess && i < dperm_loss_pairs_size(pass->loss.classes); i++)
+		ask->hess[(size_t) d * d + i] = *packed++ / n;
 	dperm_training_next(&work->training);
 }
 
-/*
- * One pass over the table, for all trainings that are active; false if none is.
- * The query is the same in every pass, whichever trainings are active: an error
- * would reveal the difference.
- */
-static bool
-run_pass(Work *works, const DpermTask *tasks, int count)
-{
-	const DpermSource *source = works[0].task->rows->source;
-	Datum	   *requests = palloc0(sizeof(Datum) * count);
-	Datum	   *results = palloc(sizeof(Datum) * count);
-	int		   *portions = palloc(sizeof(int) * count);
-	bool		active = false;
-
-	for (int i = 0; i < count; i++)
-	{
-		if (works[i].training.active)
-			requests[i] = make_request(&works[i]);
-		portions[i] = works[i].task->rows->portion;
-		active = active || works[i].training.active;
-	}
-	if (!active)
-		return false;
-	dperm_queries_pass(source, count, requests, source->portions > 0 ? portions : NULL, results);
-	for (int i = 0; i < count; i++)
-		if (works[i].training.active)
-			answer_by_pass(&works[i], results[i]);
-	return true;
-}
-
-/* Train on rows that stay on other servers, and are read again in every pass. */
+/* Train on rows that stay elsewhere, in passes. */
 static void
-train_by_passes(DpermTask *tasks, int count, MemoryContext result)
+train_by_passes(DpermTask *task, MemoryContext result)
 {
-	Work	   *works = palloc(sizeof(Work) * count);
 	MemoryContext work = CurrentMemoryContext;
 	MemoryContext pass = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
-	DpermStatus status = DPERM_OK;
-	bool		more = true;
+	Work		training;
 
-	for (int i = 0; i < count; i++)
-		begin_work(&works[i], &tasks[i]);
-	while (more)
+	begin_work(&training, task);
+	while (training.training.active)
 	{
+		DpermPass	answer;
+
 		MemoryContextSwitchTo(pass);
-		more = run_pass(works, tasks, count);
+		dperm_queries_pass(task->rows->source, make_request(&training), &answer);
+		answer_by_pass(&training, &answer);
 		MemoryContextSwitchTo(work);
 		MemoryContextReset(pass);
 	}
-
-	/* finish all of them before one may raise an error */
-	for (int i = 0; i < count; i++)
-	{
-		DpermStatus one = dperm_training_finish(&works[i].training);
-
-		status = status == DPERM_OK ? one : status;
-	}
-	dperm_host_check_status(status);
-	for (int i = 0; i < count; i++)
-		end_work(&works[i], result);
-}
-
-/*
- * Memory for the matrices of trainings that share passes, even if
- * dperm.cache_memory is smaller.
- */
-#define SHARING_BYTES ((Size) 256 * 1024 * 1024)
-
-/*
- * How many of the tasks can share passes: their matrices have to fit into
- * memory together, and the results of a pass into one row, whichever trainings
- * ask for a Hessian.
- */
-static int
-sharing(const DpermTask *tasks, int count)
-{
-	Size		limit = Max((Size) dperm_cache_memory * 1024, SHARING_BYTES);
-	Size		size = 0;
-	Size		row = 0;
-
-	for (int i = 0; i < count; i++)
-	{
-		const DpermEncoder *encoder = &tasks[i].rows->source->spec.encoder;
-		DpermLoss	loss = tasks[i].options->loss;
-		int			blocks = dperm_loss_blocks(loss);
-		int			dim = dperm_encoder_dim(encoder) * blocks;
-
-		/*
-		 * the solver's, and those of the pass in its executor form and its flat
-		 * form
-		 */
-		size += sizeof(double) *
-			(dperm_fit_room(dim, blocks) + 3 * dperm_moments_room(dim, blocks, true));
-		if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
-			size += sizeof(double) * dperm_fourier_size(&encoder->kernel,
-														dperm_encoder_linear_dim(encoder));
-		row += sizeof(double) * (dperm_moments_packed(dim, loss) + 4 * (Size) dim);
-		if (i > 0 && (size > limit || row > MaxAllocSize / 4))
-			return i;
-	}
-	return count;
+	dperm_host_check_status(dperm_training_finish(&training.training));
+	end_work(&training, result);
 }
 
 /*
@@ -302,18 +202,13 @@ run_tasks(DpermTask *tasks, int count, bool close)
 	}
 	if (!tasks[0].rows->remote)
 		team = begin_team(tasks, count);
-	for (int done = 0; done < count;)
+	for (int i = 0; i < count; i++)
 	{
 		MemoryContextSwitchTo(work);
-		if (!tasks[done].rows->remote)
-			train_alone(&tasks[done++], team, caller);
+		if (tasks[i].rows->remote)
+			train_by_passes(&tasks[i], caller);
 		else
-		{
-			int			some = sharing(tasks + done, count - done);
-
-			train_by_passes(tasks + done, some, caller);
-			done += some;
-		}
+			train_alone(&tasks[i], team, caller);
 		MemoryContextReset(work);
 	}
 	MemoryContextSwitchTo(caller);

@@ -18,9 +18,8 @@ typedef struct DpermTask
 } DpermTask;
 
 /*
- * Run trainings on rows of one source, each of which releases a model. Rows
- * that are not in memory are read again in passes, which all trainings share.
- * Needs an SPI connection.
+ * Run trainings on rows of one source, each of which releases a model. Needs an
+ * SPI connection.
  */
 extern void dperm_tasks_run(DpermTask *tasks, int count);
 
@@ -29,8 +28,5 @@ extern void dperm_tasks_run(DpermTask *tasks, int count);
  * SPI connection.
  */
 extern DpermModel *dperm_tasks_train(const DpermOptions *options, const DpermSource *source);
-
-/* Raise the error for rows whose number or contents differ between passes. */
-extern void dperm_tasks_rows_changed(void) __attribute__((noreturn));
 
 #endif							/* DPERM_TASKS_H */

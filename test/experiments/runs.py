@@ -195,7 +195,7 @@ def training(run):
     if run.lambda_ == "tuned":
         candidates = LEARNING_LAMBDAS[run.method != "non-private"]
         lambdas = ", ".join(f"jsonb_build_object('lambda', 10 ^ ({exponent}))" for exponent in candidates)
-        return (f"{learner}_tune('permuted_{run.size}', 'label', 'x', {options}, identity => 'place', "
+        return (f"{learner}_tune('permuted_{run.size}', 'label', 'x', {options}, "
                 f"candidates => jsonb_build_array({lambdas}))", "permuted_test")
     if run.lambda_ != "default":
         options += f", lambda => 10 ^ ({run.lambda_})"

@@ -89,7 +89,7 @@ SELECT trains($$ dp_logreg_train(?, 'sick', 'x', 1) $$, $$
   'people'::regclass::text | 'counter' | 'people_age' | 'pair' $$);
 SELECT trains('dp_logreg_train(?)', $$ 'pg_catalog.pg_class', 'relhasindex', 'relname', 1 $$);
 
--- A view whose rows change from pass to pass
+-- A view whose rows change whenever it is read
 CREATE VIEW shaky AS SELECT sick, ARRAY[random()] AS x FROM people;
 CREATE VIEW sampled AS SELECT sick, x FROM people WHERE random() < 0.5;
 CREATE VIEW deeper AS SELECT * FROM shaky;

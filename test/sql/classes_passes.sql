@@ -70,67 +70,49 @@ SELECT count(*) AS cells, count(*) FILTER (WHERE e.value IS DISTINCT FROM coales
 SELECT threshold, round(true_positive_rate::numeric, 3) AS true_positive, round(false_positive_rate::numeric, 3) AS false_positive
   FROM trained, dp_roc(model, 'wards', epsilon => 500, bins => 4, class => 'icu') WHERE name = 'columns';
 
--- Requests by hand: three classes a, b, c (or others) of vectors of two elements
+-- Requests by hand: three classes of vectors of two elements
 SET max_parallel_workers_per_gather = 0;
-CREATE FUNCTION request(pass_order int, weights float8[], classes text[] DEFAULT '{a,b,c}', second float8[] DEFAULT '{}',
-  kind int DEFAULT 4, number int DEFAULT 3) RETURNS dperm.dperm_moments LANGUAGE sql IMMUTABLE AS $$
-  SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(pass_order) || int8send(kind + number * 256)
-    || float8send(0) || int8send(cardinality(weights)) || int8send(1) || int8send(length(encoder))
-    || int8send(0) || float8send(0) || float8send(0) || int8send(0)
-    || int8send(length(domain) + 1 + (2 << 20)) || int8send(0) || int8send(0)
-    || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights || second) WITH ORDINALITY u(w, k))
-    || int8send(13) || encoder || decode(repeat('00', -length(encoder) & 7), 'hex')
-    || domain || decode(repeat('00', -length(domain) & 7), 'hex'), 'base64'), E'\n', '')::dperm.dperm_moments
-  FROM (SELECT int4send(1) || decode('000004', 'hex') || int4send(0) || int4send(2) || float8send(1) AS encoder,
-               (SELECT string_agg(convert_to(c, 'UTF8') || decode('00', 'hex'), '' ORDER BY k) FROM unnest(classes) WITH ORDINALITY u(c, k)) AS domain) s
+CREATE FUNCTION request(pass_order int, weights float8[], second float8[] DEFAULT '{}', kind int DEFAULT 4, number int DEFAULT 3, label int DEFAULT 2) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+  SELECT decode('64707004', 'hex') || set_byte(set_byte('\x0000', 0, pass_order), 1, kind) || int2send(number::int2) || float8send(0) || set_byte('\x00', 0, label) || '\x000000' || int8send(0)
+    || int4send(cardinality(weights)) || int4send(1) || int4send(length(encoder))
+    || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights || second) WITH ORDINALITY u(w, k)) || int4send(13) || encoder
+  FROM (SELECT int4send(1) || decode('000004', 'hex') || int4send(0) || int4send(2) || float8send(1)) s(encoder)
 $$;
-CREATE FUNCTION word(m dperm.dperm_moments, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-  SELECT ('x' || encode(substring(dperm.dperm_moments_send(m) FROM 8 * n + 1 FOR 8), 'hex'))::bit(64)::bigint
+CREATE FUNCTION word(r bytea, m bytea, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('x' || encode(substring(m FROM length(r) + 8 * n + 1 FOR 8), 'hex'))::bit(64)::bigint
 $$;
-CREATE FUNCTION number(m dperm.dperm_moments, n int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN w = 0 THEN 0 ELSE sign(w) * 2 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2 ^ (-52)) END FROM word(m, n) w
+CREATE FUNCTION number(r bytea, m bytea, n int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN w = 0 THEN 0 ELSE sign(w) * 2 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2 ^ (-52)) END FROM word(r, m, n) w
+$$;
+-- the number of a class, as dperm_label has it: kind 2, no encoding, any type
+CREATE FUNCTION class_of(y text) RETURNS float8 LANGUAGE sql AS $$
+  SELECT dperm.dperm_label(y, '\x020000000000'::bytea || float8send(0) || float8send(0) || int4send(3) || '\x610062006300')
 $$;
 CREATE TABLE few (y text, x float8[]);
 INSERT INTO few VALUES ('a', '{0.5,0}'), ('b', '{0,0.5}'), ('c', '{0.5,0.5}'), ('d', '{0.5,0.5}'), (NULL, '{0.5,0.5}');
+SELECT y, class_of(y) FROM few;
+CREATE FUNCTION answer(r bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT dperm.dperm_moments_agg(r, class_of(y), dperm.dperm_row('\x0d', x)) FROM few $$;
 
 -- The gradient at 0 is p - e_y for each class, and p is 1/3: coordinate by
 -- coordinate, each with its classes. Rows without a class count, and add nothing
-SELECT word(m, 7) AS rows, round(number(m, 8)::numeric, 6) AS loss, array_agg(round(number(m, 20 + i)::numeric, 6) ORDER BY i) AS gradient
-  FROM (SELECT dperm.dperm_moments_agg(request(1, '{0,0,0,0,0,0}'), y, x) FROM few) s(m), generate_series(0, 5) i GROUP BY m::text, 1, 2;
+SELECT word(r, m, 0) AS rows, round(number(r, m, 1)::numeric, 6) AS loss, array_agg(round(number(r, m, 3 + i)::numeric, 6) ORDER BY i) AS gradient
+  FROM (SELECT request(1, '{0,0,0,0,0,0}') AS r) r, answer(r) m, generate_series(0, 5) i GROUP BY m, 1, 2;
 -- The Hessian at 0 is (diag(p) - p p') x x', here times the first class's weight of the first coordinate
-SELECT word(m, 7) AS rows, array_agg(round(number(m, 26 + i)::numeric, 6) ORDER BY i) AS product
-  FROM (SELECT dperm.dperm_moments_agg(request(6, '{0,0,0,0,0,0}', second => '{1,0,0,0,0,0}'), y, x) FROM few) s(m), generate_series(0, 5) i GROUP BY m::text, 1;
+SELECT word(r, m, 0) AS rows, array_agg(round(number(r, m, 3 + i)::numeric, 6) ORDER BY i) AS product
+  FROM (SELECT request(6, '{0,0,0,0,0,0}', '{1,0,0,0,0,0}') AS r) r, answer(r) m, generate_series(0, 5) i GROUP BY m, 1;
 -- Counts by label and decision: weights are class by class, and the first of equal outputs wins
-SELECT word(m, 7) AS rows, array_agg(word(m, 20 + i) ORDER BY i) AS counts
-  FROM (SELECT dperm.dperm_moments_agg(request(5, '{1,0,0,1,0,0}', kind => 0), y, x) FROM few) s(m), generate_series(0, 8) i GROUP BY m::text, 1;
--- labels as numbers of classes, in rows made by dperm_row
-SELECT word(m, 7) AS rows, array_agg(word(m, 20 + i) ORDER BY i) AS counts
-  FROM (SELECT dperm.dperm_moments_row_agg(request(5, '{1,0,0,1,0,0}', kind => 0), dperm.dperm_label_class(y, '{a,b,c}'), dperm.dperm_row(x)) FROM few) s(m), generate_series(0, 8) i
-  GROUP BY m::text, 1;
+SELECT word(r, m, 0) AS rows, array_agg(word(r, m, 1 + i) ORDER BY i) AS counts
+  FROM (SELECT request(5, '{1,0,0,1,0,0}', kind => 0) AS r) r, answer(r) m, generate_series(0, 8) i GROUP BY m, 1;
 
--- States survive text, and are combined if they are of the same pass
-SELECT pass_order, dperm.dperm_moments_combine(a, a::text::dperm.dperm_moments)::text = dperm.dperm_moments_combine(a::text::dperm.dperm_moments, a)::text AS same,
-       word(dperm.dperm_moments_combine(a, a), 7) AS rows
-  FROM (SELECT o, dperm.dperm_moments_agg(request(o, '{0,0,0,0,0,1}', second => CASE WHEN o IN (4, 6) THEN '{1,0,0,0,0,0}'::float8[] ELSE '{}' END,
-          kind => CASE o WHEN 5 THEN 0 ELSE 4 END), y, x) FROM few, generate_series(1, 6) o GROUP BY o) s(pass_order, a)
-  ORDER BY 1;
+-- States are combined if they are of the same pass
+SELECT o, length(a) - length(r) AS answer, word(r, dperm.dperm_moments_combine(a, a), 0) AS rows, dperm.dperm_moments_combine(r, a) = a AS with_none
+  FROM generate_series(1, 6) o, LATERAL (SELECT request(o, '{0,0,0,0,0,1}', CASE WHEN o IN (4, 6) THEN '{1,0,0,0,0,0}'::float8[] ELSE '{}' END, CASE o WHEN 5 THEN 0 ELSE 4 END) AS r) r, answer(r) a ORDER BY 1;
 \set VERBOSITY terse
-SELECT dperm.dperm_moments_combine(request(1, '{0,0,0,0,0,0}'), request(1, '{0,0,0,0,0,0}', '{a,b,d}'));
-SELECT dperm.dperm_moments_combine(request(1, '{0,0,0,0,0,0}'), request(1, '{0,0,0,0,0,0}', '{b,a,c}'));
-SELECT dperm.dperm_moments_combine(request(6, '{0,0,0,0,0,0}', second => '{0,0,0,0,0,1}'), request(6, '{0,0,0,0,0,0}', second => '{0,0,0,0,1,0}'));
--- Requests that are no requests
-SELECT request(1, '{0,0,0,0,0,0}', '{a,b}');
-SELECT request(1, '{0,0,0,0,0,0}', '{a,b,b}');
-SELECT request(1, '{0,0,0,0,0,0}', '{a,b,c,d}');
-SELECT request(1, '{0,0,0,0,0,0,0}');
-SELECT request(1, '{0,0,0,0,0,0}', kind => 0);
-SELECT request(1, '{0,0,0,0}', '{a,b}', number => 2);
-SELECT request(5, '{0,0,0,0,0,0}', kind => 4);
-SELECT request(6, '{0,0,0,0,0,0}');
--- nine weights are not three classes of two elements
-SELECT dperm.dperm_moments_agg(request(1, '{0,0,0,0,0,0,0,0,0}'), y, x) FROM few;
--- a boolean is no class
-SELECT dperm.dperm_moments_agg(request(1, '{0,0,0,0,0,0}'), true, x) FROM few;
+SELECT dperm.dperm_moments_combine(request(6, '{0,0,0,0,0,0}', '{0,0,0,0,0,1}'), request(6, '{0,0,0,0,0,0}', '{0,0,0,0,1,0}'));
+\set VERBOSITY default
+-- Requests that are no requests: fewer and more classes, weights that are no multiple, labels of another kind
+SELECT outcomes('answer(request(?))', $$ 1, '{0,0,0,0,0,0}', number => 2 | 1, '{0,0,0,0,0,0}', number => 129 | 5, '{0,0,0,0,0,0}', kind => 0, number => 101 | 1, '{0,0,0,0,0,0,0}' | 1, '{0,0,0,0,0,0}', kind => 0
+  1, '{0,0,0,0,0,0}', label => 0 | 5, '{0,0,0,0,0,0}' | 6, '{0,0,0,0,0,0}' | 1, '{0,0,0,0,0,0,0,0,0}' $$);
 
-DROP FUNCTION train, distance, request, word, number;
+DROP FUNCTION train, distance, answer, class_of, request, word, number;
 DROP TABLE wards, ways, trained, few, hard;

@@ -111,13 +111,13 @@ RESET enable_partitionwise_aggregate;
 -- Private models, tuning and choices too
 SELECT workers, dp_weights(m) IS NOT NULL AS trained, (m::jsonb ->> 'rows')::int < 30000 AS on_a_portion FROM unnest('{0,3}'::int[]) workers,
   LATERAL (SELECT set_config('max_parallel_workers_per_gather', workers::text, true), set_config('min_parallel_table_scan_size', '0', true), set_config('parallel_setup_cost', '0', true)) s,
-  LATERAL (SELECT dp_logreg_tune('people', 'y', 'v8', workers + 1, domains => '{"v8": {"dimension": 12}}', identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}, {"lambda": 0.001}]')) t(m);
+  LATERAL (SELECT dp_logreg_tune('people', 'y', 'v8', workers + 1, domains => '{"v8": {"dimension": 12}}', candidates => '[{"lambda": 0.1}, {"lambda": 0.01}, {"lambda": 0.001}]')) t(m);
 SET min_parallel_table_scan_size = 0;
 SET parallel_setup_cost = 0;
 SET client_min_messages = warning;
 -- of many candidates, whose rows share segments
 SET max_parallel_workers_per_gather = 3;
-SELECT dp_logreg_tune('people', 'y', 'v8', 1, domains => '{"v8": {"dimension": 12}}', identity => 'id', candidates => (SELECT jsonb_agg(jsonb_build_object('lambda', 0.001 * i)) FROM generate_series(1, 12) i)) IS NOT NULL AS chosen;
+SELECT dp_logreg_tune('people', 'y', 'v8', 1, domains => '{"v8": {"dimension": 12}}', candidates => (SELECT jsonb_agg(jsonb_build_object('lambda', 0.001 * i)) FROM generate_series(1, 12) i)) IS NOT NULL AS chosen;
 RESET max_parallel_workers_per_gather;
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
@@ -125,9 +125,9 @@ RESET parallel_setup_cost;
 -- The aggregate is of no use to anybody else. Whether the leader or a worker says
 -- so first does not matter.
 \set VERBOSITY terse
-SELECT dperm.dperm_load_agg('\x00', NULL::int, y, age) FROM people;
-SELECT dperm.dperm_load_agg(decode(repeat('00', 20), 'hex'), NULL::int, y, age) FROM people;
-SELECT dperm.dperm_load_agg(NULL, NULL::int, y, age) FROM people;
+SELECT dperm.dperm_load_agg('\x00', y, age) FROM people;
+SELECT dperm.dperm_load_agg(decode(repeat('00', 20), 'hex'), y, age) FROM people;
+SELECT dperm.dperm_load_agg(NULL, y, age) FROM people;
 SELECT dperm.dperm_load_deserialize('\x00', NULL);
 \set VERBOSITY default
 

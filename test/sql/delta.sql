@@ -26,10 +26,10 @@ SELECT outcomes($$ dp_svm_train('mine', 'sick', 'age', 1, ?) $$, $$
   neighbours => 'removed' | neighbours => 'add-remove' | neighbours => 'Replace' | neighbours => ''
   neighbours => NULL $$);
 -- candidates differ in neither: the table has one guarantee
-SELECT outcomes($$ dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', ?) $$, $$
+SELECT outcomes($$ dp_logreg_tune('mine', 'sick', 'age', 1, ?) $$, $$
   delta => 1 | candidates => '[{"delta": 1e-6}, {}]'
   candidates => '[{"neighbours": "remove"}, {}]' $$);
-SELECT outcomes($$ dp_svm_tune('mine', 'sick', 'age', 1, identity => 'id', ?) $$,
+SELECT outcomes($$ dp_svm_tune('mine', 'sick', 'age', 1, ?) $$,
   $$ neighbours => 'add' | delta => 1e-6, candidates => '[{}, {"analysis": "paper"}]' $$);
 SELECT outcomes('dp_logreg(sick, ARRAY[age], ?) FROM people', $$
   1, '{"delta": -1}' | 1, '{"delta": 1}' | 1, '{"delta": 1e-20}'

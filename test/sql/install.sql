@@ -124,7 +124,7 @@ SELECT obj_description(oid, 'pg_extension') IS NOT NULL AS extension_has_one FRO
 -- What the aggregates have
 SELECT proname AS aggregate, pronargs AS args, aggcombinefn <> 0 AS combine, aggserialfn <> 0 AS serial, aggmtransfn <> 0 AS moving, aggfinalmodify AS modify
   FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid WHERE proname ~ '^dp(erm)?_' ORDER BY proname COLLATE "C", pronargs, p.oid;
-SELECT typname, typlen, typalign, typstorage, typtype, typcategory FROM pg_type WHERE typname IN ('dp_model', 'dperm_moments') ORDER BY 1;
+SELECT typname, typlen, typalign, typstorage, typtype, typcategory FROM pg_type WHERE typname IN ('dp_model') ORDER BY 1;
 
 -- What users call, and nothing else, begins with dp_
 SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) AS functions FROM pg_proc WHERE proname ~ '^dp_';

@@ -58,12 +58,12 @@ SELECT options, (SELECT knots FROM dp_cost('people', 'y', features::text[], 1, u
 FROM (VALUES ('{age,ward}', 'asked', 6, NULL), ('{ward,smoker}', 'no number', NULL, NULL), ('{age}', 'kernel', NULL, 'gaussian'), ('{age}', 'straight', 1, NULL)) v (features, options, k, kernel);
 
 -- tuning: each candidate has its portion, and knots of its own if it says so
-SELECT DISTINCT knots(m)::int = by_hand(1500, 1, 2) AS half, by_hand(1500, 1, 2) <> by_hand(3000, 1, 2) AS smaller FROM dp_logreg_tune('people', 'y', 'age', 1, candidates => '[{"method": "objective"}]', identity => 'id') m;
-SELECT m::jsonb #> '{tuning,chosen}' AS chosen, knots(m) FROM dp_logreg_tune('people', 'y', '{age,ward}', 'Infinity', lambda => 0.001, candidates => '[{"knots": 1}, {}, {"knots": 2}]', identity => 'id') m;
+SELECT DISTINCT knots(m)::int = by_hand(1500, 1, 2) AS half, by_hand(1500, 1, 2) <> by_hand(3000, 1, 2) AS smaller FROM dp_logreg_tune('people', 'y', 'age', 1, candidates => '[{"method": "objective"}]') m;
+SELECT m::jsonb #> '{tuning,chosen}' AS chosen, knots(m) FROM dp_logreg_tune('people', 'y', '{age,ward}', 'Infinity', lambda => 0.001, candidates => '[{"knots": 1}, {}, {"knots": 2}]') m;
 SELECT m::jsonb #> '{tuning,chosen}' AS chosen, knots(m) FROM dp_logreg_tune('people', 'y', '{age,ward}', 'Infinity', lambda => 0.001, candidates => '[{"knots": 1}, {}, {"knots": 2}]', unit => 'id') m;
 SET dperm.cache_memory = 0;
 SELECT m::jsonb #> '{tuning,chosen}' AS chosen, knots(m) FROM dp_logreg_tune('people', 'y', '{age,ward}', 'Infinity', lambda => 0.001, candidates => '[{"knots": 1}, {}]', unit => 'id') m;
-SELECT m::jsonb #> '{tuning,chosen}' AS chosen, knots(m) FROM dp_logreg_tune('people', 'y', '{age,ward}', 'Infinity', lambda => 0.001, candidates => '[{"knots": 1}, {}]', identity => 'id') m;
+SELECT m::jsonb #> '{tuning,chosen}' AS chosen, knots(m) FROM dp_logreg_tune('people', 'y', '{age,ward}', 'Infinity', lambda => 0.001, candidates => '[{"knots": 1}, {}]') m;
 RESET dperm.cache_memory;
 
 -- a dimension that does not fit lowers them, and raises no error

@@ -80,7 +80,7 @@ CREATE VIEW types AS SELECT age, ward, days::int2 AS int2, days::int4 AS int4, d
 SELECT count(DISTINCT w) AS models, count(*) AS labels
   FROM unnest('{int2,int4,int8,float4,float8,numeric,domain}'::text[]) label, LATERAL (SELECT dp_weights(dp_linreg_train('types', label, '{age,ward}', 'Infinity', lambda => 0.01, domains => jsonb_build_object(label, '[0, 30]'::jsonb) || '{"age": [0, 100], "ward": ["A", "B", "C"]}')) w) s;
 SELECT dp_weights(dp_linreg_train('types', 'domain', 'age', 'Infinity', lambda => 0.01, domains => '{"age": [0, 100]}')) = dp_weights(dp_linreg_train('types', 'int4', 'age', 'Infinity', lambda => 0.01, domains => '{"age": [0, 100], "int4": [0, 30]}')) AS same;
-SELECT dperm.dperm_label_number(1::int2) AS a, dperm.dperm_label_number(1e400::numeric) AS b, dperm.dperm_label_number('NaN'::float4) AS c, dperm.dperm_label_number(NULL::int8) AS d;
+SELECT dperm.dperm_label(1::int2, d) AS a, dperm.dperm_label(1e400::numeric, d) AS b, dperm.dperm_label('NaN'::float4, d) AS c, dperm.dperm_label(NULL::int8, d) AS d FROM (SELECT '\x010000000000'::bytea || float8send(0) || float8send(4) || int4send(0)) v(d);
 
 -- What cannot be
 SELECT outcomes($$ dp_linreg_train('stays', ?, 'age', 1) $$, $$ 'free' | 'ward' | 'x' | 'nothing' | NULL $$);

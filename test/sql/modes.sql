@@ -1,7 +1,7 @@
 --
--- Ways to the same model: rows in memory, or all of them in files, or too many
--- for their memory; by workers; as codes or as vectors. Without noise the weights
--- agree. Every call reads its table once
+-- Ways to the same model: rows in memory, or read again in each pass, or too
+-- many for their memory; by workers; as codes or as vectors. Without noise the
+-- weights agree. Tuning reads its table no more often for more candidates
 --
 \set ECHO errors
 \pset format unaligned
@@ -96,10 +96,10 @@ INSERT INTO calls (what, call) VALUES
 CREATE TABLE cities AS SELECT jsonb_build_object('city', jsonb_agg('c' || i), 'v8', '{"dimension": 3}'::jsonb) AS domain FROM generate_series(0, 37) i;
 UPDATE calls SET call = replace(call, 'domain)', format('%L)', domain)) FROM cities WHERE call ~ 'domain\)';
 UPDATE calls SET call = replace(call, 'domain -', format('%L::jsonb -', domain)) FROM cities WHERE call ~ 'domain -';
-CREATE TABLE results AS SELECT id, what, mode, weights(call, mode) AS w FROM calls, unnest('{memory,files,little memory,workers}'::text[]) mode;
-SELECT a.what, cardinality(a.w) AS weights, distance(b.w, a.w) < 1e-8 AS files, distance(c.w, a.w) < 1e-8 AS little_memory, distance(d.w, a.w) < 1e-8 AS workers
+CREATE TABLE results AS SELECT id, what, mode, weights(call, mode) AS w FROM calls, unnest('{memory,passes,little memory,workers}'::text[]) mode;
+SELECT a.what, cardinality(a.w) AS weights, distance(b.w, a.w) < 1e-8 AS passes, distance(c.w, a.w) < 1e-8 AS little_memory, distance(d.w, a.w) < 1e-8 AS workers
   FROM results a JOIN results b USING (id) JOIN results c USING (id) JOIN results d USING (id)
-  WHERE (a.mode, b.mode, c.mode, d.mode) = ('memory', 'files', 'little memory', 'workers') ORDER BY id;
+  WHERE (a.mode, b.mode, c.mode, d.mode) = ('memory', 'passes', 'little memory', 'workers') ORDER BY id;
 -- not vacuous: they have learnt something, and no two calls the same, except
 -- those of equal vectors
 SELECT count(*) FILTER (WHERE (SELECT max(abs(v)) FROM unnest(w) v) > 0.01) AS learnt, count(DISTINCT w) AS different FROM results WHERE mode = 'memory';
@@ -127,7 +127,7 @@ ALTER TABLE dense ADD CHECK (cardinality(x) = 47), ADD CHECK (cardinality(withou
 SELECT mode, distance(weights($$ dp_logreg_train('dense', 'y', 'x', 'Infinity', lambda => 0.001, options => '{"intercept": false}') $$, mode), dp_weights(model)) < 1e-8 AS encoded,
        distance(weights($$ dp_svm_train('dense', 'y', 'without', 'Infinity', lambda => 0.01, options => '{"intercept": false}') $$, mode), dp_weights(machine)) < 1e-8 AS machine,
        distance(weights($$ dp_svm_train('dense', 'y', 'by_hand', 'Infinity', lambda => 0.01, options => '{"intercept": false}') $$, mode), dp_weights(machine)) < 1e-8 AS by_hand
-  FROM models, unnest('{memory,files,workers}'::text[]) mode;
+  FROM models, unnest('{memory,passes,workers}'::text[]) mode;
 SELECT distance(dp_weights(model), dp_weights(dp_logreg(y, x, 'Infinity', '{"lambda": 0.001, "intercept": false, "dimension": 47}'))) < 1e-8 AS aggregate FROM dense, models GROUP BY model::text, dp_weights(model);
 
 -- Any number of rows: before, at and after each step by which memory grows;
@@ -141,10 +141,11 @@ END $$;
 SELECT features, count(*) FILTER (WHERE distance(a, b) < 1e-8) AS same, count(*) FILTER (WHERE distance(a, c) < 1e-8) AS same_with_little_memory, count(*) FILTER (WHERE a IS NULL AND b IS NULL) AS none
   FROM unnest(ARRAY[0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 513, 1023, 1025]) n,
        (VALUES ('{ward,age}', ''), ('v8', ', domains => ''{"v8": {"dimension": 3}}'''), ('v8', ', domains => ''{"v8": {"dimension": 3}}'', kernel => ''gaussian'', options => ''{"kernel_features": 10}''')) f(features, more),
-       LATERAL (SELECT with_rows(n, 'memory', features, more) AS a, with_rows(n, 'files', features, more) AS b, with_rows(n, 'little memory', features, more) AS c) s
+       LATERAL (SELECT with_rows(n, 'memory', features, more) AS a, with_rows(n, 'passes', features, more) AS b, with_rows(n, 'little memory', features, more) AS c) s
   GROUP BY features, more ORDER BY features COLLATE "C", more;
 
--- A view that claims to be stable and is not: its rows are read once
+-- A view that claims to be stable and is not: its rows are read once, whether
+-- they fit into memory or not
 CREATE FUNCTION flickers(id int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN set_config('test.calls', (current_setting('test.calls')::int + 1)::text, true)::int <> 1300;
@@ -157,7 +158,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ': ' || SQLERRM;
 END $$;
-SELECT mode, says($$ dp_logreg_train('flickering', 'y', 'dose', 'Infinity', lambda => 0.1, domains => '{"dose": [-1, 1]}') $$, mode) FROM unnest('{memory,files,little memory}'::text[]) mode;
+SELECT mode, says($$ dp_logreg_train('flickering', 'y', 'dose', 'Infinity', lambda => 0.1, domains => '{"dose": [-1, 1]}') $$, mode) FROM unnest('{memory,passes,little memory}'::text[]) mode;
 
 -- Tuning privately: of so few rows that all sets of them can be tried, the
 -- winner was trained on one set, with its own parameters and as many rows as it
@@ -185,7 +186,7 @@ DECLARE
 BEGIN
   FOR try IN 1 .. 200 LOOP
     BEGIN
-      found := model(format($a$ dp_logreg_tune('six', 'y', '{k,a}', 'Infinity', domains => '{"a": [-1, 1], "k": ["u", "v", "w"]}', identity => 'id', candidates => %L) $a$, candidates), mode);
+      found := model(format($a$ dp_logreg_tune('six', 'y', '{k,a}', 'Infinity', domains => '{"a": [-1, 1], "k": ["u", "v", "w"]}', candidates => %L) $a$, candidates), mode);
       EXIT;
     EXCEPTION WHEN invalid_parameter_value THEN
       CONTINUE;				-- an empty portion
@@ -195,25 +196,34 @@ BEGIN
               THEN 'as alone' ELSE 'another model' END;
 END $$;
 SELECT mode, candidates, string_agg(DISTINCT winner(candidates, mode), ', ') AS winner
-  FROM unnest('{memory,files,little memory,workers}'::text[]) WITH ORDINALITY m(mode, n),
+  FROM unnest('{memory,passes,little memory,workers}'::text[]) WITH ORDINALITY m(mode, n),
        unnest(ARRAY['[{"lambda": 0.1}, {"lambda": 0.05}]', '[{"lambda": 0.1}, {"lambda": 0.02, "kernel": "gaussian", "kernel_features": 16}]', '[{"lambda": 0.03, "intercept": false}, {"lambda": 0.1}]']) candidates,
        generate_series(1, 4)
   GROUP BY mode, n, candidates ORDER BY candidates COLLATE "C", n;
 
--- Portions are uniform, and independent of rows and of each other: of rows with a
--- coordinate each, the weights say which are in the portion that was trained on.
--- Each bound is six standard deviations: passed but for chance below 1e-8
-CREATE TABLE apart AS SELECT k, true AS y, ARRAY(SELECT (i = k)::int::float8 FROM generate_series(1, 100) i) AS x FROM generate_series(1, 100) k;
-ALTER TABLE apart SET (parallel_workers = 2);
-CREATE TABLE drawn AS SELECT mode, run, k, w[k] <> 0 AS trained
-  FROM (SELECT mode, run, weights(format($$ dp_logreg_tune('apart', 'y', 'x', 'Infinity', domains => '{"x": {"dimension": 100}}', options => '{"intercept": false}', candidates => '[{"lambda": 0.1}]') /* %s */ $$, run), mode) AS w
-        FROM unnest('{memory,files,workers}'::text[]) mode, generate_series(1, 60) run OFFSET 0) s, generate_series(1, 100) k;
-SELECT mode, abs(sum(trained::int) - 3000) < 233 AS half, abs(sum((trained = before)::int) - 2970) < 232 AS as_the_row_before, abs(sum((trained = earlier)::int) - 2950) < 231 AS as_in_the_run_before
-  FROM (SELECT *, lag(trained) OVER (PARTITION BY mode, run ORDER BY k) AS before, lag(trained) OVER (PARTITION BY mode, k ORDER BY run) AS earlier FROM drawn) s GROUP BY mode ORDER BY mode;
-SELECT min(times) BETWEEN 6 AND 54 AND max(times) BETWEEN 6 AND 54 AS each_row FROM (SELECT sum(trained::int) AS times FROM drawn GROUP BY mode, k) s;
+-- Portions are uniform and independent of what rows hold: the set that a lone
+-- candidate is trained on is any of the 62, equally likely (chi-square)
+CREATE FUNCTION lone_set(mode text) RETURNS float8[] LANGUAGE plpgsql AS $$
+DECLARE
+  found dp_model;
+BEGIN
+  LOOP
+    BEGIN
+      found := model($a$ dp_logreg_tune('six', 'y', '{k,a}', 'Infinity', domains => '{"a": [-1, 1], "k": ["u", "v", "w"]}', candidates => '[{"lambda": 0.1}]') $a$, mode);
+      RETURN (SELECT w FROM sets WHERE candidate = '{"lambda": 0.1}' ORDER BY distance(w, dp_weights(found)) LIMIT 1);
+    EXCEPTION WHEN invalid_parameter_value THEN
+      CONTINUE;				-- an empty portion
+    END;
+  END LOOP;
+END $$;
+SELECT mode, count(*) AS sets, sum((n - calls / 62.0) ^ 2 / (calls / 62.0)) < 125 AS uniform
+  FROM (VALUES ('memory', 1240), ('passes', 620), ('workers', 310)) m(mode, calls),
+       LATERAL (SELECT s.w, count(l.w) AS n FROM sets s LEFT JOIN (SELECT lone_set(mode) AS w FROM generate_series(1, calls)) l USING (w)
+                WHERE candidate = '{"lambda": 0.1}' AND rows < 6 GROUP BY s.w) c
+  GROUP BY mode ORDER BY mode;
 
--- How often a table is scanned: once, however little memory and however many
--- candidates there are
+-- How often a table is scanned: once, however many candidates there are, and
+-- whether rows fit into memory or not
 CREATE FUNCTION scans(call text, mode text, counted text DEFAULT 'people') RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   before bigint := (SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = counted);
@@ -224,10 +234,11 @@ END $$;
 CREATE FUNCTION tune_call(candidates int) RETURNS text LANGUAGE sql AS $$
   SELECT format('dp_logreg_tune(''people'', ''y'', ''{age,ward}'', ''Infinity'', candidates => %L)', (SELECT jsonb_agg(jsonb_build_object('lambda', 0.001 * 1.1 ^ i)) FROM generate_series(1, candidates) i))
 $$;
-SELECT scans(call, 'memory') AS train FROM calls WHERE what = 'columns';
-SELECT mode, n AS candidates, scans(tune_call(n), mode) AS tune FROM unnest('{memory,files}'::text[]) mode, unnest('{1,2,7,20}'::int[]) n ORDER BY mode, n;
+SELECT mode, scans(call, mode) AS train FROM calls, unnest('{memory,passes,little memory}'::text[]) mode WHERE what = 'columns';
+SELECT n AS candidates, scans(tune_call(n), 'memory') AS tune FROM unnest('{1,2,7,20}'::int[]) n;
+SELECT n AS candidates, scans(tune_call(n), 'passes') AS tune FROM unnest('{1,2,7,20}'::int[]) n;
 
 DROP VIEW first_rows, flickering, some_of_six;
-DROP TABLE people, dense, broad, calls, cities, results, models, six, sets, apart, drawn;
-DROP FUNCTION model, weights, distance, with_rows, flickers, says, call_on, try_sets, winner, scans, tune_call;
+DROP TABLE people, dense, broad, calls, cities, results, models, six, sets;
+DROP FUNCTION model, weights, distance, with_rows, flickers, says, call_on, try_sets, winner, lone_set, scans, tune_call;
 DROP TYPE ward;

@@ -271,7 +271,6 @@ CREATE TABLE bad (y boolean, x float8[], f float8, g float4, t timestamptz, j js
 SELECT u, complaint(format($$SELECT dp_logreg_train('bad', 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', unit => %L)$$, u)) FROM unnest('{f,g,t,j,b,z,y,x,q,Q,ctid,"",p}'::text[]) u;
 SELECT f, complaint(format($$SELECT %s, unit => 'none')$$, f)) FROM (VALUES ($$dp_svm_train('bad', 'y', 'x', 1, '{"x": {"dimension": 2}}'$$), ($$dp_svm_tune('bad', 'y', 'x', 1, '{"x": {"dimension": 2}}'$$), ($$dp_cost('bad', 'y', 'x', 1, '{"x": {"dimension": 2}}', units => 10$$),
   ($$dp_evaluate((SELECT persons FROM trained WHERE way = 'a vector' AND learner = 'svm'), 'bad', 1, 'y'$$), ($$dp_roc((SELECT persons FROM trained WHERE way = 'a vector' AND learner = 'svm'), 'bad', 1, 'y'$$)) v(f);
-SELECT complaint($$SELECT dp_logreg_tune('visits', 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', unit => 'p', identity => 'k')$$);
 SELECT complaint($$SELECT dp_logreg_train('visits', 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', unit => 'p', options => '{"analysis": "paper"}')$$);
 SELECT complaint($$SELECT dp_svm_tune('visits', 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', unit => 'p', candidates => '[{"lambda": 1}, {"analysis": "paper"}]')$$);
 SELECT complaint($$SELECT dp_logreg_tune('one_person', 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', unit => 'p')$$);

@@ -59,9 +59,9 @@ INSERT INTO ways (call) VALUES
   ($$dp_logreg_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => kernel)$$),
   ($$dp_svm_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => svm)$$),
   ($$dp_svm_train('february', 'ill', NULL, 0.1, lambda => 1e6, prior => svm, options => '{"loss": "smooth_hinge", "h": 0.1}', unit => 'person')$$),
-  ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => model, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]', identity => 'id')$$),
+  ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => model, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]')$$),
   ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => model, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]', unit => 'person')$$),
-  ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => kernel, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]', identity => 'id')$$),
+  ($$dp_logreg_tune('february', 'ill', NULL, 0.1, prior => kernel, candidates => '[{"lambda": 1e6}, {"lambda": 1e7}]')$$),
   ($$dp_svm_tune('february', 'ill', NULL, 0.1, prior => svm, candidates => '[{"lambda": 1e6}, {"lambda": 1e6, "h": 0.1}]')$$);
 SELECT way, stays(call) FROM ways ORDER BY way;
 SET dperm.cache_memory = 0;

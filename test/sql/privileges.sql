@@ -39,7 +39,7 @@ SELECT outcomes('?', $$
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS rows;
 -- An ordinary role may use every function
 SELECT dp_predict(m, '{1,0}') IS NOT NULL AS predict, dp_predict_prob(m, '{1,0}') IS NOT NULL AS prob, dp_decision(m, '{1,0}') IS NOT NULL AS decision,
-       cardinality(dp_weights(m)) AS weights, dp_guarantee(m) IS NOT NULL AS guarantee, m::jsonb IS NOT NULL AS jsonb, dperm.dperm_label(1, NULL) AS label
+       cardinality(dp_weights(m)) AS weights, dp_guarantee(m) IS NOT NULL AS guarantee, m::jsonb IS NOT NULL AS jsonb, dperm.dperm_label(true, decode(repeat('00', 26), 'hex')) = 1 AS label
   FROM (SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1) AS m OFFSET 0) s;
 SELECT dp_svm(sick, x, 1, '{"dimension": 2}')::jsonb -> 'rows' AS rows FROM ward.for_analysts;
 SET dperm.cache_memory = '1MB';
@@ -117,15 +117,14 @@ CREATE FUNCTION trap.array_ndims(float8[]) RETURNS integer LANGUAGE sql IMMUTABL
 CREATE FUNCTION trap.equal(integer, integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()';
 CREATE OPERATOR trap.= (LEFTARG = integer, RIGHTARG = integer, FUNCTION = trap.equal);
 CREATE FUNCTION trap.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()';
-CREATE FUNCTION trap.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, float8[]) RETURNS dperm.dperm_moments LANGUAGE plpgsql IMMUTABLE AS
+CREATE FUNCTION trap.dperm_load_step(bytea, bytea, boolean, float8[]) RETURNS bytea LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE trap.dperm_moments_agg(dperm.dperm_moments, boolean, float8[]) (SFUNC = trap.dperm_moments_step, STYPE = dperm.dperm_moments);
-CREATE AGGREGATE trap.dperm_moments_vector_agg(dperm.dperm_moments, boolean, float8[]) (SFUNC = trap.dperm_moments_step, STYPE = dperm.dperm_moments);
+CREATE AGGREGATE trap.dperm_load_agg(bytea, boolean, float8[]) (SFUNC = trap.dperm_load_step, STYPE = bytea);
 CREATE TABLE trap.w (w int);
 CREATE TABLE trap.t (t int);
 CREATE TABLE trap.patients (sick boolean, x float8[]);
 CREATE DOMAIN trap.float8 AS text;
-CREATE DOMAIN trap.dperm_moments AS text;
+CREATE DOMAIN trap.bytea AS text;
 CREATE DOMAIN trap.dp_model AS text;
 \set ECHO all
 SELECT ward.train_anywhere() IS NOT NULL AS not_sprung;
@@ -144,16 +143,16 @@ GRANT CREATE ON SCHEMA public TO dperm_analyst;
 SET ROLE dperm_analyst;
 CREATE FUNCTION public.dperm_label(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
 CREATE DOMAIN public.vec AS float8[] CHECK (cardinality(VALUE) = 2);
-CREATE FUNCTION public.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, vec) RETURNS dperm.dperm_moments LANGUAGE plpgsql IMMUTABLE AS
+CREATE FUNCTION public.dperm_load_step(bytea, bytea, boolean, vec) RETURNS bytea LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE public.dperm_moments_vector_agg(dperm.dperm_moments, boolean, vec) (SFUNC = public.dperm_moments_step, STYPE = dperm.dperm_moments);
+CREATE AGGREGATE public.dperm_load_agg(bytea, boolean, vec) (SFUNC = public.dperm_load_step, STYPE = bytea);
 CREATE FUNCTION dperm.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
 RESET ROLE;
 CREATE TABLE ward.with_domain AS SELECT sick, answer, x::vec AS x FROM ward.patients;
 SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1) IS NOT NULL AS not_sprung, dp_logreg_train('ward.with_domain', 'answer', 'x', 1, positive => 'yes') IS NOT NULL AS by_label;
 DROP TABLE ward.with_domain;
-DROP AGGREGATE public.dperm_moments_vector_agg(dperm.dperm_moments, boolean, vec);
-DROP FUNCTION public.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, vec), public.dperm_label(text, text);
+DROP AGGREGATE public.dperm_load_agg(bytea, boolean, vec);
+DROP FUNCTION public.dperm_load_step(bytea, bytea, boolean, vec), public.dperm_label(text, text);
 DROP DOMAIN vec;
 REVOKE CREATE ON SCHEMA public FROM dperm_analyst;
 
@@ -183,7 +182,7 @@ BEGIN
   m := dp_logreg_train('ward.many', 'sick', '{age,ward}'::text[], 1, unit => 'id', domains => features::jsonb);
   m := dp_logreg_train('ward.many', 'ward', '{age}'::text[], 1, domains => '{"age": [0, 90], "ward": ["a", "b", "c"]}');
   m := dp_linreg_train('ward.many', 'cost', '{age,ward}'::text[], 1, domains => features::jsonb || '{"cost": [0, 20000]}');
-  m := dp_logreg_tune('ward.many', 'sick', '{age,ward}'::text[], 1, domains => features::jsonb, identity => 'id', candidates => '[{"lambda": 0.1}, {"lambda": 1}]');
+  m := dp_logreg_tune('ward.many', 'sick', '{age,ward}'::text[], 1, domains => features::jsonb, candidates => '[{"lambda": 0.1}, {"lambda": 1}]');
   PERFORM dp_evaluate(m, 'ward.many', 1, 'sick'), dp_roc(m, 'ward.many', 1, 'sick'), dp_coefficients(m), dp_curve(m, 'age');
   PERFORM count(*) FILTER (WHERE dp_predict(m, r)), avg(dp_predict_prob(m, r)) FROM ward.many r;
   PERFORM dp_explain(m, r), dp_encode(m, r) FROM ward.many r LIMIT 1;

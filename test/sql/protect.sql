@@ -110,7 +110,6 @@ SELECT outcomes($$ dp_logreg_train('clinic.patients', ?) IS NOT NULL $$, $$
   'ill', '{age}', 1, neighbours => 'remove' | 'ill', '{age}', 1, unit => 'id'
   'ill', '{age}', 1, delta => 1e-6 $$);
 SELECT outcomes('?', $$
-  dp_logreg_tune('clinic.patients', 'ill', '{age}', 1, identity => 'id')
   count(*) FROM model, dp_evaluate(model, 'clinic.patients', 1, 'salary', positive => '1')
   count(*) FROM model, dp_evaluate(model, 'clinic.patients', epsilon => 'Infinity') $$);
 CREATE TEMP TABLE open_rows AS SELECT 1 AS age, true AS ill;

@@ -296,7 +296,7 @@ CREATE FUNCTION lab.gt(int, int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELE
 CREATE OPERATOR lab.= (LEFTARG = int, RIGHTARG = int, FUNCTION = lab.eq);
 CREATE OPERATOR lab.> (LEFTARG = int, RIGHTARG = int, FUNCTION = lab.gt);
 CREATE FUNCTION lab.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
-CREATE FUNCTION lab.dperm_text(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()::text';
+CREATE FUNCTION lab.dperm_bounded(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()::text';
 CREATE FUNCTION lab.count(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()::int::bigint';
 CREATE TABLE lab.people (age int, ill boolean);
 CREATE TABLE lab.t (t int);

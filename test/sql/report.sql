@@ -17,8 +17,8 @@ INSERT INTO models SELECT 'persons', dp_logreg_train('patients', 'ill', '{age,wa
 INSERT INTO models SELECT 'exact', dp_logreg_train('patients', 'ill', '{age}', 'Infinity');
 INSERT INTO models SELECT 'kernel', dp_logreg_train('patients', 'ill', '{age}', 20, kernel => 'gaussian');
 INSERT INTO models SELECT 'vector', dp_logreg(ill, ARRAY[age / 120.0, 0.1], 1.0) FROM patients;
-INSERT INTO models SELECT 'exactly tuned', dp_logreg_tune('patients', 'ill', '{age}', 'Infinity', candidates => '[{}, {"lambda": 0.1}]', identity => 'id', prior => (SELECT model FROM models WHERE name = 'exact'));
-INSERT INTO models SELECT 'tuned', dp_logreg_tune('patients', 'ill', '{age}', 1, candidates => '[{}, {"lambda": 0.1}]', identity => 'id');
+INSERT INTO models SELECT 'exactly tuned', dp_logreg_tune('patients', 'ill', '{age}', 'Infinity', candidates => '[{}, {"lambda": 0.1}]', prior => (SELECT model FROM models WHERE name = 'exact'));
+INSERT INTO models SELECT 'tuned', dp_logreg_tune('patients', 'ill', '{age}', 1, candidates => '[{}, {"lambda": 0.1}]');
 
 -- A page is XML: every element that is opened is closed, in order. The stack of
 -- open elements is empty at the end; NULL: it is

@@ -46,7 +46,6 @@ $node->safe_psql(
 	CREATE VIEW scores AS SELECT id, dp_decision(model, '{1,2}'::float8[]) AS score FROM models WHERE id < 31;
 	CREATE INDEX scores_at_one ON models (dp_decision(model, '{1,1}'::float8[])) WHERE id < 31;
 	CREATE VIEW odd_scores AS SELECT id, sum(dp_decision(model, o)) AS score FROM models, public."Odd ""rows""" o WHERE id > 32 GROUP BY id;
-	CREATE TABLE states AS SELECT 'ZHBwYXNzAAMAAAAAAAAAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAABAAAAAAAAABcAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAD/gAAAAAAAAwAAAAAAAAAAAAAAAAAAADQAAAAEAAAQAAAAAAAAAAj/wAAAAAAAAAA=='::dperm.dperm_moments AS state;
 });
 
 my $digest = q{
@@ -54,9 +53,9 @@ my $digest = q{
 	SELECT count(*), md5(string_agg(model::text, '' ORDER BY id)),
 	  md5(string_agg(encode(dperm.dperm_model_send(model), 'hex'), '' ORDER BY id)), md5(string_agg(made::text, '' ORDER BY id)),
 	  (SELECT md5(string_agg(score::text, ' ' ORDER BY id)) FROM scores), (SELECT md5(string_agg(round(score::numeric, 9)::text, ' ' ORDER BY id)) FROM odd_scores),
-	  (SELECT md5(string_agg(c::text, ' ' ORDER BY id, c.rank)) FROM models, dp_coefficients(model) c WHERE model IS NOT NULL), (SELECT state::text FROM states) FROM models};
+	  (SELECT md5(string_agg(c::text, ' ' ORDER BY id, c.rank)) FROM models, dp_coefficients(model) c WHERE model IS NOT NULL) FROM models};
 my $expected = $node->safe_psql('origin', $digest);
-like($expected, qr/^36\|([0-9a-f]{32}\|){6}/, 'models are there');
+like($expected, qr/^36(\|[0-9a-f]{32}){6}$/, 'models are there');
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
 foreach my $case (

@@ -99,10 +99,11 @@ sub compare
 	my $before = -s $far->logfile;
 	my $distance = $near->safe_psql('postgres', qq{
 		SET dperm.cache_memory = '$cache';
+		SET dperm.pull_memory = '@{[$cache ? '16MB' : '0']}';
 		SELECT max(abs(v - w)) FROM (SELECT $function('people', $arguments) AS a, $function('$source', $arguments) AS b) m,
 		  unnest(dp_weights(a), dp_weights(b)) u(v, w);
 	});
-	my $passes = () = substr(slurp_file($far->logfile), $before) =~ /^\s*SELECT \S*dperm_moments_(?:vector_)?agg\(/mg;
+	my $passes = () = substr(slurp_file($far->logfile), $before) =~ /^\s*SELECT \S*dperm_moments_agg\(/mg;
 	cmp_ok($distance, '<', 1e-9, "$what: the local weights");
 	is($passes > 0 ? 'there' : 'here', $pushed, "$what: where passes run");
 }
@@ -167,7 +168,7 @@ sub evaluate
 		SELECT bool_and(a IS NOT DISTINCT FROM b), count(*) FROM (SELECT $function(m, 'people', $options)::text AS a, $function(m, 'far_people', $options)::text AS b FROM m) s
 	});
 	my $log = substr(slurp_file($far->logfile), $before);
-	my $passes = () = $log =~ /^\s*SELECT \S*dperm_moments_(?:vector_)?agg\(/mg;
+	my $passes = () = $log =~ /^\s*SELECT \S*dperm_moments_agg\(/mg;
 	my $scans = () = $log =~ /FROM public\.people/g;
 	like($results, qr/^t\|(?:\d|\d\d|121)$/, "$what, $function: the local numbers");
 	is("$passes of $scans", '1 of 1', "$what, $function: one pass there");
@@ -189,14 +190,14 @@ for my $column ('e', 'n', 'k')
 {
 	my $domain = $column eq 'e' ? '["red"]' : $column eq 'n' ? '[0, 100]' : '{"categories": [0, 1]}';
 	my ($status, $out, $error) = $near->psql('postgres',
-		"SET dperm.cache_memory = 0; SELECT dp_logreg_train('other_types', 'y', '$column', 'Infinity', domains => '{\"$column\": $domain}')");
+		"SET dperm.pull_memory = 0; SELECT dp_logreg_train('other_types', 'y', '$column', 'Infinity', domains => '{\"$column\": $domain}')");
 	like($error, qr/the columns of a pass do not match its request/, "$column is of another type there");
 }
 
 for my $label ('k', 'm')
 {
 	my ($status, $out, $error) = $near->psql('postgres',
-		"SET dperm.cache_memory = 0; SELECT dp_logreg_train('other_types', '$label', 'y', 'Infinity')");
+		"SET dperm.pull_memory = 0; SELECT dp_logreg_train('other_types', '$label', 'y', 'Infinity')");
 	like($error, qr/the columns of a pass do not match its request/, "label $label is of another type there");
 }
 
@@ -209,7 +210,7 @@ for my $call (["dp_logreg_train('other_labels', 'p', 'f', 1", '"p": ["ab", "cd",
 	["dp_linreg_train('other_labels', 'b', 'f', 1", '"b": [0, 1], ', qr/invalid input syntax for type double precision: "[tf]"/],
 	["dp_linreg_train('other_labels', 'digits', 'f', 1", '"digits": [0, 1], ', qr/the label of a regression cannot be of type text/])
 {
-	my ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT $call->[0], domains => '{$call->[1]\"f\": [-1, 1]}')");
+	my ($status, $out, $error) = $near->psql('postgres', "SET dperm.pull_memory = 0; SELECT $call->[0], domains => '{$call->[1]\"f\": [-1, 1]}')");
 	like($error, $call->[2], "$call->[0]: not the label that is there");
 }
 # numbers of all types are read alike
@@ -225,33 +226,31 @@ my $ascii = "'y', '{e,c,n}', 'Infinity', domains => '{\"e\": [\"blue\", \"red\"]
 compare('categories in ASCII', 'latin_people', 'dp_logreg_train', $ascii, '0', 'there');
 (my $other = $ascii) =~ s/Rome/Köln/;
 compare('categories in UTF8, in memory', 'latin_people', 'dp_logreg_train', $other, '64MB', 'here');
-my ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $other)");
+my ($status, $out, $error) = $near->psql('postgres', "SET dperm.pull_memory = 0; SELECT dp_logreg_train('latin_people', $other)");
 like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'categories in UTF8, in passes');
 my $label = "'c', '{e,n}', 'Infinity', positive => 'Paris', domains => '{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}'";
 compare('a positive value in ASCII', 'latin_people', 'dp_logreg_train', $label, '0', 'there');
 $label =~ s/Paris/Köln/;
-($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $label)");
+($status, $out, $error) = $near->psql('postgres', "SET dperm.pull_memory = 0; SELECT dp_logreg_train('latin_people', $label)");
 like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'a positive value in UTF8, in passes');
 
 $label = "'c', 'n', 'Infinity', lambda => 0.01, domains => '{\"c\": [\"Paris\", \"Rome\", \"Oslo\"], \"n\": [0, 100]}'";
 compare('classes in ASCII', 'latin_people', 'dp_logreg_train', $label, '0', 'there');
 $label =~ s/Oslo/Köln/;
 compare('classes in UTF8, in memory', 'latin_people', 'dp_logreg_train', $label, '64MB', 'here');
-($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $label)");
+($status, $out, $error) = $near->psql('postgres', "SET dperm.pull_memory = 0; SELECT dp_logreg_train('latin_people', $label)");
 like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'classes in UTF8, in passes');
 
-# A server that returns a wrong answer: a portion that does not exist, and sums
-# without the requested digest
+# A server that returns a wrong answer: sums without the requested digest
 $far->safe_psql('postgres', 'CREATE DATABASE forger');
 make_types($far, 'forger', 'red', 'green', 'blue', 'grey', 'violet');
 $far->safe_psql('forger', qq{
 	CREATE TABLE people AS $rows;
-	ALTER EXTENSION dperm DROP FUNCTION dperm.dperm_portion(bytea, integer, bytea);
-	DROP FUNCTION dperm.dperm_portion(bytea, integer, bytea);
-	CREATE FUNCTION dperm.dperm_portion(bytea, integer, bytea) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 100000000';
-	CREATE FUNCTION forged(s dperm.dperm_moments, r dperm.dperm_moments, y boolean, n integer, k integer) RETURNS dperm.dperm_moments LANGUAGE sql STABLE AS \$\$
-	  SELECT dperm.dperm_moments_step(s, translate(encode(overlay(dperm.dperm_moments_send(r) PLACING int8send(0) FROM 8 * 12 + 1), 'base64'), E'\\n', '')::dperm.dperm_moments, y, n, k) \$\$;
-	CREATE AGGREGATE dperm.dperm_moments_agg(dperm.dperm_moments, boolean, integer, integer) (SFUNC = forged, STYPE = dperm.dperm_moments);
+	ALTER EXTENSION dperm DROP AGGREGATE dperm.dperm_moments_agg(bytea, float8, bytea);
+	DROP AGGREGATE dperm.dperm_moments_agg(bytea, float8, bytea);
+	CREATE FUNCTION forged(s bytea, r bytea, y float8, columns bytea) RETURNS bytea LANGUAGE sql STABLE AS \$\$
+	  SELECT dperm.dperm_moments_step(s, overlay(r PLACING int8send(0) FROM 21), y, columns) \$\$;
+	CREATE AGGREGATE dperm.dperm_moments_agg(bytea, float8, bytea) (SFUNC = forged, STYPE = bytea);
 	GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA dperm TO plain;
 });
 connect_to('forger', 'forger', '');

@@ -7,21 +7,36 @@
 
 #include "unit/test.h"
 
-#include "core/base/classes.h"
+#include "core/loss/loss.h"
+#include "core/solve/moments.h"
 #include "core/solve/pass.h"
 
-#define SAMPLE_PASS_WORDS 1024
+#define SAMPLE_PASS_BYTES 16384
 
-/* The values of as many classes as a sample has, one of them empty. */
-static const char sample_pass_classes[] = "a\0\0bb\0\xc3\xa4 \"\0A";
+/* What a sample points to. */
+typedef struct SamplePass
+{
+	DpermPass	pass;
+	double		weights[24];
+	double		second[24];
+	uint64_t	readers[8];
+	unsigned char encoder[128];
+	double		sums[48];
+	double		hess[512];
+	int64_t		counts[128];
+} SamplePass;
 
 /*
- * A request or a result, with every number finite; returns its length in words.
+ * A request, and an answer if there are rows, with every number finite; returns
+ * their size in bytes.
  */
 static inline size_t
-sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
+sample_pass(TestRandom *state, SamplePass *sample, unsigned char *bytes)
 {
-	memset(pass, 0, sizeof(*pass));
+	DpermPass  *pass = &sample->pass;
+	size_t		request;
+
+	memset(sample, 0, sizeof(*sample));
 	pass->order = (DpermPassOrder) (1 + test_below(state, DPERM_PASS_LAST));
 	if (pass->order == DPERM_PASS_COUNT)
 	{
@@ -43,59 +58,52 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 		pass->loss.classes = 3 + test_below(state, 3);
 		pass->dim = pass->loss.classes * (1 + test_below(state, 4));
 	}
-	pass->readers = test_below(state, 5);
-	pass->encoder = test_below(state, 100);
-	if (pass->label == DPERM_LABEL_NUMBER)
-		pass->domain = DPERM_PASS_BOUNDS + 1;
-	else if (pass->label == DPERM_LABEL_SEVERAL)
-		pass->domain = (int64_t) dperm_classes_size(sample_pass_classes, pass->loss.classes) + 1;
-	else if (test_below(state, 2))
-	{
-		pass->domain = 1 + test_below(state, 30);
-		pass->domain_encoding = test_below(state, 256);
-	}
-	if (pass->label == DPERM_LABEL_SEVERAL)
-		pass->domain_encoding = test_below(state, 256);
-	if (test_below(state, 2))
-		pass->label_type = (uint32_t) test_below(state, 10000);
-	pass->rows = test_below(state, 3) ? 1 + test_below(state, 1000) : 0;
-	if (test_below(state, 2) && pass->order != DPERM_PASS_COUNT)
-	{
-		pass->seed = 1 + (uint64_t) test_below(state, 1000);
-		pass->digest = pass->rows > 0 ? (uint64_t) test_below(state, 1000) << 40 : 0;
-	}
+	pass->reader_count = test_below(state, 5);
+	pass->encoder_size = (size_t) test_below(state, 100);
 	pass->weighted = test_below(state, 2);
-	if (pass->weighted)
-		pass->persons = test_below(state, (int) pass->rows + 1);
-	if (pass->rows > 0 && pass->order != DPERM_PASS_COUNT)
+	if (pass->order != DPERM_PASS_COUNT && test_below(state, 2))
+		pass->seed = 1 + (uint64_t) test_below(state, 1000);
+	for (int i = 0; i < 24; i++)
 	{
-		pass->value[0] = 100 * test_uniform(state);
-		pass->value[1] = 1e-14 * test_uniform(state);
+		sample->weights[i] = 2 * test_uniform(state) - 1;
+		sample->second[i] = 2 * test_uniform(state) - 1;
+		sample->sums[2 * i] = 2 * test_uniform(state) - 1;
+		sample->sums[2 * i + 1] = 2 * test_uniform(state) - 1;
 	}
-	for (size_t i = DPERM_PASS_HEADER; i < dperm_pass_words(pass); i++)
-	{
-		double		x = 2 * test_uniform(state) - 1;
-
-		memcpy(&words[i], &x, sizeof(x));
-	}
-	if (pass->label == DPERM_LABEL_NUMBER)
-		dperm_pass_put_bounds(-test_uniform(state), 1 + test_uniform(state),
-							  (unsigned char *) (words + dperm_pass_domain_at(pass)));
-	if (pass->label == DPERM_LABEL_SEVERAL)
-		memcpy(words + dperm_pass_domain_at(pass), sample_pass_classes, (size_t) pass->domain - 1);
-	if (pass->order == DPERM_PASS_COUNT && pass->rows > 0)
+	for (int i = 0; i < 8; i++)
+		sample->readers[i] = (uint64_t) test_below(state, 1 << 30);
+	for (int i = 0; i < 128; i++)
+		sample->encoder[i] = (unsigned char) test_below(state, 256);
+	for (int i = 0; i < 512; i++)
+		sample->hess[i] = 2 * test_uniform(state) - 1;
+	pass->weights = sample->weights;
+	pass->second = dperm_pass_has_second(pass) ? sample->second : NULL;
+	pass->readers = sample->readers;
+	pass->encoder = sample->encoder;
+	pass->sums = sample->sums;
+	pass->hess = sample->hess;
+	pass->counts = sample->counts;
+	pass->rows = test_below(state, 3) ? 1 + test_below(state, 1000) : 0;
+	if (pass->rows > 0)
 	{
 		bool		sums = pass->label == DPERM_LABEL_NUMBER;
 		int			left = (int) pass->rows * (pass->weighted || sums ? (int) DPERM_PASS_PARTS : 1);
 
+		pass->persons = pass->weighted ? test_below(state, (int) pass->rows + 1) : 0;
 		for (int i = 0; i < dperm_pass_count_cells(pass); i++)
 		{
-			words[dperm_pass_gradient_at(pass) + i] = test_below(state, left + 1);
-			left -= sums ? 0 : (int) words[dperm_pass_gradient_at(pass) + i];
+			sample->counts[i] = test_below(state, left + 1);
+			left -= sums ? 0 : (int) sample->counts[i];
+		}
+		if (pass->order != DPERM_PASS_COUNT)
+		{
+			pass->value[0] = 100 * test_uniform(state);
+			pass->value[1] = 1e-14 * test_uniform(state);
+			pass->digest = pass->seed != 0 ? (uint64_t) test_below(state, 1000) << 40 : 0;
 		}
 	}
-	dperm_pass_write(pass, words);
-	return dperm_pass_words(pass);
+	request = dperm_pass_write_request(pass, bytes);
+	return request + dperm_pass_write_answer(pass, bytes + request);
 }
 
 #endif							/* DPERM_SAMPLE_PASS_H */

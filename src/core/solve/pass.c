@@ -1,5 +1,5 @@
 /*
- * pass.c: the flat form of a pass.
+ * pass.c: what a pass is asked, and what it answers, as bytes.
  */
 #include "core/solve/pass.h"
 
@@ -7,242 +7,197 @@
 #include <string.h>
 
 #include "core/base/bytes.h"
-#include "core/base/classes.h"
+#include "core/base/host.h"
 #include "core/base/limits.h"
-#include "core/encode/block.h"
 #include "core/solve/moments.h"
 
-#define MAGIC UINT64_C(0x6470706173730003)	/* "dppass", version 3 */
+#define MAGIC UINT64_C(0x64707004)	/* "dpp", version 4 */
 
-/* Words of the header, in order. */
-enum
+/* Bytes that are written, measured or read, field by field. */
+typedef struct Form
 {
-	AT_MAGIC,
-	AT_ORDER,
-	AT_LOSS,
-	AT_H,
-	AT_DIM,
-	AT_READERS,
-	AT_ENCODER,
-	AT_ROWS,
-	AT_VALUE,
-	AT_VALUE_LOW,
-	AT_UNITS,
-	AT_LABEL,
-	AT_SEED,
-	AT_DIGEST,
-	HEADER_END
-};
+	bool		reads;
+	unsigned char *out;			/* NULL: only the size is wanted */
+	size_t		size;
+	DpermBytes	in;
+} Form;
 
-/* More than any encoder needs: names and categories of all columns. */
-#define ENCODER_MAX (INT64_C(1) << 28)
-
-/* The largest domain of labels in bytes; longer values are not compared. */
-#define DOMAIN_MAX (INT64_C(1) << 17)
-
-/* One word describes the loss: its kind, and the number of classes. */
-#define LOSS_KIND(word) ((word) & 0xff)
-#define LOSS_CLASSES(word) ((word) >> 8)
-
-/*
- * One word describes the labels: the bytes of their domain plus one, their
- * kind, the encoding of the domain, the type.
- */
-#define LABEL_DOMAIN(word) ((word) & 0xfffff)
-#define LABEL_KIND(word) ((word) >> 20 & 0xf)
-#define LABEL_ENCODING(word) ((word) >> 24 & 0xff)
-#define LABEL_TYPE(word) ((word) >> 32)
-
-/*
- * Another describes the units: bins, and the number of persons plus one, or 0
- * if rows are the units.
- */
-#define UNITS_BINS(word) ((word) & 0xffff)
-#define UNITS_PERSONS(word) ((word) >> 16)
-
-_Static_assert(HEADER_END == DPERM_PASS_HEADER, "header words");
-
-size_t
-dperm_pass_weights_at(const DpermPass *pass)
+/* An unsigned integer of some bytes. */
+static void
+visit_int(Form *form, uint64_t *value, int bytes)
 {
-	(void) pass;
-	return DPERM_PASS_HEADER;
+	if (form->reads)
+		*value = dperm_bytes_get_int(&form->in, bytes);
+	else if (form->out)
+		form->out = dperm_bytes_put_int(form->out, *value, bytes);
+	form->size += (size_t) bytes;
 }
 
-size_t
-dperm_pass_gradient_at(const DpermPass *pass)
+/* The same of at most 32 bits, as an int; what does not fit is wrong. */
+static int
+visit_small(Form *form, int value, int bytes)
 {
-	return DPERM_PASS_HEADER + (dperm_pass_has_second(pass) ? 2 : 1) * (size_t) pass->dim;
+	uint64_t	wide = (uint64_t) value;
+
+	visit_int(form, &wide, bytes);
+	if (wide > INT32_MAX)
+		form->in.bad = true;
+	return wide > INT32_MAX ? 0 : (int) wide;
 }
 
-size_t
-dperm_pass_hess_at(const DpermPass *pass)
+/* A number, which is finite. */
+static void
+visit_number(Form *form, double *value)
 {
-	size_t		found = pass->order == DPERM_PASS_COUNT ? (size_t) dperm_pass_count_cells(pass) :
-													 2 * (size_t) pass->dim;
-
-	return dperm_pass_gradient_at(pass) + (pass->rows > 0 ? found : 0);
+	if (form->reads)
+	{
+		*value = dperm_bytes_get_double(&form->in);
+		if (!isfinite(*value))
+			form->in.bad = true;
+	}
+	else if (form->out)
+		form->out = dperm_bytes_put_double(form->out, *value);
+	form->size += 8;
 }
 
-size_t
-dperm_pass_readers_at(const DpermPass *pass)
+/* Room for a list that is read, and is no longer than what is left; else NULL. */
+static void *
+room_for(Form *form, size_t count, int bytes)
 {
-	bool		there = dperm_pass_has_hess(pass) && pass->rows > 0;
-
-	return dperm_pass_hess_at(pass) + (there ? dperm_moments_packed(pass->dim, pass->loss) : 0);
+	if (form->in.bad || count > form->in.left / (size_t) bytes)
+		form->in.bad = true;
+	return form->in.bad ? NULL : dperm_host_alloc(8 * (count > 0 ? count : 1));
 }
 
-size_t
-dperm_pass_encoder_at(const DpermPass *pass)
+/* A list of numbers. */
+static void
+visit_numbers(Form *form, const double **numbers, size_t count)
 {
-	return dperm_pass_readers_at(pass) + (size_t) pass->readers;
+	double	   *read = form->reads ? room_for(form, count, 8) : NULL;
+
+	if (form->reads)
+		*numbers = read;
+	if (!form->reads && form->out == NULL)
+		form->size += 8 * count;
+	else
+		for (size_t i = 0; i < count && !form->in.bad; i++)
+		{
+			double		number = form->reads ? 0 : (*numbers)[i];
+
+			visit_number(form, &number);
+			if (form->reads)
+				read[i] = number;
+		}
 }
 
-/* The number of words for this many bytes. */
-static size_t
-words_of_bytes(uint64_t bytes)
+/* A list of words, of which some bytes are there. */
+static void
+visit_words(Form *form, const uint64_t **words, size_t count, int bytes)
 {
-	return (size_t) (bytes + 7) / 8;
+	uint64_t   *read = form->reads ? room_for(form, count, bytes) : NULL;
+
+	if (form->reads)
+		*words = read;
+	if (!form->reads && form->out == NULL)
+		form->size += (size_t) bytes * count;
+	else
+		for (size_t i = 0; i < count && !form->in.bad; i++)
+		{
+			uint64_t	word = form->reads ? 0 : (*words)[i];
+
+			visit_int(form, &word, bytes);
+			if (form->reads)
+				read[i] = word;
+		}
 }
 
-/* The same for a domain, whose length is given plus one. */
-static size_t
-words_of_domain(uint64_t domain)
+/* Bytes, which stay where they are if they are read. */
+static void
+visit_bytes(Form *form, const unsigned char **bytes, size_t size)
 {
-	return domain > 0 ? words_of_bytes(domain - 1) : 0;
+	if (form->reads)
+		*bytes = dperm_bytes_get(&form->in, size);
+	else if (form->out)
+		form->out = dperm_bytes_put(form->out, *bytes, size);
+	form->size += size;
 }
 
-size_t
-dperm_pass_domain_at(const DpermPass *pass)
-{
-	return dperm_pass_encoder_at(pass) + words_of_bytes((uint64_t) pass->encoder);
-}
-
-/* Words of the whole form. */
-size_t
-dperm_pass_words(const DpermPass *pass)
-{
-	return dperm_pass_domain_at(pass) + words_of_domain((uint64_t) pass->domain);
-}
-
-/* Write the header. */
-void
-dperm_pass_write(const DpermPass *pass, uint64_t *words)
-{
-	words[AT_MAGIC] = MAGIC;
-	words[AT_ORDER] = (uint64_t) pass->order;
-	words[AT_LOSS] = (uint64_t) pass->loss.kind | (uint64_t) pass->loss.classes << 8;
-	words[AT_H] = dperm_bytes_bits(pass->loss.h);
-	words[AT_DIM] = (uint64_t) pass->dim;
-	words[AT_READERS] = (uint64_t) pass->readers;
-	words[AT_ENCODER] = (uint64_t) pass->encoder;
-	words[AT_ROWS] = (uint64_t) pass->rows;
-	words[AT_VALUE] = dperm_bytes_bits(pass->value[0]);
-	words[AT_VALUE_LOW] = dperm_bytes_bits(pass->value[1]);
-	words[AT_UNITS] = (uint64_t) pass->bins | (pass->weighted ? (uint64_t) pass->persons + 1 : 0)
-												  << 16;
-	words[AT_LABEL] = (uint64_t) pass->domain | (uint64_t) pass->label << 20 |
-					  (uint64_t) pass->domain_encoding << 24 | (uint64_t) pass->label_type << 32;
-	words[AT_SEED] = pass->seed;
-	words[AT_DIGEST] = pass->digest;
-}
-
-/* Check the kind of labels. */
+/* What is wrong with the labels and cells of a request, or NULL. */
 static const char *
-labels_fault(const uint64_t *words)
+labels_fault(const DpermPass *pass)
 {
-	uint64_t	kind = LABEL_KIND(words[AT_LABEL]);
-	uint64_t	classes = LOSS_CLASSES(words[AT_LOSS]);
-	bool		counts = words[AT_ORDER] == DPERM_PASS_COUNT;
-	bool		pairs = counts && UNITS_BINS(words[AT_UNITS]) == 0;
+	bool		counts = pass->order == DPERM_PASS_COUNT;
+	bool		several = pass->label == DPERM_LABEL_SEVERAL;
+	int			most = counts && pass->bins == 0 ? DPERM_PASS_CLASSES_MAX : DPERM_CLASSES_MAX;
 
-	if (kind > DPERM_LABEL_SEVERAL ||
-		(!counts && kind != dperm_loss_entry((int) LOSS_KIND(words[AT_LOSS]))->label))
+	if (pass->label > DPERM_LABEL_SEVERAL ||
+		(!counts && pass->label != dperm_loss_entry((int) pass->loss.kind)->label))
 		return "the labels are not those of the loss";
-	if (kind == DPERM_LABEL_SEVERAL ?
-		classes < DPERM_CLASSES_MIN ||
-			classes > (pairs ? DPERM_PASS_CLASSES_MAX : DPERM_CLASSES_MAX) :
-		classes != 0)
+	if (several ? pass->loss.classes < DPERM_CLASSES_MIN || pass->loss.classes > most :
+		pass->loss.classes != 0)
 		return "the number of classes is out of range";
-	if (kind == DPERM_LABEL_SEVERAL && words[AT_DIM] % classes != 0)
+	if (several && pass->dim % pass->loss.classes != 0)
 		return "the dimension is not a multiple of the number of classes";
-	if (kind == DPERM_LABEL_SEVERAL && LABEL_DOMAIN(words[AT_LABEL]) == 0)
-		return "several classes have no list of their values";
-	if (kind != DPERM_LABEL_SEVERAL && words[AT_ORDER] == DPERM_PASS_PRODUCT)
+	if (!several && pass->order == DPERM_PASS_PRODUCT)
 		return "only the Hessian of several classes is multiplied";
-	if (kind == DPERM_LABEL_NUMBER &&
-		(UNITS_BINS(words[AT_UNITS]) != 0 || LABEL_ENCODING(words[AT_LABEL]) != 0 ||
-		 LABEL_DOMAIN(words[AT_LABEL]) != DPERM_PASS_BOUNDS + 1))
-		return "labels that are numbers have bounds, and no classes";
-	return NULL;
-}
-
-/* Check the fields that are only for passes that count, or only for others. */
-static const char *
-count_fault(const uint64_t *words)
-{
-	if (words[AT_ORDER] != DPERM_PASS_COUNT)
-		return UNITS_BINS(words[AT_UNITS]) != 0 ? "there are bins in a pass that does not "
-												  "count" : NULL;
-	if (UNITS_BINS(words[AT_UNITS]) > DPERM_BINS_MAX)
+	if (pass->bins > (counts && pass->label != DPERM_LABEL_NUMBER ? DPERM_BINS_MAX : 0))
 		return "the number of bins is out of range";
-	if ((LOSS_KIND(words[AT_LOSS]) | words[AT_H] | words[AT_VALUE] | words[AT_VALUE_LOW]) != 0)
-		return "there is a loss in a pass that counts";
-	if (words[AT_SEED] != 0)
-		return "there is a digest in a pass that counts";
+	if (counts && ((int) pass->loss.kind != 0 || pass->loss.h != 0 || pass->seed != 0))
+		return "there is a loss or a digest in a pass that counts";
 	return NULL;
 }
 
-/* Is h valid for the loss, whatever the number of classes? */
-static bool
-h_fits(const uint64_t *words)
-{
-	DpermLoss	loss = {.kind = (DpermLossKind) LOSS_KIND(words[AT_LOSS]),
-						.h = dperm_bytes_double(words[AT_H])};
-
-	if (dperm_loss_entry((int) loss.kind)->label == DPERM_LABEL_SEVERAL)
-		loss.classes = DPERM_CLASSES_MIN;
-	return dperm_loss_fault(loss) == NULL;
-}
-
-/* What is wrong with the header, or NULL. */
+/* What is wrong with the head of a request, or NULL. */
 static const char *
-header_fault(const uint64_t *words)
+head_fault(const DpermPass *pass)
 {
-	if (words[AT_MAGIC] != MAGIC)
-		return "not a dperm_moments value of this version";
-	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_LAST ||
-		LOSS_KIND(words[AT_LOSS]) >= DPERM_LOSS_COUNT)
+	DpermLoss	loss = pass->loss;
+
+	if (pass->order < DPERM_PASS_GRADIENT || pass->order > DPERM_PASS_LAST ||
+		(int) loss.kind >= DPERM_LOSS_COUNT)
 		return "unknown kind of pass";
-	if (!h_fits(words))
+	/* is h valid, whatever the number of classes? */
+	loss.classes = dperm_loss_entry((int) loss.kind)->label == DPERM_LABEL_SEVERAL ?
+		DPERM_CLASSES_MIN : 0;
+	if (dperm_loss_fault(loss) != NULL)
 		return "h is out of range";
-	if (words[AT_DIM] < 1 || words[AT_DIM] > DPERM_DIM_MAX)
+	if (pass->dim < 1 || pass->dim > DPERM_DIM_MAX)
 		return "the dimension is out of range";
-	if (words[AT_READERS] > 4 * DPERM_DIM_MAX || words[AT_ENCODER] > ENCODER_MAX)
-		return "the encoder is out of range";
-	if (words[AT_ROWS] > DPERM_ROWS_MAX)
-		return "the row count is out of range";
-	if (UNITS_PERSONS(words[AT_UNITS]) > words[AT_ROWS] + 1)
-		return "there are more persons than rows";
-	if (!isfinite(dperm_bytes_double(words[AT_VALUE])) ||
-		!isfinite(dperm_bytes_double(words[AT_VALUE_LOW])))
-		return "a sum is not finite";
-	if (LABEL_DOMAIN(words[AT_LABEL]) > DOMAIN_MAX ||
-		(LABEL_DOMAIN(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
-		return "the domain of labels is out of range";
-	if (words[AT_DIGEST] != 0 && (words[AT_SEED] == 0 || words[AT_ROWS] == 0))
-		return "there is a digest without a seed";
-	return count_fault(words) ? count_fault(words) : labels_fault(words);
+	return labels_fault(pass);
 }
 
-/* Are all numbers in a range of words finite? */
-static bool
-are_finite(const uint64_t *words, size_t from, size_t to)
+/* The request. */
+static const char *
+visit_request(Form *form, DpermPass *pass)
 {
-	for (size_t i = from; i < to; i++)
-		if (!isfinite(dperm_bytes_double(words[i])))
-			return false;
-	return true;
+	uint64_t	magic = MAGIC;
+	const char *fault;
+	int			weighted;
+
+	visit_int(form, &magic, 4);
+	if (magic != MAGIC)
+		return "not a pass of this version";
+	pass->order = (DpermPassOrder) visit_small(form, (int) pass->order, 1);
+	pass->loss.kind = (DpermLossKind) visit_small(form, (int) pass->loss.kind, 1);
+	pass->loss.classes = visit_small(form, pass->loss.classes, 2);
+	visit_number(form, &pass->loss.h);
+	pass->label = (DpermLabelKind) visit_small(form, (int) pass->label, 1);
+	pass->bins = visit_small(form, pass->bins, 2);
+	weighted = visit_small(form, pass->weighted, 1);
+	pass->weighted = weighted == 1;
+	visit_int(form, &pass->seed, 8);
+	pass->dim = visit_small(form, pass->dim, 4);
+	pass->reader_count = visit_small(form, pass->reader_count, 4);
+	pass->encoder_size = (size_t) visit_small(form, (int) pass->encoder_size, 4);
+	fault = form->in.bad || weighted > 1 ? "too short, or no flag" : head_fault(pass);
+	if (fault)
+		return fault;
+	visit_numbers(form, &pass->weights, (size_t) pass->dim);
+	if (dperm_pass_has_second(pass))
+		visit_numbers(form, &pass->second, (size_t) pass->dim);
+	visit_words(form, &pass->readers, (size_t) pass->reader_count, 4);
+	visit_bytes(form, &pass->encoder, pass->encoder_size);
+	return form->in.bad ? "too short, or a number is not finite" : NULL;
 }
 
 /*
@@ -250,112 +205,89 @@ are_finite(const uint64_t *words, size_t from, size_t to)
  * each of the sums at most that?
  */
 static bool
-counts_fit(const uint64_t *words, const DpermPass *pass)
+counts_fit(const DpermPass *pass)
 {
 	bool		sums = pass->label == DPERM_LABEL_NUMBER;
 	uint64_t	left = (uint64_t) pass->rows * (pass->weighted || sums ? DPERM_PASS_PARTS : 1);
 
-	for (size_t i = dperm_pass_gradient_at(pass); i < dperm_pass_hess_at(pass); i++)
+	for (int i = 0; i < dperm_pass_count_cells(pass); i++)
 	{
-		if (words[i] > left)
+		if ((uint64_t) pass->counts[i] > left)
 			return false;
-		left -= sums ? 0 : words[i];
+		left -= sums ? 0 : (uint64_t) pass->counts[i];
 	}
 	return true;
 }
 
-/* The bounds of labels as bytes. */
-void
-dperm_pass_put_bounds(double low, double high, unsigned char *bytes)
+/* The answer, of at least one row. */
+static const char *
+visit_answer(Form *form, DpermPass *pass)
 {
-	(void) dperm_bytes_put_double(dperm_bytes_put_double(bytes, low), high);
+	uint64_t	rows = (uint64_t) pass->rows;
+	uint64_t	persons = (uint64_t) pass->persons;
+
+	visit_int(form, &rows, 8);
+	if (pass->weighted)
+		visit_int(form, &persons, 8);
+	if (rows < 1 || rows > DPERM_ROWS_MAX || persons > rows)
+		return "the number of rows is out of range";
+	pass->rows = (int64_t) rows;
+	pass->persons = (int64_t) persons;
+	if (pass->order == DPERM_PASS_COUNT)
+	{
+		const uint64_t *counts = (const uint64_t *) pass->counts;
+
+		visit_words(form, &counts, (size_t) dperm_pass_count_cells(pass), 8);
+		pass->counts = (const int64_t *) counts;
+		return form->in.bad ? "too short" :
+			form->reads && !counts_fit(pass) ? "more rows are counted than there are" : NULL;
+	}
+	visit_number(form, &pass->value[0]);
+	visit_number(form, &pass->value[1]);
+	if (pass->seed != 0)
+		visit_int(form, &pass->digest, 8);
+	visit_numbers(form, &pass->sums, 2 * (size_t) pass->dim);
+	if (dperm_pass_has_hess(pass))
+		visit_numbers(form, &pass->hess, dperm_moments_packed(pass->dim, pass->loss));
+	return form->in.bad ? "too short, or a sum is not finite" : NULL;
 }
 
-/* The bounds in a form. */
-void
-dperm_pass_get_bounds(const uint64_t *words, const DpermPass *pass, double *low, double *high)
-{
-	DpermBytes	bytes = {(const unsigned char *) (words + dperm_pass_domain_at(pass)),
-						 DPERM_PASS_BOUNDS, false};
-
-	*low = dperm_bytes_get_double(&bytes);
-	*high = dperm_bytes_get_double(&bytes);
-}
-
-/* Are they bounds? */
-static bool
-bounds_fit(const uint64_t *words, const DpermPass *pass)
-{
-	double		low,
-				high;
-
-	dperm_pass_get_bounds(words, pass, &low, &high);
-	return dperm_block_are_bounds(low, high);
-}
-
-/* Read and check a form. */
-bool
-dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char **why)
-{
-	*why = count < DPERM_PASS_HEADER ? "too short" : header_fault(words);
-	if (*why)
-		return false;
-	pass->order = (DpermPassOrder) words[AT_ORDER];
-	pass->loss.kind = (DpermLossKind) LOSS_KIND(words[AT_LOSS]);
-	pass->loss.classes = (int) LOSS_CLASSES(words[AT_LOSS]);
-	pass->loss.h = dperm_bytes_double(words[AT_H]);
-	pass->dim = (int) words[AT_DIM];
-	pass->readers = (int64_t) words[AT_READERS];
-	pass->encoder = (int64_t) words[AT_ENCODER];
-	pass->rows = (int64_t) words[AT_ROWS];
-	pass->value[0] = dperm_bytes_double(words[AT_VALUE]);
-	pass->value[1] = dperm_bytes_double(words[AT_VALUE_LOW]);
-	pass->bins = (int) UNITS_BINS(words[AT_UNITS]);
-	pass->weighted = UNITS_PERSONS(words[AT_UNITS]) > 0;
-	pass->persons = pass->weighted ? (int64_t) UNITS_PERSONS(words[AT_UNITS]) - 1 : 0;
-	pass->domain = (int64_t) LABEL_DOMAIN(words[AT_LABEL]);
-	pass->domain_encoding = (int) LABEL_ENCODING(words[AT_LABEL]);
-	pass->label_type = (uint32_t) LABEL_TYPE(words[AT_LABEL]);
-	pass->label = (DpermLabelKind) LABEL_KIND(words[AT_LABEL]);
-	pass->seed = words[AT_SEED];
-	pass->digest = words[AT_DIGEST];
-	if (count != dperm_pass_words(pass))
-		*why = "wrong length";
-	else if (!are_finite(words, DPERM_PASS_HEADER,
-						 pass->order == DPERM_PASS_COUNT ? dperm_pass_gradient_at(pass) :
-														   dperm_pass_readers_at(pass)))
-		*why = "a number is not finite";
-	else if (pass->order == DPERM_PASS_COUNT && !counts_fit(words, pass))
-		*why = "more rows are counted than there are";
-	else if (pass->label == DPERM_LABEL_NUMBER && !bounds_fit(words, pass))
-		*why = "the bounds of the labels are out of range";
-	else if (pass->label == DPERM_LABEL_SEVERAL)
-		*why = dperm_classes_fault((const char *) (words + dperm_pass_domain_at(pass)),
-								   (size_t) pass->domain - 1, pass->loss.classes);
-	return *why == NULL;
-}
-
-/* The number of leading words that are words, not bytes. */
+/* Write a request, or measure it. */
 size_t
-dperm_pass_ordered_words(const uint64_t *words, size_t count)
+dperm_pass_write_request(const DpermPass *pass, unsigned char *out)
 {
-	uint64_t	bytes = count > AT_ENCODER ? words[AT_ENCODER] : 0;
-	size_t		domain = count > AT_LABEL ?
-		words_of_domain(LABEL_DOMAIN(words[AT_LABEL])) : 0;
+	Form		form = {.out = out};
+	DpermPass	copy = *pass;
 
-	return bytes <= ENCODER_MAX && words_of_bytes(bytes) + domain <= count ?
-			   count - words_of_bytes(bytes) - domain :
-			   count;
+	(void) visit_request(&form, &copy);
+	return form.size;
 }
 
-/* Do two forms answer the same request? */
-bool
-dperm_pass_matches(const DpermPass *a, const DpermPass *b)
+/* Write an answer, or measure it. */
+size_t
+dperm_pass_write_answer(const DpermPass *pass, unsigned char *out)
 {
-	return a->order == b->order && a->loss.kind == b->loss.kind && a->loss.h == b->loss.h &&
-		   a->loss.classes == b->loss.classes && a->bins == b->bins &&
-		   a->weighted == b->weighted && a->dim == b->dim && a->readers == b->readers &&
-		   a->encoder == b->encoder && a->domain == b->domain &&
-		   a->domain_encoding == b->domain_encoding && a->label_type == b->label_type &&
-		   a->label == b->label && a->seed == b->seed;
+	Form		form = {.out = out};
+	DpermPass	copy = *pass;
+
+	if (pass->rows > 0)
+		(void) visit_answer(&form, &copy);
+	return form.size;
+}
+
+/* Read a request, and the answer that follows it. */
+const char *
+dperm_pass_read(const unsigned char *bytes, size_t size, DpermPass *pass, size_t *request)
+{
+	Form		form = {.reads = true, .in = {bytes, size, false}};
+	const char *fault;
+
+	memset(pass, 0, sizeof(*pass));
+	fault = visit_request(&form, pass);
+	*request = form.size;
+	if (fault == NULL && form.in.left > 0)
+		fault = visit_answer(&form, pass);
+	if (fault == NULL && form.in.left > 0)
+		fault = "wrong length";
+	return fault;
 }
