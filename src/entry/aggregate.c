@@ -210,8 +210,8 @@ init_rows(FitState *state)
 	else
 		state->noise = dperm_options_noise(options, NULL, &state->encoder, false);
 	dperm_options_check(options, dperm_encoder_dim(&state->encoder), state->noise);
-	dperm_rows_init_encoded(&state->rows, dperm_rows_make(memory_limit(), false), &state->encoder,
-							options->labels.kind, false, NULL, 1);
+	dperm_rows_init_encoded(&state->rows, dperm_rows_make(memory_limit(), false, false),
+							&state->encoder, options->labels.kind, false, NULL, 1);
 	state->raw = palloc(sizeof(double) * dimension);
 }
 

@@ -186,7 +186,8 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 			dperm_persons_make(source->unit_type, source->unit_collation, 0, &tally->entropy);
 		if (!dperm_entropy_ok(&tally->entropy))
 			dperm_host_check_status(DPERM_NO_ENTROPY);
-		dperm_rows_init(&tally->notes, dperm_rows_make(0, true), note_words(tally), 1);
+		dperm_rows_init(&tally->notes, dperm_rows_make(0, true, source->registration != NULL),
+						note_words(tally), 1);
 	}
 }
 

@@ -350,7 +350,7 @@ read_together(Loader *loader)
 static void
 read_alone(Loader *loader)
 {
-	DpermStore *store = dperm_rows_make(memory_limit(), true);
+	DpermStore *store = dperm_rows_make(memory_limit(), true, loader->source->registration != NULL);
 
 	dperm_intake_start(&loader->intake, store, loader->source->label.kind,
 					   loader->persons != NULL);

@@ -118,12 +118,18 @@ make_store(bool files)
 	return store;
 }
 
+/*
+ * Make a store of this process. To find temp_tablespaces takes a look into the
+ * catalog, which a call on a protected relation does not take.
+ */
 DpermStore *
-dperm_rows_make(Size limit, bool files)
+dperm_rows_make(Size limit, bool files, bool protected)
 {
 	DpermStore *store = make_store(files);
 
 	store->limit = limit;
+	if (files && !protected)
+		PrepareTempTablespaces();
 	return store;
 }
 
@@ -660,7 +666,9 @@ dperm_rows_hand_over(DpermRows *rows, StringInfo to)
 	finish_chunk(rows);
 	handed = (Handed) {rows->seen, rows->chunk_count};
 	appendBinaryStringInfo(to, (char *) &handed, sizeof(handed));
-	appendBinaryStringInfo(to, (char *) rows->chunks, sizeof(DpermChunk) * rows->chunk_count);
+	if (rows->chunk_count > 0)
+		appendBinaryStringInfo(to, (char *) rows->chunks,
+							   sizeof(DpermChunk) * rows->chunk_count);
 	rows->seen = rows->chunk_count = 0;
 
 	/* this process may end before the others read its file */

@@ -72,9 +72,10 @@ typedef struct DpermRows
 
 /*
  * Make a store in the current context, for this process alone: rows beyond the
- * limit go to a file if files are allowed; else there is no place for them.
+ * limit go to a file if files are allowed; else there is no place for them. Are
+ * they rows of a protected relation?
  */
-extern DpermStore *dperm_rows_make(Size limit, bool files);
+extern DpermStore *dperm_rows_make(Size limit, bool files, bool protected);
 
 /*
  * Make a store that other processes can join; all can read a note. NULL if there
