@@ -110,7 +110,7 @@ dperm_charge_of(const DpermSpend *spend, double order)
 		return sums;
 	}
 	sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
-	sums.tail = (DpermAmount) {0, 0};	/* it is in the delta */
+	sums.tail = 0;	/* it is in the delta */
 	if (!(order > 1))
 		return sums;
 

@@ -1,6 +1,6 @@
 /*
- * filter.h: when a budget is exhausted, for any adaptive choices
- * (docs/guarantee.md, "Budgets").
+ * filter.h: amounts of epsilon and delta that add up exactly, and when a budget
+ * is exhausted, for any adaptive choices (docs/guarantee.md, "Budgets").
  *
  * A budget (E, D) allows a release as long as one of two rules holds for
  * everything so far and the release itself: (A) epsilons add up to at most E,
@@ -13,8 +13,52 @@
 #define DPERM_FILTER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-#include "core/privacy/amount.h"
+/*
+ * A decimal with 24 digits after the point, as a multiple of 1e-24. Aligned as
+ * what palloc() returns, not as the compiler would have it.
+ */
+__extension__ typedef unsigned __int128 DpermAmount __attribute__((aligned(8)));
+
+#define DPERM_AMOUNT_ONE ((DpermAmount) UINT64_C(1000000000000) * UINT64_C(1000000000000))
+
+/* Sums from here on become this, so that they cannot overflow. */
+#define DPERM_AMOUNT_MAX (1000000 * DPERM_AMOUNT_ONE)
+
+/*
+ * The shortest decimal that reads back as the same double, which is what the
+ * user wrote, rounded up or down to this many digits after the point. x is at
+ * least 0.
+ */
+extern DpermAmount dperm_amount_up(double x, int digits);
+extern DpermAmount dperm_amount_down(double x, int digits);
+
+/*
+ * Read a decimal without an exponent, as numeric prints it; false if it is not
+ * valid, negative, too large, or has too many digits.
+ */
+extern bool dperm_amount_read(const char *text, DpermAmount *out);
+
+/* Print without trailing zeros after the point. */
+#define DPERM_AMOUNT_TEXT 60
+extern void dperm_amount_print(DpermAmount a, char *text);
+
+/* The nearest double. */
+extern double dperm_amount_double(DpermAmount a);
+
+static inline DpermAmount
+dperm_amount_add(DpermAmount a, DpermAmount b)
+{
+	return a + b < DPERM_AMOUNT_MAX ? a + b : DPERM_AMOUNT_MAX;
+}
+
+/* a - b, or 0 if b is larger. */
+static inline DpermAmount
+dperm_amount_less(DpermAmount a, DpermAmount b)
+{
+	return a > b ? a - b : 0;
+}
 
 /*
  * Each release takes at least this delta: the tail of its noise, and cut loops.
