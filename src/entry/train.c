@@ -22,7 +22,7 @@
 #include "column/model_type.h"
 #include "core/base/json.h"
 #include "core/model/tuning.h"
-#include "core/privacy/errors.h"
+#include "core/privacy/counts.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "entry/entry.h"

@@ -25,7 +25,6 @@
 #include "core/base/digest.h"
 #include "core/model/score.h"
 #include "core/privacy/counts.h"
-#include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "query/moments_state.h"
 
@@ -309,7 +308,7 @@ count_row(DpermMomentsState *state, double label, int64 labelled)
 	if (!dperm_label_kind_has(state->labels.kind, label))
 		return;
 	if (state->labels.kind == DPERM_LABEL_NUMBER)
-		dperm_errors_add(decision, label, labelled, state->counts);
+		dperm_counts_add_errors(decision, label, labelled, state->counts);
 	else
 		state->counts[dperm_counts_cell(classes, decision, label, state->pass.bins)] +=
 			state->pass.weighted ? dperm_person_count(1, labelled) : 1;

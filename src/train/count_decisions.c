@@ -16,7 +16,6 @@
 #include "column/reader.h"
 #include "core/model/score.h"
 #include "core/privacy/counts.h"
-#include "core/privacy/errors.h"
 #include "core/privacy/person.h"
 #include "query/persons.h"
 #include "query/queries.h"
@@ -101,7 +100,7 @@ static void
 count_note(Tally *tally, const Note *note, int64 labelled)
 {
 	if (adds_errors(tally))
-		dperm_errors_add(note->decision, note->label, labelled, tally->counts);
+		dperm_counts_add_errors(note->decision, note->label, labelled, tally->counts);
 	else
 		tally->counts[(int64) note->place % tally->count] +=
 			tally->persons ? dperm_person_count(1, labelled) : 1;

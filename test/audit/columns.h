@@ -92,10 +92,9 @@ make_columns_rows(const Columns *c, TestRandom *state, int count, double *data)
 static inline const DpermNoise *
 make_plan(DpermNoiseLaw law, const Columns *c, Plan *plan)
 {
-	DpermArena	arena = {plan->memory, sizeof(plan->memory)};
 	DpermShape	shapes[COLUMNS_SHAPES];
 
-	return dperm_noise_plan(law, shapes, dperm_shape_list(&c->encoder, false, shapes), &arena);
+	return dperm_noise_plan(law, shapes, dperm_shape_list(&c->encoder, false, shapes));
 }
 
 /*

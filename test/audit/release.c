@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "core/mechanism/calibrate.h"
-#include "core/privacy/release.h"
+#include "core/privacy/draw.h"
 #include "unit/entropy.h"
 
 #define DRAWS 400000

@@ -110,7 +110,7 @@ known_cost(const Law *law, double order)
 {
 	DpermFilterSums cost = {.epsilon = dperm_amount_up(epsilon_of(law), 12), .divergence = dperm_amount_up(divergence(law, order), 15)};
 
-	cost.tail = cost.direct = dperm_amount_up(DPERM_FILTER_TAIL, 24);
+	cost.tail = cost.direct = dperm_amount_up(DPERM_TAIL, 24);
 	return cost;
 }
 

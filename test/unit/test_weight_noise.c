@@ -9,7 +9,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "core/model/weight_noise.h"
-#include "core/privacy/release.h"
+#include "core/privacy/draw.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
@@ -26,7 +26,6 @@ static const DpermBlock blocks[4] = {
 	{.kind = DPERM_BLOCK_VECTOR, .count = 2, .norm = 1}
 };
 static const DpermEncoder encoder = {.block_count = 4, .blocks = blocks, .intercept = true};
-static char memory[1 << 16];
 static double data[COUNT * DIM];
 static double moments_room[10000];
 static double fit_room[10000];
@@ -39,8 +38,7 @@ shaped(DpermNoiseLaw law)
 {
 	DpermShape	shapes[5];
 	int			count = dperm_shape_list(&encoder, false, shapes);
-	DpermArena	arena = {memory, dperm_noise_room(count)};
-	const DpermNoise *noise = dperm_noise_plan(law, shapes, count, &arena);
+	const DpermNoise *noise = dperm_noise_plan(law, shapes, count);
 
 	CHECK(dperm_encoder_dim(&encoder) == DIM && noise != NULL);
 	return noise;

@@ -8,7 +8,7 @@
 
 #include "core/base/linsys.h"
 #include "core/mechanism/mechanism.h"
-#include "core/privacy/release.h"
+#include "core/privacy/draw.h"
 
 /* The entry of the mechanism. */
 static const DpermMechanism *

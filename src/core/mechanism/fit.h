@@ -9,7 +9,7 @@
 
 #include "core/base/status.h"
 #include "core/mechanism/setup.h"
-#include "core/privacy/entropy.h"
+#include "core/privacy/draw.h"
 #include "core/solve/matrix.h"
 #include "core/solve/minimise.h"
 #include "core/solve/ask.h"

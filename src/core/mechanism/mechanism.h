@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "core/mechanism/setup.h"
-#include "core/privacy/entropy.h"
+#include "core/privacy/draw.h"
 
 struct DpermFitting;
 

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "core/mechanism/mechanism.h"
-#include "core/privacy/release.h"
+#include "core/privacy/draw.h"
 
 /* What the mechanism adds, and what the release does. */
 bool

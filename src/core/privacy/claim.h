@@ -30,6 +30,12 @@ typedef enum DpermUnit
 	DPERM_UNIT_PERSON = 1
 } DpermUnit;
 
+/*
+ * What each release adds to delta: the tail of its noise, below 2^-65, and
+ * truncated loops, far below that.
+ */
+#define DPERM_TAIL 0x1p-64
+
 /* What epsilon is spent on. */
 enum
 {

@@ -82,6 +82,14 @@ extern double dperm_composition_order(int i);
  */
 extern double dperm_composition_curve(const DpermRelease *release, double order);
 
+/*
+ * An upper bound on the divergence of an order above 1 of noise of density
+ * proportional to exp(-|b|), in dim coordinates, around two centres that are at
+ * most shift apart (section "Noise in the ball"). INFINITY where the formula is
+ * of no use.
+ */
+extern double dperm_composition_ball(double shift, int dim, double order);
+
 /* The epsilon that follows from a Renyi divergence of an order, at a delta. */
 extern double dperm_composition_convert(double divergence, double order, double delta);
 

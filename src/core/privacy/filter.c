@@ -268,7 +268,7 @@ dperm_filter_pure(double epsilon, double order)
 
 	if (order > 1)
 	{
-		sums.tail = sums.direct = dperm_amount_up(DPERM_FILTER_TAIL, DPERM_DELTA_DIGITS);
+		sums.tail = sums.direct = dperm_amount_up(DPERM_TAIL, DPERM_DELTA_DIGITS);
 		sums.divergence =
 			dperm_amount_up(dperm_composition_curve(&release, order), DPERM_DIVERGENCE_DIGITS);
 	}

@@ -60,13 +60,6 @@ dperm_amount_less(DpermAmount a, DpermAmount b)
 	return a > b ? a - b : 0;
 }
 
-/*
- * Each release takes at least this delta: the tail of its noise, and cut loops.
- * That of a release with a delta is in its delta; that of a pure one is counted
- * beside the deltas, so that these are what the callers asked for.
- */
-#define DPERM_FILTER_TAIL 0x1p-64
-
 /* Amounts of each kind are rounded up to this many digits after the point. */
 #define DPERM_EPSILON_DIGITS 12
 #define DPERM_DELTA_DIGITS 24
@@ -87,7 +80,11 @@ typedef struct DpermFilterSums
 	DpermAmount delta;			/* as it was asked for */
 	DpermAmount divergence;		/* Renyi, of the budget's order */
 	DpermAmount direct;			/* what of delta and tail has no divergence */
-	DpermAmount tail;			/* of pure releases, unless the budget has no delta */
+	/*
+	 * DPERM_TAIL of each pure release, unless the budget has no delta: beside
+	 * the deltas, so that these are what the callers asked for
+	 */
+	DpermAmount tail;
 } DpermFilterSums;
 
 /*

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "core/privacy/claim.h"
-#include "core/privacy/entropy.h"
+#include "core/privacy/draw.h"
 
 typedef enum DpermSelection
 {
