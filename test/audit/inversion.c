@@ -38,7 +38,7 @@
 
 #include "audit/columns.h"
 #include "audit/recover.h"
-#include "core/mechanism/mechanism.h"
+#include "core/mechanism/calibrate.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 #include "unit/normal.h"

@@ -238,7 +238,6 @@ train(const Case *c, const Rows *rows, uint64_t seed)
 	DpermLayout layout;
 	TestEntropy source;
 	DpermEntropy entropy;
-	const char *why;
 	DpermFit	fit = {
 		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis, .unit = c->unit,
 			.neighbours = c->neighbours, .epsilon = c->epsilon, .delta = c->delta, .lambda = c->lambda, .rows = ROWS, .dim = weights_of(c),
@@ -250,7 +249,7 @@ train(const Case *c, const Rows *rows, uint64_t seed)
 		lay_out(rows, &matrix, &layout, &chunk);
 	CHECK(dperm_fit_room(weights_of(c), dperm_loss_blocks(c->loss)) <= sizeof(fit_room) / sizeof(double));
 	test_entropy_init(&entropy, &source, seed);
-	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&fit.setup, &fit.calibration) == NULL);
 	for (int i = 0; i * draws_of(c) < FITS; i++)
 		if (oracle_fit(oracle_of(&matrix), &fit, released[i], fit_room) != DPERM_OK)
 			return false;

@@ -62,10 +62,9 @@ charge_share(const void *arg, const double *point)
 	DpermCalibration cal;
 	DpermModel	model;
 	DpermRelease release;
-	const char *why;
 	double		charged;
 
-	if (dperm_calibrate(&s, &cal, &why) != DPERM_OK)
+	if (dperm_calibrate(&s, &cal) != NULL)
 		return 0;
 	memset(&model, 0, sizeof(model));
 	model.loss = s.loss;

@@ -8,8 +8,6 @@
 
 #include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/slack.h"
-#include "core/mechanism/mechanism.h"
 #include "core/privacy/composition.h"
 #include "unit/test.h"
 
@@ -21,12 +19,11 @@ static double
 released(const DpermSetup *setup, double order)
 {
 	DpermCalibration cal;
-	const char *why;
 	DpermRelease release = {.neighbours = setup->neighbours, .unit = setup->unit, .epsilon = setup->epsilon, .delta = setup->delta};
 	const DpermLossBounds loss = dperm_loss_bounds(setup->loss);
 	double		flat;
 
-	CHECK(dperm_calibrate(setup, &cal, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(setup, &cal) == NULL);
 	flat = setup->rows * cal.lambda;
 	release.stage = cal.claim.shares[DPERM_SHARE_RELEASE] * (1 + 1e-9);
 	if (setup->method == DPERM_METHOD_OUTPUT)

@@ -8,7 +8,6 @@
 
 #include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/slack.h"
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"
 #include "core/privacy/person.h"
@@ -273,9 +272,8 @@ TEST(calibration_follows_the_formulas)
 		long double slack,
 					left;
 		DpermCalibration out;
-		const char *why;
 
-		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &out) == NULL);
 		CHECK(out.claim.unit == DPERM_UNIT_PERSON);
 		CHECK(out.lambda <= fmaxl(fmaxl(s.lambda, least), DPERM_LAMBDA_MIN) * (1 + 1e-12L));
 		CHECK(out.claim.shares[DPERM_SHARE_SLACK] <= s.slack * s.epsilon * (1 + 1e-9));
@@ -291,7 +289,7 @@ TEST(calibration_follows_the_formulas)
 		/* output perturbation is as for rows */
 		s.method = DPERM_METHOD_OUTPUT;
 		s.slack = 0;
-		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &out) == NULL);
 		CHECK_NEAR((double) (out.noise_scale * s.rows * (long double) s.lambda * (s.epsilon - out.claim.shares[DPERM_SHARE_RELEASE]) / apart), 1, 1e-9);
 		CHECK(out.claim.shares[DPERM_SHARE_SLACK] == 0);
 	}
@@ -327,18 +325,14 @@ TEST(refuses_what_is_not_for_persons)
 	DpermSetup	s = {.loss = {DPERM_LOSS_LOGISTIC, 0}, .unit = DPERM_UNIT_PERSON, .analysis = DPERM_ANALYSIS_PAPER, .epsilon = 1,
 	.lambda = 1, .rows = 10, .dim = 2};
 	DpermCalibration out;
-	const char *why;
 
-	CHECK(dperm_calibrate(&s, &out, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "the analysis of the paper supports rows, not persons");
+	CHECK_TEXT(dperm_calibrate(&s, &out), "the analysis of the paper supports rows, not persons");
 	s.analysis = DPERM_ANALYSIS_SHARP;
 	s.rows = 0;
-	CHECK(dperm_calibrate(&s, &out, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "the number of persons is out of range");
+	CHECK_TEXT(dperm_calibrate(&s, &out), "the number of persons is out of range");
 	s.rows = 10;
 	s.unit = (DpermUnit) 2;
-	CHECK(dperm_calibrate(&s, &out, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "unit is unknown");
+	CHECK_TEXT(dperm_calibrate(&s, &out), "unit is unknown");
 }
 
 /*
@@ -350,12 +344,11 @@ TEST(rounding_allows_for_weights)
 	DpermSetup	s = {.loss = {DPERM_LOSS_LOGISTIC, 0}, .epsilon = 1, .lambda = 1e-8, .rows = 1000, .dim = 3, .slack = 0.9};
 	DpermCalibration rows,
 				persons;
-	const char *why;
 
 	s.epsilon = INFINITY;
-	CHECK(dperm_calibrate(&s, &rows, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&s, &rows) == NULL);
 	s.unit = DPERM_UNIT_PERSON;
-	CHECK(dperm_calibrate(&s, &persons, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&s, &persons) == NULL);
 	CHECK(persons.rounding[0] >= rows.rounding[0] + 0x1p-53);
 	CHECK(persons.rounding[1] == rows.rounding[1]);
 	CHECK(dperm_setup_most_rows(&s) == DPERM_ROWS_MAX);
@@ -579,11 +572,10 @@ TEST(gaussian_calibration_is_enough)
 		long double c = s.loss.kind == DPERM_LOSS_LOGISTIC ? 0.25L : 1;
 		double		apart = s.neighbours == DPERM_NEIGHBOURS_REMOVE ? 1 : 2;
 		DpermCalibration out;
-		const char *why;
 		double		left;
 
 		s.delta = fmax(pow(10, -15 * test_uniform(&state)) * 0.9, DPERM_DELTA_MIN);
-		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &out) == NULL);
 		left = s.epsilon - out.claim.shares[DPERM_SHARE_RELEASE];
 		left -= (double) slack_reference(s.loss, (int) apart, s.dim, s.rows * (long double) out.lambda, left);
 		CHECK(s.dim * log1pl(c / ((long double) s.dim * s.rows * out.lambda)) <= s.slack * s.epsilon * (1 + 1e-9L));

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
 #include "core/model/weight_noise.h"
 #include "core/privacy/draw.h"
 #include "unit/entropy.h"
@@ -136,7 +135,6 @@ noise_of(DpermFit *fit, DpermMethod method, DpermNoiseLaw law, double lambda, do
 {
 	DpermModel	model = {.rows = 0};
 	double		weights[DIM] = {0};
-	const char *why;
 
 	*fit = (DpermFit) {
 		.setup = {.loss = {.kind = DPERM_LOSS_LOGISTIC}, .method = method, .epsilon = 2,
@@ -144,7 +142,7 @@ noise_of(DpermFit *fit, DpermMethod method, DpermNoiseLaw law, double lambda, do
 			.noise = method == DPERM_METHOD_OBJECTIVE ? shaped(law) : NULL},
 		.entropy = &entropy
 	};
-	CHECK(dperm_calibrate(&fit->setup, &fit->calibration, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&fit->setup, &fit->calibration) == NULL);
 	dperm_model_fill(&model, &fit->setup, &fit->calibration, &encoder, weights);
 	return dperm_weight_noise(&model, noise);
 }

@@ -1,6 +1,7 @@
 /*
- * calibrate.c: the privacy formulas that all mechanisms share: ranges,
- * certificate, release stage.
+ * calibrate.c: the formulas that all mechanisms share: ranges, certificate,
+ * release stage, and what follows from them: the rule for knots, and how large
+ * the noise is beside what a model is likely to find.
  *
  * Section names are those of docs/guarantee.md. Where a constant is computed in
  * doubles, it is nudged to the safe side by more than its rounding error.
@@ -17,7 +18,7 @@
 #include "core/solve/descent.h"
 #include "core/solve/moments.h"
 #include "core/base/names.h"
-#include "core/mechanism/mechanism.h"
+#include "core/privacy/gaussian.h"
 
 /*
  * The largest gradient at weights that are accepted: BOUND, or BOUND_ROWS
@@ -40,6 +41,16 @@
 
 /* A relative margin for the rounding of the constants computed here. */
 #define NUDGE (1 + 1e-12)
+
+/* Of the rule for knots, from simulations: see docs/experiments.md. */
+#define KNOTS_FACTOR 0.85
+
+/*
+ * How much the scores of a model are expected to correlate with the labels, and how
+ * curved losses are at its weights, as a share of what they can be.
+ */
+#define TYPICAL_CORRELATION 0.5
+#define TYPICAL_CURVATURE 0.5
 
 /*
  * Rounded to three digits, for readability, and so that the result does not
@@ -64,7 +75,6 @@ dperm_calibrate_typical(const DpermSetup *s)
 	return dperm_loss_bounds(s->loss).typical_norm / (s->prior ? 2 : 1);
 }
 
-/* The risk that the mechanism expects. */
 double
 dperm_calibrate_risk(const DpermSetup *s, double lambda)
 {
@@ -125,51 +135,40 @@ dperm_calibrate_default_lambda(const DpermSetup *s)
 	return fmin(fmax(lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
 }
 
-/*
- * What is left of delta: the tail of the noise takes less than 2^-65, truncated
- * loops far less.
- */
-double
-dperm_calibrate_delta(const DpermSetup *s)
+/* The ranges of the parameters, which the formulas below rely on. */
+static const char *
+fault_of(const DpermSetup *s)
 {
-	return s->delta - 0x1p-64;
-}
-
-/* Check the ranges of the parameters, which the formulas below rely on. */
-static DpermStatus
-check(const DpermSetup *s, const char **why)
-{
-	*why = NULL;
 	if (!(s->epsilon >= DPERM_EPSILON_MIN))
-		*why = "epsilon must be at least 1e-6";
-	else if (s->epsilon > DPERM_EPSILON_MAX && !isinf(s->epsilon))
-		*why = "epsilon must be at most 500, or infinite";
-	else if (!(s->delta == 0 || (s->delta >= DPERM_DELTA_MIN && s->delta < 1)))
-		*why = "delta must be 0, or at least 1e-15 and less than 1";
-	else if (s->delta > 0 && isinf(s->epsilon))
-		*why = "delta must be 0 when epsilon is infinite";
-	else if ((int) s->neighbours < 0 || (int) s->neighbours > DPERM_NEIGHBOURS_REMOVE)
-		*why = "neighbours is unknown";
-	else if ((int) s->unit < 0 || (int) s->unit > DPERM_UNIT_PERSON)
-		*why = "unit is unknown";
-	else if (!(s->lambda >= 0 && s->lambda <= DPERM_LAMBDA_MAX))
-		*why = "lambda must be between 0 and 1e9";
-	else if (s->rows < 1 || s->rows > DPERM_ROWS_MAX)
-		*why = s->unit == DPERM_UNIT_PERSON ?
+		return "epsilon must be at least 1e-6";
+	if (s->epsilon > DPERM_EPSILON_MAX && !isinf(s->epsilon))
+		return "epsilon must be at most 500, or infinite";
+	if (!(s->delta == 0 || (s->delta >= DPERM_DELTA_MIN && s->delta < 1)))
+		return "delta must be 0, or at least 1e-15 and less than 1";
+	if (s->delta > 0 && isinf(s->epsilon))
+		return "delta must be 0 when epsilon is infinite";
+	if ((int) s->neighbours < 0 || (int) s->neighbours > DPERM_NEIGHBOURS_REMOVE)
+		return "neighbours is unknown";
+	if ((int) s->unit < 0 || (int) s->unit > DPERM_UNIT_PERSON)
+		return "unit is unknown";
+	if (!(s->lambda >= 0 && s->lambda <= DPERM_LAMBDA_MAX))
+		return "lambda must be between 0 and 1e9";
+	if (s->rows < 1 || s->rows > DPERM_ROWS_MAX)
+		return s->unit == DPERM_UNIT_PERSON ?
 			"the number of persons is out of range" : "the number of rows is out of range";
-	else if (s->dim < 1 || s->dim > DPERM_DIM_MAX)
-		*why = "the dimension is out of range";
-	else if (!(s->slack == 0 || (s->slack >= DPERM_SLACK_MIN && s->slack <= DPERM_SLACK_MAX)))
-		*why = "slack must be between 0.001 and 0.9";
-	else if (!(s->prior_norm >= 0 && s->prior_norm <= DPERM_PRIOR_NORM_MAX))
-		*why = "the weights of the prior must have a norm of at most 1e6";
-	else if (dperm_mechanism_entry((int) s->method) == NULL)
-		*why = "the method is unknown";
-	else
-		*why = dperm_loss_fault(s->loss);
-	if (*why == NULL && s->dim % dperm_loss_blocks(s->loss) != 0)
-		*why = "the number of weights is not a multiple of that of classes";
-	return *why ? DPERM_BAD_ARGUMENT : DPERM_OK;
+	if (s->dim < 1 || s->dim > DPERM_DIM_MAX)
+		return "the dimension is out of range";
+	if (!(s->slack == 0 || (s->slack >= DPERM_SLACK_MIN && s->slack <= DPERM_SLACK_MAX)))
+		return "slack must be between 0.001 and 0.9";
+	if (!(s->prior_norm >= 0 && s->prior_norm <= DPERM_PRIOR_NORM_MAX))
+		return "the weights of the prior must have a norm of at most 1e6";
+	if (dperm_mechanism_entry((int) s->method) == NULL)
+		return "the method is unknown";
+	if (dperm_loss_fault(s->loss))
+		return dperm_loss_fault(s->loss);
+	if (s->dim % dperm_loss_blocks(s->loss) != 0)
+		return "the number of weights is not a multiple of that of classes";
+	return NULL;
 }
 
 /*
@@ -240,7 +239,7 @@ release_stage(const DpermSetup *s, double longest, DpermCalibration *out)
 static double
 release_share(const DpermSetup *s, const DpermCalibration *largest)
 {
-	double		noise = dperm_mechanism_entry((int) s->method)->effect(s, largest);
+	double		noise = dperm_mechanism_effect(s, largest);
 	double		release = DPERM_RELEASE_SHARE_MAX * sqrt(2.0 * s->dim) * largest->grid *
 		(double) largest->release_scale;
 	double		curvature = 1 + dperm_loss_bounds(s->loss).trace / (s->dim * largest->lambda);
@@ -250,66 +249,55 @@ release_share(const DpermSetup *s, const DpermCalibration *largest)
 }
 
 /* Every constant of the mechanism, with a share for the release stage. */
-static DpermStatus
-calibrate(const DpermSetup *s, double share, DpermCalibration *out, const char **why)
+static const char *
+calibrate(const DpermSetup *s, double share, DpermCalibration *out)
 {
+	const char *fault = fault_of(s);
 	const DpermMechanism *mechanism = dperm_mechanism_entry((int) s->method);
 
 	memset(out, 0, sizeof(*out));
-	if (check(s, why) != DPERM_OK)
-		return DPERM_BAD_ARGUMENT;
+	if (fault)
+		return fault;
 	out->claim = (DpermClaim) {
 		.neighbours = s->neighbours, .unit = s->unit, .epsilon = s->epsilon, .delta = s->delta};
 	if (isinf(s->epsilon))
 		out->lambda = s->lambda;
-	else if ((*why = mechanism->check(s)) != NULL)
-		return DPERM_BAD_ARGUMENT;
 	else
 	{
+		fault = mechanism->check(s);
+		if (fault)
+			return fault;
 		out->claim.shares[DPERM_SHARE_RELEASE] = share * s->epsilon;
 		mechanism->spend(s, out);
-		out->noise_scale = mechanism->scale(s, out);
 		out->noise_scale *= NUDGE;
 		if (!isfinite(out->noise_scale))
-		{
-			*why = "no noise is large enough";
-			return DPERM_BAD_ARGUMENT;
-		}
+			return "no noise is large enough";
 	}
 	if (!(out->lambda >= DPERM_LAMBDA_MIN))
-	{
-		*why = DPERM_LAMBDA_TOO_SMALL;
-		return DPERM_BAD_ARGUMENT;
-	}
+		return DPERM_LAMBDA_TOO_SMALL;
 	if (isinf(s->epsilon))
 		dperm_calibrate_solver(s, 0, out);
 	else
 		release_stage(s, mechanism->bound(s, out), out);
-	return DPERM_OK;
+	return NULL;
 }
 
-/* From the public parameters to every constant of the mechanism. */
-DpermStatus
-dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
+const char *
+dperm_calibrate(const DpermSetup *s, DpermCalibration *out)
 {
-	DpermStatus status = calibrate(s, DPERM_RELEASE_SHARE_MAX, out, why);
+	const char *fault = calibrate(s, DPERM_RELEASE_SHARE_MAX, out);
 
-	if (status != DPERM_OK || isinf(s->epsilon))
-		return status;
-	return calibrate(s, release_share(s, out), out, why);
+	return fault || isinf(s->epsilon) ? fault : calibrate(s, release_share(s, out), out);
 }
 
-/* The risk at the lambda that a setup uses. */
 double
 dperm_calibrate_expected_risk(const DpermSetup *s)
 {
-	const DpermMechanism *mechanism = dperm_mechanism_entry((int) s->method);
 	DpermCalibration out = {.claim = {.epsilon = s->epsilon}};
-	const char *why;
 
-	if (check(s, &why) != DPERM_OK || mechanism->check(s) != NULL)
+	if (fault_of(s) || dperm_mechanism_entry((int) s->method)->check(s))
 		return INFINITY;
-	mechanism->spend(s, &out);
+	dperm_mechanism_entry((int) s->method)->spend(s, &out);
 	return out.lambda >= DPERM_LAMBDA_MIN ? dperm_calibrate_risk(s, out.lambda) : INFINITY;
 }
 
@@ -329,4 +317,66 @@ dperm_calibrate_analysis_parse(const char *name, DpermAnalysis *analysis)
 	if (found >= 0)
 		*analysis = (DpermAnalysis) found;
 	return found >= 0;
+}
+
+double
+dperm_calibrate_knots_noise(const DpermSetup *s)
+{
+	const DpermLossBounds loss = dperm_loss_bounds(s->loss);
+	double		scale = s->delta > 0 ?
+		loss.norm * dperm_gaussian_sigma(s->epsilon, s->delta / loss.directions) :
+		loss.reach / s->epsilon;
+
+	return dperm_claim_rows_apart(s->neighbours) * scale *
+		   sqrt(dperm_noise_spread(dperm_setup_law(s), s->noise, dperm_setup_row_dim(s)));
+}
+
+int
+dperm_calibrate_knots(const DpermKnotsNoise *noise, int64_t rows)
+{
+	for (int knots = DPERM_KNOTS_MOST; knots >= DPERM_KNOTS_LEAST; knots--)
+		/* without noise the quotient is infinite */
+		if (rint(KNOTS_FACTOR * cbrt((double) rows / noise->of[knots])) >= knots)
+			return knots;
+	return 1;
+}
+
+double
+dperm_noise_share_norm(const DpermSetup *setup, const DpermCalibration *calibration)
+{
+	double		release = sqrt(2.0 * setup->dim) * (double) calibration->release_scale *
+		calibration->grid;
+
+	/* they are independent, and the release has mean 0 */
+	return hypot(dperm_mechanism_effect(setup, calibration), release);
+}
+
+/* The norm of the slope of a row's loss at weights 0. */
+static double
+slope_at_zero(DpermLoss loss)
+{
+	return loss.classes > 0 ? sqrt(1 - 1.0 / loss.classes) :
+		fabs(dperm_loss_at(loss, 0, 1).slope);
+}
+
+/*
+ * At the minimum, the noise in a gradient is to that as the noise in a score is to
+ * the score, if all directions are alike. Of the d coordinates of a row, whose norm
+ * is about 1, each has a mean square of 1/d. So the gradient at 0 has a norm of
+ * about the slope times the correlation, divided by sqrt(d). Noise that is added to
+ * the minimum, where curvatures do not damp it, counts as if it were in a gradient.
+ */
+double
+dperm_noise_share(const DpermSetup *setup)
+{
+	DpermCalibration calibration;
+	double		curvature;
+
+	if (dperm_calibrate(setup, &calibration))
+		return INFINITY;
+	curvature = calibration.lambda;
+	if (!dperm_mechanism_entry((int) setup->method)->in_objective)
+		curvature += TYPICAL_CURVATURE * dperm_loss_bounds(setup->loss).trace / setup->dim;
+	return dperm_noise_share_norm(setup, &calibration) * curvature *
+		sqrt(dperm_setup_row_dim(setup)) / (slope_at_zero(setup->loss) * TYPICAL_CORRELATION);
 }

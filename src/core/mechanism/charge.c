@@ -41,15 +41,6 @@ known_release(const DpermSpend *spend, DpermCurve curve)
 	return release;
 }
 
-/* Delta minus what calibration subtracts for the tail. */
-static double
-delta_for_noise(const DpermSpend *spend)
-{
-	DpermSetup	setup = {.delta = spend->delta};
-
-	return dperm_calibrate_delta(&setup);
-}
-
 /*
  * Output perturbation: noise is proportional to the sensitivity, for any number
  * of rows.
@@ -62,7 +53,7 @@ output_divergence(const DpermSpend *spend, double order)
 
 	release.dim = spend->dim;
 	release.mu = gaussian ?
-		SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon, delta_for_noise(spend)) :
+		SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon, dperm_calibrate_delta(spend->delta)) :
 		spend->epsilon * NUDGE;
 	return dperm_composition_curve(&release, order);
 }
@@ -82,7 +73,7 @@ objective_divergence(const DpermSpend *spend, double order)
 	dperm_composition_objective(&release, loss.directions, loss.lines,
 								dperm_claim_rows_apart(spend->neighbours) *
 								dperm_gaussian_sigma(spend->epsilon,
-													 delta_for_noise(spend) /
+													 dperm_calibrate_delta(spend->delta) /
 														 loss.directions));
 	release.mu *= SIGMA_ROOM;
 	release.kappa = most * NUDGE;

@@ -4,6 +4,7 @@
 #include "core/metrics/metrics.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What a budget of 1 is counted in (selection.h). */
 #define BUDGET_UNIT 0x1p20
@@ -15,23 +16,32 @@
 #define BINS_LEAST 4
 #define BINS_MOST 120
 
-static const char *const names[] = {
-	[DPERM_METRIC_ACCURACY] = "accuracy",
-	[DPERM_METRIC_ERROR] = "error",
-	[DPERM_METRIC_PRECISION] = "precision",
-	[DPERM_METRIC_RECALL] = "recall",
-	[DPERM_METRIC_F1] = "f1",
-	[DPERM_METRIC_MACRO_F1] = "macro f1",
-	[DPERM_METRIC_ROWS] = "labelled",
-	[DPERM_METRIC_ABSOLUTE] = "mean absolute error",
-	[DPERM_METRIC_SQUARED] = "root mean square error",
-	[DPERM_METRIC_R2] = "r2"
+/*
+ * The metrics. One of decisions is a ratio of two weighted sums of four cells;
+ * these are the weights, doubled for F1.
+ */
+static const struct
+{
+	const char *name;
+	double		top[DPERM_CELLS];
+	double		bottom[DPERM_CELLS];
+}			metrics[] = {
+	[DPERM_METRIC_ACCURACY] = {"accuracy", {1, 0, 0, 1}, {1, 1, 1, 1}},
+	[DPERM_METRIC_ERROR] = {"error", {0, 1, 1, 0}, {1, 1, 1, 1}},
+	[DPERM_METRIC_PRECISION] = {"precision", {1, 0, 0, 0}, {1, 0, 1, 0}},
+	[DPERM_METRIC_RECALL] = {"recall", {1, 0, 0, 0}, {1, 1, 0, 0}},
+	[DPERM_METRIC_F1] = {"f1", {2, 0, 0, 0}, {2, 1, 1, 0}},
+	[DPERM_METRIC_MACRO_F1] = {"macro f1"},
+	[DPERM_METRIC_ROWS] = {"labelled"},
+	[DPERM_METRIC_ABSOLUTE] = {"mean absolute error"},
+	[DPERM_METRIC_SQUARED] = {"root mean square error"},
+	[DPERM_METRIC_R2] = {"r2"}
 };
 
 const char *
 dperm_metrics_name(DpermMetricKind metric)
 {
-	return names[metric];
+	return metrics[metric].name;
 }
 
 /*
@@ -44,10 +54,7 @@ decay(uint64_t budget, uint64_t parts)
 	return (double) budget / BUDGET_UNIT / 2 / (double) parts;
 }
 
-/*
- * The variance of the noise: 2q/(1-q)^2 for the discrete Laplace law of ratio
- * q.
- */
+/* 2q/(1-q)^2 for the discrete Laplace law of ratio q. */
 double
 dperm_metrics_variance(uint64_t budget, uint64_t parts)
 {
@@ -56,17 +63,6 @@ dperm_metrics_variance(uint64_t budget, uint64_t parts)
 
 	return budget == 0 ? 0 : 2 * exp(-step) / (gap * gap);
 }
-
-/*
- * Every metric is a ratio of two weighted sums of four cells; these are the
- * weights, doubled for F1.
- */
-static const double tops[DPERM_METRIC_MACRO_F1][DPERM_CELLS] = {
-	{1, 0, 0, 1}, {0, 1, 1, 0}, {1, 0, 0, 0}, {1, 0, 0, 0}, {2, 0, 0, 0}
-};
-static const double bottoms[DPERM_METRIC_MACRO_F1][DPERM_CELLS] = {
-	{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 0, 1, 0}, {1, 1, 0, 0}, {2, 1, 1, 0}
-};
 
 /* Cells of a matrix, joined into four, in whole units. */
 typedef struct Four
@@ -106,8 +102,8 @@ quotient_of(DpermMetricKind metric, const Four *four, double least)
 
 	for (int i = 0; i < DPERM_CELLS; i++)
 	{
-		top += tops[metric][i] * fmax(least, four->cells[i]);
-		bottom += bottoms[metric][i] * fmax(least, four->cells[i]);
+		top += metrics[metric].top[i] * fmax(least, four->cells[i]);
+		bottom += metrics[metric].bottom[i] * fmax(least, four->cells[i]);
 	}
 	return bottom > 0 ? top / bottom : NAN;
 }
@@ -161,8 +157,8 @@ fieller(DpermMetricKind metric, const Four *four, double noise_variance, Reach r
 
 	for (int i = 0; i < DPERM_CELLS; i++)
 	{
-		double		t = tops[metric][i];
-		double		u = bottoms[metric][i];
+		double		t = metrics[metric].top[i];
+		double		u = metrics[metric].bottom[i];
 		double		variance = reach.square *
 			(fmax(0, four->cells[i]) + 1 + reach.tails * four->joined[i] * noise_variance);
 
@@ -326,8 +322,16 @@ dperm_metrics_settle(const int64_t *counts, int bins, uint64_t parts, double *ou
 				taken = 0;
 
 	for (int i = 0; i < bins; i++)
-		total += out[i] = (double) counts[i] / (double) parts;
-	for (int round = 0; total > 0 && round < bins; round++)
+	{
+		out[i] = (double) counts[i] / (double) parts;
+		total += out[i];
+	}
+	if (!(total > 0))
+	{
+		memset(out, 0, sizeof(double) * (size_t) bins);
+		return;
+	}
+	for (int round = 0; round < bins; round++)
 	{
 		double		sum = 0;
 		int			left = 0;
@@ -341,7 +345,7 @@ dperm_metrics_settle(const int64_t *counts, int bins, uint64_t parts, double *ou
 		taken = fmax(taken, (sum - total) / left);
 	}
 	for (int i = 0; i < bins; i++)
-		out[i] = total > 0 ? fmax(0, out[i] - taken) : 0;
+		out[i] = fmax(0, out[i] - taken);
 }
 
 /* The area, and the sums of both classes, with more in every bin. */

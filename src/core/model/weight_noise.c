@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "core/mechanism/mechanism.h"
+#include "core/mechanism/calibrate.h"
 #include "core/privacy/draw.h"
 
 /* What the mechanism adds, and what the release does. */
