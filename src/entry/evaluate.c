@@ -14,7 +14,7 @@
 #include "column/model_type.h"
 #include "core/base/limits.h"
 #include "core/metrics/metrics.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
 #include "query/queries.h"
@@ -222,7 +222,7 @@ dperm_entry_open_measure(DpermCall *call)
 	dperm_queries_open(&measure->source, &names, &options, &tried);
 	dperm_source_notes_training(&measure->source, &model->source);
 	measure->parts =
-		dperm_person_parts(measure->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
+		dperm_unit_parts(measure->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	dperm_call_charge_fill(call, &measure->source, &options, DPERM_CALL_EVALUATION, model);
 	call->opened = measure;
 }

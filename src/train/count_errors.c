@@ -10,7 +10,7 @@
 
 #include "core/base/vector.h"
 #include "core/privacy/counts.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "core/solve/codes.h"
 #include "train/count_errors.h"
 

@@ -9,7 +9,7 @@
 #include "audit/sigma.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
@@ -220,7 +220,7 @@ lay_out(const Rows *rows, DpermMatrix *matrix, DpermLayout *layout, double **chu
 		if (rows->labels)
 			row[dperm_layout_label(layout)] = rows->labels[i];
 		if (rows->weights)
-			*dperm_row_weight(layout, row) = dperm_person_weight((int64_t) rint(1 / rows->weights[i]));
+			*dperm_row_weight(layout, row) = dperm_unit_weight((int64_t) rint(1 / rows->weights[i]));
 	}
 	*chunk = laid_out;
 	matrix->dim = rows->dim * dperm_loss_blocks(rows->loss);

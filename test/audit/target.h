@@ -12,7 +12,7 @@
 #include "audit/simplex.h"
 #include "audit/spaces.h"
 #include "core/mechanism/calibrate.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
@@ -294,7 +294,7 @@ take_rows(Target *t, int own)
 {
 	t->own = own;
 	t->rows = t->units - 1 + own;
-	t->weight = dperm_person_weight(own);
+	t->weight = dperm_unit_weight(own);
 }
 
 /* The constants that the library gives. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/metrics/metrics.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"

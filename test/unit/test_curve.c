@@ -8,7 +8,7 @@
 
 #include "core/base/limits.h"
 #include "core/metrics/metrics.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 

@@ -10,7 +10,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "core/model/model_release.h"
 #include "unit/hockey.h"
 #include "unit/sample_model.h"
@@ -37,15 +37,15 @@ TEST(weights_are_rounded_down)
 	for (int64_t i = 1; i <= 300000; i++)
 	{
 		int64_t		rows = i <= 200000 ? i : (int64_t) ldexp(0.5 + test_uniform(&state) / 2, test_below(&state, 43) + 1);
-		double		weight = dperm_person_weight(rows);
+		double		weight = dperm_unit_weight(rows);
 
 		CHECK(within_one(rows, weight));
 		CHECK(!within_one(rows, nextafter(weight, 2)));
 		lowered += weight < 1.0 / (double) rows;
 	}
 	CHECK(lowered > 10000);		/* many weights were rounded down */
-	CHECK(dperm_person_weight(1) == 1 && dperm_person_weight(2) == 0.5);
-	CHECK(dperm_person_weight(49) < 1.0 / 49 || within_one(49, 1.0 / 49));
+	CHECK(dperm_unit_weight(1) == 1 && dperm_unit_weight(2) == 0.5);
+	CHECK(dperm_unit_weight(49) < 1.0 / 49 || within_one(49, 1.0 / 49));
 }
 
 /*
@@ -56,8 +56,8 @@ TEST(parts_add_up_to_a_person)
 {
 	TestRandom	state = 2;
 
-	CHECK(dperm_person_parts(DPERM_UNIT_ROW) == 1);
-	CHECK(dperm_person_parts(DPERM_UNIT_PERSON) == DPERM_PERSON_PARTS);
+	CHECK(dperm_unit_parts(DPERM_UNIT_ROW) == 1);
+	CHECK(dperm_unit_parts(DPERM_UNIT_PERSON) == DPERM_PERSON_PARTS);
 	for (int round = 0; round < 100000; round++)
 	{
 		int64_t		rows = 1 + (int64_t) ldexp(test_uniform(&state), test_below(&state, 42));
@@ -71,14 +71,14 @@ TEST(parts_add_up_to_a_person)
 			int64_t		parts;
 
 			some = some > left ? left : some;
-			parts = dperm_person_count(some, rows);
+			parts = dperm_unit_count(some, rows);
 			CHECK(parts >= 0 && (long double) parts <= (long double) some * DPERM_PERSON_PARTS / rows);
 			sum += parts;
 			left -= some;
 		}
 		CHECK(left == 0 && sum <= (int64_t) DPERM_PERSON_PARTS && sum > (int64_t) DPERM_PERSON_PARTS - cells);
 	}
-	CHECK(dperm_person_count(1, 1) == (int64_t) DPERM_PERSON_PARTS && dperm_person_count(0, 5) == 0);
+	CHECK(dperm_unit_count(1, 1) == (int64_t) DPERM_PERSON_PARTS && dperm_unit_count(0, 5) == 0);
 }
 
 #define DIM_MAX 6
@@ -137,7 +137,7 @@ det_ratio(const Rows *r, double c)
 				without[i][j] += r->scale * r->others[k][i] * r->others[k][j];
 			with[i][j] = without[i][j];
 			for (int k = 0; k < r->count; k++)
-				with[i][j] += c * dperm_person_weight(r->count) * r->rows[k][i] * r->rows[k][j];
+				with[i][j] += c * dperm_unit_weight(r->count) * r->rows[k][i] * r->rows[k][j];
 		}
 	return log_det(r->dim, with) - log_det(r->dim, without);
 }
@@ -609,7 +609,7 @@ line_density(const Line *line, const double *rows, int count, double f)
 	for (int i = 0; i < 2 + count; i++)
 	{
 		double		row = i < 2 ? line->others[i] : rows[i - 2];
-		double		weight = i < 2 ? 1 : dperm_person_weight(count);
+		double		weight = i < 2 ? 1 : dperm_unit_weight(count);
 
 		noise -= weight * dperm_loss_at(line->loss, f * row, 1).slope * row;
 		slope += weight * dperm_loss_at(line->loss, f * row, 1).curve * row * row;

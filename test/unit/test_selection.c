@@ -12,7 +12,7 @@
 
 #include "core/base/limits.h"
 #include "core/privacy/filter.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"

@@ -246,7 +246,7 @@ TEST(no_curvature_allows_more)
 		double		norm = 0;
 		double		square;
 
-		CHECK(!dperm_objective.deviations(&setup, &calibration, each));
+		CHECK(!dperm_mechanism_entry(DPERM_METHOD_OBJECTIVE)->deviations(&setup, &calibration, each));
 		for (double t = 0; t < 3.1416; t += 1e-3)
 			most = fmax(most, cos(t) * cos(t) * (cos(t) * cos(t) * a + sin(t) * sin(t)));
 		CHECK_NEAR(each[0], sqrt(most), 1e-5 * each[0]);

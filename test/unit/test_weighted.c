@@ -11,7 +11,7 @@
 #include "core/encode/compact.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "core/solve/matrix.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
@@ -41,7 +41,7 @@ any_weight(TestRandom *state)
 {
 	int			m = test_below(state, 20);
 
-	return m == 0 ? 0 : dperm_person_weight(m);
+	return m == 0 ? 0 : dperm_unit_weight(m);
 }
 
 /* A loss of any kind. */
@@ -225,7 +225,7 @@ TEST(repeated_rows_are_one)
 			for (int i = 0; i < m; i++, count++)
 			{
 				memcpy(many + count * (dim + 1), one.data + p * dim, sizeof(double) * dim);
-				many[count * (dim + 1) + dim] = dperm_person_weight(m);
+				many[count * (dim + 1) + dim] = dperm_unit_weight(m);
 			}
 		}
 		matrix = (DpermMatrix) {.loss = one.loss, .dim = dim, .layout = &layout, .count = count, .chunk_rows = count,
@@ -277,7 +277,7 @@ TEST(trains_on_persons)
 			for (int i = 0; i < m; i++, count++)
 			{
 				random_row(&state, dim, rows + count * (dim + 1));
-				rows[count * (dim + 1) + dim] = dperm_person_weight(m);
+				rows[count * (dim + 1) + dim] = dperm_unit_weight(m);
 			}
 		}
 		compact = malloc(sizeof(double) * compact_words * count);

@@ -65,10 +65,7 @@ three_digits(double lambda)
 					   rint(lambda / pow(10, power)) * pow(10, power);
 }
 
-/*
- * How far weights are from where the regulariser pulls them: half as far from
- * a prior.
- */
+/* How far weights are from where the regulariser pulls them: half as far from a prior. */
 double
 dperm_calibrate_typical(const DpermSetup *s)
 {
@@ -98,10 +95,7 @@ dperm_calibrate_best_lambda(const DpermSetup *s)
 
 	for (int i = 0; i < SEARCH_STEPS; i++)
 	{
-		/*
-		 * where the slack would take all of epsilon, both are infinite: lambda
-		 * is too small
-		 */
+		/* where the slack would take all of epsilon, both are infinite: lambda is too small */
 		if (left_risk < right_risk)
 		{
 			high = right;

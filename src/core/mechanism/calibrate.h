@@ -211,15 +211,11 @@ extern double dperm_slack_any_slope(double rank, double ratio);
  */
 extern double dperm_calibrate_default_lambda(const DpermSetup *setup);
 
-/*
- * The lambda of least risk, and the risk at a lambda (section "The criterion").
- */
+/* The lambda of least risk, and the risk at a lambda (section "The criterion"). */
 extern double dperm_calibrate_best_lambda(const DpermSetup *setup);
 extern double dperm_calibrate_risk(const DpermSetup *setup, double lambda);
 
-/*
- * The risk at the lambda that a setup uses; INFINITY if the setup is not valid.
- */
+/* The risk at the lambda that a setup uses; INFINITY if the setup is not valid. */
 extern double dperm_calibrate_expected_risk(const DpermSetup *setup);
 
 /*
@@ -228,10 +224,7 @@ extern double dperm_calibrate_expected_risk(const DpermSetup *setup);
  */
 extern double dperm_calibrate_typical(const DpermSetup *setup);
 
-/*
- * The delta that is left for the noise after its tail and truncated loops are
- * accounted for.
- */
+/* The delta that is left for the noise after its tail and truncated loops are accounted for. */
 static inline double
 dperm_calibrate_delta(double delta)
 {

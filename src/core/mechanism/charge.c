@@ -41,10 +41,7 @@ known_release(const DpermSpend *spend, DpermCurve curve)
 	return release;
 }
 
-/*
- * Output perturbation: noise is proportional to the sensitivity, for any number
- * of rows.
- */
+/* Output perturbation: noise is proportional to the sensitivity, for any number of rows. */
 static double
 output_divergence(const DpermSpend *spend, double order)
 {
@@ -80,41 +77,33 @@ objective_divergence(const DpermSpend *spend, double order)
 	return dperm_composition_curve(&release, order);
 }
 
-/* Write the divergence, rounded up. */
-static void
-set_divergence(DpermFilterSums *sums, double divergence)
-{
-	sums->divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
-}
-
 DpermFilterSums
 dperm_charge_of(const DpermSpend *spend, double order)
 {
 	DpermFilterSums sums = dperm_filter_pure(spend->epsilon, order);
-	bool		known = !spend->bound && (spend->output || spend->objective);
 	double		divergence = 0;
 
-	if (!(spend->delta > 0))
+	if (spend->delta > 0)
 	{
-		if (order > 1 && known && !spend->objective)
-			set_divergence(&sums, output_divergence(spend, order));
-		return sums;
+		sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
+		sums.tail = 0;			/* it is in the delta */
 	}
-	sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
-	sums.tail = 0;	/* it is in the delta */
 	if (!(order > 1))
 		return sums;
 
 	/* unless something better is known: pure, apart from its delta */
-	if (!known)
+	if (spend->bound || !(spend->output || spend->objective))
 	{
-		sums.direct = sums.delta;
+		if (spend->delta > 0)
+			sums.direct = sums.delta;
 		return sums;
 	}
+	if (spend->objective && !(spend->delta > 0))
+		return sums;
 	if (spend->output)
-		divergence = fmax(divergence, output_divergence(spend, order));
+		divergence = output_divergence(spend, order);
 	if (spend->objective)
 		divergence = fmax(divergence, objective_divergence(spend, order));
-	set_divergence(&sums, divergence);
+	sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
 	return sums;
 }

@@ -262,10 +262,7 @@ raised_lambda(const DpermSetup *s, double epsilon)
 		least : fmax(least, lambda_at(s, DPERM_SLACK_MAX, epsilon));
 }
 
-/*
- * The factor of the determinants, and a capped slack (section "Sharp
- * analysis").
- */
+/* The factor of the determinants, and a capped slack (section "Sharp analysis"). */
 static void
 sharp(const DpermSetup *s, DpermCalibration *out)
 {
@@ -281,10 +278,7 @@ sharp(const DpermSetup *s, DpermCalibration *out)
 					  out->claim.shares[DPERM_SHARE_NOISE]);
 }
 
-/*
- * Algorithm 2 as printed, run at epsilon less the release share (section "Paper
- * analysis").
- */
+/* Algorithm 2 as printed, run at epsilon less the release share (section "Paper analysis"). */
 static void
 paper(const DpermSetup *s, DpermCalibration *out)
 {

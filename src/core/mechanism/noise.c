@@ -31,10 +31,7 @@ square_ratio(const DpermShape *shape)
 	return dperm_shape_mean_square(shape) / shape->count;
 }
 
-/*
- * Copy the shapes, ordered by their ratio. There are few, so insertion sort
- * will do.
- */
+/* Copy the shapes, ordered by their ratio. There are few, so insertion sort will do. */
 static void
 sort_shapes(const DpermShape *shapes, int count, DpermShape *out)
 {
@@ -298,10 +295,7 @@ group_fault(const DpermNoise *noise, const DpermNoiseGroup *group, int first)
 	return group->share > 0 && group->share <= 1 ? NULL : "a share of the noise is out of range";
 }
 
-/*
- * Do the shapes cover every coordinate once? None overlaps another, and they
- * add up.
- */
+/* Do the shapes cover every coordinate once? None overlaps another, and they add up. */
 static bool
 covers_all(const DpermNoise *noise, int dim)
 {

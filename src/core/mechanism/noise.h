@@ -33,10 +33,7 @@ typedef struct DpermNoiseGroup
 	double		share;
 } DpermNoiseGroup;
 
-/*
- * As an argument, NULL stands for the ball: N is the Euclidean norm, all
- * factors are 1.
- */
+/* As an argument, NULL stands for the ball: N is the Euclidean norm, all factors are 1. */
 typedef struct DpermNoise
 {
 	int			shape_count;

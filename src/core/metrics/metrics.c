@@ -44,10 +44,7 @@ dperm_metrics_name(DpermMetricKind metric)
 	return metrics[metric].name;
 }
 
-/*
- * epsilon/(2 parts): minus the logarithm of the ratio q of neighbouring
- * probabilities.
- */
+/* epsilon/(2 parts): minus the logarithm of the ratio q of neighbouring probabilities. */
 static double
 decay(uint64_t budget, uint64_t parts)
 {
@@ -62,6 +59,13 @@ dperm_metrics_variance(uint64_t budget, uint64_t parts)
 	double		gap = -expm1(-step) * (double) parts;
 
 	return budget == 0 ? 0 : 2 * exp(-step) / (gap * gap);
+}
+
+/* A number between 0 and 1, with an interval around it. */
+static DpermEstimate
+around(double value, double low, double high)
+{
+	return (DpermEstimate) {value, fmax(0, fmin(value, low)), fmin(1, fmax(value, high))};
 }
 
 /* Cells of a matrix, joined into four, in whole units. */
@@ -185,81 +189,60 @@ fieller(DpermMetricKind metric, const Four *four, double noise_variance, Reach r
  */
 #define CERTAIN 0.95
 
-/* The sums that the interval of a mean over classes consists of. */
-typedef struct MacroSums
-{
-	double		least;
-	double		most;
-	double		below;			/* squares */
-	double		above;
-} MacroSums;
-
-/*
- * Add the F1 of a class. Ratios with a certain bottom are not cut at 0 and 1,
- * so that no bias adds up. The others are within an interval that is right for
- * all of them together, or may be anything.
- */
-static void
-add_class(int classes, const Four *four, double noise_variance, MacroSums *sums)
-{
-	double		middle = quotient_of(DPERM_METRIC_F1, four, -INFINITY);
-	double		low,
-				high;
-
-	if (!isnan(middle) &&
-		fieller(DPERM_METRIC_F1, four, noise_variance, one_metric, &low, &high) > CERTAIN)
-	{
-		sums->least += middle;
-		sums->most += middle;
-		sums->below += pow(fmax(0, middle - low), 2);
-		sums->above += pow(fmax(0, high - middle), 2);
-	}
-	else if (fieller(DPERM_METRIC_F1, four, noise_variance, reach_together(classes), &low,
-					 &high) > 0)
-	{
-		sums->least += fmin(1, fmax(0, low));
-		sums->most += fmax(0, fmin(1, high));
-	}
-	else
-		sums->most++;
-}
-
 /*
  * The mean of F1 over the classes that have one. A cell is of two classes at
  * most, so the variance of a sum over classes is at most twice the sum of their
  * variances; distances to the ends of intervals are added as deviations are (Zou
- * and Donner).
+ * and Donner). Ratios with a certain bottom are not cut at 0 and 1, so that no
+ * bias adds up. The others are within an interval that is right for all of them
+ * together, or may be anything.
  */
 static DpermEstimate
 macro_f1(int classes, const int64_t *counts, uint64_t parts, double noise_variance)
 {
-	MacroSums	sums = {0};
-	double		sum = 0;
-	double		mean,
-				low,
-				high;
+	double		sum = 0,
+				least = 0,
+				most = 0,
+				below = 0,		/* squares */
+				above = 0;
 	int			defined = 0;
 
 	for (int i = 1; i <= classes; i++)
 	{
 		Four		four = join_cells(DPERM_METRIC_F1, classes, i, counts, parts);
 		double		value = quotient_of(DPERM_METRIC_F1, &four, 0);
+		double		middle = quotient_of(DPERM_METRIC_F1, &four, -INFINITY);
+		double		low,
+					high;
 
 		sum += isnan(value) ? 0 : value;
 		defined += !isnan(value);
-		add_class(classes, &four, noise_variance, &sums);
+		if (!isnan(middle) &&
+			fieller(DPERM_METRIC_F1, &four, noise_variance, one_metric, &low, &high) > CERTAIN)
+		{
+			least += middle;
+			most += middle;
+			below += pow(fmax(0, middle - low), 2);
+			above += pow(fmax(0, high - middle), 2);
+		}
+		else if (fieller(DPERM_METRIC_F1, &four, noise_variance, reach_together(classes), &low,
+						 &high) > 0)
+		{
+			least += fmin(1, fmax(0, low));
+			most += fmax(0, fmin(1, high));
+		}
+		else
+			most++;
 	}
 	if (defined == 0)
 		return (DpermEstimate) {NAN, 0, 1};
-	mean = sum / defined;
-	low = (sums.least - sqrt(2 * sums.below)) / classes;
-	high = (sums.most + sqrt(2 * sums.above)) / classes;
-	return (DpermEstimate) {mean, fmax(0, fmin(mean, low)), fmin(1, fmax(mean, high))};
+	return around(sum / defined, (least - sqrt(2 * below)) / classes,
+				  (most + sqrt(2 * above)) / classes);
 }
 
 DpermEstimate
 dperm_metrics_of_counts(DpermMetricKind metric, int classes, int class, const int64_t *counts,
-					uint64_t parts, double noise_variance)
+						uint64_t parts, double noise_variance)
 {
 	Four		four;
 	double		value,
@@ -272,7 +255,7 @@ dperm_metrics_of_counts(DpermMetricKind metric, int classes, int class, const in
 	value = quotient_of(metric, &four, 0);
 	if (isnan(value) || !(fieller(metric, &four, noise_variance, one_metric, &low, &high) > 0))
 		return (DpermEstimate) {value, 0, 1};
-	return (DpermEstimate) {value, fmax(0, fmin(value, low)), fmin(1, fmax(value, high))};
+	return around(value, low, high);
 }
 
 DpermEstimate
@@ -405,9 +388,7 @@ dperm_metrics_area(const double *positive, const double *negative, int bins, dou
 		below += n;
 	}
 	half = QUANTILE * sqrt(variance);
-	result.low = fmax(0, fmin(result.value, centre - half));
-	result.high = fmin(1, fmax(result.value, centre + half));
-	return result;
+	return around(result.value, centre - half, centre + half);
 }
 
 /* The sums as means, and the variance of their noise. */
@@ -422,25 +403,27 @@ typedef struct Means
 } Means;
 
 /*
- * The sums as means. The noise is taken as a normal one with the same 95 percent
- * interval, which is that of the Laplace law, up to 2^-20.
+ * The noise is taken as a normal one with the same 95 percent interval, which is
+ * that of the Laplace law, up to 2^-20.
  */
 static Means
 means_of(const int64_t *sums, uint64_t budget)
 {
-	double		scale = budget > 0 ? DPERM_SUMS * 0x1p20 / (double) budget : 0;
+	double		scale = budget > 0 ? DPERM_SUMS * BUDGET_UNIT / (double) budget : 0;
 	double		of[DPERM_SUMS];
 	double		rows = (double) sums[DPERM_SUM_ROWS] / (double) DPERM_ERRORS_PARTS;
 	double		reach = scale * log(20) / QUANTILE;
-	Means		means = {.rows = rows, .noise = reach * reach};
 
 	for (int i = 0; i < DPERM_SUMS; i++)
 		of[i] = fmin(1, fmax(0, (double) sums[i] / (double) DPERM_ERRORS_PARTS / rows));
-	means.absolute = of[DPERM_SUM_ABSOLUTE];
-	means.squared = of[DPERM_SUM_SQUARED];
-	means.label = of[DPERM_SUM_LABEL];
-	means.variance = of[DPERM_SUM_LABEL_SQUARED] - means.label * means.label;
-	return means;
+	return (Means) {
+		.rows = rows,
+		.absolute = of[DPERM_SUM_ABSOLUTE],
+		.squared = of[DPERM_SUM_SQUARED],
+		.label = of[DPERM_SUM_LABEL],
+		.variance = of[DPERM_SUM_LABEL_SQUARED] - of[DPERM_SUM_LABEL] * of[DPERM_SUM_LABEL],
+		.noise = reach * reach
+	};
 }
 
 /* An estimate with this variance, within limits. */

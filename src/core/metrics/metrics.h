@@ -44,8 +44,8 @@ extern double dperm_metrics_variance(uint64_t budget, uint64_t parts);
  * metric is of all of them.
  */
 extern DpermEstimate dperm_metrics_of_counts(DpermMetricKind metric, int classes, int class,
-										 const int64_t *counts, uint64_t parts,
-										 double noise_variance);
+											 const int64_t *counts, uint64_t parts,
+											 double noise_variance);
 
 /*
  * A noisy count of whole units with an interval for its noise only, from exact
@@ -71,7 +71,7 @@ extern void dperm_metrics_settle(const int64_t *counts, int bins, uint64_t parts
  * count half. The interval allows for both the noise and the sampling of units.
  */
 extern DpermEstimate dperm_metrics_area(const double *positive, const double *negative, int bins,
-									  double noise_variance);
+									   double noise_variance);
 
 /*
  * A metric of noisy sums, for a label whose bounds are twice the unit apart,
@@ -80,6 +80,6 @@ extern DpermEstimate dperm_metrics_area(const double *positive, const double *ne
  * on them, so intervals of the last two are too wide rather than too narrow.
  */
 extern DpermEstimate dperm_metrics_of_errors(DpermMetricKind metric, const int64_t *sums,
-										 uint64_t budget, double unit);
+											 uint64_t budget, double unit);
 
 #endif							/* DPERM_METRICS_H */

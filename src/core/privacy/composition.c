@@ -12,10 +12,7 @@
 #define SQRT_HALF 0.70710678118654752440
 #define TWO_PI 6.28318530717958647693
 
-/*
- * Above these, formulas that do not overflow are used instead of those without
- * cancellation.
- */
+/* Above these, formulas that do not overflow are used instead of those without cancellation. */
 #define LARGE 1
 #define LARGE_MOMENT 30
 #define EXPONENT_MAX 600
@@ -29,9 +26,7 @@
 /* A series ends at terms below this share of its sum. */
 #define NEGLIGIBLE 1e-18
 
-/*
- * A margin for the rounding of sums whose terms cancel, relative to the terms.
- */
+/* A margin for the rounding of sums whose terms cancel, relative to the terms. */
 #define CANCELLED 1e-12
 
 /*
@@ -57,8 +52,9 @@
 #define DIGITS_SUM 15
 #define DIGITS 6
 
-bool
-dperm_composition_pure(const DpermRelease *r)
+/* Is its noise that of pure epsilon? */
+static bool
+is_pure(const DpermRelease *r)
 {
 	return r->curve == DPERM_CURVE_PURE || r->curve == DPERM_CURVE_BALL;
 }
@@ -360,7 +356,7 @@ dperm_composition_curve(const DpermRelease *r, double order)
 
 	if (r->curve != DPERM_CURVE_PURE)
 		divergence = noise_curve(r, order) + pure_curve(r->stage, order);
-	if (dperm_composition_pure(r))
+	if (is_pure(r))
 		divergence = fmin(divergence, pure_curve(r->epsilon, order));
 	divergence *= NUDGE;
 	return divergence < CEILING ? divergence : CEILING;
@@ -408,7 +404,7 @@ static int
 known(const DpermRelease *r)
 {
 	return r->curve == DPERM_CURVE_NONE ? DPERM_KNOWN_BOUND :
-		   dperm_composition_pure(r) ? DPERM_KNOWN_PURE :
+		   is_pure(r) ? DPERM_KNOWN_PURE :
 										  DPERM_KNOWN_GAUSSIAN;
 }
 
@@ -436,7 +432,7 @@ in_range(const DpermRelease *r)
 	bool		noise = r->curve != DPERM_CURVE_NONE && r->curve != DPERM_CURVE_PURE;
 
 	return r->epsilon > 0 && r->epsilon <= DPERM_COMPOSITION_EPSILON_MAX && r->delta >= 0 &&
-		   r->delta < 1 && (r->delta == 0) == dperm_composition_pure(r) &&
+		   r->delta < 1 && (r->delta == 0) == is_pure(r) &&
 		   (!noise || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
 }
 
@@ -508,10 +504,7 @@ by_sums(const DpermComposition *sums)
 	return out;
 }
 
-/*
- * The delta spent if the kinds before summed are added up: theirs, and all
- * tails.
- */
+/* The delta spent if the kinds before summed are added up: theirs, and all tails. */
 static double
 spent_delta(const DpermComposition *sums, int summed)
 {

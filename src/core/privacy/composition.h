@@ -56,9 +56,6 @@ typedef struct DpermRelease
 	double		stage;			/* the epsilon of the release stage */
 } DpermRelease;
 
-/* Is its noise that of pure epsilon? */
-extern bool dperm_composition_pure(const DpermRelease *release);
-
 /*
  * The largest epsilon of a release, so that sums are finite. Much smaller
  * values already give no protection.
@@ -77,9 +74,7 @@ extern void dperm_composition_objective(DpermRelease *release, int directions, i
 #define DPERM_ORDER_COUNT 257
 extern double dperm_composition_order(int i);
 
-/*
- * A bound on the Renyi divergence of an order above 1; the release has a curve.
- */
+/* A bound on the Renyi divergence of an order above 1; the release has a curve. */
 extern double dperm_composition_curve(const DpermRelease *release, double order);
 
 /*

@@ -11,7 +11,7 @@
 
 /*
  * Add discrete Laplace noise to counts of disjoint cells. Counts are in parts
- * of a unit of privacy: dperm_person_parts() of them per unit, 1 for rows, at
+ * of a unit of privacy: dperm_unit_parts() of them per unit, 1 for rows, at
  * most 2^20. Replacing one row takes one from a cell and adds one to another,
  * so the counts change by 2 in total; a person contributes at most parts in
  * total, so the counts change by twice that. The scale is 2 parts/epsilon.

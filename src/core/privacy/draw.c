@@ -97,18 +97,13 @@ dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den)
 {
 	uint64_t	k = 1;
 
-	/*
-	 * k beyond 2^13 has a probability below 1/(2^13)!: den * k cannot overflow
-	 */
+	/* k beyond 2^13 has a probability below 1/(2^13)!: den * k cannot overflow */
 	while (k < 8192 && !e->failed && dperm_draw_below(e, den * k) < num)
 		k++;
 	return k % 2 == 1;
 }
 
-/*
- * Discrete Laplace of scale num/den: Algorithm 2 of Canonne, Kamath and
- * Steinke.
- */
+/* Discrete Laplace of scale num/den: Algorithm 2 of Canonne, Kamath and Steinke. */
 int64_t
 dperm_draw_discrete_laplace(DpermEntropy *e, int64_t num, int64_t den)
 {

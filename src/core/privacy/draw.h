@@ -80,10 +80,7 @@ extern double dperm_draw_gamma_sphere_tail(int dim, double scale);
  */
 extern double dperm_draw_chi_squared_tail(int degrees);
 
-/*
- * dperm_draw_gamma is larger than this with probability at most exp(-46 -
- * more).
- */
+/* dperm_draw_gamma is larger than this with probability at most exp(-46 - more). */
 extern double dperm_draw_gamma_tail(int shape, double more);
 
 /*

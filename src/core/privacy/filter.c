@@ -60,10 +60,7 @@ of_double(double x, int digits, bool up)
 	if (!(x > 0))
 		return 0;
 
-	/*
-	 * a decimal of up to 15 digits is found with 15; trailing zeros do not
-	 * matter
-	 */
+	/* a decimal of up to 15 digits is found with 15; trailing zeros do not matter */
 	for (int precision = 14; precision < 17; precision++)
 	{
 		snprintf(text, sizeof(text), "%.*e", precision, x);
@@ -159,10 +156,7 @@ divergence_for(double epsilon, double delta, double order)
 	double		low = 0;
 	double		high = 2 * epsilon + 10;
 
-	/*
-	 * conversion adds terms that do not depend on the divergence, and a margin
-	 * for rounding
-	 */
+	/* conversion adds terms that do not depend on the divergence, and a margin for rounding */
 	if (dperm_composition_convert(low, order, delta) > epsilon)
 		return epsilon - dperm_composition_convert(low, order, delta);
 	for (int i = 0; i < SEARCH_STEPS; i++)
@@ -177,10 +171,7 @@ divergence_for(double epsilon, double delta, double order)
 	return low;
 }
 
-/*
- * Rounded to three digits after the point, for readability; every order above 1
- * is valid.
- */
+/* Rounded to three digits after the point, for readability; every order above 1 is valid. */
 double
 dperm_filter_order(double epsilon, double delta)
 {

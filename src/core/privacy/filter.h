@@ -93,9 +93,7 @@ typedef struct DpermFilterSums
  */
 extern double dperm_filter_order(double epsilon, double delta);
 
-/*
- * The divergence that converts to (E, 11D/16), rounded down; 0 if there is none.
- */
+/* The divergence that converts to (E, 11D/16), rounded down; 0 if there is none. */
 extern DpermAmount dperm_filter_limit(const DpermFilter *filter);
 
 /* Do these sums satisfy one of the rules? */
@@ -104,16 +102,10 @@ extern bool dperm_filter_allows(const DpermFilter *filter, const DpermFilterSums
 /* The sum of both. */
 extern DpermFilterSums dperm_filter_add(const DpermFilterSums *a, const DpermFilterSums *b);
 
-/*
- * What a pure release spends from a budget with this order (0: one without
- * delta).
- */
+/* What a pure release spends from a budget with this order (0: one without delta). */
 extern DpermFilterSums dperm_filter_pure(double epsilon, double order);
 
-/*
- * The largest epsilon of a pure release that would still be allowed, rounded
- * down.
- */
+/* The largest epsilon of a pure release that would still be allowed, rounded down. */
 extern DpermAmount dperm_filter_left(const DpermFilter *filter, const DpermFilterSums *spent);
 
 /*

@@ -38,7 +38,7 @@ extern uint64_t dperm_selection_budget_for(double epsilon, DpermNeighbours neigh
 
 /*
  * The position of the chosen candidate. Errors are counted in parts of a unit:
- * dperm_person_parts(), 1 for rows, at most 2^20. order is room for count ints.
+ * dperm_unit_parts(), 1 for rows, at most 2^20. order is room for count ints.
  */
 extern int dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget,
 								  uint64_t parts, const int64_t *mistakes, int count, int *order);
