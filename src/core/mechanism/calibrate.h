@@ -2,10 +2,9 @@
  * calibrate.h: the mechanisms, and from the public parameters of a training to
  * every constant of its mechanism.
  *
- * All of this is pure functions of public numbers (calibrate.c); formulas of one
- * mechanism are beside its entry in the table (mechanisms.c). The formulas of
- * choices and counts are in selection.h and counts.h. Section names are those
- * of docs/guarantee.md.
+ * All of this is pure functions of public numbers. The formulas of choices and
+ * counts are in selection.h and counts.h. Section names are those of
+ * docs/guarantee.md.
  */
 #ifndef DPERM_CALIBRATE_H
 #define DPERM_CALIBRATE_H
@@ -143,7 +142,7 @@ typedef struct DpermMechanism
 	void		(*spend) (const DpermSetup *s, DpermCalibration *out);
 
 	/*
-	 * the certificate and the residual (dperm_calibrate_solver() and more);
+	 * the certificate and the residual;
 	 * returns the largest norm of what is released
 	 */
 	double		(*bound) (const DpermSetup *s, DpermCalibration *out);
@@ -160,9 +159,6 @@ extern const DpermMechanism *dperm_mechanism_entry(int method);
 
 extern const char *dperm_mechanism_name(int method);
 extern bool dperm_mechanism_parse(const char *name, DpermMethod *method);
-
-/* The norm of the noise is larger than this with probability below 2^-65. */
-extern double dperm_mechanism_tail(const DpermSetup *s, double scale);
 
 /*
  * A bound on the root mean square norm of what the noise adds to the weights,
@@ -211,18 +207,8 @@ extern double dperm_slack_any_slope(double rank, double ratio);
  */
 extern double dperm_calibrate_default_lambda(const DpermSetup *setup);
 
-/* The lambda of least risk, and the risk at a lambda (section "The criterion"). */
-extern double dperm_calibrate_best_lambda(const DpermSetup *setup);
-extern double dperm_calibrate_risk(const DpermSetup *setup, double lambda);
-
 /* The risk at the lambda that a setup uses; INFINITY if the setup is not valid. */
 extern double dperm_calibrate_expected_risk(const DpermSetup *setup);
-
-/*
- * For mechanisms: the norm of weights that the criterion expects, and their
- * distance from those of a prior, if there is one.
- */
-extern double dperm_calibrate_typical(const DpermSetup *setup);
 
 /* The delta that is left for the noise after its tail and truncated loops are accounted for. */
 static inline double
@@ -246,12 +232,6 @@ extern const char *dperm_calibrate(const DpermSetup *setup, DpermCalibration *ou
 
 /* The reason for an effective lambda below DPERM_LAMBDA_MIN. */
 #define DPERM_LAMBDA_TOO_SMALL "lambda is too small: it must be at least 1e-10"
-
-/*
- * For mechanisms: the bounds of the minimiser and of the certificate, if the
- * noise in the tilt, times the number of rows, has norm at most tail.
- */
-extern void dperm_calibrate_solver(const DpermSetup *setup, double tail, DpermCalibration *out);
 
 extern const char *dperm_calibrate_analysis_name(int analysis);
 extern bool dperm_calibrate_analysis_parse(const char *name, DpermAnalysis *analysis);
