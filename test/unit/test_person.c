@@ -529,7 +529,7 @@ TEST(sigma_is_the_least)
 	for (int i = 0; i < COUNT(epsilons); i++)
 		for (int j = 0; j < COUNT(deltas); j++)
 		{
-			double		sigma = dperm_gaussian_average_sigma(epsilons[i], deltas[j], 0);
+			double		sigma = dperm_gaussian_objective_sigma(DPERM_NEIGHBOURS_REMOVE, DPERM_UNIT_PERSON, epsilons[i], deltas[j], 0);
 
 			CHECK(isfinite(sigma) && sigma > 0);
 			CHECK(dperm_gaussian_average_delta(1 / sigma, epsilons[i], 0) <= deltas[j]);

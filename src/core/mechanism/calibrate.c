@@ -1,5 +1,6 @@
 /*
  * calibrate.c: from public parameters to every constant of a mechanism.
+ * Trusted: all noise, and what the solver has to certify, is as large as this says.
  *
  * What depends on how noise is used; the slack; the default lambda; the
  * certificate. Then objective perturbation, whose noise tilts the objective, and

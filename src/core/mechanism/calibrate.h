@@ -1,6 +1,7 @@
 /*
  * calibrate.h: the mechanisms, and from the public parameters of a training to
  * every constant of its mechanism.
+ * Trusted.
  *
  * All of this is pure functions of public numbers. The formulas of choices and
  * counts are in selection.h and counts.h. Section names are those of

@@ -1,6 +1,7 @@
 /*
  * charge.c: what a call takes from a budget, for any number of rows
  * (docs/guarantee.md, "Budgets").
+ * Trusted: a charge that is too small breaks a budget.
  */
 #include "core/mechanism/charge.h"
 

@@ -1,6 +1,7 @@
 /*
  * charge.h: what a call may release, as known before its first row is read, and
  * what that takes from a budget (docs/guarantee.md, "Budgets").
+ * Trusted.
  */
 #ifndef DPERM_CHARGE_H
 #define DPERM_CHARGE_H

@@ -1,5 +1,6 @@
 /*
  * fit.c: a complete training (docs/guarantee.md, "The algorithm").
+ * Trusted: nothing leaves before it has its noise.
  */
 #include "core/mechanism/fit.h"
 

@@ -1,5 +1,6 @@
 /*
  * fit.h: a training with any mechanism: noise, minimiser, release.
+ * Trusted.
  */
 #ifndef DPERM_FIT_H
 #define DPERM_FIT_H

@@ -1,5 +1,6 @@
 /*
  * noise.c: groups of shapes, their shares of epsilon, and the draw.
+ * Trusted.
  */
 #include "core/mechanism/noise.h"
 

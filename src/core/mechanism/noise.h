@@ -1,6 +1,7 @@
 /*
  * noise.h: noise in the shape of the data (docs/guarantee.md, "Shapes" and
  * "Groups").
+ * Trusted.
  *
  * The shapes of an encoded row are divided into groups, and the epsilon of the
  * noise among the groups. Within a group the noise has a density that falls

@@ -1,5 +1,6 @@
 /*
  * metrics.c: metrics of noisy counts and sums, and their intervals.
+ * Plain: what has its noise can be shown.
  */
 #include "core/metrics/metrics.h"
 

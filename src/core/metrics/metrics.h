@@ -1,6 +1,7 @@
 /*
  * metrics.h: metrics of noisy counts and sums (core/privacy/counts.h), each with
  * a 95 percent interval. All of this works on what has its noise already.
+ * Plain.
  */
 #ifndef DPERM_METRICS_H
 #define DPERM_METRICS_H

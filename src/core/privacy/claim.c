@@ -1,5 +1,6 @@
 /*
  * claim.c: checks of a claim, names, and the weights of the rows of a unit.
+ * Trusted: rows of a unit must not weigh more than it does.
  */
 #include "core/privacy/claim.h"
 

@@ -1,5 +1,6 @@
 /*
  * claim.h: what a release claims about privacy.
+ * Trusted.
  *
  * A mechanism makes the claim and a model carries it. The guarantee, dp_cost
  * and the forms of a model take everything about privacy from it.

@@ -1,6 +1,7 @@
 /*
  * composition.c: what several releases cost together: sums, Renyi divergences,
  * and the smaller of the two.
+ * Trusted: budgets add up what this says.
  *
  * Section names are those of docs/guarantee.md.
  */

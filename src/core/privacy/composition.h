@@ -1,6 +1,7 @@
 /*
  * composition.h: what several releases cost together (docs/guarantee.md,
  * "Composition of models").
+ * Trusted.
  *
  * Epsilons and deltas add up. With a delta to spend, Renyi divergences of
  * releases whose law is known add up, too, at each of a fixed list of orders;

@@ -1,5 +1,6 @@
 /*
  * counts.c: which cell or sums a row counts in, and exact noise for them.
+ * Trusted: a row must not count more than once.
  */
 #include "core/privacy/counts.h"
 

@@ -1,6 +1,7 @@
 /*
  * counts.h: counts of decisions and sums of errors, with exact noise. Metrics
  * are computed from what these leave behind (core/metrics).
+ * Trusted.
  */
 #ifndef DPERM_COUNTS_H
 #define DPERM_COUNTS_H

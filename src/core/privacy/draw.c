@@ -1,6 +1,7 @@
 /*
  * draw.c: random bits; exact integer draws, and doubles that approximate exact
  * real draws; the release of weights.
+ * Trusted.
  *
  * The section names are those of docs/guarantee.md.
  */

@@ -1,6 +1,7 @@
 /*
  * draw.h: the random bits and draws that protect privacy, and the last step
  * before weights are released: a public grid and exact noise.
+ * Trusted.
  *
  * Bits come from the host: the server's strong random source, or a fixed stream
  * in unit tests. If the source fails, the struct remembers it: draws made

@@ -1,6 +1,7 @@
 /*
  * filter.c: amounts, and the two rules of a budget (docs/guarantee.md,
  * "Budgets").
+ * Trusted.
  */
 #include "core/privacy/filter.h"
 

@@ -1,6 +1,7 @@
 /*
  * filter.h: amounts of epsilon and delta that add up exactly, and when a budget
  * is exhausted, for any adaptive choices (docs/guarantee.md, "Budgets").
+ * Trusted.
  *
  * A budget (E, D) allows a release as long as one of two rules holds for
  * everything so far and the release itself: (A) epsilons add up to at most E,

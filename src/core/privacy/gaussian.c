@@ -1,5 +1,6 @@
 /*
  * gaussian.c: how much Gaussian noise (epsilon, delta) requires.
+ * Trusted.
  */
 #include "core/privacy/gaussian.h"
 
@@ -126,12 +127,6 @@ dperm_gaussian_sigma(double epsilon, double delta)
 	return find_sigma(false, epsilon, delta, 0);
 }
 
-double
-dperm_gaussian_average_sigma(double epsilon, double delta, double floor)
-{
-	return find_sigma(true, epsilon, delta, floor);
-}
-
 /*
  * A single removed row has one direction; every other case is an average
  * (section "Gaussian noise").
@@ -142,5 +137,5 @@ dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit, doubl
 {
 	if (unit == DPERM_UNIT_ROW && neighbours == DPERM_NEIGHBOURS_REMOVE)
 		return dperm_gaussian_sigma(epsilon, delta);
-	return dperm_claim_rows_apart(neighbours) * dperm_gaussian_average_sigma(epsilon, delta, floor);
+	return dperm_claim_rows_apart(neighbours) * find_sigma(true, epsilon, delta, floor);
 }

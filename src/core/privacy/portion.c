@@ -1,5 +1,6 @@
 /*
  * portion.c: which portion of a table a row belongs to.
+ * Trusted.
  */
 #include "core/privacy/portion.h"
 

@@ -1,5 +1,6 @@
 /*
  * selection.c: a private choice among candidates.
+ * Trusted.
  */
 #include "core/privacy/selection.h"
 

@@ -1,8 +1,9 @@
 /*
  * selection.h: a private choice among candidates by their number of errors.
+ * Trusted.
  *
  * Replacing one row changes every count by at most one; replacing a person, by
- * at most the parts of a person (person.h), in which errors are counted. Both
+ * at most the parts of a person (claim.h), in which errors are counted. Both
  * rules choose candidate i with an exponential preference in its excess z_i -
  * min z, and are epsilon-differentially private (docs/guarantee.md,
  * "Selection"). All arithmetic is on integers.
