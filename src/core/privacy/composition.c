@@ -556,14 +556,15 @@ dperm_composition_total(const DpermComposition *sums, double delta, DpermCompose
 	fits = delta == 0 || out->delta <= delta;
 	if (!fits)
 		out->epsilon = INFINITY;
-	for (int summed = 1; delta > 0 && summed < DPERM_KNOWN_COUNT; summed++)
-	{
-		DpermComposed some = by_orders(sums, summed, delta);
+	if (delta > 0)
+		for (int summed = 1; summed < DPERM_KNOWN_COUNT; summed++)
+		{
+			DpermComposed some = by_orders(sums, summed, delta);
 
-		if (count_kinds(sums, summed, DPERM_KNOWN_COUNT) > 0 &&
-			some.epsilon < (out->order > 0 ? out->epsilon : WORTH * out->epsilon))
-			*out = some;
-	}
+			if (count_kinds(sums, summed, DPERM_KNOWN_COUNT) > 0 &&
+				some.epsilon < (out->order > 0 ? out->epsilon : WORTH * out->epsilon))
+				*out = some;
+		}
 	if (fits || !isinf(out->epsilon))
 		return true;
 
