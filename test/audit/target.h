@@ -13,6 +13,7 @@
 #include "audit/spaces.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/claim.h"
+#include "loss_at.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
@@ -104,7 +105,7 @@ derivatives(DpermLoss loss, double label, double *z, double curves[][CLASSES_MAX
 
 	if (loss.classes == 0)
 	{
-		DpermLossAt at = dperm_loss_at(loss, z[0], label);
+		LossAt at = loss_at(loss, z[0], label);
 
 		z[0] = at.slope;
 		curves[0][0] = at.curve;
