@@ -6,7 +6,6 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "core/privacy/draw.h"
 #include "train/intake.h"
 
 /* Initialise. */

@@ -5,7 +5,7 @@
 #define DPERM_INTAKE_H
 
 #include "column/reader.h"
-#include "core/privacy/entropy.h"
+#include "core/privacy/draw.h"
 #include "train/rows.h"
 
 /* A set of rows: those of a portion, in one encoding. */
