@@ -349,7 +349,7 @@ read_together(Loader *loader)
 	if (dperm_shared_rows_stage(together.shared) == DPERM_SHARED_FAILED)
 	{
 		dperm_shared_rows_close(together.shared);
-		ereport(DEBUG1, (errmsg_internal("the rows do not fit into shared memory")));
+		ereport(DEBUG1, (errmsg_internal("there is not enough shared memory for the rows")));
 		return false;
 	}
 	dperm_load_parts_take(together.shared, parts ? VARDATA(parts) : NULL,
