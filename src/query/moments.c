@@ -30,9 +30,8 @@
 #include "core/base/limits.h"
 #include "core/encode/feed.h"
 #include "core/model/score.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
-#include "core/privacy/errors.h"
-#include "core/privacy/person.h"
 #include "core/solve/moments.h"
 #include "query/moments.h"
 
@@ -324,10 +323,10 @@ count_row(State *state, double label, int64 labelled)
 	if (!dperm_label_kind_has(pass->label, label))
 		return;
 	if (pass->label == DPERM_LABEL_NUMBER)
-		dperm_errors_add(decision, label, labelled, state->counts);
+		dperm_counts_add_errors(decision, label, labelled, state->counts);
 	else
 		state->counts[dperm_counts_cell(classes, decision, label, pass->bins)] +=
-			pass->weighted ? dperm_person_count(1, labelled) : 1;
+			pass->weighted ? dperm_unit_count(1, labelled) : 1;
 }
 
 /*
@@ -491,7 +490,7 @@ dperm_moments_step_person(PG_FUNCTION_ARGS)
 				 errmsg("the number of rows of a person is out of range")));
 	read_columns(state, fcinfo);
 	state->pass.persons += PG_GETARG_BOOL(5);
-	add_row(state, label, has ? dperm_person_weight(labelled) : 0, has ? labelled : 1);
+	add_row(state, label, has ? dperm_unit_weight(labelled) : 0, has ? labelled : 1);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }
 
