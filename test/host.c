@@ -19,7 +19,7 @@ size_t		test_host_allocated;
 static Chunk *chunks;
 
 void *
-dperm_host_alloc(size_t size)
+test_host_keep(size_t size)
 {
 	Chunk	   *chunk = calloc(1, sizeof(Chunk) + size);
 
@@ -27,8 +27,14 @@ dperm_host_alloc(size_t size)
 		dperm_host_fail("out of memory");
 	chunk->before = chunks;
 	chunks = chunk;
-	test_host_allocated += size;
 	return chunk->bytes;
+}
+
+void *
+dperm_host_alloc(size_t size)
+{
+	test_host_allocated += size;
+	return test_host_keep(size);
 }
 
 void

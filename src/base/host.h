@@ -7,6 +7,7 @@
 
 #include "fmgr.h"
 #include "access/tupdesc.h"
+#include "utils/jsonb.h"
 #include "utils/tuplestore.h"
 
 #include "core/base/status.h"
@@ -28,6 +29,10 @@ extern const DpermPoll dperm_host_interrupts;
 extern bool dperm_host_random(void *arg, void *bytes, size_t count);
 
 extern char *dperm_host_output(Datum value, Oid type);
+
+/* JSON for the core: tree.c. */
+extern DpermTree dperm_host_tree(Jsonb *json);
+extern bool dperm_host_parse(Node *context, char *text, DpermTree *out);
 
 /* Raise an error unless a status, the parameters or an encoder are valid. */
 extern void dperm_host_check_status(DpermStatus status);

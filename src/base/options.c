@@ -257,12 +257,7 @@ dperm_options_noise(const DpermOptions *options, const DpermEncoder *inner,
 		dperm_shape_list(encoder, codes_last, shapes);
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
 		if (law == DPERM_LAW_NORM || options->delta > 0)
-		{
-			DpermArena	arena = {.left = dperm_noise_room(count)};
-
-			arena.at = palloc(arena.left);
-			plans.of[law] = dperm_noise_plan((DpermNoiseLaw) law, shapes, count, &arena);
-		}
+			plans.of[law] = dperm_noise_plan((DpermNoiseLaw) law, shapes, count);
 	return plans;
 }
 

@@ -54,7 +54,7 @@ dperm_moments_flat_make(size_t count)
 
 /* Write the bytes of the encoder and of the domain of labels. */
 void
-dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass, const unsigned char *form,
+dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass, const void *form,
 							 const DpermLabels *labels)
 {
 	char	   *to = (char *) (flat->words + dperm_pass_encoder_at(pass));
@@ -116,14 +116,11 @@ const char *
 dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, DpermEncoder *encoder)
 {
 	const uint64 *readers = flat->words + dperm_pass_readers_at(pass);
+	const char *form = (const char *) (flat->words + dperm_pass_encoder_at(pass));
 	const char *fault;
-	DpermArena	arena;
 
-	arena.left = DPERM_ENCODER_ARENA(pass->encoder);
-	arena.at = palloc(arena.left);
-	fault = dperm_encoder_form_read((const unsigned char *)
-									  (flat->words + dperm_pass_encoder_at(pass)),
-									  pass->encoder, &arena, encoder);
+	fault = dperm_encoder_form_read((DpermText) {memcpy(palloc(pass->encoder), form, pass->encoder),
+												 (int) pass->encoder}, encoder);
 	if (fault)
 		return fault;
 	if (dperm_encoder_dim(encoder) * dperm_loss_blocks(pass->loss) != pass->dim)
@@ -175,23 +172,20 @@ describe_labels(DpermPass *pass, const DpermPassSpec *spec)
 static DpermFlat *
 write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 {
-	size_t		size = dperm_encoder_form_size(&spec->encoder);
-	unsigned char *form = palloc(size);
+	DpermText	form = dperm_encoder_form_write(&spec->encoder);
 	DpermFlat *flat;
 
 	describe_labels(pass, spec);
 	pass->dim = dperm_encoder_dim(&spec->encoder) * dperm_loss_blocks(pass->loss);
 	pass->readers = spec->encoder.block_count;
-	pass->encoder = size;
+	pass->encoder = form.len;
 	pass->weighted = spec->weighted;
 	flat = dperm_moments_flat_make(dperm_pass_words(pass));
-	dperm_encoder_form_write(&spec->encoder, form);
 	dperm_pass_write(pass, flat->words);
 	memcpy(flat->words + dperm_pass_weights_at(pass), weights, sizeof(double) * pass->dim);
 	memcpy(flat->words + dperm_pass_readers_at(pass), spec->readers,
 		   sizeof(uint64) * pass->readers);
-	dperm_moments_flat_put_bytes(flat, pass, form, &spec->labels);
-	pfree(form);
+	dperm_moments_flat_put_bytes(flat, pass, form.bytes, &spec->labels);
 	return flat;
 }
 

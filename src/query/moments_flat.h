@@ -89,7 +89,7 @@ extern void dperm_moments_flat_read(const DpermFlat *flat, DpermPass *pass);
  * zeros to a whole word.
  */
 extern void dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass,
-										 const unsigned char *form, const DpermLabels *labels);
+										 const void *form, const DpermLabels *labels);
 
 /* The domain of labels, with the positive value or the classes in palloc'd memory. */
 extern DpermLabels dperm_moments_flat_labels(const DpermFlat *flat, const DpermPass *pass);

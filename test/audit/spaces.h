@@ -24,7 +24,6 @@ typedef struct Space
 	int			dim;
 	const DpermNoise *noise;	/* in its shapes; NULL where the ball is as good */
 	const DpermNoise *gaussian; /* the same with a delta */
-	_Alignas(16) char memory[2][1024];
 } Space;
 
 #define NUMBER {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = 1}
@@ -66,8 +65,6 @@ prepare_spaces(void)
 	{
 		Space	   *s = &spaces[i];
 		DpermPoll	poll = {0};
-		DpermArena	arena = {s->memory[0], sizeof(s->memory[0])};
-		DpermArena	other = {s->memory[1], sizeof(s->memory[1])};
 		DpermShape	shapes[BLOCKS_MAX + 1];
 		int			count;
 
@@ -81,10 +78,9 @@ prepare_spaces(void)
 		if (s->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
 			dperm_fourier_make(&s->encoder.kernel, dperm_encoder_linear_dim(&s->encoder),
 							   s->frequencies, &poll);
-		CHECK(dperm_noise_room(BLOCKS_MAX + 1) <= sizeof(s->memory[0]));
 		count = dperm_shape_list(&s->encoder, false, shapes);
-		s->noise = dperm_noise_plan(DPERM_LAW_NORM, shapes, count, &arena);
-		s->gaussian = dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, count, &other);
+		s->noise = dperm_noise_plan(DPERM_LAW_NORM, shapes, count);
+		s->gaussian = dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, count);
 	}
 }
 

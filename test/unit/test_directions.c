@@ -6,7 +6,7 @@
 #include "unit/test.h"
 
 #include "core/mechanism/calibrate.h"
-#include "core/model/model_release.h"
+#include "core/model/model.h"
 #include "core/privacy/composition.h"
 
 static const double orders[] = {1.05, 1.5, 2, 4, 10};

@@ -11,7 +11,6 @@
 #define BLOCKS_MAX 8
 
 static DpermBlock blocks[BLOCKS_MAX];
-static char memory[1 << 20];
 
 /* Open numbers, and a category of so many values if that is not 0. */
 static DpermEncoder
@@ -32,10 +31,9 @@ setup_of(const DpermEncoder *enc, double epsilon, double delta, DpermNeighbours 
 {
 	DpermSetup	setup = {.neighbours = neighbours, .epsilon = epsilon, .delta = delta, .dim = dperm_encoder_dim(enc)};
 	DpermShape	shapes[64];
-	DpermArena	arena = {.at = memory, .left = sizeof(memory)};
 
 	if (!ball)
-		setup.noise = dperm_noise_plan(dperm_setup_law(&setup), shapes, dperm_shape_list(enc, false, shapes), &arena);
+		setup.noise = dperm_noise_plan(dperm_setup_law(&setup), shapes, dperm_shape_list(enc, false, shapes));
 	return setup;
 }
 

@@ -12,7 +12,7 @@
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"
 #include "core/privacy/person.h"
-#include "core/model/model_release.h"
+#include "core/model/model.h"
 #include "unit/hockey.h"
 #include "unit/sample_model.h"
 

@@ -8,7 +8,7 @@
 
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
-#include "core/model/weight_noise.h"
+#include "core/model/model.h"
 #include "core/privacy/release.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
@@ -26,7 +26,6 @@ static const DpermBlock blocks[4] = {
 	{.kind = DPERM_BLOCK_VECTOR, .count = 2, .norm = 1}
 };
 static const DpermEncoder encoder = {.block_count = 4, .blocks = blocks, .intercept = true};
-static char memory[1 << 16];
 static double data[COUNT * DIM];
 static double moments_room[10000];
 static double fit_room[10000];
@@ -39,8 +38,7 @@ shaped(DpermNoiseLaw law)
 {
 	DpermShape	shapes[5];
 	int			count = dperm_shape_list(&encoder, false, shapes);
-	DpermArena	arena = {memory, dperm_noise_room(count)};
-	const DpermNoise *noise = dperm_noise_plan(law, shapes, count, &arena);
+	const DpermNoise *noise = dperm_noise_plan(law, shapes, count);
 
 	CHECK(dperm_encoder_dim(&encoder) == DIM && noise != NULL);
 	return noise;
@@ -148,7 +146,7 @@ noise_of(DpermFit *fit, DpermMethod method, DpermNoiseLaw law, double lambda, do
 	};
 	CHECK(dperm_calibrate(&fit->setup, &fit->calibration, &why) == DPERM_OK);
 	dperm_model_fill(&model, &fit->setup, &fit->calibration, &encoder, weights);
-	return dperm_weight_noise(&model, noise);
+	return dperm_model_weight_noise(&model, noise);
 }
 
 /* The deviations of repeated trainings on rows of a shape. */
@@ -272,7 +270,7 @@ TEST(includes_the_release)
 	.lambda_effective = 1, .noise_scale = 2, .grid = 4, .release_scale = 3, .weights = weights};
 	double		noise[DIM];
 
-	CHECK(dperm_weight_noise(&model, noise));
+	CHECK(dperm_model_weight_noise(&model, noise));
 	CHECK_NEAR(noise[3] * noise[3], 4 * (DIM + 1) + pow(dperm_release_deviation(4, 3), 2), 1e-9);
 }
 
@@ -285,7 +283,7 @@ TEST(is_zero_without_noise)
 	.weights = weights};
 
 	memset(noise, 1, sizeof(noise));
-	CHECK(dperm_weight_noise(&model, noise));
+	CHECK(dperm_model_weight_noise(&model, noise));
 	for (int i = 0; i < DIM; i++)
 		CHECK(noise[i] == 0);
 }

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "core/base/limits.h"
-#include "core/base/names.h"
 #include "core/base/vector.h"
 
 static const DpermLossEntry *const losses[DPERM_LOSS_COUNT] = {
@@ -162,21 +161,6 @@ dperm_loss_fault(DpermLoss loss)
 	return loss.h >= entry->h_min && loss.h <= DPERM_H_MAX ? NULL : entry->h_range;
 }
 
-/* Look up a loss by its SQL name; false if there is none. */
-bool
-dperm_loss_parse(const char *name, DpermLossKind *kind)
-{
-	const char *names[DPERM_LOSS_COUNT];
-	int			found;
-
-	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
-		names[i] = losses[i]->name;
-	found = dperm_find_name(names, DPERM_LOSS_COUNT, name);
-	if (found >= 0)
-		*kind = (DpermLossKind) found;
-	return found >= 0;
-}
-
 /* The default loss of a learner. */
 DpermLoss
 dperm_loss_default(DpermLearner learner)
@@ -186,7 +170,7 @@ dperm_loss_default(DpermLearner learner)
 
 /* The name of a learner in prose. */
 const char *
-dperm_loss_learner_name(DpermLearner learner)
+dperm_loss_learner_name(int learner)
 {
 	return learners[learner].name;
 }

@@ -16,7 +16,6 @@
 #include "core/loss/loss.h"
 #include "core/solve/descent.h"
 #include "core/solve/moments.h"
-#include "core/base/names.h"
 #include "core/mechanism/mechanism.h"
 
 /*
@@ -319,14 +318,4 @@ const char *
 dperm_calibrate_analysis_name(int analysis)
 {
 	return analysis_names[analysis];
-}
-
-bool
-dperm_calibrate_analysis_parse(const char *name, DpermAnalysis *analysis)
-{
-	int			found = dperm_find_name(analysis_names, 2, name);
-
-	if (found >= 0)
-		*analysis = (DpermAnalysis) found;
-	return found >= 0;
 }

@@ -67,6 +67,5 @@ extern DpermStatus dperm_calibrate(const DpermSetup *setup, DpermCalibration *ou
 extern void dperm_calibrate_solver(const DpermSetup *setup, double tail, DpermCalibration *out);
 
 extern const char *dperm_calibrate_analysis_name(int analysis);
-extern bool dperm_calibrate_analysis_parse(const char *name, DpermAnalysis *analysis);
 
 #endif							/* DPERM_CALIBRATE_H */

@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 
-#include "core/base/names.h"
 
 #define COUNT DPERM_METHOD_COUNT
 
@@ -33,19 +32,4 @@ const char *
 dperm_mechanism_description(DpermMethod method)
 {
 	return mechanisms[method]->description;
-}
-
-/* Look up a method by name; false if there is none. */
-bool
-dperm_mechanism_parse(const char *name, DpermMethod *method)
-{
-	const char *names[COUNT];
-	int			found;
-
-	for (int i = 0; i < COUNT; i++)
-		names[i] = mechanisms[i]->name;
-	found = dperm_find_name(names, COUNT, name);
-	if (found >= 0)
-		*method = (DpermMethod) found;
-	return found >= 0;
 }

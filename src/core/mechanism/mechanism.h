@@ -77,7 +77,6 @@ extern const DpermMechanism *dperm_mechanism_entry(int method);
 
 extern const char *dperm_mechanism_name(int method);
 extern const char *dperm_mechanism_description(DpermMethod method);
-extern bool dperm_mechanism_parse(const char *name, DpermMethod *method);
 
 /* The entries. */
 extern const DpermMechanism dperm_objective;

@@ -7,11 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/base/host.h"
 #include "core/base/limits.h"
 #include "core/privacy/draw.h"
-
-/* Bytes of the arena that alignment may waste. */
-#define ALIGNING (8 * 16)
 
 /* Shapes with the same ratio; the best groups contain all or none of them. */
 typedef struct Class
@@ -23,15 +21,6 @@ typedef struct Class
 	double		cost;			/* of the best groups up to here */
 	int			from;			/* the first class of the last group */
 } Class;
-
-/* Bytes for this many shapes. */
-size_t
-dperm_noise_room(int shapes)
-{
-	size_t		each = sizeof(DpermShape) + sizeof(DpermNoiseGroup) + sizeof(Class);
-
-	return sizeof(DpermNoise) + each * ((size_t) shapes + 1) + ALIGNING;
-}
 
 /*
  * The mean square of a shape per coordinate. Ordered by this ratio, the best
@@ -216,15 +205,15 @@ write_gaussian(DpermNoise *noise)
 
 /* The groups and shares that minimise the noise, unless the ball is as good. */
 const DpermNoise *
-dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena)
+dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count)
 {
-	DpermNoise *noise = dperm_arena_take(arena, sizeof(DpermNoise));
-	DpermShape *sorted = dperm_arena_take(arena, sizeof(DpermShape) * (size_t) count);
-	DpermNoiseGroup *groups = dperm_arena_take(arena, sizeof(DpermNoiseGroup) * (size_t) count);
-	Class	   *classes = dperm_arena_take(arena, sizeof(Class) * ((size_t) count + 1));
+	DpermNoise *noise = dperm_host_alloc(sizeof(DpermNoise));
+	DpermShape *sorted = dperm_host_alloc(sizeof(DpermShape) * (size_t) count);
+	DpermNoiseGroup *groups = dperm_host_alloc(sizeof(DpermNoiseGroup) * (size_t) count);
+	Class	   *classes = dperm_host_alloc(sizeof(Class) * ((size_t) count + 1));
 	int			class_count;
 
-	if (count == 0 || noise == NULL || sorted == NULL || groups == NULL || classes == NULL)
+	if (count == 0)
 		return NULL;
 	sort_shapes(shapes, count, sorted);
 	class_count = make_classes(sorted, count, classes);

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/arena.h"
 #include "core/encode/shape.h"
 #include "core/privacy/entropy.h"
 
@@ -50,15 +49,12 @@ typedef struct DpermNoise
 	double		spread;			/* the mean of |b|^2 at scale 1 */
 } DpermNoise;
 
-/* Bytes of arena that planning needs for this many shapes. */
-extern size_t dperm_noise_room(int shapes);
-
 /*
  * The groups and shares that minimise the noise; shapes cover all coordinates.
- * NULL if the ball is as good, in which case nothing of the arena is in use.
+ * NULL if the ball is as good.
  */
 extern const DpermNoise *
-dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena);
+dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count);
 
 /* Fill in what follows from the shapes and shares: dimensions and spread. */
 extern void dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise);
