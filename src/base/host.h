@@ -31,8 +31,8 @@ extern bool dperm_host_random(void *arg, void *bytes, size_t count);
 extern char *dperm_host_output(Datum value, Oid type);
 
 /* JSON for the core: tree.c. */
-extern DpermTree dperm_host_tree(Jsonb *json);
-extern bool dperm_host_parse(Node *context, char *text, DpermTree *out);
+extern DpermTree dperm_tree_of(Jsonb *json);
+extern bool dperm_tree_read(Node *context, char *text, DpermTree *out);
 
 /* Raise an error unless a status, the parameters or an encoder are valid. */
 extern void dperm_host_check_status(DpermStatus status);

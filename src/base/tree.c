@@ -17,7 +17,7 @@
 
 /* A value in a document. */
 static DpermTree
-tree_of(const JsonbValue *value)
+value_of(const JsonbValue *value)
 {
 	DpermTree	tree = {.kind = DPERM_TREE_NULL};
 
@@ -50,25 +50,28 @@ tree_of(const JsonbValue *value)
 
 /* A whole document, which the tree points into. A scalar is nothing that anybody expects. */
 DpermTree
-dperm_host_tree(Jsonb *json)
+dperm_tree_of(Jsonb *json)
 {
 	JsonbValue	value = {
 		.type = JB_ROOT_IS_SCALAR(json) ? jbvNull : jbvBinary,
 		.val.binary = {.len = VARSIZE(json) - VARHDRSZ, .data = &json->root}
 	};
 
-	return tree_of(&value);
+	return value_of(&value);
 }
 
-/* Parse what somebody else says is JSON: an error if it is not, a soft one if context asks for that. */
+/*
+ * Parse what somebody else says is JSON: an error if it is not, a soft one if
+ * context asks for that.
+ */
 bool
-dperm_host_parse(Node *context, char *text, DpermTree *out)
+dperm_tree_read(Node *context, char *text, DpermTree *out)
 {
 	Datum		json;
 
 	if (!DirectInputFunctionCallSafe(jsonb_in, text, InvalidOid, -1, context, &json))
 		return false;
-	*out = dperm_host_tree(DatumGetJsonbP(json));
+	*out = dperm_tree_of(DatumGetJsonbP(json));
 	return true;
 }
 
@@ -78,7 +81,7 @@ dperm_tree_parse(DpermText text, DpermTree *out)
 	ErrorSaveContext soft = {T_ErrorSaveContext};
 
 	return pg_verifymbstr(text.bytes, text.len, true) &&
-		dperm_host_parse((Node *) &soft, pnstrdup(text.bytes, text.len), out);
+		dperm_tree_read((Node *) &soft, pnstrdup(text.bytes, text.len), out);
 }
 
 bool
@@ -90,7 +93,7 @@ dperm_tree_member(const DpermTree *object, const char *key, DpermTree *out)
 		getKeyJsonValueFromContainer((JsonbContainer *) object->at, key, strlen(key),
 									 &value) == NULL)
 		return false;
-	*out = tree_of(&value);
+	*out = value_of(&value);
 	return true;
 }
 
@@ -98,7 +101,7 @@ DpermTree
 dperm_tree_element(const DpermTree *list, int i)
 {
 	JsonbValue *value = getIthJsonbValueFromContainer((JsonbContainer *) list->at, i);
-	DpermTree	tree = tree_of(value);
+	DpermTree	tree = value_of(value);
 
 	pfree(value);
 	return tree;

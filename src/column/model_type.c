@@ -120,7 +120,7 @@ dperm_model_in(PG_FUNCTION_ARGS)
 {
 	DpermTree	tree;
 
-	if (!dperm_host_parse(fcinfo->context, PG_GETARG_CSTRING(0), &tree))
+	if (!dperm_tree_read(fcinfo->context, PG_GETARG_CSTRING(0), &tree))
 		return (Datum) 0;
 	return dperm_model_type_accept(fcinfo->context, tree);
 }

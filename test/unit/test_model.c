@@ -524,7 +524,7 @@ TEST(holds_the_largest_list_of_classes)
 	m.loss.classes++;
 	CHECK_TEXT(why_not(&m), "the number of classes must be between 3 and 128");
 	form = write_binary(&m, &size);
-	CHECK_TEXT(read_binary(form, size, &out), "the list of classes is too long");
+	CHECK_TEXT(read_binary(form, size, &out), "the number of classes must be between 3 and 128");
 	m.classes.len = 0;
 	for (int i = 0; i < m.loss.classes; i++)
 		m.classes.len += sprintf(values + m.classes.len, "%d", i) + 1;

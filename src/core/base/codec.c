@@ -74,8 +74,8 @@ dperm_codec_put_double(DpermOut *out, double value)
 }
 
 /* Append bytes as they are. */
-static void
-put_bytes(DpermOut *out, const void *bytes, size_t len)
+void
+dperm_codec_put_bytes(DpermOut *out, const void *bytes, size_t len)
 {
 	(void) dperm_bytes_put((unsigned char *) grow(out, len), bytes, len);
 	out->len += len;
@@ -87,19 +87,19 @@ put_string(DpermOut *out, DpermText text)
 {
 	int			plain = 0;		/* start of the bytes not yet written */
 
-	put_bytes(out, "\"", 1);
+	dperm_codec_put_bytes(out, "\"", 1);
 	for (int i = 0; i < text.len; i++)
 	{
 		unsigned char c = (unsigned char) text.bytes[i];
 
 		if (c != '"' && c != '\\' && c >= 0x20)
 			continue;
-		put_bytes(out, text.bytes + plain, (size_t) (i - plain));
+		dperm_codec_put_bytes(out, text.bytes + plain, (size_t) (i - plain));
 		dperm_codec_put(out, c < 0x20 ? "\\u%04x" : "\\%c", c);
 		plain = i + 1;
 	}
 	if (plain < text.len)
-		put_bytes(out, text.bytes + plain, (size_t) (text.len - plain));
+		dperm_codec_put_bytes(out, text.bytes + plain, (size_t) (text.len - plain));
 	dperm_codec_put(out, "\"");
 }
 
@@ -339,7 +339,7 @@ dperm_codec_text(DpermCodec *c, const char *key, DpermText *text)
 	if (as_bytes(c, &len, 4))
 	{
 		if (c->form == DPERM_CODEC_WRITE_BYTES)
-			put_bytes(&c->out, text->bytes, len);
+			dperm_codec_put_bytes(&c->out, text->bytes, len);
 		else
 			text->bytes = (const char *) get_bytes(c, len);
 		text->len = text->bytes ? (int) len : 0;
@@ -359,7 +359,7 @@ dperm_codec_object_text(DpermCodec *c, const char *key, DpermText *text)
 	if (is_bytes(c))
 		dperm_codec_text(c, key, text);
 	else if (as_json(c, key))
-		put_bytes(&c->out, text->bytes, (size_t) text->len);
+		dperm_codec_put_bytes(&c->out, text->bytes, (size_t) text->len);
 	else if (take(c, key, DPERM_TREE_OBJECT, &tree))
 		*text = dperm_tree_print(&tree);
 }

@@ -110,9 +110,10 @@ extern void dperm_codec_object(DpermCodec *c, const char *key);
 extern int	dperm_codec_list(DpermCodec *c, const char *key, int count);
 extern void dperm_codec_end(DpermCodec *c);
 
-/* Text piece by piece. */
+/* Text piece by piece, and bytes. */
 extern void dperm_codec_put(DpermOut *out, const char *format,...)
 	__attribute__((format(printf, 2, 3)));
 extern void dperm_codec_put_double(DpermOut *out, double value);
+extern void dperm_codec_put_bytes(DpermOut *out, const void *bytes, size_t len);
 
 #endif							/* DPERM_CODEC_H */

@@ -169,7 +169,8 @@ check_texts(const DpermModel *m)
 	for (int i = 0; i < 6; i++)
 	{
 		if (texts[i]->len > (i < 2 ? most[i] : DPERM_MODEL_LABEL_MAX))
-			return i == 0 ? "prior is too long" : i == 1 ? "tuning is too long" : "a name is too long";
+			return i == 0 ? "prior is too long" : i == 1 ? "tuning is too long" :
+				"a name is too long";
 		if (texts[i]->len > 0 && memchr(texts[i]->bytes, 0, (size_t) texts[i]->len))
 			return "a text contains a zero byte";
 	}
@@ -277,40 +278,26 @@ static int
 visit_classes(DpermCodec *c, DpermText *classes, int count)
 {
 	const char *at = classes->bytes;
-	size_t		size = 0;
-	DpermText  *names = NULL;
-	char	   *joined;
+	DpermOut	read = {NULL, 0, 0};
 
 	count = dperm_codec_list(c, "classes", count);
-	if (dperm_codec_reads(c))
-		names = dperm_host_alloc(sizeof(DpermText) * (size_t) count);
 	for (int i = 0; i < count; i++)
 	{
-		DpermText	name = names ? names[i] : (DpermText) {at, (int) strlen(at)};
+		DpermText	name = {at, at ? (int) strlen(at) : 0};
 
 		dperm_codec_text(c, NULL, &name);
-		if (names)
-			names[i] = name;
+		if (dperm_codec_reads(c))
+		{
+			dperm_codec_put_bytes(&read, name.bytes, (size_t) name.len);
+			dperm_codec_put_bytes(&read, "", 1);
+		}
 		else
 			at += name.len + 1;
-		size += (size_t) name.len + 1;
 	}
 	dperm_codec_end(c);
-	if (names == NULL)
-		return count;
-	if (size > DPERM_CLASSES_BYTES)
-		dperm_codec_fail(c, "the list of classes is too long");
-	if (c->why)
-		return 0;
-	joined = dperm_host_alloc(size);
-	*classes = (DpermText) {joined, (int) size};
-	for (int i = 0; i < count; i++)
-	{
-		if (names[i].len > 0)
-			memcpy(joined, names[i].bytes, (size_t) names[i].len);
-		joined += names[i].len + 1;
-	}
-	return count;
+	if (dperm_codec_reads(c) && c->why == NULL)
+		*classes = (DpermText) {read.bytes, (int) read.len};
+	return c->why ? 0 : count;
 }
 
 /* What a label may be: the positive value, the bounds of a number, the names of classes. */
@@ -333,82 +320,55 @@ visit_label_domain(DpermCodec *c, DpermModel *m)
 }
 
 /* A shape; coordinates are numbered from 1, as in SQL. */
-static void
-visit_shape(DpermCodec *c, DpermShape *shape)
+static DpermShape
+visit_shape(DpermCodec *c, DpermShape shape)
 {
 	dperm_codec_object(c, NULL);
-	shape->kind = (DpermShapeKind) dperm_codec_name(c, "shape", (int) shape->kind,
-													dperm_shape_name, DPERM_SHAPE_KINDS);
-	shape->first = dperm_codec_count(c, "first", shape->first + 1) - 1;
-	shape->count = dperm_codec_count(c, "count", shape->count);
-	dperm_codec_number(c, "radius", &shape->radius);
+	shape.kind = (DpermShapeKind) dperm_codec_name(c, "shape", (int) shape.kind,
+												   dperm_shape_name, DPERM_SHAPE_KINDS);
+	shape.first = dperm_codec_count(c, "first", shape.first + 1) - 1;
+	shape.count = dperm_codec_count(c, "count", shape.count);
+	dperm_codec_number(c, "radius", &shape.radius);
 	dperm_codec_end(c);
+	return shape;
 }
 
-/* A group: its share and its shapes, which are written from here, or read to a list of its own. */
-static DpermShape *
-visit_group(DpermCodec *c, DpermNoiseGroup *group, const DpermShape *shapes)
-{
-	DpermShape *read = NULL;
-
-	dperm_codec_object(c, NULL);
-	dperm_codec_number(c, "share", &group->share);
-	group->count = dperm_codec_list(c, "shapes", group->count);
-	if (dperm_codec_reads(c))
-		read = dperm_host_alloc(sizeof(DpermShape) * (size_t) group->count);
-	for (int i = 0; i < group->count; i++)
-	{
-		DpermShape	shape = read ? read[i] : shapes[i];
-
-		visit_shape(c, &shape);
-		if (read)
-			read[i] = shape;
-	}
-	dperm_codec_end(c);
-	dperm_codec_end(c);
-	return read;
-}
-
-/* The shape of noise that has one. */
+/* The shape of noise that has one: groups, each with its share and its shapes. */
 static const DpermNoise *
 visit_noise(DpermCodec *c, const DpermNoise *noise, DpermNoiseLaw law)
 {
-	int			groups = dperm_codec_list(c, "noise_groups", noise ? noise->group_count : 0);
-	DpermShape **parts;
-	DpermNoise *read;
+	bool		reads = dperm_codec_reads(c);
+	DpermNoise *read = dperm_host_alloc(sizeof(DpermNoise));
+	DpermOut	groups = {NULL, 0, 0};
+	DpermOut	shapes = {NULL, 0, 0};
 
-	if (!dperm_codec_reads(c))
+	read->group_count = dperm_codec_list(c, "noise_groups", reads ? 0 : noise->group_count);
+	for (int i = 0; i < read->group_count; i++)
 	{
-		for (int i = 0; i < groups; i++)
-			(void) visit_group(c, &(DpermNoiseGroup) {
-				.share = noise->groups[i].share,
-				.count = noise->groups[i].count
-			}, noise->shapes + noise->groups[i].first);
+		DpermNoiseGroup group = reads ? (DpermNoiseGroup) {.first = read->shape_count} :
+			noise->groups[i];
+
+		dperm_codec_object(c, NULL);
+		dperm_codec_number(c, "share", &group.share);
+		group.count = dperm_codec_list(c, "shapes", group.count);
+		for (int j = 0; j < group.count; j++)
+		{
+			DpermShape	shape = visit_shape(c, reads ? (DpermShape) {.count = 0} :
+											noise->shapes[group.first + j]);
+
+			dperm_codec_put_bytes(&shapes, &shape, sizeof(shape));
+		}
+		read->shape_count += group.count;
+		dperm_codec_put_bytes(&groups, &group, sizeof(group));
 		dperm_codec_end(c);
-		return noise;
-	}
-	parts = dperm_host_alloc(sizeof(DpermShape *) * (size_t) groups);
-	read = dperm_host_alloc(sizeof(DpermNoise));
-	*read = (DpermNoise) {
-		.group_count = groups,
-		.groups = dperm_host_alloc(sizeof(DpermNoiseGroup) * (size_t) groups)
-	};
-	for (int i = 0; i < groups; i++)
-	{
-		DpermNoiseGroup *group = &read->groups[i];
-
-		group->first = read->shape_count;
-		parts[i] = visit_group(c, group, NULL);
-		read->shape_count += group->count;
+		dperm_codec_end(c);
 	}
 	dperm_codec_end(c);
-	read->shapes = dperm_host_alloc(sizeof(DpermShape) * (size_t) read->shape_count);
-	for (int i = 0; i < groups && c->why == NULL; i++)
-		if (read->groups[i].count > 0)
-			memcpy(read->shapes + read->groups[i].first, parts[i],
-				   sizeof(DpermShape) * (size_t) read->groups[i].count);
-	if (c->why == NULL)
-		dperm_noise_measure(law, read);
+	if (!reads || c->why)
+		return noise;
+	read->groups = (DpermNoiseGroup *) groups.bytes;
+	read->shapes = (DpermShape *) shapes.bytes;
+	dperm_noise_measure(law, read);
 	return read;
 }
 

@@ -183,7 +183,8 @@ put_features_public(DpermOut *out, const DpermModel *model)
 			" were declared, not read from rows. ");
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 	{
-		dperm_codec_put(out, "The rows were mapped to %d random features of the %s kernel (gamma = ",
+		dperm_codec_put(out,
+			"The rows were mapped to %d random features of the %s kernel (gamma = ",
 			enc->kernel.features, dperm_encoder_kernel_name(enc->kernel.kind));
 		dperm_codec_put_double(out, enc->kernel.gamma);
 		dperm_codec_put(out, "), which come from the public seed %" PRId64 " and not from rows. ",
@@ -297,15 +298,16 @@ put_promise(DpermOut *out, const DpermModel *model)
 }
 
 /*
- * The paragraph for a private model. It is copied into JSON verbatim, so it
- * contains no character that would need an escape.
+ * The paragraph for a private model. It contains no character that would need an
+ * escape in JSON.
  */
 static void
 put_guarantee(DpermOut *out, const DpermModel *model)
 {
 	put_subject(out, model);
 	put_promise(out, model);
-	dperm_codec_put(out, "Only %s computed from what the rows hold; everything else in the model %s. "
+	dperm_codec_put(out,
+			 "Only %s computed from what the rows hold; everything else in the model %s. "
 			 "Method: %s, with the %s analysis%s%s. ",
 		model->tuning.len > 0 ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
