@@ -146,8 +146,8 @@ build/fuzz/%: $(here)/test/fuzz/%.c $(TEST_HOST) $(CORE_OBJS:src/core/%=build/sa
 	$(CC) -DTEST_OWN_MAIN $(TEST_CFLAGS) $(SANITIZE) $(filter %.c %.o,$^) $(fuzz_engine) $(LINALG) -o $@
 
 # $(call run_each,programs,arguments): runs all of them, several at a time, and
-# shows the output of those that fail. Nobody frees what the core allocates, so it would
-# leak; the leak check is slow, and containers often forbid it. EMULATOR runs programs of another
+# shows the output of those that fail. What the core allocates, its
+# host frees; the leak check is slow, and containers often forbid it. EMULATOR runs programs of another
 # architecture.
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 run_each = @printf '%s\n' $(1) | OPENBLAS_NUM_THREADS=1 \

@@ -18,6 +18,20 @@ const char *test_host_why;
 size_t		test_host_allocated;
 static Chunk *chunks;
 
+void		(*test_host_poll) (void *arg);
+void	   *test_host_poll_arg;
+
+/* The sources of random bits: more than any test uses at the same time. */
+#define SOURCES 64
+
+static struct
+{
+	const void *place;
+	bool		(*fill) (void *arg, void *bytes, size_t count);
+	void	   *arg;
+}			sources[SOURCES];
+static int	newest;
+
 void *
 test_host_keep(size_t size)
 {
@@ -45,6 +59,53 @@ dperm_host_fail(const char *why)
 		longjmp(*test_host_failure, 1);
 	fprintf(stderr, "the core failed: %s\n", why);
 	abort();
+}
+
+void
+dperm_host_poll(void)
+{
+	if (test_host_poll)
+		test_host_poll(test_host_poll_arg);
+}
+
+void
+test_host_count_poll(void *arg)
+{
+	++*(int *) arg;
+}
+
+/* The source of a place; that which was set longest ago, if it has none. */
+static int
+source_of(const void *place)
+{
+	for (int i = 0; i < SOURCES; i++)
+		if (sources[i].place == place)
+			return i;
+	return newest = (newest + 1) % SOURCES;
+}
+
+void
+test_host_random_from(const void *place, bool (*fill) (void *arg, void *bytes, size_t count),
+					  void *arg)
+{
+	int			i = source_of(place);
+
+	sources[i].place = place;
+	sources[i].fill = fill;
+	sources[i].arg = arg;
+}
+
+bool
+dperm_host_random(void *bytes, size_t count)
+{
+	int			i = source_of(bytes);
+
+	if (sources[i].place != bytes)
+	{
+		fprintf(stderr, "random bits without a source\n");
+		abort();
+	}
+	return sources[i].fill(sources[i].arg, bytes, count);
 }
 
 void

@@ -65,13 +65,11 @@ dperm_host_settings(void)
 }
 
 /* Let the server interrupt the core. */
-static void
-check_interrupts(void *arg)
+void
+dperm_host_poll(void)
 {
 	CHECK_FOR_INTERRUPTS();
 }
-
-const DpermPoll dperm_host_interrupts = {check_interrupts, NULL};
 
 /* Memory for the core, in the current context. */
 void *
@@ -89,7 +87,7 @@ dperm_host_fail(const char *why)
 
 /* Random bits that cannot be seeded. */
 bool
-dperm_host_random(void *arg, void *bytes, size_t count)
+dperm_host_random(void *bytes, size_t count)
 {
 	return pg_strong_random(bytes, count);
 }
@@ -167,7 +165,7 @@ dperm_host_frequencies(const DpermEncoder *encoder)
 		return NULL;
 	frequencies = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
 										 dperm_fourier_size(&encoder->kernel, linear));
-	dperm_fourier_make(&encoder->kernel, linear, frequencies, &dperm_host_interrupts);
+	dperm_fourier_make(&encoder->kernel, linear, frequencies);
 	return frequencies;
 }
 

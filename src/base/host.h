@@ -1,6 +1,6 @@
 /*
- * host.h: services of the server: interrupts, random bits, memory and errors for
- * the core, results of several rows, and settings.
+ * host.h: services of the server: what the core asks of its host (core/base/host.h),
+ * results of several rows, and settings.
  */
 #ifndef DPERM_HOST_H
 #define DPERM_HOST_H
@@ -23,10 +23,6 @@ extern int	dperm_pull_memory;
 extern int	dperm_call_timeout;
 
 extern void dperm_host_settings(void);
-
-/* CHECK_FOR_INTERRUPTS as the core's poll, and pg_strong_random as its entropy. */
-extern const DpermPoll dperm_host_interrupts;
-extern bool dperm_host_random(void *arg, void *bytes, size_t count);
 
 extern char *dperm_host_output(Datum value, Oid type);
 

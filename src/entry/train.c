@@ -559,7 +559,7 @@ tune_privately(Tuning *tuning)
 	test_candidates(tuning, tasks, rows[tuning->count], mistakes);
 	dperm_load_close(tuning->sets, tuning->set_count);
 
-	dperm_entropy_init(&entropy, dperm_host_random, NULL);
+	dperm_entropy_init(&entropy);
 	chosen = dperm_selection_choose(&entropy, tuning->selection,
 						  dperm_selection_budget_for(candidate->epsilon, candidate->neighbours),
 						  is_regression(tuning) ? DPERM_ERRORS_PARTS :

@@ -181,7 +181,7 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 	memset(tally->counts, 0, sizeof(int64) * tally->count);
 	if (source->unit)
 	{
-		dperm_entropy_init(&tally->entropy, dperm_host_random, NULL);
+		dperm_entropy_init(&tally->entropy);
 		tally->persons =
 			dperm_persons_make(source->unit_type, source->unit_collation, 0, &tally->entropy);
 		if (!dperm_entropy_ok(&tally->entropy))

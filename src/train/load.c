@@ -205,7 +205,7 @@ init_receiver(Loader *loader, const DpermSource *source)
 	loader->source = source;
 	loader->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row",
 												ALLOCSET_DEFAULT_SIZES);
-	dperm_entropy_init(&loader->entropy, dperm_host_random, NULL);
+	dperm_entropy_init(&loader->entropy);
 	if (source->unit)
 		loader->persons = dperm_persons_make(source->unit_type, source->unit_collation,
 											 source->portions, &loader->entropy);

@@ -419,7 +419,6 @@ answer(Member *member, uint32 members)
 	matrix.layout = &set->layout;
 	matrix.chunks = set->chunks;
 	matrix.help = NULL;
-	matrix.poll = dperm_host_interrupts;
 	matrix.room = member->room;
 	if (shared->careful)
 		ask.weights_low = member->weights + matrix.dim;

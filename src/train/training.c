@@ -44,7 +44,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 	training->prior = options->prior_text.bytes;
 	if (options->prior)
 		training->fit.prior = arrange_prior(options->prior, layout, blocks);
-	dperm_entropy_init(&training->entropy, dperm_host_random, NULL);
+	dperm_entropy_init(&training->entropy);
 	training->matrix = dperm_matrix_of(&cache->keep, layout, options->loss);
 	training->matrix.compact = cache->compact;
 	if (layout->weighted)
@@ -54,13 +54,11 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 	}
 	training->matrix.help = &cache->help;
 	training->matrix.rough = dperm_fit_rough(&training->fit);
-	training->matrix.poll = dperm_host_interrupts;
 	training->matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
 												   dperm_moments_room(dim, blocks, true));
 	training->fit.sample = &training->matrix;
 	training->fit.hess_cost = complete || cache->spool ? 0 : STREAMED_HESS_COST * layout->dim;
 	training->fit.entropy = &training->entropy;
-	training->fit.poll = dperm_host_interrupts;
 	training->weights = palloc(sizeof(double) * dim);
 	training->room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
 											dperm_fit_room(dim, blocks));

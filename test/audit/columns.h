@@ -60,7 +60,7 @@ prepare_columns(void)
 
 		columns[i].dim = dperm_encoder_dim(enc);
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), columns[i].frequencies, NULL);
+			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), columns[i].frequencies);
 	}
 }
 

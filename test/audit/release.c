@@ -22,7 +22,7 @@ point_of(const DpermCalibration *cal, double weight)
 {
 	DpermEntropy e;
 
-	dperm_entropy_init(&e, test_entropy_zeros, NULL);
+	test_entropy_from(&e, test_entropy_zeros, NULL);
 	dperm_release(&e, 1, cal->grid, cal->release_scale, &weight);
 	return (int64_t) (weight / cal->grid);
 }

@@ -64,7 +64,6 @@ prepare_spaces(void)
 	for (int i = 0; i < SPACES; i++)
 	{
 		Space	   *s = &spaces[i];
-		DpermPoll	poll = {0};
 		DpermShape	shapes[BLOCKS_MAX + 1];
 		int			count;
 
@@ -77,7 +76,7 @@ prepare_spaces(void)
 		CHECK(s->dim <= DIM_MAX && s->inputs <= INPUTS_MAX);
 		if (s->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
 			dperm_fourier_make(&s->encoder.kernel, dperm_encoder_linear_dim(&s->encoder),
-							   s->frequencies, &poll);
+							   s->frequencies);
 		count = dperm_shape_list(&s->encoder, false, shapes);
 		s->noise = dperm_noise_plan(DPERM_LAW_NORM, shapes, count);
 		s->gaussian = dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, count);

@@ -26,7 +26,7 @@ encode_rows(const DpermEncoder *enc)
 		if (enc->blocks[i].count > SAMPLE_COUNT)
 			return;
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
 	for (int round = 0; round < 4; round++)
 	{
 		dperm_encoder_encode(enc, frequencies, sample_row(&state, enc, &row), round % 2 ? 1 : -1, out, room);

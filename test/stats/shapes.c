@@ -253,7 +253,7 @@ main(int argc, char **argv)
 
 		inner = sample_encoder(&state, &sampled);
 		if (inner->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&inner->kernel, dperm_encoder_linear_dim(inner), frequencies, NULL);
+			dperm_fourier_make(&inner->kernel, dperm_encoder_linear_dim(inner), frequencies);
 		within = test_below(&state, 3) == 0;
 		codes_last = !within && test_below(&state, 2);
 		make_pair(&pair);

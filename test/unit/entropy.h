@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/privacy/draw.h"
+#include "host.h"
 
 typedef struct TestEntropy
 {
@@ -30,7 +31,7 @@ test_splitmix(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* DpermEntropy.fill. */
+/* A source for test_entropy_from(). */
 static inline bool
 test_entropy_fill(void *arg, void *bytes, size_t count)
 {
@@ -49,13 +50,21 @@ test_entropy_fill(void *arg, void *bytes, size_t count)
 	return true;
 }
 
-/* DpermEntropy.fill without randomness: zero bits. */
+/* One without randomness: zero bits. */
 static inline bool
 test_entropy_zeros(void *arg, void *bytes, size_t count)
 {
 	(void) arg;
 	memset(bytes, 0, count);
 	return true;
+}
+
+/* Start with these bits. */
+static inline void
+test_entropy_from(DpermEntropy *e, bool (*fill) (void *arg, void *bytes, size_t count), void *arg)
+{
+	dperm_entropy_init(e);
+	test_host_random_from(e->pool, fill, arg);
 }
 
 /* Start a stream that never fails. */
@@ -65,7 +74,7 @@ test_entropy_init(DpermEntropy *e, TestEntropy *source, uint64_t seed)
 	source->state = seed;
 	source->fills = 0;
 	source->fail_at = -1;
-	dperm_entropy_init(e, test_entropy_fill, source);
+	test_entropy_from(e, test_entropy_fill, source);
 }
 
 #endif							/* DPERM_TEST_ENTROPY_H */

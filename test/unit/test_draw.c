@@ -136,17 +136,17 @@ TEST(below_rejects_exactly_the_excess)
 	uint64_t	last[2] = {1, UINT64_MAX};
 	DpermEntropy e;
 
-	dperm_entropy_init(&e, edge_fill, last);
+	test_entropy_from(&e, edge_fill, last);
 	CHECK(dperm_draw_below(&e, 3) == 1);	/* redrawn */
 	CHECK(e.left == 30);
 	last[1] = UINT64_MAX - 1;
-	dperm_entropy_init(&e, edge_fill, last);
+	test_entropy_from(&e, edge_fill, last);
 	CHECK(dperm_draw_below(&e, 3) == 2);
 	CHECK(e.left == 31);
 
 	/* a power of two rejects nothing */
 	last[1] = UINT64_MAX;
-	dperm_entropy_init(&e, edge_fill, last);
+	test_entropy_from(&e, edge_fill, last);
 	CHECK(dperm_draw_below(&e, UINT64_C(1) << 50) == (UINT64_C(1) << 50) - 1);
 	CHECK(e.left == 31);
 }
@@ -325,7 +325,7 @@ TEST(reports_a_failed_source)
 		TestEntropy source = {.state = 8, .fail_at = k};
 		DpermEntropy e;
 
-		dperm_entropy_init(&e, test_entropy_fill, &source);
+		test_entropy_from(&e, test_entropy_fill, &source);
 		for (int i = 0; i < 100; i++)
 		{
 			bool		ok = dperm_entropy_ok(&e);
@@ -346,7 +346,7 @@ TEST(reports_a_failed_source)
 			TestEntropy source = {.state = 9 + (uint64_t) left, .fail_at = 1};
 			DpermEntropy e;
 
-			dperm_entropy_init(&e, test_entropy_fill, &source);
+			test_entropy_from(&e, test_entropy_fill, &source);
 			for (int i = 0; i < left; i++)
 				dperm_draw_word(&e);
 			for (int i = 0; i < 40; i++)
@@ -416,7 +416,7 @@ TEST(ends_on_zero_bits)
 {
 	DpermEntropy e;
 
-	dperm_entropy_init(&e, test_entropy_zeros, NULL);
+	test_entropy_from(&e, test_entropy_zeros, NULL);
 	CHECK(dperm_draw_discrete_laplace(&e, 12345) == 0);
 	CHECK(dperm_draw_exponential(&e) >= 0);
 	CHECK(dperm_draw_below(&e, 3) == 0);

@@ -36,7 +36,7 @@ TEST(stays_in_the_ball)
 		CHECK(dperm_encoder_fault(enc) == NULL);
 		CHECK(dperm_encoder_form_names_fault(enc) == NULL);
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
 		memset(&guard, 0x5a, sizeof(guard));
 		encode(enc, sample_row(&state, enc, &row), test_below(&state, 2) ? 1 : -1);
 		CHECK(exact_in_ball(out, dim));
@@ -326,7 +326,7 @@ TEST(turns_with_the_sign)
 		int			dim = dperm_encoder_dim(enc);
 
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
 		sample_row(&state, enc, &row);
 		encode(enc, row.values, 1);
 		memcpy(plus, out, sizeof(plus));
@@ -352,7 +352,7 @@ TEST(maps_the_blocks_with_a_kernel)
 
 		if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
 			continue;
-		dperm_fourier_make(&enc->kernel, dim, frequencies, NULL);
+		dperm_fourier_make(&enc->kernel, dim, frequencies);
 		sample_row(&state, enc, &row);
 		encode(&plain, row.values, 1);
 		memcpy(linear, out, sizeof(linear));

@@ -11,6 +11,7 @@
 #include "core/encode/compact.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
+#include "host.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
@@ -615,12 +616,6 @@ TEST(starts_from_few_rows)
 		free(chunks[i]);
 }
 
-static void
-count_poll(void *arg)
-{
-	++*(int *) arg;
-}
-
 /*
  * All rows in their compact form: a few passes over the rows themselves correct
  * the minimiser. If the compact rows are entirely different, the passes go on
@@ -678,10 +673,12 @@ TEST(corrects_compact_rows)
 				compact = dperm_matrix_of(&keep, &layout, fit.setup.loss);
 				compact.compact = true;
 				compact.room = sample_room;
-				compact.poll = (DpermPoll) {count_poll, &polls};
 				CHECK(run_fit(&fit, without, room) == DPERM_OK);
 				fit.sample = &compact;
+				test_host_poll = test_host_count_poll;
+				test_host_poll_arg = &polls;
 				CHECK(oracle_fit((Oracle) {counting_answer, &calls}, &fit, weights, room) == DPERM_OK);
+				test_host_poll = NULL;
 				CHECK(wide_gradient(&exact, lambda, NULL, weights, gradient) <= 2 * fit.calibration.gradient_goal);
 				for (int j = 0; j < DIM; j++)
 					CHECK_NEAR(weights[j], without[j], 2 * fit.calibration.gradient_goal / lambda);

@@ -135,7 +135,7 @@ minimise_fully(const Set *set, double lambda, const double *tilt, double *weight
 			hess[j * dim + j] += lambda;
 			trial[j] = -gradient[j];
 		}
-		CHECK(dperm_linsys_factor(hess, dim, &(DpermPoll) {0}));
+		CHECK(dperm_linsys_factor(hess, dim));
 		dperm_linsys_solve(hess, dim, trial);
 		for (int j = 0; j < dim; j++)
 			trial[j] += weights[j];

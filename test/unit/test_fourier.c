@@ -6,6 +6,7 @@
 
 #include "core/encode/feed.h"
 #include "core/encode/fourier.h"
+#include "host.h"
 #include "unit/exact.h"
 
 #define DIM 6
@@ -118,7 +119,7 @@ TEST(converges_at_the_theoretical_rate)
 				DpermKernel kernel = {(DpermKernelKind) kind, 1.5, sizes[size], seed};
 				double		shift = 0;
 
-				dperm_fourier_make(&kernel, DIM, frequencies, NULL);
+				dperm_fourier_make(&kernel, DIM, frequencies);
 				error += relative_error(&kernel, points, &shift) / SEEDS;
 				bias += shift / SEEDS;
 			}
@@ -160,7 +161,7 @@ TEST(orthogonal_features_have_lower_error)
 		{
 			DpermKernel kernel = {DPERM_KERNEL_GAUSSIAN, 1.5, sizes[size], seed};
 
-			dperm_fourier_make(&kernel, DIM, frequencies, NULL);
+			dperm_fourier_make(&kernel, DIM, frequencies);
 			orthogonal += relative_error(&kernel, points, &unused) / (5 * SEEDS);
 			for (size_t i = 0; i < dperm_fourier_size(&kernel, DIM); i += 2)
 			{
@@ -191,7 +192,7 @@ TEST(has_norm_one)
 
 		for (int i = 0; i < DIM; i++)
 			x[i] = round % 5 ? 2 * test_uniform(&state) - 1 : 0;
-		dperm_fourier_make(&kernel, DIM, frequencies, NULL);
+		dperm_fourier_make(&kernel, DIM, frequencies);
 		dperm_fourier_map(&kernel, frequencies, DIM, x, target, z);
 		for (int i = 0; i < kernel.features; i++)
 			sum += (long double) z[i] * z[i];
@@ -214,7 +215,7 @@ TEST(gaussian_rows_are_orthogonal)
 		int			rows = kernel.features / 2;
 		double		mean = 0;
 
-		dperm_fourier_make(&kernel, dim, frequencies, NULL);
+		dperm_fourier_make(&kernel, dim, frequencies);
 		for (int i = 0; i < rows; i++)
 			for (int j = 0; j <= i; j++)
 			{
@@ -257,18 +258,18 @@ TEST(makes_the_same_frequencies_everywhere)
 		int			different = 0;
 
 		memset(first, 0x5a, sizeof(first));
-		dperm_fourier_make(&kernel, 3, first, NULL);
+		dperm_fourier_make(&kernel, 3, first);
 		CHECK(dperm_fourier_size(&kernel, 3) == 24);
 		CHECK(memcmp(first, golden[kind - 1], sizeof(golden[0])) == 0);
-		dperm_fourier_make(&kernel, 3, second, NULL);
+		dperm_fourier_make(&kernel, 3, second);
 		CHECK(memcmp(first, second, sizeof(first)) == 0);
 		kernel.seed = 2;
-		dperm_fourier_make(&kernel, 3, second, NULL);
+		dperm_fourier_make(&kernel, 3, second);
 		for (int i = 0; i < 24; i++)
 			different += first[i] != second[i];
 		CHECK(different == 24);
 		kernel.seed = INT64_MIN;
-		dperm_fourier_make(&kernel, 3, second, NULL);
+		dperm_fourier_make(&kernel, 3, second);
 		for (int i = 0; i < 24; i++)
 			CHECK(isfinite(second[i]) && second[i] != first[i]);
 	}
@@ -286,16 +287,10 @@ TEST(extends_what_fewer_features_begin)
 		DpermKernel many = {(DpermKernelKind) kind, 1, 10 * DIM, 5};
 		double		first[2 * DIM * DIM];
 
-		dperm_fourier_make(&few, DIM, first, NULL);
-		dperm_fourier_make(&many, DIM, frequencies, NULL);
+		dperm_fourier_make(&few, DIM, first);
+		dperm_fourier_make(&many, DIM, frequencies);
 		CHECK(memcmp(first, frequencies, sizeof(first)) == 0);
 	}
-}
-
-static void
-count_poll(void *arg)
-{
-	(*(int *) arg)++;
 }
 
 TEST(polls_while_it_makes_them)
@@ -304,9 +299,11 @@ TEST(polls_while_it_makes_them)
 	{
 		DpermKernel kernel = {(DpermKernelKind) kind, 1, 200, 1};
 		int			count = 0;
-		DpermPoll	poll = {count_poll, &count};
 
-		dperm_fourier_make(&kernel, DIM, frequencies, &poll);
+		test_host_poll = test_host_count_poll;
+		test_host_poll_arg = &count;
+		dperm_fourier_make(&kernel, DIM, frequencies);
+		test_host_poll = NULL;
 		CHECK(count >= 100);
 	}
 }
@@ -331,7 +328,7 @@ TEST(maps_a_row_alike_in_every_slot)
 		int			extra = round % 2;
 		DpermKernel kernel = {(DpermKernelKind) (1 + round % 4), 1, 2 * (1 + test_below(&state, 100)), round};
 
-		dperm_fourier_make(&kernel, dim, wide, NULL);
+		dperm_fourier_make(&kernel, dim, wide);
 		for (int i = 0; i < dim; i++)
 			row[i] = (2 * test_uniform(&state) - 1) / sqrt(dim);
 		for (int slot = 0; slot < DPERM_FEED_ROWS; slot++)

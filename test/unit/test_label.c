@@ -100,7 +100,7 @@ any_feed(TestRandom *state, DpermFeed *feed)
 		sampled.blocks[i].open = dperm_block_is_number(&enc->blocks[i]) && enc->blocks[i].count == 1 &&
 			test_below(state, 3) == 0;
 	if (kernel)
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
 	dperm_feed_init(feed, enc, kernel ? frequencies : NULL, places, room);
 	if (test_below(state, 2))
 		dperm_layout_weigh(&feed->layout);

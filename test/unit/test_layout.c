@@ -202,7 +202,7 @@ TEST(maps_kernels_by_block)
 			enc = sample_encoder(&state, &sampled);
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
 		dim = dperm_encoder_dim(enc);
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
 		room = calloc(dperm_feed_room(enc), sizeof(double));
 		dperm_feed_init(&feed, enc, frequencies, places, room);
 		CHECK(dperm_feed_waits(&feed));
@@ -261,7 +261,7 @@ TEST(rounds_a_row_alike_everywhere)
 		do
 			enc = sample_encoder(&state, &sampled);
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
 		room = calloc(dperm_feed_room(enc), sizeof(double));
 		dperm_feed_init(&feed, enc, frequencies, places, room);
 		sample_row(&state, enc, &row);

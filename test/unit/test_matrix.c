@@ -6,6 +6,7 @@
 #include "unit/coded.h"
 
 #include "core/solve/matrix.h"
+#include "host.h"
 #include "unit/problem.h"
 #include "unit/vectors.h"
 
@@ -172,12 +173,6 @@ TEST(reads_plain_chunks)
 	}
 }
 
-static void
-count_poll(void *arg)
-{
-	(*(int *) arg)++;
-}
-
 /* A pass over many rows can be interrupted in between. */
 TEST(polls)
 {
@@ -185,11 +180,14 @@ TEST(polls)
 	double	   *chunk = zeros;
 	int			polls = 0;
 	DpermMatrix matrix = {.dim = DIM_MAX, .count = ROWS_MAX, .chunk_rows = ROWS_MAX,
-		.chunks = &chunk, .poll = {count_poll, &polls}
+		.chunks = &chunk
 	};
 
 	matrix.room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
+	test_host_poll = test_host_count_poll;
+	test_host_poll_arg = &polls;
 	matrix_eval(&matrix, weights, &got.value, got.gradient, NULL);
+	test_host_poll = NULL;
 	CHECK(polls >= ROWS_MAX / DPERM_BLOCK_ROWS_MAX);
 	free(matrix.room);
 }

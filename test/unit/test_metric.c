@@ -87,7 +87,7 @@ TEST(stands_for_classes_times_coordinates)
 		if (classes > 1)
 			random_square(&state, classes, round % 7 ? 1 + test_below(&state, classes) : 0, s);
 		write_answer(&metric, d, a, s);
-		CHECK(dperm_metric_factor(&metric, lambda, &(DpermPoll) {0}, &trace));
+		CHECK(dperm_metric_factor(&metric, lambda, &trace));
 		for (int i = 0; i < d; i++)
 			expected += classes > 1 && round % 7 == 0 ? 0 : a[i * d + i];
 		CHECK_NEAR(trace, expected, 1e-12 * (1 + expected));
@@ -110,10 +110,10 @@ TEST(notices_what_is_not_definite)
 	double		trace;
 
 	write_answer(&metric, 2, (double[]) {1, 3, 3, 1}, s);
-	CHECK(!dperm_metric_factor(&metric, 0.1, &(DpermPoll) {0}, &trace));
+	CHECK(!dperm_metric_factor(&metric, 0.1, &trace));
 	CHECK_NEAR(trace, 2 + 0.6, 1e-12);
 	write_answer(&metric, 2, (double[]) {NAN, 0, 0, 1}, s);
-	CHECK(!dperm_metric_factor(&metric, 0.1, &(DpermPoll) {0}, &trace));
+	CHECK(!dperm_metric_factor(&metric, 0.1, &trace));
 	free(room);
 }
 
@@ -157,7 +157,7 @@ TEST(finds_newtons_step)
 		random_square(&state, d, d, a);
 		random_square(&state, classes, 2, s);
 		write_answer(&metric, d, a, s);
-		CHECK(dperm_metric_factor(&metric, lambda, &(DpermPoll) {0}, &trace));
+		CHECK(dperm_metric_factor(&metric, lambda, &trace));
 		for (int i = 0; i < dim; i++)
 			gradient[i] = 2 * test_uniform(&state) - 1;
 		dperm_conjugate_start(&c, &metric, lambda, weights, gradient, goal, most, room + dperm_metric_room(dim, classes), &ask);
@@ -197,7 +197,7 @@ TEST(ends_where_products_make_no_sense)
 			bool		more = true;
 
 			memset(room, 0, sizeof(double) * dperm_metric_room(3, 3));
-			CHECK(dperm_metric_factor(&metric, 0.5, &(DpermPoll) {0}, &trace));
+			CHECK(dperm_metric_factor(&metric, 0.5, &trace));
 			dperm_conjugate_start(&c, &metric, 0.5, weights, gradient, 1e-9, 9, room + dperm_metric_room(3, 3), &ask);
 			while (more)
 			{

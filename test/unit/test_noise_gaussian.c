@@ -119,7 +119,7 @@ TEST(rows_stay_in_the_ball)
 		if (noise == NULL)
 			continue;
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
 		for (int i = 0; i < 4; i++)
 		{
 			long double sum = 0;

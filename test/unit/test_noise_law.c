@@ -232,7 +232,7 @@ TEST(reports_a_failed_source)
 				CHECK(!dperm_entropy_ok(&e));
 				CHECK(source.fills == source.fail_at + 1);
 			}
-		dperm_entropy_init(&e, test_entropy_zeros, NULL);
+		test_entropy_from(&e, test_entropy_zeros, NULL);
 		dperm_noise_draw(&e, (DpermNoiseLaw) law, &noise, 24, 1, b);
 		for (int i = 0; i < 24; i++)
 			CHECK(isfinite(b[i]));

@@ -85,7 +85,7 @@ TEST(rounds_to_the_nearest_point)
 	static const double out[] = {0, 0, 0, 1, 2, 2, 0, -1, -2, 1e15};
 	DpermEntropy e;
 
-	dperm_entropy_init(&e, test_entropy_zeros, NULL);
+	test_entropy_from(&e, test_entropy_zeros, NULL);
 	for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++)
 	{
 		double		weight = in[i] * 0x1p-40;
@@ -103,7 +103,7 @@ TEST(clamps)
 	DpermEntropy e;
 	TestEntropy source;
 
-	dperm_entropy_init(&e, test_entropy_zeros, NULL);
+	test_entropy_from(&e, test_entropy_zeros, NULL);
 	for (int i = 0; i < 6; i++)
 	{
 		double		weight = in[i];

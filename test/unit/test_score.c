@@ -49,7 +49,7 @@ TEST(agrees_with_the_encoder)
 		double		sum = 0.0;
 
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, linear, frequencies, NULL);
+			dperm_fourier_make(&enc->kernel, linear, frequencies);
 		for (int i = 0; i < dim; i++)
 			weights[i] = test_uniform(&state) - 0.5;
 		dperm_encoder_encode(enc, frequencies, values, 1.0, encoded, blocks);
@@ -234,7 +234,7 @@ TEST(outputs_are_decisions)
 		double		outputs[4];
 
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, linear, frequencies, NULL);
+			dperm_fourier_make(&enc->kernel, linear, frequencies);
 		for (int i = 0; i < 4 * dim; i++)
 			weights[i] = test_uniform(&state) - 0.5;
 		dperm_score_outputs(enc, frequencies, 4, weights, values, room, outputs);

@@ -26,7 +26,7 @@ any_encoder(TestRandom *state)
 	const DpermEncoder *enc = sample_encoder(state, &sampled);
 
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
 	return enc;
 }
 

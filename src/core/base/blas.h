@@ -35,7 +35,7 @@ typedef struct DpermBlas
 /* Up to this many columns, our own loops are as fast as BLAS. */
 #define DPERM_BLAS_SMALL 24
 
-/* The routines. Like a poll, this may exit by longjmp. */
+/* The routines. Like dperm_host_poll(), this may exit by longjmp. */
 extern const DpermBlas *dperm_blas(void);
 
 #endif							/* DPERM_BLAS_H */

@@ -1,6 +1,6 @@
 /*
- * host.h: what the core needs of its host. The server has it in base/host.c,
- * tests in test/host.c.
+ * host.h: what the core needs of its host. The server has it in base/host.c and
+ * base/tree.c, tests in test/host.c and test/tree.c.
  *
  * Between drawing noise and wiping it, only an interrupt may leave a function of
  * the core: nothing in between allocates or fails.
@@ -30,6 +30,15 @@ extern void *dperm_host_alloc(size_t size);
  * return. Bad data and bad arguments are results instead.
  */
 extern void dperm_host_fail(const char *why) __attribute__((noreturn));
+
+/*
+ * Called at least every few tens of milliseconds by what can run for long. May
+ * not return: the core holds nothing that would have to be released.
+ */
+extern void dperm_host_poll(void);
+
+/* Strong random bytes; false if there are none. Only entropy.c asks for them. */
+extern bool dperm_host_random(void *bytes, size_t count);
 
 /* What a value of JSON is. */
 typedef enum DpermTreeKind

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "core/base/blas.h"
+#include "core/base/host.h"
 
 /*
  * Columns of a panel. The code polls after each panel's update of a block
@@ -44,7 +45,7 @@ factor_small(double *a, int dim)
 
 /* Factor a = L L', in place in the lower triangle. */
 bool
-dperm_linsys_factor(double *a, int dim, const DpermPoll *poll)
+dperm_linsys_factor(double *a, int dim)
 {
 	const double one = 1,
 				minus = -1;
@@ -73,7 +74,7 @@ dperm_linsys_factor(double *a, int dim, const DpermPoll *poll)
 			int			rest = below - j - cols;
 			double	   *to = a + (size_t) (k + width + j) * dim + (k + width + j);
 
-			dperm_poll(poll);
+			dperm_host_poll();
 			blas->dsyrk("L", "N", &cols, &width, &minus, panel + j, &dim, &one, to, &dim);
 			if (rest > 0)
 				blas->dgemm("N", "T", &rest, &cols, &width, &minus, panel + j + cols, &dim,

@@ -6,15 +6,13 @@
 
 #include <stdbool.h>
 
-#include "core/base/status.h"
-
 /*
  * Replace the lower triangle of the dim x dim matrix a (by columns) by its
  * Cholesky factor. Returns false if a is not numerically positive definite, and
  * leaves it undefined then. Polls between panels, so that a large matrix does
  * not delay query cancellation.
  */
-extern bool dperm_linsys_factor(double *a, int dim, const DpermPoll *poll);
+extern bool dperm_linsys_factor(double *a, int dim);
 
 /* Solve L L' x = b in place. */
 extern void dperm_linsys_solve(const double *a, int dim, double *x);

@@ -1,10 +1,5 @@
 /*
- * status.h: how the core reports errors, and how its caller can interrupt it.
- *
- * A function that can fail returns a DpermStatus; a function that can run for
- * long takes a DpermPoll and calls it at least every few tens of milliseconds.
- * The poll may exit by longjmp: the core holds no resources that would have to
- * be released.
+ * status.h: how the core reports errors that depend on its arguments.
  */
 #ifndef DPERM_STATUS_H
 #define DPERM_STATUS_H
@@ -17,18 +12,5 @@ typedef enum DpermStatus
 	DPERM_NO_ENTROPY,			/* the random source failed */
 	DPERM_NOT_CERTIFIED			/* a solver did not reach its goal; never the result of a fit */
 } DpermStatus;
-
-typedef struct DpermPoll
-{
-	void		(*fn) (void *arg);	/* NULL: nothing to poll */
-	void	   *arg;
-} DpermPoll;
-
-static inline void
-dperm_poll(const DpermPoll *poll)
-{
-	if (poll && poll->fn)
-		poll->fn(poll->arg);
-}
 
 #endif							/* DPERM_STATUS_H */

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "core/base/blas.h"
+#include "core/base/host.h"
 #include "core/base/linsys.h"
 #include "core/base/vector.h"
 
@@ -122,14 +123,14 @@ next_chi(Stream *stream, int degrees)
 
 /* Orthonormalise count <= dim rows by Gram-Schmidt, twice for accuracy. */
 static void
-orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
+orthonormalise(int count, int dim, double *rows)
 {
 	for (int i = 0; i < count; i++)
 	{
 		double	   *row = rows + (size_t) i * dim;
 		double		norm;
 
-		dperm_poll(poll);
+		dperm_host_poll();
 		for (int round = 0; round < 2; round++)
 			for (int j = 0; j < i; j++)
 			{
@@ -157,8 +158,7 @@ orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
  * normal vector (Yu et al. 2016).
  */
 static void
-fill_orthogonal(Stream *stream, int rows, int dim, double scale, double *out,
-				const DpermPoll *poll)
+fill_orthogonal(Stream *stream, int rows, int dim, double scale, double *out)
 {
 	int			group = dim < GROUP_MAX ? dim : GROUP_MAX;
 
@@ -168,7 +168,7 @@ fill_orthogonal(Stream *stream, int rows, int dim, double scale, double *out,
 		double	   *block = out + (size_t) first * dim;
 
 		fill_normal(stream, block, count * dim);
-		orthonormalise(count, dim, block, poll);
+		orthonormalise(count, dim, block);
 		for (int i = 0; i < count; i++)
 		{
 			double		norm = scale * next_chi(stream, dim);
@@ -188,8 +188,7 @@ dperm_fourier_size(const DpermKernel *kernel, int dim)
 
 /* Make the frequencies of a kernel. */
 void
-dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies,
-				   const DpermPoll *poll)
+dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies)
 {
 	Stream		stream = {(uint64_t) kernel->seed};
 	int			rows = kernel->features / 2;
@@ -199,14 +198,14 @@ dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies,
 		/*
 		 * the spectral law of exp(-gamma r^2) is normal with variance 2 gamma
 		 */
-		fill_orthogonal(&stream, rows, dim, sqrt(2 * kernel->gamma), frequencies, poll);
+		fill_orthogonal(&stream, rows, dim, sqrt(2 * kernel->gamma), frequencies);
 		return;
 	}
 	for (int i = 0; i < rows; i++)
 	{
 		double	   *row = frequencies + (size_t) i * dim;
 
-		dperm_poll(poll);
+		dperm_host_poll();
 		if (kernel->kind == DPERM_KERNEL_MATERN)
 		{
 			double		scale;

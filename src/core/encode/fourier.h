@@ -18,7 +18,6 @@
 #include <stddef.h>
 
 #include "core/encode/kernel.h"
-#include "core/base/status.h"
 
 /* Doubles for the frequencies: D/2 rows of dim. */
 extern size_t dperm_fourier_size(const DpermKernel *kernel, int dim);
@@ -28,8 +27,7 @@ extern size_t dperm_fourier_size(const DpermKernel *kernel, int dim);
  * /, sqrt and integer arithmetic are used, so that the result is the same on
  * every IEEE machine.
  */
-extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies,
-							   const DpermPoll *poll);
+extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies);
 
 /*
  * Write the D features of x, of norm at most |target|, with the sign of target.

@@ -44,8 +44,7 @@ task_of(const DpermFit *fit, const double *tilt)
 		.weight_bound = cal->weight_bound,
 		.descent_steps = cal->descent_steps,
 		.sample = fit->sample,
-		.hess_cost = fit->hess_cost,
-		.poll = fit->poll
+		.hess_cost = fit->hess_cost
 	};
 }
 

@@ -24,7 +24,6 @@ typedef struct DpermFit
 	DpermMatrix *sample;
 	double		hess_cost;		/* as in DpermProblem, for all rows */
 	DpermEntropy *entropy;
-	DpermPoll	poll;
 } DpermFit;
 
 /* How many doubles of room a fit needs. */

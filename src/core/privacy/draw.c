@@ -8,13 +8,15 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/base/host.h"
+
 /* 64 random bits. */
 uint64_t
 dperm_draw_word(DpermEntropy *e)
 {
 	if (e->left == 0)
 	{
-		if (e->failed || !e->fill(e->arg, e->pool, sizeof(e->pool)))
+		if (e->failed || !dperm_host_random(e->pool, sizeof(e->pool)))
 		{
 			/* all ones, which ends every loop below after a few rounds */
 			e->failed = true;

@@ -7,11 +7,9 @@
 
 /* Start with an empty pool. */
 void
-dperm_entropy_init(DpermEntropy *e, bool (*fill) (void *, void *, size_t), void *arg)
+dperm_entropy_init(DpermEntropy *e)
 {
 	memset(e, 0, sizeof(*e));
-	e->fill = fill;
-	e->arg = arg;
 }
 
 /* Erase the unused bits, in a way that the compiler does not optimise away. */

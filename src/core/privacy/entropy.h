@@ -1,8 +1,8 @@
 /*
  * entropy.h: the random bits that protect privacy.
  *
- * They come from one callback: the server's strong random source, or a fixed
- * stream in unit tests. If the source fails, the struct remembers it: draws
+ * They come from the host: the server's strong random source, or a fixed stream
+ * in unit tests. If the source fails, the struct remembers it: draws
  * made afterwards are meaningless, and the caller checks dperm_entropy_ok()
  * once at the end.
  */
@@ -15,8 +15,6 @@
 
 typedef struct DpermEntropy
 {
-	bool		(*fill) (void *arg, void *bytes, size_t count);
-	void	   *arg;
 	bool		failed;
 	uint64_t	pool[32];
 	int			left;			/* words not yet used */
@@ -24,8 +22,7 @@ typedef struct DpermEntropy
 	int			bits_left;
 } DpermEntropy;
 
-extern void dperm_entropy_init(DpermEntropy *e, bool (*fill) (void *, void *, size_t),
-							   void *arg);
+extern void dperm_entropy_init(DpermEntropy *e);
 
 /* Did the source provide random bits for every draw so far? */
 static inline bool

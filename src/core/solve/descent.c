@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/solve/careful.h"
+#include "core/base/host.h"
 #include "core/base/linsys.h"
 #include "core/base/wide.h"
 
@@ -302,8 +303,7 @@ use_hessian(DpermDescent *descent, DpermAsk *ask)
 {
 	double		trace;
 
-	if (!dperm_metric_factor(&descent->metric, descent->problem.lambda, &descent->problem.poll,
-							 &trace))
+	if (!dperm_metric_factor(&descent->metric, descent->problem.lambda, &trace))
 		return begin_descent(descent, ask);
 	descent->fresh = true;
 	return refine(descent, ask);
@@ -353,7 +353,7 @@ descend(DpermDescent *descent, DpermAsk *ask)
 bool
 dperm_descent_next(DpermDescent *descent, DpermAsk *ask)
 {
-	dperm_poll(&descent->problem.poll);
+	dperm_host_poll();
 	switch (descent->phase)
 	{
 		case PHASE_BEGIN:

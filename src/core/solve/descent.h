@@ -34,7 +34,6 @@ typedef struct DpermDescentProblem
 	double		bound;			/* on the exact gradient at the result */
 	double		weight_bound;	/* on the norm of the minimiser */
 	int64_t		steps;			/* enough for descent: dperm_descent_steps() */
-	DpermPoll	poll;
 } DpermDescentProblem;
 
 typedef struct DpermDescent

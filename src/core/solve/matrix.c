@@ -3,6 +3,7 @@
  */
 #include "core/solve/matrix.h"
 
+#include "core/base/host.h"
 #include "core/encode/compact.h"
 #include "core/base/wide.h"
 
@@ -72,7 +73,7 @@ add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t cou
 	{
 		int			some = left < m->block_rows ? (int) left : m->block_rows;
 
-		dperm_poll(&x->poll);
+		dperm_host_poll();
 		if (x->compact)
 			dperm_moments_add_compact(m, rows, some, (size_t) stride, x->single);
 		else

@@ -58,11 +58,10 @@ typedef struct DpermMatrix
 	bool		single;			/* if so: is a gradient in single precision enough? */
 	bool		rough;			/* is a Hessian in single precision enough? */
 	const DpermHelp *help;		/* NULL, or without a function: none */
-	DpermPoll	poll;
 	double	   *room;			/* dperm_moments_room() doubles, with a Hessian */
 } DpermMatrix;
 
-/* The matrix of the rows that are kept; the caller sets poll and room. */
+/* The matrix of the rows that are kept; the caller sets the room. */
 extern DpermMatrix dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout,
 								   DpermLoss loss);
 

@@ -121,7 +121,7 @@ factor_of(const DpermMetric *metric, size_t k)
 
 /* Add the regulariser to the lower triangle of d x d, and factor it. */
 static bool
-factor_one(double *hess, int dim, double lambda, const DpermPoll *poll, double *trace)
+factor_one(double *hess, int dim, double lambda, double *trace)
 {
 	for (int i = 0; i < dim; i++)
 	{
@@ -130,12 +130,12 @@ factor_one(double *hess, int dim, double lambda, const DpermPoll *poll, double *
 		*diagonal += lambda;
 		*trace += *diagonal;
 	}
-	return dperm_linsys_factor(hess, dim, poll);
+	return dperm_linsys_factor(hess, dim);
 }
 
 /* From the answer to a factor. */
 bool
-dperm_metric_factor(DpermMetric *metric, double lambda, const DpermPoll *poll, double *trace)
+dperm_metric_factor(DpermMetric *metric, double lambda, double *trace)
 {
 	size_t		blocks = (size_t) metric->blocks;
 	int			d = metric->dim / metric->blocks;
@@ -145,7 +145,7 @@ dperm_metric_factor(DpermMetric *metric, double lambda, const DpermPoll *poll, d
 
 	*trace = 0;
 	if (blocks == 1)
-		return factor_one(metric->hess, d, lambda, poll, trace);
+		return factor_one(metric->hess, d, lambda, trace);
 	find_eigenvectors(metric, pairs);
 	for (size_t k = 0; k < blocks; k++)
 		sum += metric->values[k];
@@ -159,7 +159,7 @@ dperm_metric_factor(DpermMetric *metric, double lambda, const DpermPoll *poll, d
 		for (int j = 0; j < d; j++)
 			for (int i = j; i < d; i++)
 				to[(size_t) j * d + i] = share * metric->hess[(size_t) j * d + i];
-		definite = factor_one(to, d, lambda, poll, trace) && definite;
+		definite = factor_one(to, d, lambda, trace) && definite;
 	}
 	return definite;
 }

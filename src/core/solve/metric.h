@@ -43,7 +43,7 @@ extern DpermMetric dperm_metric_make(int dim, int blocks, double *room);
  * From the answer to a factor, for a regulariser; false if rounding has made it
  * indefinite. *trace receives the sum of its eigenvalues, before.
  */
-extern bool dperm_metric_factor(DpermMetric *metric, double lambda, const DpermPoll *poll,
+extern bool dperm_metric_factor(DpermMetric *metric, double lambda,
 								double *trace);
 
 /* Multiply a vector by the inverse. */

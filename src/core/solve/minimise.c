@@ -269,8 +269,7 @@ dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *
 		.goal = task->goal,
 		.rounding = {task->rounding[0], task->rounding[1]},
 		.flat = dperm_loss_entry((int) task->loss.kind)->flat,
-		.hess_cost = task->hess_cost,
-		.poll = task->poll
+		.hess_cost = task->hess_cost
 	};
 	near = approach(min, &min->problem, weights, work, hess);
 	if (compact)
@@ -368,8 +367,7 @@ certify(DpermMinimise *min, double norm, DpermAsk *ask)
 		.rows = task->most_rows,
 		.bound = task->bound,
 		.weight_bound = task->weight_bound,
-		.steps = task->descent_steps,
-		.poll = task->poll
+		.steps = task->descent_steps
 	};
 
 	min->correcting = false;

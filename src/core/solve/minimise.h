@@ -42,7 +42,6 @@ typedef struct DpermMinimiseTask
 	/* some or all of the rows, perhaps compact, to start from; or NULL */
 	DpermMatrix *sample;
 	double		hess_cost;		/* as in DpermProblem, for all rows */
-	DpermPoll	poll;
 } DpermMinimiseTask;
 
 typedef struct DpermMinimise

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/host.h"
 #include "core/base/linsys.h"
 
 /*
@@ -229,8 +230,7 @@ static void
 factor(DpermSolver *solver, double *trace)
 {
 	solver->corrections.count = 0;
-	solver->held = dperm_metric_factor(&solver->metric, solver->problem.lambda,
-									   &solver->problem.poll, trace) ?
+	solver->held = dperm_metric_factor(&solver->metric, solver->problem.lambda, trace) ?
 		METRIC_FACTOR : METRIC_NONE;
 }
 
@@ -497,7 +497,7 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 bool
 dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 {
-	dperm_poll(&solver->problem.poll);
+	dperm_host_poll();
 	switch (solver->phase)
 	{
 		case PHASE_START:

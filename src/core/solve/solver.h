@@ -48,7 +48,6 @@ typedef struct DpermProblem
 	 * doubles
 	 */
 	double		value_error;
-	DpermPoll	poll;
 } DpermProblem;
 
 /*
