@@ -13,7 +13,6 @@
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
 
 /* Set the defaults. Epsilon has none: it has to be set. */
 void
@@ -22,7 +21,7 @@ dperm_options_init(DpermOptions *options, DpermLearner learner)
 	memset(options, 0, sizeof(*options));
 	options->learner = learner;
 	options->loss = dperm_loss_default(learner);
-	options->labels.kind = dperm_loss_label(options->loss);
+	options->labels.kind = dperm_loss_entry((int) options->loss.kind)->label;
 	options->method = -1;
 	options->analysis = DPERM_ANALYSIS_SHARP;
 	options->epsilon = NAN;
@@ -322,7 +321,7 @@ least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 			DpermSetup	setup = setup_of(&any, DPERM_METHOD_OBJECTIVE, (DpermNoiseLaw) law,
 										 dperm_encoder_dim(encoder), noise, 1);
 
-			least = Min(least, dperm_knots_rule_noise(&setup));
+			least = Min(least, dperm_calibrate_knots_noise(&setup));
 		}
 	return least;
 }
@@ -369,7 +368,7 @@ dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 
 {
 	DpermKnotsNoise noise = dperm_options_knots_noise(options, &encoder);
 
-	return dperm_options_bend(encoder, dperm_knots_rule(&noise, rows));
+	return dperm_options_bend(encoder, dperm_calibrate_knots(&noise, rows));
 }
 
 /*
@@ -419,7 +418,6 @@ dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 	DpermSetup	few;
 	DpermSetup	many;
 	DpermCalibration calibration;
-	const char *why;
 
 	if (classes > 0 && dim > DPERM_DIM_MAX / classes)
 		ereport(ERROR,
@@ -430,7 +428,7 @@ dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 						 "listed in classes add nothing.")));
 	few = dperm_options_setup(options, dim, noise, 1);
 	many = dperm_options_setup(options, dim, noise, DPERM_ROWS_MAX);
-	if (dperm_calibrate(&many, &calibration, &why) != DPERM_OK)
+	if (dperm_calibrate(&many, &calibration) != NULL)
 		(void) dperm_host_calibrate(&few);
 }
 

@@ -20,8 +20,8 @@
 #include "base/message.h"
 #include "base/options.h"
 #include "column/model_type.h"
-#include "core/privacy/errors.h"
-#include "core/privacy/person.h"
+#include "core/privacy/counts.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
 #include "query/queries.h"
@@ -563,7 +563,7 @@ tune_privately(Tuning *tuning)
 	chosen = dperm_selection_choose(&entropy, tuning->selection,
 						  dperm_selection_budget_for(candidate->epsilon, candidate->neighbours),
 						  is_regression(tuning) ? DPERM_ERRORS_PARTS :
-						  dperm_person_parts(candidate->unit), mistakes,
+						  dperm_unit_parts(candidate->unit), mistakes,
 						  tuning->count, order);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_host_check_status(DPERM_NO_ENTROPY);

@@ -12,8 +12,8 @@
 #include "audit/simplex.h"
 #include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/slack.h"
 #include "core/privacy/gaussian.h"
+#include "loss_at.h"
 
 #define DIM 2
 #define OWN 2					/* rows of a person */
@@ -54,7 +54,7 @@ add_row(const Game *game, const double *numbers, double label, const double *f, 
 {
 	double		norm = fmax(1, hypot(numbers[0], numbers[1]));
 	double		row[DIM] = {numbers[0] / norm, numbers[1] / norm};
-	DpermLossAt at = dperm_loss_at(game->loss, f[0] * row[0] + f[1] * row[1], is_number(game->loss) ? fmax(-1, fmin(1, label)) : 1);
+	LossAt at = loss_at(game->loss, f[0] * row[0] + f[1] * row[1], is_number(game->loss) ? fmax(-1, fmin(1, label)) : 1);
 
 	for (int i = 0; i < DIM; i++)
 	{
@@ -201,11 +201,10 @@ search_pure(bool number)
 	{
 		DpermSetup	s = near_the_end(i, number);
 		DpermCalibration cal;
-		const char *why;
 		Game		game;
 		double		found;
 
-		CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &cal) == NULL);
 		game = game_of(&s, &cal);
 		for (int way = 0; way < (game.replaced ? 1 : 2); way++)
 		{
@@ -262,12 +261,11 @@ search_gaussian(bool number)
 	{
 		DpermSetup	s = near_the_end(i, number);
 		DpermCalibration cal;
-		const char *why;
 		Game		game;
 		double		found;
 
 		s.delta = i % 3 ? 1e-4 : 0.03;
-		CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &cal) == NULL);
 		game = game_of(&s, &cal);
 		for (int way = 0; way < (game.replaced ? 1 : 2); way++)
 		{

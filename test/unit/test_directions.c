@@ -8,6 +8,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/model/model.h"
 #include "core/privacy/composition.h"
+#include "loss_at.h"
 
 static const double orders[] = {1.05, 1.5, 2, 4, 10};
 
@@ -31,7 +32,7 @@ line_density(Line line, double row, double f)
 	line.rows[2] = row;
 	for (int i = 0; i < 3; i++)
 	{
-		DpermLossAt at = dperm_loss_at(line.loss, f * line.rows[i], line.labels[i]);
+		LossAt at = loss_at(line.loss, f * line.rows[i], line.labels[i]);
 
 		noise -= at.slope * line.rows[i];
 		slope += at.curve * line.rows[i] * line.rows[i];
@@ -177,13 +178,12 @@ TEST(models_have_directions)
 				.epsilon = 1, .delta = 1e-6, .rows = 10000, .dim = 3};
 			DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 3, .norm = 1};
 			DpermCalibration cal;
-			const char *why;
 			DpermModel	model;
 			DpermRelease release;
 			double		rank = unit == DPERM_UNIT_PERSON ? 3 : 1;
 
 			s.lambda = dperm_calibrate_default_lambda(&s);
-			CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+			CHECK(dperm_calibrate(&s, &cal) == NULL);
 			memset(&model, 0, sizeof(model));
 			dperm_model_fill(&model, &s, &cal, &(DpermEncoder) {.block_count = 1, .blocks = &block}, NULL);
 			release = dperm_model_release(&model);

@@ -3,7 +3,6 @@
  * and what is refused. test_noise_law.c tests the law of the draw,
  * test_draw_rounding.c its rounding.
  */
-#include "host.h"
 #include "unit/test.h"
 
 #include <float.h>
@@ -20,11 +19,10 @@
 static DpermShape shapes[SHAPES_MAX];
 static double b[DPERM_DIM_MAX];
 
-/* A plan; the one before is gone. */
+/* A plan. */
 static const DpermNoise *
 plan(int count)
 {
-	test_host_release();
 	return dperm_noise_plan(DPERM_LAW_NORM, shapes, count);
 }
 
@@ -217,7 +215,7 @@ TEST(gaussian_plans_are_the_best)
 	}
 }
 
-/* A lone vector, a lone interval: the ball. Or nothing to plan. */
+/* A lone vector, a lone interval: the ball. Nothing to plan. */
 TEST(leaves_the_ball_to_vectors)
 {
 	int			count = 0;

@@ -1,6 +1,7 @@
 /*
  * noise.h: noise in the shape of the data (docs/guarantee.md, "Shapes" and
  * "Groups").
+ * Trusted.
  *
  * The shapes of an encoded row are divided into groups, and the epsilon of the
  * noise among the groups. Within a group the noise has a density that falls
@@ -11,11 +12,8 @@
 #ifndef DPERM_NOISE_H
 #define DPERM_NOISE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "core/encode/shape.h"
-#include "core/privacy/entropy.h"
+#include "core/privacy/draw.h"
 
 /* The law of the noise, whatever its shape. */
 typedef enum DpermNoiseLaw
@@ -36,10 +34,7 @@ typedef struct DpermNoiseGroup
 	double		share;
 } DpermNoiseGroup;
 
-/*
- * As an argument, NULL stands for the ball: N is the Euclidean norm, all
- * factors are 1.
- */
+/* As an argument, NULL stands for the ball: N is the Euclidean norm, all factors are 1. */
 typedef struct DpermNoise
 {
 	int			shape_count;

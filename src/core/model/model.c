@@ -11,9 +11,7 @@
 #include "core/base/limits.h"
 #include "core/base/linsys.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
-#include "core/mechanism/slack.h"
-#include "core/privacy/release.h"
+#include "core/privacy/draw.h"
 
 /*
  * A relative margin for rounding, and for shares that add up to slightly more

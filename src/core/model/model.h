@@ -12,7 +12,7 @@
 #include "core/base/codec.h"
 #include "core/encode/encoder.h"
 #include "core/loss/loss.h"
-#include "core/mechanism/setup.h"
+#include "core/mechanism/calibrate.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/composition.h"
 
@@ -65,7 +65,7 @@ dperm_model_law(const DpermModel *model)
 static inline DpermLabelKind
 dperm_model_label(const DpermModel *model)
 {
-	return dperm_loss_label(model->loss);
+	return dperm_loss_entry((int) model->loss.kind)->label;
 }
 
 /*
