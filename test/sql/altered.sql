@@ -278,7 +278,7 @@ CREATE FUNCTION request(weights float8[], reader bigint) RETURNS dperm.dperm_mom
     || int8send(cardinality(weights)) || int8send(1) || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(0) || int8send(0) || int8send(0) || int8send(0)
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k))
     || int8send(reader) || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\n', '')::dperm.dperm_moments
-  FROM (SELECT int4send(1) || decode('000004', 'hex') || int4send(0) || int4send(cardinality(weights)) || float8send(1)) s(encoder)
+  FROM (SELECT int4send(1) || int4send(0) || '\x04' || int4send(cardinality(weights)) || '\x00' || float8send(1) || '\x0000') s(encoder)
 $$;
 CREATE FUNCTION counted(m dperm.dperm_moments) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT ('x' || encode(substring(dperm.dperm_moments_send(m) FROM 57 FOR 8), 'hex'))::bit(64)::bigint

@@ -81,7 +81,7 @@ CREATE FUNCTION request(pass_order int, weights float8[], classes text[] DEFAULT
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights || second) WITH ORDINALITY u(w, k))
     || int8send(13) || encoder || decode(repeat('00', -length(encoder) & 7), 'hex')
     || domain || decode(repeat('00', -length(domain) & 7), 'hex'), 'base64'), E'\n', '')::dperm.dperm_moments
-  FROM (SELECT int4send(1) || decode('000004', 'hex') || int4send(0) || int4send(2) || float8send(1) AS encoder,
+  FROM (SELECT int4send(1) || int4send(0) || '\x04' || int4send(2) || '\x00' || float8send(1) || '\x0000' AS encoder,
                (SELECT string_agg(convert_to(c, 'UTF8') || decode('00', 'hex'), '' ORDER BY k) FROM unnest(classes) WITH ORDINALITY u(c, k)) AS domain) s
 $$;
 CREATE FUNCTION word(m dperm.dperm_moments, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$

@@ -43,16 +43,17 @@ CREATE FUNCTION texts(VARIADIC t text[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS
   SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || convert_to(w, 'UTF8'), '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
 $$;
 CREATE FUNCTION block(kind int, name text, rest bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
-  SELECT set_byte('\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE kind WHEN 0 THEN '\x00' || int4send(1) || int4send(0) WHEN 1 THEN '\x00' || int4send(1) || int4send(0) WHEN 5 THEN int4send(2) || int4send(0) ELSE '' END
+  SELECT int4send(length(name)) || name::bytea || set_byte('\x00', 0, least(kind, 4)) || CASE kind WHEN 0 THEN rest || '\x0000' WHEN 1 THEN rest || '\x00'
+    WHEN 4 THEN substring(rest FOR 4) || '\x00' || substring(rest FROM 5) WHEN 5 THEN substring(rest FOR 4) || '\x0101' || substring(rest FROM 9) || '\x0100' || int4send(2) ELSE rest END
 $$;
 -- integer, numeric, timestamp, date, boolean, text, char(n), enum (with a label
 -- that there is not), its domain, double precision[], real[], and a box over knots
 CREATE FUNCTION request(pass_order int) RETURNS dperm.dperm_moments LANGUAGE sql IMMUTABLE AS $$
   SELECT request_of(pass_order, (SELECT array_agg(sin(k)) FROM generate_series(1, 31) k), ARRAY[2, 6, 9, 8, 7, 10, 11, 12, 12, 13, 14, 13],
-    int4send(12) || '\x0100' || block(0, 'i', float8send(0) || float8send(600)) || block(0, 'n', float8send(-1) || float8send(1))
+    int4send(12) || block(0, 'i', float8send(0) || float8send(600)) || block(0, 'n', float8send(-1) || float8send(1))
     || block(1, 't', float8send(0) || float8send(30)) || block(1, 'd', float8send(0) || float8send(30)) || block(2, 'b', '')
     || block(3, 'c', texts('red', 'green', 'blue')) || block(3, 'p', texts('ab', 'cd')) || block(3, 'e', texts('glad', 'none', 'sad')) || block(3, 'g', texts('sad'))
-    || block(4, 'x', int4send(3) || float8send(2)) || block(4, 'f', int4send(3) || float8send(1)) || block(5, 'u', int4send(5) || int4send(1) || float8send(-1) || float8send(1)))
+    || block(4, 'x', int4send(3) || float8send(2)) || block(4, 'f', int4send(3) || float8send(1)) || block(5, 'u', int4send(5) || int4send(1) || float8send(-1) || float8send(1)) || '\x0100')
 $$;
 CREATE TABLE tagged AS SELECT i, CASE WHEN i % 11 > 0 THEN i % 3 > 0 END AS y, CASE WHEN i % 17 > 0 THEN (sin(i) * 2)::numeric END AS n,
     CASE i % 13 WHEN 0 THEN '-infinity' WHEN 1 THEN NULL ELSE timestamp '2000-01-02' + i * interval '1 hour' END AS t, date '2000-01-01' + i % 40 AS d, i % 7 > 2 AS b,
@@ -82,7 +83,7 @@ SELECT dperm.dperm_moments_send(dperm.dperm_moments_row_agg((SELECT request(2)),
 CREATE TYPE other_mood AS ENUM ('none', 'glad', 'sad');
 CREATE FUNCTION two_enums() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-  r dperm.dperm_moments := request_of(1, '{0,0,0}', '{12}', int4send(1) || '\x0000' || block(3, 'e', texts('glad', 'none', 'sad')));
+  r dperm.dperm_moments := request_of(1, '{0,0,0}', '{12}', int4send(1) || block(3, 'e', texts('glad', 'none', 'sad')) || '\x0000');
   mixed dperm.dperm_moments;
   apart dperm.dperm_moments;
 BEGIN
@@ -102,11 +103,11 @@ SELECT two_enums();
 -- and in one aggregate, whose records change their type from row to row
 SELECT substring(dperm.dperm_moments_send(dperm.dperm_moments_agg(r, true, CASE WHEN k % 2 = 0 THEN ROW('sad'::tagged_mood) ELSE ROW('glad'::other_mood) END)) FROM 8 * 15 + 1 FOR 48) =
        substring(dperm.dperm_moments_send(dperm.dperm_moments_agg(r, true, CASE WHEN k % 2 = 0 THEN 'sad'::other_mood ELSE 'glad' END)) FROM 8 * 15 + 1 FOR 48) AS same
-  FROM generate_series(1, 60) k, (SELECT request_of(1, '{0,0,0}', '{12}', int4send(1) || '\x0000' || block(3, 'e', texts('glad', 'none', 'sad'))) AS r) r;
+  FROM generate_series(1, 60) k, (SELECT request_of(1, '{0,0,0}', '{12}', int4send(1) || block(3, 'e', texts('glad', 'none', 'sad')) || '\x0000') AS r) r;
 
 -- What does not fit is refused in the first row, even if it is null
 CREATE FUNCTION refused(row_bytes bytea, r dperm.dperm_moments DEFAULT request_of(1, '{0,0}', '{2,10}',
-  int4send(2) || '\x0000' || block(0, 'i', float8send(0) || float8send(1)) || block(3, 'c', texts('a')))) RETURNS text LANGUAGE plpgsql AS $$
+  int4send(2) || block(0, 'i', float8send(0) || float8send(1)) || block(3, 'c', texts('a')) || '\x0000')) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   m dperm.dperm_moments;
 BEGIN
@@ -136,8 +137,8 @@ CREATE TABLE outputs AS SELECT i, CASE WHEN i % 11 > 0 THEN i % 3 > 0 END AS y, 
   FROM generate_series(1, 300) i;
 CREATE FUNCTION output_request(pass_order int, readers bigint[]) RETURNS dperm.dperm_moments LANGUAGE sql IMMUTABLE AS $$
   SELECT request_of(pass_order, (SELECT array_agg(sin(k)) FROM generate_series(1, 18) k), readers,
-    int4send(9) || '\x0100' || block(3, 's', texts('0', '3')) || block(3, 'k', texts('-2', '1')) || block(3, 'l', texts('2')) || block(3, 'n', texts('0.50000000000000000000', '1.0000000000000000', '0.00000000000000000000'))
-    || block(3, 'b', texts('t')) || block(3, 'u', texts('00000000-0000-0000-0000-000000000001')) || block(3, 'e', texts('glad', 'sad')) || block(3, 'p', texts('ab', 'cd')) || block(3, 'h', texts('10.0.0.1', '10.0.0.2', '10.0.0.3')))
+    int4send(9) || block(3, 's', texts('0', '3')) || block(3, 'k', texts('-2', '1')) || block(3, 'l', texts('2')) || block(3, 'n', texts('0.50000000000000000000', '1.0000000000000000', '0.00000000000000000000'))
+    || block(3, 'b', texts('t')) || block(3, 'u', texts('00000000-0000-0000-0000-000000000001')) || block(3, 'e', texts('glad', 'sad')) || block(3, 'p', texts('ab', 'cd')) || block(3, 'h', texts('10.0.0.1', '10.0.0.2', '10.0.0.3')) || '\x0100')
 $$;
 SELECT pass_order, sums(raw) = sums(texts) AS raw, sums(typed) = sums(texts) AS typed, sums(record) = sums(texts) AS record, sums(as_text) = sums(texts) AS as_text, sums(as_row) = sums(texts) AS as_row,
        dperm.dperm_moments_send(raw) <> dperm.dperm_moments_send(typed) AS apart
@@ -149,17 +150,17 @@ SELECT pass_order, sums(raw) = sums(texts) AS raw, sums(typed) = sums(texts) AS 
       dperm.dperm_moments_agg(r, y, dperm.dperm_text(s), k, dperm.dperm_text(l), dperm.dperm_text(n), dperm.dperm_text(b), u, e::text, p, dperm.dperm_text(h)) AS as_text,
       dperm.dperm_moments_row_agg(r, y, dperm.dperm_row(dperm.dperm_text(s), dperm.dperm_text(k), dperm.dperm_text(l), dperm.dperm_text(n), dperm.dperm_text(b), u, e, p, h)) AS as_row FROM outputs) a;
 -- a value that is too large is no category, and is not fetched
-SELECT sums(dperm.dperm_moments_agg(r, true, t)) = sums(dperm.dperm_moments_agg(r, true, NULL::text)) AS too_large FROM (SELECT repeat('x', 140000) AS t) t, (SELECT request_of(1, '{1}', '{17}', int4send(1) || '\x0000' || block(3, 'c', texts('a'))) AS r) r;
+SELECT sums(dperm.dperm_moments_agg(r, true, t)) = sums(dperm.dperm_moments_agg(r, true, NULL::text)) AS too_large FROM (SELECT repeat('x', 140000) AS t) t, (SELECT request_of(1, '{1}', '{17}', int4send(1) || block(3, 'c', texts('a')) || '\x0000') AS r) r;
 -- another type than the one that the request is about may write the same value
 -- in another way; types of vectors and bytes have no text
 \set VERBOSITY terse
-SELECT dperm.dperm_moments_agg(r, true, 1::int8) FROM (SELECT request_of(1, '{1}', ARRAY[17 + (23::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
-SELECT dperm.dperm_moments_agg(r, true, '1'::text) FROM (SELECT request_of(1, '{1}', ARRAY[17 + (23::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
-SELECT dperm.dperm_moments_agg(r, true, '{1}'::float8[]) FROM (SELECT request_of(1, '{1}', '{17}', int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
-SELECT dperm.dperm_moments_agg(r, true, '\x00'::bytea) FROM (SELECT request_of(1, '{1}', '{17}', int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
-SELECT dperm.dperm_moments_agg(r, true, '1 day'::interval) FROM (SELECT request_of(1, '{1}', '{17}', int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
-SELECT request_of(1, '{1}', ARRAY[17 + (10000::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1')));
-SELECT request_of(1, '{1}', ARRAY[10 + (25::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1')));
+SELECT dperm.dperm_moments_agg(r, true, 1::int8) FROM (SELECT request_of(1, '{1}', ARRAY[17 + (23::bigint << 32)], int4send(1) || block(3, 'c', texts('1')) || '\x0000') AS r) r;
+SELECT dperm.dperm_moments_agg(r, true, '1'::text) FROM (SELECT request_of(1, '{1}', ARRAY[17 + (23::bigint << 32)], int4send(1) || block(3, 'c', texts('1')) || '\x0000') AS r) r;
+SELECT dperm.dperm_moments_agg(r, true, '{1}'::float8[]) FROM (SELECT request_of(1, '{1}', '{17}', int4send(1) || block(3, 'c', texts('1')) || '\x0000') AS r) r;
+SELECT dperm.dperm_moments_agg(r, true, '\x00'::bytea) FROM (SELECT request_of(1, '{1}', '{17}', int4send(1) || block(3, 'c', texts('1')) || '\x0000') AS r) r;
+SELECT dperm.dperm_moments_agg(r, true, '1 day'::interval) FROM (SELECT request_of(1, '{1}', '{17}', int4send(1) || block(3, 'c', texts('1')) || '\x0000') AS r) r;
+SELECT request_of(1, '{1}', ARRAY[17 + (10000::bigint << 32)], int4send(1) || block(3, 'c', texts('1')) || '\x0000');
+SELECT request_of(1, '{1}', ARRAY[10 + (25::bigint << 32)], int4send(1) || block(3, 'c', texts('1')) || '\x0000');
 
 -- Labels that are read as the request says, as dperm_label reads them
 CREATE FUNCTION labelled(m dperm.dperm_moments, positive text, type oid DEFAULT 0, encoding int DEFAULT 0) RETURNS dperm.dperm_moments LANGUAGE sql IMMUTABLE AS $$
@@ -173,7 +174,7 @@ CREATE TABLE labels AS SELECT i, i % 7 AS n, CASE WHEN i % 13 > 0 THEN i % 3 - 1
 UPDATE labels SET t = repeat('yes', 70000) WHERE i = 100;
 CREATE FUNCTION reads(what text, positive text, type text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  r dperm.dperm_moments := request_of(2, '{0.5,0.25}', '{2}', int4send(1) || '\x0100' || block(0, 'n', float8send(0) || float8send(6)));
+  r dperm.dperm_moments := request_of(2, '{0.5,0.25}', '{2}', int4send(1) || block(0, 'n', float8send(0) || float8send(6)) || '\x0100');
   same boolean;
 BEGIN
   EXECUTE format('SELECT sums(dperm.dperm_moments_agg($1, %1$s, n)) = sums(dperm.dperm_moments_agg($2, dperm.dperm_label(%1$s, $3), n)) AND sums(dperm.dperm_moments_agg($1, %1$s, ROW(n))) = sums(dperm.dperm_moments_agg($2, dperm.dperm_label(%1$s, $3), n))
@@ -187,12 +188,12 @@ SELECT what, positive, type, reads(what, positive, type) FROM (VALUES ('i4', NUL
   ('f4', NULL, 'real'), ('f4', '1', 'real'), ('f8', '0.1', 'double precision'), ('nu', NULL, 'numeric'), ('nu', '0.3', 'numeric'), ('t', 'yes', 'text'), ('t', '', 'text'), ('t::varchar', 'yes', 'varchar'), ('p', 'yes ', 'character'),
   ('e', 'sad', NULL), ('g', 'glad', NULL), ('i4', '1', 'bigint'), ('t', NULL, 'text'), ('e', NULL, NULL), ('e', 'none', NULL), ('i4', 'yes', NULL), ('ARRAY[i4]', NULL, NULL), ('i4::money', NULL, NULL)) v(what, positive, type);
 -- a boolean has been read, whatever the request says
-SELECT sums(dperm.dperm_moments_agg(labelled(r, 'false'), b, n)) = sums(dperm.dperm_moments_agg(r, b, n)) AS boolean FROM labels, (SELECT request_of(2, '{0.5,0.25}', '{2}', int4send(1) || '\x0100' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
-SELECT labelled(r, 'ja', encoding => 8 + 1) IS NOT NULL AS latin FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || '\x0000' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
-SELECT dperm.dperm_moments_agg(labelled(r, 'ja', encoding => 8 + 1), 'ja'::text, 1) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || '\x0000' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
-SELECT labelled(r, 'ja', encoding => 200) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || '\x0000' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
-SELECT labelled(r, 'ja', type => 10000) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || '\x0000' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
-SELECT dperm.dperm_moments_combine(dperm.dperm_moments_agg(labelled(r, 'ja'), 'ja'::text, 1), dperm.dperm_moments_agg(labelled(r, 'no'), 'ja'::text, 1)) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || '\x0000' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
+SELECT sums(dperm.dperm_moments_agg(labelled(r, 'false'), b, n)) = sums(dperm.dperm_moments_agg(r, b, n)) AS boolean FROM labels, (SELECT request_of(2, '{0.5,0.25}', '{2}', int4send(1) || block(0, 'n', float8send(0) || float8send(6)) || '\x0100') AS r) r;
+SELECT labelled(r, 'ja', encoding => 8 + 1) IS NOT NULL AS latin FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || block(0, 'n', float8send(0) || float8send(6)) || '\x0000') AS r) r;
+SELECT dperm.dperm_moments_agg(labelled(r, 'ja', encoding => 8 + 1), 'ja'::text, 1) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || block(0, 'n', float8send(0) || float8send(6)) || '\x0000') AS r) r;
+SELECT labelled(r, 'ja', encoding => 200) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || block(0, 'n', float8send(0) || float8send(6)) || '\x0000') AS r) r;
+SELECT labelled(r, 'ja', type => 10000) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || block(0, 'n', float8send(0) || float8send(6)) || '\x0000') AS r) r;
+SELECT dperm.dperm_moments_combine(dperm.dperm_moments_agg(labelled(r, 'ja'), 'ja'::text, 1), dperm.dperm_moments_agg(labelled(r, 'no'), 'ja'::text, 1)) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || block(0, 'n', float8send(0) || float8send(6)) || '\x0000') AS r) r;
 \set VERBOSITY default
 
 -- In parallel, too
