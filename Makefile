@@ -103,7 +103,7 @@ $(SQL_INSTALL): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LI
 	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@
 
 # Tests of the core: one program per file, each linked with all of src/core, and with a host for it.
-TEST_HOST = $(here)/test/host.c
+TEST_HOST = $(here)/test/host.c $(here)/test/tree.c
 
 TEST_CFLAGS = -std=gnu11 -g -Wall -Wextra -Wno-missing-field-initializers $(FP_CFLAGS) $(COPT) \
 	-I$(here)/src -I$(here)/test -DTEST_CORPUS='"$(here)/test/corpus"'

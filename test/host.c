@@ -33,7 +33,7 @@ static struct
 static int	newest;
 
 void *
-dperm_host_alloc(size_t size)
+test_host_keep(size_t size)
 {
 	Chunk	   *chunk = calloc(1, sizeof(Chunk) + size);
 
@@ -41,8 +41,14 @@ dperm_host_alloc(size_t size)
 		dperm_host_fail("out of memory");
 	chunk->before = chunks;
 	chunks = chunk;
-	test_host_allocated += size;
 	return chunk->bytes;
+}
+
+void *
+dperm_host_alloc(size_t size)
+{
+	test_host_allocated += size;
+	return test_host_keep(size);
 }
 
 void

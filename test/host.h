@@ -15,7 +15,10 @@
 extern jmp_buf *test_host_failure;
 extern const char *test_host_why;
 
-/* How many bytes were allocated since the last release; and free all of them. */
+/* Memory of the host's own. */
+extern void *test_host_keep(size_t size);
+
+/* How many bytes the core has allocated since the last release; and free all of them. */
 extern size_t test_host_allocated;
 extern void test_host_release(void);
 

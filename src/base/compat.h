@@ -9,6 +9,7 @@
 #include "utils/jsonb.h"
 
 #if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
 #include "varatt.h"
 #else
 #include "catalog/pg_database.h"
@@ -20,6 +21,16 @@
 		 pg_namespace_aclcheck(object, role, mode))
 /* soft errors, which a caller may ask for */
 #define ereturn(context, value, rest) ereport(ERROR, rest)
+#define DirectInputFunctionCallSafe(function, text, parameter, modifier, context, result) \
+	((void) (context), \
+	 *(result) = DirectFunctionCall3(function, CStringGetDatum(text), \
+									 ObjectIdGetDatum(parameter), Int32GetDatum(modifier)), \
+	 true)
+#define T_ErrorSaveContext T_Invalid
+typedef struct ErrorSaveContext
+{
+	NodeTag		type;
+} ErrorSaveContext;
 #endif
 
 #if PG_VERSION_NUM < 190000

@@ -7,6 +7,7 @@
 
 #include "fmgr.h"
 #include "access/tupdesc.h"
+#include "utils/jsonb.h"
 #include "utils/tuplestore.h"
 
 #include "core/base/status.h"
@@ -24,6 +25,10 @@ extern int	dperm_call_timeout;
 extern void dperm_host_settings(void);
 
 extern char *dperm_host_output(Datum value, Oid type);
+
+/* JSON for the core: tree.c. */
+extern DpermTree dperm_tree_of(Jsonb *json);
+extern bool dperm_tree_read(Node *context, char *text, DpermTree *out);
 
 /* Raise an error unless a status, the parameters or an encoder are valid. */
 extern void dperm_host_check_status(DpermStatus status);

@@ -77,7 +77,7 @@ typedef struct DpermOptions
 	bool		has_seed;
 	const DpermModel *prior;	/* the regulariser is centred at its weights; NULL: at 0 */
 	double		prior_norm;		/* a bound on their norm */
-	const char *prior_text;		/* what the model says about it (core/model/prior.h) */
+	DpermText	prior_text;		/* what the model says about it (core/model/model.h) */
 } DpermOptions;
 
 /* option_table.c: set options that are specified. */

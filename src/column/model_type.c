@@ -12,6 +12,7 @@
 
 #include "base/arguments.h"
 #include "base/compat.h"
+#include "base/host.h"
 #include "column/model_type.h"
 
 PG_FUNCTION_INFO_V1(dperm_model_in);
@@ -21,84 +22,57 @@ PG_FUNCTION_INFO_V1(dperm_model_send);
 PG_FUNCTION_INFO_V1(dp_weights);
 PG_FUNCTION_INFO_V1(dp_guarantee);
 
-/* Run a printer into memory that is large enough, at the first attempt in most cases. */
-char *
-dperm_model_type_print(const DpermModel *model, DpermModelPrinter printer)
-{
-	size_t		room = 4096 + 26 * (size_t) dperm_model_weights(model);
-	char	   *text = palloc(room);
-	size_t		len = printer(model, text, room);
-
-	if (len >= room)
-	{
-		text = repalloc(text, len + 1);
-		printer(model, text, len + 1);
-	}
-	return text;
-}
-
 /* A dp_model datum, in the current memory context. */
 Datum
 dperm_model_type_make(const DpermModel *model)
 {
-	size_t		size;
+	const char *fault = dperm_model_fault(model);
+	DpermText	bytes;
 	bytea	   *result;
-	const char *why;
 
 	/* What is stored must decode again, so detect a bug here. */
-	if (dperm_model_check(model, &why) != DPERM_OK)
-		elog(ERROR, "invalid model: %s", why);
-
-	size = dperm_model_binary_size(model);
-	result = palloc(VARHDRSZ + size);
-	SET_VARSIZE(result, VARHDRSZ + size);
-	dperm_model_binary_write(model, (unsigned char *) VARDATA(result));
+	if (fault)
+		elog(ERROR, "invalid model: %s", fault);
+	bytes = dperm_model_write(model);
+	result = palloc(VARHDRSZ + bytes.len);
+	SET_VARSIZE(result, VARHDRSZ + bytes.len);
+	memcpy(VARDATA(result), bytes.bytes, bytes.len);
 	return PointerGetDatum(result);
 }
 
-/*
- * Decode a form into one chunk. NULL and *why if it is not valid.
- */
-static DpermModel *
-decode(const char *form, size_t len, bool binary, const char **why)
+/* Raise an error for bytes of another version. */
+static void
+check_format(DpermText bytes)
 {
-	size_t		offset = MAXALIGN(sizeof(DpermModel));
-	DpermArena	arena = {.left = dperm_model_arena_size(len)};
-	DpermModel *model = palloc(offset + arena.left);
-	DpermStatus status;
+	int			format = dperm_model_format(bytes);
 
-	arena.at = (char *) model + offset;
-	status = binary ?
-		dperm_model_binary_read((const unsigned char *) form, len, &arena, model, why) :
-		dperm_model_parse(form, len, &arena, model, why);
-	if (status == DPERM_OK)
-		return model;
-	pfree(model);
-	return NULL;
+	if (format != 0 && format != DPERM_MODEL_BINARY)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_model of format %d cannot be read, only of format %d", format,
+						DPERM_MODEL_BINARY),
+				 errhint("Carry models from one version of dperm to another as text: cast them to "
+						 "text with the version that wrote them, and the text to dp_model with "
+						 "this one.")));
 }
 
 /*
- * A datum from a form of somebody else; an error if it is not valid, a soft one for a
- * context that asks for that. Names may not be in the encoding of this database, in
- * binary forms and as escapes in JSON; the text of a model has them all.
+ * A model that was read, as a datum; an error if why says that it is none, a soft
+ * one for a context that asks for that. Names may not be in the encoding of this
+ * database in bytes; the text of a model has them all.
  */
 static Datum
-accept_form(Node *context, const char *form, size_t len, bool binary)
+accept_model(Node *context, const DpermModel *model, const char *why, bool binary)
 {
-	const char *why;
-	DpermModel *model = decode(form, len, binary, &why);
-	char	   *text = model ? dperm_model_type_print(model, dperm_model_print) : "";
-	Datum		result;
-
-	if (!pg_verifymbstr(text, (int) strlen(text), true))
-		why = "a name is not valid in the encoding of this database";
-	else if (model)
+	if (why == NULL && binary)
 	{
-		result = dperm_model_type_make(model);
-		pfree(text);
-		pfree(model);
-		return result;
+		DpermText	text = dperm_model_print(model);
+
+		if (!pg_verifymbstr(text.bytes, text.len, true))
+			why = "a name is not valid in the encoding of this database";
 	}
+	if (why == NULL)
+		return dperm_model_type_make(model);
 	ereturn(context, (Datum) 0,
 			(errcode(binary ? ERRCODE_INVALID_BINARY_REPRESENTATION :
 					 ERRCODE_INVALID_TEXT_REPRESENTATION),
@@ -107,24 +81,36 @@ accept_form(Node *context, const char *form, size_t len, bool binary)
 			 errdetail("The %s is not a valid model: %s.", binary ? "value" : "text", why)));
 }
 
+/* A model that JSON describes. */
+Datum
+dperm_model_type_accept(Node *context, DpermTree tree)
+{
+	DpermModel	model;
+
+	return accept_model(context, &model, dperm_model_parse(&tree, &model), false);
+}
+
 /*
- * The struct of a dp_model datum, toasted or not, with all that it points to: a
- * single chunk in the current memory context, which can be freed with pfree.
+ * The struct of a dp_model datum, toasted or not, with all that it points to, in
+ * the current memory context.
  */
 DpermModel *
 dperm_model_type_open(Datum value)
 {
 	struct varlena *flat = PG_DETOAST_DATUM_PACKED(value);
+	DpermText	bytes = {VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat)};
+	DpermModel *model = palloc(sizeof(DpermModel));
 	const char *why;
-	DpermModel *model = decode(VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat), true, &why);
 
-	if (model == NULL)
+	if ((Pointer) flat == DatumGetPointer(value))
+		bytes.bytes = memcpy(palloc(bytes.len), bytes.bytes, bytes.len);
+	check_format(bytes);
+	why = dperm_model_open(bytes, model);
+	if (why)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
 				 errmsg("stored dp_model is corrupted"),
 				 errdetail("The value is not a valid model: %s.", why)));
-	if ((Pointer) flat != DatumGetPointer(value))
-		pfree(flat);
 	return model;
 }
 
@@ -132,18 +118,20 @@ dperm_model_type_open(Datum value)
 Datum
 dperm_model_in(PG_FUNCTION_ARGS)
 {
-	const char *text = PG_GETARG_CSTRING(0);
+	DpermTree	tree;
 
-	return accept_form(fcinfo->context, text, strlen(text), false);
+	if (!dperm_tree_read(fcinfo->context, PG_GETARG_CSTRING(0), &tree))
+		return (Datum) 0;
+	return dperm_model_type_accept(fcinfo->context, tree);
 }
 
 /* Text output: JSON. */
 Datum
 dperm_model_out(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
+	DpermText	text = dperm_model_print(dperm_model_type_open(PG_GETARG_DATUM(0)));
 
-	PG_RETURN_CSTRING(dperm_model_type_print(model, dperm_model_print));
+	PG_RETURN_CSTRING((char *) text.bytes);
 }
 
 /* Binary input: the stored form, after checking that it decodes. */
@@ -151,9 +139,12 @@ Datum
 dperm_model_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
-	int			len = buf->len - buf->cursor;
+	DpermText	bytes = {.len = buf->len - buf->cursor};
+	DpermModel	model;
 
-	return accept_form(NULL, pq_getmsgbytes(buf, len), (size_t) len, true);
+	bytes.bytes = pq_getmsgbytes(buf, bytes.len);
+	check_format(bytes);
+	return accept_model(NULL, &model, dperm_model_receive(bytes, &model), true);
 }
 
 /* Binary output: the stored form, as that of bytea is. */
@@ -208,5 +199,5 @@ dp_guarantee(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
-	PG_RETURN_TEXT_P(cstring_to_text(dperm_model_type_print(model, dperm_model_print_guarantee)));
+	PG_RETURN_TEXT_P(cstring_to_text(dperm_model_guarantee(model).bytes));
 }

@@ -21,9 +21,7 @@
 extern Datum dperm_model_type_make(const DpermModel *model);
 extern DpermModel *dperm_model_type_open(Datum value);
 extern DpermModel *dperm_model_type_required(FunctionCallInfo fcinfo);
-/* What prints a model, as snprintf does: core/model/model.h. */
-typedef size_t (*DpermModelPrinter) (const DpermModel *model, char *out, size_t room);
-extern char *dperm_model_type_print(const DpermModel *model, DpermModelPrinter printer);
+extern Datum dperm_model_type_accept(Node *context, DpermTree tree);
 extern Datum dperm_model_type_array(const double *numbers, int rows, int columns);
 
 /*

@@ -9,58 +9,32 @@
 
 #include <math.h>
 
-#include "common/shortest_dec.h"
-#include "lib/stringinfo.h"
-#include "utils/json.h"
-
 #include "base/arguments.h"
 #include "column/domains.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
 #include "core/base/names.h"
-#include "core/model/prior.h"
-
-/* Is a model private, and are all priors behind it? */
-static bool
-private_throughout(const DpermModel *model)
-{
-	DpermPrior	behind = {.private = true};
-
-	if (model->prior.len > 0 && dperm_prior_read(&model->prior, &behind) != NULL)
-		return false;
-	return dperm_claim_private(&model->claim) && behind.private;
-}
 
 /* What a model says about its prior. */
-static char *
+static DpermText
 describe_prior(const DpermModel *prior, double norm)
 {
-	const DpermClaim *claim = &prior->claim;
-	StringInfoData out;
+	DpermCodec	c = {.form = DPERM_CODEC_WRITE_JSON};
+	DpermModel	m = *prior;
+	DpermTree	tree;
 
-	initStringInfo(&out);
-	appendStringInfo(&out, "{\"norm\": %s, \"private\": %s, \"epsilon\": %s, ",
-					 double_to_shortest_decimal(norm),
-					 private_throughout(prior) ? "true" : "false",
-					 isinf(claim->epsilon) ? "\"Infinity\"" :
-											 double_to_shortest_decimal(claim->epsilon));
-	appendStringInfo(&out, "\"delta\": %s, \"neighbours\": \"%s\", \"unit\": \"%s\"",
-					 double_to_shortest_decimal(claim->delta),
-					 dperm_claim_neighbours_name(claim->neighbours),
-					 dperm_claim_unit_name(claim->unit));
-	if (prior->source.len > 0)
-	{
-		appendStringInfoString(&out, ", \"source\": ");
-		escape_json(&out, pnstrdup(prior->source.bytes, prior->source.len));
-	}
-	if (prior->entry > 0)
-	{
-		appendStringInfoString(&out, ", \"ledger\": {\"budget\": ");
-		escape_json(&out, pnstrdup(prior->budget.bytes, prior->budget.len));
-		appendStringInfo(&out, ", \"entry\": " INT64_FORMAT "}", prior->entry);
-	}
-	appendStringInfoChar(&out, '}');
-	return out.data;
+	dperm_codec_object(&c, NULL);
+	dperm_codec_number(&c, "norm", &norm);
+	(void) dperm_codec_flag(&c, "private", dperm_claim_private(&m.claim) &&
+							dperm_model_prior_is_private(prior));
+	dperm_model_claim(&c, &m.claim);
+	if (m.source.len > 0)
+		dperm_codec_text(&c, "source", &m.source);
+	if (m.entry > 0)
+		dperm_model_ledger(&c, &m);
+	dperm_codec_end(&c);
+	(void) dperm_tree_parse(dperm_codec_written(&c), &tree);
+	return dperm_tree_print(&tree);
 }
 
 /* Give the columns of a prior names that end with a zero. */
@@ -91,8 +65,6 @@ dperm_prior_argument_read(FunctionCallInfo fcinfo, DpermOptions *options)
 {
 	DpermModel *prior;
 	DpermLearner learner;
-	DpermPrior	checked;
-	DpermText	text;
 	Datum		value;
 
 	if (!dperm_arguments_get(fcinfo, "prior", InvalidOid, &value))
@@ -106,7 +78,7 @@ dperm_prior_argument_read(FunctionCallInfo fcinfo, DpermOptions *options)
 						dperm_loss_learner_name(options->learner)),
 				 errhint("The weights of one say nothing about those of the other.")));
 	terminate_names(prior);
-	options->prior_norm = dperm_prior_norm(prior->weights, dperm_model_weights(prior));
+	options->prior_norm = dperm_model_norm(prior->weights, dperm_model_weights(prior));
 	/* the weights may be anything: the model may have come as text */
 	if (!(options->prior_norm <= DPERM_PRIOR_NORM_MAX))
 		ereport(ERROR,
@@ -115,8 +87,7 @@ dperm_prior_argument_read(FunctionCallInfo fcinfo, DpermOptions *options)
 				 errdetail("Their norm is above %g.", DPERM_PRIOR_NORM_MAX),
 				 errhint("Train the prior with a larger lambda.")));
 	options->prior_text = describe_prior(prior, options->prior_norm);
-	text = (DpermText) {options->prior_text, (int) strlen(options->prior_text)};
-	if (text.len > DPERM_PRIOR_MAX || dperm_prior_read(&text, &checked) != NULL)
+	if (options->prior_text.len > DPERM_MODEL_PRIOR_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("prior cannot be named in a model"),

@@ -14,18 +14,13 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
+#include "base/host.h"
 #include "column/model_type.h"
-#include "core/base/json.h"
 #include "core/base/limits.h"
-#include "core/model/model_release.h"
-#include "core/model/prior.h"
 #include "core/privacy/composition.h"
 
 PG_FUNCTION_INFO_V1(dperm_compose_step);
 PG_FUNCTION_INFO_V1(dperm_compose_final);
-
-/* The cast, in model_type.c. */
-extern PGDLLEXPORT Datum dperm_model_in(PG_FUNCTION_ARGS);
 
 /* The state of one group. */
 typedef struct ComposeState
@@ -118,54 +113,36 @@ static void
 add_model(ComposeState *state, Datum value)
 {
 	DpermModel *model = dperm_model_type_open(value);
-	DpermPrior	prior;
 
 	add_release(state, dperm_model_release(model));
-	if (model->prior.len > 0 && dperm_prior_read(&model->prior, &prior) == NULL && !prior.private)
+	if (!dperm_model_prior_is_private(model))
 		state->exposed++;
-	pfree(model);
 }
 
 /* A claim about a release other than a model. */
 static DpermRelease
-read_claim(const char *claim)
+read_claim(Jsonb *json)
 {
-	DpermRelease release = {
-		.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = NAN};
-	DpermJson	json;
-	char		key[16];
-	char		text[16];
-	int			found = 0;		/* < 0: something is unknown */
+	DpermCodec	c = {.form = DPERM_CODEC_READ_JSON, .root = dperm_tree_of(json)};
+	DpermClaim	claim = {.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW};
 
-	dperm_json_open(&json, claim, strlen(claim));
-	if (dperm_json_object(&json))
-		while (found >= 0 && dperm_json_key(&json, key, sizeof(key)))
-		{
-			bool		is_epsilon = strcmp(key, "epsilon") == 0;
-
-			if (strcmp(key, "delta") == 0)
-				(void) dperm_json_number(&json, &release.delta);
-			else if (is_epsilon && dperm_json_peek(&json) == DPERM_JSON_NUMBER)
-				(void) dperm_json_number(&json, &release.epsilon);
-			else if (!dperm_json_string(&json, text, sizeof(text)))
-				found = -1;
-			else if (is_epsilon && strcmp(text, "Infinity") == 0)
-				release.epsilon = INFINITY;	/* of models that are not private */
-			else if (strcmp(key, "neighbours") == 0)
-				release.neighbours = (DpermNeighbours) (found = dperm_claim_neighbours_parse(text));
-			else
-				release.unit = (DpermUnit) (found = strcmp(key, "unit") == 0 ?
-											dperm_claim_unit_parse(text) : -1);
-		}
-	if (found < 0 || !dperm_json_close(&json) || isnan(release.epsilon))
+	dperm_codec_object(&c, NULL);
+	dperm_model_claim(&c, &claim);
+	dperm_codec_end(&c);
+	if (c.why)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid claim"),
+				 errmsg("invalid claim: %s", c.why),
 				 errhint("A claim is an object such as {\"epsilon\": 0.1, \"delta\": 0, "
 						 "\"neighbours\": \"replace\", \"unit\": \"row\"}, or a model as "
 						 "jsonb.")));
-	release.curve = release.delta == 0 ? DPERM_CURVE_PURE : DPERM_CURVE_NONE;
-	return release;
+	return (DpermRelease) {
+		.neighbours = claim.neighbours,
+		.unit = claim.unit,
+		.epsilon = claim.epsilon,
+		.delta = claim.delta,
+		.curve = claim.delta == 0 ? DPERM_CURVE_PURE : DPERM_CURVE_NONE
+	};
 }
 
 /* Transition: (internal, dp_model or jsonb [, delta]); what has a format is a model. */
@@ -181,13 +158,12 @@ dperm_compose_step(PG_FUNCTION_ARGS)
 	else
 	{
 		Jsonb	   *claim = PG_GETARG_JSONB_P(ARG_RELEASE);
-		char	   *text = JsonbToCString(NULL, &claim->root, VARSIZE(claim));
 
 		if (JB_ROOT_IS_OBJECT(claim) &&
 			getKeyJsonValueFromContainer(&claim->root, "format", strlen("format"), NULL))
-			add_model(state, DirectFunctionCall1(dperm_model_in, CStringGetDatum(text)));
+			add_model(state, dperm_model_type_accept(NULL, dperm_tree_of(claim)));
 		else
-			add_release(state, read_claim(text));
+			add_release(state, read_claim(claim));
 	}
 	return PointerGetDatum(state);
 }

@@ -139,8 +139,8 @@ fill_inputs(char **row, const Planned *planned, const DpermSource *source)
 		.encoder = planned->bent
 	};
 
-	row[COST_LABEL] = dperm_model_type_print(&model, dperm_model_print_label);
-	row[COST_FEATURES] = dperm_model_type_print(&model, dperm_model_print_features);
+	row[COST_LABEL] = (char *) dperm_model_print_label(&model).bytes;
+	row[COST_FEATURES] = (char *) dperm_model_print_features(&model).bytes;
 }
 
 /* What a training of so many units is: its noise, and whether that leaves enough. */

@@ -16,7 +16,6 @@
 #include "column/label.h"
 #include "column/model_type.h"
 #include "core/encode/knots.h"
-#include "core/model/weight_noise.h"
 
 PG_FUNCTION_INFO_V1(dp_coefficients);
 PG_FUNCTION_INFO_V1(dp_curve);
@@ -59,7 +58,7 @@ class_noise(const DpermModel *model, int class, bool *exact)
 {
 	double	   *noise = palloc(sizeof(double) * dperm_model_weights(model));
 
-	*exact = dperm_weight_noise(model, noise);
+	*exact = dperm_model_weight_noise(model, noise);
 	return noise + (dperm_model_class(model, class) - model->weights);
 }
 
@@ -165,7 +164,7 @@ dp_coefficients(PG_FUNCTION_ARGS)
 			{Float8GetDatum(weights[number])},
 			{Float8GetDatum(noise[number])},
 			dperm_host_text(exact ? "exact" : "bound"),
-			{BoolGetDatum(fabs(weights[number]) > DPERM_WEIGHT_STANDS_OUT * noise[number])},
+			{BoolGetDatum(fabs(weights[number]) > DPERM_MODEL_STANDS_OUT * noise[number])},
 			{Float8GetDatum(full * weights[number] +
 							(at.intercept ? dperm_model_centre(model) : 0)), at.kernel},
 			{Float8GetDatum(full * noise[number]), at.kernel}

@@ -20,8 +20,6 @@
 #include "base/message.h"
 #include "base/options.h"
 #include "column/model_type.h"
-#include "core/base/json.h"
-#include "core/model/tuning.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
@@ -105,16 +103,6 @@ tell_empty(const DpermRegistration *registration)
 					   registration->persons ? "Rows whose unit is NULL do not count." : NULL);
 }
 
-/* The units of a model: if it was tuned, those of all portions. */
-static int64
-units_of(const DpermModel *model)
-{
-	DpermTuning tuning;
-
-	return model->tuning.len > 0 && dperm_tuning_read(&model->tuning, &tuning) == NULL ?
-		tuning.rows : model->rows;
-}
-
 /*
  * The result of a training function, in the memory context of its caller: the
  * model, with its relation and its charge; NULL if there are no rows. Ends the SPI
@@ -135,7 +123,7 @@ result_of(DpermCall *call, MemoryContext caller, const DpermSource *source, Dper
 		{
 			model->budget = (DpermText) {call->paid.budget, (int) strlen(call->paid.budget)};
 			model->entry = call->paid.entry;
-			call->units = units_of(model);
+			call->units = dperm_model_units(model);
 		}
 		result = dperm_model_type_make(model);
 		MemoryContextSwitchTo(spi);
@@ -214,7 +202,7 @@ units_name(const Tuning *tuning)
 	return tuning->candidates[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows";
 }
 
-/* How a model was chosen, as it becomes part of it (core/model/tuning.h). */
+/* How a model was chosen, as it becomes part of it. */
 static DpermText
 describe_choice(const Tuning *tuning, int64 units, int chosen)
 {
@@ -224,23 +212,22 @@ describe_choice(const Tuning *tuning, int64 units, int chosen)
 				 dperm_selection_name(tuning->selection), units_name(tuning), units,
 				 tuning->count + 1, candidate_text(tuning, chosen),
 				 JsonbToCString(NULL, &tuning->grid->root, -1));
+	DpermTree	tree;
 
-	return (DpermText) {text, (int) strlen(text)};
+	(void) dperm_tree_parse((DpermText) {text, (int) strlen(text)}, &tree);
+	return dperm_tree_print(&tree);
 }
 
 /* Raise an error for candidates that the model could not say. */
 static void
 check_storable(const Tuning *tuning)
 {
-	DpermText	text = describe_choice(tuning, 1, 0);
-	DpermTuning read;
-
-	if (dperm_tuning_read(&text, &read) != NULL)
+	/* whichever is chosen */
+	if (describe_choice(tuning, PG_INT64_MAX, 0).len > DPERM_MODEL_TUNING_MAX / 2)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("candidates cannot be stored in a model"),
-				 errhint("A candidate is an object with a few plain values, and numbers of up to "
-						 "%d characters.", DPERM_JSON_NUMBER_MAX)));
+				 errhint("A candidate is an object with a few plain values.")));
 }
 
 /*

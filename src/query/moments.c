@@ -162,12 +162,9 @@ take_encoder(State *state)
 {
 	const DpermPass *pass = &state->pass;
 	DpermEncoder *encoder = &state->encoder;
-	const char *fault;
-	DpermArena	arena;
+	DpermText	form = {(const char *) pass->encoder, (int) pass->encoder_size};
+	const char *fault = dperm_encoder_form_read(form, encoder);
 
-	arena.left = DPERM_ENCODER_ARENA(pass->encoder_size);
-	arena.at = palloc(arena.left);
-	fault = dperm_encoder_form_read(pass->encoder, pass->encoder_size, &arena, encoder);
 	if (fault)
 		raise_corrupted(fault);
 	if (dperm_encoder_dim(encoder) * Max(pass->loss.classes, 1) != pass->dim)
@@ -528,11 +525,10 @@ dperm_moments_combine(PG_FUNCTION_ARGS)
 static bytea *
 write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 {
-	size_t		size = dperm_encoder_form_size(&spec->encoder);
-	unsigned char *form = palloc(size);
+	DpermText	form = dperm_encoder_form_write(&spec->encoder);
+	size_t		size;
 	bytea	   *request;
 
-	dperm_encoder_form_write(&spec->encoder, form);
 	pass->label = spec->labels.kind;
 	if (pass->label == DPERM_LABEL_SEVERAL)
 		pass->loss.classes = spec->labels.class_count;
@@ -541,13 +537,12 @@ write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 	pass->weights = weights;
 	pass->reader_count = spec->encoder.block_count;
 	pass->readers = spec->readers;
-	pass->encoder_size = size;
-	pass->encoder = form;
+	pass->encoder_size = form.len;
+	pass->encoder = (const unsigned char *) form.bytes;
 	size = VARHDRSZ + dperm_pass_write_request(pass, NULL);
 	request = palloc(size);
 	SET_VARSIZE(request, size);
 	(void) dperm_pass_write_request(pass, (unsigned char *) VARDATA(request));
-	pfree(form);
 	return request;
 }
 

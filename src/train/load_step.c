@@ -121,14 +121,12 @@ write_note(StringInfo note, const DpermIntake *intake, const DpermSource *source
 	for (int i = 0; i < intake->count; i++)
 	{
 		const DpermIntakeSet *set = &intake->sets[i];
-		Size		size = dperm_encoder_form_size(set->encoder);
-		unsigned char *form = palloc(size);
+		DpermText	form = dperm_encoder_form_write(set->encoder);
 		int			blocks = set->encoder->block_count;
-		int32		parts[3] = {set->portion, (int32) size, blocks};
+		int32		parts[3] = {set->portion, form.len, blocks};
 
-		dperm_encoder_form_write(set->encoder, form);
 		appendBinaryStringInfo(note, (char *) parts, sizeof(parts));
-		appendBinaryStringInfo(note, (char *) form, size);
+		appendBinaryStringInfo(note, form.bytes, form.len);
 		appendBinaryStringInfo(note, (const char *) set->words, sizeof(uint64) * blocks);
 		for (int j = 0; j < blocks; j++)
 			appendStringInfoChar(note, set->encoder->blocks[j].open);
@@ -142,16 +140,14 @@ read_set(DpermIntake *intake, int i, const char **at)
 	DpermEncoder *encoder = palloc0(sizeof(*encoder));
 	DpermBlock *blocks;
 	uint64	   *words;
-	DpermArena	arena;
+	DpermText	form;
 	int32		parts[3];
 
 	take_bytes(at, parts, sizeof(parts));
-	arena.left = DPERM_ENCODER_ARENA(parts[1]);
-	arena.at = palloc(arena.left);
-	if (dperm_encoder_form_read((const unsigned char *) *at, parts[1], &arena, encoder) != NULL ||
-		encoder->block_count != parts[2])
+	form = (DpermText) {palloc(parts[1]), parts[1]};
+	take_bytes(at, (char *) form.bytes, form.len);
+	if (dperm_encoder_form_read(form, encoder) != NULL || encoder->block_count != parts[2])
 		elog(ERROR, "a parallel worker cannot read an encoder");
-	*at += parts[1];
 	words = palloc(sizeof(uint64) * parts[2]);
 	take_bytes(at, words, sizeof(uint64) * parts[2]);
 	blocks = palloc(sizeof(DpermBlock) * parts[2]);

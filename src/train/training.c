@@ -60,7 +60,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, Dperm
 	training->layout = layout;
 	training->fit.setup = dperm_options_setup(options, layout->dim, noise, units);
 	training->fit.calibration = dperm_host_calibrate(&training->fit.setup);
-	training->prior = options->prior_text;
+	training->prior = options->prior_text.bytes;
 	if (options->prior)
 		training->fit.prior = arrange_prior(options->prior, layout, blocks);
 	dperm_entropy_init(&training->entropy);

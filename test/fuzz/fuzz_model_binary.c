@@ -10,38 +10,28 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static void *memory;
-	static void *again_memory;
-	DpermArena	arena = sample_arena(&memory, dperm_model_arena_size(size));
+	DpermText	bytes = {(const char *) data, (int) size};
+	DpermText	again_bytes;
+	DpermTree	tree;
 	DpermModel	model;
 	DpermModel	again;
-	const char *why = NULL;
-	unsigned char *form;
-	char	   *text;
-	size_t		len;
+	const char *why;
 
-	if (dperm_model_binary_read(data, size, &arena, &model, &why) != DPERM_OK)
+	test_host_release();
+	why = dperm_model_receive(bytes, &model);
+	FUZZ_REQUIRE(test_host_allocated <= SAMPLE_ALLOCATED(size));
+	if (why)
 	{
-		FUZZ_REQUIRE(why != NULL && why[0] != '\0');
-		FUZZ_REQUIRE(strstr(why, "memory") == NULL);	/* the documented size is enough */
+		FUZZ_REQUIRE(why[0] != '\0');
 		return 0;
 	}
-	FUZZ_REQUIRE(dperm_model_check(&model, &why) == DPERM_OK);
-	FUZZ_REQUIRE(dperm_model_binary_size(&model) == size);
-	form = malloc(size);
-	dperm_model_binary_write(&model, form);
-	FUZZ_REQUIRE(memcmp(form, data, size) == 0);
-
-	len = dperm_model_print(&model, NULL, 0);
-	text = malloc(len + 1);
-	FUZZ_REQUIRE(dperm_model_print(&model, text, len + 1) == len);
-	arena = sample_arena(&again_memory, dperm_model_arena_size(len));
-	FUZZ_REQUIRE(dperm_model_parse(text, len, &arena, &again, &why) == DPERM_OK);
-	FUZZ_REQUIRE(dperm_model_binary_size(&again) == size);
-	dperm_model_binary_write(&again, form);
-	FUZZ_REQUIRE(memcmp(form, data, size) == 0);
-	free(form);
-	free(text);
+	FUZZ_REQUIRE(dperm_model_fault(&model) == NULL);
+	again_bytes = dperm_model_write(&model);
+	FUZZ_REQUIRE(same_text(&again_bytes, &bytes));
+	FUZZ_REQUIRE(dperm_tree_parse(dperm_model_print(&model), &tree));
+	FUZZ_REQUIRE(dperm_model_parse(&tree, &again) == NULL);
+	again_bytes = dperm_model_write(&again);
+	FUZZ_REQUIRE(same_text(&again_bytes, &bytes));
 	return 0;
 }
 
@@ -50,13 +40,11 @@ fuzz_seeds(int index, uint8_t *out, size_t room)
 {
 	static SampleModel sampled;
 	TestRandom	state = (TestRandom) index + 1;
-	DpermModel	model;
+	DpermModel	model = sample_model(&state, &sampled);
+	DpermText	form = dperm_model_write(&model);
 
-	if (index >= 64)
+	if (index >= 64 || (size_t) form.len > room)
 		return 0;
-	model = sample_model(&state, &sampled);
-	if (dperm_model_binary_size(&model) > room)
-		return 0;
-	dperm_model_binary_write(&model, out);
-	return dperm_model_binary_size(&model);
+	memcpy(out, form.bytes, (size_t) form.len);
+	return (size_t) form.len;
 }

@@ -76,7 +76,7 @@ CREATE FUNCTION request(pass_order int, weights float8[], second float8[] DEFAUL
   SELECT decode('64707004', 'hex') || set_byte(set_byte('\x0000', 0, pass_order), 1, kind) || int2send(number::int2) || float8send(0) || set_byte('\x00', 0, label) || '\x000000' || int8send(0)
     || int4send(cardinality(weights)) || int4send(1) || int4send(length(encoder))
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights || second) WITH ORDINALITY u(w, k)) || int4send(13) || encoder
-  FROM (SELECT int4send(1) || decode('000004', 'hex') || int4send(0) || int4send(2) || float8send(1)) s(encoder)
+  FROM (SELECT int4send(1) || int4send(0) || '\x04' || int4send(2) || '\x00' || float8send(1) || '\x0000') s(encoder)
 $$;
 CREATE FUNCTION word(r bytea, m bytea, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT ('x' || encode(substring(m FROM length(r) + 8 * n + 1 FOR 8), 'hex'))::bit(64)::bigint

@@ -45,7 +45,7 @@ CREATE FUNCTION request(pass_order int, loss int, h float8, weights float8[], in
   reader bigint DEFAULT 13, norm float8 DEFAULT 1, low float8 DEFAULT 0, seed bigint DEFAULT 0) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT with_loss(request_of(pass_order, loss, h, weights, ARRAY[reader],
-    int4send(1) || decode('0' || intercept || '00' || '04', 'hex') || int4send(0) || int4send(cardinality(weights) - intercept) || float8send(norm), low, seed => seed), loss)
+    int4send(1) || int4send(0) || '\x04' || int4send(cardinality(weights) - intercept) || '\x00' || float8send(norm) || decode('0' || intercept || '00', 'hex'), low, seed => seed), loss)
 $$;
 -- and how to read an answer, behind its request: word n as an integer
 CREATE FUNCTION word(r bytea, m bytea, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
@@ -190,8 +190,8 @@ CREATE FUNCTION row_of(k text, b boolean) RETURNS bytea LANGUAGE sql IMMUTABLE A
 CREATE VIEW coded_answers AS
   SELECT pass_order, r, whole, first, second
   FROM (VALUES (1), (2), (3)) v(pass_order),
-  LATERAL (SELECT request_of(pass_order, 0, 0, '{0,0,0,0}', ARRAY[10, 7], int4send(2) || '\x0000' || '\x03' || int4send(1) || 'k' || int4send(3)
-    || int4send(1) || 'a' || int4send(1) || 'b' || int4send(1) || 'c' || '\x02' || int4send(1) || 'b') AS r) r,
+  LATERAL (SELECT request_of(pass_order, 0, 0, '{0,0,0,0}', ARRAY[10, 7], int4send(2) || int4send(1) || 'k' || '\x03' || int4send(3)
+    || int4send(1) || 'a' || int4send(1) || 'b' || int4send(1) || 'c' || int4send(1) || 'b' || '\x02' || '\x0000') AS r) r,
   LATERAL (SELECT dperm.dperm_moments_agg(r, label(y), row_of(k, b)) AS whole, dperm.dperm_moments_agg(r, label(y), row_of(k, b)) FILTER (WHERE i <= 123) AS first,
                   dperm.dperm_moments_agg(r, label(y), row_of(k, b)) FILTER (WHERE i > 123) AS second FROM coded) s;
 -- By hand: b, and behind it a, b, c of k, each a half of the ball; at weights 0
@@ -225,11 +225,11 @@ SELECT what, damage(at, bytes) FROM (VALUES
   ('label', 16, '\x01'), ('unknown label', 16, '\x03'), ('bins', 17, int2send(1::int2)), ('many bins', 17, '\xffff'), ('persons', 19, '\x01'), ('no flag', 19, '\x02'), ('seed', 20, int8send(1)),
   ('no dimension', 28, int4send(0)), ('dimension', 28, int4send(1)), ('huge dimension', 28, '\x7fffffff'), ('negative dimension', 28, int4send(-1)),
   ('no readers', 32, int4send(0)), ('huge readers', 32, '\x7fffffff'), ('negative readers', 32, int4send(-1)),
-  ('no encoder', 36, int4send(0)), ('shorter encoder', 36, int4send(22)), ('longer encoder', 36, int4send(24)), ('huge encoder', 36, '\x7fffffff'),
+  ('no encoder', 36, int4send(0)), ('shorter encoder', 36, int4send(23)), ('longer encoder', 36, int4send(25)), ('huge encoder', 36, '\x7fffffff'),
   ('weight', 40, float8send('NaN')), ('weight', 56, float8send('-Infinity')), ('negative zero', 40, '\x8000000000000000'), ('reader', 64, int4send(10)), ('unknown reader', 64, int4send(99)),
-  ('columns', 68, int4send(2)), ('intercept', 72, '\x02'), ('another intercept', 72, '\x00'), ('kernel', 73, '\x01'), ('unknown kernel', 73, '\x09'),
-  ('kind', 74, '\x09'), ('name', 75, int4send(1)), ('length', 79, int4send(3)), ('norm', 83, float8send(0)), ('NaN norm', 83, float8send('NaN')),
-  ('an answer of no rows', 91, int8send(0)), ('one byte more', 91, '\x00'), ('one byte less', -1, ''), ('one word less', -8, ''), ('header alone', -51, ''), ('nothing at all', -91, '')) v(what, at, bytes);
+  ('columns', 68, int4send(2)), ('intercept', 90, '\x02'), ('another intercept', 90, '\x00'), ('kernel', 91, '\x01'), ('unknown kernel', 91, '\x09'),
+  ('kind', 76, '\x09'), ('name', 72, int4send(1)), ('length', 77, int4send(3)), ('norm', 82, float8send(0)), ('NaN norm', 82, float8send('NaN')),
+  ('an answer of no rows', 92, int8send(0)), ('one byte more', 92, '\x00'), ('one byte less', -1, ''), ('one word less', -8, ''), ('header alone', -52, ''), ('nothing at all', -92, '')) v(what, at, bytes);
 -- the same of an answer
 CREATE FUNCTION damage_state(which int, at int, bytes bytea) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

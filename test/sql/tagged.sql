@@ -72,16 +72,17 @@ CREATE FUNCTION texts(VARIADIC t text[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS
   SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || convert_to(w, 'UTF8'), '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
 $$;
 CREATE FUNCTION block(kind int, name text, rest bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
-  SELECT set_byte('\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE kind WHEN 0 THEN '\x00' || int4send(1) || int4send(0) WHEN 1 THEN '\x00' || int4send(1) || int4send(0) WHEN 5 THEN int4send(2) || int4send(0) ELSE '' END
+  SELECT int4send(length(name)) || name::bytea || set_byte('\x00', 0, least(kind, 4)) || CASE kind WHEN 0 THEN rest || '\x0000' WHEN 1 THEN rest || '\x00'
+    WHEN 4 THEN substring(rest FOR 4) || '\x00' || substring(rest FROM 5) WHEN 5 THEN substring(rest FOR 4) || '\x0101' || substring(rest FROM 9) || '\x0100' || int4send(2) ELSE rest END
 $$;
 -- integer, numeric, timestamp, date, boolean, text, char(n), enum (with a label
 -- that there is not), its domain, double precision[], real[], and a box over knots
 CREATE FUNCTION request(pass_order int) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
   SELECT request_of(pass_order, (SELECT array_agg(sin(k)) FROM generate_series(1, 31) k), ARRAY[2, 6, 9, 8, 7, 10, 11, 12, 12, 13, 14, 13],
-    int4send(12) || '\x0100' || block(0, 'i', float8send(0) || float8send(600)) || block(0, 'n', float8send(-1) || float8send(1))
+    int4send(12) || block(0, 'i', float8send(0) || float8send(600)) || block(0, 'n', float8send(-1) || float8send(1))
     || block(1, 't', float8send(0) || float8send(30)) || block(1, 'd', float8send(0) || float8send(30)) || block(2, 'b', '')
     || block(3, 'c', texts('red', 'green', 'blue')) || block(3, 'p', texts('ab', 'cd')) || block(3, 'e', texts('glad', 'none', 'sad')) || block(3, 'g', texts('sad'))
-    || block(4, 'x', int4send(3) || float8send(2)) || block(4, 'f', int4send(3) || float8send(1)) || block(5, 'u', int4send(5) || int4send(1) || float8send(-1) || float8send(1)))
+    || block(4, 'x', int4send(3) || float8send(2)) || block(4, 'f', int4send(3) || float8send(1)) || block(5, 'u', int4send(5) || int4send(1) || float8send(-1) || float8send(1)) || '\x0100')
 $$;
 CREATE TABLE tagged AS SELECT i, CASE WHEN i % 11 > 0 THEN 2 * (i % 3 > 0)::int - 1 END::float8 AS y, CASE WHEN i % 17 > 0 THEN (sin(i) * 2)::numeric END AS n,
     CASE i % 13 WHEN 0 THEN '-infinity' WHEN 1 THEN NULL ELSE timestamp '2000-01-02' + i * interval '1 hour' END AS t, date '2000-01-01' + i % 40 AS d, i % 7 > 2 AS b,
@@ -103,12 +104,12 @@ SELECT dperm.dperm_moments_agg((SELECT request(2)), y, r) = (SELECT dperm.dperm_
 
 -- An enum is read by its labels, whatever its type: those of one query are of two
 CREATE TYPE other_mood AS ENUM ('none', 'glad', 'sad');
-SELECT dperm.dperm_moments_agg(r, y, a) = dperm.dperm_moments_agg(r, y, b) AS same FROM (SELECT request_of(1, '{0,0,0}', '{12}', int4send(1) || '\x0000' || block(3, 'e', texts('glad', 'none', 'sad'))) AS r) r,
+SELECT dperm.dperm_moments_agg(r, y, a) = dperm.dperm_moments_agg(r, y, b) AS same FROM (SELECT request_of(1, '{0,0,0}', '{12}', int4send(1) || block(3, 'e', texts('glad', 'none', 'sad')) || '\x0000') AS r) r,
   LATERAL (SELECT y, dperm.dperm_row('\x0c', e) AS a, dperm.dperm_row('\x0c', e::text::other_mood) AS b FROM (VALUES (1, 'sad'::tagged_mood), (-1, 'glad'), (1, NULL), (1, 'sad')) v(y, e)) v GROUP BY r.r;
 
 -- What does not fit is refused in the first row, even if it is null
 CREATE FUNCTION refused(row_bytes bytea, r bytea DEFAULT request_of(1, '{0,0}', '{2,10}',
-  int4send(2) || '\x0000' || block(0, 'i', float8send(0) || float8send(1)) || block(3, 'c', texts('a')))) RETURNS text LANGUAGE plpgsql AS $$
+  int4send(2) || block(0, 'i', float8send(0) || float8send(1)) || block(3, 'c', texts('a')) || '\x0000')) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM dperm.dperm_moments_step(NULL, r, 1, row_bytes);
   RETURN 'taken';

@@ -11,7 +11,7 @@
 #include "audit/simplex.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/charge.h"
-#include "core/model/model_release.h"
+#include "core/model/model.h"
 #include "core/privacy/composition.h"
 #include "unit/ball_integral.h"
 #include "unit/test.h"

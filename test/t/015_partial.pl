@@ -57,15 +57,15 @@ for my $database ('postgres', @workers)
 		  SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || w::bytea, '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
 		\$\$;
 		CREATE FUNCTION block(kind int, name text, rest bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
-		  SELECT set_byte('\\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE WHEN kind < 2 THEN '\\x00'::bytea || int4send(1) || int4send(0) ELSE '' END
+		  SELECT int4send(length(name)) || name::bytea || set_byte('\\x00', 0, kind) || CASE kind WHEN 0 THEN rest || '\\x0000' WHEN 1 THEN rest || '\\x00' WHEN 4 THEN substring(rest FOR 4) || '\\x00' || substring(rest FROM 5) ELSE rest END
 		\$\$;
 		CREATE FUNCTION columns_request(pass_order int) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
-		  SELECT request_of(pass_order, ARRAY[2, 6, 7, 9, 10, 12, 13, 14], 15, int4send(8) || '\\x0100' || block(0, 'n', float8send(0) || float8send(100))
+		  SELECT request_of(pass_order, ARRAY[2, 6, 7, 9, 10, 12, 13, 14], 15, int4send(8) || block(0, 'n', float8send(0) || float8send(100))
 		    || block(0, 'm', float8send(-1) || float8send(1)) || block(2, 'b', '') || block(1, 't', float8send(0) || float8send(20)) || block(3, 'c', texts('ab', 'cd'))
-		    || block(3, 'e', texts('blue', 'red', 'pink')) || block(4, 'x', int4send(3) || float8send(2)) || block(4, 'x4', int4send(2) || float8send(1)))
+		    || block(3, 'e', texts('blue', 'red', 'pink')) || block(4, 'x', int4send(3) || float8send(2)) || block(4, 'x4', int4send(2) || float8send(1)) || '\\x0100')
 		\$\$;
 		CREATE FUNCTION vector_request(pass_order int) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
-		  SELECT request_of(pass_order, ARRAY[13], 3, int4send(1) || '\\x0000' || block(4, '', int4send(3) || float8send(1)))
+		  SELECT request_of(pass_order, ARRAY[13], 3, int4send(1) || block(4, '', int4send(3) || float8send(1)) || '\\x0000')
 		\$\$;
 		-- the words of an answer, behind its request: rows, persons if there are any, the rest
 		CREATE FUNCTION words(m bytea) RETURNS bigint[] LANGUAGE sql IMMUTABLE AS \$\$

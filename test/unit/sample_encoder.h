@@ -7,6 +7,7 @@
 #include <float.h>
 #include <stdlib.h>
 
+#include "host.h"
 #include "unit/test.h"
 
 #include "core/encode/encoder.h"
@@ -16,7 +17,6 @@
 #define SAMPLE_BLOCKS 6
 #define SAMPLE_COUNT 6			/* coordinates of one block */
 #define SAMPLE_TEXT 12
-#define SAMPLE_BINARY (64 + SAMPLE_BLOCKS * (41 + SAMPLE_COUNT * (4 + SAMPLE_TEXT)))
 
 /* What a sampled encoder points to. */
 typedef struct SampleEncoder
@@ -37,17 +37,19 @@ typedef struct SampleRow
 	double		vectors[SAMPLE_BLOCKS][SAMPLE_COUNT];
 } SampleRow;
 
-/*
- * An arena of size bytes that ends where its memory ends and is aligned to 8
- * bytes only.
- */
-static inline DpermArena
-sample_arena(void **memory, size_t size)
+/* A copy that ends where its memory ends, for the sanitizer. */
+static inline DpermText
+sample_copy(const void *bytes, size_t len)
 {
-	free(*memory);
-	*memory = malloc(size + 8);
-	return (DpermArena) {(char *) *memory + 8, size};
+	char	   *copy = test_host_keep(len);
+
+	if (len > 0)
+		memcpy(copy, bytes, len);
+	return (DpermText) {copy, (int) len};
 }
+
+/* What a reader may allocate for an input of this length, whatever is in it. */
+#define SAMPLE_ALLOCATED(len) (64 * (size_t) (len) + 100000)
 
 /* A literal as a text. */
 static inline DpermText

@@ -8,11 +8,10 @@
 #include "unit/sample_encoder.h"
 
 #include "core/model/model.h"
-#include "core/model/tuning.h"
+#include "core/privacy/selection.h"
 
 #define SAMPLE_TUNING 1024
 #define SAMPLE_CLASSES 6
-#define SAMPLE_MODEL_BINARY (512 + SAMPLE_BINARY + 8 * SAMPLE_CLASSES * SAMPLE_DIM_MAX + SAMPLE_TUNING + 24 * SAMPLE_DIM_MAX)
 
 /* What a sampled model points to. */
 typedef struct SampleModel

@@ -15,7 +15,7 @@
 #include "core/base/linsys.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
-#include "core/model/prior.h"
+#include "core/model/model.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
 
@@ -154,7 +154,7 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	DpermFit	fit = {
 		.setup = {.loss = table->rows.loss, .method = table->method, .epsilon = epsilon, .lambda = table->lambda,
 		.rows = table->rows.count, .dim = dim, .prior = table->prior != NULL,
-		.prior_norm = table->prior ? dperm_prior_norm(table->prior, dim) : 0},
+		.prior_norm = table->prior ? dperm_model_norm(table->prior, dim) : 0},
 		.prior = table->prior,
 		.hess_cost = mode == TABLE_IN_MEMORY ? 0 : d / 72.0,
 		.entropy = &entropy

@@ -13,7 +13,7 @@
 
 /*
  * The divergence of what a training releases, from its calibration;
- * model_release.c does the same for a model.
+ * dperm_model_release() does the same for a model.
  */
 static double
 released(const DpermSetup *setup, double order)

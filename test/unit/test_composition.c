@@ -9,7 +9,7 @@
 
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
-#include "core/model/model_release.h"
+#include "core/model/model.h"
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"
 #include "loss_at.h"

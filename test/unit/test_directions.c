@@ -6,7 +6,7 @@
 #include "unit/test.h"
 
 #include "core/mechanism/calibrate.h"
-#include "core/model/model_release.h"
+#include "core/model/model.h"
 #include "core/privacy/composition.h"
 #include "loss_at.h"
 

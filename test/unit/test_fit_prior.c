@@ -12,7 +12,7 @@
 #include "core/base/linsys.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
-#include "core/model/prior.h"
+#include "core/model/model.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
@@ -52,7 +52,7 @@ run_trial(Trial *trial, uint64_t seed)
 	matrix.of = matrix.count;
 	matrix.units = (double) setup->rows;
 	setup->prior = true;
-	setup->prior_norm = dperm_prior_norm(trial->prior, setup->dim);
+	setup->prior_norm = dperm_model_norm(trial->prior, setup->dim);
 	trial->fit.prior = trial->prior;
 	trial->fit.entropy = &entropy;
 	CHECK(dperm_calibrate(setup, &trial->fit.calibration) == NULL);

@@ -11,7 +11,7 @@
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"
 #include "core/privacy/claim.h"
-#include "core/model/model_release.h"
+#include "core/model/model.h"
 #include "loss_at.h"
 #include "unit/hockey.h"
 #include "unit/sample_model.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/mechanism/calibrate.h"
-#include "core/model/weight_noise.h"
+#include "core/model/model.h"
 #include "core/privacy/draw.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
@@ -144,7 +144,7 @@ noise_of(DpermFit *fit, DpermMethod method, DpermNoiseLaw law, double lambda, do
 	};
 	CHECK(dperm_calibrate(&fit->setup, &fit->calibration) == NULL);
 	dperm_model_fill(&model, &fit->setup, &fit->calibration, &encoder, weights);
-	return dperm_weight_noise(&model, noise);
+	return dperm_model_weight_noise(&model, noise);
 }
 
 /* The deviations of repeated trainings on rows of a shape. */
@@ -268,7 +268,7 @@ TEST(includes_the_release)
 	.lambda_effective = 1, .noise_scale = 2, .grid = 4, .release_scale = 3, .weights = weights};
 	double		noise[DIM];
 
-	CHECK(dperm_weight_noise(&model, noise));
+	CHECK(dperm_model_weight_noise(&model, noise));
 	CHECK_NEAR(noise[3] * noise[3], 4 * (DIM + 1) + pow(dperm_release_deviation(4, 3), 2), 1e-9);
 }
 
@@ -281,7 +281,7 @@ TEST(is_zero_without_noise)
 	.weights = weights};
 
 	memset(noise, 1, sizeof(noise));
-	CHECK(dperm_weight_noise(&model, noise));
+	CHECK(dperm_model_weight_noise(&model, noise));
 	for (int i = 0; i < DIM; i++)
 		CHECK(noise[i] == 0);
 }

@@ -88,28 +88,21 @@ dperm_bytes_get(DpermBytes *r, size_t len)
 
 /* Read what dperm_bytes_put_int wrote. */
 static inline uint64_t
-dperm_bytes_get_int(DpermBytes *r, int bytes)
+dperm_bytes_load(const unsigned char *at, int bytes)
 {
-	const unsigned char *at = dperm_bytes_get(r, (size_t) bytes);
 	uint64_t	value = 0;
 
-	for (int i = 0; at && i < bytes; i++)
+	for (int i = 0; i < bytes; i++)
 		value = value << 8 | at[i];
 	return value;
 }
 
-/*
- * As dperm_bytes_get_int for signed 64 bits, without relying on how a cast
- * wraps.
- */
-static inline int64_t
-dperm_bytes_get_signed(DpermBytes *r)
+static inline uint64_t
+dperm_bytes_get_int(DpermBytes *r, int bytes)
 {
-	uint64_t	bits = dperm_bytes_get_int(r, 8);
-	int64_t		value;
+	const unsigned char *at = dperm_bytes_get(r, (size_t) bytes);
 
-	memcpy(&value, &bits, sizeof(value));
-	return value;
+	return at ? dperm_bytes_load(at, bytes) : 0;
 }
 
 /* Read what dperm_bytes_put_double wrote, which is never a negative zero. */

@@ -8,12 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Bytes, not zero-terminated. */
-typedef struct DpermText
-{
-	const char *bytes;
-	int			len;
-} DpermText;
+#include "core/base/host.h"
 
 /* Are two texts the same? */
 static inline bool

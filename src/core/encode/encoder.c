@@ -15,7 +15,6 @@
 #include "core/base/limits.h"
 #include "core/encode/fourier.h"
 #include "core/encode/knots.h"
-#include "core/base/names.h"
 #include "core/base/vector.h"
 
 #define MARGIN(dimension) (1 + ((dimension) + 16) * DBL_EPSILON)
@@ -410,28 +409,8 @@ dperm_encoder_kernel_name(int kind)
 	return kernel_names[kind];
 }
 
-bool
-dperm_encoder_kernel_parse(const char *name, DpermKernelKind *kind)
-{
-	int			found = dperm_find_name(kernel_names, 5, name);
-
-	if (found >= 0)
-		*kind = (DpermKernelKind) found;
-	return found >= 0;
-}
-
 const char *
-dperm_encoder_kind_name(DpermBlockKind kind)
+dperm_encoder_kind_name(int kind)
 {
 	return block_names[kind];
-}
-
-bool
-dperm_encoder_kind_parse(const char *name, DpermBlockKind *kind)
-{
-	int			found = dperm_find_name(block_names, 5, name);
-
-	if (found >= 0)
-		*kind = (DpermBlockKind) found;
-	return found >= 0;
 }

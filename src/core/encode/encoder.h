@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/arena.h"
+#include "core/base/codec.h"
 #include "core/encode/block.h"
 #include "core/encode/kernel.h"
 
@@ -116,30 +116,22 @@ dperm_kernel_equal(const DpermKernel *a, const DpermKernel *b)
 		a->seed == b->seed;
 }
 
-/*
- * "gaussian", ...; parse returns false for any other name. "linear" means no
- * kernel.
- */
+/* "gaussian", ...; "linear" means no kernel. */
 extern const char *dperm_encoder_kernel_name(int kind);
-extern bool dperm_encoder_kernel_parse(const char *name, DpermKernelKind *kind);
 
 /*
  * "number", "time", "boolean", "category", "vector"; a BOX is a "vector" too,
  * and has a range in place of a norm
  */
-extern const char *dperm_encoder_kind_name(DpermBlockKind kind);
-extern bool dperm_encoder_kind_parse(const char *name, DpermBlockKind *kind);
+extern const char *dperm_encoder_kind_name(int kind);
 
 /*
- * Binary form: canonical, big-endian. from_binary reads exactly len bytes and
- * makes blocks and texts in the arena, which needs DPERM_ENCODER_ARENA bytes;
- * NULL, else what is wrong.
+ * Its forms: encoder_form.c describes them, as part of a model, and as bytes by
+ * themselves. What is read from bytes points into them.
  */
-#define DPERM_ENCODER_ARENA(len) (20 * (size_t) (len) + 256)
-
-extern size_t dperm_encoder_form_size(const DpermEncoder *enc);
-extern void dperm_encoder_form_write(const DpermEncoder *enc, unsigned char *out);
-extern const char *dperm_encoder_form_read(const unsigned char *in, size_t len,
-											 DpermArena *arena, DpermEncoder *out);
+extern void dperm_encoder_form_visit(DpermCodec *c, DpermEncoder *enc);
+extern void dperm_encoder_form_features(DpermCodec *c, const char *key, DpermEncoder *enc);
+extern DpermText dperm_encoder_form_write(const DpermEncoder *enc);
+extern const char *dperm_encoder_form_read(DpermText bytes, DpermEncoder *out);
 
 #endif							/* DPERM_ENCODER_H */

@@ -1,39 +1,14 @@
 /*
- * encoder_form.c: the names in an encoder, and its binary form.
- *
- * The binary form is canonical: encoding a decoded form gives the same bytes.
- * All numbers are big-endian.
- *
- * 	header		number of blocks, 32 bits; intercept, 8 bits, 0 or 1; kernel, 8 bits
- * 	kernel		if there is one: gamma; features, 32 bits; seed, 64 bits
- * 	each block	kind, 8 bits; column, a text; then, by its kind,
- * 				low and high, scale, 8 bits, 1 if it is logarithmic, and knots |
- * 				nothing |
- * 				number of categories, 32 bits, and as many texts |
- * 				dimension, 32 bits, and norm |
- * 				dimension and number of ranges, 32 bits each, and low and
- * 				high of as many: one range if it is that of all elements, else
- * 				one for each; and knots, of each element
- * 	knots		their number (1: a straight line) and that of listed ones, 32
- * 				bits each, and their positions: none if they are at even
- * 				distances, else all
- * 	a text		length, 32 bits, and the bytes
+ * encoder_form.c: the names in an encoder, and the description of its forms.
  */
 #include "core/encode/encoder.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/bytes.h"
+#include "core/base/codec.h"
 #include "core/base/limits.h"
 #include "core/encode/knots.h"
-
-#define HEADER_SIZE 6
-#define KERNEL_SIZE 20
-#define BLOCK_MIN 5				/* kind and the length of its column */
-#define TEXT_MIN 4
-#define RANGE_SIZE 16
 
 /* The order of texts, for qsort: by their bytes. */
 static int
@@ -96,352 +71,194 @@ dperm_encoder_form_names_fault(const DpermEncoder *enc)
 	return NULL;
 }
 
-/* Bytes of a text. */
-static size_t
-text_size(const DpermText *text)
-{
-	return TEXT_MIN + (size_t) text->len;
-}
-
-/* How many ranges of a box the form has: one if all are the same. */
-static int
-range_count(const DpermBlock *block)
-{
-	return dperm_encoder_box_is_cube(block) ? 1 : dperm_block_elements(block);
-}
-
-/* Bytes of the knots of a block. */
-static size_t
-knots_size(const DpermBlock *block)
-{
-	return 8 + (block->knots ? sizeof(double) * (size_t) dperm_block_knots(block) : 0);
-}
-
-/* Bytes of a block's domain: what it has besides its kind and column. */
-static size_t
-domain_size(const DpermBlock *block)
-{
-	size_t		size = 4;
-
-	switch (block->kind)
-	{
-		case DPERM_BLOCK_NUMBER:
-		case DPERM_BLOCK_TIME:
-			return RANGE_SIZE + 1 + knots_size(block);
-		case DPERM_BLOCK_FLAG:
-			return 0;
-		case DPERM_BLOCK_CATEGORY:
-			for (int i = 0; i < block->count; i++)
-				size += text_size(&block->categories[i]);
-			return size;
-		case DPERM_BLOCK_VECTOR:
-			return 12;
-		case DPERM_BLOCK_BOX:
-			return 8 + RANGE_SIZE * (size_t) range_count(block) + knots_size(block);
-	}
-	return 0;
-}
-
-/* Bytes of the binary form. */
-size_t
-dperm_encoder_form_size(const DpermEncoder *enc)
-{
-	size_t		size = HEADER_SIZE;
-
-	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-		size += KERNEL_SIZE;
-	for (int i = 0; i < enc->block_count; i++)
-		size += 1 + text_size(&enc->blocks[i].column) + domain_size(&enc->blocks[i]);
-	return size;
-}
-
-static unsigned char *
-write_text(unsigned char *at, const DpermText *text)
-{
-	at = dperm_bytes_put_int(at, (uint64_t) text->len, 4);
-	return dperm_bytes_put(at, text->bytes, (size_t) text->len);
-}
-
-static unsigned char *
-write_knots(unsigned char *at, const DpermBlock *block)
-{
-	int			count = dperm_block_knots(block);
-
-	at = dperm_bytes_put_int(at, (uint64_t) count, 4);
-	at = dperm_bytes_put_int(at, (uint64_t) (block->knots ? count : 0), 4);
-	for (int i = 0; block->knots && i < count; i++)
-		at = dperm_bytes_put_double(at, block->knots[i]);
-	return at;
-}
-
-static unsigned char *
-put_block(unsigned char *at, const DpermBlock *block)
-{
-	int			ranges;
-
-	at = dperm_bytes_put_int(at, (uint64_t) block->kind, 1);
-	at = write_text(at, &block->column);
-	switch (block->kind)
-	{
-		case DPERM_BLOCK_NUMBER:
-		case DPERM_BLOCK_TIME:
-			at = dperm_bytes_put_double(at, block->low);
-			at = dperm_bytes_put_double(at, block->high);
-			at = dperm_bytes_put_int(at, block->log ? 1 : 0, 1);
-			at = write_knots(at, block);
-			break;
-		case DPERM_BLOCK_FLAG:
-			break;
-		case DPERM_BLOCK_CATEGORY:
-			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);
-			for (int i = 0; i < block->count; i++)
-				at = write_text(at, &block->categories[i]);
-			break;
-		case DPERM_BLOCK_VECTOR:
-			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);
-			at = dperm_bytes_put_double(at, block->norm);
-			break;
-		case DPERM_BLOCK_BOX:
-			at = dperm_bytes_put_int(at, (uint64_t) dperm_block_elements(block), 4);
-			ranges = range_count(block);
-			at = dperm_bytes_put_int(at, (uint64_t) ranges, 4);
-			for (int i = 0; i < ranges; i++)
-			{
-				at = dperm_bytes_put_double(at, dperm_block_low(block, i));
-				at = dperm_bytes_put_double(at, dperm_block_high(block, i));
-			}
-			at = write_knots(at, block);
-			break;
-	}
-	return at;
-}
-
-/* Write the binary form. */
-void
-dperm_encoder_form_write(const DpermEncoder *enc, unsigned char *out)
-{
-	const DpermKernel *kernel = &enc->kernel;
-
-	out = dperm_bytes_put_int(out, (uint64_t) enc->block_count, 4);
-	out = dperm_bytes_put_int(out, enc->intercept ? 1 : 0, 1);
-	out = dperm_bytes_put_int(out, (uint64_t) kernel->kind, 1);
-	if (kernel->kind != DPERM_KERNEL_LINEAR)
-	{
-		out = dperm_bytes_put_double(out, kernel->gamma);
-		out = dperm_bytes_put_int(out, (uint64_t) kernel->features, 4);
-		out = dperm_bytes_put_int(out, (uint64_t) kernel->seed, 8);
-	}
-	for (int i = 0; i < enc->block_count; i++)
-		out = put_block(out, &enc->blocks[i]);
-}
-
 /*
- * Read a count from 1 to DPERM_DIM_MAX, of items of at least this many bytes;
- * otherwise 0, and the reader is bad.
+ * The knots of a number or of each element of a vector, how many of which are
+ * returned: none, their number if they are at even distances, else a list.
  */
 static int
-get_count(DpermBytes *r, size_t least)
+visit_knots(DpermCodec *c, DpermBlock *block, int count)
 {
-	uint64_t	count = dperm_bytes_get_int(r, 4);
-
-	if (count < 1 || count > DPERM_DIM_MAX || count * least > r->left)
-		r->bad = true;
-	return r->bad ? 0 : (int) count;
+	if (!dperm_codec_some(c, "knots", count > 1))
+		return 1;
+	if (dperm_codec_nesting(c, "knots", block->knots ? 1 : 0) == 0)
+		return dperm_codec_count(c, "knots", count);
+	count = dperm_codec_length(c, "knots", count);
+	block->knots = dperm_codec_numbers(c, "knots", block->knots, 0, count);
+	return count;
 }
 
-/* A text, in place. */
-static DpermText
-get_text(DpermBytes *r)
+static const char *
+scale_name(int log)
 {
-	uint64_t	len = dperm_bytes_get_int(r, 4);
-	DpermText	text = {NULL, 0};
-
-	if (len > INT_MAX)
-		r->bad = true;
-	text.bytes = (const char *) dperm_bytes_get(r, (size_t) len);
-	if (text.bytes)
-		text.len = (int) len;
-	return text;
+	return log ? "log" : "linear";
 }
 
-/*
- * The categories of a block; their texts stay in place. False if out of memory.
- */
-static bool
-get_categories(DpermBytes *r, DpermArena *arena, DpermBlock *block)
+/* The values of a category. */
+static void
+visit_categories(DpermCodec *c, DpermBlock *block)
 {
-	DpermText  *categories;
+	DpermText  *read = NULL;
 
-	block->count = get_count(r, TEXT_MIN);
-	categories = dperm_arena_take(arena, sizeof(DpermText) * (size_t) block->count);
-	if (categories == NULL)
-		return false;
+	block->count = dperm_codec_list(c, "values", block->count);
+	if (dperm_codec_reads(c))
+		block->categories = read = dperm_host_alloc(sizeof(DpermText) * (size_t) block->count);
 	for (int i = 0; i < block->count; i++)
-		categories[i] = get_text(r);
-	block->categories = categories;
-	return true;
+	{
+		DpermText	text = block->categories[i];
+
+		dperm_codec_text(c, NULL, &text);
+		if (read)
+			read[i] = text;
+	}
+	dperm_codec_end(c);
 }
 
-/*
- * The ranges of a box: one for all elements, or one for each if they differ.
- */
-static bool
-get_ranges(DpermBytes *r, DpermArena *arena, DpermBlock *block)
+/* A vector whose elements are numbers: their bounds, once if all have the same, and knots. */
+static void
+visit_box(DpermCodec *c, DpermBlock *block, int elements, int knots)
 {
-	int			ranges;
-	double	   *bounds;
-
-	block->count = get_count(r, 0);
-	ranges = get_count(r, RANGE_SIZE);
-	bounds = dperm_arena_take(arena, sizeof(double) * 2 * (size_t) ranges);
-	if (bounds == NULL)
-		return false;
-	for (int i = 0; i < 2 * ranges; i++)
-		bounds[i] = dperm_bytes_get_double(r);
-	if (r->bad)
-		return true;
-	if (ranges == 1)
-	{
-		block->low = bounds[0];
-		block->high = bounds[1];
-		return true;
-	}
-	block->bounds = bounds;
-	if (ranges != block->count || dperm_encoder_box_is_cube(block))
-		r->bad = true;
-	return true;
-}
-
-/* The knots of a number or of each element, of which a list has to be needed. */
-static bool
-get_knots(DpermBytes *r, DpermArena *arena, DpermBlock *block)
-{
-	int			count = get_count(r, 0);
-	uint64_t	listed = dperm_bytes_get_int(r, 4);
-	double	   *knots;
-
-	if (block->kind == DPERM_BLOCK_BOX)
-	{
-		block->each = count > 1 ? count : 0;
-		block->count *= count;
-	}
+	if (dperm_codec_nesting(c, "range", dperm_encoder_box_is_cube(block) ? 1 : 2) == 2)
+		block->bounds = dperm_codec_numbers(c, "range", block->bounds, elements, 2);
 	else
-		block->count = count;
-	if (listed == 0)
-		return true;
-	if (listed < 2 || listed != (uint64_t) count || listed * sizeof(double) > r->left)
 	{
-		r->bad = true;
-		return true;
+		double		low = dperm_block_low(block, 0);
+		double		high = dperm_block_high(block, 0);
+
+		dperm_codec_pair(c, "range", &low, &high);
+		block->low = low;
+		block->high = high;
 	}
-	knots = dperm_arena_take(arena, sizeof(double) * (size_t) listed);
-	if (knots == NULL)
-		return false;
-	for (int i = 0; i < count; i++)
-		knots[i] = dperm_bytes_get_double(r);
-	block->knots = knots;
-	if (dperm_knots_are_even(block))
-		r->bad = true;
-	return true;
+	knots = visit_knots(c, block, knots);
+	if (!dperm_codec_reads(c))
+		return;
+	block->kind = DPERM_BLOCK_BOX;
+	block->count = elements;
+	dperm_encoder_box_settle(block);
+	block->count = elements * knots;
+	block->each = knots > 1 || block->knots ? knots : 0;
 }
 
-/* Is the scale logarithmic? */
-static bool
-get_scale(DpermBytes *r)
+/* A column. What it has besides its name depends on its type. */
+static void
+visit_block(DpermCodec *c, DpermBlock *block)
 {
-	uint64_t	scale = dperm_bytes_get_int(r, 1);
+	bool		box = block->kind == DPERM_BLOCK_BOX;
+	int			knots = dperm_block_knots(block);
+	int			elements = dperm_block_elements(block);
 
-	r->bad |= scale > 1;
-	return scale == 1;
-}
-
-/* One block; false if out of memory. */
-static bool
-get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
-{
-	memset(block, 0, sizeof(*block));
-	block->kind = (DpermBlockKind) dperm_bytes_get_int(r, 1);
-	block->column = get_text(r);
+	if (dperm_codec_has(c, "column", block->column.len > 0))
+		dperm_codec_text(c, "column", &block->column);
+	block->kind = (DpermBlockKind) dperm_codec_name(c, "type",
+													box ? DPERM_BLOCK_VECTOR : (int) block->kind,
+													dperm_encoder_kind_name, DPERM_BLOCK_BOX);
 	switch (block->kind)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			block->low = dperm_bytes_get_double(r);
-			block->high = dperm_bytes_get_double(r);
-			block->log = get_scale(r);
-			return get_knots(r, arena, block);
+			dperm_codec_number(c, "low", &block->low);
+			dperm_codec_number(c, "high", &block->high);
+			block->count = visit_knots(c, block, knots);
+			if (block->kind == DPERM_BLOCK_NUMBER && dperm_codec_some(c, "scale", block->log))
+				block->log = dperm_codec_name(c, "scale", 1, scale_name, 2) == 1;
+			break;
 		case DPERM_BLOCK_FLAG:
 			block->count = 1;
-			return true;
+			break;
 		case DPERM_BLOCK_CATEGORY:
-			return get_categories(r, arena, block);
-		case DPERM_BLOCK_VECTOR:
-			block->count = get_count(r, 0);
-			block->norm = dperm_bytes_get_double(r);
-			return true;
-		case DPERM_BLOCK_BOX:
-			return get_ranges(r, arena, block) && get_knots(r, arena, block);
+			visit_categories(c, block);
+			break;
+		default:
+			elements = dperm_codec_count(c, "dimension", elements);
+			if (dperm_codec_some(c, "range", box))
+			{
+				visit_box(c, block, elements, knots);
+				break;
+			}
+			block->count = elements;
+			dperm_codec_number(c, "norm", &block->norm);
 	}
-	return true;				/* unknown: dperm_encoder_fault reports it */
+	if (dperm_codec_reads(c) && c->why == NULL)
+		dperm_knots_settle(block);
 }
 
-/* Kernel and its parameters. */
-static void
-get_kernel(DpermBytes *r, DpermKernel *kernel)
+/* The columns of an encoder, as a list. */
+void
+dperm_encoder_form_features(DpermCodec *c, const char *key, DpermEncoder *enc)
 {
-	uint64_t	features;
+	DpermBlock *read = NULL;
 
-	kernel->kind = (DpermKernelKind) dperm_bytes_get_int(r, 1);
-	if (kernel->kind == DPERM_KERNEL_LINEAR)
-		return;
-	kernel->gamma = dperm_bytes_get_double(r);
-	features = dperm_bytes_get_int(r, 4);
-	kernel->features = features > DPERM_DIM_MAX ? 0 : (int) features;
-	kernel->seed = dperm_bytes_get_signed(r);
+	enc->block_count = dperm_codec_list(c, key, enc->block_count);
+	if (dperm_codec_reads(c))
+		enc->blocks = read = dperm_host_alloc(sizeof(DpermBlock) * (size_t) enc->block_count);
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		DpermBlock	block = enc->blocks[i];
+
+		dperm_codec_object(c, NULL);
+		visit_block(c, &block);
+		dperm_codec_end(c);
+		if (read)
+			read[i] = block;
+	}
+	dperm_codec_end(c);
+}
+
+/* The fields of an encoder. One that was read is valid as a whole. */
+void
+dperm_encoder_form_visit(DpermCodec *c, DpermEncoder *enc)
+{
+	DpermKernel *kernel = &enc->kernel;
+	const char *fault = NULL;
+
+	dperm_encoder_form_features(c, "features", enc);
+	enc->intercept = dperm_codec_flag(c, "intercept", enc->intercept);
+	if (dperm_codec_some(c, "kernel", kernel->kind != DPERM_KERNEL_LINEAR))
+	{
+		dperm_codec_object(c, "kernel");
+		kernel->kind = (DpermKernelKind) dperm_codec_name(c, "name", (int) kernel->kind,
+														  dperm_encoder_kernel_name,
+														  DPERM_KERNEL_MATERN + 1);
+		dperm_codec_number(c, "gamma", &kernel->gamma);
+		kernel->features = dperm_codec_count(c, "features", kernel->features);
+		dperm_codec_integer(c, "seed", &kernel->seed);
+		dperm_codec_end(c);
+	}
+	if (dperm_codec_reads(c) && c->why == NULL)
+		fault = dperm_encoder_fault(enc);
+	if (dperm_codec_reads(c) && c->why == NULL && fault == NULL)
+		fault = dperm_encoder_form_names_fault(enc);
+	if (fault)
+		dperm_codec_fail(c, fault);
+}
+
+/* An encoder as bytes. */
+DpermText
+dperm_encoder_form_write(const DpermEncoder *enc)
+{
+	DpermCodec	c = {.form = DPERM_CODEC_WRITE_BYTES};
+	DpermEncoder copy = *enc;
+
+	dperm_encoder_form_visit(&c, &copy);
+	return dperm_codec_written(&c);
 }
 
 /*
- * Read a binary form, trusting none of it. The arena gets a copy of it, which
- * the texts point into.
+ * Read exactly these bytes, trusting none of them; NULL, else what is wrong. Only
+ * the bytes that an encoder is written as are read as this encoder.
  */
 const char *
-dperm_encoder_form_read(const unsigned char *in, size_t len, DpermArena *arena,
-						  DpermEncoder *out)
+dperm_encoder_form_read(DpermText bytes, DpermEncoder *out)
 {
-	static const char *const no_memory = "there is not enough memory for the features";
-	static const char *const bad_form = "the features are not in canonical form";
-	unsigned char *copy = dperm_arena_take(arena, len);
-	DpermBytes r = {copy, len, false};
-	DpermEncoder enc;
-	DpermBlock *blocks;
-	const char *fault;
-	uint64_t	intercept;
+	DpermCodec	c = dperm_codec_read(bytes.bytes, (size_t) bytes.len);
+	DpermEncoder enc = {0};
+	DpermText	again;
 
-	if (copy == NULL)
-		return no_memory;
-	dperm_bytes_put(copy, in, len);
-
-	memset(&enc, 0, sizeof(enc));
-	enc.block_count = get_count(&r, BLOCK_MIN);
-	intercept = dperm_bytes_get_int(&r, 1);
-	enc.intercept = intercept == 1;
-	get_kernel(&r, &enc.kernel);
-	if (r.bad || intercept > 1)
-		return bad_form;
-	blocks = dperm_arena_take(arena, sizeof(DpermBlock) * (size_t) enc.block_count);
-	if (blocks == NULL)
-		return no_memory;
-	for (int i = 0; i < enc.block_count && !r.bad; i++)
-		if (!get_block(&r, arena, &blocks[i]))
-			return no_memory;
-	if (r.bad || r.left > 0)
-		return bad_form;
-	enc.blocks = blocks;
-
-	fault = dperm_encoder_fault(&enc);
-	if (fault == NULL)
-		fault = dperm_encoder_form_names_fault(&enc);
-	if (fault == NULL)
-		*out = enc;
-	return fault;
+	dperm_encoder_form_visit(&c, &enc);
+	if (dperm_codec_end_of_bytes(&c))
+		return c.why;
+	again = dperm_encoder_form_write(&enc);
+	if (!dperm_block_same_text(&again, &bytes))
+		return "the features are not in canonical form";
+	*out = enc;
+	return NULL;
 }

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "core/base/names.h"
 
 /* Allows for the rounding of a computed radius; docs/guarantee.md, Lemma 13. */
 #define RADIUS_NUDGE (1 + 16 * DBL_EPSILON)
@@ -247,13 +246,7 @@ dperm_shape_norm(const DpermShape *shape)
 static const char *const shape_names[DPERM_SHAPE_KINDS] = {"ball", "box", "cross", "discs"};
 
 const char *
-dperm_shape_name(DpermShapeKind kind)
+dperm_shape_name(int kind)
 {
 	return shape_names[kind];
-}
-
-int
-dperm_shape_parse(const char *name)
-{
-	return dperm_find_name(shape_names, DPERM_SHAPE_KINDS, name);
 }

@@ -80,8 +80,7 @@ extern bool dperm_shape_contains(const DpermShape *shape, const double *x);
 extern double dperm_shape_mean_square(const DpermShape *shape);
 extern double dperm_shape_norm(const DpermShape *shape);
 
-/* "ball", "box", "cross", "discs"; parse returns -1 for any other name. */
-extern const char *dperm_shape_name(DpermShapeKind kind);
-extern int	dperm_shape_parse(const char *name);
+/* "ball", "box", "cross", "discs" */
+extern const char *dperm_shape_name(int kind);
 
 #endif							/* DPERM_SHAPE_H */

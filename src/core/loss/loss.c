@@ -614,19 +614,6 @@ dperm_loss_fault(DpermLoss loss)
 	return loss.h >= entry->h_min && loss.h <= DPERM_H_MAX ? NULL : entry->h_range;
 }
 
-/* Look up a loss by its SQL name; false if there is none. */
-bool
-dperm_loss_parse(const char *name, DpermLossKind *kind)
-{
-	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
-		if (strcmp(losses[i]->name, name) == 0)
-		{
-			*kind = (DpermLossKind) i;
-			return true;
-		}
-	return false;
-}
-
 /* The default loss of a learner. */
 DpermLoss
 dperm_loss_default(DpermLearner learner)
@@ -636,7 +623,7 @@ dperm_loss_default(DpermLearner learner)
 
 /* The name of a learner in prose. */
 const char *
-dperm_loss_learner_name(DpermLearner learner)
+dperm_loss_learner_name(int learner)
 {
 	return learners[learner].name;
 }

@@ -186,11 +186,8 @@ extern const char *dperm_loss_name(int kind);
 /* NULL if h and classes are valid for the loss, else what is wrong. */
 extern const char *dperm_loss_fault(DpermLoss loss);
 
-/* Look up a loss by its SQL name; false if there is none. */
-extern bool dperm_loss_parse(const char *name, DpermLossKind *kind);
-
 /* The default loss of a learner; and the name of the learner in prose. */
 extern DpermLoss dperm_loss_default(DpermLearner learner);
-extern const char *dperm_loss_learner_name(DpermLearner learner);
+extern const char *dperm_loss_learner_name(int learner);
 
 #endif							/* DPERM_LOSS_H */

@@ -653,18 +653,6 @@ dperm_mechanism_name(int method)
 	return mechanisms[method].name;
 }
 
-bool
-dperm_mechanism_parse(const char *name, DpermMethod *method)
-{
-	for (int i = 0; i < DPERM_METHOD_COUNT; i++)
-		if (strcmp(name, mechanisms[i].name) == 0)
-		{
-			*method = (DpermMethod) i;
-			return true;
-		}
-	return false;
-}
-
 /* The ranges of the parameters, which the formulas below rely on. */
 static const char *
 fault_of(const DpermSetup *s)
@@ -799,16 +787,6 @@ const char *
 dperm_calibrate_analysis_name(int analysis)
 {
 	return analysis_names[analysis];
-}
-
-bool
-dperm_calibrate_analysis_parse(const char *name, DpermAnalysis *analysis)
-{
-	int			found = dperm_find_name(analysis_names, 2, name);
-
-	if (found >= 0)
-		*analysis = (DpermAnalysis) found;
-	return found >= 0;
 }
 
 double

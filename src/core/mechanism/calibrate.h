@@ -159,7 +159,6 @@ typedef struct DpermMechanism
 extern const DpermMechanism *dperm_mechanism_entry(int method);
 
 extern const char *dperm_mechanism_name(int method);
-extern bool dperm_mechanism_parse(const char *name, DpermMethod *method);
 
 /*
  * A bound on the root mean square norm of what the noise adds to the weights,
@@ -235,7 +234,6 @@ extern const char *dperm_calibrate(const DpermSetup *setup, DpermCalibration *ou
 #define DPERM_LAMBDA_TOO_SMALL "lambda is too small: it must be at least 1e-10"
 
 extern const char *dperm_calibrate_analysis_name(int analysis);
-extern bool dperm_calibrate_analysis_parse(const char *name, DpermAnalysis *analysis);
 
 /*
  * How many knots numbers have unless the caller specifies them. More knots

@@ -1,24 +1,20 @@
 /*
- * model.h: a trained model as a plain struct, with its binary and text forms.
+ * model.h: a trained model as a plain struct, its two forms, and what follows
+ * from it.
  *
- * The binary form is what the server stores and what send/receive transport: a
- * fixed big-endian header, the encoder and the weights. The text form is JSON.
- * Both decoders accept hostile bytes and return DPERM_BAD_FORMAT; neither
- * writes past its arena or accepts a model that dperm_model_check() rejects.
+ * model.c describes both forms at once. The bytes are what the server stores, and
+ * what send and receive transport; the text is JSON. Both readers take anything,
+ * and return NULL or what is wrong.
  */
 #ifndef DPERM_MODEL_H
 #define DPERM_MODEL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "core/base/arena.h"
-#include "core/base/status.h"
+#include "core/base/codec.h"
 #include "core/encode/encoder.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/claim.h"
+#include "core/privacy/composition.h"
 
 typedef struct DpermModel
 {
@@ -46,8 +42,14 @@ typedef struct DpermModel
 	double		label_low;		/* the bounds of a label that is a number, else zeros */
 	double		label_high;
 	DpermText	classes;		/* names; of two, the negative one first, or empty (classes.h) */
-	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
-	DpermText	prior;			/* its prior (prior.h); empty if it has none */
+
+	/*
+	 * Objects of JSON, or empty: how the parameters were chosen, and of its prior
+	 * the norm, private (all priors behind it, too), claim, source and ledger.
+	 * Nothing follows from them but words; who made the model may write anything.
+	 */
+	DpermText	tuning;
+	DpermText	prior;
 	DpermText	budget;			/* that was charged for it; empty if none was */
 	int64_t		entry;			/* of the ledger of that budget, or 0 */
 } DpermModel;
@@ -106,54 +108,45 @@ dperm_model_class(const DpermModel *model, int number)
 	return model->weights + (size_t) (number - 1) * (size_t) dperm_encoder_dim(&model->encoder);
 }
 
-/* Longer than the candidates of any tuning, and than any name or label. */
+/* Longer than any tuning, any prior, and any name or label. */
 #define DPERM_MODEL_TUNING_MAX (1 << 20)
+#define DPERM_MODEL_PRIOR_MAX (1 << 16)
 #define DPERM_MODEL_LABEL_MAX (1 << 18)
 
-/* Both forms begin with this number, the only format that is read. */
-#define DPERM_MODEL_FORMAT 1
+/* The formats of both forms, and the only ones that are read. */
+#define DPERM_MODEL_FORMAT 1	/* JSON */
+#define DPERM_MODEL_BINARY 2
 
-/*
- * Fill in what a fit was given and made: everything but source, label and its
- * domain, tuning, prior and the entry of the ledger.
- */
+/* The most portions of a tuning but one. */
+#define DPERM_CANDIDATES_MAX 64
+
+/* How many deviations a weight has to be from zero to stand out from its noise. */
+#define DPERM_MODEL_STANDS_OUT 2.5
+
+/* model.c */
 extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 							 const DpermCalibration *calibration,
 							 const DpermEncoder *encoder, const double *weights);
+extern const char *dperm_model_fault(const DpermModel *model);
+extern DpermText dperm_model_write(const DpermModel *model);
+extern int	dperm_model_format(DpermText bytes);
+extern const char *dperm_model_open(DpermText bytes, DpermModel *out);
+extern const char *dperm_model_receive(DpermText bytes, DpermModel *out);
+extern DpermText dperm_model_print(const DpermModel *model);
+extern DpermText dperm_model_print_label(const DpermModel *model);
+extern DpermText dperm_model_print_features(const DpermModel *model);
+extern const char *dperm_model_parse(const DpermTree *tree, DpermModel *out);
+extern void dperm_model_claim(DpermCodec *c, DpermClaim *claim);
+extern void dperm_model_ledger(DpermCodec *c, DpermModel *model);
 
-/*
- * DPERM_OK if every field is in range and consistent, else DPERM_BAD_FORMAT and
- * *why.
- */
-extern DpermStatus dperm_model_check(const DpermModel *model, const char **why);
+/* model_words.c */
+extern DpermText dperm_model_guarantee(const DpermModel *model);
+extern int64_t dperm_model_units(const DpermModel *model);
+extern bool dperm_model_prior_is_private(const DpermModel *model);
 
-/* Bytes of arena that either decoder needs for a form of len bytes. */
-extern size_t dperm_model_arena_size(size_t len);
-
-/* Binary form. The result points into the arena only, not into the input. */
-extern size_t dperm_model_binary_size(const DpermModel *model);
-extern void dperm_model_binary_write(const DpermModel *model, unsigned char *out);
-extern DpermStatus dperm_model_binary_read(const unsigned char *in, size_t len,
-										   DpermArena *arena, DpermModel *out,
-										   const char **why);
-
-/*
- * Text form. dperm_model_print works as snprintf does: it returns the length
- * without the terminating zero and writes at most room bytes, the zero
- * included.
- */
-extern size_t dperm_model_print(const DpermModel *model, char *out, size_t room);
-extern DpermStatus dperm_model_parse(const char *in, size_t len,
-										 DpermArena *arena, DpermModel *out,
-										 const char **why);
-
-/*
- * Its label with its domain, and its features, as they are in the text form; these
- * need no weights. The guarantee in one paragraph. All of them work as snprintf
- * does, too.
- */
-extern size_t dperm_model_print_label(const DpermModel *model, char *out, size_t room);
-extern size_t dperm_model_print_features(const DpermModel *model, char *out, size_t room);
-extern size_t dperm_model_print_guarantee(const DpermModel *model, char *out, size_t room);
+/* release.c */
+extern DpermRelease dperm_model_release(const DpermModel *model);
+extern bool dperm_model_weight_noise(const DpermModel *model, double *out);
+extern double dperm_model_norm(const double *weights, int count);
 
 #endif							/* DPERM_MODEL_H */

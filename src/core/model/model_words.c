@@ -1,15 +1,14 @@
 /*
  * model_words.c: the guarantee of a model in words.
  */
-#include "core/model/model_words.h"
+#include "core/model/model.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
-#include "core/model/prior.h"
-#include "core/model/tuning.h"
+#include "core/privacy/selection.h"
 
 /* The kind of the model, for people. */
 static const char *
@@ -25,6 +24,12 @@ is_for_persons(const DpermModel *model)
 	return model->claim.unit == DPERM_UNIT_PERSON;
 }
 
+static const char *
+units_name(const DpermModel *model)
+{
+	return is_for_persons(model) ? "persons" : "rows";
+}
+
 /* Does its loss have an h? */
 static bool
 has_h(const DpermModel *model)
@@ -36,17 +41,28 @@ has_h(const DpermModel *model)
 static void
 put_subject(DpermOut *out, const DpermModel *model)
 {
-	dperm_out_put(out, "This %s (%s loss", kind_name(model), dperm_loss_name(model->loss.kind));
+	dperm_codec_put(out, "This %s (%s loss", kind_name(model), dperm_loss_name(model->loss.kind));
 	if (has_h(model))
 	{
-		dperm_out_put(out, ", h = ");
-		dperm_out_double(out, model->loss.h);
+		dperm_codec_put(out, ", h = ");
+		dperm_codec_put_double(out, model->loss.h);
 	}
 	if (model->loss.classes > 0)
-		dperm_out_put(out, ", %d classes", model->loss.classes);
-	dperm_out_put(out, ") was trained "
+		dperm_codec_put(out, ", %d classes", model->loss.classes);
+	dperm_codec_put(out, ") was trained "
 			 "on %s%" PRId64 " %s%s ", is_for_persons(model) ? "the rows of " : "", model->rows,
 		is_for_persons(model) ? "person" : "row", model->rows == 1 ? "" : "s");
+}
+
+/* Begin to read an object of a model; false if it has none. */
+static bool
+read_object(DpermText text, DpermCodec *c)
+{
+	*c = (DpermCodec) {.form = DPERM_CODEC_READ_JSON};
+	if (text.len == 0 || !dperm_tree_parse(text, &c->root))
+		return false;
+	dperm_codec_object(c, NULL);
+	return c->why == NULL;
 }
 
 /*
@@ -54,46 +70,62 @@ put_subject(DpermOut *out, const DpermModel *model)
  * need an escape; the JSON has any name.
  */
 static void
-put_prior_source(DpermOut *out, const DpermText *source)
+put_prior_source(DpermOut *out, const DpermTree *prior)
 {
-	for (int i = 0; i < source->len; i++)
-		if (source->bytes[i] == '\\')
+	DpermTree	source;
+
+	if (!dperm_tree_member(prior, "source", &source) || source.kind != DPERM_TREE_TEXT)
+		return;
+	for (int i = 0; i < source.text.len; i++)
+		if ((unsigned char) source.text.bytes[i] < 0x20 || source.text.bytes[i] == '"' ||
+			source.text.bytes[i] == '\\')
 			return;
-	if (source->len > 0)
-		dperm_out_put(out, " on %.*s", source->len, source->bytes);
+	dperm_codec_put(out, " on %.*s", source.text.len, source.text.bytes);
+}
+
+/* Is a model without prior, or are its prior and all behind it private? */
+bool
+dperm_model_prior_is_private(const DpermModel *model)
+{
+	DpermCodec	prior;
+
+	return model->prior.len == 0 ||
+		(read_object(model->prior, &prior) && dperm_codec_flag(&prior, "private", false));
 }
 
 /* Where the regulariser is centred, and what that means for other rows. */
 static void
 put_prior(DpermOut *out, const DpermModel *model)
 {
-	DpermPrior	prior;
+	DpermCodec	prior;
+	DpermClaim	claim = {0};
 
-	if (model->prior.len == 0 || dperm_prior_read(&model->prior, &prior) != NULL)
+	if (!read_object(model->prior, &prior))
 		return;
-	dperm_out_put(out,
+	dperm_model_claim(&prior, &claim);
+	dperm_codec_put(out,
 		"The regulariser is centred at the weights of a prior, a model that was trained");
-	put_prior_source(out, &prior.source);
-	if (isinf(prior.claim.epsilon))
-		dperm_out_put(out,
+	put_prior_source(out, &prior.root);
+	if (prior.why || isinf(claim.epsilon))
+		dperm_codec_put(out,
 			" without noise (epsilon = Infinity): the prior is NOT PRIVATE, and this model "
 				 "may reveal rows that the prior was trained on. ");
 	else
 	{
-		dperm_out_put(out, " with epsilon = ");
-		dperm_out_double(out, prior.claim.epsilon);
-		dperm_out_put(out, " and delta = ");
-		dperm_out_double(out, prior.claim.delta);
-		dperm_out_put(out, ", and which has a guarantee of its own%s. ",
-			prior.private ? "" : "; a prior behind it is NOT PRIVATE");
+		dperm_codec_put(out, " with epsilon = ");
+		dperm_codec_put_double(out, claim.epsilon);
+		dperm_codec_put(out, " and delta = ");
+		dperm_codec_put_double(out, claim.delta);
+		dperm_codec_put(out, ", and which has a guarantee of its own%s. ",
+			dperm_model_prior_is_private(model) ? "" : "; a prior behind it is NOT PRIVATE");
 	}
 	if (dperm_claim_private(&model->claim))
-		dperm_out_put(out,
+		dperm_codec_put(out,
 			"The guarantee holds for the rows of this training, whatever the prior is, and "
 				 "does not replace that of the prior: for %s, %s. ",
 			is_for_persons(model) ? "persons who are in both" : "rows that both were trained on",
-			prior.claim.neighbours == model->claim.neighbours &&
-			prior.claim.unit == model->claim.unit ? "the costs of both add up" :
+			claim.neighbours == model->claim.neighbours &&
+			claim.unit == model->claim.unit ? "the costs of both add up" :
 			"both have a cost, but not for the same neighbours, so that they do not simply add up");
 }
 
@@ -101,11 +133,11 @@ put_prior(DpermOut *out, const DpermModel *model)
 static void
 put_no_guarantee(DpermOut *out, const DpermModel *model)
 {
-	dperm_out_put(out, "NOT PRIVATE. ");
+	dperm_codec_put(out, "NOT PRIVATE. ");
 	put_subject(out, model);
-	dperm_out_put(out, "without noise (epsilon = Infinity). ");
+	dperm_codec_put(out, "without noise (epsilon = Infinity). ");
 	put_prior(out, model);
-	dperm_out_put(out,
+	dperm_codec_put(out,
 		"It carries no privacy guarantee and may reveal the contents of individual rows: treat"
 		" it like the rows themselves.");
 }
@@ -119,15 +151,15 @@ put_label_public(DpermOut *out, const DpermModel *model)
 		case DPERM_LABEL_TWO:
 			break;
 		case DPERM_LABEL_NUMBER:
-			dperm_out_put(out, "The label is a number between ");
-			dperm_out_double(out, model->label_low);
-			dperm_out_put(out, " and ");
-			dperm_out_double(out, model->label_high);
-			dperm_out_put(out,
+			dperm_codec_put(out, "The label is a number between ");
+			dperm_codec_put_double(out, model->label_low);
+			dperm_codec_put(out, " and ");
+			dperm_codec_put_double(out, model->label_high);
+			dperm_codec_put(out,
 						  ": these bounds are public, and values outside of them were clamped. ");
 			break;
 		case DPERM_LABEL_SEVERAL:
-			dperm_out_put(out,
+			dperm_codec_put(out,
 						  "The label is one of %d classes: their list is public, not read from "
 						  "rows, and a row with any other label is counted, but adds nothing. ",
 						  model->loss.classes);
@@ -142,42 +174,62 @@ put_features_public(DpermOut *out, const DpermModel *model)
 	const DpermEncoder *enc = &model->encoder;
 
 	if (enc->block_count == 1 && enc->blocks[0].kind == DPERM_BLOCK_VECTOR)
-		dperm_out_put(out,
+		dperm_codec_put(out,
 			"The dimension of the vectors, %d, was declared. ", enc->blocks[0].count);
 	else
-		dperm_out_put(out,
+		dperm_codec_put(out,
 			"The domains of the columns (bounds, categories, dimensions) are public: they"
 			" were declared, not read from rows. ");
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 	{
-		dperm_out_put(out, "The rows were mapped to %d random features of the %s kernel (gamma = ",
+		dperm_codec_put(out,
+			"The rows were mapped to %d random features of the %s kernel (gamma = ",
 			enc->kernel.features, dperm_encoder_kernel_name(enc->kernel.kind));
-		dperm_out_double(out, enc->kernel.gamma);
-		dperm_out_put(out, "), which come from the public seed %" PRId64 " and not from rows. ",
+		dperm_codec_put_double(out, enc->kernel.gamma);
+		dperm_codec_put(out, "), which come from the public seed %" PRId64 " and not from rows. ",
 			enc->kernel.seed);
 	}
+}
+
+/* The units of a model: if it was tuned, those of all portions. */
+int64_t
+dperm_model_units(const DpermModel *model)
+{
+	DpermCodec	tuning;
+	int64_t		units = 0;
+
+	if (read_object(model->tuning, &tuning))
+		dperm_codec_integer(&tuning, units_name(model), &units);
+	return units > 0 ? units : model->rows;
 }
 
 /* How the parameters were chosen. */
 static void
 put_tuning(DpermOut *out, const DpermModel *model)
 {
-	DpermTuning tuning;
+	DpermCodec	tuning;
+	DpermSelection rule;
+	int64_t		portions = 0;
+	int			candidates;
 	bool		number = dperm_model_label(model) == DPERM_LABEL_NUMBER;
 
-	if (model->tuning.len == 0 || dperm_tuning_read(&model->tuning, &tuning) != NULL)
+	if (!read_object(model->tuning, &tuning))
 		return;
-	dperm_out_put(out,
+	rule = (DpermSelection) dperm_codec_name(&tuning, "selection", 0, dperm_selection_name, 2);
+	dperm_codec_integer(&tuning, "portions", &portions);
+	candidates = dperm_codec_length(&tuning, "candidates", 0);
+	if (tuning.why)
+		return;
+	dperm_codec_put(out,
 		"The parameters were chosen privately among %d candidates: a table of %" PRId64
-		" %s was divided at random into %d portions, one for each candidate to be trained"
+		" %s was divided at random into %" PRId64 " portions, one for each candidate to be trained"
 		" on and one to %s, by which one was chosen with the %s rule. The"
 		" guarantee, with the same epsilon%s, covers all %s of that table and the choice;"
 		" the %s are not released. ",
-		tuning.candidates, tuning.rows, is_for_persons(model) ? "persons" : "rows",
-		tuning.portions, number ? "add up their errors" : "count their mistakes",
-		tuning.selection == DPERM_SELECT_EXPONENTIAL ? "exponential" : "permute-and-flip",
-		model->claim.delta > 0 ? " and delta" : "", is_for_persons(model) ? "persons" : "rows",
-		number ? "sums" : "counts");
+		candidates, dperm_model_units(model), units_name(model),
+		portions, number ? "add up their errors" : "count their mistakes",
+		rule == DPERM_SELECT_EXPONENTIAL ? "exponential" : "permute-and-flip",
+		model->claim.delta > 0 ? " and delta" : "", units_name(model), number ? "sums" : "counts");
 }
 
 /*
@@ -186,11 +238,11 @@ put_tuning(DpermOut *out, const DpermModel *model)
 static void
 put_person_neighbours(DpermOut *out, bool remove)
 {
-	dperm_out_put(out,
+	dperm_codec_put(out,
 		"A person is all rows that share a value of the unit column: together they weigh as "
 			 "much as one row. ");
 	if (remove)
-		dperm_out_put(out,
+		dperm_codec_put(out,
 			"Neighbours are two tables with the same number of persons that differ in all rows "
 				 "of one person, who has no labelled row in one of them (remove); the number of "
 				 "persons is public, the number of rows is not. Whatever the rows of one person "
@@ -198,7 +250,7 @@ put_person_neighbours(DpermOut *out, bool remove)
 				 "times as likely to be released as it would have been had that person no "
 				 "labelled row, and the other way round");
 	else
-		dperm_out_put(out,
+		dperm_codec_put(out,
 			"Neighbours are two tables with the same number of persons that differ in all "
 				 "rows of one person"
 			" (replace); the number of persons is public, the number of rows is not. Whatever the "
@@ -215,17 +267,17 @@ put_promise(DpermOut *out, const DpermModel *model)
 	bool		remove = model->claim.neighbours == DPERM_NEIGHBOURS_REMOVE;
 	bool		gaussian = model->claim.delta > 0;
 
-	dperm_out_put(out,
+	dperm_codec_put(out,
 		"with %s-differential privacy: epsilon = ", gaussian ? "(epsilon, delta)" : "epsilon");
-	dperm_out_double(out, model->claim.epsilon);
-	dperm_out_put(out, " and delta = ");
-	dperm_out_double(out, model->claim.delta);
-	dperm_out_put(out, ", %s that the noise is larger than the rounding analysis allows for. ",
+	dperm_codec_put_double(out, model->claim.epsilon);
+	dperm_codec_put(out, " and delta = ");
+	dperm_codec_put_double(out, model->claim.delta);
+	dperm_codec_put(out, ", %s that the noise is larger than the rounding analysis allows for. ",
 		gaussian ? "which includes a probability below 2^-64" : "up to a probability below 2^-65");
 	if (is_for_persons(model))
 		put_person_neighbours(out, remove);
 	else if (remove)
-		dperm_out_put(out,
+		dperm_codec_put(out,
 			"Neighbours are two tables of which one is the other with one row removed: an "
 				 "empty row, without a"
 			" label and without features, is in its place (remove); the number of rows is the "
@@ -234,26 +286,27 @@ put_promise(DpermOut *out, const DpermModel *model)
 			"to be released with"
 			" it as without it, or without it as with it");
 	else
-		dperm_out_put(out,
+		dperm_codec_put(out,
 			"Neighbours are two tables with the same number of rows that differ in one row "
 				 "(replace); the number"
 			" of rows is public. Whatever one row holds, no set of models is more than "
 			"exp(epsilon) times as likely to"
 			" be released as it would have been with any other content of that row");
-	dperm_out_put(out,
+	dperm_codec_put(out,
 		"%s. ", gaussian ? ", apart from a further probability of at most delta" : "");
 }
 
 /*
- * The paragraph for a private model. It is copied into JSON verbatim, so it
- * contains no character that would need an escape.
+ * The paragraph for a private model. It contains no character that would need an
+ * escape in JSON.
  */
 static void
 put_guarantee(DpermOut *out, const DpermModel *model)
 {
 	put_subject(out, model);
 	put_promise(out, model);
-	dperm_out_put(out, "Only %s computed from what the rows hold; everything else in the model %s. "
+	dperm_codec_put(out,
+			 "Only %s computed from what the rows hold; everything else in the model %s. "
 			 "Method: %s, with the %s analysis%s%s. ",
 		model->tuning.len > 0 ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
@@ -265,17 +318,17 @@ put_guarantee(DpermOut *out, const DpermModel *model)
 		model->claim.delta > 0 ? " and Gaussian noise" : model->noise ? " and noise" : "",
 		model->noise ? " in the shape of the encoded columns" : "");
 	/* Rounded for readability; the JSON has them exactly. */
-	dperm_out_put(out, "Epsilon is split into ");
+	dperm_codec_put(out, "Epsilon is split into ");
 	if (model->claim.shares[DPERM_SHARE_SLACK] > 0.0)
-		dperm_out_put(out, "%.4g for how the minimum moves with the data "
+		dperm_codec_put(out, "%.4g for how the minimum moves with the data "
 				 "(slack), ", model->claim.shares[DPERM_SHARE_SLACK]);
-	dperm_out_put(out, "%.4g for the noise and %.4g for the release of rounded numbers. ",
+	dperm_codec_put(out, "%.4g for the noise and %.4g for the release of rounded numbers. ",
 		model->claim.shares[DPERM_SHARE_NOISE], model->claim.shares[DPERM_SHARE_RELEASE]);
 	put_features_public(out, model);
 	put_label_public(out, model);
 	put_tuning(out, model);
 	put_prior(out, model);
-	dperm_out_put(out, "Each further release %s adds its own %s to %s.",
+	dperm_codec_put(out, "Each further release %s adds its own %s to %s.",
 		is_for_persons(model) ? "about the same "
 								"persons" :
 								"from the same rows",
@@ -283,12 +336,15 @@ put_guarantee(DpermOut *out, const DpermModel *model)
 		model->claim.delta > 0 ? "these" : "this one");
 }
 
-/* Append the paragraph that fits the model. */
-void
-dperm_model_words(DpermOut *out, const DpermModel *model)
+/* The guarantee in one paragraph, which ends with a zero byte that does not count. */
+DpermText
+dperm_model_guarantee(const DpermModel *model)
 {
+	DpermOut	out = {NULL, 0, 0};
+
 	if (!dperm_claim_private(&model->claim))
-		put_no_guarantee(out, model);
+		put_no_guarantee(&out, model);
 	else
-		put_guarantee(out, model);
+		put_guarantee(&out, model);
+	return (DpermText) {out.bytes, (int) out.len};
 }

@@ -56,7 +56,7 @@ dperm_claim_neighbours_parse(const char *name)
 }
 
 const char *
-dperm_claim_unit_name(DpermUnit unit)
+dperm_claim_unit_name(int unit)
 {
 	return unit_names[unit];
 }
@@ -71,12 +71,6 @@ const char *
 dperm_claim_share_name(int share)
 {
 	return share_names[share];
-}
-
-int
-dperm_claim_share_parse(const char *name)
-{
-	return dperm_find_name(share_names, DPERM_SHARE_COUNT, name);
 }
 
 uint64_t

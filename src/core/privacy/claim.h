@@ -76,10 +76,9 @@ extern const char *dperm_claim_fault(const DpermClaim *claim);
 /* Names, as in the JSON form; parse returns -1 for an unknown name. */
 extern const char *dperm_claim_neighbours_name(int neighbours);
 extern int	dperm_claim_neighbours_parse(const char *name);
-extern const char *dperm_claim_unit_name(DpermUnit unit);
+extern const char *dperm_claim_unit_name(int unit);
 extern int	dperm_claim_unit_parse(const char *name);
 extern const char *dperm_claim_share_name(int share);
-extern int	dperm_claim_share_parse(const char *name);
 
 /*
  * The weights of the rows of a unit (docs/guarantee.md, "Persons"). A person is

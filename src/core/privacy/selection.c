@@ -120,7 +120,7 @@ dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, ui
 static const char *const names[] = {"permute_and_flip", "exponential"};
 
 const char *
-dperm_selection_name(DpermSelection rule)
+dperm_selection_name(int rule)
 {
 	return names[rule];
 }

@@ -44,7 +44,7 @@ extern uint64_t dperm_selection_budget_for(double epsilon, DpermNeighbours neigh
 extern int dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget,
 								  uint64_t parts, const int64_t *mistakes, int count, int *order);
 
-extern const char *dperm_selection_name(DpermSelection rule);
+extern const char *dperm_selection_name(int rule);
 extern bool dperm_selection_parse(const char *name, DpermSelection *rule);
 
 #endif							/* DPERM_SELECTION_H */
