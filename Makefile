@@ -97,7 +97,7 @@ endif
 # The install script: its parts in order, those that others need first.
 SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
 	40_internal_passes 41_internal_rows 42_internal_aggregates 43_internal_elsewhere \
-	50_training 51_tuning 52_aggregates 53_composition 60_evaluation 70_internal_budgets 71_budgets 80_internal_registry 81_protection 82_internal_protection 83_internal_administration 90_report 99_internal_guards
+	50_training 51_tuning 52_aggregates 53_composition 60_evaluation 61_summary 70_internal_budgets 71_budgets 80_internal_registry 81_protection 82_internal_protection 83_internal_administration 90_report 99_internal_guards
 
 $(SQL_INSTALL): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
 	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@

@@ -84,9 +84,11 @@ read_query(const DpermSource *source, bool once)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT t.%s", quote_identifier(source->label_column));
+	appendStringInfo(&sql, "SELECT %s",
+					 source->label_column ?
+						 psprintf("t.%s, ", quote_identifier(source->label_column)) : "");
 	for (int i = 0; i < source->block_count; i++)
-		appendStringInfo(&sql, ", %s", source->columns[i]);
+		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "", source->columns[i]);
 	if (once && source->unit)
 		appendStringInfo(&sql, ", %s", source->unit);
 	if (source->portions > 0 && !once)

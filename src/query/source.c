@@ -53,7 +53,7 @@ find_column(const DpermSource *source, DpermColumn *columns, int count, const ch
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 					get_rel_name(source->relation)),
-			 strcmp(argument, "features") == 0 && strchr(name, ',') ?
+			 strcmp(argument, "label") != 0 && strchr(name, ',') ?
 			 errhint("Write several columns in braces, as in %s => '{age,bmi}'.", argument) :
 			 errhint("Names in %s are case-sensitive and are not quoted.",
 					 argument)));
@@ -69,7 +69,8 @@ may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features,
 
 	if (pg_class_aclcheck(relation, user, ACL_SELECT) == ACLCHECK_OK)
 		return true;
-	allowed = pg_attribute_aclcheck(relation, label->number, user, ACL_SELECT) == ACLCHECK_OK;
+	allowed = label == NULL ||
+		pg_attribute_aclcheck(relation, label->number, user, ACL_SELECT) == ACLCHECK_OK;
 	for (int i = 0; allowed && i < count; i++)
 		allowed = pg_attribute_aclcheck(relation, features[i]->number, user,
 										ACL_SELECT) == ACLCHECK_OK;
@@ -83,7 +84,8 @@ check_protection(const DpermSource *source, const DpermSourceNames *names,
 {
 	const DpermRegistration *registration = source->registration;
 
-	dperm_protection_check_column(registration, label);
+	if (label)
+		dperm_protection_check_column(registration, label);
 	for (int i = 0; i < count; i++)
 	{
 		dperm_protection_check_column(registration, features[i]);
@@ -132,6 +134,7 @@ static DpermColumn **
 choose_features(DpermSource *source, DpermColumn *columns, int count,
 				const DpermColumn *label, const char *unit, char **names, int *chosen)
 {
+	const char *argument = label ? "features" : "columns";
 	DpermColumn **features = palloc(sizeof(*features) * Max(count, *chosen));
 
 	if (names == NULL)
@@ -141,7 +144,7 @@ choose_features(DpermSource *source, DpermColumn *columns, int count,
 	}
 	for (int i = 0; i < *chosen; i++)
 	{
-		features[i] = find_column(source, columns, count, names[i], "features");
+		features[i] = find_column(source, columns, count, names[i], argument);
 		if (features[i] == label)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -150,7 +153,7 @@ choose_features(DpermSource *source, DpermColumn *columns, int count,
 			if (features[j] == features[i])
 				ereport(ERROR,
 						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" appears twice in features", names[i])));
+						 errmsg("column \"%s\" appears twice in %s", names[i], argument)));
 	}
 	return features;
 }
@@ -393,7 +396,7 @@ is_used(const DpermSource *source, const char *column)
 	for (int i = 0; i < source->block_count; i++)
 		if (strcmp(column, source->blocks[i].column.bytes) == 0)
 			return true;
-	return strcmp(column, source->label_column) == 0;
+	return source->label_column && strcmp(column, source->label_column) == 0;
 }
 
 /*
@@ -406,7 +409,7 @@ set_weights(DpermSource *source, AttrNumber unit)
 {
 	Oid			type = getBaseType(source->unit_type);
 
-	if (source->registration ||
+	if (source->registration || source->label_column == NULL ||
 		(type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
 		!dperm_location_keeps_together(source->relation, unit))
 		return;
@@ -473,13 +476,13 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		registration ? registration->relation : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);
 	source->registration = registration;
-	source->once = registration != NULL;
+	source->once = registration != NULL || names->label == NULL;
 	if (registration)
 		unit = dperm_protection_unit(registration, unit);
 	columns = registration ?
 		dperm_protection_columns(registration, names->domains, names->label, &column_count) :
 		dperm_domains_read(source->relation, names->domains, &column_count);
-	label = find_column(source, columns, column_count, names->label, "label");
+	label = names->label ? find_column(source, columns, column_count, names->label, "label") : NULL;
 	if (names->blocks)
 	{
 		feature_count = names->block_count;
@@ -513,7 +516,8 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	else
 		make_blocks(source, features, feature_count, options);
 	source->columns = make_readers(source, features);
-	set_label(source, label, options, names->blocks != NULL);
+	if (label)
+		set_label(source, label, options, names->blocks != NULL);
 	if (unit)
 		set_unit(source, unit);
 	if (!source->once)

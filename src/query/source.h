@@ -23,7 +23,7 @@ typedef struct DpermSourceNames
 	/* of a protected relation, whose name is not looked up again; or NULL */
 	const DpermRegistration *registration;
 	bool		reads;			/* are its rows to be read, and not only the catalog? */
-	const char *label;
+	const char *label;			/* NULL: there is none, and rows are read once, here */
 	const char *unit;			/* column that identifies persons; NULL: rows are the units */
 	char	  **features;		/* NULL: every column that has a domain */
 	int			feature_count;

@@ -33,7 +33,7 @@ law_of(DpermSummaryShare share, int64_t units)
 {
 	double		scale = (share.removes ? 3 : 4) / (share.intervals / 0x1p20);
 
-	return (Law) {scale, floor((floor(scale) + 1) * 0.693148 + 1), floor((double) units / 64)};
+	return (Law) {scale, floor((floor(scale) + 1) * 0.693148 + 1), floor((double) units / 32)};
 }
 
 /* The probability that an interval with this count is halved, so deep; or its complement. */
@@ -188,7 +188,7 @@ TEST(intervals_keep_their_epsilon)
 				replace ? DPERM_NEIGHBOURS_REPLACE : DPERM_NEIGHBOURS_REMOVE;
 			DpermSummaryShare share = number_share(epsilons[i], 0, neighbours, 1);
 			double		epsilon = (double) share.intervals / 0x1p20;
-			Law			law = law_of(share, 64);
+			Law			law = law_of(share, 32);
 			double		worst = climb(&law, replace, 17 + (uint64_t) i);
 
 			CHECK(epsilon <= 0.4 * epsilons[i]);
@@ -204,7 +204,7 @@ TEST(intervals_keep_their_epsilon)
 TEST(parts_of_a_person_keep_it)
 {
 	uint64_t	seed = 5;
-	Law			law = law_of(number_share(1, 0, DPERM_NEIGHBOURS_REPLACE, 1), 64);
+	Law			law = law_of(number_share(1, 0, DPERM_NEIGHBOURS_REPLACE, 1), 32);
 	double		worst = 0;
 
 	law.scale *= 8;				/* eight parts of a person, in place of 2^20 */
@@ -260,7 +260,7 @@ TEST(intervals_have_their_law)
 	for (int t = 0; t < 3; t++)
 	{
 		DpermSummaryShare share = number_share(4, 0, DPERM_NEIGHBOURS_REPLACE, 1);
-		Law			law = law_of(share, 128);
+		Law			law = law_of(share, 64);
 		/* 5 ways for each of four quarters: 1, 2 + 2, 1+1+2, 2+1+1, 1+1+1+1 */
 		static const int ways[5][5] = {{4}, {2, 4}, {1, 2, 4}, {2, 3, 4}, {1, 2, 3, 4}};
 		static const int sizes[5] = {1, 2, 3, 3, 4};
@@ -283,7 +283,7 @@ TEST(intervals_have_their_law)
 		for (int draw = 0; draw < DRAWS; draw++)
 		{
 			int			ends[16];
-			int			count = dperm_summary_intervals(&e, share, 1, 128, tables[t], 16, ends);
+			int			count = dperm_summary_intervals(&e, share, 1, 64, tables[t], 16, ends);
 			int			code = 0,
 						scale = 1;
 
@@ -446,5 +446,6 @@ TEST(quantiles_of_exact_counts)
 	CHECK(dperm_summary_quantile(0.25, counts, ends, 4, 0).value == 25);
 	CHECK(dperm_summary_quantile(0.95, counts, ends, 4, 0).high == 90);
 	CHECK(dperm_summary_quantile(0.5, counts, ends, 4, 1e9).low == 0);
+	CHECK(dperm_summary_quantile(0.4, counts, ends, 4, 0).value == 29);
 	CHECK(isnan(dperm_summary_quantile(0.5, nothing, ends, 2, 1).value));
 }

@@ -21,7 +21,7 @@
 
 /* So often intervals are halved in any case; then those with more than one of so many units. */
 #define HALVED 2
-#define FINEST_SHARE 64
+#define FINEST_SHARE 32
 
 /* A relative margin for rounding. */
 #define NUDGE (1 - 1e-9)
@@ -258,8 +258,8 @@ place_of(double below, const double *settled, const int *ends, int count, int *i
 }
 
 /*
- * The quantile of a share, as a place among the cells, from settled counts of intervals; with an
- * interval for the noise, which ends where one of the intervals does. The noise of what is below,
+ * The quantile of a share, as a cell, from settled counts of intervals; with an interval of places
+ * for the noise, which begins and ends where one of the intervals does. The noise of what is below,
  * minus the share of all, has the variance of that many counts. NaN if all is 0.
  */
 DpermEstimate
@@ -275,7 +275,8 @@ dperm_summary_quantile(double share_below, const double *settled, const int *end
 		total += settled[i];
 	if (!(total > 0))
 		return result;
-	result.value = place_of(share_below * total, settled, ends, count, &interval);
+	result.value = floor(place_of(share_below * total, settled, ends, count, &interval));
+	result.value = fmin(result.value, ends[interval] - 1);
 	reach = DPERM_NORMAL_QUANTILE *
 		sqrt(variance * ((interval + 1) * pow(1 - share_below, 2) +
 						 (count - interval) * pow(share_below, 2)));
