@@ -50,7 +50,7 @@ SHLIB_LINK = -lm $(if $(filter darwin win32,$(PORTNAME)),,-Wl,-Bsymbolic)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments before labels model logreg foreign svm reference domains ranges knots knots_rule knots_vectors scales columns rows altered kernels aggregate releases large_values passes classes_passes modes cores solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons prior linreg classes classes_eval protect protect_again closed ledger administration grants calls_left protect_attacks callees view_rows mistakes first_day second_day explain report new_in_19
+REGRESS = install arguments before labels model logreg foreign svm reference domains ranges knots knots_rule knots_vectors scales columns rows altered kernels aggregate releases large_values passes classes_passes modes cores solver tagged steady hostile privileges noise tuning evaluate summary cost delta compose persons prior linreg classes classes_eval protect protect_again closed ledger administration grants calls_left protect_attacks callees view_rows mistakes first_day second_day explain report new_in_19
 # Tests are under test/, and what they are expected to write is in expected/.
 # pg_regress finds expected/ in the directory where it runs, but the isolation
 # tests only in that of their output. VPATH builds have a link to it.
