@@ -1049,6 +1049,8 @@ BEGIN
 				FROM charges c GROUP BY c.role) s),
 		'entries', (SELECT jsonb_agg(to_jsonb(n) ORDER BY n.entry DESC) FROM (SELECT e.* FROM entries e ORDER BY e.entry DESC LIMIT 100) n),
 		'largest', (SELECT to_jsonb(m) FROM limits m),
+		'summary', (SELECT jsonb_build_object('relation', r.relation, 'entry', r.entry, 'lines', r.metrics) FROM @extschema@.dp_releases r JOIN charges c USING (entry)
+			WHERE r.budget = $1 AND r.function = 'dp_summary' AND r.metrics IS NOT NULL ORDER BY r.entry DESC LIMIT 1),
 		'count', (SELECT count(*) FROM entries e),
 		'since', (SELECT min(e.at) FROM entries e),
 		'first', (SELECT min(c.at) FROM charges c),
@@ -1083,7 +1085,7 @@ CREATE FUNCTION dperm.report_budget_record(facts jsonb) RETURNS jsonb
 AS $$
 BEGIN
 	RETURN (SELECT dperm.report_record(facts ->> 'title', facts ->> 'purpose', facts ->> 'curator', 'Interactive API',
-		'Models and evaluations that analysts make in the database, each charged to a privacy budget before a row is read.',
+		'Summaries, models and evaluations that analysts make in the database, each charged to a privacy budget before a row is read.',
 		left(coalesce(facts ->> 'since', CURRENT_DATE::text), 10), NULL, jsonb_build_object(
 			'dp_variant', jsonb_build_object('variant_name', CASE WHEN b.seen THEN CASE WHEN b.delta > 0 THEN 'Approximate DP' ELSE 'Pure DP' END END,
 				'unprotected_quantities', 'The numbers of rows, or of persons, the arguments of calls, the domains of columns, and the time of '
@@ -1108,7 +1110,7 @@ BEGIN
 					'charge adds a probability below 2^-64 that its noise is larger than the rounding analysis allows for.' END, facts ->> 'former')
 					END),
 			'implementation', jsonb_build_object('mechanisms', format('Objective and output perturbation for models, discrete Laplace noise for '
-				'evaluations: dperm %s, in PostgreSQL %s. Releases of other tools are charged by dp_budget_charge.', dperm.report_version(),
+				'summaries and evaluations: dperm %s, in PostgreSQL %s. Releases of other tools are charged by dp_budget_charge.', dperm.report_version(),
 				current_setting('server_version')))))
 	FROM (SELECT facts ->> 'account' IS NOT NULL AS seen, (facts -> 'claim' -> 'delta')::float8 AS delta) b);
 END $$;
@@ -1152,6 +1154,26 @@ BEGIN
 	FROM limits e, LATERAL (SELECT dperm.report_edge(greatest(e.edge, e.spent)) AS top) t);
 END $$;
 
+-- Rows of dp_summary as bars: of each column the largest 24, in their order, and the quantiles of a number
+CREATE FUNCTION dperm.report_summary(summary jsonb) RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN (WITH lines AS (SELECT l.n, r.* FROM jsonb_array_elements(summary) WITH ORDINALITY l (line, n),
+			jsonb_to_record(l.line) r (column_name text, item text, value text, low text, high text, count float8, count_high float8, share float8)),
+	bars AS (SELECT l.*, coalesce(l.value, concat_ws(' to ', l.low, nullif(l.high, l.low)), '') || CASE WHEN l.item = 'missing' THEN '(missing)' ELSE '' END AS name,
+			row_number() OVER (PARTITION BY l.column_name ORDER BY l.count DESC, l.n) AS place FROM lines l WHERE l.item <> 'quantile'),
+	columns AS (SELECT b.column_name, min(b.n) AS n, dperm.report_bars(b.column_name, string_agg(format('%s: %s', b.name, dperm.report_digits(b.count, 3)), '; '
+				ORDER BY b.n) FILTER (WHERE b.place <= 16) || '.', array_agg(b.name ORDER BY b.n), array_agg(b.count ORDER BY b.n),
+			array_agg(b.count_high - b.count ORDER BY b.n), dperm.report_edge(max(b.count_high))) AS picture
+		FROM bars b WHERE b.place <= 24 GROUP BY 1),
+	quantiles AS (SELECT l.column_name, string_agg(format('%s %%: %s', l.share * 100, coalesce(l.value, 'unknown')), ', ' ORDER BY l.n) AS words
+		FROM lines l WHERE l.item = 'quantile' GROUP BY 1)
+	SELECT E'<p class="soft">Counts have noise, whose 95 % are the lines; at most 24 of a column, the largest, are shown.</p>\n<div class="wide">\n' ||
+		string_agg(c.picture || coalesce(dperm.report_paragraph('Quantiles: ' || q.words || '.', 'soft'), ''), '' ORDER BY c.n) || E'</div>\n'
+	FROM columns c LEFT JOIN quantiles q USING (column_name));
+END $$;
+
 -- The page of a budget
 CREATE FUNCTION dperm.report_budget(facts jsonb) RETURNS text
 	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -1179,6 +1201,8 @@ BEGIN
 					facts -> 'grants', 'grants')),
 			jsonb_build_array('relations', 'About whom', dperm.report_objects('Protected relations that charge the budget',
 				'{relation,unit,columns,domains}', facts -> 'protected', 'protected')),
+			jsonb_build_array('look', 'What the rows are like', format(E'<p>The latest summary that this role may see: entry %s, of %s.</p>\n',
+				facts -> 'summary' ->> 'entry', dperm.report_html(facts -> 'summary' ->> 'relation')) || dperm.report_summary(facts -> 'summary' -> 'lines')),
 			jsonb_build_array('plainly', 'The guarantee in plain words', CASE WHEN facts ->> 'account' IS NOT NULL
 				THEN dperm.report_promise(facts -> 'claim') END),
 			jsonb_build_array('exactly', 'The guarantee exactly',

@@ -126,6 +126,7 @@ SELECT mistake(c) FROM (VALUES ($$dp_summary('looking.visits', 'Infinity')$$), (
 SELECT entry, function, relation, label, features, learner, parameters, purpose, unit, epsilon, delta, release FROM dp_ledger WHERE act = 'charge';
 SELECT entry, function, jsonb_array_length(metrics) > 10 AS kept, model, failure FROM dp_releases;
 SELECT jsonb_path_query_array(dp_summary_knots(metrics, 2), '$.*.knots') FROM dp_releases;
+SELECT regexp_count(dp_report('looks'), '<title>Bars of'), dp_report('looks') LIKE '%entry 6, of looking.seniors%' AS latest;
 RESET ROLE;
 SELECT function, units FROM dperm.releases r JOIN dperm.ledger USING (budget_id, entry);
 DROP TABLE looked_at, outside, uneven, looks, vectors;
