@@ -6,7 +6,6 @@
 
 CREATE FUNCTION @extschema@.dp_domains(relation text)
 	RETURNS TABLE (column_name name, column_type regtype, domain jsonb, origin text, template jsonb)
-	AS 'MODULE_PATHNAME'
-	LANGUAGE C STABLE PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE;
 COMMENT ON FUNCTION @extschema@.dp_domains(text) IS
 	'the domain of each column that can be a feature, as registered or as declared by CHECK constraints, enum labels and types; and what to fill in if there is none, or another that may suit the column better';

@@ -2,30 +2,18 @@
 -- Composition
 --
 
-CREATE FUNCTION dperm.dperm_compose_step(internal, @extschema@.dp_model) RETURNS internal
+-- of a model, or of a claim as jsonb
+CREATE FUNCTION dperm.dperm_compose_step(internal, "any") RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_compose_step(internal, @extschema@.dp_model) IS
-	'internal to dp_compose: transition function';
+COMMENT ON FUNCTION dperm.dperm_compose_step(internal, "any") IS 'internal to dp_compose: transition function';
 
-CREATE FUNCTION dperm.dperm_compose_step(internal, @extschema@.dp_model, float8) RETURNS internal
+CREATE FUNCTION dperm.dperm_compose_step(internal, "any", float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_compose_step(internal, @extschema@.dp_model, float8) IS
-	'internal to dp_compose: transition function';
-
-CREATE FUNCTION dperm.dperm_compose_step(internal, jsonb) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_compose_step(internal, jsonb) IS
-	'internal to dp_compose: transition function';
-
-CREATE FUNCTION dperm.dperm_compose_step(internal, jsonb, float8) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_compose_step(internal, jsonb, float8) IS
-	'internal to dp_compose: transition function';
+COMMENT ON FUNCTION dperm.dperm_compose_step(internal, "any", float8) IS 'internal to dp_compose: transition function';
 
 CREATE FUNCTION dperm.dperm_compose_final(internal) RETURNS jsonb
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dperm.dperm_compose_final(internal) IS
-	'internal to dp_compose: what the releases cost together';
+COMMENT ON FUNCTION dperm.dperm_compose_final(internal) IS 'internal to dp_compose: what the releases cost together';
 
 CREATE AGGREGATE @extschema@.dp_compose(model @extschema@.dp_model) (
 	SFUNC = dperm.dperm_compose_step,

@@ -122,7 +122,6 @@ EXCEPTION
 		RAISE EXCEPTION 'a transaction that has not ended is creating budget "%", or the first one', $2
 			USING ERRCODE = 'lock_not_available', HINT = 'Try again, or use another name.';
 END $$;
-COMMENT ON FUNCTION dperm.dp_budget_create(oid, text, float8, float8, text) IS 'internal to dp_budget_create';
 
 CREATE FUNCTION dperm.dp_budget_alter(caller oid, budget text, epsilon float8, delta float8, owner name, neighbours text, add float8) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -170,7 +169,6 @@ BEGIN
 	WHERE b.id = before.id;
 	PERFORM dperm.dperm_note(caller, after, 'alter', epsilon => after.epsilon, delta => after.delta, neighbours => $6, details => 'owner ' || quote_ident($5));
 END $$;
-COMMENT ON FUNCTION dperm.dp_budget_alter(oid, text, float8, float8, name, text, float8) IS 'internal to dp_budget_alter';
 
 CREATE FUNCTION dperm.dp_budget_drop(caller oid, budget text) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -195,7 +193,6 @@ BEGIN
 	DELETE FROM dperm.protected p WHERE p.budget_id = dropped.id AND (p.ended IS NULL OR p.ended < now());
 	UPDATE dperm.budgets b SET dropped = clock_timestamp() WHERE b.id = dropped.id;
 END $$;
-COMMENT ON FUNCTION dperm.dp_budget_drop(oid, text) IS 'internal to dp_budget_drop';
 
 -- What is protected while this waits counts: so the rows are locked first, but not
 -- those that are in use.
@@ -288,7 +285,6 @@ BEGIN
 		FROM dperm.protected p, unnest(dperm.dperm_row_sources(p.relation)) s(relation)
 		WHERE p.budget_id = granted.id AND p.ended IS NULL AND p.here = dperm.dperm_here()) r;
 END $$;
-COMMENT ON FUNCTION dperm.dp_grant(oid, text, name, float8, float8, float8) IS 'internal to dp_grant';
 
 -- A role that was dropped has kept its grant, by the name that it had. A grant
 -- that was charged is kept, so that the role does not start from 0 if it gets one
@@ -313,7 +309,6 @@ BEGIN
 	DELETE FROM dperm.grants g WHERE g.budget_id = granted.id AND g.revoked IS NOT NULL AND g.spent_epsilon = 0;
 	PERFORM dperm.dperm_note(caller, granted, 'revoke', details => 'from ' || quote_ident($3));
 END $$;
-COMMENT ON FUNCTION dperm.dp_revoke(oid, text, name) IS 'internal to dp_revoke';
 
 -- Whoever may not cancel it does not learn whether there is such an entry. The
 -- budget is not locked: who paid need not own it, and nobody waits for an
@@ -348,7 +343,6 @@ BEGIN
 			USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'dp_ledger shows its release.';
 	END IF;
 END $$;
-COMMENT ON FUNCTION dperm.dp_cancel(oid, text, bigint) IS 'internal to dp_cancel';
 
 CREATE FUNCTION dperm.dp_release_drop(caller oid, budget text, entry bigint) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
@@ -366,4 +360,3 @@ BEGIN
 			USING ERRCODE = 'undefined_object', HINT = 'dp_releases lists them.';
 	END IF;
 END $$;
-COMMENT ON FUNCTION dperm.dp_release_drop(oid, text, bigint) IS 'internal to dp_release_drop';

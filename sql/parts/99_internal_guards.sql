@@ -102,74 +102,38 @@ BEGIN
 	END LOOP;
 END $$;
 
--- Everybody calls what is called with their own rights: in queries over rows
--- that they may read, here or on another server, ...
+-- Everybody calls what is called with their own rights: in queries over rows that they may read, here
+-- or on another server; by Citus, which asks for the right to call the parts of an aggregate that it runs on several servers;
+-- by casts, also those to and from text, which call the type's own functions; and by views and functions for everybody.
 GRANT USAGE ON SCHEMA dperm TO PUBLIC;
-GRANT EXECUTE ON ROUTINE
-	dperm.dperm_moments_vector_agg(dperm.dperm_moments, boolean, float8[]),
-	dperm.dperm_moments_vector_agg(dperm.dperm_moments, boolean, float4[]),
-	dperm.dperm_moments_agg(dperm.dperm_moments, boolean, VARIADIC "any"),
-	dperm.dperm_moments_agg(dperm.dperm_moments, boolean, record),
-	dperm.dperm_moments_agg(dperm.dperm_moments, "any", VARIADIC "any"),
-	dperm.dperm_moments_agg(dperm.dperm_moments, "any", record),
-	dperm.dperm_moments_row_agg(dperm.dperm_moments, boolean, bytea),
-	dperm.dperm_moments_row_agg(dperm.dperm_moments, float8, bytea),
-	dperm.dperm_moments_person_agg(dperm.dperm_moments, boolean, bytea, bigint, boolean),
-	dperm.dperm_moments_person_agg(dperm.dperm_moments, float8, bytea, bigint, boolean),
-	dperm.dperm_moments_sum(dperm.dperm_moments),
-	dperm.dperm_load_agg(bytea, integer, "any", VARIADIC "any"),
-	dperm.dperm_load_agg(bytea, integer, "any", record),
-	dperm.dperm_text("any"),
-	dperm.dperm_bounded(anyelement),
-	dperm.dperm_label("any", text),
-	dperm.dperm_label_class("any", text[]),
-	dperm.dperm_label_number("any"),
-	dperm.dperm_portion(bytea, integer, oid, tid),
-	dperm.dperm_portion(bytea, integer, text),
-	dperm.dperm_portion(bytea, integer, bytea),
-	dperm.dperm_row(VARIADIC "any"),
-	dperm.dperm_row_plain(VARIADIC "any"),
-	dperm.dperm_sample(bytea, integer, VARIADIC "any")
-	TO PUBLIC;
--- ... by Citus, which asks for the right to call the parts of an aggregate that
--- it runs on several servers, ...
 GRANT EXECUTE ON ROUTINE
 	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, float8[]),
 	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, float4[]),
 	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, bytea),
 	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, float8, bytea),
 	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, boolean, bytea, bigint, boolean),
-	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, float8, bytea, bigint, boolean),
-	dperm.dperm_moments_combine(dperm.dperm_moments, dperm.dperm_moments)
+	dperm.dperm_moments_step(dperm.dperm_moments, dperm.dperm_moments, float8, bytea, bigint, boolean)
 	TO PUBLIC;
--- ... by casts, also those to and from text, which call the type's own functions,
--- and by views and functions for everybody.
-GRANT EXECUTE ON ROUTINE
-	dperm.dperm_moments_in(cstring),
-	dperm.dperm_moments_out(dperm.dperm_moments),
-	dperm.dperm_moments_recv(internal),
-	dperm.dperm_moments_send(dperm.dperm_moments),
-	dperm.dperm_model_in(cstring),
-	dperm.dperm_model_out(@extschema@.dp_model),
-	dperm.dperm_model_recv(internal),
-	dperm.dperm_model_send(@extschema@.dp_model),
-	dperm.dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric, boolean),
-	dperm.dperm_budget_order(numeric, numeric),
-	dperm.dperm_left(dperm.budgets, dperm.grants, boolean),
-	dperm.dperm_own_roles(),
-	dperm.dperm_running_key(uuid, bigint),
-	dperm.dperm_released(uuid, bigint),
-	dperm.dperm_here(),
-	dperm.dperm_role_name_out(dperm.dperm_role_name),
-	dperm.dperm_role_of(dperm.dperm_role_name)
-	TO PUBLIC;
-GRANT SELECT ON dperm.report_largest, dperm.dperm_seen_accounts TO PUBLIC;
+GRANT SELECT ON dperm.report_fields, dperm.report_largest, dperm.dperm_seen_accounts TO PUBLIC;
 DO $$
 DECLARE
-	part regprocedure;
+	part record;
+	-- with whatever arguments
+	for_all name[] := '{
+		dperm_moments_vector_agg,dperm_moments_agg,dperm_moments_row_agg,dperm_moments_person_agg,dperm_moments_sum,
+		dperm_load_agg,dperm_text,dperm_bounded,dperm_label,dperm_label_class,dperm_label_number,dperm_portion,dperm_row,
+		dperm_row_plain,dperm_sample,dperm_moments_combine,
+		dperm_moments_in,dperm_moments_out,dperm_moments_recv,dperm_moments_send,dperm_model_in,dperm_model_out,
+		dperm_model_recv,dperm_model_send,dperm_budget_left,dperm_budget_order,dperm_left,dperm_own_roles,dperm_running_key,
+		dperm_released,dperm_here,dperm_role_name_out,dperm_role_of}';
 BEGIN
-	FOR part IN SELECT p.oid FROM pg_proc p WHERE p.pronamespace = 'dperm'::regnamespace AND p.proname LIKE 'report\_%' LOOP
-		EXECUTE format('COMMENT ON FUNCTION %s IS %L', part, 'internal to dp_report and dp_report_data');
-		EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO PUBLIC', part);
+	FOR part IN SELECT p.oid::regprocedure AS signature, p.proname AS name FROM pg_proc p WHERE p.pronamespace = 'dperm'::regnamespace LOOP
+		IF part.name = ANY (for_all) OR part.name LIKE 'report\_%' THEN
+			EXECUTE format('GRANT EXECUTE ON ROUTINE %s TO PUBLIC', part.signature);
+		END IF;
+		IF part.name ~ '^(dp|report)_' AND obj_description(part.signature, 'pg_proc') IS NULL THEN
+			EXECUTE format('COMMENT ON FUNCTION %s IS %L', part.signature,
+				'internal to ' || CASE WHEN part.name LIKE 'report\_%' THEN 'dp_report and dp_report_data' ELSE part.name END);
+		END IF;
 	END LOOP;
 END $$;

@@ -56,71 +56,30 @@ is_known_entry(const RangeTblEntry *entry)
 static bool
 is_known_node(const Node *node)
 {
-	switch (nodeTag(node))
-	{
-			/* expressions */
-		case T_Var:
-		case T_Const:
-		case T_Param:
-		case T_Aggref:
-		case T_GroupingFunc:
-		case T_WindowFunc:
-		case T_SubscriptingRef:
-		case T_FuncExpr:
-		case T_NamedArgExpr:
-		case T_OpExpr:
-		case T_DistinctExpr:
-		case T_NullIfExpr:
-		case T_ScalarArrayOpExpr:
-		case T_BoolExpr:
-		case T_SubLink:
-		case T_FieldSelect:
-		case T_RelabelType:
-		case T_CoerceViaIO:
-		case T_ArrayCoerceExpr:
-		case T_ConvertRowtypeExpr:
-		case T_CollateExpr:
-		case T_CaseExpr:
-		case T_CaseWhen:
-		case T_CaseTestExpr:
-		case T_ArrayExpr:
-		case T_RowExpr:
-		case T_RowCompareExpr:
-		case T_CoalesceExpr:
-		case T_MinMaxExpr:
-		case T_SQLValueFunction:
-		case T_XmlExpr:
-		case T_NullTest:
-		case T_BooleanTest:
-		case T_CoerceToDomain:
-		case T_CoerceToDomainValue:
+	static const NodeTag known[] = {
+		/* expressions */
+		T_Var, T_Const, T_Param, T_Aggref, T_GroupingFunc, T_WindowFunc, T_SubscriptingRef,
+		T_FuncExpr, T_NamedArgExpr, T_OpExpr, T_DistinctExpr, T_NullIfExpr, T_ScalarArrayOpExpr,
+		T_BoolExpr, T_SubLink, T_FieldSelect, T_RelabelType, T_CoerceViaIO, T_ArrayCoerceExpr,
+		T_ConvertRowtypeExpr, T_CollateExpr, T_CaseExpr, T_CaseWhen, T_CaseTestExpr, T_ArrayExpr,
+		T_RowExpr, T_RowCompareExpr, T_CoalesceExpr, T_MinMaxExpr, T_SQLValueFunction, T_XmlExpr,
+		T_NullTest, T_BooleanTest, T_CoerceToDomain, T_CoerceToDomainValue,
 #if PG_VERSION_NUM >= 160000
-		case T_JsonValueExpr:
-		case T_JsonConstructorExpr:
-		case T_JsonIsPredicate:
+		T_JsonValueExpr, T_JsonConstructorExpr, T_JsonIsPredicate,
 #endif
 #if PG_VERSION_NUM >= 170000
-		case T_JsonExpr:
-		case T_JsonBehavior:
+		T_JsonExpr, T_JsonBehavior,
 #endif
-			/* clauses */
-		case T_List:
-		case T_TargetEntry:
-		case T_SortGroupClause:
-		case T_RangeTblRef:
-		case T_JoinExpr:
-		case T_FromExpr:
-		case T_SetOperationStmt:
-		case T_CommonTableExpr:
-		case T_CTESearchClause:
-		case T_CTECycleClause:
-		case T_RangeTblFunction:
-		case T_TableFunc:
-		case T_TableSampleClause:
+		/* clauses */
+		T_List, T_TargetEntry, T_SortGroupClause, T_RangeTblRef, T_JoinExpr, T_FromExpr,
+		T_SetOperationStmt, T_CommonTableExpr, T_CTESearchClause, T_CTECycleClause,
+		T_RangeTblFunction, T_TableFunc, T_TableSampleClause
+	};
+
+	for (size_t i = 0; i < lengthof(known); i++)
+		if (nodeTag(node) == known[i])
 			return true;
-		default:
-			return false;
-	}
+	return false;
 }
 
 /* Is there anything that is not known? */

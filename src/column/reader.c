@@ -102,6 +102,19 @@ dperm_reader_too_large(Datum value, bool is_array)
 	return toast_raw_datum_size(value) > DPERM_VALUE_MAX;
 }
 
+/*
+ * How the elements of an array type are read, which may be a domain, or have
+ * domains as elements; DPERM_READ_NONE if they are not numbers. Accesses the
+ * catalog.
+ */
+static DpermReaderKind
+kind_of_elements(Oid type)
+{
+	Oid			element = get_base_element_type(type);
+
+	return OidIsValid(element) ? dperm_reader_kind(element, DPERM_BLOCK_NUMBER) : DPERM_READ_NONE;
+}
+
 /* What there is to know about a type, in the given context. */
 void
 dperm_reader_look(DpermStored *stored, Oid type, MemoryContext context)
@@ -115,7 +128,7 @@ dperm_reader_look(DpermStored *stored, Oid type, MemoryContext context)
 				 errmsg("could not determine the types of the columns of a row")));
 	stored->type = type;
 	stored->kind = dperm_reader_kind_natural(type);
-	stored->element = dperm_reader_kind_element(type);
+	stored->element = kind_of_elements(type);
 	if (stored->kind == DPERM_READ_NONE)
 		stored->kind = stored->element == DPERM_READ_NONE ? DPERM_READ_OUTPUT :
 														   DPERM_READ_NUMBER_ARRAY;
@@ -296,19 +309,6 @@ dperm_reader_kind_natural(Oid type)
 }
 
 /*
- * How the elements of an array type are read, which may be a domain, or have
- * domains as elements; DPERM_READ_NONE if they are not numbers. Accesses the
- * catalog.
- */
-DpermReaderKind
-dperm_reader_kind_element(Oid type)
-{
-	Oid			element = get_base_element_type(type);
-
-	return OidIsValid(element) ? dperm_reader_kind(element, DPERM_BLOCK_NUMBER) : DPERM_READ_NONE;
-}
-
-/*
  * How to read values for a kind of block from a type; DPERM_READ_NONE if that
  * is not possible. Accesses the catalog.
  */
@@ -322,7 +322,7 @@ dperm_reader_kind(Oid type, DpermBlockKind block)
 	if (block == DPERM_BLOCK_CATEGORY && dperm_domain_types_has_text(getBaseType(type)))
 		return DPERM_READ_OUTPUT;
 	if ((block == DPERM_BLOCK_VECTOR || block == DPERM_BLOCK_BOX) &&
-		dperm_reader_kind_element(type) != DPERM_READ_NONE)
+		kind_of_elements(type) != DPERM_READ_NONE)
 		return DPERM_READ_NUMBER_ARRAY;
 	return DPERM_READ_NONE;
 }

@@ -78,13 +78,6 @@ typedef struct Planned
 	int			knots;			/* and with so many */
 } Planned;
 
-/* An exact number, as its column reads it. */
-static char *
-print_integer(int64 number)
-{
-	return psprintf(INT64_FORMAT, number);
-}
-
 /* The setup with this many rows, which decide on the number of knots. */
 static DpermSetup
 setup_for(Planned *planned, int64 rows)
@@ -176,12 +169,12 @@ fill_training(char **row, const DpermOptions *options, const DpermSource *source
 		row[COST_NOISE] = setup.noise ? "shaped" : "ball";
 	}
 	if (knots > 0)
-		row[COST_KNOTS] = print_integer(knots);
+		row[COST_KNOTS] = psprintf("%d", knots);
 	row[COST_NOISE_SHARE] = double_to_shortest_decimal(share);
 	row[COST_VERDICT] = share <= DPERM_NOISE_USEFUL ? "useful" :
 		share <= DPERM_NOISE_TOO_MUCH ? "poor" : "noise";
 	if (needed > 0)
-		row[COST_UNITS_NEEDED] = print_integer(needed);
+		row[COST_UNITS_NEEDED] = psprintf(INT64_FORMAT, needed);
 	row[COST_LAMBDA_USED] = double_to_shortest_decimal(setup.lambda);
 	row[COST_LAMBDA_EFFECTIVE] = double_to_shortest_decimal(calibration.lambda);
 	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
@@ -205,7 +198,7 @@ fill_charge(char **row, const DpermOptions *options, const DpermSource *source)
 		return 0;
 	charge = dperm_call_charge_charge(source, options, DPERM_CALL_TRAINING, NULL);
 	quote = dperm_budget_preview(&charge);
-	row[COST_CALLS_LEFT] = print_integer(quote.calls);
+	row[COST_CALLS_LEFT] = psprintf(INT64_FORMAT, quote.calls);
 	row[COST_BUDGET] = charge.budget->name;
 	row[COST_EPSILON_CHARGED] = pstrdup(quote.epsilon);
 	row[COST_DELTA_CHARGED] = pstrdup(quote.delta);
@@ -339,7 +332,7 @@ dp_cost(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	result = TupleDescGetAttInMetadata(desc);
 	units = expected_units(fcinfo, &source, &row[COST_UNITS_FROM]);
-	row[COST_UNITS] = print_integer(units);
+	row[COST_UNITS] = psprintf(INT64_FORMAT, units);
 	dperm_source_notes_tell(&source);
 	setup = fill_training(row, &options, &source, units);
 	limit = fill_charge(row, &options, &source);

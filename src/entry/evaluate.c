@@ -40,13 +40,6 @@ typedef struct Measure
 	TupleDesc	desc;
 } Measure;
 
-/* The number of its classes, if they are several; else 0. */
-static int
-class_count(const Measure *measure)
-{
-	return measure->model->loss.classes;
-}
-
 /* Are errors added up, in place of rows that are counted? */
 static bool
 sums_errors(const Measure *measure)
@@ -181,7 +174,7 @@ read_bins(FunctionCallInfo fcinfo, Measure *measure)
 				 errmsg("the model predicts a number, which has no ROC curve"),
 				 errhint("Use dp_evaluate().")));
 	number = dperm_label_choose_class(measure->model, dperm_arguments_text(fcinfo, "class"));
-	if (class_count(measure) > 0)
+	if (measure->model->loss.classes > 0)
 		put_first(measure->model, number);
 }
 
@@ -207,7 +200,7 @@ dperm_entry_open_measure(DpermCall *call)
 	if (call->function->variant)
 		read_bins(fcinfo, measure);
 	else
-		dperm_entry_check_classes(class_count(measure),
+		dperm_entry_check_classes(model->loss.classes,
 								  "dp_roc() measures one class against the others.");
 	dperm_options_init(&options, dperm_loss_entry((int) model->loss.kind)->learner);
 	dperm_option_table_arguments(&options, fcinfo);
@@ -232,7 +225,7 @@ dperm_entry_open_measure(DpermCall *call)
 static int
 cells_of(const Measure *measure)
 {
-	int			classes = Max(class_count(measure), 2);
+	int			classes = Max(measure->model->loss.classes, 2);
 
 	return sums_errors(measure) ? DPERM_SUMS :
 		measure->bins > 0 ? 2 * measure->bins : classes * classes;
@@ -317,7 +310,7 @@ static void
 put_metric(const Measure *measure, DpermMetric metric, int class)
 {
 	put_estimate(measure, dperm_counts_metric_name(metric),
-				 dperm_counts_metric(metric, Max(class_count(measure), 2), Max(class, 1),
+				 dperm_counts_metric(metric, Max(measure->model->loss.classes, 2), Max(class, 1),
 									 measure->counts, measure->parts,
 									 dperm_counts_variance(measure->budget, measure->parts)),
 				 class, 0);
@@ -339,7 +332,7 @@ put_two(const Measure *measure)
 static void
 put_several(const Measure *measure)
 {
-	int			classes = class_count(measure);
+	int			classes = measure->model->loss.classes;
 
 	for (int i = 0; i < classes * classes; i++)
 		put_count(measure, "count", i, i / classes + 1, i % classes + 1);
@@ -411,7 +404,7 @@ dperm_entry_run_measure(DpermCall *call)
 		put_curve(measure);
 	else if (sums_errors(measure))
 		put_errors(measure);
-	else if (class_count(measure) > 0)
+	else if (measure->model->loss.classes > 0)
 		put_several(measure);
 	else
 		put_two(measure);

@@ -9,7 +9,6 @@
 
 #include "fmgr.h"
 #include "utils/builtins.h"
-#include "utils/tuplestore.h"
 
 #include "base/arguments.h"
 #include "base/host.h"
@@ -44,14 +43,6 @@ compare_ranked(const void *a, const void *b)
 	if (first->strength != second->strength)
 		return first->strength > second->strength ? -1 : 1;
 	return first->number - second->number;
-}
-
-/* Set a column of the result. */
-static void
-set_text(const DpermText *text, Datum *value, bool *null)
-{
-	*value = PointerGetDatum(cstring_to_text_with_len(text->bytes, text->len));
-	*null = false;
 }
 
 /* The class that an argument names, as label.c says. */
@@ -90,37 +81,28 @@ name_within(const DpermBlock *block, int within)
 		psprintf("[%d]", within + 1) : NULL;
 }
 
-/* Set column_name and value: what a coordinate stands for. */
-static void
-name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
+/* The name of a column; NULL if it has none. */
+static NullableDatum
+column_name(const DpermBlock *block)
 {
-	char	   *value;
-
-	if (!at->intercept && !at->kernel && at->block->column.len > 0)
-		set_text(&at->block->column, &values[1], &nulls[1]);
-	if (!at->intercept && !at->kernel && at->block->kind == DPERM_BLOCK_CATEGORY)
-	{
-		set_text(&at->block->categories[at->within], &values[2], &nulls[2]);
-		return;
-	}
-	value = at->intercept ? "intercept" :
-		/* which combines all columns */
-		at->kernel ? psprintf("kernel feature %d", at->within + 1) :
-		name_within(at->block, at->within);
-	nulls[2] = value == NULL;
-	if (value)
-		values[2] = CStringGetTextDatum(value);
+	return dperm_host_text(block->column.len == 0 ? NULL :
+						   pnstrdup(block->column.bytes, block->column.len));
 }
 
-/* What a coordinate stands for. */
-static DpermCoordinate
-coordinate_of(const DpermModel *model, int number)
+/* What a coordinate stands for; NULL if it is all of its column. */
+static char *
+coordinate_name(const DpermCoordinate *at)
 {
-	DpermCoordinate at;
+	const DpermText *category;
 
-	if (!dperm_encoder_coordinate(&model->encoder, number, &at))
-		elog(ERROR, "coordinate %d is out of range", number);
-	return at;
+	if (at->intercept)
+		return "intercept";
+	if (at->kernel)				/* which combines all columns */
+		return psprintf("kernel feature %d", at->within + 1);
+	if (at->block->kind != DPERM_BLOCK_CATEGORY)
+		return name_within(at->block, at->within);
+	category = &at->block->categories[at->within];
+	return pnstrdup(category->bytes, category->len);
 }
 
 /* What a weight is multiplied by at most, in units of the label. */
@@ -168,21 +150,26 @@ dp_coefficients(PG_FUNCTION_ARGS)
 	for (int i = 0; i < dim; i++)
 	{
 		int			number = ranked[i].number;
-		DpermCoordinate at = coordinate_of(model, number);
-		double		full = full_entry(model, &at);
-		Datum		values[9] = {
-			Int32GetDatum(number + 1), 0, 0,
-			Float8GetDatum(weights[number]),
-			Float8GetDatum(noise[number]),
-			CStringGetTextDatum(exact ? "exact" : "bound"),
-			BoolGetDatum(fabs(weights[number]) > DPERM_WEIGHT_STANDS_OUT * noise[number]),
-			Float8GetDatum(full * weights[number] + (at.intercept ? dperm_model_centre(model) : 0)),
-			Float8GetDatum(full * noise[number])
-		};
-		bool		nulls[9] = {[1] = true,[2] = true,[7] = at.kernel,[8] = at.kernel};
+		DpermCoordinate at;
+		double		full;
+		bool		plain;
 
-		name_coordinate(&at, values, nulls);
-		tuplestore_putvalues(store, desc, values, nulls);
+		if (!dperm_encoder_coordinate(&model->encoder, number, &at))
+			elog(ERROR, "coordinate %d is out of range", number);
+		full = full_entry(model, &at);
+		plain = !at.intercept && !at.kernel;
+		dperm_host_put_row(store, desc, (NullableDatum[]) {
+			{Int32GetDatum(number + 1)},
+			plain ? column_name(at.block) : dperm_host_text(NULL),
+			dperm_host_text(coordinate_name(&at)),
+			{Float8GetDatum(weights[number])},
+			{Float8GetDatum(noise[number])},
+			dperm_host_text(exact ? "exact" : "bound"),
+			{BoolGetDatum(fabs(weights[number]) > DPERM_WEIGHT_STANDS_OUT * noise[number])},
+			{Float8GetDatum(full * weights[number] +
+							(at.intercept ? dperm_model_centre(model) : 0)), at.kernel},
+			{Float8GetDatum(full * noise[number]), at.kernel}
+		});
 	}
 	return (Datum) 0;
 }
@@ -299,16 +286,15 @@ dp_curve(PG_FUNCTION_ARGS)
 		double		weight = is_line && i == 0 ? -weights[at] : weights[at];
 		double		value = !is_line ? dperm_knots_position(&curve.line, i) :
 			i == 0 ? curve.line.low : curve.line.high;
-		Datum		values[5] = {
-			CStringGetTextDatum(dperm_domain_types_shown(&curve.line, value)),
-			Float8GetDatum(unit * weight),
-			Float8GetDatum(unit * noise[at]),
-			Float8GetDatum(exp(unit * (weight - middle_of(&curve.line, weights)))),
-			Float8GetDatum(dperm_block_scaled(&curve.line, value))
-		};
-		bool		nulls[5] = {[3] = model->loss.kind != DPERM_LOSS_LOGISTIC};
 
-		tuplestore_putvalues(store, desc, values, nulls);
+		dperm_host_put_row(store, desc, (NullableDatum[]) {
+			dperm_host_text(dperm_domain_types_shown(&curve.line, value)),
+			{Float8GetDatum(unit * weight)},
+			{Float8GetDatum(unit * noise[at])},
+			{Float8GetDatum(exp(unit * (weight - middle_of(&curve.line, weights)))),
+			model->loss.kind != DPERM_LOSS_LOGISTIC},
+			{Float8GetDatum(dperm_block_scaled(&curve.line, value))}
+		});
 	}
 	return (Datum) 0;
 }
@@ -351,15 +337,13 @@ dp_explain(PG_FUNCTION_ARGS)
 	for (int i = 0; i < count; i++)
 	{
 		int			number = ranked[i].number;
-		char	   *value = ranked[i].intercept ? "intercept" : dperm_scorer_value(scorer, number);
-		Datum		values[3] = {0, 0, Float8GetDatum(ranked[i].value)};
-		bool		nulls[3] = {true, value == NULL, false};
+		bool		last = ranked[i].intercept;
 
-		if (!ranked[i].intercept && encoder->blocks[number].column.len > 0)
-			set_text(&encoder->blocks[number].column, &values[0], &nulls[0]);
-		if (value)
-			values[1] = CStringGetTextDatum(value);
-		tuplestore_putvalues(store, desc, values, nulls);
+		dperm_host_put_row(store, desc, (NullableDatum[]) {
+			last ? dperm_host_text(NULL) : column_name(&encoder->blocks[number]),
+			dperm_host_text(last ? "intercept" : dperm_scorer_value(scorer, number)),
+			{Float8GetDatum(ranked[i].value)}
+		});
 	}
 	return (Datum) 0;
 }
