@@ -259,55 +259,24 @@ dperm_entry_run_summary(DpermCall *call)
 
 /* ------------------------------------------------------------ the cost */
 
-/* The columns of dp_summary_cost. */
-enum
+/*
+ * How far counts of intervals, or of values, may be from the truth, which is the same for all
+ * columns of a kind; NULL if there are none.
+ */
+static char *
+error_of(const Summary *summary, bool number, int *counted)
 {
-	COST_COLUMNS_COUNTED,
-	COST_VALUES_ERROR,
-	COST_INTERVALS_ERROR,
-	COST_CALLS_LEFT,
-	COST_BUDGET,
-	COST_EPSILON_CHARGED,
-	COST_DELTA_CHARGED,
-	COST_EPSILON_LEFT,
-	COST_EPSILON_LEFT_AFTER,
-	COST_COLUMNS
-};
-
-/* How far counts may be from the truth: the same for all columns of a kind. */
-static void
-fill_errors(char **row, const Summary *summary)
-{
-	int			counted = 0;
+	char	   *result = NULL;
 
 	for (int i = 0; i < summary->source.block_count; i++)
-		if (summary->columns[i].count > 0)
+		if (summary->columns[i].count > 0 &&
+			dperm_block_is_number(summary->columns[i].block) == number)
 		{
-			DpermEstimate estimate =
-				dperm_summary_estimate(0, summary->shares[i], summary->parts);
-
-			row[dperm_block_is_number(summary->columns[i].block) ? COST_INTERVALS_ERROR :
-				COST_VALUES_ERROR] = double_to_shortest_decimal(estimate.high);
-			counted++;
+			result = double_to_shortest_decimal(
+				dperm_summary_estimate(0, summary->shares[i], summary->parts).high);
+			++*counted;
 		}
-	row[COST_COLUMNS_COUNTED] = psprintf("%d", counted);
-}
-
-/* What it would take from the budget of a protected relation. */
-static void
-fill_charge(char **row, const Summary *summary)
-{
-	DpermCharge charge = dperm_call_charge_charge(&summary->source, &summary->options,
-												  DPERM_CALL_SUMMARY, NULL);
-	DpermQuote	quote = dperm_budget_preview(&charge);
-
-	row[COST_CALLS_LEFT] = psprintf(INT64_FORMAT, quote.calls);
-	row[COST_BUDGET] = charge.budget->name;
-	row[COST_EPSILON_CHARGED] = pstrdup(quote.epsilon);
-	row[COST_DELTA_CHARGED] = pstrdup(quote.delta);
-	row[COST_EPSILON_LEFT] = pstrdup(quote.left);
-	if (quote.allowed)
-		row[COST_EPSILON_LEFT_AFTER] = pstrdup(quote.left_after);
+	return result;
 }
 
 /*
@@ -322,17 +291,31 @@ dp_summary_cost(PG_FUNCTION_ARGS)
 		dperm_source_find(
 			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
 	Summary    *summary = open_source(fcinfo, registration, false);
+	int			counted = 0;
+	char	   *row[9] = {
+		[1] = error_of(summary, false, &counted), [2] = error_of(summary, true, &counted)
+	};
 	TupleDesc	desc;
-	char	   *row[COST_COLUMNS] = {NULL};
 
 	dperm_registry_look_away(look, registration == NULL);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
-		desc->natts != COST_COLUMNS)
+		desc->natts != lengthof(row))
 		elog(ERROR, "return type must be a row type");
 	dperm_source_notes_tell(&summary->source);
-	fill_errors(row, summary);
+	row[0] = psprintf("%d", counted);
 	if (registration)
-		fill_charge(row, summary);
+	{
+		DpermCharge charge = dperm_call_charge_charge(&summary->source, &summary->options,
+													  DPERM_CALL_SUMMARY, NULL);
+		DpermQuote	quote = dperm_budget_preview(&charge);
+
+		row[3] = psprintf(INT64_FORMAT, quote.calls);
+		row[4] = charge.budget->name;
+		row[5] = pstrdup(quote.epsilon);
+		row[6] = pstrdup(quote.delta);
+		row[7] = pstrdup(quote.left);
+		row[8] = quote.allowed ? pstrdup(quote.left_after) : NULL;
+	}
 	PG_RETURN_DATUM(HeapTupleGetDatum(BuildTupleFromCStrings(TupleDescGetAttInMetadata(desc),
 															 row)));
 }

@@ -74,6 +74,7 @@ FROM dp_summary_cost('looked_at', 0.5) r, dp_summary_cost('looked_at', 0.5, neig
 CREATE TABLE looks AS SELECT * FROM dp_summary('looked_at', 'Infinity');
 SELECT dp_summary_knots((SELECT jsonb_agg(s) FROM looks s), 5);
 SELECT dp_summary_knots((SELECT jsonb_agg(s) FROM looks s WHERE column_name IN ('age', 'ward')), 2), dp_summary_knots('[]'), dp_summary_knots(NULL);
+SELECT dp_summary_knots('[{"column_name": "t", "item": "interval", "low": "00:00:00", "high": "12:00:00", "count": 10}, {"column_name": "t", "item": "interval", "low": "12:00:00", "high": "24:00:00", "count": 90}]', 4);
 SELECT model IS NOT NULL AS trained FROM dp_logreg_train('looked_at', 'ill', '{age,seen,at,ward}', 1, domains => dp_summary_knots((SELECT jsonb_agg(s) FROM looks s))) m (model);
 
 -- Mistakes, before a row is read

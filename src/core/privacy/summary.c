@@ -199,36 +199,17 @@ dperm_summary_variance(DpermSummaryShare share, uint64_t parts)
 	return share.sigma > 0 ? sigma * sigma : dperm_counts_variance(share.counts, parts);
 }
 
-/*
- * The probability that a discrete Gaussian is above reach, doubled; sigma is at least 1, so the
- * sum of the law is sigma sqrt(2 pi) within 1e-7.
- */
-static double
-beyond(double sigma, int reach)
-{
-	double		sum = 0;
-
-	for (int k = reach + 1; k < reach + 1 + 12 * sigma; k++)
-		sum += exp(-k * (double) k / (2 * sigma * sigma));
-	return 2 * sum / (sigma * 2.50662827463100050242);
-}
-
 /* A noisy count of whole units with a 95 percent interval for its noise. */
 DpermEstimate
 dperm_summary_estimate(int64_t count, DpermSummaryShare share, uint64_t parts)
 {
 	double		whole = (double) count / (double) parts;
-	double		reach = DPERM_NORMAL_QUANTILE * (double) share.sigma;
+	double		reach = ceil(DPERM_NORMAL_QUANTILE * (double) share.sigma) / (double) parts;
 
-	if (share.sigma == 0)
-		return dperm_counts_estimate(count, share.counts, parts);
-
-	/* the normal law is near enough for a large sigma */
-	if (share.sigma < 20)
-		for (reach = 0; beyond((double) share.sigma, (int) reach) > 0.05;)
-			reach++;
-	reach = ceil(reach) / (double) parts;
-	return (DpermEstimate) {whole, whole - reach, whole + reach};
+	/* 95 percent of the discrete law are within this, as sigma is at least 1 */
+	if (share.sigma > 0)
+		return (DpermEstimate) {whole, whole - reach, whole + reach};
+	return dperm_counts_estimate(count, share.counts, parts);
 }
 
 /* ------------------------------------------------------- quantiles */
