@@ -22,7 +22,7 @@ dperm_options_init(DpermOptions *options, DpermLearner learner)
 	memset(options, 0, sizeof(*options));
 	options->learner = learner;
 	options->loss = dperm_loss_default(learner);
-	options->labels.kind = dperm_loss_label(options->loss);
+	options->labels.kind = dperm_loss_entry((int) options->loss.kind)->label;
 	options->method = -1;
 	options->analysis = DPERM_ANALYSIS_SHARP;
 	options->epsilon = NAN;

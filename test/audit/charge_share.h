@@ -10,6 +10,7 @@
 #include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/charge.h"
+#include "loss_at.h"
 #include "unit/test.h"
 
 #define CHARGE_STEPS 1200		/* of an integral over the weight */
@@ -34,7 +35,7 @@ charge_density(const ChargedCall *call, const DpermCalibration *cal, const doubl
 
 	for (int i = 0; i < CHARGE_ROWS; i++)
 	{
-		DpermLossAt at = dperm_loss_at(call->setup.loss, f * rows[i], 1);
+		LossAt at = loss_at(call->setup.loss, f * rows[i], 1);
 
 		b -= at.slope * rows[i];
 		slope += at.curve * rows[i] * rows[i];

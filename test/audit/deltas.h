@@ -59,7 +59,7 @@ log_density(const Target *t, const Row *a, const double *deviations, const doubl
 static inline void
 range_of(const Target *t, const Row *a, const double *deviations, int j, double *low, double *high)
 {
-	bool		two = dperm_loss_label(t->loss) == DPERM_LABEL_TWO;
+	bool		two = dperm_loss_entry((int) t->loss.kind)->label == DPERM_LABEL_TWO;
 
 	*low = -REACH * deviations[j];
 	*high = REACH * deviations[j];

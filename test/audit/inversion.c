@@ -162,7 +162,7 @@ fill_rows(const Case *c, TestRandom *state, uint64_t seed, Rows *rows)
 		make_columns_rows(c->columns, state, ROWS, data);
 	else
 		make_rows(state, seed % 2 ? SHAPE_NOISY : SHAPE_SEPARABLE, rows);
-	if (dperm_loss_label(c->loss) != DPERM_LABEL_TWO)
+	if (dperm_loss_entry((int) c->loss.kind)->label != DPERM_LABEL_TWO)
 		take_labels(state, rows);
 }
 

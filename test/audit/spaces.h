@@ -95,7 +95,7 @@ prepare_spaces(void)
 static inline double
 encode(const Space *s, DpermLoss loss, const double *inputs, double *row)
 {
-	DpermLabelKind kind = dperm_loss_label(loss);
+	DpermLabelKind kind = dperm_loss_entry((int) loss.kind)->label;
 	DpermValue	values[BLOCKS_MAX];
 	double		vector[DIM_MAX];
 	double		room[DIM_MAX];

@@ -14,6 +14,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "core/privacy/person.h"
+#include "loss_at.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
@@ -105,7 +106,7 @@ derivatives(DpermLoss loss, double label, double *z, double curves[][CLASSES_MAX
 
 	if (loss.classes == 0)
 	{
-		DpermLossAt at = dperm_loss_at(loss, z[0], label);
+		LossAt at = loss_at(loss, z[0], label);
 
 		z[0] = at.slope;
 		curves[0][0] = at.curve;

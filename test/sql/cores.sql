@@ -94,7 +94,7 @@ ANALYZE bent_rows;
 SELECT memory, distance(weights(call, memory, 0), weights(call, memory, 3)) < 1e-10 AS same FROM unnest('{256MB,16MB}'::text[]) memory,
   (SELECT $$ dp_logreg_train('bent_rows', 'y', NULL, 'Infinity', lambda => 0.01) $$ AS call) c;
 
--- A problem so flat that gradients are summed up in twice the precision
+-- A problem so flat that gradients are summed up in extended precision
 SELECT distance(weights(call, '256MB', 0), weights(call, '256MB', 3)) < 1e-4 AS same FROM (SELECT $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', lambda => 1e-9, domains => '{"v8": {"dimension": 12}}') $$ AS call) c;
 
 -- In less memory: compact rows, and a sample of them

@@ -14,6 +14,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/slack.h"
 #include "core/privacy/gaussian.h"
+#include "loss_at.h"
 
 #define DIM 2
 #define OWN 2					/* rows of a person */
@@ -54,7 +55,7 @@ add_row(const Game *game, const double *numbers, double label, const double *f, 
 {
 	double		norm = fmax(1, hypot(numbers[0], numbers[1]));
 	double		row[DIM] = {numbers[0] / norm, numbers[1] / norm};
-	DpermLossAt at = dperm_loss_at(game->loss, f[0] * row[0] + f[1] * row[1], is_number(game->loss) ? fmax(-1, fmin(1, label)) : 1);
+	LossAt at = loss_at(game->loss, f[0] * row[0] + f[1] * row[1], is_number(game->loss) ? fmax(-1, fmin(1, label)) : 1);
 
 	for (int i = 0; i < DIM; i++)
 	{

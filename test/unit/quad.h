@@ -1,31 +1,13 @@
 /*
- * quad.h: 113 bits to check 106 bits with: long double where it has them, else
- * the compiler's own type.
+ * quad.h: 113 bits to check doubles with. What checks them in turn is fixed.h.
  */
 #ifndef DPERM_TEST_QUAD_H
 #define DPERM_TEST_QUAD_H
 
-#include <float.h>
-
+#include "core/base/quad.h"
 #include "core/loss/loss.h"
-#include "core/base/wide.h"
 
-#if LDBL_MANT_DIG >= 113
-typedef long double Quad;
-#define HAVE_QUAD 1
-#elif defined(__SIZEOF_FLOAT128__)
-typedef __float128 Quad;
-#define HAVE_QUAD 1
-#else
-typedef long double Quad;		/* and the tests that need more are skipped */
-#define HAVE_QUAD 0
-#endif
-
-static inline Quad
-quad_of(DpermWide x)
-{
-	return (Quad) x.high + (Quad) x.low;
-}
+typedef DpermExtended Quad;
 
 static inline double
 quad_size(Quad x)

@@ -217,7 +217,7 @@ sample_model(TestRandom *state, SampleModel *room)
 
 	memset(&m, 0, sizeof(m));
 	m.loss.kind = (DpermLossKind) test_below(state, DPERM_LOSS_COUNT);
-	if (dperm_loss_label(m.loss) == DPERM_LABEL_SEVERAL)
+	if (dperm_loss_entry((int) m.loss.kind)->label == DPERM_LABEL_SEVERAL)
 	{
 		/* any order, one of them empty */
 		static const char values[] = "a\0\0b \"c\"\0\\\n\0\xc3\xa4\0A";
@@ -227,11 +227,11 @@ sample_model(TestRandom *state, SampleModel *room)
 		for (int i = 0; i < m.loss.classes; i++)
 			m.classes.len += (int) strlen(values + m.classes.len) + 1;
 	}
-	if (dperm_loss_label(m.loss) == DPERM_LABEL_TWO && test_below(state, 2))
+	if (dperm_loss_entry((int) m.loss.kind)->label == DPERM_LABEL_TWO && test_below(state, 2))
 		m.classes = test_below(state, 2) ? (DpermText) {"no\0yes", 7} : (DpermText) {"\0\"\\\xc3\xa4", 6};
 	if (dperm_loss_entry((int) m.loss.kind)->h_min > 0)
 		m.loss.h = DPERM_H_MIN_LOG_COSH + test_uniform(state) * (DPERM_H_MAX - DPERM_H_MIN_LOG_COSH);
-	if (dperm_loss_label(m.loss) == DPERM_LABEL_NUMBER)
+	if (dperm_loss_entry((int) m.loss.kind)->label == DPERM_LABEL_NUMBER)
 	{
 		m.label_low = -test_uniform(state);
 		m.label_high = test_uniform(state);
@@ -274,7 +274,7 @@ sample_model(TestRandom *state, SampleModel *room)
 		m.source = sample_literal("ward.\"the source\"");
 	if (test_below(state, 2))
 		m.label = sample_literal("the \"label\"");
-	m.has_positive = dperm_loss_label(m.loss) == DPERM_LABEL_TWO && test_below(state, 2);
+	m.has_positive = dperm_loss_entry((int) m.loss.kind)->label == DPERM_LABEL_TWO && test_below(state, 2);
 	if (m.has_positive && test_below(state, 3))
 		m.positive = sample_literal("yes");
 	if (test_below(state, 3) == 0)

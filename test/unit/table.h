@@ -132,7 +132,7 @@ typedef struct TableRun
 	bool		calibrated;
 	bool		certified;
 	int64_t		asked;			/* of all rows */
-	int64_t		careful;		/* of those, in twice the precision */
+	int64_t		careful;		/* of those, in extended precision */
 	long double gradient;		/* at the weights, exactly */
 	double		allowed;		/* what it may be, with the rounding of the weights to doubles */
 } TableRun;

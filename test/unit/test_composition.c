@@ -12,6 +12,7 @@
 #include "core/model/model_release.h"
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"
+#include "loss_at.h"
 
 static const double orders[] = {1.01, 1.2, 2, 3.5, 9, 30, 200};
 
@@ -310,8 +311,8 @@ line_density(const Line *line, double row, double f)
 
 	for (int i = 0; i < 3; i++)
 	{
-		noise -= dperm_loss_at(line->loss, f * rows[i], 1).slope * rows[i];
-		slope += dperm_loss_at(line->loss, f * rows[i], 1).curve * rows[i] * rows[i];
+		noise -= loss_at(line->loss, f * rows[i], 1).slope * rows[i];
+		slope += loss_at(line->loss, f * rows[i], 1).curve * rows[i] * rows[i];
 	}
 	return exp(-noise * noise / (2 * line->sigma * line->sigma)) * slope / line->sigma / sqrt(2 * acos(-1));
 }

@@ -150,7 +150,7 @@ TEST(certifies_weights_that_doubles_cannot)
 	CHECK(weights[0] > 5e4);
 }
 
-/* The passes in twice the precision that a minimiser asks for. */
+/* The passes in extended precision that a minimiser asks for. */
 static int
 careful_passes(const Rows *rows, double constant, double per_weight)
 {

@@ -8,6 +8,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/model/model_release.h"
 #include "core/privacy/composition.h"
+#include "loss_at.h"
 
 static const double orders[] = {1.05, 1.5, 2, 4, 10};
 
@@ -31,7 +32,7 @@ line_density(Line line, double row, double f)
 	line.rows[2] = row;
 	for (int i = 0; i < 3; i++)
 	{
-		DpermLossAt at = dperm_loss_at(line.loss, f * line.rows[i], line.labels[i]);
+		LossAt at = loss_at(line.loss, f * line.rows[i], line.labels[i]);
 
 		noise -= at.slope * line.rows[i];
 		slope += at.curve * line.rows[i] * line.rows[i];

@@ -191,8 +191,6 @@ TEST(survives_a_search)
 	TestRandom	state = 71;
 	static Trial trial;
 
-	if (!HAVE_QUAD)
-		return;
 	for (int i = 0; i < CASES; i++)
 	{
 		DpermLossKind kind = (DpermLossKind) (i % 3);

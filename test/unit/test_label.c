@@ -10,6 +10,7 @@
 #include "core/encode/feed.h"
 #include "core/encode/fourier.h"
 #include "core/solve/moments.h"
+#include "loss_at.h"
 
 #define ROWS 300
 
@@ -158,7 +159,7 @@ TEST(no_label_adds_nothing)
 		}
 		sum_rows(layout, loss, way, rows, count, &sums[0]);
 		if (way != CAREFUL)
-			CHECK_NEAR(sums[0].numbers[0] + sums[0].numbers[1], all * dperm_loss_at(loss, 0, 1).value, 1e-12 * count);
+			CHECK_NEAR(sums[0].numbers[0] + sums[0].numbers[1], all * loss_at(loss, 0, 1).value, 1e-12 * count);
 		for (size_t j = 2; j < sums[0].count; j++)
 			CHECK(sums[0].numbers[j] == 0);
 

@@ -7,6 +7,7 @@
 #include <float.h>
 
 #include "core/loss/loss.h"
+#include "loss_at.h"
 
 #define COUNT(array) (int) (sizeof(array) / sizeof((array)[0]))
 
@@ -78,7 +79,7 @@ TEST(is_that_of_fifty_digits)
 	{
 		DpermLoss	loss = {DPERM_LOSS_LOG_COSH, cases[i].h};
 		double		x = fabs(cases[i].residual) / cases[i].h;
-		DpermLossAt at = dperm_loss_at(loss, cases[i].residual, 0);
+		LossAt at = loss_at(loss, cases[i].residual, 0);
 
 		CHECK_NEAR(at.value, cases[i].value, 4 * DBL_EPSILON * cases[i].value);
 		CHECK_NEAR(at.slope, cases[i].slope, 4 * DBL_EPSILON * fabs(cases[i].slope));
@@ -98,7 +99,7 @@ TEST(follows_the_residual)
 		double		output = label + loss.h * sinh(10 * (2 * test_uniform(&state) - 1));
 		long double x = ((long double) output - label) / loss.h;
 		long double c = 1 / (long double) loss.h;
-		DpermLossAt at = dperm_loss_at(loss, output, label);
+		LossAt at = loss_at(loss, output, label);
 
 		CHECK_NEAR(at.value, (double) (loss.h * (fabsl(x) + log1pl(expl(-2 * fabsl(x))) - logl(2))),
 				   8 * DBL_EPSILON * (1 + fabs(output)));
@@ -111,9 +112,18 @@ TEST(follows_the_residual)
 
 /* A number that is none of them has neither slope nor curvature. */
 static bool
-adds_nothing(DpermLossAt at)
+adds_nothing(LossAt at)
 {
 	return at.slope == 0 && at.curve == 0;
+}
+
+static DpermExtended
+extended_slope(DpermLoss loss, double output, double label)
+{
+	DpermExtended slope = output;
+
+	dperm_loss_slopes(loss, &slope, label);
+	return slope;
 }
 
 TEST(has_no_slope_without_a_label)
@@ -128,14 +138,14 @@ TEST(has_no_slope_without_a_label)
 		CHECK(dperm_label_kind_has(label, 1) && dperm_label_kind_has(label, -1));
 		for (double output = -5; output < 5; output += 0.3)
 		{
-			CHECK(adds_nothing(dperm_loss_at(loss, output, none)));
-			CHECK(dperm_loss_at(loss, output, none).value == dperm_loss_at(loss, 7, none).value);
-			CHECK(dperm_loss_slope(loss, dperm_wide_of(output), none).high == 0);
-			CHECK(dperm_loss_slope(loss, dperm_wide_of(output), 1).high != 0 || dperm_loss_at(loss, output, 1).slope == 0);
+			CHECK(adds_nothing(loss_at(loss, output, none)));
+			CHECK(loss_at(loss, output, none).value == loss_at(loss, 7, none).value);
+			CHECK(extended_slope(loss, output, none) == 0);
+			CHECK(extended_slope(loss, output, 1) != 0 || loss_at(loss, output, 1).slope == 0);
 		}
 	}
 	CHECK(dperm_label_kind_has(DPERM_LABEL_NUMBER, 0) && !dperm_label_kind_has(DPERM_LABEL_NUMBER, NAN));
-	CHECK(dperm_loss_at((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.25}, 3, 2).value == 0);
+	CHECK(loss_at((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.25}, 3, 2).value == 0);
 }
 
 /* A label of the kind of a loss, sometimes none. */
@@ -163,7 +173,7 @@ TEST(agrees_in_blocks)
 		double		labels[DPERM_LOSS_BLOCK];
 		double		curves[DPERM_LOSS_BLOCK];
 		double		weights[DPERM_LOSS_BLOCK];
-		DpermLossAt at[DPERM_LOSS_BLOCK];
+		LossAt at[DPERM_LOSS_BLOCK];
 		double		c,
 					value;
 		long double sum = 0,
@@ -176,7 +186,7 @@ TEST(agrees_in_blocks)
 			outputs[i] = again[i] = sinh(8 * (2 * test_uniform(&state) - 1)) / 50;
 			labels[i] = any_label(&state, kind);
 			weights[i] = weighted ? test_uniform(&state) : 1;
-			at[i] = dperm_loss_at(loss, outputs[i], labels[i]);
+			at[i] = loss_at(loss, outputs[i], labels[i]);
 			sum += weights[i] * at[i].value;
 			size += weights[i] * (1 + fabs(outputs[i]));
 		}
@@ -236,7 +246,7 @@ TEST(survives_the_ends)
 				double		outputs[3] = {sign * far[i], sign * far[i], 0};
 				double		labels[3] = {0.5, -1, 2};
 				double		curves[3];
-				DpermLossAt at = dperm_loss_at(loss, sign * far[i], 0.5);
+				LossAt at = loss_at(loss, sign * far[i], 0.5);
 				double		value = dperm_loss_block(loss, 3, outputs, labels, curves, NULL);
 
 				CHECK(at.slope == sign && at.curve < 1e-40);
@@ -245,8 +255,8 @@ TEST(survives_the_ends)
 				CHECK(outputs[0] == sign && outputs[1] == sign && outputs[2] == 0);
 				CHECK(curves[0] < 1e-40 && curves[2] == 0);
 			}
-	CHECK(isinf(dperm_loss_at((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.5}, -INFINITY, 0).value));
-	CHECK(dperm_loss_at((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.5}, -INFINITY, 0).slope == -1);
+	CHECK(isinf(loss_at((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.5}, -INFINITY, 0).value));
+	CHECK(loss_at((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.5}, -INFINITY, 0).slope == -1);
 }
 
 /* Its name, and its range of h. */
@@ -256,7 +266,7 @@ TEST(is_in_the_table)
 	DpermLoss	loss = dperm_loss_default(DPERM_LEARNER_LINREG);
 
 	CHECK(dperm_loss_parse("log_cosh", &kind) && kind == DPERM_LOSS_LOG_COSH);
-	CHECK(dperm_loss_label(loss) == DPERM_LABEL_NUMBER);
+	CHECK(dperm_loss_entry((int) loss.kind)->label == DPERM_LABEL_NUMBER);
 	CHECK(loss.kind == DPERM_LOSS_LOG_COSH && loss.h == 0.25 && dperm_loss_fault(loss) == NULL);
 	CHECK_TEXT(dperm_loss_fault((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.0199}), "h must be between 0.02 and 1");
 	CHECK_TEXT(dperm_loss_fault((DpermLoss) {DPERM_LOSS_HUBER, 0.0099}), "h must be between 0.01 and 1");

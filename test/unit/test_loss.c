@@ -7,6 +7,7 @@
 #include <float.h>
 
 #include "core/loss/loss.h"
+#include "loss_at.h"
 #include "unit/problem.h"
 
 static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.01},
@@ -45,7 +46,7 @@ TEST(follows_the_definitions)
 	{
 		DpermLoss	loss = losses[i % LOSSES];
 		double		z = any_margin(&state, loss);
-		DpermLossAt at = dperm_loss_at(loss, z, 1);
+		LossAt at = loss_at(loss, z, 1);
 		WideLoss	wide = wide_loss(loss, z);
 		double		c = dperm_loss_bounds(loss).curvature;
 
@@ -72,9 +73,9 @@ TEST(has_consistent_derivatives)
 		double		c = dperm_loss_bounds(loss).curvature;
 		double		z = 4 * test_uniform(&state) - 1;
 		double		step = 1e-5 / c;
-		DpermLossAt at = dperm_loss_at(loss, z, 1);
-		DpermLossAt left = dperm_loss_at(loss, z - step, 1);
-		DpermLossAt right = dperm_loss_at(loss, z + step, 1);
+		LossAt at = loss_at(loss, z, 1);
+		LossAt left = loss_at(loss, z - step, 1);
+		LossAt right = loss_at(loss, z + step, 1);
 
 		CHECK_NEAR((right.value - left.value) / (2 * step), at.slope, 1e-5 + 1e-9 * c);
 		if (loss.kind != DPERM_LOSS_HUBER || fabs(fabs(1 - z) - loss.h) > step)
@@ -93,7 +94,7 @@ TEST(slope_is_lipschitz)
 		DpermLoss	loss = losses[i % LOSSES];
 		double		z = any_margin(&state, loss);
 		double		step = pow(10, -10 * test_uniform(&state));
-		double		risen = dperm_loss_at(loss, z + step, 1).slope - dperm_loss_at(loss, z, 1).slope;
+		double		risen = loss_at(loss, z + step, 1).slope - loss_at(loss, z, 1).slope;
 
 		CHECK(risen <= dperm_loss_bounds(loss).curvature * ((z + step) - z) * (1 + 1e-9) + 1e-13);
 	}
@@ -102,9 +103,9 @@ TEST(slope_is_lipschitz)
 TEST(attains_its_curvature_bound)
 {
 	CHECK(dperm_loss_bounds(losses[0]).curvature == 0.25);
-	CHECK(dperm_loss_at(losses[0], 0, 1).curve == 0.25);
+	CHECK(loss_at(losses[0], 0, 1).curve == 0.25);
 	for (double z = -1e-7; z < 1e-7; z += 3e-12)
-		CHECK(dperm_loss_at(losses[0], z, 1).curve <= 0.25 * (1 + DBL_EPSILON));
+		CHECK(loss_at(losses[0], z, 1).curve <= 0.25 * (1 + DBL_EPSILON));
 	for (double h = 0.01; h <= 1; h += 0.0099)
 	{
 		DpermLoss	huber = {DPERM_LOSS_HUBER, h};
@@ -112,25 +113,25 @@ TEST(attains_its_curvature_bound)
 
 		CHECK_NEAR(dperm_loss_bounds(huber).curvature, 1 / (2 * h), 1e-14);
 		CHECK_NEAR(dperm_loss_bounds(smooth).curvature, 3 / (4 * h), 1e-13);
-		CHECK(dperm_loss_at(huber, 1, 1).curve == dperm_loss_bounds(huber).curvature);
-		CHECK(dperm_loss_at(smooth, 1, 1).curve == dperm_loss_bounds(smooth).curvature);
-		CHECK_NEAR(dperm_loss_at(huber, 0, 1).value, 1, 1e-15);
-		CHECK_NEAR(dperm_loss_at(smooth, 0, 1).value, 1, 1e-15);
+		CHECK(loss_at(huber, 1, 1).curve == dperm_loss_bounds(huber).curvature);
+		CHECK(loss_at(smooth, 1, 1).curve == dperm_loss_bounds(smooth).curvature);
+		CHECK_NEAR(loss_at(huber, 0, 1).value, 1, 1e-15);
+		CHECK_NEAR(loss_at(smooth, 0, 1).value, 1, 1e-15);
 	}
 }
 
 TEST(knows_hand_computed_values)
 {
-	CHECK_NEAR(dperm_loss_at(losses[0], 0, 1).value, 0.69314718055994531, 1e-16);
-	CHECK(dperm_loss_at(losses[0], 0, 1).slope == -0.5);
-	CHECK_NEAR(dperm_loss_at(losses[0], 2, 1).slope, -0.11920292202211755, 1e-16);
-	CHECK(dperm_loss_at(losses[2], 1, 1).value == 0.125);	/* h/4 */
-	CHECK(dperm_loss_at(losses[2], 1, 1).slope == -0.5);
-	CHECK(dperm_loss_at(losses[2], 0.5, 1).value == 0.5);
-	CHECK(dperm_loss_at(losses[2], 1.5, 1).value == 0);
-	CHECK(dperm_loss_at(losses[6], 1, 1).value == 3.0 / 16);
-	CHECK(dperm_loss_at(losses[6], 1, 1).slope == -0.5);
-	CHECK(dperm_loss_at(losses[6], 1, 1).curve == 0.75);
+	CHECK_NEAR(loss_at(losses[0], 0, 1).value, 0.69314718055994531, 1e-16);
+	CHECK(loss_at(losses[0], 0, 1).slope == -0.5);
+	CHECK_NEAR(loss_at(losses[0], 2, 1).slope, -0.11920292202211755, 1e-16);
+	CHECK(loss_at(losses[2], 1, 1).value == 0.125);	/* h/4 */
+	CHECK(loss_at(losses[2], 1, 1).slope == -0.5);
+	CHECK(loss_at(losses[2], 0.5, 1).value == 0.5);
+	CHECK(loss_at(losses[2], 1.5, 1).value == 0);
+	CHECK(loss_at(losses[6], 1, 1).value == 3.0 / 16);
+	CHECK(loss_at(losses[6], 1, 1).slope == -0.5);
+	CHECK(loss_at(losses[6], 1, 1).curve == 0.75);
 }
 
 /* Up to the largest doubles. */
@@ -141,8 +142,8 @@ TEST(survives_the_ends)
 	for (int l = 0; l < LOSSES; l++)
 		for (int i = 0; i < 5; i++)
 		{
-			DpermLossAt right = dperm_loss_at(losses[l], far[i], 1);
-			DpermLossAt left = dperm_loss_at(losses[l], -far[i], 1);
+			LossAt right = loss_at(losses[l], far[i], 1);
+			LossAt left = loss_at(losses[l], -far[i], 1);
 
 			CHECK(right.value >= 0 && right.value < 1e-40);
 			CHECK(right.slope <= 0 && right.slope > -1e-40);
@@ -176,13 +177,13 @@ TEST(agrees_in_blocks)
 		{
 			margins[i] = any_margin(&state, loss);
 			alone[i] = margins[i];
-			sum += dperm_loss_at(loss, margins[i], 1).value;
+			sum += loss_at(loss, margins[i], 1).value;
 		}
 		value = dperm_loss_block(loss, count, margins, NULL, curves, NULL);
 		CHECK(isfinite(value) && fabsl(value - sum) <= 4 * (count + 4) * DBL_EPSILON * (1 + sum));
 		for (int i = 0; i < count; i++)
 		{
-			DpermLossAt at = dperm_loss_at(loss, alone[i], 1);
+			LossAt at = loss_at(loss, alone[i], 1);
 
 			CHECK_NEAR(margins[i], at.slope, 4 * DBL_EPSILON * fabs(at.slope) + 0x1p-1000);
 			CHECK(margins[i] >= -1 && margins[i] <= 0);
@@ -209,7 +210,7 @@ TEST(survives_full_blocks)
 	for (int l = 0; l < LOSSES; l++)
 		for (int k = 0; k < 7; k++)
 		{
-			DpermLossAt at = dperm_loss_at(losses[l], ends[k], 1);
+			LossAt at = loss_at(losses[l], ends[k], 1);
 			double		value;
 
 			for (int i = 0; i < DPERM_LOSS_BLOCK; i++)

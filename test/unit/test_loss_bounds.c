@@ -8,6 +8,7 @@
 #include <float.h>
 
 #include "core/loss/loss.h"
+#include "loss_at.h"
 #include "unit/problem.h"
 
 static const DpermLoss losses[] = {
@@ -47,9 +48,9 @@ look(DpermLoss loss, double output, double label, Found *found, bool *signs)
 {
 	const DpermLossEntry *entry = dperm_loss_entry((int) loss.kind);
 	double		trace = dperm_loss_bounds(loss).trace;
-	DpermLossAt at = dperm_loss_at(loss, output, label);
+	LossAt at = loss_at(loss, output, label);
 	double		step = 1e-4 * (loss.h > 0 ? loss.h : 1);
-	double		rise = dperm_loss_at(loss, output + step, label).slope - at.slope;
+	double		rise = loss_at(loss, output + step, label).slope - at.slope;
 	double		change;
 
 	found->slope = fmax(found->slope, fabs(at.slope));
@@ -82,7 +83,7 @@ search(DpermLoss loss)
 			look(loss, near, labels[i], &found, signs);
 			look(loss, 20 * away, labels[i], &found, signs);
 		}
-		found.start = fmax(found.start, dperm_loss_at(loss, 0, labels[i]).value);
+		found.start = fmax(found.start, loss_at(loss, 0, labels[i]).value);
 		found.directions = (int) fmax(found.directions, signs[0] + signs[1]);
 	}
 	return found;

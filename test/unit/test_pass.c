@@ -433,7 +433,7 @@ check_promises(const DpermPass *pass, size_t count)
 	CHECK(pass->label == DPERM_LABEL_SEVERAL ? pass->loss.classes >= 3 && pass->dim % pass->loss.classes == 0 && pass->domain > 3 :
 		  pass->loss.classes == 0 && pass->order != DPERM_PASS_PRODUCT);
 	CHECK(dperm_pass_count_cells(pass) <= 10000);
-	CHECK(pass->order == DPERM_PASS_COUNT || pass->label == dperm_loss_label(pass->loss));
+	CHECK(pass->order == DPERM_PASS_COUNT || pass->label == dperm_loss_entry((int) pass->loss.kind)->label);
 	CHECK(pass->label != DPERM_LABEL_NUMBER || (pass->bins == 0 && pass->domain == 17));
 	CHECK(pass->readers >= 0 && pass->encoder >= 0 && pass->domain >= 0 && pass->domain <= 1 << 17);
 	CHECK(pass->rows >= 0 && pass->rows <= DPERM_ROWS_MAX);

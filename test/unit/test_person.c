@@ -13,6 +13,7 @@
 #include "core/privacy/gaussian.h"
 #include "core/privacy/person.h"
 #include "core/model/model_release.h"
+#include "loss_at.h"
 #include "unit/hockey.h"
 #include "unit/sample_model.h"
 
@@ -619,8 +620,8 @@ line_density(const Line *line, const double *rows, int count, double f)
 		double		row = i < 2 ? line->others[i] : rows[i - 2];
 		double		weight = i < 2 ? 1 : dperm_person_weight(count);
 
-		noise -= weight * dperm_loss_at(line->loss, f * row, 1).slope * row;
-		slope += weight * dperm_loss_at(line->loss, f * row, 1).curve * row * row;
+		noise -= weight * loss_at(line->loss, f * row, 1).slope * row;
+		slope += weight * loss_at(line->loss, f * row, 1).curve * row * row;
 	}
 	return exp(-noise * noise / (2 * line->sigma * line->sigma)) * slope / line->sigma / sqrt(2 * M_PI);
 }

@@ -1,6 +1,7 @@
 /* The slack of objective perturbation: never below what slopes and curvatures can do together, and no more than that. */
 #include "core/mechanism/slack.h"
 
+#include "loss_at.h"
 #include "unit/slack.h"
 #include "unit/test.h"
 
@@ -33,7 +34,7 @@ TEST(curvature_belongs_to_the_slope)
 			continue;
 		for (double t = -1.2; t <= 1.2; t += 1e-4)
 		{
-			DpermLossAt at = dperm_loss_at(losses[l], (losses[l].h > 0) + t * bend, 1);
+			LossAt at = loss_at(losses[l], (losses[l].h > 0) + t * bend, 1);
 
 			CHECK_NEAR(entry->share(losses[l], 1 - fabs(at.slope), &change) * c, at.curve, 1e-9 * c + 1e-7 * at.curve);
 		}

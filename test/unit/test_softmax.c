@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "core/loss/loss.h"
+#include "unit/fixed.h"
 #include "unit/quad.h"
 
 #define CLASSES_MAX 40
@@ -243,7 +244,7 @@ TEST(rounds_slopes_within_their_bound)
 		DpermLossBounds bounds = dperm_loss_bounds(loss);
 		double		most = 0;
 
-		for (int start = 0; start < (HAVE_QUAD ? 60 : 0); start++)
+		for (int start = 0; start < 60; start++)
 		{
 			double		z[CLASSES_MAX];
 			double		best = 0;
@@ -277,35 +278,34 @@ TEST(rounds_slopes_within_their_bound)
 			most = fmax(most, best);
 		}
 		CHECK(most <= bounds.slope_rounding);
-		CHECK(!HAVE_QUAD || most > 0.5);
+		CHECK(most > 0.5);
 	}
 }
 
-/* In twice the precision. */
-TEST(has_wide_slopes)
+/* In extended precision. */
+TEST(has_extended_slopes)
 {
 	TestRandom	state = 3;
 
-	for (int round = 0; round < (HAVE_QUAD ? 2000 : 0); round++)
+	for (int round = 0; round < 300; round++)
 	{
 		int			classes = sizes[round % SIZES];
 		double		label = test_below(&state, classes + 1);
 		double		z[CLASSES_MAX];
-		DpermWide	slopes[CLASSES_MAX];
-		Quad		wide[CLASSES_MAX];
-		Quad		exact[CLASSES_MAX];
+		DpermExtended slopes[CLASSES_MAX];
+		Fixed		exact[CLASSES_MAX];
 
 		any_outputs(&state, classes, z);
 		for (int k = 0; k < classes; k++)
 		{
 			z[k] *= round % 7 == 0 ? 50 : 1;
-			slopes[k] = dperm_wide_sum(z[k], 0x1p-55 * z[k] * test_uniform(&state));
-			wide[k] = quad_of(slopes[k]);
+			slopes[k] = dperm_quad_of(z[k], 0x1p-55 * z[k] * test_uniform(&state));
+			exact[k] = fixed_of_extended(slopes[k]);
 		}
 		functions()->slopes(classes, slopes, label);
-		exact_slopes(classes, wide, (int) label - 1, exact);
+		fixed_slopes(softmax_of(classes), exact, label);
 		for (int k = 0; k < classes; k++)
-			CHECK(quad_size(quad_of(slopes[k]) - (label > 0 ? exact[k] : 0)) < 0x1p-94);
+			CHECK(fixed_apart(fixed_of_extended(slopes[k]), exact[k]) < 0x1p-106);
 	}
 }
 
@@ -400,19 +400,19 @@ TEST(survives_any_output)
 		DpermLoss	loss = softmax_of(sizes[round % SIZES]);
 		double		label = test_below(&state, loss.classes + 1);
 		double		z[CLASSES_MAX];
-		DpermWide	wide[CLASSES_MAX];
+		DpermExtended extended[CLASSES_MAX];
 		bool		finite = true;
 
 		for (int k = 0; k < loss.classes; k++)
 		{
 			z[k] = odd[test_below(&state, 8)];
-			wide[k] = dperm_wide_of(z[k]);
+			extended[k] = z[k];
 			finite = finite && fabs(z[k]) < 1e307;
 		}
-		functions()->slopes(loss.classes, wide, label);
+		functions()->slopes(loss.classes, extended, label);
 		dperm_loss_block(loss, 1, z, &label, NULL, NULL);
 		for (int k = 0; k < loss.classes && finite; k++)
-			CHECK(fabs(z[k]) <= 1 && fabs(wide[k].high) <= 1);
+			CHECK(fabs(z[k]) <= 1 && extended[k] >= -1 && extended[k] <= 1);
 	}
 }
 

@@ -156,7 +156,7 @@ TEST(passes_over_weighted_rows)
 		dperm_matrix_answer(&matrix, &ask);
 		check_answer(layout.dim, 1e-13 * scale, 1e-13 * scale * steep, 0);
 
-		/* in twice the precision: no value then */
+		/* in extended precision: no value then */
 		memset(got.low, 0, sizeof(got.low));
 		{
 			static double zeros[DIM_MAX];

@@ -5,8 +5,8 @@
  * is their product, if labels are -1 or +1; of the residual, output less label,
  * if they are numbers. With several classes a row has an output for each. The
  * calibration rests on its bounds (docs/guarantee.md, section "Losses"). A new
- * loss is a file and an entry of the table in loss.c; everything that depends on
- * the loss is read from the table.
+ * loss is an entry of the table in loss.c; everything that depends on the loss is
+ * read from the table.
  */
 #ifndef DPERM_LOSS_H
 #define DPERM_LOSS_H
@@ -15,7 +15,7 @@
 #include <stddef.h>
 
 #include "core/base/label_kind.h"
-#include "core/base/wide.h"
+#include "core/base/quad.h"
 
 /* Stored in models and passes: the numbers must not change. */
 typedef enum DpermLossKind
@@ -62,14 +62,6 @@ typedef enum DpermLearner
 
 #define DPERM_LEARNER_COUNT 3
 
-/* A loss and its derivatives, by the output or by the argument of the loss. */
-typedef struct DpermLossAt
-{
-	double		value;
-	double		slope;
-	double		curve;
-} DpermLossAt;
-
 /*
  * What the theorems need of a loss (docs/guarantee.md, "Losses": Property L).
  * Its slope, a vector of one number for each output, has a size t in [0, 1];
@@ -115,24 +107,19 @@ typedef struct DpermLossEntry
 	DpermLossBounds (*bounds) (DpermLoss loss);
 
 	/*
-	 * the loss and its first two derivatives at argument z (any z, infinities
-	 * included)
+	 * The sum of the losses at a block of arguments z (any z, infinities included):
+	 * slopes replace them, and curves (unless NULL) receives the curvatures. Unless
+	 * weights is NULL, each of these is multiplied by the weight of its row. NaN,
+	 * which only weights that are never certified produce, may be treated as any
+	 * argument.
 	 */
-	DpermLossAt (*at) (double h, double z);
+	double		(*block) (double h, int count, double *z, double *curves,
+						  const double *weights);
 
-	/*
-	 * The same for a block of arguments: slopes replace them, and curves
-	 * (unless NULL) receives the curvatures. Returns the sum of the losses.
-	 * Unless weights is NULL, each of these is multiplied by the weight of its
-	 * row. NaN, which only weights that are never certified produce, may be
-	 * treated as any argument.
-	 */
-	double (*block)(double h, int count, double *z, double *curves, const double *weights);
+	/* the slope in extended precision, off by less than 2^-106 */
+	DpermExtended (*slope) (double h, DpermExtended z);
 
-	/* the slope in twice the precision, off by less than 2^-94 */
-	DpermWide	(*slope) (double h, DpermWide z);
-
-	/* what losses of several classes have in place of the last three */
+	/* what losses of several classes have in place of the last two */
 	const struct DpermLossSeveral *several;
 
 	/*
@@ -152,57 +139,47 @@ typedef struct DpermLossEntry
 typedef struct DpermLossSeveral
 {
 	/* slopes replace the outputs of some rows, as in block() above */
-	double (*block)(int classes, int count, double *outputs, const double *labels,
-					const double *weights);
+	double		(*block) (int classes, int count, double *outputs, const double *labels,
+						  const double *weights);
 
-	/* slopes in twice the precision replace the outputs of a row */
-	void (*slopes)(int classes, DpermWide *outputs, double label);
+	/* slopes in extended precision replace the outputs of a row */
+	void		(*slopes) (int classes, DpermExtended *outputs, double label);
 
 	/*
 	 * From the slopes of some rows: the trace of the curvature of each; and
 	 * their curvatures are added to a packed matrix of classes.
 	 */
-	void (*curvatures)(int classes, int count, const double *slopes, const double *labels,
-					   const double *weights, double *traces, double *pairs);
+	void		(*curvatures) (int classes, int count, const double *slopes,
+							   const double *labels, const double *weights, double *traces,
+							   double *pairs);
 
 	/*
 	 * From the slopes of some rows: their curvatures times vectors, which have
 	 * as many elements as there are classes.
 	 */
-	void (*products)(int classes, int count, const double *slopes, const double *labels,
-					 const double *weights, double *vectors);
+	void		(*products) (int classes, int count, const double *slopes,
+							 const double *labels, const double *weights, double *vectors);
 } DpermLossSeveral;
 
-/* The entries. */
-extern const DpermLossEntry dperm_logistic;
-extern const DpermLossEntry dperm_huber;
-extern const DpermLossEntry dperm_smooth_hinge;
-extern const DpermLossEntry dperm_log_cosh;
+/* Entries: of a kind, or NULL if there is none; and the one that has a file of its own. */
+extern const DpermLossEntry *dperm_loss_entry(int kind);
 extern const DpermLossEntry dperm_softmax;
 
-/* The entry of a kind; NULL if there is none. */
-extern const DpermLossEntry *dperm_loss_entry(int kind);
-
 /*
- * The loss of an output under a label, and its derivatives by the output.
- * Without a label there are none, and the loss is a constant. Not for several
- * classes.
- */
-extern DpermLossAt dperm_loss_at(DpermLoss loss, double output, double label);
-
-/*
- * The same for a block, as block() of the entry: slopes replace outputs. If
- * labels is NULL, they are the arguments of the loss. With several classes,
- * there must be labels and no curves.
+ * The sum of the losses of a block of outputs, as block() of the entry: slopes
+ * replace outputs. If labels is NULL, they are the arguments of the loss. With
+ * several classes, there must be labels and no curves.
  */
 extern double dperm_loss_block(DpermLoss loss, int count, double *outputs, const double *labels,
 							   double *curves, const double *weights);
 
-/* The slope of an output that is wide, off by less than 2^-94. */
-extern DpermWide dperm_loss_slope(DpermLoss loss, DpermWide output, double label);
+/* The outputs of a row, one for each block of weights, become its slopes. */
+extern void dperm_loss_slopes(DpermLoss loss, DpermExtended *outputs, double label);
 
-/* Look up properties of a known loss in the table; the first: of its labels. */
-extern DpermLabelKind dperm_loss_label(DpermLoss loss);
+/* e^x for x from -700 to 0, with a relative error below 2^-108. */
+extern DpermExtended dperm_loss_exp(DpermExtended x);
+
+/* The bounds of a known loss, and the name of one. */
 extern DpermLossBounds dperm_loss_bounds(DpermLoss loss);
 extern const char *dperm_loss_name(int kind);
 

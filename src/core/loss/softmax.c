@@ -9,15 +9,20 @@
 #include <math.h>
 
 #include "core/base/vector.h"
-#include "core/base/wide.h"
 #include "core/loss/loss.h"
-#include "core/loss/pairs.h"
 
 /* The index of a label's class, or -1. */
 static inline int
 class_of(int classes, double label)
 {
 	return label >= 1 && label <= classes ? (int) label - 1 : -1;
+}
+
+/* Two exponentials of numbers of at most 0; practically zero below -708. */
+static inline DpermPair
+exponential(DpermPair x)
+{
+	return dperm_exp(dperm_choose(x > -708, x, dperm_both(-708)));
 }
 
 /* The largest of some numbers. */
@@ -33,7 +38,7 @@ largest_output(int classes, const double *z)
 
 /*
  * Exponentials replace numbers that were reduced by the largest of them, which
- * is returned with their sum. Practically zero below -708.
+ * is returned with their sum.
  */
 static inline double
 exponentials(int classes, double *z, double *most)
@@ -44,7 +49,7 @@ exponentials(int classes, double *z, double *most)
 	*most = largest_output(classes, z);
 	for (; k + 2 <= classes; k += 2)
 	{
-		DpermPair	e = dperm_exp(dperm_at_least(dperm_pair_at(z + k) - *most, -708));
+		DpermPair	e = exponential(dperm_pair_at(z + k) - *most);
 
 		dperm_put_pair(e, z + k);
 		sum += e[0];
@@ -52,7 +57,7 @@ exponentials(int classes, double *z, double *most)
 	}
 	if (k < classes)
 	{
-		z[k] = dperm_exp(dperm_at_least(dperm_both(z[k] - *most), -708))[0];
+		z[k] = exponential(dperm_both(z[k] - *most))[0];
 		sum += z[k];
 	}
 	return sum;
@@ -107,28 +112,27 @@ softmax_block(int classes, int count, double *outputs, const double *labels,
 /* Outputs so far below the largest have probability 0, up to e^-700. */
 #define SOFTMAX_FLAT 700
 
-/* The slopes of a row in twice the precision. */
+/* The slopes of a row in extended precision. */
 static void
-softmax_slopes(int classes, DpermWide *outputs, double label)
+softmax_slopes(int classes, DpermExtended *outputs, double label)
 {
 	int			own = class_of(classes, label);
-	DpermWide	most = outputs[0];
-	DpermWide	sum = {0, 0};
+	DpermExtended most = outputs[0];
+	DpermExtended sum = 0;
 
 	for (int k = 1; k < classes; k++)
-		if (dperm_wide_subtract(outputs[k], most).high > 0)
-			most = outputs[k];
+		most = outputs[k] > most ? outputs[k] : most;
 	for (int k = 0; k < classes; k++)
 	{
-		DpermWide	away = dperm_wide_subtract(outputs[k], most);
+		DpermExtended away = outputs[k] - most;
 
-		outputs[k] = away.high > -SOFTMAX_FLAT ? dperm_wide_exp(away) : dperm_wide_of(0);
-		sum = dperm_wide_add(sum, outputs[k]);
+		outputs[k] = away > -SOFTMAX_FLAT ? dperm_loss_exp(away) : 0;
+		sum += outputs[k];
 	}
 	for (int k = 0; k < classes; k++)
-		outputs[k] = own < 0 ? dperm_wide_of(0) : dperm_wide_divide(outputs[k], sum);
+		outputs[k] = own < 0 ? 0 : outputs[k] / sum;
 	if (own >= 0)
-		outputs[own] = dperm_wide_subtract(outputs[own], dperm_wide_of(1));
+		outputs[own] -= 1;
 }
 
 /* The weighted probability of a class: the slope, plus the weight if it is the row's own. */
@@ -253,7 +257,6 @@ const DpermLossEntry dperm_softmax = {
 	.name = "softmax",
 	.learner = DPERM_LEARNER_LOGREG,
 	.label = DPERM_LABEL_SEVERAL,
-	.flat = false,
 	.probability = true,
 	.bounds = softmax_bounds,
 	.several = &several,

@@ -85,7 +85,7 @@ dperm_fit_minimise_plain(DpermFitting *fitting)
 
 /*
  * Draw the noise. With several classes it comes class by class, and weights are
- * coordinate by coordinate (several.h).
+ * coordinate by coordinate (products.h).
  */
 static void
 draw_noise(DpermFitting *fitting)

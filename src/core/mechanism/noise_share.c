@@ -31,8 +31,13 @@ dperm_noise_share_norm(const DpermSetup *setup, const DpermCalibration *calibrat
 static double
 slope_at_zero(DpermLoss loss)
 {
-	return loss.classes > 0 ? sqrt(1 - 1.0 / loss.classes) :
-		fabs(dperm_loss_at(loss, 0, 1).slope);
+	const double label = 1;
+	double		slope = 0;
+
+	if (loss.classes > 0)
+		return sqrt(1 - 1.0 / loss.classes);
+	dperm_loss_block(loss, 1, &slope, &label, NULL, NULL);
+	return fabs(slope);
 }
 
 /*

@@ -63,7 +63,7 @@ dperm_model_law(const DpermModel *model)
 static inline DpermLabelKind
 dperm_model_label(const DpermModel *model)
 {
-	return dperm_loss_label(model->loss);
+	return dperm_loss_entry((int) model->loss.kind)->label;
 }
 
 /*

@@ -376,12 +376,10 @@ dperm_composition_add(DpermComposition *sums, const DpermRelease *r)
 	if (fault != DPERM_COMPOSITION_FITS)
 		return fault;
 	sums->releases[k]++;
-	sums->epsilon[k] = dperm_wide_add(sums->epsilon[k], dperm_wide_of(r->epsilon));
-	sums->delta[k] = dperm_wide_add(sums->delta[k], dperm_wide_of(r->delta));
+	sums->epsilon[k] += r->epsilon;
+	sums->delta[k] += r->delta;
 	for (int i = 0; r->curve != DPERM_CURVE_NONE && i < DPERM_ORDER_COUNT; i++)
-		sums->curves[k][i] =
-			dperm_wide_add(sums->curves[k][i],
-						   dperm_wide_of(dperm_composition_curve(r, dperm_composition_order(i))));
+		sums->curves[k][i] += dperm_composition_curve(r, dperm_composition_order(i));
 	return DPERM_COMPOSITION_FITS;
 }
 
@@ -398,13 +396,13 @@ count_kinds(const DpermComposition *sums, int from, int to)
 
 /* The sum over the kinds before to. */
 static double
-sum_kinds(const DpermWide *each, int to)
+sum_kinds(const DpermExtended *each, int to)
 {
-	DpermWide	sum = dperm_wide_of(0);
+	DpermExtended sum = 0;
 
 	for (int k = 0; k < to; k++)
-		sum = dperm_wide_add(sum, each[k]);
-	return to_digits(sum.high, DIGITS_SUM, false);
+		sum += each[k];
+	return to_digits((double) sum, DIGITS_SUM, false);
 }
 
 /*
@@ -457,7 +455,7 @@ by_orders(const DpermComposition *sums, int summed, double delta)
 		double		epsilon;
 
 		for (int k = summed; k < DPERM_KNOWN_COUNT; k++)
-			divergence += sums->curves[k][i].high;
+			divergence += (double) sums->curves[k][i];
 		epsilon =
 			to_digits(added + dperm_composition_convert(divergence, order, left), DIGITS, true);
 		if (epsilon < out.epsilon && epsilon <= EPSILON_MAX)

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/wide.h"
+#include "core/base/quad.h"
 #include "core/privacy/claim.h"
 
 /*
@@ -102,9 +102,9 @@ typedef struct DpermComposition
 	DpermNeighbours neighbours; /* of all releases, once there is one; likewise the unit */
 	DpermUnit	unit;
 	int64_t		releases[DPERM_KNOWN_COUNT];
-	DpermWide	epsilon[DPERM_KNOWN_COUNT];
-	DpermWide	delta[DPERM_KNOWN_COUNT];
-	DpermWide	curves[DPERM_KNOWN_COUNT][DPERM_ORDER_COUNT];	/* the first is not used */
+	DpermExtended epsilon[DPERM_KNOWN_COUNT];
+	DpermExtended delta[DPERM_KNOWN_COUNT];
+	DpermExtended curves[DPERM_KNOWN_COUNT][DPERM_ORDER_COUNT];	/* the first is not used */
 } DpermComposition;
 
 /* Why a release cannot be added. */

@@ -8,8 +8,8 @@
  * A question: the mean over rows of the loss at weights, its gradient (dim)
  * and, if hess is not NULL, its Hessian (dim x dim, lower triangle, by
  * columns); with several classes, what takes its place (metric.h). If
- * weights_low is not NULL, the gradient alone, in twice the precision, at
- * weights of twice the precision (careful.h). If direction is not NULL, which
+ * weights_low is not NULL, the gradient alone, in extended precision, at
+ * weights that have it (extended.h). If direction is not NULL, which
  * is only for several classes, the product of the Hessian with it, in place of
  * the gradient, alone.
  */

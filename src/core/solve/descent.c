@@ -1,5 +1,5 @@
 /*
- * descent.c: refinement, then accelerated gradient descent, in twice the
+ * descent.c: refinement, then accelerated gradient descent, in extended
  * precision.
  */
 #include "core/solve/descent.h"
@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/solve/careful.h"
 #include "core/base/host.h"
 #include "core/base/linsys.h"
-#include "core/base/wide.h"
+#include "core/base/quad.h"
+#include "core/solve/extended.h"
 
 /*
  * Refinement: a step is good if it leaves at most REFINE_LEFT of the gradient,
@@ -43,7 +43,7 @@ enum
 	PHASE_END
 };
 
-/* The number of wide vectors that it keeps. */
+/* The number of vectors that it keeps, each of high and of low parts. */
 #define VECTORS 5
 
 /* How many doubles of room it needs. */
@@ -80,7 +80,7 @@ dperm_descent_reach(int dim, double lambda, DpermLoss loss, int64_t rows, double
 	double		curvature = dperm_loss_bounds(loss).curvature;
 	double		smooth = smoothness(lambda, curvature);
 	double		q = root_rate(lambda, curvature);
-	double		error = dperm_careful_rounding(dim, loss, rows, lambda, 2 * weight_bound, tilt);
+	double		error = dperm_extended_rounding(dim, loss, rows, lambda, 2 * weight_bound, tilt);
 	double		points = 0x1p-97 * weight_bound;
 	double		excess = 32 * error * error / lambda + 60 * smooth / q * points * points;
 
@@ -123,18 +123,17 @@ dperm_descent_start(DpermDescent *descent, const DpermDescentProblem *problem, d
 	descent->phase = PHASE_BEGIN;
 }
 
-/* Coordinates of a wide vector. */
-static inline DpermWide
-get_wide(const double *vector, int dim, int i)
+/* Coordinates of a vector. */
+static inline DpermExtended
+get(const double *vector, int dim, int i)
 {
-	return (DpermWide) {vector[i], vector[dim + i]};
+	return dperm_quad_of(vector[i], vector[dim + i]);
 }
 
 static inline void
-put_wide(double *vector, int dim, int i, DpermWide x)
+put(double *vector, int dim, int i, DpermExtended x)
 {
-	vector[i] = x.high;
-	vector[dim + i] = x.low;
+	dperm_quad_split(x, &vector[i], &vector[dim + i]);
 }
 
 /* Ask for the gradient at the point. */
@@ -165,24 +164,19 @@ complete(DpermDescent *descent)
 
 	for (int i = 0; i < dim; i++)
 	{
-		DpermWide	w = get_wide(descent->at, dim, i);
-		DpermWide	g = dperm_wide_add(get_wide(descent->gradient, dim, i),
-									 dperm_wide_scale(w, problem->lambda));
+		double		b = problem->tilt ? problem->tilt[i] : 0;
+		DpermExtended w = get(descent->at, dim, i);
 
-		if (problem->tilt)
-		{
-			g = dperm_wide_add(g, dperm_wide_of(problem->tilt[i]));
-			tilt += problem->tilt[i] * problem->tilt[i];
-		}
-		put_wide(descent->gradient, dim, i, g);
-		norm += g.high * g.high;
-		point += w.high * w.high;
+		put(descent->gradient, dim, i, get(descent->gradient, dim, i) + problem->lambda * w + b);
+		tilt += b * b;
+		norm += descent->gradient[i] * descent->gradient[i];
+		point += descent->at[i] * descent->at[i];
 	}
 
 	/* the factor allows for the rounding of the norm itself */
-	return sqrt(norm) * (1 + 1e-9) + dperm_careful_rounding(dim, problem->loss, problem->rows,
-															problem->lambda, sqrt(point),
-															sqrt(tilt));
+	return sqrt(norm) * (1 + 1e-9) + dperm_extended_rounding(dim, problem->loss, problem->rows,
+															 problem->lambda, sqrt(point),
+															 sqrt(tilt));
 }
 
 /* Finish, with the current point as the result. */
@@ -220,9 +214,8 @@ try_step(DpermDescent *descent, double step, DpermAsk *ask)
 
 	descent->step = step;
 	for (int i = 0; i < dim; i++)
-		put_wide(descent->at, dim, i,
-				 dperm_wide_add(get_wide(descent->best, dim, i),
-								dperm_wide_product(step, descent->ahead[i])));
+		put(descent->at, dim, i,
+			get(descent->best, dim, i) + (DpermExtended) step * descent->ahead[i]);
 	return ask_gradient(descent, PHASE_REFINE, ask);
 }
 
@@ -321,10 +314,8 @@ descend(DpermDescent *descent, DpermAsk *ask)
 	const DpermDescentProblem *problem = &descent->problem;
 	int			dim = problem->dim;
 	double		curvature = dperm_loss_bounds(problem->loss).curvature;
-	double		q = root_rate(problem->lambda, curvature);
-	DpermWide	smooth = dperm_wide_of(smoothness(problem->lambda, curvature));
-	DpermWide	less = dperm_wide_sum(1, -q);
-	DpermWide	more = dperm_wide_sum(1, q);
+	DpermExtended q = root_rate(problem->lambda, curvature);
+	DpermExtended smooth = smoothness(problem->lambda, curvature);
 
 	if (complete(descent) <= problem->bound)
 		return finish(descent, true);
@@ -332,16 +323,12 @@ descend(DpermDescent *descent, DpermAsk *ask)
 		return finish(descent, false);
 	for (int i = 0; i < dim; i++)
 	{
-		DpermWide	g = dperm_wide_divide(get_wide(descent->gradient, dim, i), smooth);
-		DpermWide	y = get_wide(descent->at, dim, i);
-		DpermWide	x = dperm_wide_subtract(y, g);
-		DpermWide	v = dperm_wide_multiply(get_wide(descent->ahead, dim, i), less);
+		DpermExtended g = get(descent->gradient, dim, i) / smooth;
+		DpermExtended y = get(descent->at, dim, i);
+		DpermExtended v = (1 - q) * get(descent->ahead, dim, i) + q * y - g / q;
 
-		v = dperm_wide_add(v, dperm_wide_scale(y, q));
-		v = dperm_wide_subtract(v, dperm_wide_divide(g, dperm_wide_of(q)));
-		put_wide(descent->ahead, dim, i, v);
-		put_wide(descent->at, dim, i,
-				 dperm_wide_divide(dperm_wide_add(x, dperm_wide_scale(v, q)), more));
+		put(descent->ahead, dim, i, v);
+		put(descent->at, dim, i, (y - g + q * v) / (1 + q));
 	}
 	return ask_gradient(descent, PHASE_DESCEND, ask);
 }

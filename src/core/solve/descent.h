@@ -2,7 +2,7 @@
  * descent.h: a slow method that always finds the minimiser.
  *
  * If the solver ends at a point that doubles cannot certify, because it stopped
- * short or because its weights are too large, this continues in twice the
+ * short or because its weights are too large, this continues in extended
  * precision. It begins with steps that use a Hessian, like iterative refinement
  * of a linear system, and shortens them until they reduce the gradient; that is
  * usually enough. (With several classes they are Newton's steps by conjugate
@@ -47,7 +47,7 @@ typedef struct DpermDescent
 	bool		fresh;			/* is the Hessian that of the best point? */
 	double	   *weights;		/* the caller's */
 
-	/* wide vectors: dim high parts, then dim low parts */
+	/* vectors of dim high parts, then dim low parts (quad.h) */
 	double	   *at;				/* where the gradient is asked for */
 	double	   *gradient;
 	double	   *best;			/* refinement: the best point so far, */

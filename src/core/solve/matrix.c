@@ -5,7 +5,7 @@
 
 #include "core/base/host.h"
 #include "core/encode/compact.h"
-#include "core/base/wide.h"
+#include "core/base/quad.h"
 
 /* The matrix of the rows that are kept. */
 DpermMatrix
@@ -26,13 +26,8 @@ dperm_matrix_sums_means(const double *value, const double *gradient, const doubl
 	for (int i = 0; i < dim; i++)
 	{
 		if (ask->weights_low)
-		{
-			DpermWide	mean =
-				dperm_wide_divide((DpermWide) {gradient[i], gradient_low[i]}, dperm_wide_of(n));
-
-			ask->gradient[i] = mean.high;
-			ask->gradient_low[i] = mean.low;
-		}
+			dperm_quad_split(dperm_quad_of(gradient[i], gradient_low[i]) / n, &ask->gradient[i],
+							 &ask->gradient_low[i]);
 		else
 			ask->gradient[i] = (gradient[i] + gradient_low[i]) / n;
 	}

@@ -353,7 +353,7 @@ correct(DpermMinimise *min)
 /*
  * The solver has ended in doubles, at weights with this computed gradient.
  * Accept them if the exact gradient is within its bound nevertheless; else
- * continue in twice the precision.
+ * continue in extended precision.
  */
 static bool
 certify(DpermMinimise *min, double norm, DpermAsk *ask)

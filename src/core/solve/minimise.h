@@ -2,7 +2,7 @@
  * minimise.h: from rows to certified weights: the tool that mechanisms use.
  *
  * The steps: a start on some rows or on compact ones, corrections, Newton's
- * method, and, if doubles cannot certify the result, descent in twice the
+ * method, and, if doubles cannot certify the result, descent in extended
  * precision. Passes over all rows are questions that the caller answers. It
  * knows nothing about privacy; it promises that the exact gradient at the
  * weights is within the given bound (docs/guarantee.md, "Rounding" and "The

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "core/base/blas.h"
-#include "core/solve/careful.h"
 #include "core/solve/codes.h"
-#include "core/solve/several.h"
+#include "core/solve/products.h"
 #include "core/solve/squares.h"
 #include "core/encode/compact.h"
 #include "core/base/vector.h"
@@ -45,8 +44,8 @@ dperm_moments_room(int dim, int blocks, bool hessian)
 	size_t		d = (size_t) (dim / blocks);
 	size_t		k = (size_t) blocks;
 	size_t		rows = (size_t) rows_of_block((int) d, blocks, hessian);
-	size_t		room = k * (8 * d + 2 * DPERM_CODES_BEYOND) +
-		rows * DPERM_LAYOUT_WORDS_MAX(d) + (k + 1) * rows;
+	size_t		room = k * (5 * d + 2 * DPERM_CODES_BEYOND) +
+		rows * DPERM_LAYOUT_WORDS_MAX(d) + (k + 1) * rows + dperm_extended_room(dim, blocks);
 
 	if (blocks > 1)
 		room += k * (d + DPERM_CODES_BEYOND + rows);
@@ -78,14 +77,13 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->gradient = room;
 	m->gradient_low = m->gradient + d;
 	m->weights_low = m->gradient_low + d;
-	m->part_low = m->weights_low + d;
-	m->group = m->part_low + d;
-	m->weights = m->group + 2 * d;
+	m->weights = m->weights_low + d;
 	m->part = m->weights + d + beyond;
 	m->block = m->part + d + beyond;
 	m->margin = m->block + rows * DPERM_LAYOUT_WORDS_MAX(wide);
 	m->label = m->margin + rows * (size_t) blocks;
-	room = m->label + rows;
+	m->extended_room = m->label + rows;
+	room = m->extended_room + dperm_extended_room(m->dim, blocks);
 	if (blocks > 1)
 	{
 		m->moved = room;
@@ -104,13 +102,14 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	memset(m->weights + d, 0, sizeof(double) * beyond);
 }
 
-/* A gradient in twice the precision. */
+/* A gradient in extended precision. */
 void
 dperm_moments_be_careful(DpermMoments *m, const double *weights_low)
 {
 	m->careful = true;
-	memset(m->group, 0, sizeof(double) * 2 * (size_t) m->dim);
 	memcpy(m->weights_low, weights_low, sizeof(double) * (size_t) m->dim);
+	dperm_extended_start(&m->extended, m->loss, &m->layout, m->weights, weights_low,
+						 m->extended_room);
 }
 
 /* A product with the Hessian; its room is that after the outputs of the direction. */
@@ -173,46 +172,22 @@ add_part(DpermMoments *m)
 		add_compensated(&m->gradient[j], &m->gradient_low[j], m->part[j]);
 }
 
-/* Add the sum of some blocks to the total. */
+/* From rows to the sums, except for the Hessian; with several classes, to its pairs and traces. */
 static void
-fold_group(DpermMoments *m)
-{
-	dperm_careful_merge(m->dim, m->group, m->group + m->dim, m->gradient, m->gradient_low);
-	memset(m->group, 0, sizeof(double) * 2 * (size_t) m->dim);
-	m->group_blocks = 0;
-}
-
-/* Add rows in twice the precision. */
-static void
-add_careful(DpermMoments *m, const double *rows, int count, size_t stride)
-{
-	if (m->blocks > 1)
-		dperm_careful_sum_several(&m->layout, m->loss, rows, count, stride, m->weights,
-								  m->weights_low, m->part, m->part_low, m->margin);
-	else
-		dperm_careful_sum(&m->layout, m->loss, rows, count, stride, m->weights, m->weights_low,
-						  m->part, m->part_low);
-	dperm_careful_merge(m->dim, m->part, m->part_low, m->group, m->group + m->dim);
-	if (++m->group_blocks == DPERM_GROUP_BLOCKS)
-		fold_group(m);
-}
-
-/* From rows to the sums, with several classes, except for tr(S) x x'. */
-static void
-add_several(DpermMoments *m, const DpermCodes *codes, const double *rows, int count,
-			size_t stride, const double *weights)
+add_rows(DpermMoments *m, const DpermCodes *codes, const double *rows, int count, size_t stride,
+		 const double *weights)
 {
 	const DpermLossSeveral *several = dperm_loss_entry((int) m->loss.kind)->several;
 	size_t		blocks = (size_t) m->blocks;
 	double	   *slopes = m->direction ? m->moved : m->margin;
 
-	dperm_several_outputs(codes, m->blocks, rows, count, stride, m->weights, m->margin);
+	dperm_solve_outputs(codes, m->blocks, rows, count, stride, m->weights, m->margin);
 	add_losses(m, count, weights);
-	if (m->hessian)
+	if (several && m->hessian)
 		several->curvatures(m->blocks, count, m->margin, m->label, weights, m->curve, m->pairs);
 	if (m->direction)
 	{
-		dperm_several_outputs(codes, m->blocks, rows, count, stride, m->direction, m->moved);
+		dperm_solve_outputs(codes, m->blocks, rows, count, stride, m->direction, m->moved);
 		several->products(m->blocks, count, m->margin, m->label, weights, m->moved);
 	}
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
@@ -222,33 +197,8 @@ add_several(DpermMoments *m, const DpermCodes *codes, const double *rows, int co
 
 		piece.codes += first * codes->stride;
 		piece.entries += first * codes->entry_stride;
-		dperm_several_sum(&piece, m->blocks, rows + first * stride, some, stride,
-						  slopes + first * blocks, m->part);
-		add_part(m);
-	}
-}
-
-/* The same with one block of weights. */
-static void
-add_one(DpermMoments *m, const DpermCodes *codes, const double *rows, int count, size_t stride,
-		const double *weights)
-{
-	size_t		dense = (size_t) m->layout.dense;
-	bool		coded = dperm_layout_codes(&m->layout) > 0;
-	double		constant = dperm_layout_constant(&m->layout);
-
-	dperm_rows_inner((size_t) count, rows, stride, dense, constant, m->weights, m->margin);
-	if (coded)
-		dperm_codes_outputs(codes, count, m->weights, m->margin);
-	add_losses(m, count, weights);
-	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
-	{
-		int			some = count - first < DPERM_PIECE_ROWS ? count - first : DPERM_PIECE_ROWS;
-
-		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, constant,
-					   m->margin + first, m->part);
-		if (coded)
-			dperm_codes_slopes(codes, first, some, m->margin, m->part);
+		dperm_solve_sum(&piece, m->blocks, rows + first * stride, some, stride,
+						slopes + first * blocks, m->part);
 		add_part(m);
 	}
 }
@@ -266,16 +216,13 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 
 	if (m->careful)
 	{
-		add_careful(m, rows, count, stride);
+		dperm_extended_add(&m->extended, &codes, rows, count, stride);
 		return;
 	}
 	for (int i = 0; m->layout.labelled && i < count; i++)
 		m->label[i] = rows[i * stride + dperm_layout_label(&m->layout)];
 	weights = gather_weights(m, rows, count, stride, m->layout.words - 1, each);
-	if (m->blocks > 1)
-		add_several(m, &codes, rows, count, stride, weights);
-	else
-		add_one(m, &codes, rows, count, stride, weights);
+	add_rows(m, &codes, rows, count, stride, weights);
 	if (m->hessian && m->layout.first_code > 0)
 		dperm_squares_add(&m->squares, &m->layout, rows, count, stride, m->curve, m->hess);
 	if (m->hessian && dperm_layout_codes(&m->layout) > 0)
@@ -403,7 +350,7 @@ dperm_moments_flush(DpermMoments *m)
 	if (m->hessian)
 		dperm_squares_fold(&m->squares, &m->layout, m->hess);
 	if (m->careful)
-		fold_group(m);
+		dperm_extended_flush(&m->extended, m->gradient, m->gradient_low);
 }
 
 /* The place for some more rows. */
@@ -457,7 +404,7 @@ dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 	m->rows += rows;
 	if (m->careful)
 	{
-		dperm_careful_merge(m->dim, gradient, gradient_low, m->gradient, m->gradient_low);
+		dperm_extended_merge(m->dim, gradient, gradient_low, m->gradient, m->gradient_low);
 		return;
 	}
 	add_compensated(&m->value[0], &m->value[1], value[0]);

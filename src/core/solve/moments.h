@@ -7,7 +7,7 @@
  * without a label adds a constant to the first, and nothing to the others.
  *
  * With several classes a row has an output, a slope and a block of weights for
- * each; weights and gradient are in the order of several.h. The Hessian would
+ * each; weights and gradient are in the order of products.h. The Hessian would
  * be too large: in its place are the sums of tr(S) x x' and of S, the curvature
  * of a row by pairs of classes. A pass may multiply the Hessian by a vector.
  *
@@ -28,6 +28,7 @@
 
 #include "core/encode/layout.h"
 #include "core/loss/loss.h"
+#include "core/solve/extended.h"
 #include "core/solve/squares.h"
 
 /* Rows of a block: enough for BLAS, few enough for the cache. */
@@ -36,19 +37,13 @@
 /* Rows whose gradients are added up without compensation. */
 #define DPERM_PIECE_ROWS 96
 
-/*
- * In a careful pass, the sums of this many blocks are combined before they are
- * added to the total.
- */
-#define DPERM_GROUP_BLOCKS 4096
-
 typedef struct DpermMoments
 {
 	int			dim;			/* weights: for each class, the dimension of rows */
 	int			blocks;			/* classes, or 1 */
 	DpermLayout layout;			/* of the rows */
 	bool		hessian;		/* accumulate second derivatives too? */
-	bool		careful;		/* only the gradient, in twice the precision? */
+	bool		careful;		/* only the gradient, in extended precision? */
 	DpermLoss	loss;
 	int64_t		rows;			/* rows added or waiting in the block */
 
@@ -63,6 +58,7 @@ typedef struct DpermMoments
 	double	   *weights;		/* dim, and zeros for the code of a missing value (codes.h) */
 	double	   *direction;		/* the same; NULL: no product is asked for */
 	double	   *weights_low;	/* dim, if careful */
+	DpermExtendedPass extended; /* the same */
 
 	/* the current block, and scratch space */
 	int			block_rows;		/* capacity */
@@ -74,9 +70,7 @@ typedef struct DpermMoments
 	double	   *label;			/* block_rows */
 	double	   *curve;			/* block_rows */
 	double	   *part;			/* dim + blocks DPERM_CODES_BEYOND */
-	double	   *part_low;		/* dim, if careful */
-	double	   *group;			/* dim high and dim low parts, if careful: the sum of some blocks */
-	int			group_blocks;	/* how many */
+	double	   *extended_room;
 } DpermMoments;
 
 /* How many doubles of room a pass needs, for dim weights in blocks. */
@@ -98,7 +92,7 @@ extern void dperm_moments_be_rough(DpermMoments *m);
 
 /*
  * To be called just after the start of a pass without a Hessian if weights and
- * gradient are wide (wide.h); weights_low are the low parts of the weights. The
+ * gradient are pairs (quad.h); weights_low are the low parts of the weights. The
  * mean loss is not computed.
  */
 extern void dperm_moments_be_careful(DpermMoments *m, const double *weights_low);

@@ -200,7 +200,7 @@ h_fits(const uint64_t *words)
 	DpermLoss	loss = {.kind = (DpermLossKind) LOSS_KIND(words[AT_LOSS]),
 						.h = dperm_bytes_double(words[AT_H])};
 
-	if (dperm_loss_label(loss) == DPERM_LABEL_SEVERAL)
+	if (dperm_loss_entry((int) loss.kind)->label == DPERM_LABEL_SEVERAL)
 		loss.classes = DPERM_CLASSES_MIN;
 	return dperm_loss_fault(loss) == NULL;
 }

@@ -19,7 +19,7 @@
  * the product that of the gradient. The second form is for a pass that counts
  * rows by a model's decisions: it has no loss and no sums. In a pass over the
  * rows of persons each row has a weight, and is counted in parts of a person.
- * Weights and sums are in the order of layout.h, and of several.h within that;
+ * Weights and sums are in the order of layout.h, and of products.h within that;
  * the weights of a pass that counts are in the order of the model. Readers are
  * words that describe how columns are stored; they are opaque here, and so is
  * the type of labels. The decoder accepts hostile words.
@@ -39,7 +39,7 @@ typedef enum DpermPassOrder
 	DPERM_PASS_GRADIENT = 1,	/* rows, loss and gradient */
 	DPERM_PASS_HESSIAN = 2,		/* also second derivatives */
 	DPERM_PASS_ROUGH = 3,		/* these in single precision, except for their sums */
-	DPERM_PASS_CAREFUL = 4,		/* rows and gradient, in twice the precision */
+	DPERM_PASS_CAREFUL = 4,		/* rows and gradient, in extended precision */
 	/*
 	 * rows, and the number of those with a label in each cell; or sums of errors,
 	 * if labels are numbers

@@ -1,7 +1,7 @@
 /*
- * several.c: outputs of rows, and sums over them, with several classes.
+ * products.c: outputs of rows, and sums over them.
  */
-#include "core/solve/several.h"
+#include "core/solve/products.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -53,10 +53,23 @@ number_outputs(const DpermLayout *layout, int classes, const double *rows, int c
 					  outputs + (size_t) i * classes);
 }
 
+/* The same with one block of weights. */
+static void
+outputs_of_one(const DpermCodes *codes, const double *rows, int count, size_t stride,
+			   const double *weights, double *outputs)
+{
+	const DpermLayout *layout = codes->layout;
+
+	dperm_rows_inner((size_t) count, rows, stride, (size_t) layout->dense,
+					 dperm_layout_constant(layout), weights, outputs);
+	if (dperm_layout_codes(layout) > 0)
+		dperm_codes_outputs(codes, count, weights, outputs);
+}
+
 /* The outputs of rows. */
 void
-dperm_several_outputs(const DpermCodes *codes, int classes, const double *rows, int count,
-					  size_t stride, const double *weights, double *outputs)
+dperm_solve_outputs(const DpermCodes *codes, int classes, const double *rows, int count,
+					size_t stride, const double *weights, double *outputs)
 {
 	const DpermLayout *layout = codes->layout;
 	const uint16_t *code = codes->codes;
@@ -64,6 +77,11 @@ dperm_several_outputs(const DpermCodes *codes, int classes, const double *rows, 
 	size_t		wide = (size_t) classes;
 	double		unit = layout->unit;
 
+	if (classes == 1)
+	{
+		outputs_of_one(codes, rows, count, stride, weights, outputs);
+		return;
+	}
 	number_outputs(layout, classes, rows, count, stride, weights, outputs);
 	for (int i = 0; i < count; i++, code += codes->stride, entries += codes->entry_stride)
 	{
@@ -106,10 +124,23 @@ number_sum(const DpermLayout *layout, int classes, const double *rows, int count
 					  sum + (size_t) j * classes);
 }
 
+/* The same with one block of weights. */
+static void
+sum_of_one(const DpermCodes *codes, const double *rows, int count, size_t stride,
+		   const double *slopes, double *sum)
+{
+	const DpermLayout *layout = codes->layout;
+
+	dperm_rows_sum((size_t) count, rows, stride, (size_t) layout->dense,
+				   dperm_layout_constant(layout), slopes, sum);
+	if (dperm_layout_codes(layout) > 0)
+		dperm_codes_slopes(codes, 0, count, slopes, sum);
+}
+
 /* The sum of rows times slopes. */
 void
-dperm_several_sum(const DpermCodes *codes, int classes, const double *rows, int count,
-				  size_t stride, const double *slopes, double *sum)
+dperm_solve_sum(const DpermCodes *codes, int classes, const double *rows, int count, size_t stride,
+				const double *slopes, double *sum)
 {
 	const DpermLayout *layout = codes->layout;
 	const uint16_t *code = codes->codes;
@@ -117,6 +148,11 @@ dperm_several_sum(const DpermCodes *codes, int classes, const double *rows, int 
 	size_t		wide = (size_t) classes;
 	double		unit = layout->unit;
 
+	if (classes == 1)
+	{
+		sum_of_one(codes, rows, count, stride, slopes, sum);
+		return;
+	}
 	number_sum(layout, classes, rows, count, stride, slopes, sum);
 	memset(sum + layout->dense * wide, 0,
 		   sizeof(double) * wide * (size_t) (layout->dim + DPERM_CODES_BEYOND - layout->dense));
