@@ -241,9 +241,12 @@ dperm_entry_run_summary(DpermCall *call)
 {
 	Summary    *summary = call->opened;
 
+	/* a removed row is empty, and so is one that a view leaves out */
+	bool		skip_empty = summary->options.neighbours == DPERM_NEIGHBOURS_REMOVE ||
+		(call->registration && call->registration->view);
+
 	SPI_connect();
-	summary->units = dperm_count_values(&summary->source, summary->columns,
-										summary->options.neighbours == DPERM_NEIGHBOURS_REMOVE);
+	summary->units = dperm_count_values(&summary->source, summary->columns, skip_empty);
 	call->units = summary->units;
 	summary->store = dperm_host_result_set(call->fcinfo, &summary->desc);
 	dperm_entropy_init(&summary->entropy);
