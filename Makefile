@@ -205,7 +205,7 @@ citus:
 # What a forgetful author breaks: a test or a part of the SQL that no list names, versions that differ, names that do not
 # tell where they are.
 # The rooms that script/check-sources looks at: names, arrows between rooms, headers that compile by themselves.
-CHECKED_DIRS = $(ROOMS:%=src/%) src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/model
+CHECKED_DIRS = $(ROOMS:%=src/%) src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/metrics src/core/model
 # Pages whose figures are of this version, and say so; script/check-figures reads them.
 MEASURED = README.md docs/audit.md docs/experiments.md docs/benchmarks.md docs/distributed.md
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))

@@ -120,9 +120,9 @@ DpermCalibration
 dperm_host_calibrate(const DpermSetup *setup)
 {
 	DpermCalibration calibration;
-	const char *why;
+	const char *why = dperm_calibrate(setup, &calibration);
 
-	if (dperm_calibrate(setup, &calibration, &why) != DPERM_OK)
+	if (why)
 	{
 		/* depends only on arguments and the number of units */
 		dperm_message_public();

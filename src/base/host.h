@@ -12,7 +12,7 @@
 #include "core/base/status.h"
 #include "core/encode/encoder.h"
 #include "core/encode/feed.h"
-#include "core/mechanism/setup.h"
+#include "core/mechanism/calibrate.h"
 
 /* dperm.cache_memory and dperm.pull_memory, in kilobytes. */
 extern int	dperm_cache_memory;

@@ -18,7 +18,6 @@
 #include "core/encode/block.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
 
 /*
  * An entry of the table. A value is stored as its type says: as double, int,

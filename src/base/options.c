@@ -13,7 +13,6 @@
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
 
 /* Set the defaults. Epsilon has none: it has to be set. */
 void
@@ -257,12 +256,7 @@ dperm_options_noise(const DpermOptions *options, const DpermEncoder *inner,
 		dperm_shape_list(encoder, codes_last, shapes);
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
 		if (law == DPERM_LAW_NORM || options->delta > 0)
-		{
-			DpermArena	arena = {.left = dperm_noise_room(count)};
-
-			arena.at = palloc(arena.left);
-			plans.of[law] = dperm_noise_plan((DpermNoiseLaw) law, shapes, count, &arena);
-		}
+			plans.of[law] = dperm_noise_plan((DpermNoiseLaw) law, shapes, count);
 	return plans;
 }
 
@@ -327,7 +321,7 @@ least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 			DpermSetup	setup = setup_of(&any, DPERM_METHOD_OBJECTIVE, (DpermNoiseLaw) law,
 										 dperm_encoder_dim(encoder), noise, 1);
 
-			least = Min(least, dperm_knots_rule_noise(&setup));
+			least = Min(least, dperm_calibrate_knots_noise(&setup));
 		}
 	return least;
 }
@@ -374,7 +368,7 @@ dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 
 {
 	DpermKnotsNoise noise = dperm_options_knots_noise(options, &encoder);
 
-	return dperm_options_bend(encoder, dperm_knots_rule(&noise, rows));
+	return dperm_options_bend(encoder, dperm_calibrate_knots(&noise, rows));
 }
 
 /*
@@ -424,7 +418,6 @@ dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 	DpermSetup	few;
 	DpermSetup	many;
 	DpermCalibration calibration;
-	const char *why;
 
 	if (classes > 0 && dim > DPERM_DIM_MAX / classes)
 		ereport(ERROR,
@@ -435,7 +428,7 @@ dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 						 "listed in classes add nothing.")));
 	few = dperm_options_setup(options, dim, noise, 1);
 	many = dperm_options_setup(options, dim, noise, DPERM_ROWS_MAX);
-	if (dperm_calibrate(&many, &calibration, &why) != DPERM_OK)
+	if (dperm_calibrate(&many, &calibration) != NULL)
 		(void) dperm_host_calibrate(&few);
 }
 

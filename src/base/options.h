@@ -20,8 +20,7 @@
 #include "core/encode/encoder.h"
 #include "core/encode/kernel.h"
 #include "core/loss/loss.h"
-#include "core/mechanism/knots_rule.h"
-#include "core/mechanism/setup.h"
+#include "core/mechanism/calibrate.h"
 #include "core/model/model.h"
 
 /* Where an option may be specified. */

@@ -218,7 +218,7 @@ payer_of(const DpermBudget *budget, const DpermOwnRows *rows, int row)
 		filter->epsilon = dperm_own_rows_amount(rows, row, "epsilon");
 	if (dperm_own_rows_value(rows, row, "delta"))
 		filter->delta = dperm_own_rows_amount(rows, row, "delta");
-	if (dperm_amount_compare(payer.account.spent.epsilon, (DpermAmount) {0, 0}) > 0)
+	if (payer.account.spent.epsilon > 0)
 		filter->order = order ? DatumGetFloat8(order) : 0;
 	else if (payer.account.limited)
 		filter->order = dperm_filter_order(dperm_amount_double(filter->epsilon),
@@ -424,7 +424,7 @@ left_of(const DpermAccount *budget, const DpermAccount *grant)
 	DpermAmount left = dperm_filter_left(&budget->filter, &budget->spent);
 	DpermAmount granted = grant->limited ? dperm_filter_left(&grant->filter, &grant->spent) : left;
 
-	return dperm_amount_compare(granted, left) < 0 ? granted : left;
+	return granted < left ? granted : left;
 }
 
 /* A text of a line, which may be NULL. */
@@ -524,7 +524,7 @@ static int64
 count_calls(const DpermAccount *account, const DpermFilterSums *taken)
 {
 	DpermFilterSums powers[CALLS_BITS] = {*taken};
-	DpermFilterSums sum = {.epsilon = {0, 0}};
+	DpermFilterSums sum = {0};
 	int64		calls = 0;
 
 	for (int i = 1; i < CALLS_BITS; i++)

@@ -12,7 +12,6 @@
 #include "utils/snapshot.h"
 
 #include "core/mechanism/charge.h"
-#include "core/privacy/amount.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/filter.h"
 

@@ -26,8 +26,6 @@
 #include "core/encode/bend.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
-#include "core/mechanism/noise_share.h"
 #include "entry/entry.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"
@@ -83,7 +81,7 @@ static DpermSetup
 setup_for(Planned *planned, int64 rows)
 {
 	CHECK_FOR_INTERRUPTS();
-	planned->knots = dperm_knots_rule(&planned->knots_noise, rows);
+	planned->knots = dperm_calibrate_knots(&planned->knots_noise, rows);
 	planned->bent = dperm_options_bend(planned->encoder, planned->knots);
 	return dperm_options_setup(&planned->options, dperm_encoder_dim(&planned->bent),
 							   dperm_options_noise(&planned->options, NULL, &planned->bent, false),

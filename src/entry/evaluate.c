@@ -13,9 +13,8 @@
 #include "column/label.h"
 #include "column/model_type.h"
 #include "core/base/limits.h"
-#include "core/privacy/curve.h"
-#include "core/privacy/errors.h"
-#include "core/privacy/person.h"
+#include "core/metrics/metrics.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
 #include "query/queries.h"
@@ -162,7 +161,7 @@ read_bins(FunctionCallInfo fcinfo, Measure *measure)
 	int			number;
 
 	measure->choose_bins = !dperm_arguments_get(fcinfo, "bins", INT4OID, &value);
-	measure->bins = measure->choose_bins ? DPERM_CURVE_FINE : DatumGetInt32(value);
+	measure->bins = measure->choose_bins ? DPERM_COUNTS_FINE : DatumGetInt32(value);
 	if (measure->bins < 2 || measure->bins > DPERM_BINS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -216,7 +215,7 @@ dperm_entry_open_measure(DpermCall *call)
 	dperm_queries_open(&measure->source, &names, &options, &tried);
 	dperm_source_notes_training(&measure->source, &model->source);
 	measure->parts =
-		dperm_person_parts(measure->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
+		dperm_unit_parts(measure->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	dperm_call_charge_fill(call, &measure->source, &options, DPERM_CALL_EVALUATION, model);
 	call->opened = measure;
 }
@@ -261,12 +260,12 @@ count_with_noise(Measure *measure)
 	SPI_finish();
 	if (measure->choose_bins)
 	{
-		measure->bins = dperm_curve_bins(measure->budget, units);
-		dperm_curve_merge(measure->counts, measure->bins);
+		measure->bins = dperm_metrics_bins(measure->budget, units);
+		dperm_counts_merge(measure->counts, measure->bins);
 	}
 	dperm_entropy_init(&entropy);
 	if (sums_errors(measure))
-		dperm_errors_add_noise(&entropy, measure->budget, measure->counts);
+		dperm_counts_add_error_noise(&entropy, measure->budget, measure->counts);
 	else
 		dperm_counts_add_noise(&entropy, measure->budget, measure->parts, measure->counts,
 							   cells_of(measure));
@@ -301,18 +300,19 @@ static void
 put_count(const Measure *measure, const char *name, int cell, int class, int predicted)
 {
 	put_estimate(measure, name,
-				 dperm_counts_estimate(measure->counts[cell], measure->budget, measure->parts),
+				 dperm_metrics_count(measure->counts[cell], measure->budget, measure->parts),
 				 class, predicted);
 }
 
 /* A metric of all classes or, unless class is 0, of one of several. */
 static void
-put_metric(const Measure *measure, DpermMetric metric, int class)
+put_metric(const Measure *measure, DpermMetricKind metric, int class)
 {
-	put_estimate(measure, dperm_counts_metric_name(metric),
-				 dperm_counts_metric(metric, Max(measure->model->loss.classes, 2), Max(class, 1),
-									 measure->counts, measure->parts,
-									 dperm_counts_variance(measure->budget, measure->parts)),
+	put_estimate(measure, dperm_metrics_name(metric),
+				 dperm_metrics_of_counts(metric, Max(measure->model->loss.classes, 2),
+										 Max(class, 1), measure->counts, measure->parts,
+										 dperm_metrics_variance(measure->budget,
+																measure->parts)),
 				 class, 0);
 }
 
@@ -324,8 +324,8 @@ put_two(const Measure *measure)
 	put_count(measure, "false positives", DPERM_FALSE_POSITIVE, 0, 0);
 	put_count(measure, "false negatives", DPERM_FALSE_NEGATIVE, 0, 0);
 	put_count(measure, "true negatives", DPERM_TRUE_NEGATIVE, 0, 0);
-	for (int i = 0; i < DPERM_METRICS; i++)
-		put_metric(measure, (DpermMetric) i, 0);
+	for (int i = 0; i < DPERM_METRIC_MACRO_F1; i++)
+		put_metric(measure, (DpermMetricKind) i, 0);
 }
 
 /* The rows of a model of several classes. */
@@ -341,17 +341,17 @@ put_several(const Measure *measure)
 	put_metric(measure, DPERM_METRIC_MACRO_F1, 0);
 	for (int class = 1; class <= classes; class++)
 		for (int i = DPERM_METRIC_PRECISION; i <= DPERM_METRIC_F1; i++)
-			put_metric(measure, (DpermMetric) i, class);
+			put_metric(measure, (DpermMetricKind) i, class);
 }
 
 /* The rows of a model whose label is a number. */
 static void
 put_errors(const Measure *measure)
 {
-	for (int i = 0; i < DPERM_ERROR_METRICS; i++)
-		put_estimate(measure, dperm_errors_metric_name((DpermErrorMetric) i),
-					 dperm_errors_metric((DpermErrorMetric) i, measure->counts,
-										 measure->budget, dperm_model_unit(measure->model)),
+	for (int i = DPERM_METRIC_ROWS; i < DPERM_METRIC_COUNT; i++)
+		put_estimate(measure, dperm_metrics_name((DpermMetricKind) i),
+					 dperm_metrics_of_errors((DpermMetricKind) i, measure->counts, measure->budget,
+											 dperm_model_unit(measure->model)),
 					 0, 0);
 }
 
@@ -367,13 +367,13 @@ put_curve(const Measure *measure)
 
 	for (int c = 0; c < 2; c++)
 	{
-		dperm_curve_settle(measure->counts + c * bins, bins, measure->parts,
-						   settled + c * bins);
+		dperm_metrics_settle(measure->counts + c * bins, bins, measure->parts,
+							 settled + c * bins);
 		for (int i = bins; i-- > 0;)
 			totals[c] += settled[c * bins + i];
 	}
-	area = dperm_curve_area(settled, settled + bins, bins,
-							dperm_counts_variance(measure->budget, measure->parts));
+	area = dperm_metrics_area(settled, settled + bins, bins,
+							  dperm_metrics_variance(measure->budget, measure->parts));
 	for (int i = bins; i >= 0; i--)
 	{
 		if (i < bins)

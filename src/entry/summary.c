@@ -10,8 +10,8 @@
 
 #include "base/arguments.h"
 #include "base/host.h"
-#include "core/privacy/curve.h"
-#include "core/privacy/person.h"
+#include "core/metrics/quantiles.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/summary.h"
 #include "entry/entry.h"
 #include "query/queries.h"
@@ -94,7 +94,7 @@ open_source(FunctionCallInfo fcinfo, const DpermRegistration *registration, bool
 	dperm_options_settle(&summary->options);
 	dperm_queries_open(&summary->source, &names, &summary->options, &tried);
 	summary->parts =
-		dperm_person_parts(summary->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
+		dperm_unit_parts(summary->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	summary->columns = dperm_count_values_cells(&summary->source);
 	divide_epsilon(summary, names.features != NULL);
 	return summary;
@@ -129,7 +129,7 @@ put_line(const Summary *summary, int column, const Line *line, const int64 *coun
 	DpermEstimate estimate = {0};
 
 	if (count)
-		estimate = dperm_summary_estimate(*count, summary->shares[column], summary->parts);
+		estimate = dperm_quantiles_count(*count, summary->shares[column], summary->parts);
 	dperm_host_put_row(summary->store, summary->desc, (NullableDatum[]) {
 		dperm_host_text(summary->columns[column].block->column.bytes),
 		dperm_host_text(line->item),
@@ -175,13 +175,13 @@ put_quantiles(const Summary *summary, int column, const int *ends, const int64 *
 {
 	static const double quantiles[] = {0.05, 0.25, 0.5, 0.75, 0.95};
 	const DpermCells *cells = &summary->columns[column];
-	double		variance = dperm_summary_variance(summary->shares[column], summary->parts);
+	double		variance = dperm_quantiles_variance(summary->shares[column], summary->parts);
 	double	   *settled = palloc(sizeof(double) * count);
 
-	dperm_curve_settle(counts, count, summary->parts, settled);
+	dperm_metrics_settle(counts, count, summary->parts, settled);
 	for (int i = 0; i < lengthof(quantiles); i++)
 	{
-		DpermEstimate place = dperm_summary_quantile(quantiles[i], settled, ends, count, variance);
+		DpermEstimate place = dperm_quantiles_at(quantiles[i], settled, ends, count, variance);
 		Line		line = {.item = "quantile",
 							.low = shown(cells, place.low),
 							.high = shown(cells, place.high - cells->whole),
@@ -276,7 +276,7 @@ error_of(const Summary *summary, bool number, int *counted)
 			dperm_block_is_number(summary->columns[i].block) == number)
 		{
 			result = double_to_shortest_decimal(
-				dperm_summary_estimate(0, summary->shares[i], summary->parts).high);
+				dperm_quantiles_count(0, summary->shares[i], summary->parts).high);
 			++*counted;
 		}
 	return result;

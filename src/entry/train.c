@@ -22,8 +22,8 @@
 #include "column/model_type.h"
 #include "core/base/json.h"
 #include "core/model/tuning.h"
-#include "core/privacy/errors.h"
-#include "core/privacy/person.h"
+#include "core/privacy/counts.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
 #include "query/queries.h"
@@ -576,7 +576,7 @@ tune_privately(Tuning *tuning)
 	chosen = dperm_selection_choose(&entropy, tuning->selection,
 						  dperm_selection_budget_for(candidate->epsilon, candidate->neighbours),
 						  is_regression(tuning) ? DPERM_ERRORS_PARTS :
-						  dperm_person_parts(candidate->unit), mistakes,
+						  dperm_unit_parts(candidate->unit), mistakes,
 						  tuning->count, order);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_host_check_status(DPERM_NO_ENTROPY);

@@ -25,8 +25,7 @@
 #include "core/base/digest.h"
 #include "core/model/score.h"
 #include "core/privacy/counts.h"
-#include "core/privacy/errors.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "query/moments_state.h"
 
 PG_FUNCTION_INFO_V1(dperm_moments_combine);
@@ -309,10 +308,10 @@ count_row(DpermMomentsState *state, double label, int64 labelled)
 	if (!dperm_label_kind_has(state->labels.kind, label))
 		return;
 	if (state->labels.kind == DPERM_LABEL_NUMBER)
-		dperm_errors_add(decision, label, labelled, state->counts);
+		dperm_counts_add_errors(decision, label, labelled, state->counts);
 	else
 		state->counts[dperm_counts_cell(classes, decision, label, state->pass.bins)] +=
-			state->pass.weighted ? dperm_person_count(1, labelled) : 1;
+			state->pass.weighted ? dperm_unit_count(1, labelled) : 1;
 }
 
 /*
@@ -383,7 +382,7 @@ dperm_moments_state_add_weighted(DpermMomentsState *state, double label, int64 l
 {
 	state->pass.persons += first;
 	if (dperm_label_kind_has(state->labels.kind, label))
-		add_row(state, label, dperm_person_weight(labelled), labelled);
+		add_row(state, label, dperm_unit_weight(labelled), labelled);
 	else
 		add_row(state, label, 0, 1);
 }

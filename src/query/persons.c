@@ -19,7 +19,7 @@
 #include "base/compat.h"
 #include "column/reader.h"
 #include "core/privacy/draw.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "query/persons.h"
 
 /* Initial number of persons. */
@@ -259,7 +259,7 @@ dperm_persons_weights(const DpermPersons *persons)
 
 	for (int64 i = 0; i < persons->count; i++)
 		weights[i] = persons->persons[i].labelled > 0 ?
-						 dperm_person_weight(persons->persons[i].labelled) :
+						 dperm_unit_weight(persons->persons[i].labelled) :
 						 0;
 	return weights;
 }

@@ -11,7 +11,7 @@
 
 #include "access/attnum.h"
 
-#include "core/privacy/entropy.h"
+#include "core/privacy/draw.h"
 
 typedef struct DpermPersons DpermPersons;
 

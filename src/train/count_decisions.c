@@ -16,8 +16,7 @@
 #include "column/reader.h"
 #include "core/model/score.h"
 #include "core/privacy/counts.h"
-#include "core/privacy/errors.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "query/persons.h"
 #include "query/queries.h"
 #include "train/count_decisions.h"
@@ -101,10 +100,10 @@ static void
 count_note(Tally *tally, const Note *note, int64 labelled)
 {
 	if (adds_errors(tally))
-		dperm_errors_add(note->decision, note->label, labelled, tally->counts);
+		dperm_counts_add_errors(note->decision, note->label, labelled, tally->counts);
 	else
 		tally->counts[(int64) note->place % tally->count] +=
-			tally->persons ? dperm_person_count(1, labelled) : 1;
+			tally->persons ? dperm_unit_count(1, labelled) : 1;
 }
 
 /* A row has arrived. */

@@ -11,7 +11,7 @@
 /*
  * Count the rows with a label in each of count cells, those of
  * dperm_counts_cell() for this many bins, in one scan: in parts of a unit
- * (core/privacy/person.h). Each row of a person counts for the same part,
+ * (core/privacy/claim.h). Each row of a person counts for the same part,
  * rounded down. *units, unless NULL, is the number of rows, or persons, of the
  * source, or of the table behind it, which is public. The source must have been
  * opened for the features of the model. Needs an SPI connection.

@@ -9,8 +9,8 @@
 #include "miscadmin.h"
 
 #include "core/base/vector.h"
-#include "core/privacy/errors.h"
-#include "core/privacy/person.h"
+#include "core/privacy/counts.h"
+#include "core/privacy/claim.h"
 #include "core/solve/codes.h"
 #include "train/count_errors.h"
 
@@ -81,7 +81,7 @@ error_of(const DpermLayout *layout, double output, const double *row)
 
 	if (!dperm_label_kind_has(DPERM_LABEL_NUMBER, label))
 		return 0;
-	dperm_errors_add(output, label, 1, sums);
+	dperm_counts_add_errors(output, label, 1, sums);
 	return (int64) (weight * sums[DPERM_SUM_ABSOLUTE]);
 }
 

@@ -9,8 +9,8 @@
 #include "train/load.h"
 
 /*
- * The rows with a margin below zero, in parts of a unit (core/privacy/person.h);
- * or the absolute errors, in parts of one (core/privacy/errors.h). The rows must
+ * The rows with a margin below zero, in parts of a unit (core/privacy/claim.h);
+ * or the absolute errors, in parts of one (core/privacy/counts.h). The rows must
  * have been encoded like those that the model was trained on, and be all rows of
  * their portion.
  */

@@ -15,7 +15,7 @@
 
 #include "base/host.h"
 #include "column/reader.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/summary.h"
 #include "query/persons.h"
 #include "query/queries.h"
@@ -112,7 +112,7 @@ cell_of(const DpermCells *cells, const DpermValue *value)
 static void
 count_row(Tally *tally, const double *row, int64 rows)
 {
-	int64		parts = tally->persons ? dperm_person_count(1, rows) : 1;
+	int64		parts = tally->persons ? dperm_unit_count(1, rows) : 1;
 
 	for (int i = 0; i < tally->count; i++)
 		if (tally->columns[i].count > 0)

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/message.h"
-#include "core/mechanism/noise_share.h"
+#include "core/mechanism/calibrate.h"
 #include "train/noise_notice.h"
 
 /* The share of the noise in the weights of a candidate. */

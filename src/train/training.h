@@ -19,7 +19,7 @@
 #include "core/encode/layout.h"
 #include "core/mechanism/fit.h"
 #include "core/model/model.h"
-#include "core/privacy/entropy.h"
+#include "core/privacy/draw.h"
 #include "core/solve/matrix.h"
 #include "core/solve/ask.h"
 #include "train/cache.h"

@@ -56,7 +56,6 @@ charge_share(const void *arg, const double *point)
 	double		rows[2][CHARGE_ROWS];
 	double		sums[3] = {0, 0, 0};
 	double		reach;
-	const char *why;
 
 	for (int i = 0; i <= CHARGE_ROWS; i++)
 		rows[i / CHARGE_ROWS][i % CHARGE_ROWS] = fmax(-1, fmin(1, point[i]));
@@ -64,7 +63,7 @@ charge_share(const void *arg, const double *point)
 		rows[1][0] = 0;
 	memcpy(&rows[1][1], &rows[0][1], sizeof(double) * (CHARGE_ROWS - 1));
 	call.setup.lambda = 1e-9 * exp(fabs(point[CHARGE_ROWS + 1]));
-	if (call.setup.lambda > DPERM_LAMBDA_MAX || dperm_calibrate(&call.setup, &cal, &why) != DPERM_OK)
+	if (call.setup.lambda > DPERM_LAMBDA_MAX || dperm_calibrate(&call.setup, &cal) != NULL)
 		return 0;
 	reach = (12 * cal.noise_scale + CHARGE_ROWS) / (call.setup.rows * cal.lambda);
 	for (int i = 0; i < CHARGE_STEPS; i++)

@@ -30,12 +30,6 @@ typedef struct Law
 	DpermNoiseGroup groups[COLUMNS_SHAPES];
 } Law;
 
-/* Memory for a plan of the library's. */
-typedef struct Plan
-{
-	_Alignas(16) char memory[4096];
-} Plan;
-
 #define NUMBER {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = 1}
 #define CURVE(n) {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = n}
 #define CATEGORY(n) {.kind = DPERM_BLOCK_CATEGORY, .count = n}
@@ -90,12 +84,11 @@ make_columns_rows(const Columns *c, TestRandom *state, int count, double *data)
 
 /* The noise that the library plans. */
 static inline const DpermNoise *
-make_plan(DpermNoiseLaw law, const Columns *c, Plan *plan)
+make_plan(DpermNoiseLaw law, const Columns *c)
 {
-	DpermArena	arena = {plan->memory, sizeof(plan->memory)};
 	DpermShape	shapes[COLUMNS_SHAPES];
 
-	return dperm_noise_plan(law, shapes, dperm_shape_list(&c->encoder, false, shapes), &arena);
+	return dperm_noise_plan(law, shapes, dperm_shape_list(&c->encoder, false, shapes));
 }
 
 /*

@@ -28,7 +28,7 @@
 #include <stdlib.h>
 
 #include "audit/target.h"
-#include "core/mechanism/slack.h"
+#include "core/mechanism/calibrate.h"
 #include "unit/shaped.h"
 
 #define BALL_DIM_MAX 4

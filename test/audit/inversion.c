@@ -38,7 +38,7 @@
 
 #include "audit/columns.h"
 #include "audit/recover.h"
-#include "core/mechanism/mechanism.h"
+#include "core/mechanism/calibrate.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 #include "unit/normal.h"
@@ -260,14 +260,13 @@ check_shaped_case(Case *c, uint64_t seed)
 	TestRandom	state = seed * 77 + 1;
 	Rows		rows = {.loss = c->loss, .dim = c->dim, .count = ROWS, .data = data};
 	Law			law;
-	Plan		plan;
 	double		lambda;
 	double		scale;
 
 	fill_rows(c, &state, seed, &rows);
 	expected_law(c, &lambda, &scale);
 	make_law(c->columns, &law);
-	c->noise = make_plan(DPERM_LAW_NORM, c->columns, &plan);
+	c->noise = make_plan(DPERM_LAW_NORM, c->columns);
 	if (c->noise == NULL || !train(c, &rows, seed))
 	{
 		failures++;
@@ -319,7 +318,6 @@ check_gaussian_case(Case *c, uint64_t seed)
 	TestRandom	state = seed * 77 + 1;
 	Rows		rows = {.loss = c->loss, .dim = c->dim, .count = ROWS, .data = data};
 	DpermShape	shapes[COLUMNS_SHAPES];
-	Plan		plan;
 	double		deviations[DIM_MAX];
 	double		best[DIM_MAX];
 	double		lambda;
@@ -332,7 +330,7 @@ check_gaussian_case(Case *c, uint64_t seed)
 	fill_rows(c, &state, seed, &rows);
 	if (c->columns)
 	{
-		c->noise = make_plan(DPERM_LAW_GAUSSIAN, c->columns, &plan);
+		c->noise = make_plan(DPERM_LAW_GAUSSIAN, c->columns);
 		CHECK(c->noise != NULL);
 
 		/* output perturbation does not use shapes */
@@ -601,8 +599,7 @@ TEST(finds_wrong_gaussian_draws)
 	for (int k = 0; k < COLUMNS; k++)
 	{
 		int			dim = columns[k].dim;
-		Plan		plan;
-		const DpermNoise *noise = make_plan(DPERM_LAW_GAUSSIAN, &columns[k], &plan);
+		const DpermNoise *noise = make_plan(DPERM_LAW_GAUSSIAN, &columns[k]);
 		DpermNoiseGroup wrong_groups[COLUMNS_SHAPES];
 		DpermNoise	wrong;
 		DpermShape	shapes[COLUMNS_SHAPES];

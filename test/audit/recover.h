@@ -9,7 +9,7 @@
 #include "audit/sigma.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
@@ -220,7 +220,7 @@ lay_out(const Rows *rows, DpermMatrix *matrix, DpermLayout *layout, double **chu
 		if (rows->labels)
 			row[dperm_layout_label(layout)] = rows->labels[i];
 		if (rows->weights)
-			*dperm_row_weight(layout, row) = dperm_person_weight((int64_t) rint(1 / rows->weights[i]));
+			*dperm_row_weight(layout, row) = dperm_unit_weight((int64_t) rint(1 / rows->weights[i]));
 	}
 	*chunk = laid_out;
 	matrix->dim = rows->dim * dperm_loss_blocks(rows->loss);
@@ -238,7 +238,6 @@ train(const Case *c, const Rows *rows, uint64_t seed)
 	DpermLayout layout;
 	TestEntropy source;
 	DpermEntropy entropy;
-	const char *why;
 	DpermFit	fit = {
 		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis, .unit = c->unit,
 			.neighbours = c->neighbours, .epsilon = c->epsilon, .delta = c->delta, .lambda = c->lambda, .rows = ROWS, .dim = weights_of(c),
@@ -250,7 +249,7 @@ train(const Case *c, const Rows *rows, uint64_t seed)
 		lay_out(rows, &matrix, &layout, &chunk);
 	CHECK(dperm_fit_room(weights_of(c), dperm_loss_blocks(c->loss)) <= sizeof(fit_room) / sizeof(double));
 	test_entropy_init(&entropy, &source, seed);
-	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&fit.setup, &fit.calibration) == NULL);
 	for (int i = 0; i * draws_of(c) < FITS; i++)
 		if (oracle_fit(oracle_of(&matrix), &fit, released[i], fit_room) != DPERM_OK)
 			return false;

@@ -24,7 +24,6 @@ typedef struct Space
 	int			dim;
 	const DpermNoise *noise;	/* in its shapes; NULL where the ball is as good */
 	const DpermNoise *gaussian; /* the same with a delta */
-	_Alignas(16) char memory[2][1024];
 } Space;
 
 #define NUMBER {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = 1}
@@ -65,8 +64,6 @@ prepare_spaces(void)
 	for (int i = 0; i < SPACES; i++)
 	{
 		Space	   *s = &spaces[i];
-		DpermArena	arena = {s->memory[0], sizeof(s->memory[0])};
-		DpermArena	other = {s->memory[1], sizeof(s->memory[1])};
 		DpermShape	shapes[BLOCKS_MAX + 1];
 		int			count;
 
@@ -80,10 +77,9 @@ prepare_spaces(void)
 		if (s->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
 			dperm_fourier_make(&s->encoder.kernel, dperm_encoder_linear_dim(&s->encoder),
 							   s->frequencies);
-		CHECK(dperm_noise_room(BLOCKS_MAX + 1) <= sizeof(s->memory[0]));
 		count = dperm_shape_list(&s->encoder, false, shapes);
-		s->noise = dperm_noise_plan(DPERM_LAW_NORM, shapes, count, &arena);
-		s->gaussian = dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, count, &other);
+		s->noise = dperm_noise_plan(DPERM_LAW_NORM, shapes, count);
+		s->gaussian = dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, count);
 	}
 }
 

@@ -12,8 +12,7 @@
 #include "audit/simplex.h"
 #include "audit/spaces.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "loss_at.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
@@ -296,7 +295,7 @@ take_rows(Target *t, int own)
 {
 	t->own = own;
 	t->rows = t->units - 1 + own;
-	t->weight = dperm_person_weight(own);
+	t->weight = dperm_unit_weight(own);
 }
 
 /* The constants that the library gives. */
@@ -304,12 +303,11 @@ static inline Target
 calibrated(const DpermSetup *s, int space)
 {
 	DpermCalibration cal;
-	const char *why;
 	Target		t = {.space = &spaces[space], .loss = s->loss,
 	.output = s->method == DPERM_METHOD_OUTPUT, .neighbours = s->neighbours, .delta = s->delta, .dim = s->dim,
 	.blocks = dperm_loss_blocks(s->loss), .noise = s->noise};
 
-	CHECK(dperm_calibrate(s, &cal, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(s, &cal) == NULL);
 	t.lambda = cal.lambda;
 	t.scale = cal.noise_scale;
 	t.allowed = s->epsilon - cal.claim.shares[DPERM_SHARE_RELEASE];

@@ -12,7 +12,6 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/charge.h"
 #include "core/model/model_release.h"
-#include "core/privacy/ball_divergence.h"
 #include "core/privacy/composition.h"
 #include "unit/ball_integral.h"
 #include "unit/test.h"
@@ -63,10 +62,9 @@ charge_share(const void *arg, const double *point)
 	DpermCalibration cal;
 	DpermModel	model;
 	DpermRelease release;
-	const char *why;
 	double		charged;
 
-	if (dperm_calibrate(&s, &cal, &why) != DPERM_OK)
+	if (dperm_calibrate(&s, &cal) != NULL)
 		return 0;
 	memset(&model, 0, sizeof(model));
 	model.loss = s.loss;
@@ -130,7 +128,7 @@ ball_share(const void *arg, const double *point)
 	/* where the quadrature is exact enough */
 	if (dim > 60 || shift < 1e-3 || order > 200 || order < 1.01 || (order - 1) * shift > 30)
 		return 0;
-	return ball_integral(shift, dim, order) / dperm_ball_divergence(shift, dim, order);
+	return ball_integral(shift, dim, order) / dperm_composition_ball(shift, dim, order);
 }
 
 TEST(no_shift_is_above_the_bound)
@@ -158,13 +156,13 @@ more_coordinates(const void *arg, const double *point)
 	int			dim = 2 + (int) fabs(point[0]);
 	double		shift = exp(-fabs(point[1]));
 	double		order = 1 + exp(fmin(point[2], 9));
-	double		fewer = dperm_ball_divergence(shift, dim, order);
+	double		fewer = dperm_composition_ball(shift, dim, order);
 	double		more;
 
 	(void) arg;
 	if (isinf(fewer) || dim > 5000)
 		return 0;
-	more = dperm_ball_divergence(shift, dim + 1 + (int) fabs(point[3]), order);
+	more = dperm_composition_ball(shift, dim + 1 + (int) fabs(point[3]), order);
 	return more / fewer;
 }
 

@@ -12,7 +12,6 @@
 #include "audit/simplex.h"
 #include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/slack.h"
 #include "core/privacy/gaussian.h"
 #include "loss_at.h"
 
@@ -202,11 +201,10 @@ search_pure(bool number)
 	{
 		DpermSetup	s = near_the_end(i, number);
 		DpermCalibration cal;
-		const char *why;
 		Game		game;
 		double		found;
 
-		CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &cal) == NULL);
 		game = game_of(&s, &cal);
 		for (int way = 0; way < (game.replaced ? 1 : 2); way++)
 		{
@@ -263,12 +261,11 @@ search_gaussian(bool number)
 	{
 		DpermSetup	s = near_the_end(i, number);
 		DpermCalibration cal;
-		const char *why;
 		Game		game;
 		double		found;
 
 		s.delta = i % 3 ? 1e-4 : 0.03;
-		CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &cal) == NULL);
 		game = game_of(&s, &cal);
 		for (int way = 0; way < (game.replaced ? 1 : 2); way++)
 		{

@@ -11,7 +11,6 @@
 #include "core/model/tuning.h"
 
 #define SAMPLE_TUNING 1024
-#define SAMPLE_NOISE (1 << 16)
 #define SAMPLE_CLASSES 6
 #define SAMPLE_MODEL_BINARY (512 + SAMPLE_BINARY + 8 * SAMPLE_CLASSES * SAMPLE_DIM_MAX + SAMPLE_TUNING + 24 * SAMPLE_DIM_MAX)
 
@@ -21,7 +20,6 @@ typedef struct SampleModel
 	SampleEncoder encoder;
 	double		weights[SAMPLE_CLASSES * SAMPLE_DIM_MAX];
 	char		tuning[SAMPLE_TUNING];
-	char		noise[SAMPLE_NOISE];
 } SampleModel;
 
 /*
@@ -201,12 +199,11 @@ sample_tuning(TestRandom *state, DpermUnit unit, int64_t rows, char *room)
 
 /* The noise of a law that fits an encoder. */
 static inline const DpermNoise *
-sample_noise(DpermNoiseLaw law, const DpermEncoder *encoder, char *room)
+sample_noise(DpermNoiseLaw law, const DpermEncoder *encoder)
 {
 	static DpermShape shapes[SAMPLE_DIM_MAX + 1];
-	DpermArena	arena = {room, SAMPLE_NOISE};
 
-	return dperm_noise_plan(law, shapes, dperm_shape_list(encoder, false, shapes), &arena);
+	return dperm_noise_plan(law, shapes, dperm_shape_list(encoder, false, shapes));
 }
 
 /* A valid model, which points into room. A third of them are tuned. */
@@ -266,7 +263,7 @@ sample_model(TestRandom *state, SampleModel *room)
 	}
 	if (!isinf(m.claim.epsilon) && m.method == DPERM_METHOD_OBJECTIVE && m.analysis == DPERM_ANALYSIS_SHARP &&
 		test_below(state, 2))
-		m.noise = sample_noise(dperm_model_law(&m), &m.encoder, room->noise);
+		m.noise = sample_noise(dperm_model_law(&m), &m.encoder);
 	for (int i = 0; i < dperm_model_weights(&m); i++)
 		room->weights[i] = sample_weight(state);
 	m.weights = room->weights;

@@ -16,7 +16,6 @@
 #include "core/encode/compact.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
-#include "core/mechanism/mechanism.h"
 #include "core/model/prior.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
@@ -166,10 +165,9 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	};
 	DpermFitting fitting;
 	DpermAsk	ask;
-	const char *why;
 	TableRun	run = {0};
 
-	run.calibrated = dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK;
+	run.calibrated = dperm_calibrate(&fit.setup, &fit.calibration) == NULL;
 	if (!run.calibrated)
 		return run;
 	if (table_labelled(table))

@@ -1,10 +1,13 @@
 /* Amounts: exact sums of decimals, rounded on the right side. */
-#include "core/privacy/amount.h"
+#include "core/privacy/filter.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "unit/test.h"
+
+/* In the twelfth digit after the point. */
+#define UNIT UINT64_C(1000000000000)
 
 static const char *
 text_of(DpermAmount a)
@@ -56,10 +59,10 @@ TEST(rounds_up_and_down_by_less_than_a_unit)
 		 */
 		long double room = exact * 0x1p-53L + 1e-9L;
 
-		CHECK(up.parts == 0 && down.parts == 0);
-		CHECK(up.units - down.units == 1 || up.units == down.units);
-		CHECK(up.units >= exact - room && up.units < exact + 1 + room);
-		CHECK(down.units <= exact + room && down.units > exact - 1 - room);
+		CHECK(up % UNIT == 0 && down % UNIT == 0);
+		CHECK(up - down == UNIT || up == down);
+		CHECK((long double) (up / UNIT) >= exact - room && (long double) (up / UNIT) < exact + 1 + room);
+		CHECK((long double) (down / UNIT) <= exact + room && (long double) (down / UNIT) > exact - 1 - room);
 	}
 }
 
@@ -75,13 +78,13 @@ TEST(stops_at_the_largest)
 	CHECK_TEXT(text_of(most), "1000000");
 	for (int i = 0; i < 8; i++)
 	{
-		CHECK(dperm_amount_compare(dperm_amount_up(large[i], 15), most) == 0);
-		CHECK(dperm_amount_compare(dperm_amount_down(large[i], 12), most) == 0);
+		CHECK(dperm_amount_up(large[i], 15) == most);
+		CHECK(dperm_amount_down(large[i], 12) == most);
 	}
-	CHECK(dperm_amount_compare(dperm_amount_up(NAN, 15), most) == 0);
+	CHECK(dperm_amount_up(NAN, 15) == most);
 	CHECK_TEXT(text_of(dperm_amount_down(NAN, 12)), "0");
-	CHECK(dperm_amount_compare(dperm_amount_add(most, dperm_amount_up(0.1, 12)), most) == 0);
-	CHECK(dperm_amount_compare(dperm_amount_add(most, most), most) == 0);
+	CHECK(dperm_amount_add(most, dperm_amount_up(0.1, 12)) == most);
+	CHECK(dperm_amount_add(most, most) == most);
 }
 
 /* From text and back, and texts that are not amounts. */
@@ -92,14 +95,14 @@ TEST(reads_what_it_prints)
 	srand(2);
 	for (int i = 0; i < 100000; i++)
 	{
-		DpermAmount b = {(int64_t) rand() * rand() % INT64_C(100000000000000000), (int64_t) rand() * rand() % INT64_C(1000000000000)};
+		DpermAmount b = (uint64_t) rand() * (uint64_t) rand() % UINT64_C(100000000000000000) * UNIT + (uint64_t) rand() * (uint64_t) rand() % UNIT;
 
 		CHECK(dperm_amount_read(text_of(b), &a));
-		CHECK(dperm_amount_compare(a, b) == 0);
+		CHECK(a == b);
 	}
-	CHECK(dperm_amount_read("0.000", &a) && a.units == 0 && a.parts == 0);
-	CHECK(dperm_amount_read("000012.5", &a) && a.units == INT64_C(12500000000000));
-	CHECK(dperm_amount_read("0.0000000000000000000000010000", &a) && a.parts == 1);
+	CHECK(dperm_amount_read("0.000", &a) && a == 0);
+	CHECK(dperm_amount_read("000012.5", &a) && a == 125 * DPERM_AMOUNT_ONE / 10);
+	CHECK(dperm_amount_read("0.0000000000000000000000010000", &a) && a == 1);
 	CHECK(!dperm_amount_read("0.0000000000000000000000001", &a));
 	CHECK(!dperm_amount_read("-1", &a));
 	CHECK(!dperm_amount_read("NaN", &a));
@@ -115,7 +118,7 @@ TEST(reads_what_it_prints)
 /* Ten tenths are one; carries and borrows. */
 TEST(adds_exactly)
 {
-	DpermAmount sum = {0, 0};
+	DpermAmount sum = 0;
 	DpermAmount big;
 	DpermAmount small;
 
@@ -126,40 +129,20 @@ TEST(adds_exactly)
 	CHECK_TEXT(text_of(dperm_amount_add(big, small)), "1");
 	CHECK_TEXT(text_of(dperm_amount_less(dperm_amount_up(1, 0), small)), "0.999999999999999999999999");
 	CHECK_TEXT(text_of(dperm_amount_less(small, big)), "0");
-	CHECK(dperm_amount_compare(small, big) < 0 && dperm_amount_compare(big, small) > 0 && dperm_amount_compare(big, big) == 0);
+	CHECK(small < big && big > small && big == big);
 }
 
-/* Against long division of integers. */
+/* Shares are rounded down. */
 TEST(takes_shares)
 {
 	DpermAmount a;
 
 	CHECK(dperm_amount_read("0.000001", &a));
-	CHECK_TEXT(text_of(dperm_amount_share(a, 3, 8)), "0.000000375");
+	CHECK_TEXT(text_of(a * 3 / 8), "0.000000375");
 	CHECK(dperm_amount_read("0.000000000000000000000015", &a));
-	CHECK_TEXT(text_of(dperm_amount_share(a, 1, 2)), "0.000000000000000000000007");
+	CHECK_TEXT(text_of(a / 2), "0.000000000000000000000007");
 	CHECK(dperm_amount_read("3.000000000001000000000007", &a));
-	CHECK_TEXT(text_of(dperm_amount_share(a, 3, 8)), "1.125000000000375000000002");
-	srand(3);
-	for (int i = 0; i < 100000; i++)
-	{
-		DpermAmount b = {rand(), (int64_t) rand() * rand() % INT64_C(1000000000000)};
-		int			k = 1 + rand() % 8;
-		DpermAmount share = dperm_amount_share(b, k, 8);
-		DpermAmount eight = {0, 0};
-		DpermAmount all = {0, 0};
-		DpermAmount one = {0, 1};
-
-		/* 8 share <= k b < 8 (share + 1) */
-		for (int j = 0; j < 8; j++)
-			eight = dperm_amount_add(eight, share);
-		for (int j = 0; j < k; j++)
-			all = dperm_amount_add(all, b);
-		CHECK(dperm_amount_compare(eight, all) <= 0);
-		for (int j = 0; j < 8; j++)
-			eight = dperm_amount_add(eight, one);
-		CHECK(dperm_amount_compare(eight, all) > 0);
-	}
+	CHECK_TEXT(text_of(a * 3 / 8), "1.125000000000375000000002");
 }
 
 TEST(becomes_the_nearest_double)

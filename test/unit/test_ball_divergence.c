@@ -2,7 +2,7 @@
  * The Renyi divergence of noise in the ball: never below the integral itself,
  * and close to it where it matters.
  */
-#include "core/privacy/ball_divergence.h"
+#include "core/privacy/composition.h"
 
 #include "unit/ball_integral.h"
 #include "unit/test.h"
@@ -27,7 +27,7 @@ TEST(known_integrals)
 
 	for (int i = 0; i < COUNT(cases); i++)
 	{
-		double		got = dperm_ball_divergence(cases[i].shift, cases[i].dim, cases[i].order);
+		double		got = dperm_composition_ball(cases[i].shift, cases[i].dim, cases[i].order);
 
 		CHECK_NEAR(ball_integral(cases[i].shift, cases[i].dim, cases[i].order), cases[i].divergence, 1e-4 * cases[i].divergence);
 		CHECK(got >= cases[i].divergence * (1 - 1e-5));
@@ -46,7 +46,7 @@ TEST(close_to_the_integral)
 		for (int i = 0; i < COUNT(orders); i++)
 			for (double shift = 0.003; shift < 0.5; shift *= 5)
 			{
-				double		got = dperm_ball_divergence(shift, dim, orders[i]);
+				double		got = dperm_composition_ball(shift, dim, orders[i]);
 				double		exact = ball_integral(shift, dim, orders[i]);
 
 				CHECK(got >= exact * (1 - 1e-6));
@@ -66,22 +66,22 @@ TEST(grows_with_the_shift)
 
 			for (double shift = 1e-6; shift < 500; shift *= 1.7)
 			{
-				double		got = dperm_ball_divergence(shift, dim, order);
+				double		got = dperm_composition_ball(shift, dim, order);
 
 				CHECK(got >= before * (1 - 1e-9));
 				CHECK(isinf(got) == (2 * (order - 1) * shift >= 600));
 				before = got;
 			}
 		}
-	CHECK(isinf(dperm_ball_divergence(0.1, 1, 2)));
-	CHECK(dperm_ball_divergence(0, 10, 2) == 0);
+	CHECK(isinf(dperm_composition_ball(0.1, 1, 2)));
+	CHECK(dperm_composition_ball(0, 10, 2) == 0);
 
 	/* as forged models may ask for: what is too small to square is taken as more */
 	for (double shift = 1e-20; shift > 0; shift /= 1000)
 	{
-		double		got = dperm_ball_divergence(shift, 3, 1.01);
+		double		got = dperm_composition_ball(shift, 3, 1.01);
 
 		CHECK(got >= 0 && got <= 1e-30);
-		CHECK(shift > 1e-100 || got == dperm_ball_divergence(1e-100, 3, 1.01));
+		CHECK(shift > 1e-100 || got == dperm_composition_ball(1e-100, 3, 1.01));
 	}
 }

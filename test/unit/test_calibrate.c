@@ -8,7 +8,6 @@
 
 #include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
 #include "core/solve/descent.h"
 #include "core/privacy/draw.h"
 #include "core/privacy/gaussian.h"
@@ -173,10 +172,8 @@ static DpermCalibration
 calibrated(const DpermSetup *s)
 {
 	DpermCalibration out;
-	const char *why = "";
 
-	CHECK(dperm_calibrate(s, &out, &why) == DPERM_OK);
-	CHECK(why == NULL);
+	CHECK(dperm_calibrate(s, &out) == NULL);
 	return out;
 }
 
@@ -750,7 +747,7 @@ TEST(release_takes_the_best_share)
 		out = calibrated(&s);
 		share = out.claim.shares[DPERM_SHARE_RELEASE] / s.epsilon;
 		CHECK(share > 0 && share <= 0.01 * (1 + 1e-15));
-		noise = dperm_mechanism_entry((int) s.method)->effect(&s, &out) * (1 - share);
+		noise = dperm_mechanism_effect(&s, &out) * (1 - share);
 		release = sqrt(2.0 * s.dim) * out.grid * (double) out.release_scale * share;
 		release *= sqrt((double) (1 + curvature(s.loss) / (s.dim * (long double) out.lambda)));	/* the mean of curvatures, over lambda */
 		found = pow(noise / (1 - share), 2) + pow(release / share, 2);
@@ -765,21 +762,19 @@ TEST(release_takes_the_best_share)
 TEST(refuses_bad_arguments)
 {
 	DpermCalibration out;
-	const char *why;
 	DpermSetup	s;
 
 #define REFUSED(change) \
 	do { \
 		s = plain_setup(); \
 		change; \
-		why = NULL; \
-		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_BAD_ARGUMENT && why != NULL); \
+		CHECK(dperm_calibrate(&s, &out) != NULL); \
 	} while (0)
 #define TAKEN(change) \
 	do { \
 		s = plain_setup(); \
 		change; \
-		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK); \
+		CHECK(dperm_calibrate(&s, &out) == NULL); \
 	} while (0)
 
 	REFUSED(s.epsilon = 0);

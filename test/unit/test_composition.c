@@ -760,11 +760,10 @@ train(DpermMethod method, DpermNeighbours neighbours, double epsilon, double del
 	DpermCalibration calibration;
 	DpermModel	model;
 	DpermEncoder encoder;
-	const char *why;
 
 	memset(&model, 0, sizeof(model));
 	memset(&encoder, 0, sizeof(encoder));
-	CHECK(dperm_calibrate(&setup, &calibration, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&setup, &calibration) == NULL);
 	dperm_model_fill(&model, &setup, &calibration, &encoder, NULL);
 	return model;
 }

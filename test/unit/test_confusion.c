@@ -3,7 +3,7 @@
  */
 #include "unit/test.h"
 
-#include "core/privacy/counts.h"
+#include "core/metrics/metrics.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 
@@ -69,8 +69,8 @@ TEST(metrics_of_two_by_hand)
 
 	for (int i = 0; i < ALL_METRICS; i++)
 	{
-		CHECK_NEAR(dperm_counts_metric((DpermMetric) i, 2, 1, counts, 1, 0).value, values[i], 1e-15);
-		CHECK_TEXT(dperm_counts_metric_name((DpermMetric) i), names[i]);
+		CHECK_NEAR(dperm_metrics_of_counts((DpermMetricKind) i, 2, 1, counts, 1, 0).value, values[i], 1e-15);
+		CHECK_TEXT(dperm_metrics_name((DpermMetricKind) i), names[i]);
 	}
 }
 
@@ -95,7 +95,7 @@ TEST(metrics_of_several)
 		for (int m = 0; m < ALL_METRICS; m++)
 			for (int class = 1; class <= classes; class++)
 			{
-				DpermEstimate at = dperm_counts_metric((DpermMetric) m, classes, class, counts, 1, 3);
+				DpermEstimate at = dperm_metrics_of_counts((DpermMetricKind) m, classes, class, counts, 1, 3);
 
 				CHECK_NEAR(at.value, metric_of(m, classes, class, cells), 1e-12);
 				CHECK(at.low >= 0 && at.low < at.value && at.value < at.high && at.high <= 1);
@@ -150,9 +150,9 @@ TEST(intervals_are_fiellers)
 
 		for (int i = 0; i < classes * classes; i++)
 			counts[i] = 200 + test_below(&state, 1000);
-		for (int m = 0; m < DPERM_METRICS; m++)
+		for (int m = 0; m < DPERM_METRIC_MACRO_F1; m++)
 		{
-			DpermEstimate at = dperm_counts_metric((DpermMetric) m, classes, 2, counts, 1, noise);
+			DpermEstimate at = dperm_metrics_of_counts((DpermMetricKind) m, classes, 2, counts, 1, noise);
 
 			CHECK_NEAR(deviations_at(m, classes, 2, counts, noise, at.low), 1.959964, 1e-4);
 			CHECK_NEAR(deviations_at(m, classes, 2, counts, noise, at.high), 1.959964, 1e-4);
@@ -164,10 +164,10 @@ TEST(intervals_are_fiellers)
 TEST(certainty_needs_rows)
 {
 	static const int64_t all[DPERM_CELLS] = {10, 0, 0, 10};
-	DpermEstimate at = dperm_counts_metric(DPERM_METRIC_ACCURACY, 2, 1, all, 1, 0);
+	DpermEstimate at = dperm_metrics_of_counts(DPERM_METRIC_ACCURACY, 2, 1, all, 1, 0);
 
 	CHECK(at.value == 1 && at.high == 1 && at.low > 0.7 && at.low < 0.95);
-	at = dperm_counts_metric(DPERM_METRIC_ERROR, 2, 1, all, 1, 0);
+	at = dperm_metrics_of_counts(DPERM_METRIC_ERROR, 2, 1, all, 1, 0);
 	CHECK(at.value == 0 && at.low == 0 && at.high > 0.05 && at.high < 0.3);
 }
 
@@ -186,26 +186,26 @@ TEST(odd_cells)
 
 	for (int i = 0; i < ALL_METRICS; i++)
 	{
-		DpermMetric m = (DpermMetric) i;
-		DpermEstimate at = dperm_counts_metric(m, 2, 1, none, 1, 8);
+		DpermMetricKind m = (DpermMetricKind) i;
+		DpermEstimate at = dperm_metrics_of_counts(m, 2, 1, none, 1, 8);
 
 		CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
-		at = dperm_counts_metric(m, 2, 1, negative, 1, 8);
+		at = dperm_metrics_of_counts(m, 2, 1, negative, 1, 8);
 		CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
-		at = dperm_counts_metric(m, 2, 1, perfect, 1, 8);
+		at = dperm_metrics_of_counts(m, 2, 1, perfect, 1, 8);
 		CHECK(at.value == (m == DPERM_METRIC_ERROR ? 0 : 1));
 		CHECK(at.low >= 0 && at.high <= 1 && at.high > at.low);
-		at = dperm_counts_metric(m, 2, 1, huge, 1, 8);
+		at = dperm_metrics_of_counts(m, 2, 1, huge, 1, 8);
 		CHECK_NEAR(at.value, 0.5, 1e-12);
 		CHECK(at.low <= at.value && at.high >= at.value);
 	}
-	CHECK(dperm_counts_metric(DPERM_METRIC_ACCURACY, 2, 1, no_positives, 1, 8).value == 1);
-	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_PRECISION, 2, 1, no_positives, 1, 8).value));
-	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_RECALL, 2, 1, no_positives, 1, 8).value));
-	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_F1, 2, 1, no_positives, 1, 8).value));
-	CHECK(dperm_counts_metric(DPERM_METRIC_MACRO_F1, 3, 1, without_third, 1, 0).value == 1);
-	CHECK(dperm_counts_metric(DPERM_METRIC_MACRO_F1, 3, 1, without_third, 1, 0).low < 0.67);
-	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_F1, 3, 3, without_third, 1, 0).value));
+	CHECK(dperm_metrics_of_counts(DPERM_METRIC_ACCURACY, 2, 1, no_positives, 1, 8).value == 1);
+	CHECK(isnan(dperm_metrics_of_counts(DPERM_METRIC_PRECISION, 2, 1, no_positives, 1, 8).value));
+	CHECK(isnan(dperm_metrics_of_counts(DPERM_METRIC_RECALL, 2, 1, no_positives, 1, 8).value));
+	CHECK(isnan(dperm_metrics_of_counts(DPERM_METRIC_F1, 2, 1, no_positives, 1, 8).value));
+	CHECK(dperm_metrics_of_counts(DPERM_METRIC_MACRO_F1, 3, 1, without_third, 1, 0).value == 1);
+	CHECK(dperm_metrics_of_counts(DPERM_METRIC_MACRO_F1, 3, 1, without_third, 1, 0).low < 0.67);
+	CHECK(isnan(dperm_metrics_of_counts(DPERM_METRIC_F1, 3, 3, without_third, 1, 0).value));
 }
 
 /* Noise that adds up to nothing does not make a model worse. */
@@ -213,8 +213,8 @@ TEST(noise_cancels_in_sums)
 {
 	static const int64_t counts[9] = {50, 9, -9, -8, 50, 8, 7, -7, 50};
 
-	CHECK(dperm_counts_metric(DPERM_METRIC_ACCURACY, 3, 1, counts, 1, 50).value == 1);
-	CHECK(dperm_counts_metric(DPERM_METRIC_RECALL, 3, 1, counts, 1, 50).value == 1);
+	CHECK(dperm_metrics_of_counts(DPERM_METRIC_ACCURACY, 3, 1, counts, 1, 50).value == 1);
+	CHECK(dperm_metrics_of_counts(DPERM_METRIC_RECALL, 3, 1, counts, 1, 50).value == 1);
 }
 
 /* The law of rows: classes by a ratio, and the accuracy of each. */
@@ -256,7 +256,7 @@ check_coverage(double epsilon, int rows, int classes, double ratio, double accur
 	/* three deviations and a half below 0.95 */
 	double		least = 0.95 - 3.5 * sqrt(0.95 * 0.05 / samples);
 	uint64_t	budget = dperm_selection_budget(epsilon);
-	double		variance = dperm_counts_variance(budget, 1);
+	double		variance = dperm_metrics_variance(budget, 1);
 	TestRandom	state = (TestRandom) (rows + classes);
 	int			held[ALL_METRICS][CLASSES_MAX] = {{0}};
 	double		law[MATRIX_MAX];
@@ -276,7 +276,7 @@ check_coverage(double epsilon, int rows, int classes, double ratio, double accur
 			{
 				double		truth = metric_of(m, classes, class, law);
 				DpermEstimate at =
-					dperm_counts_metric((DpermMetric) m, classes, class, counts, 1, variance);
+					dperm_metrics_of_counts((DpermMetricKind) m, classes, class, counts, 1, variance);
 
 				held[m][class - 1] += at.low <= truth && truth <= at.high;
 			}
@@ -289,7 +289,7 @@ check_coverage(double epsilon, int rows, int classes, double ratio, double accur
 			CHECK(share > least);
 			if (!(share > least))
 				fprintf(stderr, "epsilon %g, %d rows, %d classes, %s of %d: %g\n", epsilon, rows,
-						classes, dperm_counts_metric_name((DpermMetric) m), i + 1, share);
+						classes, dperm_metrics_name((DpermMetricKind) m), i + 1, share);
 		}
 }
 
@@ -321,7 +321,7 @@ TEST(intervals_are_narrow)
 
 	for (int m = 0; m < ALL_METRICS; m++)
 	{
-		DpermEstimate at = dperm_counts_metric((DpermMetric) m, 3, 1, counts, 1, 8);
+		DpermEstimate at = dperm_metrics_of_counts((DpermMetricKind) m, 3, 1, counts, 1, 8);
 
 		CHECK(at.high - at.low < (is_of_a_class(m) ? 0.061 : 0.041));
 	}

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/base/limits.h"
-#include "core/privacy/curve.h"
-#include "core/privacy/person.h"
+#include "core/metrics/metrics.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 
@@ -21,9 +21,9 @@ area_of(const int64_t *positive, const int64_t *negative, int bins)
 	double		p[BINS_MAX],
 				n[BINS_MAX];
 
-	dperm_curve_settle(positive, bins, 1, p);
-	dperm_curve_settle(negative, bins, 1, n);
-	return dperm_curve_area(p, n, bins, 0).value;
+	dperm_metrics_settle(positive, bins, 1, p);
+	dperm_metrics_settle(negative, bins, 1, n);
+	return dperm_metrics_area(p, n, bins, 0).value;
 }
 
 /*
@@ -63,7 +63,7 @@ TEST(area_is_mann_whitney)
 		}
 		positive[0] += 1;
 		negative[bins - 1] += 1;
-		CHECK_NEAR(dperm_curve_area(positive, negative, bins, 0).value,
+		CHECK_NEAR(dperm_metrics_area(positive, negative, bins, 0).value,
 				   brute_area(positive, negative, bins), 1e-12);
 	}
 }
@@ -76,7 +76,7 @@ TEST(area_at_its_ends)
 	static const int64_t huge[3] = {INT64_MAX, INT64_MAX, INT64_MIN};
 	double		p[3] = {0, 0, 9},
 				n[3] = {5, 2, 0};
-	DpermEstimate at = dperm_curve_area(p, n, 3, 0);
+	DpermEstimate at = dperm_metrics_area(p, n, 3, 0);
 
 	CHECK(area_of(high, low, 3) == 1);
 	CHECK(area_of(low, high, 3) == 0);
@@ -87,10 +87,10 @@ TEST(area_at_its_ends)
 
 	/* all pairs of a few rows are not all pairs there could be */
 	CHECK(at.value == 1 && at.high == 1 && at.low > 0.6 && at.low < 0.95);
-	at = dperm_curve_area(p, n, 3, 1e30);
+	at = dperm_metrics_area(p, n, 3, 1e30);
 	CHECK(at.low == 0 && at.high == 1);
 	memset(p, 0, sizeof(p));
-	at = dperm_curve_area(p, n, 3, 8);
+	at = dperm_metrics_area(p, n, 3, 8);
 	CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
 }
 
@@ -115,7 +115,7 @@ TEST(settled_counts_are_the_nearest)
 		for (int i = 0; i < bins; i++)
 			total += (double) (counts[i] = (int64_t) (test_below(&state, 50) - 20) * (int64_t) parts);
 		total /= (double) parts;
-		dperm_curve_settle(counts, bins, parts, out);
+		dperm_metrics_settle(counts, bins, parts, out);
 		for (int i = 0; i < bins; i++)
 			if (out[i] > 0)
 				lost = (double) counts[i] / (double) parts - out[i];
@@ -151,7 +151,7 @@ TEST(interval_follows_the_delta_method)
 		for (int c = 0; c < 2; c++)
 			for (int i = 0; i < bins; i++)
 				more[c][i] = 1.0 / bins + (cells[c][i] = 300 + test_below(&state, 1000));
-		at = dperm_curve_area(cells[0], cells[1], bins, noise);
+		at = dperm_metrics_area(cells[0], cells[1], bins, noise);
 		for (int c = 0; c < 2; c++)
 			for (int i = 0; i < bins; i++)
 			{
@@ -216,7 +216,7 @@ check_coverage(double epsilon, int rows, double mean, uint64_t seed)
 	TestEntropy source;
 	DpermEntropy e;
 	uint64_t	budget = dperm_selection_budget(epsilon);
-	int			bins = dperm_curve_bins(budget, rows);
+	int			bins = dperm_metrics_bins(budget, rows);
 	double		truth = true_area(mean, bins),
 				exact = erfc(-mean) / 2;	/* of the difference of two normal variables */
 	double		held = 0,
@@ -237,9 +237,9 @@ check_coverage(double epsilon, int rows, double mean, uint64_t seed)
 									 bins)]++;
 		}
 		dperm_counts_add_noise(&e, budget, 1, counts, 2 * bins);
-		dperm_curve_settle(counts, bins, 1, settled);
-		dperm_curve_settle(counts + bins, bins, 1, settled + bins);
-		at = dperm_curve_area(settled, settled + bins, bins, dperm_counts_variance(budget, 1));
+		dperm_metrics_settle(counts, bins, 1, settled);
+		dperm_metrics_settle(counts + bins, bins, 1, settled + bins);
+		at = dperm_metrics_area(settled, settled + bins, bins, dperm_metrics_variance(budget, 1));
 		held += at.low <= truth && truth <= at.high;
 		held_exact += at.low <= exact && exact <= at.high;
 	}
@@ -276,14 +276,14 @@ TEST(bins_follow_rows_and_epsilon)
 		{1, 9768, 40}, {0.2, 48842, 40}, {1, 48842, 84}, {1, 1000000, 120}, {INFINITY, 0, 120}};
 
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
-		CHECK(dperm_curve_bins(dperm_selection_budget(some[i].epsilon), some[i].rows) == some[i].bins);
-	CHECK(dperm_curve_bins(dperm_selection_budget_for(0.5, DPERM_NEIGHBOURS_REMOVE), 2000) == 24);
+		CHECK(dperm_metrics_bins(dperm_selection_budget(some[i].epsilon), some[i].rows) == some[i].bins);
+	CHECK(dperm_metrics_bins(dperm_selection_budget_for(0.5, DPERM_NEIGHBOURS_REMOVE), 2000) == 24);
 	for (int64_t n = 1; n <= DPERM_ROWS_MAX; n += 1 + n / 7)
 	{
-		int			bins = dperm_curve_bins(1 << 17, n);
+		int			bins = dperm_metrics_bins(1 << 17, n);
 
-		CHECK(bins >= 4 && bins <= BINS_MAX && DPERM_CURVE_FINE % bins == 0 && bins % 2 == 0);
-		CHECK(bins >= dperm_curve_bins(1 << 17, n - 1) && bins <= dperm_curve_bins(1 << 18, n));
+		CHECK(bins >= 4 && bins <= BINS_MAX && DPERM_COUNTS_FINE % bins == 0 && bins % 2 == 0);
+		CHECK(bins >= dperm_metrics_bins(1 << 17, n - 1) && bins <= dperm_metrics_bins(1 << 18, n));
 	}
 }
 
@@ -294,20 +294,20 @@ TEST(merged_bins_are_coarse_bins)
 
 	for (int bins = 4; bins <= BINS_MAX; bins++)
 	{
-		int64_t		fine[2 * DPERM_CURVE_FINE] = {0},
+		int64_t		fine[2 * DPERM_COUNTS_FINE] = {0},
 					coarse[2 * BINS_MAX] = {0};
 
-		if (DPERM_CURVE_FINE % bins != 0)
+		if (DPERM_COUNTS_FINE % bins != 0)
 			continue;
 		for (int i = 0; i < 3000; i++)
 		{
 			double		decision = tan(acos(-1.0) * (test_uniform(&state) - 0.5));
 			bool		positive = test_below(&state, 2) == 0;
 
-			fine[dperm_counts_cell(0, decision, positive ? 1 : -1, DPERM_CURVE_FINE)]++;
+			fine[dperm_counts_cell(0, decision, positive ? 1 : -1, DPERM_COUNTS_FINE)]++;
 			coarse[dperm_counts_cell(0, decision, positive ? 1 : -1, bins)]++;
 		}
-		dperm_curve_merge(fine, bins);
+		dperm_counts_merge(fine, bins);
 		CHECK(memcmp(fine, coarse, sizeof(int64_t) * 2 * (size_t) bins) == 0);
 	}
 }

@@ -178,13 +178,12 @@ TEST(models_have_directions)
 				.epsilon = 1, .delta = 1e-6, .rows = 10000, .dim = 3};
 			DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 3, .norm = 1};
 			DpermCalibration cal;
-			const char *why;
 			DpermModel	model;
 			DpermRelease release;
 			double		rank = unit == DPERM_UNIT_PERSON ? 3 : 1;
 
 			s.lambda = dperm_calibrate_default_lambda(&s);
-			CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+			CHECK(dperm_calibrate(&s, &cal) == NULL);
 			memset(&model, 0, sizeof(model));
 			dperm_model_fill(&model, &s, &cal, &(DpermEncoder) {.block_count = 1, .blocks = &block}, NULL);
 			release = dperm_model_release(&model);

@@ -191,7 +191,7 @@ TEST(discrete_laplace_has_its_law)
 
 		for (int k = 0; k < DRAWS; k++)
 		{
-			int64_t		z = dperm_draw_discrete_laplace(&e, scales[i]);
+			int64_t		z = dperm_draw_discrete_laplace(&e, scales[i], 1);
 
 			z = z > reach ? reach : z < -reach ? -reach : z;
 			counts[z + reach]++;
@@ -217,7 +217,7 @@ TEST(discrete_laplace_of_large_scale)
 		for (int k = 0; k < DRAWS / 2; k++)
 		{
 			/* spread over its own step, so that the law is continuous */
-			double		z = (double) dperm_draw_discrete_laplace(&e, scales[i]);
+			double		z = (double) dperm_draw_discrete_laplace(&e, scales[i], 1);
 			double		scale = (double) scales[i];
 			double		q = exp(-1 / scale);
 			double		at = (exp(-fabs(z) / scale)) / (1 + q);	/* P(beyond, z included) */
@@ -308,8 +308,8 @@ draw_all(DpermEntropy *e)
 {
 	double		b[5];
 
-	dperm_draw_discrete_laplace(e, 1);
-	dperm_draw_discrete_laplace(e, INT64_C(1) << 50);
+	dperm_draw_discrete_laplace(e, 1, 1);
+	dperm_draw_discrete_laplace(e, INT64_C(1) << 50, 1);
 	dperm_draw_below(e, UINT64_C(0xaaaaaaaaaaaaaaab));
 	dperm_draw_exp_minus(e, 1, 1);
 	dperm_draw_exponential(e);
@@ -353,7 +353,7 @@ TEST(reports_a_failed_source)
 				switch (kind)
 				{
 					case 0:
-						dperm_draw_discrete_laplace(&e, 1000003);
+						dperm_draw_discrete_laplace(&e, 1000003, 1);
 						break;
 					case 1:
 						dperm_draw_below(&e, (UINT64_C(1) << 63) + 1);
@@ -388,7 +388,7 @@ TEST(repeats_itself)
 
 	test_entropy_init(&e, &source, 2024);
 	for (int i = 0; i < 6; i++)
-		CHECK(dperm_draw_discrete_laplace(&e, 1000000) == laplace[i]);
+		CHECK(dperm_draw_discrete_laplace(&e, 1000000, 1) == laplace[i]);
 	dperm_draw_gamma_sphere(&e, 3, 1, b);
 	for (int i = 0; i < 3; i++)
 		CHECK_NEAR(b[i], sphere[i], 1e-13);
@@ -417,7 +417,7 @@ TEST(ends_on_zero_bits)
 	DpermEntropy e;
 
 	test_entropy_from(&e, test_entropy_zeros, NULL);
-	CHECK(dperm_draw_discrete_laplace(&e, 12345) == 0);
+	CHECK(dperm_draw_discrete_laplace(&e, 12345, 1) == 0);
 	CHECK(dperm_draw_exponential(&e) >= 0);
 	CHECK(dperm_draw_below(&e, 3) == 0);
 	CHECK(isfinite(dperm_draw_exponential(&e)));

@@ -175,7 +175,7 @@ TEST(noise_is_close_to_the_ideal_draw)
 						length;
 
 			compare(&e, &wide, NULL, dim, 0.7, &error, &length);
-			CHECK(error <= dperm_draw_gamma_sphere_rounding(dim));
+			CHECK(error <= dperm_noise_rounding(dim));
 			CHECK(length <= dperm_draw_gamma_sphere_tail(dim, 0.7));
 		}
 		CHECK(e.left == wide.left && e.bits_left == wide.bits_left);

@@ -4,7 +4,7 @@
  */
 #include "unit/test.h"
 
-#include "core/privacy/errors.h"
+#include "core/metrics/metrics.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
@@ -30,7 +30,7 @@ TEST(a_unit_adds_at_most_one)
 			double		label = test_below(&state, 4) ? 2 * test_uniform(&state) - 1 : test_below(&state, 2) ? 1 : -1;
 			double		decision = test_below(&state, 2) ? decisions[test_below(&state, 12)] : 6 * test_uniform(&state) - 3;
 
-			dperm_errors_add(decision, label, rows, sums);
+			dperm_counts_add_errors(decision, label, rows, sums);
 		}
 		for (int i = 0; i < DPERM_SUMS; i++)
 			CHECK(sums[i] >= 0 && sums[i] <= PARTS);
@@ -42,7 +42,7 @@ TEST(the_bound_is_reached)
 {
 	int64_t		most[DPERM_SUMS] = {0};
 
-	dperm_errors_add(-1, 1, 1, most);
+	dperm_counts_add_errors(-1, 1, 1, most);
 	for (int i = 0; i < DPERM_SUMS; i++)
 		CHECK(most[i] == PARTS);
 }
@@ -62,7 +62,7 @@ TEST(sums_are_those_of_errors)
 		double		terms[DPERM_SUMS] = {1, fabs(clipped - y) / range, pow((clipped - y) / range, 2), (y - low) / range, pow((y - low) / range, 2)};
 		int64_t		sums[DPERM_SUMS] = {0};
 
-		dperm_errors_add(2 * (p - low) / range - 1, 2 * (y - low) / range - 1, 1, sums);
+		dperm_counts_add_errors(2 * (p - low) / range - 1, 2 * (y - low) / range - 1, 1, sums);
 		for (int i = 0; i < DPERM_SUMS; i++)
 			CHECK(fabs((double) sums[i] - terms[i] * (double) PARTS) < 1.001);
 	}
@@ -87,7 +87,7 @@ TEST(noise_has_its_scale)
 			int64_t		sums[DPERM_SUMS] = {0, 100, -5, INT64_C(1) << 53, 7};
 			static const int64_t truth[DPERM_SUMS] = {0, 100, -5, INT64_C(1) << 53, 7};
 
-			dperm_errors_add_noise(&e, dperm_selection_budget(epsilons[i]), sums);
+			dperm_counts_add_error_noise(&e, dperm_selection_budget(epsilons[i]), sums);
 			for (int j = 0; j < DPERM_SUMS; j++)
 			{
 				double		z = (double) (sums[j] - truth[j]);
@@ -111,7 +111,7 @@ TEST(without_privacy_there_is_no_noise)
 	int64_t		sums[DPERM_SUMS] = {1, 2, 3, 4, 5};
 
 	test_entropy_init(&e, &source, 4);
-	dperm_errors_add_noise(&e, dperm_selection_budget(INFINITY), sums);
+	dperm_counts_add_error_noise(&e, dperm_selection_budget(INFINITY), sums);
 	for (int i = 0; i < DPERM_SUMS; i++)
 		CHECK(sums[i] == i + 1);
 }
@@ -143,27 +143,27 @@ TEST(metrics_are_those_of_the_table)
 					squared = 0,
 					mean = 0,
 					variance = 0;
-		DpermEstimate found[DPERM_ERROR_METRICS];
+		DpermEstimate found[DPERM_METRIC_COUNT];
 
 		draw_table(&state, labels, predictions);
 		for (int i = 0; i < ROWS; i++)
 		{
-			dperm_errors_add(predictions[i] / 5 - 1, labels[i] / 5 - 1, 1, sums);
+			dperm_counts_add_errors(predictions[i] / 5 - 1, labels[i] / 5 - 1, 1, sums);
 			absolute += fabs(predictions[i] - labels[i]) / ROWS;
 			squared += pow(predictions[i] - labels[i], 2) / ROWS;
 			mean += labels[i] / ROWS;
 		}
 		for (int i = 0; i < ROWS; i++)
 			variance += pow(labels[i] - mean, 2) / ROWS;
-		for (int i = 0; i < DPERM_ERROR_METRICS; i++)
+		for (int i = DPERM_METRIC_ROWS; i < DPERM_METRIC_COUNT; i++)
 		{
-			found[i] = dperm_errors_metric((DpermErrorMetric) i, sums, 0, 5);
+			found[i] = dperm_metrics_of_errors((DpermMetricKind) i, sums, 0, 5);
 			CHECK(found[i].low <= found[i].value && found[i].value <= found[i].high);
 		}
-		CHECK(found[DPERM_ERROR_ROWS].value == ROWS && found[DPERM_ERROR_ROWS].high == ROWS);
-		CHECK_NEAR(found[DPERM_ERROR_ABSOLUTE].value, absolute, 1e-4);
-		CHECK_NEAR(found[DPERM_ERROR_SQUARED].value, sqrt(squared), 1e-4);
-		CHECK_NEAR(found[DPERM_ERROR_R2].value, 1 - squared / variance, 1e-4);
+		CHECK(found[DPERM_METRIC_ROWS].value == ROWS && found[DPERM_METRIC_ROWS].high == ROWS);
+		CHECK_NEAR(found[DPERM_METRIC_ABSOLUTE].value, absolute, 1e-4);
+		CHECK_NEAR(found[DPERM_METRIC_SQUARED].value, sqrt(squared), 1e-4);
+		CHECK_NEAR(found[DPERM_METRIC_R2].value, 1 - squared / variance, 1e-4);
 	}
 }
 
@@ -176,13 +176,13 @@ TEST(intervals_cover)
 	DpermEntropy e;
 	double		labels[ROWS];
 	double		predictions[ROWS];
-	double		mean[DPERM_ERROR_METRICS] = {0};
+	double		mean[DPERM_METRIC_COUNT] = {0};
 
 	test_entropy_init(&e, &source, 5);
 	for (size_t k = 0; k < 3; k++)
 	{
 		uint64_t	budget = dperm_selection_budget(epsilons[k]);
-		int			covered[DPERM_ERROR_METRICS] = {0};
+		int			covered[DPERM_METRIC_COUNT] = {0};
 
 		/* the first rounds find the means */
 		for (int round = 0; round < 2 * 3000; round++)
@@ -191,12 +191,12 @@ TEST(intervals_cover)
 
 			draw_table(&state, labels, predictions);
 			for (int i = 0; i < ROWS; i++)
-				dperm_errors_add(predictions[i] / 5 - 1, labels[i] / 5 - 1, 1, sums);
+				dperm_counts_add_errors(predictions[i] / 5 - 1, labels[i] / 5 - 1, 1, sums);
 			if (round >= 3000)
-				dperm_errors_add_noise(&e, budget, sums);
-			for (int i = 0; i < DPERM_ERROR_METRICS; i++)
+				dperm_counts_add_error_noise(&e, budget, sums);
+			for (int i = DPERM_METRIC_ROWS; i < DPERM_METRIC_COUNT; i++)
 			{
-				DpermEstimate found = dperm_errors_metric((DpermErrorMetric) i, sums, round < 3000 ? 0 : budget, 5);
+				DpermEstimate found = dperm_metrics_of_errors((DpermMetricKind) i, sums, round < 3000 ? 0 : budget, 5);
 
 				if (round < 3000 && k == 0)
 					mean[i] += found.value / 3000;
@@ -204,7 +204,7 @@ TEST(intervals_cover)
 					covered[i] += found.low <= mean[i] + 1e-9 && mean[i] <= found.high + 1e-9;
 			}
 		}
-		for (int i = 0; i < DPERM_ERROR_METRICS; i++)
+		for (int i = DPERM_METRIC_ROWS; i < DPERM_METRIC_COUNT; i++)
 			CHECK(covered[i] >= 0.94 * 3000);
 	}
 }
@@ -233,10 +233,10 @@ TEST(interval_of_r2_covers_small_variances)
 
 			/* uniform, and predictions that have nothing to do with them: R2 is -1/4 */
 			for (int i = 0; i < 1000; i++)
-				dperm_errors_add(0.15 * (test_uniform(&state) - 0.5),
+				dperm_counts_add_errors(0.15 * (test_uniform(&state) - 0.5),
 								 0.3 * (test_uniform(&state) - 0.5), 1, sums);
-			dperm_errors_add_noise(&e, budget, sums);
-			found = dperm_errors_metric(DPERM_ERROR_R2, sums, budget, 1);
+			dperm_counts_add_error_noise(&e, budget, sums);
+			found = dperm_metrics_of_errors(DPERM_METRIC_R2, sums, budget, 1);
 			covered += found.low <= -0.25 && -0.25 <= found.high;
 		}
 		CHECK(covered >= 0.94 * 2000);
@@ -249,10 +249,10 @@ TEST(no_rows_no_metrics)
 	int64_t		none[DPERM_SUMS] = {0};
 	int64_t		odd[DPERM_SUMS] = {-5, 3, -2, 7, 1};
 
-	for (int i = 1; i < DPERM_ERROR_METRICS; i++)
+	for (int i = DPERM_METRIC_ROWS + 1; i < DPERM_METRIC_COUNT; i++)
 	{
-		CHECK(isnan(dperm_errors_metric((DpermErrorMetric) i, none, 1 << 20, 5).value));
-		CHECK(isnan(dperm_errors_metric((DpermErrorMetric) i, odd, 1 << 20, 5).value));
+		CHECK(isnan(dperm_metrics_of_errors((DpermMetricKind) i, none, 1 << 20, 5).value));
+		CHECK(isnan(dperm_metrics_of_errors((DpermMetricKind) i, odd, 1 << 20, 5).value));
 	}
 }
 
@@ -263,15 +263,15 @@ TEST(bounds_far_apart)
 	int64_t		sums[DPERM_SUMS] = {0};
 
 	for (int i = 0; i < 100; i++)
-		dperm_errors_add(0, 0, 1, sums);
+		dperm_counts_add_errors(0, 0, 1, sums);
 	for (int i = 0; i < 2; i++)
 	{
-		DpermEstimate found = dperm_errors_metric(DPERM_ERROR_ABSOLUTE + i, sums, 0, unit);
+		DpermEstimate found = dperm_metrics_of_errors(DPERM_METRIC_ABSOLUTE + i, sums, 0, unit);
 
 		CHECK(found.value == 0 && found.low == 0 && found.high == 0);
 	}
 	for (int i = 0; i < 100; i++)
-		dperm_errors_add(-0.5, 0, 1, sums);
-	CHECK(fabs(dperm_errors_metric(DPERM_ERROR_ABSOLUTE, sums, 0, unit).value / unit - 0.25) < 1e-9);
-	CHECK(dperm_errors_metric(DPERM_ERROR_ABSOLUTE, sums, 1 << 20, unit).low >= 0);
+		dperm_counts_add_errors(-0.5, 0, 1, sums);
+	CHECK(fabs(dperm_metrics_of_errors(DPERM_METRIC_ABSOLUTE, sums, 0, unit).value / unit - 0.25) < 1e-9);
+	CHECK(dperm_metrics_of_errors(DPERM_METRIC_ABSOLUTE, sums, 1 << 20, unit).low >= 0);
 }

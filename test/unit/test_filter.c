@@ -110,7 +110,7 @@ known_cost(const Law *law, double order)
 {
 	DpermFilterSums cost = {.epsilon = dperm_amount_up(epsilon_of(law), 12), .divergence = dperm_amount_up(divergence(law, order), 15)};
 
-	cost.tail = cost.direct = dperm_amount_up(DPERM_FILTER_TAIL, 24);
+	cost.tail = cost.direct = dperm_amount_up(DPERM_TAIL, 24);
 	return cost;
 }
 
@@ -121,7 +121,7 @@ bound_cost(double epsilon, double delta, double order)
 	DpermFilterSums cost = dperm_filter_pure(epsilon, order);
 
 	cost.delta = cost.direct = dperm_amount_up(delta, 24);
-	cost.tail = (DpermAmount) {0, 0};
+	cost.tail = 0;
 	return cost;
 }
 
@@ -191,7 +191,7 @@ TEST(order_is_the_best_for_gaussian_noise)
 TEST(sums_without_delta)
 {
 	DpermFilter filter = filter_of(1, 0);
-	DpermFilterSums spent = {.epsilon = {0, 0}};
+	DpermFilterSums spent = {0};
 	DpermFilterSums tenth = dperm_filter_pure(0.1, 0);
 	DpermFilterSums least = dperm_filter_pure(1e-12, 0);
 	DpermFilterSums more;
@@ -207,7 +207,7 @@ TEST(sums_without_delta)
 	CHECK(dperm_amount_double(dperm_filter_left(&filter, &spent)) == 0);
 
 	/* no delta is allowed, however small */
-	spent = (DpermFilterSums) {.delta = {0, 1}};
+	spent = (DpermFilterSums) {.delta = 1};
 	CHECK(!dperm_filter_allows(&filter, &spent));
 }
 
@@ -216,11 +216,11 @@ TEST(either_rule)
 {
 	DpermFilter filter = filter_of(1, 1e-6);
 	DpermAmount limit = dperm_filter_limit(&filter);
-	DpermAmount one = {0, 1};
-	DpermAmount quarter = dperm_amount_share(filter.delta, 1, 4);
-	DpermAmount sixteenth = dperm_amount_share(filter.delta, 1, 16);
+	DpermAmount one = 1;
+	DpermAmount quarter = filter.delta / 4;
+	DpermAmount sixteenth = filter.delta / 16;
 	DpermAmount much = dperm_amount_up(1000, 0);
-	DpermFilterSums a = {filter.epsilon, quarter, much, filter.delta, {0, 0}};
+	DpermFilterSums a = {filter.epsilon, quarter, much, filter.delta, 0};
 	DpermFilterSums b = {much, filter.delta, limit, sixteenth, filter.delta};
 	DpermFilterSums over;
 
@@ -249,7 +249,7 @@ TEST(left_is_the_largest)
 	{
 		double		epsilon = exp(-3 + 6.0 * rand() / RAND_MAX);
 		DpermFilter filter = filter_of(epsilon, i % 4 ? exp(-25 + 15.0 * rand() / RAND_MAX) : 0);
-		DpermFilterSums spent = {.epsilon = {0, 0}};
+		DpermFilterSums spent = {0};
 		DpermFilterSums each = dperm_filter_pure(epsilon * exp(-6.0 * rand() / RAND_MAX), filter.order);
 		DpermAmount left;
 		DpermFilterSums next;
@@ -257,13 +257,13 @@ TEST(left_is_the_largest)
 		for (int k = rand() % 30; k > 0; k--)
 			spent = dperm_filter_add(&spent, &each);
 		left = dperm_filter_left(&filter, &spent);
-		if (left.units > 0)
+		if (left > 0)
 		{
 			next = dperm_filter_pure(dperm_amount_double(left), filter.order);
 			next = dperm_filter_add(&spent, &next);
 			CHECK(dperm_filter_allows(&filter, &next));
 		}
-		left.units++;
+		left += DPERM_AMOUNT_ONE / 1000000000000;
 		next = dperm_filter_pure(dperm_amount_double(left), filter.order);
 		next = dperm_filter_add(&spent, &next);
 		CHECK(!dperm_filter_allows(&filter, &next));
@@ -280,7 +280,7 @@ TEST(delta_left_is_the_largest)
 	{
 		DpermFilter filter = filter_of(exp(-3 + 6.0 * rand() / RAND_MAX), exp(-25 + 24.0 * rand() / RAND_MAX));
 		double		epsilon = dperm_amount_double(filter.epsilon) * exp(-6.0 * rand() / RAND_MAX);
-		DpermFilterSums spent = {.epsilon = {0, 0}};
+		DpermFilterSums spent = {0};
 		DpermFilterSums next;
 		DpermAmount left;
 
@@ -298,13 +298,13 @@ TEST(delta_left_is_the_largest)
 		next = bound_cost(epsilon, 0, filter.order);
 		next.delta = next.direct = left;
 		next = dperm_filter_add(&spent, &next);
-		if (left.units > 0 || left.parts > 0)
+		if (left > 0)
 		{
 			CHECK(dperm_filter_allows(&filter, &next));
 			some++;
 		}
-		next.delta = dperm_amount_add(next.delta, (DpermAmount) {0, 1});
-		next.direct = dperm_amount_add(next.direct, (DpermAmount) {0, 1});
+		next.delta = dperm_amount_add(next.delta, 1);
+		next.direct = dperm_amount_add(next.direct, 1);
 		CHECK(!dperm_filter_allows(&filter, &next));
 	}
 	CHECK(some > 50 && some < 300);
@@ -460,7 +460,7 @@ TEST(adversaries_stay_within_delta)
 		double		epsilon = epsilons[i % 3];
 		double		delta = deltas[i / 3 % 3];
 		DpermFilter filter = filter_of(epsilon, delta);
-		DpermFilterSums nothing = {.epsilon = {0, 0}};
+		DpermFilterSums nothing = {0};
 		Law			pool[3];
 		double		reached;
 
@@ -494,7 +494,7 @@ best_strategy(const DpermFilter *filter, double epsilon, double size, int *small
 	static bool allowed[MOST + 2][MOST_LARGE + 2];
 	DpermFilterSums costs[] = {dperm_filter_pure(size, filter->order), dperm_filter_pure(RATIO * size, filter->order)};
 	double		high[] = {1 / (1 + exp(-size)), 1 / (1 + exp(-RATIO * size))};
-	DpermFilterSums small = {.epsilon = {0, 0}};
+	DpermFilterSums small = {0};
 
 	*small_ones = 0;
 	for (int i = 0; i <= MOST; i++)

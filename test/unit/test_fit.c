@@ -35,9 +35,8 @@ static DpermEntropy entropy;
 static void
 calibrate(DpermFit *fit)
 {
-	const char *why;
 
-	CHECK(dperm_calibrate(&fit->setup, &fit->calibration, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&fit->setup, &fit->calibration) == NULL);
 }
 
 /* Nothing is left of the old content. */

@@ -10,8 +10,6 @@
 #include "core/base/linsys.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
-#include "core/mechanism/knots_rule.h"
-#include "core/mechanism/slack.h"
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"
 #include "unit/classes.h"
@@ -172,7 +170,6 @@ TEST(releases_the_minimum)
 		DpermFit	fit;
 		DpermFitting fitting;
 		DpermAsk	ask;
-		const char *why;
 		int			dim;
 		double		away = 0;
 
@@ -185,7 +182,7 @@ TEST(releases_the_minimum)
 		fit = (DpermFit) {.setup = {.loss = matrix.loss, .method = (DpermMethod) (round % 2), .epsilon = plain ? INFINITY : 5,
 			.unit = persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW, .delta = round % 5 == 0 && !plain ? 1e-6 : 0,
 			.lambda = pow(10, -3 * test_uniform(&state)), .rows = set.units, .dim = dim}, .entropy = &entropy};
-		CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&fit.setup, &fit.calibration) == NULL);
 		dperm_fit_start(&fitting, &fit, weights, fit_room);
 		while (dperm_fit_next(&fitting, &ask))
 			dperm_matrix_answer(&matrix, &ask);
@@ -231,11 +228,10 @@ TEST(draws_for_each_class)
 		double		weights[12],
 					drawn[12],
 					room[3000];
-		const char *why;
 
 		dperm_noise_measure(law, &noise);
 		fit.setup.noise = round / 2 % 2 && objective ? &noise : NULL;
-		CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&fit.setup, &fit.calibration) == NULL);
 		for (int i = 0; i < 2; i++)
 			test_entropy_init(&entropy[i], &source[i], 77);
 		fit.entropy = &entropy[0];
@@ -298,10 +294,9 @@ TEST(scales_by_the_theorems)
 			.unit = (DpermUnit) (round / 16 % 2), .epsilon = 1.5, .delta = round / 32 ? 1e-6 : 0, .lambda = 0.01, .rows = 5000, .dim = 7 * classes};
 		double		rank = (classes - 1) * (s.unit == DPERM_UNIT_PERSON ? 7 : 1);
 		DpermCalibration cal;
-		const char *why;
 		double		noise;
 
-		CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &cal) == NULL);
 		noise = cal.claim.shares[DPERM_SHARE_NOISE];
 		if (s.method == DPERM_METHOD_OUTPUT)
 			CHECK_NEAR(cal.noise_scale, sqrt(2) * nu / (5000 * 0.01) * (s.delta > 0 ? dperm_gaussian_sigma(noise, s.delta - 0x1p-64) : 1 / noise),
@@ -317,7 +312,7 @@ TEST(scales_by_the_theorems)
 				  cal.claim.shares[DPERM_SHARE_SLACK] >= rank * log1p((classes - 2.0) / (classes - 1) / (rank * 5000 * cal.lambda)) * (1 - 1e-12));
 		/* the noise of a class, for the rule of knots */
 		s.epsilon = 1;
-		CHECK_NEAR(dperm_knots_rule_noise(&s) / nu, s.delta > 0 ? sqrt(2) * dperm_gaussian_sigma(1, s.delta / (classes - 1)) * sqrt(7) : 2 * sqrt(56), 1e-6);
+		CHECK_NEAR(dperm_calibrate_knots_noise(&s) / nu, s.delta > 0 ? sqrt(2) * dperm_gaussian_sigma(1, s.delta / (classes - 1)) * sqrt(7) : 2 * sqrt(56), 1e-6);
 	}
 }
 
@@ -326,20 +321,16 @@ TEST(refuses_what_has_no_theorem)
 {
 	DpermSetup	s = {.loss = classes_loss(3), .epsilon = 1, .lambda = 0.1, .rows = 100, .dim = 12};
 	DpermCalibration cal;
-	const char *why;
 
-	CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&s, &cal) == NULL);
 	s.dim = 13;
-	CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "the number of weights is not a multiple of that of classes");
+	CHECK_TEXT(dperm_calibrate(&s, &cal), "the number of weights is not a multiple of that of classes");
 	s.dim = 12;
 	s.analysis = DPERM_ANALYSIS_PAPER;
-	CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "the analysis of the paper supports labels of two classes only");
+	CHECK_TEXT(dperm_calibrate(&s, &cal), "the analysis of the paper supports labels of two classes only");
 	s.analysis = DPERM_ANALYSIS_SHARP;
 	s.loss.classes = 2;
-	CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "the number of classes must be between 3 and 128");
+	CHECK_TEXT(dperm_calibrate(&s, &cal), "the number of classes must be between 3 and 128");
 }
 
 /* m_2 of the curves, by quadrature: h at z, and what each line has above that. */

@@ -94,7 +94,7 @@ TEST(holds_at_the_limits)
 		for (int j = 0; j < 2; j++)
 		{
 			double		one = dperm_gaussian_sigma(ends[i], small[j]);
-			double		two = dperm_gaussian_average_sigma(ends[i], small[j], 0);
+			double		two = dperm_gaussian_objective_sigma(DPERM_NEIGHBOURS_REMOVE, DPERM_UNIT_PERSON, ends[i], small[j], 0);
 
 			CHECK(isfinite(one) && one > 0 && isfinite(two) && two > 0);
 			CHECK(dperm_gaussian_delta(1 / one, ends[i]) <= small[j]);

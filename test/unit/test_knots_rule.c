@@ -2,7 +2,7 @@
  * test_knots_rule.c: the number of knots, against noise that is drawn and
  * numbers by hand.
  */
-#include "core/mechanism/knots_rule.h"
+#include "core/mechanism/calibrate.h"
 
 #include "core/base/limits.h"
 #include "unit/entropy.h"
@@ -11,7 +11,6 @@
 #define BLOCKS_MAX 8
 
 static DpermBlock blocks[BLOCKS_MAX];
-static char memory[1 << 20];
 
 /* Open numbers, and a category of so many values if that is not 0. */
 static DpermEncoder
@@ -32,10 +31,9 @@ setup_of(const DpermEncoder *enc, double epsilon, double delta, DpermNeighbours 
 {
 	DpermSetup	setup = {.neighbours = neighbours, .epsilon = epsilon, .delta = delta, .dim = dperm_encoder_dim(enc)};
 	DpermShape	shapes[64];
-	DpermArena	arena = {.at = memory, .left = sizeof(memory)};
 
 	if (!ball)
-		setup.noise = dperm_noise_plan(dperm_setup_law(&setup), shapes, dperm_shape_list(enc, false, shapes), &arena);
+		setup.noise = dperm_noise_plan(dperm_setup_law(&setup), shapes, dperm_shape_list(enc, false, shapes));
 	return setup;
 }
 
@@ -87,7 +85,7 @@ TEST(noise_is_that_of_draws)
 			for (int j = 0; j < setup.dim; j++)
 				sum += b[j] * b[j];
 		}
-		CHECK_NEAR(dperm_knots_rule_noise(&setup) / sqrt(sum / 20000), 1, 0.02);
+		CHECK_NEAR(dperm_calibrate_knots_noise(&setup) / sqrt(sum / 20000), 1, 0.02);
 	}
 }
 
@@ -107,7 +105,7 @@ TEST(knots_by_hand)
 {
 	DpermEncoder enc = encoder_of(1, 0);
 	DpermSetup	setup = setup_of(&enc, 1, 0, DPERM_NEIGHBOURS_REPLACE, false);
-	DpermKnotsNoise noise = noise_up_to(dperm_knots_rule_noise(&setup), 16);
+	DpermKnotsNoise noise = noise_up_to(dperm_calibrate_knots_noise(&setup), 16);
 	DpermKnotsNoise few = noise_up_to(4, 7);
 	DpermKnotsNoise none = noise_up_to(0, 16);
 	/* 4 ((k - 1/2) / 0.85)^3 rows are the first with k knots */
@@ -116,13 +114,13 @@ TEST(knots_by_hand)
 	CHECK_NEAR(noise.of[16], 4, 1e-12);
 	for (int i = 0; i < 10; i++)
 	{
-		CHECK(dperm_knots_rule(&noise, rows[i][0]) == rows[i][1]);
-		CHECK(dperm_knots_rule(&few, rows[i][0]) == (rows[i][1] < 7 ? rows[i][1] : 7));
+		CHECK(dperm_calibrate_knots(&noise, rows[i][0]) == rows[i][1]);
+		CHECK(dperm_calibrate_knots(&few, rows[i][0]) == (rows[i][1] < 7 ? rows[i][1] : 7));
 	}
 	setup.epsilon = INFINITY;
-	CHECK(dperm_knots_rule_noise(&setup) == 0 && dperm_knots_rule(&none, 1) == 16);
+	CHECK(dperm_calibrate_knots_noise(&setup) == 0 && dperm_calibrate_knots(&none, 1) == 16);
 	none = noise_up_to(0, 3);
-	CHECK(dperm_knots_rule(&none, DPERM_ROWS_MAX) == 1);
+	CHECK(dperm_calibrate_knots(&none, DPERM_ROWS_MAX) == 1);
 }
 
 /* More rows never have fewer knots, nor less noise fewer; what is chosen is allowed by its own noise, and nothing larger is. */
@@ -142,7 +140,7 @@ TEST(largest_that_is_allowed)
 			noise.of[k] *= test_below(&state, 20) ? 1 + k * test_uniform(&state) : INFINITY;
 			less.of[k] = noise.of[k] * test_uniform(&state);
 		}
-		knots = dperm_knots_rule(&noise, rows);
+		knots = dperm_calibrate_knots(&noise, rows);
 		CHECK(knots == 1 || (knots >= 4 && knots <= 16));
 		for (int k = 4; k <= 16; k++)
 		{
@@ -151,7 +149,7 @@ TEST(largest_that_is_allowed)
 			CHECK(k != knots || wanted >= k - 0.500001);
 			CHECK(k <= knots || wanted <= k - 0.499999);
 		}
-		CHECK(dperm_knots_rule(&noise, rows + 1 + test_below(&state, 1000)) >= knots);
-		CHECK(dperm_knots_rule(&less, rows) >= knots);
+		CHECK(dperm_calibrate_knots(&noise, rows + 1 + test_below(&state, 1000)) >= knots);
+		CHECK(dperm_calibrate_knots(&less, rows) >= knots);
 	}
 }

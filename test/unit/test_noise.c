@@ -18,16 +18,12 @@
 
 static DpermShape shapes[SHAPES_MAX];
 static double b[DPERM_DIM_MAX];
-static char memory[1 << 20];
 
-/* A plan, in memory of exactly its size. */
+/* A plan. */
 static const DpermNoise *
 plan(int count)
 {
-	DpermArena	arena = {memory, dperm_noise_room(count)};
-
-	CHECK(dperm_noise_room(count) <= sizeof(memory));
-	return dperm_noise_plan(DPERM_LAW_NORM, shapes, count, &arena);
+	return dperm_noise_plan(DPERM_LAW_NORM, shapes, count);
 }
 
 /* Append a shape. */
@@ -172,8 +168,7 @@ TEST(gaussian_plans_are_the_best)
 	{
 		int			count = any_shapes(&state);
 		int			dim = coordinates_of(count);
-		DpermArena	arena = {memory, dperm_noise_room(count)};
-		const DpermNoise *noise = dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, count, &arena);
+		const DpermNoise *noise = dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, count);
 		double		sum = 0;
 		double		shares = 0;
 		double		squares = 0;
@@ -220,13 +215,9 @@ TEST(gaussian_plans_are_the_best)
 	}
 }
 
-/*
- * A lone vector, a lone interval: the ball. Nothing to plan, or no memory for
- * it.
- */
+/* A lone vector, a lone interval: the ball. Nothing to plan. */
 TEST(leaves_the_ball_to_vectors)
 {
-	DpermArena	none = {memory, 100};
 	int			count = 0;
 
 	CHECK(plan(0) == NULL);
@@ -245,7 +236,6 @@ TEST(leaves_the_ball_to_vectors)
 	count = 0;
 	add(&count, DPERM_SHAPE_CROSS, 3, 1);
 	CHECK(plan(1) != NULL);
-	CHECK(dperm_noise_plan(DPERM_LAW_NORM, shapes, 1, &none) == NULL);
 	CHECK(dperm_noise_spread(DPERM_LAW_NORM, NULL, 12) == 156);
 }
 

@@ -16,7 +16,6 @@
 static SampleEncoder sampled;
 static SampleRow row;
 static DpermShape shapes[SAMPLE_DIM_MAX + 1];
-static char memory[1 << 17];
 static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
 static double room[SAMPLE_DIM_MAX];
 static double x[SAMPLE_DIM_MAX];
@@ -25,10 +24,8 @@ static double x[SAMPLE_DIM_MAX];
 static const DpermNoise *
 plan(const DpermEncoder *enc, int *count)
 {
-	DpermArena	arena = {memory, sizeof(memory)};
-
 	*count = dperm_shape_list(enc, false, shapes);
-	return dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, *count, &arena);
+	return dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, *count);
 }
 
 /* The largest squared norm in a shape. */

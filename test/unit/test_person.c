@@ -8,10 +8,9 @@
 
 #include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/slack.h"
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "core/model/model_release.h"
 #include "loss_at.h"
 #include "unit/hockey.h"
@@ -39,15 +38,15 @@ TEST(weights_are_rounded_down)
 	for (int64_t i = 1; i <= 300000; i++)
 	{
 		int64_t		rows = i <= 200000 ? i : (int64_t) ldexp(0.5 + test_uniform(&state) / 2, test_below(&state, 43) + 1);
-		double		weight = dperm_person_weight(rows);
+		double		weight = dperm_unit_weight(rows);
 
 		CHECK(within_one(rows, weight));
 		CHECK(!within_one(rows, nextafter(weight, 2)));
 		lowered += weight < 1.0 / (double) rows;
 	}
 	CHECK(lowered > 10000);		/* many weights were rounded down */
-	CHECK(dperm_person_weight(1) == 1 && dperm_person_weight(2) == 0.5);
-	CHECK(dperm_person_weight(49) < 1.0 / 49 || within_one(49, 1.0 / 49));
+	CHECK(dperm_unit_weight(1) == 1 && dperm_unit_weight(2) == 0.5);
+	CHECK(dperm_unit_weight(49) < 1.0 / 49 || within_one(49, 1.0 / 49));
 }
 
 /*
@@ -58,8 +57,8 @@ TEST(parts_add_up_to_a_person)
 {
 	TestRandom	state = 2;
 
-	CHECK(dperm_person_parts(DPERM_UNIT_ROW) == 1);
-	CHECK(dperm_person_parts(DPERM_UNIT_PERSON) == DPERM_PERSON_PARTS);
+	CHECK(dperm_unit_parts(DPERM_UNIT_ROW) == 1);
+	CHECK(dperm_unit_parts(DPERM_UNIT_PERSON) == DPERM_PERSON_PARTS);
 	for (int round = 0; round < 100000; round++)
 	{
 		int64_t		rows = 1 + (int64_t) ldexp(test_uniform(&state), test_below(&state, 42));
@@ -73,14 +72,14 @@ TEST(parts_add_up_to_a_person)
 			int64_t		parts;
 
 			some = some > left ? left : some;
-			parts = dperm_person_count(some, rows);
+			parts = dperm_unit_count(some, rows);
 			CHECK(parts >= 0 && (long double) parts <= (long double) some * DPERM_PERSON_PARTS / rows);
 			sum += parts;
 			left -= some;
 		}
 		CHECK(left == 0 && sum <= (int64_t) DPERM_PERSON_PARTS && sum > (int64_t) DPERM_PERSON_PARTS - cells);
 	}
-	CHECK(dperm_person_count(1, 1) == (int64_t) DPERM_PERSON_PARTS && dperm_person_count(0, 5) == 0);
+	CHECK(dperm_unit_count(1, 1) == (int64_t) DPERM_PERSON_PARTS && dperm_unit_count(0, 5) == 0);
 }
 
 #define DIM_MAX 6
@@ -139,7 +138,7 @@ det_ratio(const Rows *r, double c)
 				without[i][j] += r->scale * r->others[k][i] * r->others[k][j];
 			with[i][j] = without[i][j];
 			for (int k = 0; k < r->count; k++)
-				with[i][j] += c * dperm_person_weight(r->count) * r->rows[k][i] * r->rows[k][j];
+				with[i][j] += c * dperm_unit_weight(r->count) * r->rows[k][i] * r->rows[k][j];
 		}
 	return log_det(r->dim, with) - log_det(r->dim, without);
 }
@@ -274,9 +273,8 @@ TEST(calibration_follows_the_formulas)
 		long double slack,
 					left;
 		DpermCalibration out;
-		const char *why;
 
-		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &out) == NULL);
 		CHECK(out.claim.unit == DPERM_UNIT_PERSON);
 		CHECK(out.lambda <= fmaxl(fmaxl(s.lambda, least), DPERM_LAMBDA_MIN) * (1 + 1e-12L));
 		CHECK(out.claim.shares[DPERM_SHARE_SLACK] <= s.slack * s.epsilon * (1 + 1e-9));
@@ -292,7 +290,7 @@ TEST(calibration_follows_the_formulas)
 		/* output perturbation is as for rows */
 		s.method = DPERM_METHOD_OUTPUT;
 		s.slack = 0;
-		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &out) == NULL);
 		CHECK_NEAR((double) (out.noise_scale * s.rows * (long double) s.lambda * (s.epsilon - out.claim.shares[DPERM_SHARE_RELEASE]) / apart), 1, 1e-9);
 		CHECK(out.claim.shares[DPERM_SHARE_SLACK] == 0);
 	}
@@ -314,12 +312,12 @@ TEST(default_lambda_is_best)
 		s.slack = 0;
 		s.delta = i % 3 == 0 ? 1e-6 : 0;
 		s.lambda = dperm_calibrate_default_lambda(&s);
-		best = dperm_calibrate_risk(&s, s.lambda);
+		best = dperm_mechanism_entry((int) s.method)->risk(&s, s.lambda);
 		if (s.lambda <= DPERM_LAMBDA_MIN || s.lambda >= DPERM_LAMBDA_MAX)
 			continue;
 		CHECK(isfinite(best));
 		for (double times = 1e-4; times < 1e4; times *= 1.1)
-			CHECK(dperm_calibrate_risk(&s, s.lambda * times) >= best * (1 - 1e-4));
+			CHECK(dperm_mechanism_entry((int) s.method)->risk(&s, s.lambda * times) >= best * (1 - 1e-4));
 	}
 }
 
@@ -328,18 +326,14 @@ TEST(refuses_what_is_not_for_persons)
 	DpermSetup	s = {.loss = {DPERM_LOSS_LOGISTIC, 0}, .unit = DPERM_UNIT_PERSON, .analysis = DPERM_ANALYSIS_PAPER, .epsilon = 1,
 	.lambda = 1, .rows = 10, .dim = 2};
 	DpermCalibration out;
-	const char *why;
 
-	CHECK(dperm_calibrate(&s, &out, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "the analysis of the paper supports rows, not persons");
+	CHECK_TEXT(dperm_calibrate(&s, &out), "the analysis of the paper supports rows, not persons");
 	s.analysis = DPERM_ANALYSIS_SHARP;
 	s.rows = 0;
-	CHECK(dperm_calibrate(&s, &out, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "the number of persons is out of range");
+	CHECK_TEXT(dperm_calibrate(&s, &out), "the number of persons is out of range");
 	s.rows = 10;
 	s.unit = (DpermUnit) 2;
-	CHECK(dperm_calibrate(&s, &out, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "unit is unknown");
+	CHECK_TEXT(dperm_calibrate(&s, &out), "unit is unknown");
 }
 
 /*
@@ -351,12 +345,11 @@ TEST(rounding_allows_for_weights)
 	DpermSetup	s = {.loss = {DPERM_LOSS_LOGISTIC, 0}, .epsilon = 1, .lambda = 1e-8, .rows = 1000, .dim = 3, .slack = 0.9};
 	DpermCalibration rows,
 				persons;
-	const char *why;
 
 	s.epsilon = INFINITY;
-	CHECK(dperm_calibrate(&s, &rows, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&s, &rows) == NULL);
 	s.unit = DPERM_UNIT_PERSON;
-	CHECK(dperm_calibrate(&s, &persons, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&s, &persons) == NULL);
 	CHECK(persons.rounding[0] >= rows.rounding[0] + 0x1p-53);
 	CHECK(persons.rounding[1] == rows.rounding[1]);
 	CHECK(dperm_setup_most_rows(&s) == DPERM_ROWS_MAX);
@@ -537,7 +530,7 @@ TEST(sigma_is_the_least)
 	for (int i = 0; i < COUNT(epsilons); i++)
 		for (int j = 0; j < COUNT(deltas); j++)
 		{
-			double		sigma = dperm_gaussian_average_sigma(epsilons[i], deltas[j], 0);
+			double		sigma = dperm_gaussian_objective_sigma(DPERM_NEIGHBOURS_REMOVE, DPERM_UNIT_PERSON, epsilons[i], deltas[j], 0);
 
 			CHECK(isfinite(sigma) && sigma > 0);
 			CHECK(dperm_gaussian_average_delta(1 / sigma, epsilons[i], 0) <= deltas[j]);
@@ -580,11 +573,10 @@ TEST(gaussian_calibration_is_enough)
 		long double c = s.loss.kind == DPERM_LOSS_LOGISTIC ? 0.25L : 1;
 		double		apart = s.neighbours == DPERM_NEIGHBOURS_REMOVE ? 1 : 2;
 		DpermCalibration out;
-		const char *why;
 		double		left;
 
 		s.delta = fmax(pow(10, -15 * test_uniform(&state)) * 0.9, DPERM_DELTA_MIN);
-		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&s, &out) == NULL);
 		left = s.epsilon - out.claim.shares[DPERM_SHARE_RELEASE];
 		left -= (double) slack_reference(s.loss, (int) apart, s.dim, s.rows * (long double) out.lambda, left);
 		CHECK(s.dim * log1pl(c / ((long double) s.dim * s.rows * out.lambda)) <= s.slack * s.epsilon * (1 + 1e-9L));
@@ -618,7 +610,7 @@ line_density(const Line *line, const double *rows, int count, double f)
 	for (int i = 0; i < 2 + count; i++)
 	{
 		double		row = i < 2 ? line->others[i] : rows[i - 2];
-		double		weight = i < 2 ? 1 : dperm_person_weight(count);
+		double		weight = i < 2 ? 1 : dperm_unit_weight(count);
 
 		noise -= weight * loss_at(line->loss, f * row, 1).slope * row;
 		slope += weight * loss_at(line->loss, f * row, 1).curve * row * row;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "core/privacy/release.h"
+#include "core/privacy/draw.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 

@@ -11,11 +11,14 @@
 #include <stdlib.h>
 
 #include "core/base/limits.h"
-#include "core/privacy/amount.h"
-#include "core/privacy/person.h"
+#include "core/privacy/filter.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
+
+/* As a whole number of the twelfth digit after the point, amounts are multiples of this. */
+#define TRILLION UINT64_C(1000000000000)
 
 #define P_MIN 1e-4				/* streams are fixed, so the outcome does not depend on chance */
 #define DRAWS 40000
@@ -502,7 +505,7 @@ TEST(spends_no_more_than_is_charged)
 	for (int i = 0; i < 200000; i++)
 	{
 		uint64_t	units = 1 + test_below(&state, 500 << 20);
-		unsigned __int128 most = (unsigned __int128) units * UINT64_C(1000000000000);
+		unsigned __int128 most = (unsigned __int128) units * TRILLION;
 		uint64_t	decimal = (uint64_t) (most >> 20);
 		char		text[40];
 		double		epsilon;
@@ -513,8 +516,8 @@ TEST(spends_no_more_than_is_charged)
 		epsilon = strtod(text, NULL);
 		close += epsilon * UNIT == (double) units && (unsigned __int128) decimal << 20 < most;
 		charged = dperm_amount_up(epsilon, 12);
-		CHECK(charged.parts == 0);
-		CHECK((unsigned __int128) dperm_selection_budget(epsilon) * UINT64_C(1000000000000) <= (unsigned __int128) charged.units << 20);
+		CHECK(charged % TRILLION == 0);
+		CHECK((unsigned __int128) dperm_selection_budget(epsilon) * TRILLION <= charged / TRILLION << 20);
 	}
 	CHECK(close > 100);
 }

@@ -1,5 +1,5 @@
 /* The slack of objective perturbation: never below what slopes and curvatures can do together, and no more than that. */
-#include "core/mechanism/slack.h"
+#include "core/mechanism/calibrate.h"
 
 #include "loss_at.h"
 #include "unit/slack.h"

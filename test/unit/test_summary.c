@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "core/privacy/curve.h"
-#include "core/privacy/person.h"
+#include "core/metrics/quantiles.h"
+#include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "core/privacy/summary.h"
 #include "unit/entropy.h"
@@ -426,7 +426,7 @@ TEST(counts_are_within_their_intervals)
 			DpermEstimate estimate;
 
 			dperm_summary_add_noise(&e, share, parts, &count, 1);
-			estimate = dperm_summary_estimate(count, share, parts);
+			estimate = dperm_quantiles_count(count, share, parts);
 			within += estimate.low <= 77 && estimate.high >= 77;
 		}
 		CHECK(within >= 20000 * 0.945 && within <= 20000 * 0.985);
@@ -439,13 +439,13 @@ TEST(quantiles_of_exact_counts)
 	static const double counts[] = {10, 0, 30, 60};
 	static const double nothing[] = {0, 0};
 	static const int ends[] = {10, 20, 30, 90};
-	DpermEstimate median = dperm_summary_quantile(0.5, counts, ends, 4, 0);
+	DpermEstimate median = dperm_quantiles_at(0.5, counts, ends, 4, 0);
 
 	CHECK(median.value == 40 && median.low == 30 && median.high == 90);
-	CHECK(dperm_summary_quantile(0.05, counts, ends, 4, 0).value == 5);
-	CHECK(dperm_summary_quantile(0.25, counts, ends, 4, 0).value == 25);
-	CHECK(dperm_summary_quantile(0.95, counts, ends, 4, 0).high == 90);
-	CHECK(dperm_summary_quantile(0.5, counts, ends, 4, 1e9).low == 0);
-	CHECK(dperm_summary_quantile(0.4, counts, ends, 4, 0).value == 29);
-	CHECK(isnan(dperm_summary_quantile(0.5, nothing, ends, 2, 1).value));
+	CHECK(dperm_quantiles_at(0.05, counts, ends, 4, 0).value == 5);
+	CHECK(dperm_quantiles_at(0.25, counts, ends, 4, 0).value == 25);
+	CHECK(dperm_quantiles_at(0.95, counts, ends, 4, 0).high == 90);
+	CHECK(dperm_quantiles_at(0.5, counts, ends, 4, 1e9).low == 0);
+	CHECK(dperm_quantiles_at(0.4, counts, ends, 4, 0).value == 29);
+	CHECK(isnan(dperm_quantiles_at(0.5, nothing, ends, 2, 1).value));
 }

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
 #include "core/model/weight_noise.h"
-#include "core/privacy/release.h"
+#include "core/privacy/draw.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
@@ -26,7 +25,6 @@ static const DpermBlock blocks[4] = {
 	{.kind = DPERM_BLOCK_VECTOR, .count = 2, .norm = 1}
 };
 static const DpermEncoder encoder = {.block_count = 4, .blocks = blocks, .intercept = true};
-static char memory[1 << 16];
 static double data[COUNT * DIM];
 static double moments_room[10000];
 static double fit_room[10000];
@@ -39,8 +37,7 @@ shaped(DpermNoiseLaw law)
 {
 	DpermShape	shapes[5];
 	int			count = dperm_shape_list(&encoder, false, shapes);
-	DpermArena	arena = {memory, dperm_noise_room(count)};
-	const DpermNoise *noise = dperm_noise_plan(law, shapes, count, &arena);
+	const DpermNoise *noise = dperm_noise_plan(law, shapes, count);
 
 	CHECK(dperm_encoder_dim(&encoder) == DIM && noise != NULL);
 	return noise;
@@ -138,7 +135,6 @@ noise_of(DpermFit *fit, DpermMethod method, DpermNoiseLaw law, double lambda, do
 {
 	DpermModel	model = {.rows = 0};
 	double		weights[DIM] = {0};
-	const char *why;
 
 	*fit = (DpermFit) {
 		.setup = {.loss = {.kind = DPERM_LOSS_LOGISTIC}, .method = method, .epsilon = 2,
@@ -146,7 +142,7 @@ noise_of(DpermFit *fit, DpermMethod method, DpermNoiseLaw law, double lambda, do
 			.noise = method == DPERM_METHOD_OBJECTIVE ? shaped(law) : NULL},
 		.entropy = &entropy
 	};
-	CHECK(dperm_calibrate(&fit->setup, &fit->calibration, &why) == DPERM_OK);
+	CHECK(dperm_calibrate(&fit->setup, &fit->calibration) == NULL);
 	dperm_model_fill(&model, &fit->setup, &fit->calibration, &encoder, weights);
 	return dperm_weight_noise(&model, noise);
 }
@@ -250,7 +246,7 @@ TEST(no_curvature_allows_more)
 		double		norm = 0;
 		double		square;
 
-		CHECK(!dperm_objective.deviations(&setup, &calibration, each));
+		CHECK(!dperm_mechanism_entry(DPERM_METHOD_OBJECTIVE)->deviations(&setup, &calibration, each));
 		for (double t = 0; t < 3.1416; t += 1e-3)
 			most = fmax(most, cos(t) * cos(t) * (cos(t) * cos(t) * a + sin(t) * sin(t)));
 		CHECK_NEAR(each[0], sqrt(most), 1e-5 * each[0]);

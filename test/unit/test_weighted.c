@@ -11,7 +11,7 @@
 #include "core/encode/compact.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
-#include "core/privacy/person.h"
+#include "core/privacy/claim.h"
 #include "core/solve/matrix.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
@@ -41,7 +41,7 @@ any_weight(TestRandom *state)
 {
 	int			m = test_below(state, 20);
 
-	return m == 0 ? 0 : dperm_person_weight(m);
+	return m == 0 ? 0 : dperm_unit_weight(m);
 }
 
 /* A loss of any kind. */
@@ -225,7 +225,7 @@ TEST(repeated_rows_are_one)
 			for (int i = 0; i < m; i++, count++)
 			{
 				memcpy(many + count * (dim + 1), one.data + p * dim, sizeof(double) * dim);
-				many[count * (dim + 1) + dim] = dperm_person_weight(m);
+				many[count * (dim + 1) + dim] = dperm_unit_weight(m);
 			}
 		}
 		matrix = (DpermMatrix) {.loss = one.loss, .dim = dim, .layout = &layout, .count = count, .chunk_rows = count,
@@ -265,7 +265,6 @@ TEST(trains_on_persons)
 			.unit = DPERM_UNIT_PERSON, .epsilon = INFINITY, .lambda = 0.01, .rows = persons, .dim = dim}, .sample = &sample, .entropy = &entropy};
 		DpermFitting fitting;
 		DpermAsk	ask;
-		const char *why;
 		double	   *fit_room = malloc(sizeof(double) * dperm_fit_room(dim, 1));
 		double	   *sample_room = malloc(sizeof(double) * dperm_moments_room(dim, 1, true));
 
@@ -278,7 +277,7 @@ TEST(trains_on_persons)
 			for (int i = 0; i < m; i++, count++)
 			{
 				random_row(&state, dim, rows + count * (dim + 1));
-				rows[count * (dim + 1) + dim] = dperm_person_weight(m);
+				rows[count * (dim + 1) + dim] = dperm_unit_weight(m);
 			}
 		}
 		compact = malloc(sizeof(double) * compact_words * count);
@@ -296,7 +295,7 @@ TEST(trains_on_persons)
 			sample.chunks = &compact;
 		}
 		test_entropy_init(&entropy, &source, 503);
-		CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+		CHECK(dperm_calibrate(&fit.setup, &fit.calibration) == NULL);
 		dperm_fit_start(&fitting, &fit, trained, fit_room);
 		while (dperm_fit_next(&fitting, &ask))
 			dperm_matrix_answer(&all, &ask);

@@ -3,7 +3,7 @@
  *
  * How many knots suit a table depends on its number of rows, which is known
  * only once they have been read. So numbers that are left to the rule
- * (core/mechanism/knots_rule.h) are open: rows are encoded with straight lines,
+ * (core/mechanism/calibrate.h) are open: rows are encoded with straight lines,
  * and have room for the codes of curves (layout.h). Once the number of knots is
  * known, each row is rewritten in its place, with the same result as if it had
  * been encoded over these knots at once. Rows that stay straight lines stay as

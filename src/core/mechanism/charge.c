@@ -1,6 +1,7 @@
 /*
  * charge.c: what a call takes from a budget, for any number of rows
  * (docs/guarantee.md, "Budgets").
+ * Trusted: a charge that is too small breaks a budget.
  */
 #include "core/mechanism/charge.h"
 
@@ -41,19 +42,7 @@ known_release(const DpermSpend *spend, DpermCurve curve)
 	return release;
 }
 
-/* Delta minus what calibration subtracts for the tail. */
-static double
-delta_for_noise(const DpermSpend *spend)
-{
-	DpermSetup	setup = {.delta = spend->delta};
-
-	return dperm_calibrate_delta(&setup);
-}
-
-/*
- * Output perturbation: noise is proportional to the sensitivity, for any number
- * of rows.
- */
+/* Output perturbation: noise is proportional to the sensitivity, for any number of rows. */
 static double
 output_divergence(const DpermSpend *spend, double order)
 {
@@ -62,7 +51,7 @@ output_divergence(const DpermSpend *spend, double order)
 
 	release.dim = spend->dim;
 	release.mu = gaussian ?
-		SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon, delta_for_noise(spend)) :
+		SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon, dperm_calibrate_delta(spend->delta)) :
 		spend->epsilon * NUDGE;
 	return dperm_composition_curve(&release, order);
 }
@@ -82,48 +71,40 @@ objective_divergence(const DpermSpend *spend, double order)
 	dperm_composition_objective(&release, loss.directions, loss.lines,
 								dperm_claim_rows_apart(spend->neighbours) *
 								dperm_gaussian_sigma(spend->epsilon,
-													 delta_for_noise(spend) /
+													 dperm_calibrate_delta(spend->delta) /
 														 loss.directions));
 	release.mu *= SIGMA_ROOM;
 	release.kappa = most * NUDGE;
 	return dperm_composition_curve(&release, order);
 }
 
-/* Write the divergence, rounded up. */
-static void
-set_divergence(DpermFilterSums *sums, double divergence)
-{
-	sums->divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
-}
-
 DpermFilterSums
 dperm_charge_of(const DpermSpend *spend, double order)
 {
 	DpermFilterSums sums = dperm_filter_pure(spend->epsilon, order);
-	bool		known = !spend->bound && (spend->output || spend->objective);
 	double		divergence = 0;
 
-	if (!(spend->delta > 0))
+	if (spend->delta > 0)
 	{
-		if (order > 1 && known && !spend->objective)
-			set_divergence(&sums, output_divergence(spend, order));
-		return sums;
+		sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
+		sums.tail = 0;			/* it is in the delta */
 	}
-	sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
-	sums.tail = (DpermAmount) {0, 0};	/* it is in the delta */
 	if (!(order > 1))
 		return sums;
 
 	/* unless something better is known: pure, apart from its delta */
-	if (!known)
+	if (spend->bound || !(spend->output || spend->objective))
 	{
-		sums.direct = sums.delta;
+		if (spend->delta > 0)
+			sums.direct = sums.delta;
 		return sums;
 	}
+	if (spend->objective && !(spend->delta > 0))
+		return sums;
 	if (spend->output)
-		divergence = fmax(divergence, output_divergence(spend, order));
+		divergence = output_divergence(spend, order);
 	if (spend->objective)
 		divergence = fmax(divergence, objective_divergence(spend, order));
-	set_divergence(&sums, divergence);
+	sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
 	return sums;
 }

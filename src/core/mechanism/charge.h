@@ -1,6 +1,7 @@
 /*
  * charge.h: what a call may release, as known before its first row is read, and
  * what that takes from a budget (docs/guarantee.md, "Budgets").
+ * Trusted.
  */
 #ifndef DPERM_CHARGE_H
 #define DPERM_CHARGE_H
@@ -23,19 +24,13 @@ typedef struct DpermSpend
 	DpermUnit	unit;
 	double		epsilon;		/* finite; of everything that the call releases */
 	double		delta;			/* 0, or at least DPERM_DELTA_MIN */
-	/*
-	 * more than one release, or one of another kind: only epsilon and delta are
-	 * known
-	 */
+	/* more than one release, or one of another kind: only epsilon and delta are known */
 	bool		bound;
 	bool		output;			/* may it be output perturbation? */
 	bool		objective;		/* may it be objective perturbation? */
 	int			dim;			/* the number of weights */
 	DpermLoss	loss;
-	/*
-	 * the largest share of epsilon for its slack, which must be that of the
-	 * setup
-	 */
+	/* the largest share of epsilon for its slack, which must be that of the setup */
 	double		slack;
 } DpermSpend;
 

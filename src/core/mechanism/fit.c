@@ -1,5 +1,6 @@
 /*
  * fit.c: a complete training (docs/guarantee.md, "The algorithm").
+ * Trusted: nothing leaves before it has its noise.
  */
 #include "core/mechanism/fit.h"
 
@@ -7,17 +8,16 @@
 #include <string.h>
 
 #include "core/base/linsys.h"
-#include "core/mechanism/mechanism.h"
-#include "core/privacy/release.h"
+#include "core/privacy/draw.h"
 
-/* The entry of the mechanism. */
-static const DpermMechanism *
-mechanism_of(const DpermFit *fit)
+/* Is there noise, in the objective or to be added to its minimum? */
+static bool
+has_noise(const DpermFit *fit, bool in_objective)
 {
-	return dperm_mechanism_entry((int) fit->setup.method);
+	return !isinf(fit->setup.epsilon) &&
+		dperm_mechanism_entry((int) fit->setup.method)->in_objective == in_objective;
 }
 
-/* How many doubles of room a fit needs. */
 size_t
 dperm_fit_room(int dim, int blocks)
 {
@@ -48,7 +48,6 @@ task_of(const DpermFit *fit, const double *tilt)
 	};
 }
 
-/* Is single precision enough for Hessians? */
 bool
 dperm_fit_rough(const DpermFit *fit)
 {
@@ -57,9 +56,9 @@ dperm_fit_rough(const DpermFit *fit)
 	return dperm_minimise_rough(&task);
 }
 
-/* Begin to minimise. */
-void
-dperm_fit_minimise(DpermFitting *fitting, const double *tilt)
+/* Begin to minimise the objective, with a tilt or NULL, from the current weights. */
+static void
+minimise(DpermFitting *fitting, const double *tilt)
 {
 	DpermMinimiseTask task = task_of(fitting->fit, tilt);
 
@@ -67,9 +66,12 @@ dperm_fit_minimise(DpermFitting *fitting, const double *tilt)
 						 fitting->room + 2 * fitting->fit->setup.dim);
 }
 
-/* Begin to minimise without noise: what is tilted is due to the prior. */
-void
-dperm_fit_minimise_plain(DpermFitting *fitting)
+/*
+ * Without noise in the objective, from the weights of the prior, to which what
+ * is tilted is due.
+ */
+static void
+minimise_plain(DpermFitting *fitting)
 {
 	const DpermFit *fit = fitting->fit;
 	int			dim = fit->setup.dim;
@@ -80,7 +82,27 @@ dperm_fit_minimise_plain(DpermFitting *fitting)
 		fitting->weights[i] = fit->prior ? fit->prior[i] : 0;
 		tilt[i] = -fit->calibration.lambda * fitting->weights[i];
 	}
-	dperm_fit_minimise(fitting, fit->prior ? tilt : NULL);
+	minimise(fitting, fit->prior ? tilt : NULL);
+}
+
+/*
+ * With noise in the objective, from its minimum without data, which is right if
+ * the noise dominates. A prior differs from the noise in that it is known.
+ */
+static void
+minimise_tilted(DpermFitting *fitting)
+{
+	const DpermFit *fit = fitting->fit;
+	double		lambda = fit->calibration.lambda;
+
+	for (int i = 0; i < fit->setup.dim; i++)
+	{
+		fitting->noise[i] /= fit->setup.rows;
+		if (fit->prior)
+			fitting->noise[i] -= lambda * fit->prior[i];
+		fitting->weights[i] = -fitting->noise[i] / lambda;
+	}
+	minimise(fitting, fitting->noise);
 }
 
 /*
@@ -95,16 +117,14 @@ draw_noise(DpermFitting *fitting)
 	int			row_dim = dperm_setup_row_dim(&fit->setup);
 	double	   *drawn = blocks > 1 ? fitting->room + fit->setup.dim : fitting->noise;
 
-	mechanism_of(fit)->draw(fit->entropy, &fit->setup, &fit->calibration, drawn);
-	for (int k = 0; k < blocks && blocks > 1; k++)
+	dperm_mechanism_draw(fit->entropy, &fit->setup, &fit->calibration, drawn);
+	if (blocks == 1)
+		return;
+	for (int k = 0; k < blocks; k++)
 		for (int j = 0; j < row_dim; j++)
 			fitting->noise[j * blocks + k] = drawn[k * row_dim + j];
 }
 
-/*
- * Draw the noise and start the mechanism. Without noise all mechanisms are the
- * same.
- */
 void
 dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, double *room)
 {
@@ -114,19 +134,21 @@ dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, dou
 	fitting->room = room;
 	fitting->noise = room;
 	fitting->status = DPERM_OK;
-	if (isinf(fit->setup.epsilon))
+	if (!isinf(fit->setup.epsilon))
 	{
-		dperm_fit_minimise_plain(fitting);
-		return;
+		draw_noise(fitting);
+		if (!dperm_entropy_ok(fit->entropy))
+		{
+			fitting->status = DPERM_NO_ENTROPY;
+			return;
+		}
 	}
-	draw_noise(fitting);
-	if (dperm_entropy_ok(fit->entropy))
-		mechanism_of(fit)->start(fitting);
+	if (has_noise(fit, true))
+		minimise_tilted(fitting);
 	else
-		fitting->status = DPERM_NO_ENTROPY;
+		minimise_plain(fitting);
 }
 
-/* The next question about all rows; false at the end. */
 bool
 dperm_fit_next(DpermFitting *fitting, DpermAsk *ask)
 {
@@ -152,7 +174,9 @@ release(DpermFitting *fitting)
 
 	if (isinf(fit->setup.epsilon))
 		return DPERM_OK;
-	mechanism_of(fit)->end(fitting);
+	if (has_noise(fit, false))
+		for (int i = 0; i < fit->setup.dim; i++)
+			fitting->weights[i] += fitting->noise[i];
 	dperm_release(fit->entropy, fit->setup.dim, fit->calibration.grid,
 				  fit->calibration.release_scale, fitting->weights);
 	return dperm_entropy_ok(fit->entropy) ? DPERM_OK : DPERM_NO_ENTROPY;

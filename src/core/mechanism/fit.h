@@ -1,5 +1,6 @@
 /*
  * fit.h: a training with any mechanism: noise, minimiser, release.
+ * Trusted.
  */
 #ifndef DPERM_FIT_H
 #define DPERM_FIT_H
@@ -8,8 +9,8 @@
 #include <stddef.h>
 
 #include "core/base/status.h"
-#include "core/mechanism/setup.h"
-#include "core/privacy/entropy.h"
+#include "core/mechanism/calibrate.h"
+#include "core/privacy/draw.h"
 #include "core/solve/matrix.h"
 #include "core/solve/minimise.h"
 #include "core/solve/ask.h"
@@ -51,7 +52,7 @@ typedef struct DpermFitting
 	DpermStatus status;
 	double	   *weights;
 	double	   *room;
-	double	   *noise;			/* dim: as drawn, or as changed by the mechanism */
+	double	   *noise;			/* dim: as drawn, or as a tilt */
 	DpermMinimise minimise;
 } DpermFitting;
 
@@ -59,12 +60,5 @@ extern void dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *
 								double *room);
 extern bool dperm_fit_next(DpermFitting *fitting, DpermAsk *ask);
 extern DpermStatus dperm_fit_end(DpermFitting *fitting);
-
-/*
- * For mechanisms: begin to minimise the objective, with a tilt or NULL, from
- * the current weights, or without noise, from those of the prior.
- */
-extern void dperm_fit_minimise(DpermFitting *fitting, const double *tilt);
-extern void dperm_fit_minimise_plain(DpermFitting *fitting);
 
 #endif							/* DPERM_FIT_H */

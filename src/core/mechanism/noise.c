@@ -1,17 +1,15 @@
 /*
  * noise.c: groups of shapes, their shares of epsilon, and the draw.
+ * Trusted.
  */
 #include "core/mechanism/noise.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
+#include "core/base/host.h"
 #include "core/base/limits.h"
-#include "core/privacy/draw.h"
-
-/* Bytes of the arena that alignment may waste. */
-#define ALIGNING (8 * 16)
 
 /* Shapes with the same ratio; the best groups contain all or none of them. */
 typedef struct Class
@@ -24,15 +22,6 @@ typedef struct Class
 	int			from;			/* the first class of the last group */
 } Class;
 
-/* Bytes for this many shapes. */
-size_t
-dperm_noise_room(int shapes)
-{
-	size_t		each = sizeof(DpermShape) + sizeof(DpermNoiseGroup) + sizeof(Class);
-
-	return sizeof(DpermNoise) + each * ((size_t) shapes + 1) + ALIGNING;
-}
-
 /*
  * The mean square of a shape per coordinate. Ordered by this ratio, the best
  * groups are contiguous.
@@ -43,10 +32,7 @@ square_ratio(const DpermShape *shape)
 	return dperm_shape_mean_square(shape) / shape->count;
 }
 
-/*
- * Copy the shapes, ordered by their ratio. There are few, so insertion sort
- * will do.
- */
+/* Copy the shapes, ordered by their ratio. There are few, so insertion sort will do. */
 static void
 sort_shapes(const DpermShape *shapes, int count, DpermShape *out)
 {
@@ -147,7 +133,6 @@ gaussian_factor(const DpermNoise *noise, const DpermNoiseGroup *group)
 	return sqrt(largest_square(noise, group) / group->share);
 }
 
-/* Compute the dimensions of groups, and the spread. */
 void
 dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise)
 {
@@ -214,21 +199,22 @@ write_gaussian(DpermNoise *noise)
 	dperm_noise_measure(DPERM_LAW_GAUSSIAN, noise);
 }
 
-/* The groups and shares that minimise the noise, unless the ball is as good. */
 const DpermNoise *
-dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena)
+dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count)
 {
-	DpermNoise *noise = dperm_arena_take(arena, sizeof(DpermNoise));
-	DpermShape *sorted = dperm_arena_take(arena, sizeof(DpermShape) * (size_t) count);
-	DpermNoiseGroup *groups = dperm_arena_take(arena, sizeof(DpermNoiseGroup) * (size_t) count);
-	Class	   *classes = dperm_arena_take(arena, sizeof(Class) * ((size_t) count + 1));
+	DpermNoise *noise;
+	Class	   *classes;
 	int			class_count;
 
-	if (count == 0 || noise == NULL || sorted == NULL || groups == NULL || classes == NULL)
+	if (count == 0)
 		return NULL;
-	sort_shapes(shapes, count, sorted);
-	class_count = make_classes(sorted, count, classes);
-	*noise = (DpermNoise) {.shape_count = count, .shapes = sorted, .groups = groups};
+	noise = dperm_host_alloc(sizeof(DpermNoise));
+	noise->shape_count = count;
+	noise->shapes = dperm_host_alloc(sizeof(DpermShape) * (size_t) count);
+	noise->groups = dperm_host_alloc(sizeof(DpermNoiseGroup) * (size_t) count);
+	classes = dperm_host_alloc(sizeof(Class) * ((size_t) count + 1));
+	sort_shapes(shapes, count, noise->shapes);
+	class_count = make_classes(noise->shapes, count, classes);
 	if (law == DPERM_LAW_GAUSSIAN)
 		write_gaussian(noise);
 	else
@@ -239,9 +225,7 @@ dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermAr
 
 	/* a single vector is the ball, and its spread is the same up to rounding */
 	return noise->spread <
-				   0.999999 * dperm_noise_spread(law, NULL, (int) classes[class_count].dim) ?
-			   noise :
-			   NULL;
+		0.999999 * dperm_noise_spread(law, NULL, (int) classes[class_count].dim) ? noise : NULL;
 }
 
 /*
@@ -268,13 +252,16 @@ shape_deviation(DpermNoiseLaw law, const DpermNoise *noise, const DpermNoiseGrou
 			   sqrt((group->dim + 1.0) * (group->dim + 2.0) * square_ratio(shape)) / group->share;
 }
 
-/* The standard deviation of each coordinate at scale 1. */
 void
 dperm_noise_deviations(DpermNoiseLaw law, const DpermNoise *noise, int dim, double *out)
 {
-	for (int i = 0; noise == NULL && i < dim; i++)
-		out[i] = sqrt(dperm_noise_spread(law, NULL, dim) / dim);
-	for (int i = 0; noise && i < noise->group_count; i++)
+	if (noise == NULL)
+	{
+		for (int i = 0; i < dim; i++)
+			out[i] = sqrt(dperm_noise_spread(law, NULL, dim) / dim);
+		return;
+	}
+	for (int i = 0; i < noise->group_count; i++)
 	{
 		const DpermNoiseGroup *group = &noise->groups[i];
 
@@ -309,10 +296,7 @@ group_fault(const DpermNoise *noise, const DpermNoiseGroup *group, int first)
 	return group->share > 0 && group->share <= 1 ? NULL : "a share of the noise is out of range";
 }
 
-/*
- * Do the shapes cover every coordinate once? None overlaps another, and they
- * add up.
- */
+/* Do the shapes cover every coordinate once? None overlaps another, and they add up. */
 static bool
 covers_all(const DpermNoise *noise, int dim)
 {
@@ -333,7 +317,6 @@ covers_all(const DpermNoise *noise, int dim)
 	return sum == dim;
 }
 
-/* What is wrong with noise. */
 const char *
 dperm_noise_fault(const DpermNoise *noise, int dim)
 {
@@ -358,8 +341,8 @@ dperm_noise_fault(const DpermNoise *noise, int dim)
 		return "the shapes of the noise do not cover each coordinate once";
 	if (!(shares <= 1 + 1e-9))
 		return "the shares of the noise add up to more than 1";
-	return isfinite(noise->spread) && noise->spread > 0 ? NULL : "the spread of the noise is out "
-		"of range";
+	return isfinite(noise->spread) && noise->spread > 0 ?
+		NULL : "the spread of the noise is out of range";
 }
 
 /* A point that is uniform in a shape, times factor. */
@@ -414,7 +397,6 @@ draw_group(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise,
 			draw_in_shape(e, &noise->shapes[i], factor, b);
 }
 
-/* All groups, or the ball. */
 void
 dperm_noise_draw(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale,
 				 double *b)
@@ -429,25 +411,28 @@ dperm_noise_draw(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, in
 }
 
 /*
- * Both draws stay below this (sections "Sampling the noise" and "Sampling in
- * shapes").
+ * The draw in the ball, and those in shapes, stay below this (sections "Sampling
+ * the noise" and "Sampling in shapes").
  */
 double
 dperm_noise_rounding(int dim)
 {
-	return dperm_draw_gamma_sphere_rounding(dim);
+	return (64 + dim) * DBL_EPSILON;
 }
 
 /* Bounded by the case in which all have the largest factor. */
 static double
 gaussian_tail(const DpermNoise *noise, int dim, int blocks, double scale)
 {
-	double		factor = noise ? 0 : 1;
+	double		factor = 1;
 
-	for (int i = 0; noise && i < noise->group_count; i++)
-		factor = fmax(factor, gaussian_factor(noise, &noise->groups[i]));
-	return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim * blocks)) *
-		   (1 + 1e-9);
+	if (noise)
+	{
+		factor = 0;
+		for (int i = 0; i < noise->group_count; i++)
+			factor = fmax(factor, gaussian_factor(noise, &noise->groups[i]));
+	}
+	return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim * blocks)) * (1 + 1e-9);
 }
 
 /*

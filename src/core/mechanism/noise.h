@@ -1,6 +1,7 @@
 /*
  * noise.h: noise in the shape of the data (docs/guarantee.md, "Shapes" and
  * "Groups").
+ * Trusted.
  *
  * The shapes of an encoded row are divided into groups, and the epsilon of the
  * noise among the groups. Within a group the noise has a density that falls
@@ -11,12 +12,8 @@
 #ifndef DPERM_NOISE_H
 #define DPERM_NOISE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-#include "core/base/arena.h"
 #include "core/encode/shape.h"
-#include "core/privacy/entropy.h"
+#include "core/privacy/draw.h"
 
 /* The law of the noise, whatever its shape. */
 typedef enum DpermNoiseLaw
@@ -37,10 +34,7 @@ typedef struct DpermNoiseGroup
 	double		share;
 } DpermNoiseGroup;
 
-/*
- * As an argument, NULL stands for the ball: N is the Euclidean norm, all
- * factors are 1.
- */
+/* As an argument, NULL stands for the ball: N is the Euclidean norm, all factors are 1. */
 typedef struct DpermNoise
 {
 	int			shape_count;
@@ -50,15 +44,12 @@ typedef struct DpermNoise
 	double		spread;			/* the mean of |b|^2 at scale 1 */
 } DpermNoise;
 
-/* Bytes of arena that planning needs for this many shapes. */
-extern size_t dperm_noise_room(int shapes);
-
 /*
  * The groups and shares that minimise the noise; shapes cover all coordinates.
- * NULL if the ball is as good, in which case nothing of the arena is in use.
+ * NULL if the ball is as good.
  */
 extern const DpermNoise *
-dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena);
+dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count);
 
 /* Fill in what follows from the shapes and shares: dimensions and spread. */
 extern void dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise);

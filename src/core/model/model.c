@@ -1,7 +1,7 @@
 /*
  * model.c: what a valid model is, and how a fit becomes one.
  */
-#include "core/mechanism/mechanism.h"
+#include "core/mechanism/calibrate.h"
 #include "core/model/model.h"
 
 #include <math.h>

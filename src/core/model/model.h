@@ -17,7 +17,7 @@
 #include "core/base/status.h"
 #include "core/encode/encoder.h"
 #include "core/loss/loss.h"
-#include "core/mechanism/setup.h"
+#include "core/mechanism/calibrate.h"
 #include "core/privacy/claim.h"
 
 typedef struct DpermModel

@@ -10,7 +10,6 @@
 #include "core/base/limits.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
 #include "core/model/model.h"
 
 #include <math.h>

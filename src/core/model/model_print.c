@@ -10,7 +10,6 @@
 #include "core/base/out.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
 #include "core/model/model_words.h"
 
 /* Append a text in quotes. */

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "core/mechanism/slack.h"
+#include "core/mechanism/calibrate.h"
 
 /*
  * A relative margin for rounding, and for shares that add up to slightly more

@@ -8,7 +8,6 @@
 
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
 #include "core/model/prior.h"
 #include "core/model/tuning.h"
 
@@ -261,7 +260,8 @@ put_guarantee(DpermOut *out, const DpermModel *model)
 		model->prior.len > 0 ?
 		"is a public parameter, is known of the prior, or follows from these" :
 		"is a public parameter or follows from public parameters",
-		dperm_mechanism_description(model->method), dperm_calibrate_analysis_name(model->analysis),
+		dperm_mechanism_entry((int) model->method)->description,
+		dperm_calibrate_analysis_name(model->analysis),
 		model->claim.delta > 0 ? " and Gaussian noise" : model->noise ? " and noise" : "",
 		model->noise ? " in the shape of the encoded columns" : "");
 	/* Rounded for readability; the JSON has them exactly. */

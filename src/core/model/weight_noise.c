@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-#include "core/mechanism/mechanism.h"
-#include "core/privacy/release.h"
+#include "core/mechanism/calibrate.h"
+#include "core/privacy/draw.h"
 
 /* What the mechanism adds, and what the release does. */
 bool

@@ -1,5 +1,6 @@
 /*
- * claim.c: checks of a claim, and names.
+ * claim.c: checks of a claim, names, and the weights of the rows of a unit.
+ * Trusted: rows of a unit must not weigh more than it does.
  */
 #include "core/privacy/claim.h"
 
@@ -15,21 +16,6 @@ static const char *const share_names[DPERM_SHARE_COUNT] = {"slack", "noise", "re
 
 #define COUNT(names) ((int) (sizeof(names) / sizeof((names)[0])))
 
-/* Is anything claimed? */
-bool
-dperm_claim_private(const DpermClaim *claim)
-{
-	return !isinf(claim->epsilon);
-}
-
-/* How many rows neighbours differ by. */
-int
-dperm_claim_rows_apart(DpermNeighbours neighbours)
-{
-	return neighbours == DPERM_NEIGHBOURS_REMOVE ? 1 : 2;
-}
-
-/* What is wrong with a claim, or NULL. */
 const char *
 dperm_claim_fault(const DpermClaim *claim)
 {
@@ -91,4 +77,28 @@ int
 dperm_claim_share_parse(const char *name)
 {
 	return dperm_find_name(share_names, DPERM_SHARE_COUNT, name);
+}
+
+uint64_t
+dperm_unit_parts(DpermUnit unit)
+{
+	return unit == DPERM_UNIT_PERSON ? DPERM_PERSON_PARTS : 1;
+}
+
+/*
+ * The nearest double to 1/rows, or the one below it: fma() rounds once, so its
+ * sign is exact.
+ */
+double
+dperm_unit_weight(int64_t rows)
+{
+	double		weight = 1.0 / (double) rows;
+
+	return fma((double) rows, weight, -1) > 0 ? nextafter(weight, 0) : weight;
+}
+
+int64_t
+dperm_unit_count(int64_t some, int64_t rows)
+{
+	return (int64_t) ((uint64_t) some * DPERM_PERSON_PARTS / (uint64_t) rows);
 }

@@ -1,6 +1,7 @@
 /*
  * composition.c: what several releases cost together: sums, Renyi divergences,
  * and the smaller of the two.
+ * Trusted: budgets add up what this says.
  *
  * Section names are those of docs/guarantee.md.
  */
@@ -9,20 +10,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/privacy/ball_divergence.h"
-
 #define SQRT_HALF 0.70710678118654752440
+#define TWO_PI 6.28318530717958647693
 
-/*
- * Above these, formulas that do not overflow are used instead of those without
- * cancellation.
- */
+/* Above these, formulas that do not overflow are used instead of those without cancellation. */
 #define LARGE 1
 #define LARGE_MOMENT 30
+#define EXPONENT_MAX 600
 
-/*
- * A margin for the rounding of sums whose terms cancel, relative to the terms.
- */
+/* Less is taken as this: the divergence grows with the shift, and squares do not underflow. */
+#define SHIFT_MIN 1e-100
+
+/* Cells of the norm of noise in the ball get smaller by this factor. */
+#define CELL 0.8
+
+/* A series ends at terms below this share of its sum. */
+#define NEGLIGIBLE 1e-18
+
+/* A margin for the rounding of sums whose terms cancel, relative to the terms. */
 #define CANCELLED 1e-12
 
 /*
@@ -32,11 +37,7 @@
 #define NUDGE (1 + 1e-10)
 #define CEILING 1e9
 
-/*
- * What each release adds to delta: the tail of its noise, below 2^-65, and
- * truncated loops, far below that up to EPSILON_MAX.
- */
-#define TAIL 0x1p-64
+/* Up to here loops are truncated at a probability that DPERM_TAIL covers. */
 #define EPSILON_MAX 600
 
 /*
@@ -53,13 +54,12 @@
 #define DIGITS 6
 
 /* Is its noise that of pure epsilon? */
-bool
-dperm_composition_pure(const DpermRelease *r)
+static bool
+is_pure(const DpermRelease *r)
 {
 	return r->curve == DPERM_CURVE_PURE || r->curve == DPERM_CURVE_BALL;
 }
 
-/* Order i of the list. */
 double
 dperm_composition_order(int i)
 {
@@ -84,6 +84,90 @@ pure_curve(double epsilon, double order)
 		log_moment =
 			log1p(2 * sinh(order * epsilon / 2) * sinh(above * epsilon / 2) / cosh(epsilon / 2));
 	return log_moment / above;
+}
+
+/*
+ * The mean of exp(x t) less 1, where t is a coordinate of a uniform point of
+ * the sphere: the hypergeometric series 0F1(dim/2; x^2/4).
+ */
+static double
+direction_excess(double x, int dim)
+{
+	double		term = 1;
+	double		sum = 0;
+	double		ratio;
+
+	for (int k = 0;; k++)
+	{
+		ratio = x * x / 4 / ((k + 1.0) * (dim / 2.0 + k));
+		term *= ratio;
+		sum += term;
+
+		/* from here on terms fall by half at least: the rest is below this one */
+		if (ratio < 0.5 && term <= NEGLIGIBLE * sum)
+			return (sum + term) * NUDGE;
+	}
+}
+
+/*
+ * A bound on the probability that Gamma(dim) is below z dim, z <= 1/2: the
+ * terms of its series fall faster than geometrically, and Stirling's formula
+ * is below the factorial.
+ */
+static double
+norm_below(double z, int dim)
+{
+	return exp(dim * (log(z) + 1 - z)) / sqrt(TWO_PI * dim) / (1 - z);
+}
+
+/*
+ * The mean of exp(above s) less 1, s = min(shift^2/(2 r), 2 shift). From dim/2
+ * on the function is below its chord in 1/r, whose mean is 1/(dim - 1). Below,
+ * it is split into cells, each of which has the value at its lower end.
+ */
+static double
+norm_excess(double shift, int dim, double above)
+{
+	double		half = dim / 2.0;
+	double		most = 2 * above * shift;
+	double		power = above * shift * shift / 2;
+	double		first = fmin(power / half, most);
+	double		value = expm1(first);
+	double		sum = power / (dim - 1) * (first > 0 ? value / first : 1);
+	double		z = 0.5;
+
+	sum += value * norm_below(z, dim);
+	for (double at = first; at < most;)
+	{
+		double		next;
+		double		below = norm_below(z, dim);
+
+		z *= CELL;
+		at = fmin(power / (z * dim), most);
+		next = expm1(at);
+		sum += (next - value) * below;
+		value = next;
+	}
+	return sum * NUDGE;
+}
+
+/*
+ * The loss is at most -shift t + min(shift^2/(2 r), 2 shift), where r, the norm
+ * of the noise, has the law Gamma(dim), and t, the first coordinate of its
+ * direction, is independent of r. So the moment of the loss is at most a moment
+ * of t times a moment of r.
+ */
+double
+dperm_composition_ball(double shift, int dim, double order)
+{
+	double		above = order - 1;
+
+	if (dim < 2 || !(2 * above * shift < EXPONENT_MAX))
+		return INFINITY;
+	if (shift > 0)
+		shift = fmax(shift, SHIFT_MIN);
+	return (log1p(direction_excess(above * shift, dim)) + log1p(norm_excess(shift, dim, above))) /
+		above * NUDGE;
 }
 
 /*
@@ -240,7 +324,6 @@ average_curve(double mu, double kappa, int directions, int lines, double order)
 	return fmin(one_sided, divergence_of(first + second, first - second, order));
 }
 
-/* The curve, by neighbours, unit and directions. */
 void
 dperm_composition_objective(DpermRelease *release, int directions, int lines, double sigma)
 {
@@ -258,7 +341,7 @@ static double
 noise_curve(const DpermRelease *r, double order)
 {
 	if (r->curve == DPERM_CURVE_BALL)
-		return dperm_ball_divergence(r->mu, r->dim, order);
+		return dperm_composition_ball(r->mu, r->dim, order);
 	if (r->curve == DPERM_CURVE_SHIFT)
 		return order * r->mu * r->mu / 2;
 	if (r->curve == DPERM_CURVE_REMOVE)
@@ -274,7 +357,7 @@ dperm_composition_curve(const DpermRelease *r, double order)
 
 	if (r->curve != DPERM_CURVE_PURE)
 		divergence = noise_curve(r, order) + pure_curve(r->stage, order);
-	if (dperm_composition_pure(r))
+	if (is_pure(r))
 		divergence = fmin(divergence, pure_curve(r->epsilon, order));
 	divergence *= NUDGE;
 	return divergence < CEILING ? divergence : CEILING;
@@ -322,19 +405,25 @@ static int
 known(const DpermRelease *r)
 {
 	return r->curve == DPERM_CURVE_NONE ? DPERM_KNOWN_BOUND :
-		   dperm_composition_pure(r) ? DPERM_KNOWN_PURE :
+		   is_pure(r) ? DPERM_KNOWN_PURE :
 										  DPERM_KNOWN_GAUSSIAN;
 }
 
-/* The number of releases of all kinds. */
-int64_t
-dperm_composition_releases(const DpermComposition *sums)
+/* The number of releases of the kinds from from to to - 1. */
+static int64_t
+count_kinds(const DpermComposition *sums, int from, int to)
 {
 	int64_t		count = 0;
 
-	for (int k = 0; k < DPERM_KNOWN_COUNT; k++)
+	for (int k = from; k < to; k++)
 		count += sums->releases[k];
 	return count;
+}
+
+int64_t
+dperm_composition_releases(const DpermComposition *sums)
+{
+	return count_kinds(sums, 0, DPERM_KNOWN_COUNT);
 }
 
 /* Are the numbers in range? The curve is pure if and only if delta is 0. */
@@ -344,7 +433,7 @@ in_range(const DpermRelease *r)
 	bool		noise = r->curve != DPERM_CURVE_NONE && r->curve != DPERM_CURVE_PURE;
 
 	return r->epsilon > 0 && r->epsilon <= DPERM_COMPOSITION_EPSILON_MAX && r->delta >= 0 &&
-		   r->delta < 1 && (r->delta == 0) == dperm_composition_pure(r) &&
+		   r->delta < 1 && (r->delta == 0) == is_pure(r) &&
 		   (!noise || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
 }
 
@@ -361,7 +450,6 @@ match(DpermComposition *sums, DpermNeighbours neighbours, DpermUnit unit)
 		sums->unit != unit ? DPERM_COMPOSITION_UNITS : DPERM_COMPOSITION_FITS;
 }
 
-/* Add a release. */
 DpermCompositionFault
 dperm_composition_add(DpermComposition *sums, const DpermRelease *r)
 {
@@ -378,20 +466,11 @@ dperm_composition_add(DpermComposition *sums, const DpermRelease *r)
 	sums->releases[k]++;
 	sums->epsilon[k] += r->epsilon;
 	sums->delta[k] += r->delta;
-	for (int i = 0; r->curve != DPERM_CURVE_NONE && i < DPERM_ORDER_COUNT; i++)
+	if (r->curve == DPERM_CURVE_NONE)
+		return DPERM_COMPOSITION_FITS;
+	for (int i = 0; i < DPERM_ORDER_COUNT; i++)
 		sums->curves[k][i] += dperm_composition_curve(r, dperm_composition_order(i));
 	return DPERM_COMPOSITION_FITS;
-}
-
-/* The number of releases of the kinds from from to to - 1. */
-static int64_t
-count_kinds(const DpermComposition *sums, int from, int to)
-{
-	int64_t		count = 0;
-
-	for (int k = from; k < to; k++)
-		count += sums->releases[k];
-	return count;
 }
 
 /* The sum over the kinds before to. */
@@ -419,20 +498,17 @@ by_sums(const DpermComposition *sums)
 	};
 
 	if (out.delta > 0)
-		out.delta = to_digits(out.delta + (double) sums->releases[DPERM_KNOWN_PURE] * TAIL,
+		out.delta = to_digits(out.delta + (double) sums->releases[DPERM_KNOWN_PURE] * DPERM_TAIL,
 							  DIGITS_SUM, false);
 	return out;
 }
 
-/*
- * The delta spent if the kinds before summed are added up: theirs, and all
- * tails.
- */
+/* The delta spent if the kinds before summed are added up: theirs, and all tails. */
 static double
 spent_delta(const DpermComposition *sums, int summed)
 {
-	return (sum_kinds(sums->delta, summed) + (double) dperm_composition_releases(sums) * TAIL) *
-		   (1 + 1e-12);
+	return (sum_kinds(sums->delta, summed) +
+			(double) dperm_composition_releases(sums) * DPERM_TAIL) * (1 + 1e-12);
 }
 
 /*
@@ -448,7 +524,9 @@ by_orders(const DpermComposition *sums, int summed, double delta)
 	DpermComposed out = {
 		.epsilon = INFINITY, .delta = delta, .summed = count_kinds(sums, 0, summed)};
 
-	for (int i = 0; left > 0 && i < DPERM_ORDER_COUNT; i++)
+	if (!(left > 0))
+		return out;
+	for (int i = 0; i < DPERM_ORDER_COUNT; i++)
 	{
 		double		order = dperm_composition_order(i);
 		double		divergence = 0;
@@ -467,7 +545,6 @@ by_orders(const DpermComposition *sums, int summed, double delta)
 	return out;
 }
 
-/* The smallest valid bound. */
 bool
 dperm_composition_total(const DpermComposition *sums, double delta, DpermComposed *out)
 {
@@ -477,14 +554,15 @@ dperm_composition_total(const DpermComposition *sums, double delta, DpermCompose
 	fits = delta == 0 || out->delta <= delta;
 	if (!fits)
 		out->epsilon = INFINITY;
-	for (int summed = 1; delta > 0 && summed < DPERM_KNOWN_COUNT; summed++)
-	{
-		DpermComposed some = by_orders(sums, summed, delta);
+	if (delta > 0)
+		for (int summed = 1; summed < DPERM_KNOWN_COUNT; summed++)
+		{
+			DpermComposed some = by_orders(sums, summed, delta);
 
-		if (count_kinds(sums, summed, DPERM_KNOWN_COUNT) > 0 &&
-			some.epsilon < (out->order > 0 ? out->epsilon : WORTH * out->epsilon))
-			*out = some;
-	}
+			if (count_kinds(sums, summed, DPERM_KNOWN_COUNT) > 0 &&
+				some.epsilon < (out->order > 0 ? out->epsilon : WORTH * out->epsilon))
+				*out = some;
+		}
 	if (fits || !isinf(out->epsilon))
 		return true;
 

@@ -1,6 +1,7 @@
 /*
  * composition.h: what several releases cost together (docs/guarantee.md,
  * "Composition of models").
+ * Trusted.
  *
  * Epsilons and deltas add up. With a delta to spend, Renyi divergences of
  * releases whose law is known add up, too, at each of a fixed list of orders;
@@ -56,9 +57,6 @@ typedef struct DpermRelease
 	double		stage;			/* the epsilon of the release stage */
 } DpermRelease;
 
-/* Is its noise that of pure epsilon? */
-extern bool dperm_composition_pure(const DpermRelease *release);
-
 /*
  * The largest epsilon of a release, so that sums are finite. Much smaller
  * values already give no protection.
@@ -77,10 +75,16 @@ extern void dperm_composition_objective(DpermRelease *release, int directions, i
 #define DPERM_ORDER_COUNT 257
 extern double dperm_composition_order(int i);
 
-/*
- * A bound on the Renyi divergence of an order above 1; the release has a curve.
- */
+/* A bound on the Renyi divergence of an order above 1; the release has a curve. */
 extern double dperm_composition_curve(const DpermRelease *release, double order);
+
+/*
+ * An upper bound on the divergence of an order above 1 of noise of density
+ * proportional to exp(-|b|), in dim coordinates, around two centres that are at
+ * most shift apart (section "Noise in the ball"). INFINITY where the formula is
+ * of no use.
+ */
+extern double dperm_composition_ball(double shift, int dim, double order);
 
 /* The epsilon that follows from a Renyi divergence of an order, at a delta. */
 extern double dperm_composition_convert(double divergence, double order, double delta);

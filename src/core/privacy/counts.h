@@ -1,17 +1,18 @@
 /*
- * counts.h: counts with exact noise, and metrics computed from them.
+ * counts.h: counts of decisions and sums of errors, with exact noise. Metrics
+ * are computed from what these leave behind (core/metrics).
+ * Trusted.
  */
 #ifndef DPERM_COUNTS_H
 #define DPERM_COUNTS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "core/privacy/entropy.h"
+#include "core/privacy/draw.h"
 
 /*
  * Add discrete Laplace noise to counts of disjoint cells. Counts are in parts
- * of a unit of privacy: dperm_person_parts() of them per unit, 1 for rows, at
+ * of a unit of privacy: dperm_unit_parts() of them per unit, 1 for rows, at
  * most 2^20. Replacing one row takes one from a cell and adds one to another,
  * so the counts change by 2 in total; a person contributes at most parts in
  * total, so the counts change by twice that. The scale is 2 parts/epsilon.
@@ -19,9 +20,6 @@
  */
 extern void dperm_counts_add_noise(DpermEntropy *e, uint64_t budget, uint64_t parts,
 								   int64_t *counts, int count);
-
-/* The variance of that noise, for counts in whole units. */
-extern double dperm_counts_variance(uint64_t budget, uint64_t parts);
 
 /*
  * Cells of a confusion matrix, by label and then by decision. The positive class
@@ -49,46 +47,53 @@ enum
  */
 extern int	dperm_counts_cell(int classes, double decision, double label, int bins);
 
-typedef enum DpermMetric
-{
-	DPERM_METRIC_ACCURACY,
-	DPERM_METRIC_ERROR,
-	DPERM_METRIC_PRECISION,		/* this one and the next two are of a class */
-	DPERM_METRIC_RECALL,
-	DPERM_METRIC_F1,
-	DPERM_METRICS,
-	DPERM_METRIC_MACRO_F1 = DPERM_METRICS	/* the mean over the classes */
-} DpermMetric;
-
-/* The 97.5 percent quantile of the normal law. */
-#define DPERM_NORMAL_QUANTILE 1.959963984540054
-
-/* A number with a 95 percent interval. */
-typedef struct DpermEstimate
-{
-	double		value;			/* NaN for 0/0, which is NULL in SQL */
-	double		low;
-	double		high;
-} DpermEstimate;
-
-extern const char *dperm_counts_metric_name(DpermMetric metric);
+/*
+ * Rows are counted in so many bins if their number is to be chosen: it follows
+ * from the number of units, which is known when all rows have been read. Many
+ * numbers of bins divide it.
+ */
+#define DPERM_COUNTS_FINE 840
 
 /*
- * A metric of the noisy counts of a confusion matrix, with an interval that
- * allows for both the noise and the sampling of units. Negative sums of counts
- * are taken as zero. A person who is in several cells varies less than one who
- * is in a single cell, so for persons the interval is wide enough. class is the
- * number of a class, 1 for the positive one of two, and does not matter where a
- * metric is of all of them.
+ * Merge the DPERM_COUNTS_FINE bins of both classes into fewer, in place. As
+ * dperm_counts_cell() would have counted, but for rounding at the edges.
  */
-extern DpermEstimate dperm_counts_metric(DpermMetric metric, int classes, int class,
-										 const int64_t *counts, uint64_t parts,
-										 double noise_variance);
+extern void dperm_counts_merge(int64_t *counts, int bins);
 
 /*
- * A noisy count of whole units with an interval for its noise only, from exact
- * quantiles of the discrete Laplace distribution.
+ * Errors of numbers: label and prediction are scaled to [-1, 1], as in training,
+ * and the prediction is clipped to that. Each sum is over terms between 0 and 1,
+ * which are rounded down to parts of 2^-20; a row of a person counts for its
+ * share of 1, rounded down, too. So one unit of privacy, whatever its rows hold,
+ * adds between 0 and DPERM_ERRORS_PARTS to each sum (docs/guarantee.md, "Errors
+ * of numbers").
  */
-extern DpermEstimate dperm_counts_estimate(int64_t count, uint64_t budget, uint64_t parts);
+#define DPERM_ERRORS_PARTS (UINT64_C(1) << 20)
+
+/* With e half the error, and y the label, mapped to [0, 1]: */
+enum
+{
+	DPERM_SUM_ROWS,				/* 1 */
+	DPERM_SUM_ABSOLUTE,			/* |e| */
+	DPERM_SUM_SQUARED,			/* e^2 */
+	DPERM_SUM_LABEL,			/* y */
+	DPERM_SUM_LABEL_SQUARED,	/* y^2 */
+	DPERM_SUMS
+};
+
+/*
+ * Add a row with a label. labelled is the number of labelled rows of its
+ * person, 1 if rows are the units.
+ */
+extern void dperm_counts_add_errors(double decision, double label, int64_t labelled,
+									int64_t *sums);
+
+/*
+ * Add discrete Laplace noise. A unit moves each of the sums by at most
+ * DPERM_ERRORS_PARTS, so all of them by DPERM_SUMS times that, whether it is
+ * replaced or removed: the scale is that, divided by epsilon. budget is
+ * dperm_selection_budget(epsilon); 0 adds nothing.
+ */
+extern void dperm_counts_add_error_noise(DpermEntropy *e, uint64_t budget, int64_t *sums);
 
 #endif							/* DPERM_COUNTS_H */

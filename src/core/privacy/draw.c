@@ -1,5 +1,7 @@
 /*
- * draw.c: exact integer draws, and doubles that approximate exact real draws.
+ * draw.c: random bits; exact integer draws, and doubles that approximate exact
+ * real draws; the release of weights.
+ * Trusted.
  *
  * The section names are those of docs/guarantee.md.
  */
@@ -8,10 +10,39 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/host.h"
 
-/* 64 random bits. */
+/*
+ * Grid points are clamped here before noise is added. The calibration makes the
+ * grid so coarse that the clamp is only reached in the tail event of the noise;
+ * a clamp is a contraction, so it never increases the sensitivity.
+ */
+#define POINT_MAX 0x1p60
+
+/* The tails of the noise are cut off at a probability of e^-46 each. */
+#define TAIL 46
+
+void
+dperm_entropy_init(DpermEntropy *e)
+{
+	memset(e, 0, sizeof(*e));
+}
+
+/* In a way that the compiler does not optimise away. */
+void
+dperm_entropy_wipe(DpermEntropy *e)
+{
+	volatile uint64_t *word = e->pool;
+
+	for (size_t i = 0; i < sizeof(e->pool) / sizeof(e->pool[0]); i++)
+		word[i] = 0;
+	e->left = 0;
+	e->bits = 0;
+	e->bits_left = 0;
+}
+
 uint64_t
 dperm_draw_word(DpermEntropy *e)
 {
@@ -28,7 +59,6 @@ dperm_draw_word(DpermEntropy *e)
 	return e->pool[--e->left];
 }
 
-/* One random bit. */
 bool
 dperm_draw_bit(DpermEntropy *e)
 {
@@ -69,20 +99,15 @@ dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den)
 {
 	uint64_t	k = 1;
 
-	/*
-	 * k beyond 2^13 has a probability below 1/(2^13)!: den * k cannot overflow
-	 */
+	/* k beyond 2^13 has a probability below 1/(2^13)!: den * k cannot overflow */
 	while (k < 8192 && !e->failed && dperm_draw_below(e, den * k) < num)
 		k++;
 	return k % 2 == 1;
 }
 
-/*
- * Discrete Laplace of scale num/den: Algorithm 2 of Canonne, Kamath and
- * Steinke.
- */
+/* Discrete Laplace of scale num/den: Algorithm 2 of Canonne, Kamath and Steinke. */
 int64_t
-dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den)
+dperm_draw_discrete_laplace(DpermEntropy *e, int64_t num, int64_t den)
 {
 	while (!e->failed)
 	{
@@ -104,13 +129,6 @@ dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den)
 		return negative ? -size : size;
 	}
 	return 0;
-}
-
-/* The same for an integer scale. */
-int64_t
-dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale)
-{
-	return dperm_draw_discrete_laplace_ratio(e, scale, 1);
 }
 
 /* true with probability exp(-low^2/(2 scale^2)), low < scale <= 2^49: the same series. */
@@ -136,7 +154,7 @@ dperm_draw_discrete_gaussian(DpermEntropy *e, int64_t scale)
 {
 	while (!e->failed)
 	{
-		int64_t		z = dperm_draw_discrete_laplace(e, scale);
+		int64_t		z = dperm_draw_discrete_laplace(e, scale, 1);
 		uint64_t	away = (uint64_t) (llabs(z) > scale ? llabs(z) - scale : scale - llabs(z));
 		uint64_t	whole = away / (uint64_t) scale;
 		uint64_t	low = away % (uint64_t) scale;
@@ -291,16 +309,6 @@ dperm_draw_gamma_sphere(DpermEntropy *e, int dim, double scale, double *b)
 		b[i] = factor * dperm_draw_normal(e);
 }
 
-/* Relative rounding error of the draw above (section "Sampling the noise"). */
-double
-dperm_draw_gamma_sphere_rounding(int dim)
-{
-	return (64 + dim) * DBL_EPSILON;
-}
-
-/* The tails of the noise are cut off at a probability of e^-46 each. */
-#define TAIL 46
-
 /*
  * Laurent and Massart (2000), Lemma 1: chi-squared(k) exceeds k + 2 sqrt(k t) +
  * 2t with probability at most e^-t.
@@ -328,4 +336,24 @@ dperm_draw_gamma_tail(int shape, double more)
 	const double t = TAIL + more;
 
 	return shape + sqrt(2 * shape * t) + t;
+}
+
+/* Replace weights by their released form (section "Release"). */
+void
+dperm_release(DpermEntropy *e, int dim, double grid, int64_t scale, double *weights)
+{
+	for (int i = 0; i < dim; i++)
+	{
+		double		point = rint(weights[i] / grid);	/* exact: grid is a power of two */
+
+		point = fmax(-POINT_MAX, fmin(POINT_MAX, point));
+		weights[i] = grid * (double) ((int64_t) point + dperm_draw_discrete_laplace(e, scale, 1));
+	}
+}
+
+/* The variance of P(z) ~ q^|z| is 2 q/(1 - q)^2, here with q = exp(-1/scale). */
+double
+dperm_release_deviation(double grid, int64_t scale)
+{
+	return grid / (sqrt(2) * sinh(0.5 / (double) scale));
 }

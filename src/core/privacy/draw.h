@@ -1,5 +1,12 @@
 /*
- * draw.h: the random draws that protect privacy, from the bits of entropy.h.
+ * draw.h: the random bits and draws that protect privacy, and the last step
+ * before weights are released: a public grid and exact noise.
+ * Trusted.
+ *
+ * Bits come from the host: the server's strong random source, or a fixed stream
+ * in unit tests. If the source fails, the struct remembers it: draws made
+ * afterwards are meaningless, and the caller checks dperm_entropy_ok() once at
+ * the end.
  */
 #ifndef DPERM_DRAW_H
 #define DPERM_DRAW_H
@@ -7,7 +14,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/privacy/entropy.h"
+typedef struct DpermEntropy
+{
+	bool		failed;
+	uint64_t	pool[32];
+	int			left;			/* words not yet used */
+	uint64_t	bits;			/* single bits not yet used */
+	int			bits_left;
+} DpermEntropy;
+
+extern void dperm_entropy_init(DpermEntropy *e);
+
+/* Did the source provide random bits for every draw so far? */
+static inline bool
+dperm_entropy_ok(const DpermEntropy *e)
+{
+	return !e->failed;
+}
+
+/* Erase the unused bits. */
+extern void dperm_entropy_wipe(DpermEntropy *e);
 
 /* Exact draws, using only integer arithmetic. */
 extern uint64_t dperm_draw_word(DpermEntropy *e);
@@ -18,16 +44,10 @@ extern uint64_t dperm_draw_below(DpermEntropy *e, uint64_t bound);
 extern bool dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den);
 
 /*
- * P(z) proportional to exp(-|z|/scale), 1 <= scale <= 2^50 (Canonne, Kamath,
- * Steinke 2020)
+ * P(z) proportional to exp(-|z| den/num): a scale of num/den, num <= 2^50
+ * (Canonne, Kamath, Steinke 2020)
  */
-extern int64_t dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale);
-
-/*
- * P(z) proportional to exp(-|z| den/num): the same for a scale of num/den, num
- * <= 2^50
- */
-extern int64_t dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den);
+extern int64_t dperm_draw_discrete_laplace(DpermEntropy *e, int64_t num, int64_t den);
 
 /* P(z) proportional to exp(-z^2/(2 scale^2)), 1 <= scale <= 2^49 */
 extern int64_t dperm_draw_discrete_gaussian(DpermEntropy *e, int64_t scale);
@@ -55,9 +75,6 @@ extern void dperm_draw_in_cross(DpermEntropy *e, int dim, double radius, double 
  */
 extern void dperm_draw_gamma_sphere(DpermEntropy *e, int dim, double scale, double *b);
 
-/* |computed - exact| <= this times |exact|, for dperm_draw_gamma_sphere. */
-extern double dperm_draw_gamma_sphere_rounding(int dim);
-
 /* |b| is larger than this with probability below 2^-65. */
 extern double dperm_draw_gamma_sphere_tail(int dim, double scale);
 
@@ -67,10 +84,16 @@ extern double dperm_draw_gamma_sphere_tail(int dim, double scale);
  */
 extern double dperm_draw_chi_squared_tail(int degrees);
 
-/*
- * dperm_draw_gamma is larger than this with probability at most exp(-46 -
- * more).
- */
+/* dperm_draw_gamma is larger than this with probability at most exp(-46 - more). */
 extern double dperm_draw_gamma_tail(int shape, double more);
+
+/*
+ * Replace each weight by grid * (nearest grid point + discrete Laplace of the
+ * given scale). Only the result may be shown.
+ */
+extern void dperm_release(DpermEntropy *e, int dim, double grid, int64_t scale, double *weights);
+
+/* The standard deviation of that noise. */
+extern double dperm_release_deviation(double grid, int64_t scale);
 
 #endif							/* DPERM_DRAW_H */

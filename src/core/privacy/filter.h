@@ -1,6 +1,7 @@
 /*
- * filter.h: when a budget is exhausted, for any adaptive choices
- * (docs/guarantee.md, "Budgets").
+ * filter.h: amounts of epsilon and delta that add up exactly, and when a budget
+ * is exhausted, for any adaptive choices (docs/guarantee.md, "Budgets").
+ * Trusted.
  *
  * A budget (E, D) allows a release as long as one of two rules holds for
  * everything so far and the release itself: (A) epsilons add up to at most E,
@@ -13,15 +14,52 @@
 #define DPERM_FILTER_H
 
 #include <stdbool.h>
-
-#include "core/privacy/amount.h"
+#include <stdint.h>
 
 /*
- * Each release takes at least this delta: the tail of its noise, and cut loops.
- * That of a release with a delta is in its delta; that of a pure one is counted
- * beside the deltas, so that these are what the callers asked for.
+ * A decimal with 24 digits after the point, as a multiple of 1e-24. Aligned as
+ * what palloc() returns, not as the compiler would have it.
  */
-#define DPERM_FILTER_TAIL 0x1p-64
+__extension__ typedef unsigned __int128 DpermAmount __attribute__((aligned(8)));
+
+#define DPERM_AMOUNT_ONE ((DpermAmount) UINT64_C(1000000000000) * UINT64_C(1000000000000))
+
+/* Sums from here on become this, so that they cannot overflow. */
+#define DPERM_AMOUNT_MAX (1000000 * DPERM_AMOUNT_ONE)
+
+/*
+ * The shortest decimal that reads back as the same double, which is what the
+ * user wrote, rounded up or down to this many digits after the point. x is at
+ * least 0.
+ */
+extern DpermAmount dperm_amount_up(double x, int digits);
+extern DpermAmount dperm_amount_down(double x, int digits);
+
+/*
+ * Read a decimal without an exponent, as numeric prints it; false if it is not
+ * valid, negative, too large, or has too many digits.
+ */
+extern bool dperm_amount_read(const char *text, DpermAmount *out);
+
+/* Print without trailing zeros after the point. */
+#define DPERM_AMOUNT_TEXT 60
+extern void dperm_amount_print(DpermAmount a, char *text);
+
+/* The nearest double. */
+extern double dperm_amount_double(DpermAmount a);
+
+static inline DpermAmount
+dperm_amount_add(DpermAmount a, DpermAmount b)
+{
+	return a + b < DPERM_AMOUNT_MAX ? a + b : DPERM_AMOUNT_MAX;
+}
+
+/* a - b, or 0 if b is larger. */
+static inline DpermAmount
+dperm_amount_less(DpermAmount a, DpermAmount b)
+{
+	return a > b ? a - b : 0;
+}
 
 /* Amounts of each kind are rounded up to this many digits after the point. */
 #define DPERM_EPSILON_DIGITS 12
@@ -43,7 +81,11 @@ typedef struct DpermFilterSums
 	DpermAmount delta;			/* as it was asked for */
 	DpermAmount divergence;		/* Renyi, of the budget's order */
 	DpermAmount direct;			/* what of delta and tail has no divergence */
-	DpermAmount tail;			/* of pure releases, unless the budget has no delta */
+	/*
+	 * DPERM_TAIL of each pure release, unless the budget has no delta: beside
+	 * the deltas, so that these are what the callers asked for
+	 */
+	DpermAmount tail;
 } DpermFilterSums;
 
 /*
@@ -52,9 +94,7 @@ typedef struct DpermFilterSums
  */
 extern double dperm_filter_order(double epsilon, double delta);
 
-/*
- * The divergence that converts to (E, 11D/16), rounded down; 0 if there is none.
- */
+/* The divergence that converts to (E, 11D/16), rounded down; 0 if there is none. */
 extern DpermAmount dperm_filter_limit(const DpermFilter *filter);
 
 /* Do these sums satisfy one of the rules? */
@@ -63,16 +103,10 @@ extern bool dperm_filter_allows(const DpermFilter *filter, const DpermFilterSums
 /* The sum of both. */
 extern DpermFilterSums dperm_filter_add(const DpermFilterSums *a, const DpermFilterSums *b);
 
-/*
- * What a pure release spends from a budget with this order (0: one without
- * delta).
- */
+/* What a pure release spends from a budget with this order (0: one without delta). */
 extern DpermFilterSums dperm_filter_pure(double epsilon, double order);
 
-/*
- * The largest epsilon of a pure release that would still be allowed, rounded
- * down.
- */
+/* The largest epsilon of a pure release that would still be allowed, rounded down. */
 extern DpermAmount dperm_filter_left(const DpermFilter *filter, const DpermFilterSums *spent);
 
 /*

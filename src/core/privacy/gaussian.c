@@ -1,9 +1,11 @@
 /*
  * gaussian.c: how much Gaussian noise (epsilon, delta) requires.
+ * Trusted.
  */
 #include "core/privacy/gaussian.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define SQRT_HALF 0.70710678118654752440
 #define SQRT_TWO_PI 2.50662827463100050242
@@ -11,19 +13,14 @@
 /* More than the relative error of the terms of a formula. */
 #define ROUNDING 1e-11
 
-/*
- * The relative precision of the search for sigma; the result is then rounded
- * up.
- */
+/* The relative precision of the search for sigma; the result is then rounded up. */
 #define PRECISION 1e-5
 
 /* Below every sigma that can be needed; and the first step of the search. */
 #define SIGMA_MIN 1e-3
 #define FIRST_STEP 1.05
 
-/*
- * Steps towards the best tangent, each of which gives a bound; and their limit.
- */
+/* Steps towards the best tangent, each of which gives a bound; and their limit. */
 #define TANGENTS 16
 #define TANGENT_MAX 600
 
@@ -42,50 +39,6 @@ dperm_gaussian_delta(double mu, double epsilon)
 	double		second = exp(epsilon) * normal_below(-mu / 2 - epsilon / mu);
 
 	return fmin(fmax(first - second, 0) + first * ROUNDING, 1);
-}
-
-/*
- * The least sigma, up to PRECISION, at which a decreasing bound is below delta.
- */
-static double
-find_sigma(double (*bound)(double sigma, double epsilon, double floor), double epsilon,
-		   double delta, double floor)
-{
-	double		low = SIGMA_MIN;
-	double		high = SIGMA_MIN * FIRST_STEP;
-
-	for (double step = FIRST_STEP; bound(high, epsilon, floor) > delta; step *= step)
-	{
-		low = high;
-		high *= step;
-		if (isinf(high))
-			return high;
-	}
-	while (high > low * (1 + PRECISION))
-	{
-		double		middle = sqrt(low * high);
-
-		if (bound(middle, epsilon, floor) > delta)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
-}
-
-/* As a function of sigma. */
-static double
-plain_delta(double sigma, double epsilon, double floor)
-{
-	(void) floor;
-	return dperm_gaussian_delta(1 / sigma, epsilon);
-}
-
-/* The standard deviation for means at distance 1. */
-double
-dperm_gaussian_sigma(double epsilon, double delta)
-{
-	return find_sigma(plain_delta, epsilon, delta, 0);
 }
 
 /*
@@ -134,18 +87,44 @@ dperm_gaussian_average_delta(double mu, double epsilon, double floor)
 	return least;
 }
 
-/* As a function of sigma. */
+/* As a function of sigma: of two means, or of an average. */
 static double
-average_delta(double sigma, double epsilon, double floor)
+bound(bool average, double sigma, double epsilon, double floor)
 {
-	return dperm_gaussian_average_delta(1 / sigma, epsilon, floor);
+	return average ? dperm_gaussian_average_delta(1 / sigma, epsilon, floor) :
+		dperm_gaussian_delta(1 / sigma, epsilon);
 }
 
-/* The standard deviation for an average, mu = 1/sigma. */
-double
-dperm_gaussian_average_sigma(double epsilon, double delta, double floor)
+/* The least sigma, up to PRECISION, at which the bound, which falls, is below delta. */
+static double
+find_sigma(bool average, double epsilon, double delta, double floor)
 {
-	return find_sigma(average_delta, epsilon, delta, floor);
+	double		low = SIGMA_MIN;
+	double		high = SIGMA_MIN * FIRST_STEP;
+
+	for (double step = FIRST_STEP; bound(average, high, epsilon, floor) > delta; step *= step)
+	{
+		low = high;
+		high *= step;
+		if (isinf(high))
+			return high;
+	}
+	while (high > low * (1 + PRECISION))
+	{
+		double		middle = sqrt(low * high);
+
+		if (bound(average, middle, epsilon, floor) > delta)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+double
+dperm_gaussian_sigma(double epsilon, double delta)
+{
+	return find_sigma(false, epsilon, delta, 0);
 }
 
 /*
@@ -158,5 +137,5 @@ dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit, doubl
 {
 	if (unit == DPERM_UNIT_ROW && neighbours == DPERM_NEIGHBOURS_REMOVE)
 		return dperm_gaussian_sigma(epsilon, delta);
-	return dperm_claim_rows_apart(neighbours) * dperm_gaussian_average_sigma(epsilon, delta, floor);
+	return dperm_claim_rows_apart(neighbours) * find_sigma(true, epsilon, delta, floor);
 }

@@ -1,6 +1,7 @@
 /*
  * gaussian.h: how much Gaussian noise (epsilon, delta) requires
  * (docs/guarantee.md, "Gaussian noise").
+ * Trusted.
  *
  * Every delta is an upper bound and every sigma large enough, rounding
  * included.
@@ -26,7 +27,6 @@ extern double dperm_gaussian_sigma(double epsilon, double delta);
  * floor <= epsilon.
  */
 extern double dperm_gaussian_average_delta(double mu, double epsilon, double floor);
-extern double dperm_gaussian_average_sigma(double epsilon, double delta, double floor);
 
 /*
  * The standard deviation of objective perturbation's noise, after the slack is

@@ -1,5 +1,6 @@
 /*
  * portion.c: which portion of a table a row belongs to.
+ * Trusted.
  */
 #include "core/privacy/portion.h"
 
@@ -71,10 +72,7 @@ dperm_portion_siphash(const unsigned char *key, const void *bytes, size_t len)
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-/*
- * From 0 to portions - 1: the high half of hash times portions, 32 bits of the
- * hash.
- */
+/* From 0 to portions - 1: the high half of hash times portions, 32 bits of the hash. */
 int
 dperm_portion(const unsigned char *key, const void *identity, size_t len, int portions)
 {

@@ -1,5 +1,6 @@
 /*
  * portion.h: which portion of a table a row belongs to.
+ * Trusted.
  *
  * A keyed hash (SipHash-2-4, Aumasson and Bernstein 2012) of the identity of
  * the row. The key consists of fresh random bits for each call, so the

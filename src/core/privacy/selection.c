@@ -1,5 +1,6 @@
 /*
  * selection.c: a private choice among candidates.
+ * Trusted.
  */
 #include "core/privacy/selection.h"
 
@@ -39,9 +40,7 @@ dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours)
 	return dperm_selection_budget(epsilon) * (neighbours == DPERM_NEIGHBOURS_REMOVE ? 2 : 1);
 }
 
-/*
- * true with probability exp(-excess epsilon/(2 parts)), epsilon = budget/2^20.
- */
+/* true with probability exp(-excess epsilon/(2 parts)), epsilon = budget/2^20. */
 static bool
 accept(DpermEntropy *e, int64_t excess, uint64_t budget, uint64_t parts)
 {

@@ -1,8 +1,9 @@
 /*
  * selection.h: a private choice among candidates by their number of errors.
+ * Trusted.
  *
  * Replacing one row changes every count by at most one; replacing a person, by
- * at most the parts of a person (person.h), in which errors are counted. Both
+ * at most the parts of a person (claim.h), in which errors are counted. Both
  * rules choose candidate i with an exponential preference in its excess z_i -
  * min z, and are epsilon-differentially private (docs/guarantee.md,
  * "Selection"). All arithmetic is on integers.
@@ -14,7 +15,7 @@
 #include <stdint.h>
 
 #include "core/privacy/claim.h"
-#include "core/privacy/entropy.h"
+#include "core/privacy/draw.h"
 
 typedef enum DpermSelection
 {
@@ -38,7 +39,7 @@ extern uint64_t dperm_selection_budget_for(double epsilon, DpermNeighbours neigh
 
 /*
  * The position of the chosen candidate. Errors are counted in parts of a unit:
- * dperm_person_parts(), 1 for rows, at most 2^20. order is room for count ints.
+ * dperm_unit_parts(), 1 for rows, at most 2^20. order is room for count ints.
  */
 extern int dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget,
 								  uint64_t parts, const int64_t *mistakes, int count, int *order);

@@ -30,10 +30,5 @@ extern int	dperm_summary_intervals(DpermEntropy *e, DpermSummaryShare share, uin
 									int64_t units, const int64_t *cells, int count, int *ends);
 extern void dperm_summary_add_noise(DpermEntropy *e, DpermSummaryShare share, uint64_t parts,
 									int64_t *counts, int count);
-extern double dperm_summary_variance(DpermSummaryShare share, uint64_t parts);
-extern DpermEstimate dperm_summary_estimate(int64_t count, DpermSummaryShare share,
-											uint64_t parts);
-extern DpermEstimate dperm_summary_quantile(double share_below, const double *settled,
-											const int *ends, int count, double variance);
 
 #endif							/* DPERM_SUMMARY_H */
