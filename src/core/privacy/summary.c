@@ -132,7 +132,8 @@ decide(Halving *halving, int64_t count, int depth)
 	if (excess < -halving->bias)
 		excess = -halving->bias;
 	if (halving->budget > 0)
-		excess += dperm_draw_discrete_laplace(halving->e, halving->scale, (int64_t) halving->budget);
+		excess += dperm_draw_discrete_laplace(halving->e, halving->scale,
+											  (int64_t) halving->budget);
 	return excess > 0;
 }
 
@@ -165,7 +166,7 @@ dperm_summary_intervals(DpermEntropy *e, DpermSummaryShare share, uint64_t parts
 {
 	Halving		halving = {.e = e, .budget = share.intervals, .cells = cells, .ends = ends};
 
-	/* 3/epsilon for a row that is removed, and 1/epsilon for one that is added; log 2 rounded up */
+	/* 3/epsilon for a row that is removed, 1/epsilon for one that is added; log 2 rounded up */
 	halving.scale = (int64_t) (parts * (share.removes ? 3 : 4)) << 20;
 	if (share.intervals > 0)
 		halving.bias = (int64_t)
