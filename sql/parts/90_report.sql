@@ -940,8 +940,8 @@ CREATE FUNCTION dperm.report_summary(summary jsonb) RETURNS text
 -- The page of a budget
 CREATE FUNCTION dperm.report_budget(facts jsonb) RETURNS text
 	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	RETURN dperm.report_page(facts, concat(E'<p class="soft">It shows what this role may see in dp_budgets, dp_grants, dp_protected and dp_ledger, '
-			'and the largest limits that there were.</p>\n', CASE WHEN facts ? 'former' THEN dperm.report_paragraph(facts ->> 'former') END,
+	RETURN dperm.report_page(facts, concat(E'<p class="soft">It shows what this role may see in dp_budgets, dp_grants, dp_protected, dp_ledger '
+			'and dp_releases, and the largest limits that there were.</p>\n', CASE WHEN facts ? 'former' THEN dperm.report_paragraph(facts ->> 'former') END,
 			CASE WHEN facts ? 'account' THEN concat(
 				CASE WHEN facts -> 'account' ? 'dropped' THEN E'<p>The budget was dropped: nothing is charged to it any more.</p>\n' END,
 				dperm.report_tiles((SELECT jsonb_agg(jsonb_build_array(v.name, coalesce(facts -> 'account' ->> v.key, 'not known yet')) ORDER BY v.n)

@@ -62,6 +62,8 @@ divide_epsilon(Summary *summary, bool named)
 			tell_vector(summary->columns[i].block, named);
 		else
 			numbers[counted++] = dperm_block_is_number(summary->columns[i].block);
+	if (counted == 0)
+		tell_vector(summary->columns[0].block, true);
 	if (!dperm_summary_divide(options->epsilon, options->delta, options->neighbours,
 							  summary->parts, numbers, counted, shares))
 		ereport(ERROR,

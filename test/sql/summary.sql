@@ -95,6 +95,9 @@ SELECT c, mistake(c) FROM (VALUES ($$dp_summary(NULL, 1)$$), ($$dp_summary('look
 CREATE TABLE vectors (x float8[], age int CHECK (age BETWEEN 0 AND 9));
 INSERT INTO vectors SELECT ARRAY[1, 2], i % 10 FROM generate_series(1, 10) i;
 SELECT mistake($$dp_summary('vectors', 1, '{x}', '{"x": {"dimension": 2}}')$$);
+CREATE TABLE vectors_alone AS SELECT x FROM vectors;
+SELECT mistake($$dp_summary('vectors_alone', 1, domains => '{"x": {"dimension": 2}}')$$);
+DROP TABLE vectors_alone;
 SET client_min_messages = notice;
 SELECT DISTINCT column_name FROM dp_summary('vectors', 1, domains => '{"x": {"dimension": 2}}');
 SELECT DISTINCT column_name FROM dp_summary('vectors', 1);
