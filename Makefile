@@ -50,7 +50,7 @@ SHLIB_LINK = -lm $(if $(filter darwin win32,$(PORTNAME)),,-Wl,-Bsymbolic)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments before labels model logreg foreign svm reference domains ranges knots knots_rule knots_vectors scales columns rows altered kernels aggregate releases large_values passes classes_passes modes cores solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons prior linreg classes classes_eval protect protect_again closed ledger administration grants calls_left protect_attacks callees view_rows mistakes first_day second_day explain report new_in_19
+REGRESS = install arguments before labels model logreg foreign svm reference domains ranges knots knots_rule knots_vectors scales columns rows altered kernels aggregate releases large_values passes classes_passes modes cores solver tagged steady hostile privileges noise tuning evaluate summary cost delta compose persons prior linreg classes classes_eval protect protect_again closed ledger administration grants calls_left protect_attacks callees view_rows mistakes first_day second_day explain report new_in_19
 # Tests are under test/, and what they are expected to write is in expected/.
 # pg_regress finds expected/ in the directory where it runs, but the isolation
 # tests only in that of their output. VPATH builds have a link to it.
@@ -97,7 +97,7 @@ endif
 # The install script: its parts in order, those that others need first.
 SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
 	40_internal_passes 41_internal_rows 42_internal_aggregates \
-	50_training 51_tuning 52_aggregates 53_composition 60_evaluation 70_internal_budgets 71_budgets 80_internal_registry 81_protection 82_internal_protection 83_internal_administration 90_report 99_internal_guards
+	50_training 51_tuning 52_aggregates 53_composition 60_evaluation 61_summary 70_internal_budgets 71_budgets 80_internal_registry 81_protection 82_internal_protection 83_internal_administration 90_report 99_internal_guards
 
 $(SQL_INSTALL): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
 	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@

@@ -70,11 +70,11 @@ SELECT dp_protect('patients', budget => 'patients', unit => 'id') \g /dev/null
 CREATE VIEW patients_train AS SELECT * FROM patients WHERE id % 5 > 0;
 CREATE VIEW patients_test AS SELECT * FROM patients WHERE id % 5 = 0;
 SELECT dp_protect('patients_train'), dp_protect('patients_test') \g /dev/null
-SELECT dp_grant('patients', 'ana', epsilon => 2) \g /dev/null
+SELECT dp_grant('patients', 'ana', epsilon => 2.5) \g /dev/null
 \set ECHO none
 
 \echo
-\echo '3. Ana cannot read a single row, but she can train: epsilon is what it costs'
+\echo '3. Ana cannot read a single row, but she can look at their distribution and train: epsilon is what it costs'
 \echo
 SET ROLE ana;
 SET search_path = notes, public;
@@ -84,6 +84,13 @@ SELECT * FROM patients_train;
 \set ECHO none
 \set ON_ERROR_STOP on
 SELECT 1 / (:'SQLSTATE' = '42501')::int \g /dev/null
+\echo 'One call counts every column, with noise'
+\echo
+\set ECHO queries
+SELECT column_name, item, coalesce(value, low || ' to ' || high) AS value, round(count) AS count, round(count_low) AS low, round(count_high) AS high
+FROM dp_summary('patients_train', epsilon => 0.25, purpose => 'a first look')
+WHERE column_name IN ('age', 'systolic', 'ward', 'smoker') AND item <> 'interval' AND share NOT IN (0.05, 0.25, 0.75, 0.95);
+\set ECHO none
 \echo
 \set ECHO queries
 CREATE TABLE models AS

@@ -168,6 +168,27 @@ BEGIN
 	FROM points p);
 END $$;
 
+-- Bars to both sides of zero, with lines for their noise; the largest if there are many
+CREATE FUNCTION dperm.report_bars(title text, names text[], scores float8[], noise float8[], edge float8) RETURNS text
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	RETURN (SELECT dperm.report_picture('Bars of ', title || CASE WHEN cardinality(scores) > 24 THEN format(' (the largest 24 of %s)', cardinality(scores))
+			ELSE '' END, string_agg(format('%s: %s, noise %s', b.name, dperm.report_digits(b.score, 3), dperm.report_digits(b.noise, 3)), '; '
+				ORDER BY b.place) FILTER (WHERE b.place <= 16) || '.',
+			15 * count(*), 112, 312, ARRAY[dperm.report_digits(- edge, 3), '0', dperm.report_digits(edge, 3)],
+			format(E'<line class="axis" x1="212.0" y1="22.0" x2="212.0" y2="%s.0"/>\n', 24 + 15 * count(*)) || string_agg(concat(
+				format(E'<text x="106.0" y="%s.0" text-anchor="end">%s</text>\n', 15 * b.place + 17, dperm.report_html(b.name, 16)),
+				format(E'<rect class="mark" x="%s" y="%s.0" width="%s" height="10"/>\n', least(212.0, d.at), 15 * b.place + 8, abs(d.at - 212)),
+				CASE WHEN b.noise > 0 THEN format(E'<line class="halo" x1="%1$s" y1="%2$s.0" x2="%3$s" y2="%2$s.0"/>\n'
+					'<line class="noise" x1="%1$s" y1="%2$s.0" x2="%3$s" y2="%2$s.0"/>\n', dperm.report_place(b.score - b.noise, - edge, edge, 112, 200),
+					15 * b.place + 13, dperm.report_place(b.score + b.noise, - edge, edge, 112, 200)) END), '' ORDER BY b.place))
+		FROM (SELECT u.name, u.score, u.noise, CASE WHEN cardinality(scores) > 24 THEN row_number() OVER (ORDER BY abs(u.score) DESC, u.n)
+				ELSE u.n END AS place FROM unnest(names, scores, noise) WITH ORDINALITY u (name, score, noise, n)) b,
+			LATERAL (SELECT dperm.report_place(b.score, - edge, edge, 112, 200) AS at) d
+		WHERE b.place <= 24);
+END $$;
+
 -- A page that needs nothing but itself. sections: id, heading, content; one without content is left out
 CREATE FUNCTION dperm.report_page(facts jsonb, notes text, sections jsonb) RETURNS text
 	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
@@ -467,7 +488,7 @@ CREATE FUNCTION dperm.report_model_record(facts jsonb) RETURNS jsonb
 CREATE FUNCTION dperm.report_budget_record(facts jsonb) RETURNS jsonb
 	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 	RETURN jsonb_build_object('data_product_type', 'Interactive API',
-		'description', 'Models and evaluations that analysts make in the database, each charged to a privacy budget before a row is read.',
+		'description', 'Summaries, models and evaluations that analysts make in the database, each charged to a privacy budget before a row is read.',
 		'unprotected_quantities', 'The numbers of rows, or of persons, the arguments of calls, the domains of columns, and the time of charges.',
 		'privacy_parameters_details', CASE WHEN facts ->> 'account' IS NOT NULL THEN format('Limits of all releases together, the largest that there were '
 			'since the first charge; it holds if larger ones are never set, whatever is released. So far, the charges add up to epsilon %s and delta %s.',
@@ -481,7 +502,7 @@ CREATE FUNCTION dperm.report_budget_record(facts jsonb) RETURNS jsonb
 				'within the budget. It holds for any adaptive choice of releases.'
 			ELSE 'Sequential composition: the epsilons of all charges are added up, whatever is chosen in the light of earlier results. Each charge adds '
 				'a probability below 2^-64 that its noise is larger than the rounding analysis allows for.' END, facts ->> 'former') END,
-		'mechanisms', format('Objective and output perturbation for models, discrete Laplace noise for evaluations: dperm %s, in PostgreSQL %s. '
+		'mechanisms', format('Objective and output perturbation for models, discrete Laplace noise for summaries and evaluations: dperm %s, in PostgreSQL %s. '
 			'Releases of other tools are charged by dp_budget_charge.', dperm.report_version(), current_setting('server_version')));
 
 -- The fields of the OpenDP Deployments Registry; those with a label are shown as a table on a page, others are shown in other ways
@@ -575,21 +596,7 @@ BEGIN
 		scores := ARRAY[scores[1], - scores[1]];
 		noise := ARRAY[noise[1], noise[1]];
 	END IF;
-	-- bars to both sides of zero, with lines for their noise; the largest if there are many
-	RETURN (SELECT dperm.report_picture('Bars of ', title || CASE WHEN cardinality(scores) > 24 THEN format(' (the largest 24 of %s)', cardinality(scores))
-			ELSE '' END, string_agg(format('%s: %s, noise %s', b.name, dperm.report_digits(b.score, 3), dperm.report_digits(b.noise, 3)), '; '
-				ORDER BY b.place) FILTER (WHERE b.place <= 16) || '.',
-			15 * count(*), 112, 312, ARRAY[dperm.report_digits(- edge, 3), '0', dperm.report_digits(edge, 3)],
-			format(E'<line class="axis" x1="212.0" y1="22.0" x2="212.0" y2="%s.0"/>\n', 24 + 15 * count(*)) || string_agg(concat(
-				format(E'<text x="106.0" y="%s.0" text-anchor="end">%s</text>\n', 15 * b.place + 17, dperm.report_html(b.name, 16)),
-				format(E'<rect class="mark" x="%s" y="%s.0" width="%s" height="10"/>\n', least(212.0, d.at), 15 * b.place + 8, abs(d.at - 212)),
-				CASE WHEN b.noise > 0 THEN format(E'<line class="halo" x1="%1$s" y1="%2$s.0" x2="%3$s" y2="%2$s.0"/>\n'
-					'<line class="noise" x1="%1$s" y1="%2$s.0" x2="%3$s" y2="%2$s.0"/>\n', dperm.report_place(b.score - b.noise, - edge, edge, 112, 200),
-					15 * b.place + 13, dperm.report_place(b.score + b.noise, - edge, edge, 112, 200)) END), '' ORDER BY b.place))
-		FROM (SELECT u.name, u.score, u.noise, CASE WHEN cardinality(scores) > 24 THEN row_number() OVER (ORDER BY abs(u.score) DESC, u.n)
-				ELSE u.n END AS place FROM unnest(names, scores, noise) WITH ORDINALITY u (name, score, noise, n)) b,
-			LATERAL (SELECT dperm.report_place(b.score, - edge, edge, 112, 200) AS at) d
-		WHERE b.place <= 24);
+	RETURN dperm.report_bars(title, names, scores, noise, edge);
 END $$;
 
 -- What each column adds to the score
@@ -872,6 +879,8 @@ BEGIN
 			FROM (SELECT c.role, count(*) AS charges, sum(c.epsilon) AS epsilon, sum(c.delta) AS delta, min(c.at) AS first, max(c.at) AS last
 				FROM charges c GROUP BY c.role) s),
 		'entries', (SELECT jsonb_agg(to_jsonb(n) ORDER BY n.entry DESC) FROM (SELECT e.* FROM entries e ORDER BY e.entry DESC LIMIT 100) n),
+		'summary', (SELECT jsonb_build_object('relation', r.relation, 'entry', r.entry, 'lines', r.metrics) FROM @extschema@.dp_releases r
+			JOIN charges c USING (entry) WHERE r.budget = $1 AND r.function = 'dp_summary' AND r.metrics IS NOT NULL ORDER BY r.entry DESC LIMIT 1),
 		'count', (SELECT count(*) FROM entries e), 'since', (SELECT min(e.at) FROM entries e),
 		'first', (SELECT min(c.at) FROM charges c), 'last', (SELECT max(c.at) FROM charges c),
 		'charged', (SELECT jsonb_agg(jsonb_build_array(date_part('epoch', c.at), c.epsilon) ORDER BY c.at, c.entry) FROM charges c)));
@@ -913,11 +922,26 @@ CREATE FUNCTION dperm.report_history(facts jsonb) RETURNS text
 			CASE WHEN e.edge IS NOT NULL THEN '; the dashed line is the limit' END)) END
 	FROM ends e, LATERAL (SELECT coalesce(e.edge, e.spent) AS limit, dperm.report_edge(greatest(e.edge, e.spent)) AS top) t);
 
+-- Rows of dp_summary as bars, and the quantiles of numbers
+CREATE FUNCTION dperm.report_summary(summary jsonb) RETURNS text
+	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+	RETURN (WITH lines AS (SELECT l.n, r.* FROM jsonb_array_elements(summary) WITH ORDINALITY l (line, n),
+			jsonb_to_record(l.line) r (column_name text, item text, value text, low text, high text, count float8, count_high float8, share float8)),
+	pictures AS (SELECT l.column_name, min(l.n) AS n, dperm.report_bars(l.column_name,
+			array_agg(CASE WHEN l.item = 'missing' THEN '(missing)' ELSE coalesce(l.value, concat_ws(' to ', l.low, nullif(l.high, l.low))) END ORDER BY l.n),
+			array_agg(l.count ORDER BY l.n), array_agg(l.count_high - l.count ORDER BY l.n), dperm.report_edge(max(l.count_high))) AS picture
+		FROM lines l WHERE l.item <> 'quantile' GROUP BY 1),
+	quantiles AS (SELECT l.column_name, string_agg(format('%s %%: %s', l.share * 100, coalesce(l.value, 'unknown')), ', ' ORDER BY l.n) AS words
+		FROM lines l WHERE l.item = 'quantile' GROUP BY 1)
+	SELECT E'<p class="soft">Counts have noise: 95 of 100 are within the lines.</p>\n<div class="pictures">\n' || string_agg(
+		'<div>' || p.picture || coalesce(dperm.report_paragraph('Quantiles: ' || q.words || '.', 'soft'), '') || E'</div>\n', '' ORDER BY p.n) || E'</div>\n'
+	FROM pictures p LEFT JOIN quantiles q USING (column_name));
+
 -- The page of a budget
 CREATE FUNCTION dperm.report_budget(facts jsonb) RETURNS text
 	LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-	RETURN dperm.report_page(facts, concat(E'<p class="soft">It shows what this role may see in dp_budgets, dp_grants, dp_protected and dp_ledger, '
-			'and the largest limits that there were.</p>\n', CASE WHEN facts ? 'former' THEN dperm.report_paragraph(facts ->> 'former') END,
+	RETURN dperm.report_page(facts, concat(E'<p class="soft">It shows what this role may see in dp_budgets, dp_grants, dp_protected, dp_ledger '
+			'and dp_releases, and the largest limits that there were.</p>\n', CASE WHEN facts ? 'former' THEN dperm.report_paragraph(facts ->> 'former') END,
 			CASE WHEN facts ? 'account' THEN concat(
 				CASE WHEN facts -> 'account' ? 'dropped' THEN E'<p>The budget was dropped: nothing is charged to it any more.</p>\n' END,
 				dperm.report_tiles((SELECT jsonb_agg(jsonb_build_array(v.name, coalesce(facts -> 'account' ->> v.key, 'not known yet')) ORDER BY v.n)
@@ -936,6 +960,8 @@ CREATE FUNCTION dperm.report_budget(facts jsonb) RETURNS text
 				'{role,epsilon_granted,epsilon_spent,epsilon_left,delta_granted,delta_spent,delta_left}', facts -> 'grants', 'grants')),
 			jsonb_build_array('relations', 'About whom', dperm.report_objects('Protected relations that charge the budget',
 				'{relation,unit,columns,domains}', facts -> 'protected', 'protected')),
+			jsonb_build_array('look', 'What the rows are like', format(E'<p>The latest summary that this role may see: entry %s, of %s.</p>\n',
+				facts -> 'summary' ->> 'entry', dperm.report_html(facts -> 'summary' ->> 'relation')) || dperm.report_summary(facts -> 'summary' -> 'lines')),
 			jsonb_build_array('plainly', 'The guarantee in plain words', CASE WHEN facts ? 'account' THEN dperm.report_promise(facts -> 'claim') END),
 			jsonb_build_array('exactly', 'The guarantee exactly', dperm.report_exactly(facts, dperm.report_record(facts))),
 			jsonb_build_array('ledger', 'The ledger', E'<p>The latest entries come first. Of the charges of others, a role that does not own the budget '

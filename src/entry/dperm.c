@@ -28,6 +28,7 @@ static const DpermFunction functions[] = {
 	{"dp_linreg_tune", DPERM_LEARNER_LINREG, dperm_entry_open_tuning, dperm_entry_run_tuning},
 	{"dp_evaluate", false, dperm_entry_open_measure, dperm_entry_run_measure},
 	{"dp_roc", true, dperm_entry_open_measure, dperm_entry_run_measure},
+	{"dp_summary", 0, dperm_entry_open_summary, dperm_entry_run_summary},
 	{"dp_budget_charge", 0, dperm_entry_open_charge, NULL}
 };
 

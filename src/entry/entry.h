@@ -15,6 +15,8 @@ extern void dperm_entry_open_tuning(DpermCall *call);
 extern Datum dperm_entry_run_tuning(DpermCall *call);
 extern void dperm_entry_open_measure(DpermCall *call);
 extern Datum dperm_entry_run_measure(DpermCall *call);
+extern void dperm_entry_open_summary(DpermCall *call);
+extern Datum dperm_entry_run_summary(DpermCall *call);
 extern void dperm_entry_open_charge(DpermCall *call);
 
 extern void dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,

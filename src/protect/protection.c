@@ -569,7 +569,8 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains,
 			columns[i].from != DPERM_DOMAIN_MISFIT)
 		{
 			/* if nothing is known about a label, its classes are the caller's to say */
-			if (asked[i].block.kind == DPERM_BLOCK_CATEGORY && strcmp(columns[i].name, label) == 0)
+			if (asked[i].block.kind == DPERM_BLOCK_CATEGORY && label &&
+				strcmp(columns[i].name, label) == 0)
 				dperm_label_domain_check(&columns[i], &asked[i].block);
 			else
 				dperm_protection_check_block(registration, &columns[i], &asked[i].block);

@@ -194,9 +194,11 @@ read_query(const DpermSource *source)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT t.%s", quote_identifier(source->label_column));
+	appendStringInfo(&sql, "SELECT %s",
+					 source->label_column ?
+						 psprintf("t.%s, ", quote_identifier(source->label_column)) : "");
 	for (int i = 0; i < source->block_count; i++)
-		appendStringInfo(&sql, ", %s", source->columns[i]);
+		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "", source->columns[i]);
 	if (source->unit)
 		appendStringInfo(&sql, ", %s", source->unit);
 	appendStringInfo(&sql, " FROM %s AS t", source->from);

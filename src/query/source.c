@@ -54,7 +54,7 @@ find_column(const DpermSource *source, DpermColumn *columns, int count, const ch
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 					get_rel_name(source->relation)),
-			 strcmp(argument, "features") == 0 && strchr(name, ',') ?
+			 strcmp(argument, "label") != 0 && strchr(name, ',') ?
 			 errhint("Write several columns in braces, as in %s => '{age,bmi}'.", argument) :
 			 errhint("Names in %s are case-sensitive and are not quoted.",
 					 argument)));
@@ -70,7 +70,8 @@ may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features,
 
 	if (pg_class_aclcheck(relation, user, ACL_SELECT) == ACLCHECK_OK)
 		return true;
-	allowed = pg_attribute_aclcheck(relation, label->number, user, ACL_SELECT) == ACLCHECK_OK;
+	allowed = label == NULL ||
+		pg_attribute_aclcheck(relation, label->number, user, ACL_SELECT) == ACLCHECK_OK;
 	for (int i = 0; allowed && i < count; i++)
 		allowed = pg_attribute_aclcheck(relation, features[i]->number, user,
 										ACL_SELECT) == ACLCHECK_OK;
@@ -84,7 +85,8 @@ check_protection(const DpermSource *source, const DpermSourceNames *names,
 {
 	const DpermRegistration *registration = source->registration;
 
-	dperm_protection_check_column(registration, label);
+	if (label)
+		dperm_protection_check_column(registration, label);
 	for (int i = 0; i < count; i++)
 	{
 		dperm_protection_check_column(registration, features[i]);
@@ -133,6 +135,7 @@ static DpermColumn **
 choose_features(DpermSource *source, DpermColumn *columns, int count,
 				const DpermColumn *label, const char *unit, char **names, int *chosen)
 {
+	const char *argument = label ? "features" : "columns";
 	DpermColumn **features = palloc(sizeof(*features) * Max(count, *chosen));
 
 	if (names == NULL)
@@ -142,7 +145,7 @@ choose_features(DpermSource *source, DpermColumn *columns, int count,
 	}
 	for (int i = 0; i < *chosen; i++)
 	{
-		features[i] = find_column(source, columns, count, names[i], "features");
+		features[i] = find_column(source, columns, count, names[i], argument);
 		if (features[i] == label)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -151,7 +154,7 @@ choose_features(DpermSource *source, DpermColumn *columns, int count,
 			if (features[j] == features[i])
 				ereport(ERROR,
 						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" appears twice in features", names[i])));
+						 errmsg("column \"%s\" appears twice in %s", names[i], argument)));
 	}
 	return features;
 }
@@ -360,7 +363,7 @@ is_used(const DpermSource *source, const char *column)
 	for (int i = 0; i < source->block_count; i++)
 		if (strcmp(column, source->blocks[i].column.bytes) == 0)
 			return true;
-	return strcmp(column, source->label_column) == 0;
+	return source->label_column && strcmp(column, source->label_column) == 0;
 }
 
 /*
@@ -444,7 +447,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	columns = registration ?
 		dperm_protection_columns(registration, names->domains, names->label, &column_count) :
 		dperm_domains_read(source->relation, names->domains, &column_count);
-	label = find_column(source, columns, column_count, names->label, "label");
+	label = names->label ? find_column(source, columns, column_count, names->label, "label") : NULL;
 	if (names->blocks)
 	{
 		feature_count = names->block_count;
@@ -478,10 +481,11 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	else
 		make_blocks(source, features, feature_count, options);
 	source->columns = make_readers(source, features);
-	set_label(source, label, options, names->blocks != NULL);
+	if (label)
+		set_label(source, label, options, names->blocks != NULL);
 	if (unit)
 		unit_number = set_unit(source, unit);
-	if (!registration && !names->divides)
+	if (!registration && !names->divides && label)
 		set_location(source, unit_number);
 	source->spec.loss = dperm_options_loss(options, &source->spec.labels);
 	source->spec.encoder = dperm_options_encoder(options, source->blocks, source->block_count);

@@ -24,7 +24,7 @@ typedef struct DpermSourceNames
 	const DpermRegistration *registration;
 	bool		reads;			/* are its rows to be read, and not only the catalog? */
 	bool		divides;		/* into portions? Then all rows come here, wherever they are */
-	const char *label;
+	const char *label;			/* NULL: there is none, and all rows come here, too */
 	const char *unit;			/* column that identifies persons; NULL: rows are the units */
 	char	  **features;		/* NULL: every column that has a domain */
 	int			feature_count;

@@ -150,7 +150,8 @@ dperm_table_rows_make(const DpermSource *source)
 	DpermTableRows *rows = palloc0(sizeof(*rows));
 	List	   *columns;
 
-	add_target(rows, shown_column(source, source->label_column));
+	if (source->label_column)
+		add_target(rows, shown_column(source, source->label_column));
 	for (int i = 0; i < source->block_count; i++)
 		add_target(rows, shown_column(source, source->blocks[i].column.bytes));
 	if (registration->persons)

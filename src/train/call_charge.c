@@ -110,14 +110,15 @@ names_of(const DpermBlock *blocks, int count)
 
 /* What was asked for, apart from what a line of the ledger has of every charge. */
 static DpermAsked
-asked_of(FunctionCallInfo fcinfo, const DpermSource *source, DpermLearner learner)
+asked_of(FunctionCallInfo fcinfo, const DpermSource *source, const char *learner)
 {
 	static const char *const apart[] = {"relation", "label",	 "features", "model",	"prior",
-										"epsilon", "delta", "neighbours", "unit", "purpose"};
+										"epsilon", "delta", "neighbours", "unit", "purpose",
+										"columns"};
 
 	return (DpermAsked) {.label = source->label_column,
 						 .features = names_of(source->blocks, source->block_count),
-						 .learner = dperm_loss_learner_name(learner),
+						 .learner = learner,
 						 .parameters = dperm_arguments_json(fcinfo, apart, lengthof(apart),
 															   LEDGER_TEXT),
 						 .purpose = dperm_call_charge_purpose(fcinfo)};
@@ -150,11 +151,14 @@ dperm_call_charge_fill(DpermCall *call, const DpermSource *source, const DpermOp
 	 * charged if that fails
 	 */
 	most = dperm_options_bend_for(options, source->spec.encoder, DPERM_ROWS_MAX);
-	if (dperm_encoder_dim(&most) * dperm_loss_blocks(source->spec.loss) >= DPERM_BLAS_SMALL ||
+	if (kind == DPERM_CALL_SUMMARY)
+		;						/* it multiplies nothing */
+	else if (dperm_encoder_dim(&most) * dperm_loss_blocks(source->spec.loss) >= DPERM_BLAS_SMALL ||
 		most.kernel.kind != DPERM_KERNEL_LINEAR || kind == DPERM_CALL_TUNING)
 		(void) dperm_blas();
 	call->charge = dperm_call_charge_charge(source, options, kind, call->function->name);
-	call->charge.asked = asked_of(call->fcinfo, source, learner);
+	call->charge.asked = asked_of(call->fcinfo, source, kind == DPERM_CALL_SUMMARY ? NULL :
+								  dperm_loss_learner_name(learner));
 	if (model && model->entry > 0)
 		call->charge.details = details_of("model", model);
 	else if (options->prior && options->prior->entry > 0)

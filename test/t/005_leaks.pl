@@ -127,6 +127,7 @@ my @tables = (
 	"SELECT metric, '<<' || coalesce(value::text, '') || '>>' AS value, '<<' || low || '>>' AS low, '<<' || high || '>>' AS high, private FROM models, dp_evaluate(wide, 'people', 0.1, 'yt', positive => 'yes')",
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(wide, 'people', 1, 'yn', bins => 10)",
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(lone, 'sorted', 1, 'y8')",
+	"SELECT column_name, item, value, '<<' || count || '>>' AS count, '<<' || count_low || '>>' AS low, '<<' || share || '>>' AS share FROM dp_summary('people', 1, '{b,c,e,k}', domains => '$domains')",
 	"SELECT rank, column_name, value, '<<' || weight || '>>' FROM dp_coefficients(dp_svm_train('people', 'y', '$features', 1, domains => '$domains')) ORDER BY rank",
 	"SELECT pg_column_size(m), length(dperm.dperm_model_send(m)), cardinality(dp_weights(m)), dp_guarantee(m) FROM dp_logreg_train('people', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}') m",
 	# predictions on rows without a usable value are NULL, for those who can
@@ -151,6 +152,8 @@ my @errors = (
 	"SELECT dp_logreg_train('people', 'y', 'x', 1, domains => '{\"x\": {\"dimension\": 5000}}')",
 	"SELECT dp_svm_train('people', 'c', 'x', 1, domains => '{\"x\": {\"dimension\": 3}}')",
 	"SELECT * FROM models, dp_evaluate(lone, 'people', 1, 'c')",
+	"SELECT * FROM dp_summary('people', 1e-6, '{b,c,e}', domains => '$domains')",
+	"SELECT * FROM dp_summary('people', 1, '{x}', domains => '$domains')",
 	"SELECT dp_logreg(y, c, 1) FROM people",
 	"SELECT dp_logreg(y, x, 1) OVER () FROM people",
 	"SELECT dp_logreg(y, x, id, '{\"dimension\": 3}') FROM people",

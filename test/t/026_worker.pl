@@ -133,7 +133,8 @@ my %calls = (
 	'dp_logreg_tune' => "SELECT dp_logreg_tune('held', 'ill', '{age}', 0.01)",
 	'dp_svm_tune' => "SELECT dp_svm_tune('held', 'ill', '{age}', 0.01)",
 	'dp_evaluate' => "SELECT * FROM dp_evaluate((SELECT model FROM made), 'held', epsilon => 0.01)",
-	'dp_roc' => "SELECT * FROM dp_roc((SELECT model FROM made), 'held', epsilon => 0.01)");
+	'dp_roc' => "SELECT * FROM dp_roc((SELECT model FROM made), 'held', epsilon => 0.01)",
+	'dp_summary' => "SELECT * FROM dp_summary('held', 0.01)");
 my $cancel = "SELECT pg_cancel_backend(pid) $session";
 foreach my $case (
 	(map { [ "$_ is cancelled", [ "$calls{$_};" ], $cancel, qr/ERROR:  57014: canceling statement due to user request\n$told/, 'kept' ] } sort keys %calls),
@@ -216,7 +217,7 @@ charged('dp_evaluate', 'kept');
 query('ALTER DATABASE postgres RESET work_mem');
 my $sees = "SELECT count(*), count(r.model), count(r.metrics) FROM dp_ledger l LEFT JOIN dp_releases r USING (budget, entry) WHERE budget = 'b' AND l.role = 'ana' AND l.release = 'kept'";
 my $all = (as('ana', $sees))[0];
-like($all, qr/^\d\d\|\d\d\|5$/, 'who paid sees it');
+like($all, qr/^\d\d\|\d\d\|6$/, 'who paid sees it');
 is((as('owner', $sees))[0], $all, 'so does the owner of the budget');
 is((as('auditor', $sees))[0], ($all =~ s/\|.*/|0|0/r), 'an auditor sees entries alone');
 is((as($_, $sees))[0], '0|0|0', "$_ sees nothing") foreach 'ben', 'stranger';

@@ -9,6 +9,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/host.h"
@@ -126,6 +127,45 @@ dperm_draw_discrete_laplace(DpermEntropy *e, int64_t num, int64_t den)
 		if (negative && size == 0)
 			continue;
 		return negative ? -size : size;
+	}
+	return 0;
+}
+
+/* true with probability exp(-low^2/(2 scale^2)), low < scale <= 2^49: the same series. */
+static bool
+draw_exp_minus_square(DpermEntropy *e, uint64_t low, uint64_t scale)
+{
+	uint64_t	k = 1;
+
+	while (k < 8192 && !e->failed && dperm_draw_below(e, scale) < low &&
+		   dperm_draw_below(e, 2 * scale * k) < low)
+		k++;
+	return k % 2 == 1;
+}
+
+/*
+ * Discrete Gaussian: Algorithm 3 of Canonne, Kamath and Steinke, from a discrete
+ * Laplace of the same scale. It is accepted with probability exp(-x^2/2), where x =
+ * (|z| - scale)/scale = whole + low/scale, as the product of exp(-whole^2/2),
+ * exp(-whole low/scale) and the rest.
+ */
+int64_t
+dperm_draw_discrete_gaussian(DpermEntropy *e, int64_t scale)
+{
+	while (!e->failed)
+	{
+		int64_t		z = dperm_draw_discrete_laplace(e, scale, 1);
+		uint64_t	away = (uint64_t) (llabs(z) > scale ? llabs(z) - scale : scale - llabs(z));
+		uint64_t	whole = away / (uint64_t) scale;
+		uint64_t	low = away % (uint64_t) scale;
+		bool		accepted = draw_exp_minus_square(e, low, (uint64_t) scale);
+
+		for (uint64_t i = 0; accepted && i < whole; i++)
+			accepted = dperm_draw_exp_minus(e, low, (uint64_t) scale);
+		for (uint64_t i = 0; accepted && i < whole * whole; i++)
+			accepted = dperm_draw_exp_minus(e, 1, 2);
+		if (accepted)
+			return z;
 	}
 	return 0;
 }

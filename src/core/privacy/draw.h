@@ -49,6 +49,9 @@ extern bool dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den);
  */
 extern int64_t dperm_draw_discrete_laplace(DpermEntropy *e, int64_t num, int64_t den);
 
+/* P(z) proportional to exp(-z^2/(2 scale^2)), 1 <= scale <= 2^49 */
+extern int64_t dperm_draw_discrete_gaussian(DpermEntropy *e, int64_t scale);
+
 /*
  * Draws of doubles whose relative distance from an exact draw is a few units in
  * the last place.

@@ -1,0 +1,325 @@
+/*
+ * summary.c: dp_summary: counts and quantiles of all columns, privately; and
+ * dp_summary_cost: what that takes and shows.
+ */
+#include "postgres.h"
+
+#include "common/shortest_dec.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+
+#include "base/arguments.h"
+#include "base/host.h"
+#include "core/metrics/quantiles.h"
+#include "core/privacy/claim.h"
+#include "core/privacy/summary.h"
+#include "entry/entry.h"
+#include "query/queries.h"
+#include "train/call_charge.h"
+#include "train/count_values.h"
+
+PG_FUNCTION_INFO_V1(dp_summary_cost);
+
+/* A summary that is open, and then counted. */
+typedef struct Summary
+{
+	DpermSource source;
+	DpermOptions options;
+	uint64		parts;			/* of a unit, in which counts are measured */
+	DpermCells *columns;
+	DpermSummaryShare *shares;
+	int64		units;
+	DpermEntropy entropy;
+
+	/* where the rows of the result go */
+	Tuplestorestate *store;
+	TupleDesc	desc;
+} Summary;
+
+/* Raise an error for a vector that was asked for, and tell of any other. */
+static void
+tell_vector(const DpermBlock *block, bool named)
+{
+	ereport(named ? ERROR : NOTICE,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("column \"%s\" is a vector, which has no summary", block->column.bytes),
+			 errhint("Show its elements as columns in a view.")));
+}
+
+/* Divide epsilon among the columns that are counted; the others have no share. */
+static void
+divide_epsilon(Summary *summary, bool named)
+{
+	const DpermOptions *options = &summary->options;
+	int			count = summary->source.block_count;
+	bool	   *numbers = palloc(sizeof(bool) * count);
+	DpermSummaryShare *shares = palloc(sizeof(DpermSummaryShare) * count);
+	int			counted = 0;
+
+	for (int i = 0; i < count; i++)
+		if (summary->columns[i].count == 0)
+			tell_vector(summary->columns[i].block, named);
+		else
+			numbers[counted++] = dperm_block_is_number(summary->columns[i].block);
+	if (counted == 0)
+		tell_vector(summary->columns[0].block, true);
+	if (!dperm_summary_divide(options->epsilon, options->delta, options->neighbours,
+							  summary->parts, numbers, counted, shares))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon is too small to be divided among %d columns", counted),
+				 errhint("Specify fewer columns, or a larger epsilon.")));
+	summary->shares = palloc0(sizeof(DpermSummaryShare) * count);
+	for (int i = 0, next = 0; i < count; i++)
+		if (summary->columns[i].count > 0)
+			summary->shares[i] = shares[next++];
+}
+
+/* Check the arguments, and open the source. */
+static Summary *
+open_source(FunctionCallInfo fcinfo, const DpermRegistration *registration, bool reads)
+{
+	Summary    *summary = palloc0(sizeof(*summary));
+	DpermSourceNames names = {
+		.relation = dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED),
+		.registration = registration,
+		.reads = reads,
+		.domains = dperm_arguments_jsonb(fcinfo, "domains"),
+		.unit = dperm_arguments_text(fcinfo, "unit")
+	};
+	List	   *tried = NIL;
+
+	names.features = dperm_arguments_names(fcinfo, "columns", &names.feature_count);
+	dperm_options_init(&summary->options, DPERM_LEARNER_LOGREG);
+	dperm_option_table_arguments(&summary->options, fcinfo);
+	dperm_options_settle(&summary->options);
+	dperm_queries_open(&summary->source, &names, &summary->options, &tried);
+	summary->parts =
+		dperm_unit_parts(summary->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
+	summary->columns = dperm_count_values_cells(&summary->source);
+	divide_epsilon(summary, names.features != NULL);
+	return summary;
+}
+
+/* Check everything about a call of dp_summary before any row is read. */
+void
+dperm_entry_open_summary(DpermCall *call)
+{
+	Summary    *summary = open_source(call->fcinfo, call->registration, true);
+
+	dperm_call_charge_fill(call, &summary->source, &summary->options, DPERM_CALL_SUMMARY, NULL);
+	call->opened = summary;
+}
+
+/* ---------------------------------------------------------- the result */
+
+/* A row of the result, about a column. */
+typedef struct Line
+{
+	const char *item;
+	const char *value;
+	const char *low;
+	const char *high;
+	NullableDatum share;
+} Line;
+
+/* Put a row, with a count unless it is NULL. */
+static void
+put_line(const Summary *summary, int column, const Line *line, const int64 *count)
+{
+	DpermEstimate estimate = {0};
+
+	if (count)
+		estimate = dperm_quantiles_count(*count, summary->shares[column], summary->parts);
+	dperm_host_put_row(summary->store, summary->desc, (NullableDatum[]) {
+		dperm_host_text(summary->columns[column].block->column.bytes),
+		dperm_host_text(line->item),
+		dperm_host_text(line->value),
+		dperm_host_text(line->low),
+		dperm_host_text(line->high),
+		{Float8GetDatum(estimate.value), count == NULL},
+		{Float8GetDatum(estimate.low), count == NULL},
+		{Float8GetDatum(estimate.high), count == NULL},
+		count == NULL ? line->share : dperm_host_number(estimate.value / summary->units),
+		{BoolGetDatum(!isinf(summary->options.epsilon))}
+	});
+}
+
+/* The rows of a list of values. */
+static void
+put_values(const Summary *summary, int column)
+{
+	const DpermCells *cells = &summary->columns[column];
+	static const char *const flags[] = {"false", "true"};
+
+	for (int i = 0; i < cells->count; i++)
+	{
+		const DpermText *category = &cells->block->categories[i];
+
+		put_line(summary, column,
+				 &(Line) {"value", cells->block->kind == DPERM_BLOCK_FLAG ? flags[i] :
+						  pnstrdup(category->bytes, category->len)},
+				 &cells->counts[i]);
+	}
+}
+
+/* A place among the cells of a number, as text. */
+static char *
+shown(const DpermCells *cells, double place)
+{
+	return dperm_domain_types_shown(cells->block, dperm_count_values_edge(cells, (int) place));
+}
+
+/* The quantiles of a number, from the noisy counts of its intervals. */
+static void
+put_quantiles(const Summary *summary, int column, const int *ends, const int64 *counts, int count)
+{
+	static const double quantiles[] = {0.05, 0.25, 0.5, 0.75, 0.95};
+	const DpermCells *cells = &summary->columns[column];
+	double		variance = dperm_quantiles_variance(summary->shares[column], summary->parts);
+	double	   *settled = palloc(sizeof(double) * count);
+
+	dperm_metrics_settle(counts, count, summary->parts, settled);
+	for (int i = 0; i < lengthof(quantiles); i++)
+	{
+		DpermEstimate place = dperm_quantiles_at(quantiles[i], settled, ends, count, variance);
+		Line		line = {.item = "quantile",
+							.low = shown(cells, place.low),
+							.high = shown(cells, place.high - cells->whole),
+							.share = dperm_host_number(quantiles[i])};
+
+		if (!isnan(place.value))
+			line.value = shown(cells, place.value);
+		put_line(summary, column, &line, NULL);
+	}
+}
+
+/* The rows of a number: quantiles and intervals. */
+static void
+put_number(Summary *summary, int column)
+{
+	const DpermCells *cells = &summary->columns[column];
+	int		   *ends = palloc(sizeof(int) * cells->count);
+	int			count = dperm_summary_intervals(&summary->entropy, summary->shares[column],
+												summary->parts, summary->units, cells->counts,
+												cells->count, ends);
+	int64	   *counts = palloc0(sizeof(int64) * count);
+
+	for (int i = 0, cell = 0; i < count; i++)
+		while (cell < ends[i])
+			counts[i] += cells->counts[cell++];
+	dperm_summary_add_noise(&summary->entropy, summary->shares[column], summary->parts, counts,
+							count);
+	put_quantiles(summary, column, ends, counts, count);
+	for (int i = 0; i < count; i++)
+		put_line(summary, column,
+				 &(Line) {.item = "interval", .low = shown(cells, i > 0 ? ends[i - 1] : 0),
+						  .high = shown(cells, ends[i] - cells->whole)},
+				 &counts[i]);
+}
+
+/* The rows of a column. */
+static void
+put_column(Summary *summary, int column)
+{
+	DpermCells *cells = &summary->columns[column];
+	bool		number = dperm_block_is_number(cells->block);
+
+	/* those of a number get their noise once they are joined to intervals */
+	dperm_summary_add_noise(&summary->entropy, summary->shares[column], summary->parts,
+							cells->counts + (number ? cells->count : 0),
+							number ? 1 : cells->count + 1);
+	if (number)
+		put_number(summary, column);
+	else
+		put_values(summary, column);
+	put_line(summary, column, &(Line) {"missing"}, &cells->counts[cells->count]);
+}
+
+/* Count, and say what that shows. */
+Datum
+dperm_entry_run_summary(DpermCall *call)
+{
+	Summary    *summary = call->opened;
+
+	/* a removed row is empty, and so is one that a view leaves out */
+	bool		skip_empty = summary->options.neighbours == DPERM_NEIGHBOURS_REMOVE ||
+		(call->registration && call->registration->view);
+
+	SPI_connect();
+	summary->units = dperm_count_values(&summary->source, summary->columns, skip_empty);
+	call->units = summary->units;
+	summary->store = dperm_host_result_set(call->fcinfo, &summary->desc);
+	dperm_entropy_init(&summary->entropy);
+	for (int i = 0; i < summary->source.block_count; i++)
+		if (summary->columns[i].count > 0)
+			put_column(summary, i);
+	if (!dperm_entropy_ok(&summary->entropy))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_entropy_wipe(&summary->entropy);
+	SPI_finish();
+	return (Datum) 0;
+}
+
+/* ------------------------------------------------------------ the cost */
+
+/*
+ * How far counts of intervals, or of values, may be from the truth, which is the same for all
+ * columns of a kind; NULL if there are none.
+ */
+static char *
+error_of(const Summary *summary, bool number, int *counted)
+{
+	char	   *result = NULL;
+
+	for (int i = 0; i < summary->source.block_count; i++)
+		if (summary->columns[i].count > 0 &&
+			dperm_block_is_number(summary->columns[i].block) == number)
+		{
+			result = double_to_shortest_decimal(
+				dperm_quantiles_count(0, summary->shares[i], summary->parts).high);
+			++*counted;
+		}
+	return result;
+}
+
+/*
+ * dp_summary_cost(relation, epsilon, ...): for a summary with these arguments, from
+ * them and the catalog. Locks are released as dp_cost does.
+ */
+Datum
+dp_summary_cost(PG_FUNCTION_ARGS)
+{
+	ResourceOwner look = dperm_registry_look();
+	const DpermRegistration *registration = dperm_protection_open(
+		dperm_source_find(
+			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
+	Summary    *summary = open_source(fcinfo, registration, false);
+	int			counted = 0;
+	char	   *row[9] = {
+		[1] = error_of(summary, false, &counted), [2] = error_of(summary, true, &counted)
+	};
+	TupleDesc	desc;
+
+	dperm_registry_look_away(look, registration == NULL);
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
+		desc->natts != lengthof(row))
+		elog(ERROR, "return type must be a row type");
+	dperm_source_tell(&summary->source);
+	row[0] = psprintf("%d", counted);
+	if (registration)
+	{
+		DpermCharge charge = dperm_call_charge_charge(&summary->source, &summary->options,
+													  DPERM_CALL_SUMMARY, NULL);
+		DpermQuote	quote = dperm_budget_preview(&charge);
+
+		row[3] = psprintf(INT64_FORMAT, quote.calls);
+		row[4] = charge.budget->name;
+		row[5] = pstrdup(quote.epsilon);
+		row[6] = pstrdup(quote.delta);
+		row[7] = pstrdup(quote.left);
+		row[8] = quote.allowed ? pstrdup(quote.left_after) : NULL;
+	}
+	PG_RETURN_DATUM(HeapTupleGetDatum(BuildTupleFromCStrings(TupleDescGetAttInMetadata(desc),
+															 row)));
+}
