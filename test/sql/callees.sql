@@ -191,8 +191,8 @@ SET ROLE callees_analyst;
 SELECT dp_logreg_train('callees.later', 'y', 'x', 1);
 \set VERBOSITY default
 
--- In an open view, an argument that is left out, and different in each pass, is as
--- bad as one that is written
+-- In an open view, an argument that is left out may be different in each row: rows
+-- are read once
 SET ROLE callees_owner;
 CREATE TABLE callees.free AS SELECT x, y FROM callees.people;
 CREATE FUNCTION callees.jitter(x float8, r float8 DEFAULT random()) RETURNS float8 IMMUTABLE RETURN x * r;

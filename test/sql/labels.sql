@@ -184,6 +184,6 @@ DROP TABLE named;
 DROP TYPE answer;
 
 DROP TABLE cases, long_words;
-DROP FUNCTION means;
+DROP FUNCTION means, label;
 DROP DOMAIN vec1, vec2, flag, grade, diagnosis, word;
 DROP TYPE verdict;
