@@ -1,9 +1,9 @@
 /*
  * tuning.c: the tuning procedure as a whole, as a black box.
  *
- * A tiny table is tuned many thousand times: portions by the hash of places
- * under a random key, one fit for each candidate on its own portion, and a
- * choice by mistakes on the last. What is released is the chosen candidate, the
+ * A tiny table is tuned many thousand times: a portion is drawn for each row, one
+ * fit is made for each candidate on its own portion, and a choice by mistakes on
+ * the last. What is released is the chosen candidate, the
  * size of its portion and its weight. Two tables differ in one row; an event
  * that distinguishes them is searched for on one half of the runs, and its
  * probabilities are bounded on the other half (Clopper and Pearson). What they
@@ -17,7 +17,6 @@
 #include "audit/binomial.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
-#include "core/privacy/portion.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
@@ -54,7 +53,7 @@ typedef enum Fault
 	NONE,
 	CHOICE_SPENDS_MORE,			/* 20 times epsilon */
 	TRAINING_SPENDS_MORE,		/* 4 times epsilon */
-	PORTIONS_BY_VALUE,			/* the hash of what a row holds */
+	PORTIONS_BY_VALUE,			/* a hash of what a row holds */
 	SCORED_ON_TRAINING_ROWS		/* mistakes on all rows, and the best taken */
 } Fault;
 
@@ -77,18 +76,33 @@ typedef struct Release
 
 static Release runs[2][2 * HALF_MAX];
 
-/* The portion of every row under a key. */
-static void
-divide(const Target *t, const Table *table, const unsigned char *key, int *portions)
+/* The portion of what a row holds, under a key. */
+static int
+portion_of(const double *value, uint64_t key)
 {
+	for (int i = 0; i < 2; i++)
+	{
+		uint64_t	bits;
+
+		memcpy(&bits, &value[i], sizeof(bits));
+		bits ^= key;
+		key = test_splitmix(&bits);
+	}
+	return (int) (key % PORTIONS);
+}
+
+/* The portion of every row. */
+static void
+divide(const Target *t, const Table *table, DpermEntropy *e, int *portions)
+{
+	uint64_t	key = dperm_draw_word(e);
+
 	for (int i = 0; i < ROWS; i++)
 	{
-		uint32_t	place[3] = {16384, 0, (uint32_t) i + 1};
 		double		value[2] = {table->x[i], table->y[i]};
 
-		portions[i] = t->fault == PORTIONS_BY_VALUE ?
-			dperm_portion(key, value, sizeof(value), PORTIONS) :
-			dperm_portion(key, place, sizeof(place), PORTIONS);
+		portions[i] = t->fault == PORTIONS_BY_VALUE ? portion_of(value, key) :
+			(int) dperm_draw_below(e, PORTIONS);
 	}
 }
 
@@ -126,7 +140,6 @@ train(const Target *t, const Table *table, const int *portions, int candidate, D
 static Release
 tune(const Target *t, const Table *table, DpermEntropy *e)
 {
-	uint64_t	key[2];
 	int			portions[ROWS];
 	int			rows[CANDIDATES];
 	double		weights[CANDIDATES];
@@ -136,9 +149,7 @@ tune(const Target *t, const Table *table, DpermEntropy *e)
 
 	do
 	{
-		key[0] = dperm_draw_word(e);
-		key[1] = dperm_draw_word(e);
-		divide(t, table, (const unsigned char *) key, portions);
+		divide(t, table, e, portions);
 	} while (t->landing != ANYWHERE && portions[0] != (int) t->landing);
 	for (int c = 0; c < CANDIDATES; c++)
 	{
@@ -429,7 +440,6 @@ TEST(tuned_models_are_nearly_the_best)
 		{
 			static double data[MODELS + 1][TABLE][2];
 			int			rows[MODELS + 1] = {0};
-			uint64_t	key[2] = {dperm_draw_word(&e), dperm_draw_word(&e)};
 			int64_t		mistakes[MODELS] = {0};
 			int64_t		fewest = TABLE;
 			int			order[MODELS];
@@ -437,8 +447,7 @@ TEST(tuned_models_are_nearly_the_best)
 
 			for (int i = 0; i < TABLE; i++)
 			{
-				uint32_t	place[3] = {1, (uint32_t) i / 50, (uint32_t) i % 50 + 1};
-				int			at = dperm_portion((unsigned char *) key, place, sizeof(place), MODELS + 1);
+				int			at = (int) dperm_draw_below(&e, MODELS + 1);
 				double		x = 2 * test_uniform(&state) - 1;
 				double		sign = x + 0.3 * (2 * test_uniform(&state) - 1) > 0.4 ? 1 : -1;
 

@@ -194,7 +194,7 @@ main(int argc, char **argv)
 	static Table other;
 	DpermLossKind kind;
 
-	if (argc > 3 && dperm_loss_parse(argv[3], &kind))
+	if (argc > 3 && table_loss(argv[3], &kind))
 		only = (int) kind;
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	state = folder ? (uint64_t) time(NULL) * 2 + 1 : 101;

@@ -83,7 +83,7 @@ log_density(const Game *game, const double *f, const double *tilt, const double 
 
 /* The privacy loss at an output. */
 static double
-loss_at(const void *arg, const double *numbers)
+climbed_loss(const void *arg, const double *numbers)
 {
 	const Game *game = arg;
 	const double *rows = numbers + 2 * DIM;
@@ -209,7 +209,7 @@ search_pure(bool number)
 		for (int way = 0; way < (game.replaced ? 1 : 2); way++)
 		{
 			game.added = way == 1;
-			found = climbed(&game, loss_at, NUMBERS, STARTS, CLIMB) / game.epsilon;
+			found = climbed(&game, climbed_loss, NUMBERS, STARTS, CLIMB) / game.epsilon;
 			CHECK(found <= 1 + 1e-9);
 			highest = fmax(highest, found);
 			close += found > 0.99;
@@ -222,7 +222,7 @@ search_pure(bool number)
 			game.added = false;
 			game.scale = number ? scale_of_two_classes(s, &cal, game.epsilon) :
 				dperm_claim_rows_apart(s.neighbours) / game.epsilon;
-			found = climbed(&game, loss_at, NUMBERS, STARTS, CLIMB) / game.epsilon;
+			found = climbed(&game, climbed_loss, NUMBERS, STARTS, CLIMB) / game.epsilon;
 			missed += !(found > 1 + 1e-3);
 			forgotten++;
 		}

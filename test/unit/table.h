@@ -54,6 +54,19 @@ table_loss(const char *name, DpermLossKind *kind)
 	return false;
 }
 
+/* Look up a mechanism. */
+static inline bool
+table_method(const char *name, DpermMethod *method)
+{
+	for (int i = 0; i < DPERM_METHOD_COUNT; i++)
+		if (strcmp(dperm_mechanism_name(i), name) == 0)
+		{
+			*method = (DpermMethod) i;
+			return true;
+		}
+	return false;
+}
+
 static inline bool
 table_read(FILE *file, Table *table)
 {
@@ -64,7 +77,7 @@ table_read(FILE *file, Table *table)
 
 	if (fscanf(file, "n=%d d=%d loss=%19s h=%lf lam=%lf method=%19s", &n, &d, loss, &table->rows.loss.h,
 			   &table->lambda, method) != 6 || n < 1 || n > TABLE_ROWS || d < 1 || d > TABLE_DIM ||
-		!table_loss(loss, &table->rows.loss.kind) || !dperm_mechanism_parse(method, &table->method))
+		!table_loss(loss, &table->rows.loss.kind) || !table_method(method, &table->method))
 		return false;
 	table->rows.count = n;
 	table->rows.dim = d;

@@ -262,10 +262,9 @@ TEST(survives_the_ends)
 /* Its name, and its range of h. */
 TEST(is_in_the_table)
 {
-	DpermLossKind kind;
 	DpermLoss	loss = dperm_loss_default(DPERM_LEARNER_LINREG);
 
-	CHECK(dperm_loss_parse("log_cosh", &kind) && kind == DPERM_LOSS_LOG_COSH);
+	CHECK_TEXT(dperm_loss_name(DPERM_LOSS_LOG_COSH), "log_cosh");
 	CHECK(dperm_loss_entry((int) loss.kind)->label == DPERM_LABEL_NUMBER);
 	CHECK(loss.kind == DPERM_LOSS_LOG_COSH && loss.h == 0.25 && dperm_loss_fault(loss) == NULL);
 	CHECK_TEXT(dperm_loss_fault((DpermLoss) {DPERM_LOSS_LOG_COSH, 0.0199}), "h must be between 0.02 and 1");

@@ -226,14 +226,7 @@ TEST(survives_full_blocks)
 TEST(knows_names)
 {
 	static const char *const names[] = {"logistic", "huber", "smooth_hinge"};
-	DpermLossKind kind = DPERM_LOSS_HUBER;
 
 	for (int i = 0; i < 3; i++)
-	{
-		CHECK_TEXT(dperm_loss_name((DpermLossKind) i), names[i]);
-		CHECK(dperm_loss_parse(names[i], &kind) && kind == (DpermLossKind) i);
-	}
-	CHECK(!dperm_loss_parse("hinge", &kind));
-	CHECK(!dperm_loss_parse("", &kind));
-	CHECK(!dperm_loss_parse("Huber", &kind));
+		CHECK_TEXT(dperm_loss_name(i), names[i]);
 }
