@@ -38,14 +38,14 @@ noise_of(const DpermTask *task)
 
 /* Begin the training of a task. */
 static void
-begin_work(Work *work, DpermTask *task)
+begin_work(Work *work, DpermTask *task, const DpermTeam *team)
 {
 	DpermLoad  *rows = task->rows;
 
 	work->task = task;
 	work->digested = false;
 	dperm_training_begin(&work->training, task->options, &rows->rows, noise_of(task), rows->count,
-						 rows->remote);
+						 rows->remote, dperm_team_processes(team));
 }
 
 /* Make the model of a finished task, in a context. */
@@ -89,7 +89,7 @@ train_alone(DpermTask *task, DpermTeam *team, MemoryContext result)
 {
 	Work		work;
 
-	begin_work(&work, task);
+	begin_work(&work, task, team);
 	while (work.training.active)
 		dperm_training_answer(&work.training, team);
 	dperm_host_check_status(dperm_training_finish(&work.training));
@@ -163,7 +163,7 @@ train_by_passes(DpermTask *task, MemoryContext result)
 	MemoryContext pass = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
 	Work		training;
 
-	begin_work(&training, task);
+	begin_work(&training, task, NULL);
 	while (training.training.active)
 	{
 		DpermPass	answer;

@@ -432,6 +432,12 @@ dperm_team_begin(DpermLoad **sets, int count, int blocks)
 	return team;
 }
 
+int
+dperm_team_processes(const DpermTeam *team)
+{
+	return team ? team->wanted + 1 : 1;
+}
+
 /* End a team. */
 void
 dperm_team_end(DpermTeam *team)

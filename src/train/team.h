@@ -25,6 +25,9 @@ typedef struct DpermTeam DpermTeam;
  */
 extern DpermTeam *dperm_team_begin(DpermLoad **sets, int count, int blocks);
 
+/* How many processes sum up rows: this one, and the members of a team, or NULL. */
+extern int	dperm_team_processes(const DpermTeam *team);
+
 /*
  * Sum up all rows of a set for a question, into a pass that has been started for
  * a matrix; by a team that helps with the set or, if it is NULL, alone.
