@@ -56,17 +56,13 @@
 #define MAGIC "dpermrow"
 #define MAGIC_BYTES 8
 
-/* Why there is no more shared memory: the limit is reached, or the system has none. */
-#define FULL_LIMIT 1
-#define FULL_SYSTEM 2
-
-/* What all processes of a store see. The area follows, then the note. */
+/* What all processes of a store see. An area for each follows, then the note. */
 typedef struct Control
 {
 	char		magic[MAGIC_BYTES];
 	unsigned char token[DPERM_ROWS_TOKEN];
 	int			processes;
-	pg_atomic_uint32 full;		/* 0, or why there is no more memory */
+	pg_atomic_uint32 full;		/* does the system have no more memory? */
 	pg_atomic_uint32 files;		/* that have been made */
 	pg_atomic_uint64 bytes;		/* of them */
 	SharedFileSet set;
@@ -87,19 +83,28 @@ struct DpermStore
 	/* NULL for a store of this process alone */
 	dsm_segment *segment;
 	Control    *control;
-	dsa_area   *area;
+	dsa_area  **areas;			/* one for each process, which allocates in it */
+	bool		full;			/* is that of this process? */
 };
 
 static Size
-area_offset(void)
+area_offset(int number)
 {
-	return MAXALIGN(sizeof(Control));
+	return MAXALIGN(sizeof(Control)) + number * MAXALIGN(dsa_minimum_size());
 }
 
+/* The note follows the last area. */
 static Size
-note_offset(void)
+note_offset(int processes)
 {
-	return area_offset() + MAXALIGN(dsa_minimum_size());
+	return area_offset(processes);
+}
+
+/* The area in which this process allocates. */
+static int
+own_area(const DpermStore *store)
+{
+	return (ParallelWorkerNumber + 1) % store->control->processes;
 }
 
 /* -------------------------------------------------------------- stores */
@@ -183,9 +188,10 @@ DpermStore *
 dperm_rows_share(Size limit, int processes, const char *note, Size note_size, DpermRowsKey *key)
 {
 	DpermStore *store = make_store(true);
+	ResourceOwner before = CurrentResourceOwner;
 	Control    *control;
 
-	store->segment = make_segment(note_offset() + note_size, store->owner);
+	store->segment = make_segment(note_offset(processes) + note_size, store->owner);
 	if (store->segment == NULL || !pg_strong_random(key->token, DPERM_ROWS_TOKEN))
 	{
 		release_owner(store->owner);
@@ -194,34 +200,45 @@ dperm_rows_share(Size limit, int processes, const char *note, Size note_size, Dp
 	store->control = control = dsm_segment_address(store->segment);
 	memset(control, 0, sizeof(Control));
 	SharedFileSetInit(&control->set, store->segment);
-	store->area = dsa_create_in_place((char *) control + area_offset(), dsa_minimum_size(),
-									  LWTRANCHE_PARALLEL_QUERY_DSA, store->segment);
-	dsa_set_size_limit(store->area, dsa_minimum_size() + limit);
+	store->areas = palloc(sizeof(dsa_area *) * processes);
+	CurrentResourceOwner = store->owner;	/* an area keeps it for its segments, from 17 on */
+	for (int i = 0; i < processes; i++)
+	{
+		store->areas[i] =
+			dsa_create_in_place((char *) control + area_offset(i), dsa_minimum_size(),
+								LWTRANCHE_PARALLEL_QUERY_DSA, store->segment);
+		dsa_set_size_limit(store->areas[i], dsa_minimum_size() + limit / processes);
+	}
+	CurrentResourceOwner = before;
 	memcpy(control->magic, MAGIC, MAGIC_BYTES);
 	memcpy(control->token, key->token, DPERM_ROWS_TOKEN);
 	control->processes = processes;
 	pg_atomic_init_u32(&control->full, 0);
 	pg_atomic_init_u32(&control->files, 0);
 	pg_atomic_init_u64(&control->bytes, 0);
-	memcpy((char *) control + note_offset(), note, note_size);
+	memcpy((char *) control + note_offset(processes), note, note_size);
 	key->handle = dsm_segment_handle(store->segment);
 	return store;
 }
 
 /*
- * Attach to the area and the files of a store; false if they are gone, as nobody
+ * Attach to the areas and the files of a store; false if they are gone, as nobody
  * uses the rows any more. PostgreSQL raises an error then, holding a lock.
  */
 static bool
 attach(DpermStore *store)
 {
 	MemoryContext context = CurrentMemoryContext;
+	volatile int attached = 0;
 
+	store->areas = palloc(sizeof(dsa_area *) * store->control->processes);
 	PG_TRY();
 	{
 		SharedFileSetAttach(&store->control->set, store->segment);
-		store->area =
-			dsa_attach_in_place((char *) store->control + area_offset(), store->segment);
+		for (; attached < store->control->processes; attached++)
+			store->areas[attached] =
+				dsa_attach_in_place((char *) store->control + area_offset(attached),
+									store->segment);
 	}
 	PG_CATCH();
 	{
@@ -230,7 +247,7 @@ attach(DpermStore *store)
 		LWLockReleaseAll();
 	}
 	PG_END_TRY();
-	return store->area != NULL;
+	return attached == store->control->processes;
 }
 
 /* Join a store, for as long as this process lives. */
@@ -247,7 +264,7 @@ dperm_rows_join(const DpermRowsKey *key)
 	if (segment == NULL)
 		return NULL;
 	control = dsm_segment_address(segment);
-	if (dsm_segment_map_length(segment) < note_offset() ||
+	if (dsm_segment_map_length(segment) < note_offset(1) ||
 		memcmp(control->magic, MAGIC, MAGIC_BYTES) != 0 ||
 		memcmp(control->token, key->token, DPERM_ROWS_TOKEN) != 0)
 	{
@@ -264,14 +281,15 @@ dperm_rows_join(const DpermRowsKey *key)
 		return NULL;
 	}
 	dsm_pin_mapping(segment);
-	dsa_pin_mapping(store->area);
+	for (int i = 0; i < control->processes; i++)
+		dsa_pin_mapping(store->areas[i]);
 	return store;
 }
 
 const char *
 dperm_rows_note(const DpermStore *store)
 {
-	return (const char *) store->control + note_offset();
+	return (const char *) store->control + note_offset(store->control->processes);
 }
 
 DpermRowsKey
@@ -298,9 +316,10 @@ dperm_rows_close(DpermStore *store)
 	for (int64 i = 0; i < store->opened_room; i++)
 		if (store->opened[i] > 0)
 			FileClose(store->opened[i]);
-	if (store->area)
+	if (store->control)
 	{
-		dsa_detach(store->area);
+		for (int i = 0; i < store->control->processes; i++)
+			dsa_detach(store->areas[i]);
 		dsm_detach(store->segment);
 	}
 	if (store->owner)
@@ -418,36 +437,36 @@ allocate_shared(DpermStore *store, Size size)
 	ResourceOwner before = CurrentResourceOwner;
 	volatile dsa_pointer made = InvalidDsaPointer;
 
-	if (pg_atomic_read_u32(&store->control->full) != 0 || InterruptHoldoffCount > 0)
+	if (store->full || pg_atomic_read_u32(&store->control->full) || InterruptHoldoffCount > 0)
 		return InvalidDsaPointer;
 	CurrentResourceOwner = store->owner;
 	PG_TRY();
 	{
-		made = dsa_allocate_extended(store->area, size, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+		made = dsa_allocate_extended(store->areas[own_area(store)], size,
+									 DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
 	}
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(context);
 		FlushErrorState();
 		LWLockReleaseAll();
-		pg_atomic_write_u32(&store->control->full, FULL_SYSTEM);
+		pg_atomic_write_u32(&store->control->full, 1);
 	}
 	PG_END_TRY();
 	CurrentResourceOwner = before;
-	if (!DsaPointerIsValid(made) && pg_atomic_read_u32(&store->control->full) == 0)
-		pg_atomic_write_u32(&store->control->full, FULL_LIMIT);
+	store->full = !DsaPointerIsValid(made);
 	return made;
 }
 
 /* Where shared memory is in this process. */
 static double *
-shared_address(DpermStore *store, dsa_pointer shared)
+shared_address(DpermStore *store, const DpermChunk *chunk)
 {
 	ResourceOwner before = CurrentResourceOwner;
 	double	   *address;
 
 	CurrentResourceOwner = store->owner;
-	address = dsa_get_address(store->area, shared);
+	address = dsa_get_address(store->areas[chunk->file], chunk->shared);
 	CurrentResourceOwner = before;
 	return address;
 }
@@ -536,13 +555,16 @@ start_block(DpermRows *rows)
 	rows->block = (DpermChunk) {.shared = InvalidDsaPointer};
 	rows->first = rows->used = rows->room = 0;
 	if (store->control)
+	{
+		rows->block.file = own_area(store);
 		rows->block.shared = allocate_shared(store, size);
+	}
 	else if (reserve(store, size))
 		rows->block.memory = MemoryContextAllocHuge(store->context, size);
 	if (!rows->block.memory && !DsaPointerIsValid(rows->block.shared) && !store->files)
 		return false;
 	rows->memory = rows->block.memory ? rows->block.memory :
-		DsaPointerIsValid(rows->block.shared) ? shared_address(store, rows->block.shared) :
+		DsaPointerIsValid(rows->block.shared) ? shared_address(store, &rows->block) :
 		buffer_of(rows);
 	rows->room = rows->memory == rows->buffer ? rows->chunk_rows : room;
 	return true;
@@ -644,7 +666,7 @@ dperm_rows_end(DpermRows *rows)
 		rows->count += rows->chunks[i].rows;
 	if (rows->count != rows->seen)
 		elog(ERROR, "rows were lost");
-	if (rows->store->control && pg_atomic_read_u32(&rows->store->control->full) == FULL_SYSTEM)
+	if (rows->store->control && pg_atomic_read_u32(&rows->store->control->full))
 		ereport(DEBUG1, (errmsg_internal("there is not enough shared memory for the rows")));
 }
 
@@ -719,7 +741,7 @@ fetch(DpermRows *rows, const DpermChunk *chunk, int64 first, int64 count)
 	if (chunk->memory)
 		return chunk->memory + rows->words * first;
 	if (DsaPointerIsValid(chunk->shared))
-		return shared_address(rows->store, chunk->shared + skip);
+		return shared_address(rows->store, chunk) + rows->words * first;
 	CHECK_FOR_INTERRUPTS();
 	file = open_file(rows->store, chunk->file, false);
 	errno = 0;

@@ -35,7 +35,7 @@ typedef struct DpermChunk
 	int64		rows;
 	double	   *memory;			/* private; NULL: elsewhere */
 	dsa_pointer shared;			/* invalid: elsewhere */
-	int64		file;			/* its number, if neither */
+	int64		file;			/* its number, if neither; of shared memory, that of the area */
 	int64		at;				/* if neither: the first byte in the file */
 	bool		settled;		/* are they as they are summed up? See below */
 } DpermChunk;
