@@ -5,8 +5,9 @@
  * the members that take part, and adds their sums in the order of their
  * numbers. Each says how many rows of each chunk it has summed up, and the sums
  * are used if that is each row of the store, once. Who takes part is decided when
- * a question is posted: members that have joined by then. So nobody waits for
- * workers to start, and none need to. They are launched with the first question.
+ * a question is posted: members that have joined by then. They are launched before
+ * the start of the first training, and no worker needs to start: the first question
+ * waits for them only as long as it might take alone.
  */
 #include "postgres.h"
 
@@ -29,8 +30,8 @@
 #define KEY_SETS 2
 #define KEY_ROOM 3
 
-/* To ask a team pays if this part of the rows from which one pays is selected. */
-#define ASK_PART 8
+/* The bytes of rows that are summed up in a millisecond, or more. */
+#define WAIT_BYTES ((Size) 4 * 1024 * 1024)
 
 /*
  * Memory for the sums of members, private and shared; or what the rows leave of
@@ -321,6 +322,23 @@ launch(DpermTeam *team)
 	MemoryContextSwitchTo(caller);
 }
 
+/*
+ * Wait for members that were launched, but no longer than a question about these rows
+ * might take without them.
+ */
+static void
+await_members(const DpermTeam *team, const DpermRows *rows)
+{
+	uint32		launched = team->context->nworkers_launched;
+
+	for (Size left = dperm_rows_bytes(rows) / WAIT_BYTES;
+		 left > 0 && pg_atomic_read_u32(&team->shared->joined) < launched; left--)
+	{
+		CHECK_FOR_INTERRUPTS();
+		pg_usleep(1000);
+	}
+}
+
 /* Wait until all members have answered. */
 static void
 await_answers(Shared *shared)
@@ -377,11 +395,10 @@ dperm_team_sum(DpermTeam *team, DpermRows *rows, const DpermMatrix *x, const Dpe
 	int			set = number_of(team, rows);
 	uint32		members = 0;
 
-	if (set >= 0 && team->wanted > 0 && team->context == NULL &&
-		dperm_rows_bytes(rows) >= least_bytes() / ASK_PART)
-		launch(team);
 	if (set >= 0 && team->context)
 	{
+		if (team->number == 0)
+			await_members(team, rows);
 		members = pg_atomic_read_u32(&team->shared->joined);
 		post(team, set, x, ask, members);
 	}
@@ -429,6 +446,7 @@ dperm_team_begin(DpermLoad **sets, int count, int blocks)
 	team->sides = palloc0(sizeof(Side) * count);
 	for (int i = 0; i < count; i++)
 		team->sides[i].load = sets[i];
+	launch(team);
 	return team;
 }
 

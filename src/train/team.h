@@ -18,9 +18,8 @@ typedef struct DpermTeam DpermTeam;
 
 /*
  * Let a team help with the rows of some sets, for trainings with at most so
- * many blocks of weights (loss.h); NULL if it would not pay. It starts with the
- * first question that is worth it. Until it ends, the transaction may be in
- * parallel mode: nothing may be written, and no query may run that calls code of
+ * many blocks of weights (loss.h); NULL if it would not pay. Until it ends, the
+ * transaction may be in parallel mode: nothing may be written, and no query may run that calls code of
  * others.
  */
 extern DpermTeam *dperm_team_begin(DpermLoad **sets, int count, int blocks);
