@@ -195,9 +195,7 @@ put_quantiles(const Summary *summary, int column, const int *ends, const int64 *
 {
 	static const double quantiles[] = {0.05, 0.25, 0.5, 0.75, 0.95};
 	const DpermCells *cells = &summary->columns[column];
-	double		parts = (double) summary->parts;
-	double		variance = parts * parts *
-		dperm_quantiles_variance(summary->shares[column], summary->parts);
+	double		variance = dperm_quantiles_variance(summary->shares[column], summary->parts);
 
 	for (int i = 0; i < lengthof(quantiles); i++)
 	{

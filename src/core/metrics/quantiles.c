@@ -8,13 +8,12 @@
 
 #define NORMAL_QUANTILE 1.959963984540054
 
-/* The variance of the noise, for counts in whole units. */
+/* The variance of the noise, for counts in parts. */
 double
 dperm_quantiles_variance(DpermSummaryShare share, uint64_t parts)
 {
-	double		sigma = (double) share.sigma / (double) parts;
-
-	return share.sigma > 0 ? sigma * sigma : dperm_metrics_variance(share.counts, parts);
+	return share.sigma > 0 ? pow((double) share.sigma, 2) :
+		dperm_metrics_variance(share.counts, parts) * pow((double) parts, 2);
 }
 
 /* A noisy count of whole units with a 95 percent interval for its noise. */
