@@ -53,15 +53,22 @@ COMMENT ON FUNCTION @extschema@.dp_summary_cost(text, float8, text[], jsonb, tex
 -- Edges of intervals, as many as there are: near the quantiles of count^(3/4) width^(1/4), so that a value that most rows share does not get all knots
 
 CREATE FUNCTION @extschema@.dp_summary_knots(summary jsonb, knots integer DEFAULT 8) RETURNS jsonb
-	LANGUAGE sql STABLE PARALLEL SAFE
-RETURN (WITH lines AS (SELECT l.line ->> 'column_name' AS name, l.n, l.line ->> 'low' AS low, l.line ->> 'high' AS high,
+	LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+	IF knots IS NULL OR knots NOT BETWEEN 2 AND 100 THEN
+		RAISE EXCEPTION 'knots must be between 2 and 100' USING ERRCODE = 'invalid_parameter_value',
+			HINT = '8, the default, is enough for most trainings.';
+	END IF;
+	RETURN (WITH lines AS (SELECT l.line ->> 'column_name' AS name, l.n, l.line ->> 'low' AS low, l.line ->> 'high' AS high,
 			greatest((l.line ->> 'count')::float8, 0) AS count, l.line ->> 'low' ~ '^-?[0-9.]+(e[-+]?[0-9]+)?$' AS number
 		FROM jsonb_array_elements(summary) WITH ORDINALITY l (line, n) WHERE l.line ->> 'item' = 'interval'),
 	intervals AS (SELECT l.*, coalesce(lead(l.low) OVER place, l.high) AS next, row_number() OVER place = 1 AS first, lead(l.n) OVER place IS NULL AS last
 		FROM lines l WINDOW place AS (PARTITION BY l.name ORDER BY l.n)),
-	sizes AS (SELECT i.*, power(i.count, 0.75) * power(greatest(CASE WHEN i.number THEN i.next::float8 - i.low::float8
-			ELSE extract(epoch FROM (d.day || i.next)::timestamp - (d.day || i.low)::timestamp) END, 0), 0.25) AS size
-		FROM intervals i, LATERAL (SELECT CASE WHEN i.low ~ '^[0-9]+:' THEN '2000-01-01 ' ELSE '' END AS day) d),
+	sizes AS (SELECT i.*, power(i.count, 0.75) * power(w.width, 0.25) AS size
+		FROM intervals i, LATERAL (SELECT max(p.place) - min(p.place) AS width FROM (SELECT CASE WHEN i.number THEN e.edge::float8
+			WHEN e.edge ~ '^[0-9]+:' THEN extract(epoch FROM e.edge::interval) WHEN e.edge ~ 'T' THEN extract(epoch FROM e.edge::timestamp)
+			ELSE extract(epoch FROM e.edge::date) END AS place FROM unnest(ARRAY[i.low, i.next]) e (edge)) p) w),
 	sums AS (SELECT s.*, sum(s.size) OVER (PARTITION BY s.name ORDER BY s.n) AS upto, sum(s.size) OVER (PARTITION BY s.name) AS total FROM sizes s),
 	edges AS (SELECT s.name, s.number, s.n, s.low AS edge FROM sums s WHERE s.first
 		UNION ALL SELECT s.name, s.number, s.n + 1, s.next FROM sums s WHERE s.last
@@ -72,5 +79,6 @@ RETURN (WITH lines AS (SELECT l.line ->> 'column_name' AS name, l.n, l.line ->> 
 	chosen AS (SELECT e.name, min(e.n) AS n, CASE WHEN e.number THEN e.edge::jsonb ELSE to_jsonb(e.edge) END AS edge FROM edges e GROUP BY e.name, e.number, e.edge),
 	lists AS (SELECT c.name, jsonb_build_object('knots', jsonb_agg(c.edge ORDER BY c.n)) AS domain FROM chosen c GROUP BY c.name)
 	SELECT coalesce(jsonb_object_agg(l.name, l.domain), '{}') FROM lists l);
+END $$;
 COMMENT ON FUNCTION @extschema@.dp_summary_knots(jsonb, integer) IS
 	'domains with knots where the rows of a summary are, for a training: dp_summary_knots((SELECT jsonb_agg(s) FROM dp_summary(...) s)); what is computed from a summary costs nothing more';

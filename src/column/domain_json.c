@@ -478,7 +478,7 @@ print_positions(StringInfo out, const DpermColumn *column, const double *positio
 		appendStringInfoString(out, i == 0 ? "[" : ", ");
 		if (column->block.kind == DPERM_BLOCK_TIME)
 			escape_json(out, dperm_domain_types_time(column->base, rint(
-							positions[i] * (double) USECS_PER_DAY)));
+							positions[i] * (double) USECS_PER_DAY), NULL));
 		else
 			appendStringInfoString(out, double_to_shortest_decimal(positions[i]));
 	}

@@ -186,9 +186,12 @@ dperm_domain_types_input(Oid base, int32 typmod, const char *text, Datum *value,
 	return *why == NULL;
 }
 
-/* A time as a type of times has it, whatever the DateStyle is. */
+/*
+ * A time as a type of times has it, whatever the DateStyle is; timestamptz in a zone, or in that of
+ * the session if that is NULL.
+ */
 char *
-dperm_domain_types_time(Oid type, double usecs)
+dperm_domain_types_time(Oid type, double usecs, const int *zone)
 {
 	char	   *text = palloc(MAXDATELEN + 1);
 	Datum		value;
@@ -201,7 +204,7 @@ dperm_domain_types_time(Oid type, double usecs)
 		/* a bound at the end of all times may have been rounded beyond it */
 		value = TimestampGetDatum(usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 :
 								  (Timestamp) usecs);
-	return JsonEncodeDateTime(text, value, type, NULL);
+	return JsonEncodeDateTime(text, value, type, zone);
 }
 
 /*
@@ -218,7 +221,7 @@ dperm_domain_types_shown(const DpermBlock *block, double value)
 		return double_to_shortest_decimal(value);
 	return dperm_domain_types_time(block->low >= 0 && block->high <= 1 ? TIMEOID :
 								   fmod(usecs, (double) USECS_PER_DAY) == 0 ? DATEOID :
-								   TIMESTAMPOID, usecs);
+								   TIMESTAMPOID, usecs, NULL);
 }
 
 /* The labels of an enum, in order, as zero-terminated texts. */

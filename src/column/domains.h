@@ -90,7 +90,7 @@ extern bool dperm_domain_types_is_integer(Oid base);
 extern bool dperm_domain_types_is_pgvector(Oid base);
 extern bool dperm_domain_types_is_text(Oid base);
 extern bool dperm_domain_types_number(Oid type, Datum value, double *out);
-extern char *dperm_domain_types_time(Oid type, double usecs);
+extern char *dperm_domain_types_time(Oid type, double usecs, const int *zone);
 extern char *dperm_domain_types_shown(const DpermBlock *block, double value);
 extern DpermText dperm_domain_types_text(Oid base, Datum value);
 extern bool dperm_domain_types_lists(const DpermText *texts, int count, const DpermText *text);

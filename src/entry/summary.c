@@ -4,9 +4,11 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "executor/spi.h"
 #include "funcapi.h"
+#include "utils/timestamp.h"
 
 #include "base/arguments.h"
 #include "base/host.h"
@@ -140,7 +142,8 @@ put_line(const Summary *summary, int column, const Line *line, const int64 *coun
 		{Float8GetDatum(estimate.value), count == NULL},
 		{Float8GetDatum(estimate.low), count == NULL},
 		{Float8GetDatum(estimate.high), count == NULL},
-		count == NULL ? line->share : dperm_host_number(estimate.value / summary->units),
+		count == NULL ? line->share :
+		dperm_host_number(summary->units > 0 ? estimate.value / summary->units : NAN),
 		{BoolGetDatum(!isinf(summary->options.epsilon))}
 	});
 }
@@ -163,11 +166,27 @@ put_values(const Summary *summary, int column)
 	}
 }
 
-/* A place among the cells of a number, as text. */
+/*
+ * A place among the cells of a number, as text that domains take in any session. That of dates is
+ * the first date after it.
+ */
 static char *
 shown(const DpermCells *cells, double place)
 {
-	return dperm_domain_types_shown(cells->block, dperm_count_values_edge(cells, (int) place));
+	static const Oid types[] = {
+		[DPERM_READ_DATE] = DATEOID,
+		[DPERM_READ_TIMESTAMP] = TIMESTAMPOID,
+		[DPERM_READ_TIMESTAMPTZ] = TIMESTAMPTZOID,
+		[DPERM_READ_TIME_OF_DAY] = TIMEOID
+	};
+	static const int utc = 0;
+	double		edge = dperm_count_values_edge(cells, (int) place);
+
+	if (cells->block->kind != DPERM_BLOCK_TIME)
+		return double_to_shortest_decimal(edge);
+	if (cells->kind == DPERM_READ_DATE)
+		edge = ceil(edge);
+	return dperm_domain_types_time(types[cells->kind], rint(edge * (double) USECS_PER_DAY), &utc);
 }
 
 /* The quantiles of a number, from the noisy counts of its intervals. */
@@ -177,12 +196,10 @@ put_quantiles(const Summary *summary, int column, const int *ends, const int64 *
 	static const double quantiles[] = {0.05, 0.25, 0.5, 0.75, 0.95};
 	const DpermCells *cells = &summary->columns[column];
 	double		variance = dperm_quantiles_variance(summary->shares[column], summary->parts);
-	double	   *settled = palloc(sizeof(double) * count);
 
-	dperm_metrics_settle(counts, count, summary->parts, settled);
 	for (int i = 0; i < lengthof(quantiles); i++)
 	{
-		DpermEstimate place = dperm_quantiles_at(quantiles[i], settled, ends, count, variance);
+		DpermEstimate place = dperm_quantiles_at(quantiles[i], counts, variance, ends, count);
 		Line		line = {.item = "quantile",
 							.low = shown(cells, place.low),
 							.high = shown(cells, place.high - cells->whole),

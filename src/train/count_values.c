@@ -14,7 +14,6 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "column/reader.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/summary.h"
 #include "query/persons.h"
@@ -59,6 +58,7 @@ dperm_count_values_cells(const DpermSource *source)
 	{
 		const DpermBlock *block = columns[i].block = &source->blocks[i];
 
+		columns[i].kind = readers[i].kind;
 		if (block->kind == DPERM_BLOCK_FLAG)
 			columns[i].count = 2;
 		else if (block->kind == DPERM_BLOCK_CATEGORY)

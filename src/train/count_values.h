@@ -4,6 +4,7 @@
 #ifndef DPERM_COUNT_VALUES_H
 #define DPERM_COUNT_VALUES_H
 
+#include "column/reader.h"
 #include "query/source.h"
 
 /*
@@ -13,6 +14,7 @@
 typedef struct DpermCells
 {
 	const DpermBlock *block;
+	DpermReaderKind kind;
 	int			count;			/* without the last one; 0: a vector, which is not counted */
 	bool		whole;			/* of a number: is each of them a whole number? */
 	int64	   *counts;			/* in parts of a unit */

@@ -64,6 +64,16 @@ SELECT avg((s.low::float8 <= q.age AND s.high::float8 >= q.age)::int) > 0.93 AS 
 FROM generate_series(1, 100) i, dp_summary('looked_at', 1 + i * 1e-9, '{age,ill}') s,
   LATERAL (SELECT percentile_disc(s.share) WITHIN GROUP (ORDER BY age) AS age FROM looked_at) q WHERE s.item = 'quantile';
 
+-- Also where there is little to see: where sums of noisy counts go up and down, most of all in the upper tail
+CREATE TABLE tail AS SELECT exp(i / 500.0 * 6)::float8 AS x FROM generate_series(1, 500) i;
+SELECT s.share, avg((s.low::float8 <= q.x AND s.high::float8 >= q.x)::int) > 0.95 AS covered, bool_and(s.value::float8 BETWEEN s.low::float8 AND s.high::float8) AS within
+FROM generate_series(1, 1000) i, dp_summary('tail', 0.05 + i * 1e-9, domains => '{"x": [0, 1000]}') s,
+  LATERAL (SELECT percentile_disc(s.share) WITHIN GROUP (ORDER BY x) AS x FROM tail) q WHERE s.item = 'quantile' GROUP BY 1 ORDER BY 1;
+-- A share of no rows is NULL
+TRUNCATE tail;
+SELECT bool_and(share IS NULL) AS null FROM dp_summary('tail', 1, domains => '{"x": [0, 1000]}') WHERE item <> 'quantile';
+DROP TABLE tail;
+
 -- The cost, and that it is what a summary then shows
 SELECT columns_counted, values_error, intervals_error, budget FROM dp_summary_cost('looked_at', 0.5);
 SELECT item = 'value' AS value, count(DISTINCT round((count_high - count)::numeric, 6)) AS widths, max(count_high - count) AS error FROM dp_summary('looked_at', 0.5) WHERE count IS NOT NULL AND column_name IN ('ward', 'age') AND (item = 'value' OR column_name = 'age') GROUP BY 1 ORDER BY 1;
@@ -76,6 +86,17 @@ SELECT dp_summary_knots((SELECT jsonb_agg(s) FROM looks s), 5);
 SELECT dp_summary_knots((SELECT jsonb_agg(s) FROM looks s WHERE column_name IN ('age', 'ward')), 2), dp_summary_knots('[]'), dp_summary_knots(NULL);
 SELECT dp_summary_knots('[{"column_name": "t", "item": "interval", "low": "00:00:00", "high": "12:00:00", "count": 10}, {"column_name": "t", "item": "interval", "low": "12:00:00", "high": "24:00:00", "count": 90}]', 4);
 SELECT model IS NOT NULL AS trained FROM dp_logreg_train('looked_at', 'ill', '{age,seen,at,ward}', 1, domains => dp_summary_knots((SELECT jsonb_agg(s) FROM looks s))) m (model);
+
+-- Times: by the type of their column, to the microsecond, in UTC whatever the session's zone is, and to the end of all times
+CREATE TABLE times (day date, days date, moment timestamptz, hour time, eon date, era timestamp);
+CREATE TABLE ends AS SELECT '{"day": ["2000-01-01", "2000-01-02"], "days": ["1900-01-01", "2024-01-01"], "moment": ["2024-01-01T00:00:00+00:00", "2024-01-02T00:00:00.6+00:00"], "hour": ["00:00:00.6", "08:00:00.3"],
+  "eon": ["2000-01-01", "5874897-12-31"], "era": ["4713-01-01T00:00:00 BC", "294276-12-31T23:59:59.999999"]}'::jsonb AS domains;
+SET timezone = 'Asia/Tokyo';
+SELECT column_name, low, high FROM dp_summary('times', 'Infinity', domains => (SELECT domains FROM ends)) WHERE item = 'interval';
+SELECT k.key, (k.value -> 'knots' -> 0, k.value -> 'knots' -> -1) = (d.value -> 0, d.value -> 1) AS same
+FROM ends, jsonb_each(dp_summary_knots((SELECT jsonb_agg(s) FROM dp_summary('times', 'Infinity', domains => (SELECT domains FROM ends)) s))) k JOIN LATERAL jsonb_each(domains) d USING (key);
+RESET timezone;
+DROP TABLE times, ends;
 
 -- Mistakes, before a row is read
 CREATE FUNCTION mistake(call text) RETURNS text LANGUAGE plpgsql AS $$
@@ -91,7 +112,8 @@ SELECT c, mistake(c) FROM (VALUES ($$dp_summary(NULL, 1)$$), ($$dp_summary('look
   ($$dp_summary('looked_at', 1, '{age,age}')$$), ($$dp_summary('looked_at', 1, '{}')$$), ($$dp_summary('looked_at', 1, '{note}')$$), ($$dp_summary('looked_at', 1, neighbours => 'none')$$),
   ($$dp_summary('looked_at', 1, delta => 2)$$), ($$dp_summary('looked_at', 'Infinity', delta => 1e-6)$$), ($$dp_summary('looked_at', 1, unit => 'age', columns => '{age}')$$), ($$dp_summary('looked_at', 1, unit => 'dose')$$),
   ($$dp_summary('looked_at', 1, '{age}', '{"age": "old"}')$$), ($$dp_summary('looked_at', 1, '{dose}', '{"nobody": [0, 1]}')$$), ($$dp_summary('pg_class_oid_index', 1)$$), ($$dp_summary('nothing', 1)$$),
-  ($$dp_summary('looked_at', 1, purpose => repeat('x', 2000))$$), ($$dp_summary_cost('looked_at', 1, '{nobody}')$$)) v (c);
+  ($$dp_summary('looked_at', 1, purpose => repeat('x', 2000))$$), ($$dp_summary_cost('looked_at', 1, '{nobody}')$$),
+  ($$dp_summary_knots('[]', 1)$$), ($$dp_summary_knots('[]', 2147483647)$$), ($$dp_summary_knots('[]', NULL)$$)) v (c);
 CREATE TABLE vectors (x float8[], age int CHECK (age BETWEEN 0 AND 9));
 INSERT INTO vectors SELECT ARRAY[1, 2], i % 10 FROM generate_series(1, 10) i;
 SELECT mistake($$dp_summary('vectors', 1, '{x}', '{"x": {"dimension": 2}}')$$);

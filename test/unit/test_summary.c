@@ -436,16 +436,16 @@ TEST(counts_are_within_their_intervals)
 /* Quantiles of exact counts, and where there is nothing. */
 TEST(quantiles_of_exact_counts)
 {
-	static const double counts[] = {10, 0, 30, 60};
-	static const double nothing[] = {0, 0};
+	static const int64_t counts[] = {10, 0, 30, 60};
+	static const int64_t nothing[] = {0, 0};
 	static const int ends[] = {10, 20, 30, 90};
-	DpermEstimate median = dperm_quantiles_at(0.5, counts, ends, 4, 0);
+	DpermEstimate median = dperm_quantiles_at(0.5, counts, 0, ends, 4);
 
 	CHECK(median.value == 40 && median.low == 30 && median.high == 90);
-	CHECK(dperm_quantiles_at(0.05, counts, ends, 4, 0).value == 5);
-	CHECK(dperm_quantiles_at(0.25, counts, ends, 4, 0).value == 25);
-	CHECK(dperm_quantiles_at(0.95, counts, ends, 4, 0).high == 90);
-	CHECK(dperm_quantiles_at(0.5, counts, ends, 4, 1e9).low == 0);
-	CHECK(dperm_quantiles_at(0.4, counts, ends, 4, 0).value == 29);
-	CHECK(isnan(dperm_quantiles_at(0.5, nothing, ends, 2, 1).value));
+	CHECK(dperm_quantiles_at(0.05, counts, 0, ends, 4).value == 5);
+	CHECK(dperm_quantiles_at(0.25, counts, 0, ends, 4).value == 25);
+	CHECK(dperm_quantiles_at(0.95, counts, 0, ends, 4).high == 90);
+	CHECK(dperm_quantiles_at(0.5, counts, 1e9, ends, 4).low == 0);
+	CHECK(dperm_quantiles_at(0.4, counts, 0, ends, 4).value == 29);
+	CHECK(isnan(dperm_quantiles_at(0.5, nothing, 1, ends, 2).value));
 }

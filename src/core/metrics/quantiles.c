@@ -8,13 +8,12 @@
 
 #define NORMAL_QUANTILE 1.959963984540054
 
-/* The variance of the noise, for counts in whole units. */
+/* The variance of the noise, for counts in parts. */
 double
 dperm_quantiles_variance(DpermSummaryShare share, uint64_t parts)
 {
-	double		sigma = (double) share.sigma / (double) parts;
-
-	return share.sigma > 0 ? sigma * sigma : dperm_metrics_variance(share.counts, parts);
+	return share.sigma > 0 ? pow((double) share.sigma, 2) :
+		dperm_metrics_variance(share.counts, parts) * pow((double) parts, 2);
 }
 
 /* A noisy count of whole units with a 95 percent interval for its noise. */
@@ -30,56 +29,45 @@ dperm_quantiles_count(int64_t count, DpermSummaryShare share, uint64_t parts)
 	return dperm_metrics_count(count, share.counts, parts);
 }
 
-/* Where so much is below, as a place among the cells; and the interval that it is in. */
-static double
-place_of(double below, const double *settled, const int *ends, int count, int *interval)
+/*
+ * The quantile of a share, as a cell, from noisy counts of intervals; with an interval of places
+ * for the noise, which begins and ends where one of the intervals does. Sums of counts that were
+ * drawn go up and down, so they may pass the share several times: the quantile is in the middle,
+ * and may be from the first place where it could be to the last one. NaN if there is nothing.
+ */
+DpermEstimate
+dperm_quantiles_at(double share_below, const int64_t *counts, double variance, const int *ends,
+				   int count)
 {
-	double		sum = 0;
-	int			last = 0;
+	double		all = 0,
+				sum = 0,
+				first = NAN,
+				last = NAN;
+	DpermEstimate result = {NAN, -1, ends[0]};
 
+	for (int i = 0; i < count; i++)
+		all += (double) counts[i];
+	if (!(all > 0))
+		return (DpermEstimate) {NAN, 0, ends[count - 1]};
 	for (int i = 0; i < count; i++)
 	{
 		int			from = i > 0 ? ends[i - 1] : 0;
+		double		missing = share_below * all - sum;
+		double		reach = NORMAL_QUANTILE *
+			sqrt(variance * ((i + 1) * pow(1 - share_below, 2) +
+							 (count - i - 1) * pow(share_below, 2)));
 
-		if (settled[i] > 0 && below <= sum + settled[i])
+		sum += (double) counts[i];
+		if (missing > 0 && share_below * all <= sum)
 		{
-			*interval = i;
-			return from + fmax(0, below - sum) / settled[i] * (ends[i] - from);
+			last = fmin(from + missing / (double) counts[i] * (ends[i] - from), ends[i] - 1);
+			first = fmin(first, last);
 		}
-		if (settled[i] > 0)
-			last = i;
-		sum += settled[i];
+		if (result.low < 0 && (i + 1 == count || sum - share_below * all >= -reach))
+			result.low = from;
+		if (i + 1 < count && sum - share_below * all < reach)
+			result.high = ends[i + 1];
 	}
-	*interval = last;
-	return ends[last];
-}
-
-/*
- * The quantile of a share, as a cell, from settled counts of intervals; with an interval of places
- * for the noise, which begins and ends where one of the intervals does. The noise of what is below,
- * minus the share of all, has the variance of that many counts. NaN if all is 0.
- */
-DpermEstimate
-dperm_quantiles_at(double share_below, const double *settled, const int *ends, int count,
-					   double variance)
-{
-	double		total = 0,
-				reach;
-	DpermEstimate result = {NAN, 0, ends[count - 1]};
-	int			interval;
-
-	for (int i = 0; i < count; i++)
-		total += settled[i];
-	if (!(total > 0))
-		return result;
-	result.value = floor(place_of(share_below * total, settled, ends, count, &interval));
-	result.value = fmin(result.value, ends[interval] - 1);
-	reach = NORMAL_QUANTILE *
-		sqrt(variance * ((interval + 1) * pow(1 - share_below, 2) +
-						 (count - interval) * pow(share_below, 2)));
-	(void) place_of(fmax(0, share_below * total - reach), settled, ends, count, &interval);
-	result.low = interval > 0 ? ends[interval - 1] : 0;
-	(void) place_of(fmin(total, share_below * total + reach), settled, ends, count, &interval);
-	result.high = ends[interval];
+	result.value = floor((first + last) / 2);
 	return result;
 }

@@ -12,7 +12,7 @@
 extern double dperm_quantiles_variance(DpermSummaryShare share, uint64_t parts);
 extern DpermEstimate dperm_quantiles_count(int64_t count, DpermSummaryShare share,
 										   uint64_t parts);
-extern DpermEstimate dperm_quantiles_at(double share_below, const double *settled,
-										const int *ends, int count, double variance);
+extern DpermEstimate dperm_quantiles_at(double share_below, const int64_t *counts,
+										double variance, const int *ends, int count);
 
 #endif							/* DPERM_QUANTILES_H */
