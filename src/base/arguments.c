@@ -18,7 +18,7 @@
 #include "base/arguments.h"
 #include "base/host.h"
 #include "base/message.h"
-#include "core/base/names.h"
+#include "core/base/core.h"
 
 /*
  * The input arguments of a function, from the catalog; cached by the call site.

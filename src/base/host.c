@@ -17,8 +17,8 @@
 
 #include "base/host.h"
 #include "base/message.h"
+#include "core/base/core.h"
 #include "core/base/host.h"
-#include "core/base/limits.h"
 #include "core/encode/fourier.h"
 #include "core/mechanism/calibrate.h"
 

@@ -10,7 +10,7 @@
 #include "utils/jsonb.h"
 #include "utils/tuplestore.h"
 
-#include "core/base/status.h"
+#include "core/base/core.h"
 #include "core/encode/encoder.h"
 #include "core/encode/feed.h"
 #include "core/mechanism/calibrate.h"

@@ -10,7 +10,7 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "base/options.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
 

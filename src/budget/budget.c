@@ -15,7 +15,7 @@
 #include "utils/timestamp.h"
 
 #include "budget/budget.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "relation/relation.h"
 
 #define BUDGETS "budgets"

@@ -34,7 +34,7 @@
 
 #include "base/message.h"
 #include "column/domains.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 
 /* No restriction, and one that no value passes. */
 static const DpermSaid all_values = {.low = -INFINITY, .high = INFINITY, .count = -1};

@@ -18,7 +18,7 @@
 #include "base/host.h"
 #include "column/domains.h"
 #include "column/reader.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/encode/encoder.h"
 #include "core/encode/knots.h"
 

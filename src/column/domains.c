@@ -16,7 +16,7 @@
 #include "column/domains.h"
 #include "column/model_type.h"
 #include "column/reader.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 
 /* Does the catalog declare a domain? */
 static void

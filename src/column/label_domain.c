@@ -18,7 +18,7 @@
 #include "column/domains.h"
 #include "column/label.h"
 #include "core/base/classes.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 
 /* Bytes of a domain in a message. */
 #define DOMAIN_SHOWN 300

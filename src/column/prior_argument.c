@@ -12,8 +12,7 @@
 #include "base/arguments.h"
 #include "column/domains.h"
 #include "column/model_type.h"
-#include "core/base/limits.h"
-#include "core/base/names.h"
+#include "core/base/core.h"
 
 /* What a model says about its prior. */
 static DpermText

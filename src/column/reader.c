@@ -27,7 +27,7 @@
 
 #include "column/domains.h"
 #include "column/reader.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 
 /* The type of each kind, if that is a single one, and its tag in a tagged row. */
 static const struct

@@ -24,7 +24,7 @@
 #include "column/label.h"
 #include "column/model_type.h"
 #include "column/reader.h"
-#include "core/base/names.h"
+#include "core/base/core.h"
 #include "protect/protect.h"
 #include "train/training.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/host.h"
 #include "column/model_type.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/privacy/composition.h"
 
 PG_FUNCTION_INFO_V1(dperm_compose_step);

@@ -12,7 +12,7 @@
 #include "base/options.h"
 #include "column/label.h"
 #include "column/model_type.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/metrics/metrics.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/selection.h"

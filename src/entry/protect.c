@@ -35,7 +35,7 @@
 #include "base/message.h"
 #include "budget/budget.h"
 #include "column/domains.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/privacy/filter.h"
 #include "entry/entry.h"
 #include "query/persons.h"

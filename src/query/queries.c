@@ -20,7 +20,7 @@
 #include "utils/rel.h"
 
 #include "base/host.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "query/checked_query.h"
 #include "query/moments.h"
 #include "query/queries.h"

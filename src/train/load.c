@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "query/persons.h"
 #include "query/queries.h"
 #include "train/load.h"

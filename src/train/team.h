@@ -19,8 +19,8 @@ typedef struct DpermTeam DpermTeam;
 /*
  * Let a team help with the rows of some sets, for trainings with at most so
  * many blocks of weights (loss.h); NULL if it would not pay. Until it ends, the
- * transaction may be in parallel mode: nothing may be written, and no query may run that calls code of
- * others.
+ * transaction may be in parallel mode: nothing may be written, and no query may
+ * run that calls code of others.
  */
 extern DpermTeam *dperm_team_begin(DpermLoad **sets, int count, int blocks);
 

@@ -14,7 +14,7 @@
 #define DPERM_TRAINING_H
 
 #include "base/options.h"
-#include "core/base/status.h"
+#include "core/base/core.h"
 #include "core/encode/encoder.h"
 #include "core/encode/layout.h"
 #include "core/mechanism/fit.h"

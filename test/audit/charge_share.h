@@ -7,7 +7,7 @@
 #define DPERM_TEST_CHARGE_SHARE_H
 
 #include "audit/simplex.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/charge.h"
 #include "loss_at.h"

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "fuzz/fuzz.h"
 #include "host.h"
 #include "unit/sample_pass.h"

@@ -10,7 +10,7 @@
  * test/corpus/solver; with a loss all tables have that one.
  */
 #define TEST_OWN_MAIN
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "unit/test.h"
 
 #include <stdlib.h>

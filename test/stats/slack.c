@@ -10,7 +10,7 @@
 #include "unit/test.h"
 
 #include "audit/simplex.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/gaussian.h"
 #include "loss_at.h"

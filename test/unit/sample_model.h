@@ -4,7 +4,7 @@
 #ifndef DPERM_SAMPLE_MODEL_H
 #define DPERM_SAMPLE_MODEL_H
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "unit/sample_encoder.h"
 
 #include "core/model/model.h"

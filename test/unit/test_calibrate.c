@@ -6,7 +6,7 @@
 
 #include <float.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/solve/descent.h"
 #include "core/privacy/draw.h"

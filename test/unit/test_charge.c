@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/composition.h"
 #include "unit/test.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "core/base/codec.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "host.h"
 
 /* Is the text one JSON value? It is copied to the byte, for the sanitizer. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/metrics/metrics.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/selection.h"

@@ -7,7 +7,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/encode/encoder.h"
 #include "unit/exact.h"
 

@@ -5,7 +5,7 @@
 #include "unit/sample_encoder.h"
 
 #include "core/base/bytes.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 
 static SampleEncoder sampled;
 

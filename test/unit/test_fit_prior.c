@@ -8,7 +8,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/base/linsys.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"

@@ -4,7 +4,7 @@
  */
 #include "unit/test.h"
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/privacy/gaussian.h"
 #include "unit/hockey.h"
 

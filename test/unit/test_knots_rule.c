@@ -4,7 +4,7 @@
  */
 #include "core/mechanism/calibrate.h"
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "unit/entropy.h"
 #include "unit/test.h"
 

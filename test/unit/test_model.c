@@ -2,7 +2,7 @@
  * test_model.c: what a valid model is, its binary form, and the guarantee in
  * words.
  */
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "unit/sample_model.h"
 
 #define GUARANTEE_MAX 8192

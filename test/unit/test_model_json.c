@@ -1,7 +1,7 @@
 /*
  * test_model_json.c: the text form of a model, exact and against hostile input.
  */
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "unit/sample_model.h"
 
 #define JSON_MAX 16384

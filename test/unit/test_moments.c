@@ -8,7 +8,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/solve/moments.h"
 #include "unit/problem.h"
 #include "unit/vectors.h"

@@ -7,7 +7,7 @@
 
 #include <float.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/mechanism/noise.h"
 #include "core/privacy/draw.h"
 #include "unit/entropy.h"

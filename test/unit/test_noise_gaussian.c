@@ -5,7 +5,7 @@
  */
 #include "unit/sample_encoder.h"
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/encode/fourier.h"
 #include "core/mechanism/noise.h"
 #include "unit/entropy.h"

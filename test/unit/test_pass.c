@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/base/bytes.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/solve/pass.h"
 #include "host.h"
 #include "unit/sample_pass.h"

@@ -6,7 +6,7 @@
 #include "unit/slack.h"
 #include "unit/test.h"
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"

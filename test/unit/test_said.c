@@ -2,7 +2,7 @@
  * test_said.c: what a model says of its tuning and its prior: both forms keep it,
  * whatever it is, and words follow from the few keys that are used.
  */
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "unit/sample_model.h"
 
 static const char *const tuning_text = "{\"way\": \"private\", \"selection\": \"exponential\","

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/privacy/filter.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/selection.h"

@@ -4,7 +4,7 @@
  */
 #include "unit/sample_encoder.h"
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/encode/fourier.h"
 #include "core/encode/layout.h"
 #include "core/encode/shape.h"

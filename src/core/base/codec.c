@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 
 /* Every element of a list has at least so many bytes. */
 #define ELEMENT_MIN 4

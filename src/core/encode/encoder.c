@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/encode/fourier.h"
 #include "core/encode/knots.h"
 #include "core/base/vector.h"

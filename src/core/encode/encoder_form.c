@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/codec.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/encode/knots.h"
 
 /* The order of texts, for qsort: by their bytes. */

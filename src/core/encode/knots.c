@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 
 /* What is wrong with the bounds and knots of a number, or NULL. */
 const char *

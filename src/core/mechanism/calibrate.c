@@ -17,8 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/limits.h"
-#include "core/base/names.h"
+#include "core/base/core.h"
 #include "core/privacy/gaussian.h"
 #include "core/solve/descent.h"
 #include "core/solve/moments.h"

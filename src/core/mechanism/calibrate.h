@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/noise.h"
 #include "core/privacy/claim.h"

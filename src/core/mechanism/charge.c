@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/status.h"
+#include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/draw.h"
 #include "core/solve/matrix.h"

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "core/base/core.h"
 #include "core/base/host.h"
-#include "core/base/limits.h"
 
 /* Shapes with the same ratio; the best groups contain all or none of them. */
 typedef struct Class

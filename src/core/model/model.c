@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/base/classes.h"
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/base/linsys.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/draw.h"

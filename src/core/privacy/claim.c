@@ -7,8 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "core/base/limits.h"
-#include "core/base/names.h"
+#include "core/base/core.h"
 
 static const char *const neighbours_names[] = {"replace", "remove"};
 static const char *const unit_names[] = {"row", "person"};

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/privacy/composition.h"
 
 /* Digits of an amount after the point, and the largest as a double. */

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "core/base/names.h"
+#include "core/base/core.h"
 #include "core/privacy/draw.h"
 
 #define BUDGET_BITS 20

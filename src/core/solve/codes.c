@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/base/limits.h"
+#include "core/base/core.h"
 #include "core/encode/knots.h"
 
 /* Codes in a word. */

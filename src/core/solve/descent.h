@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "core/base/core.h"
 #include "core/loss/loss.h"
 #include "core/solve/ask.h"
 #include "core/solve/conjugate.h"

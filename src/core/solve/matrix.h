@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "core/base/core.h"
 #include "core/encode/layout.h"
 #include "core/loss/loss.h"
 #include "core/solve/moments.h"

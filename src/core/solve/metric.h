@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/status.h"
+#include "core/base/core.h"
 
 typedef struct DpermMetric
 {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/status.h"
+#include "core/base/core.h"
 #include "core/loss/loss.h"
 #include "core/solve/descent.h"
 #include "core/solve/matrix.h"

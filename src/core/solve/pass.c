@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/base/bytes.h"
+#include "core/base/core.h"
 #include "core/base/host.h"
-#include "core/base/limits.h"
 #include "core/solve/moments.h"
 
 #define MAGIC UINT64_C(0x64707004)	/* "dpp", version 4 */

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/status.h"
+#include "core/base/core.h"
 #include "core/solve/ask.h"
 #include "core/solve/conjugate.h"
 #include "core/solve/corrections.h"

@@ -1,10 +1,21 @@
 /*
- * limits.h: the valid ranges of the learners' parameters.
+ * core.h: what every room of the core may use: outcomes that depend on arguments,
+ * the valid ranges of the learners' parameters, and names of an enum's values.
  */
-#ifndef DPERM_LIMITS_H
-#define DPERM_LIMITS_H
+#ifndef DPERM_CORE_H
+#define DPERM_CORE_H
 
 #include <stdint.h>
+#include <string.h>
+
+typedef enum DpermStatus
+{
+	DPERM_OK = 0,
+	DPERM_BAD_ARGUMENT,			/* a parameter is outside its documented range */
+	DPERM_BAD_FORMAT,			/* a text or binary form cannot be decoded */
+	DPERM_NO_ENTROPY,			/* the random source failed */
+	DPERM_NOT_CERTIFIED			/* a solver did not reach its goal; never the result of a fit */
+} DpermStatus;
 
 #define DPERM_EPSILON_MIN 1e-6
 #define DPERM_EPSILON_MAX 500	/* if finite; the proof does not hold beyond */
@@ -22,4 +33,14 @@
 #define DPERM_BINS_MAX 1000	/* of a histogram of decisions */
 #define DPERM_ROWS_MAX (INT64_C(1) << 33)	/* see core/solve/moments.h: compensated sums */
 
-#endif							/* DPERM_LIMITS_H */
+/* The position of a name, or -1. */
+static inline int
+dperm_find_name(const char *const *names, int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+#endif							/* DPERM_CORE_H */
