@@ -299,9 +299,9 @@ CREATE FUNCTION dperm.report_limits(claim jsonb) RETURNS text
 		FROM (VALUES
 		(1, true, 'The random bits of the operating system are random, and independent of the rows.'),
 		(2, true, 'Arithmetic is IEEE 754: doubles, rounded to nearest, without fast-math.'),
-		(3, true, 'All passes of a call read the same rows. On one server that is one snapshot, and sources that can change under it are refused; '
+		(3, true, 'All that a call computes is computed of the same rows. Those of one server are read once; '
 			'passes over rows of other servers are compared by a digest, and rows do not move between servers meanwhile. '
-			'Functions in views are as volatile as they are marked.'),
+			'Functions in views over rows of other servers are as volatile as they are marked.'),
 		(4, true, 'Domains, parameters or their candidates, and priors were chosen without looking at the private rows.'),
 		(5, (claim -> 'kernel')::boolean, 'The BLAS rounds equal rows alike, wherever they stand in a block.'),
 		(6, (claim -> 'tuned')::boolean, 'Portions for tuning were drawn at random, or by a keyed hash (SipHash-2-4) of what identifies a row. '
