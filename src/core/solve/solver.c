@@ -16,7 +16,6 @@
  * trials of a line search.
  */
 #define FIRST_STEPS 100
-#define FEW_STEPS 10			/* where the path is likely to be better */
 #define LEG_STEPS 500
 #define MAX_TRIALS 60
 
