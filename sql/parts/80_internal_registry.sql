@@ -154,7 +154,7 @@ ALTER TABLE dperm.protected ENABLE ALWAYS TRIGGER dperm_cascade;
 
 -- Names are followed for dumps; a unit that was dropped has none, so that a column
 -- that gets its name is not taken for it. A relation whose names were not followed
--- is closed (registry.c).
+-- is closed (protection.c).
 CREATE FUNCTION dperm.dperm_follow(registrations uuid[]) RETURNS void
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp
 AS $$

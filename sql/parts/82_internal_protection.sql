@@ -1,7 +1,7 @@
 --
 -- dp_protect and dp_unprotect: what they write
 --
--- They hold the lock on the relation's object (registry.c), so its registration
+-- They hold the lock on the relation's object (protection.c), so its registration
 -- does not change here.
 
 CREATE FUNCTION dperm.dperm_row_sources(relation oid) RETURNS oid[]
@@ -87,7 +87,7 @@ CREATE FUNCTION dperm.dperm_registration(relation oid) RETURNS dperm.protected
 			JOIN dperm.protected p ON p.ended IS NULL AND (p.relation = c.oid OR p.name = c.relname)
 		WHERE c.oid = $1 AND CASE WHEN dperm.dperm_waits(p) THEN (p.schema, p.name) = (n.nspname, c.relname) ELSE p.relation = c.oid END
 		ORDER BY dperm.dperm_waits(p), dperm.dperm_role_of(p.owner_name) = c.relowner DESC NULLS LAST LIMIT 1);
-COMMENT ON FUNCTION dperm.dperm_registration(oid) IS 'internal to dp_protect: the registration of a relation, as registry.c finds it';
+COMMENT ON FUNCTION dperm.dperm_registration(oid) IS 'internal to dp_protect: the registration of a relation, as protection.c finds it';
 
 -- An offered view of a table whose registration is another row now is moved to it,
 -- unless it belongs to a former owner.

@@ -489,7 +489,7 @@ write_charge(const DpermBudget *budget, const DpermCharge *charge, const DpermFi
  * which commits it before any row is read. The budget is locked until then. The
  * conditions are: neighbours and unit are the budget's; the role may spend; the
  * filter allows it. That the budget is that of the relation is known: its
- * registration is locked (registry.c).
+ * registration is locked (protection.c).
  */
 DpermLedgerEntry
 dperm_budget_charge(const DpermCharge *charge)

@@ -52,7 +52,6 @@ typedef struct DpermColumn
 	char	   *lack;			/* why there is no domain; NULL if the catalog says nothing */
 	Oid			relation;		/* the relation with its constraints, found through views */
 	AttrNumber	home;			/* its number there */
-	Oid			closed_in;		/* a protected relation behind that closes it, or InvalidOid */
 } DpermColumn;
 
 /* What CHECK constraints say about a column. */

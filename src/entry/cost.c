@@ -308,7 +308,7 @@ Datum
 dp_cost(PG_FUNCTION_ARGS)
 {
 	DpermLearner learner = learner_argument(fcinfo);
-	ResourceOwner look = dperm_registry_look();
+	ResourceOwner look = dperm_call_look();
 	const DpermRegistration *registration = dperm_protection_open(
 		dperm_source_find(
 			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
@@ -322,7 +322,7 @@ dp_cost(PG_FUNCTION_ARGS)
 	double		limit;
 
 	dperm_train_open(fcinfo, learner, registration, false, &options, &source);
-	dperm_registry_look_away(look, registration == NULL);
+	dperm_call_look_away(look, registration == NULL);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
 		desc->natts != COST_COLUMNS)
 		elog(ERROR, "return type must be a row type");

@@ -262,7 +262,7 @@ own_relation(FunctionCallInfo fcinfo, const char *hint)
 	if (!object_ownercheck(RelationRelationId, relation, GetUserId()))
 		aclcheck_error(ACLCHECK_NOT_OWNER, get_relkind_objtype(get_rel_relkind(relation)),
 					   get_rel_name(relation));
-	dperm_registry_lock(relation, ExclusiveLock, false);
+	dperm_protection_lock(relation, ExclusiveLock, false);
 	return relation;
 }
 
@@ -270,7 +270,7 @@ own_relation(FunctionCallInfo fcinfo, const char *hint)
 static DpermRegistration
 former_registration(Oid relation)
 {
-	const DpermRegistration *found = dperm_registry_find(relation);
+	const DpermRegistration *found = dperm_protection_find(relation);
 
 	if (found == NULL || found->ended || found->foreign || found->budget == NULL)
 		return (DpermRegistration) {.relation = relation};
@@ -290,7 +290,7 @@ lock_table(Oid view, Oid table)
 						get_rel_name(view), get_rel_name(table)),
 				 errhint("The owner of the table offers views of it.")));
 	LockRelationOid(table, AccessShareLock);
-	dperm_registry_lock(table, ShareLock, false);
+	dperm_protection_lock(table, ShareLock, false);
 }
 
 /* Raise an error for a table that cannot be protected. */
@@ -344,7 +344,7 @@ settle_domains(const DpermRegistration *before, Jsonb *given)
 static void
 tell_columns(Oid relation)
 {
-	DpermRegistration *registration = dperm_registry_find(relation);
+	DpermRegistration *registration = dperm_protection_find(relation);
 	DpermColumn *columns;
 	StringInfoData names;
 	Oid			type,
@@ -358,11 +358,12 @@ tell_columns(Oid relation)
 	columns = dperm_protection_columns(registration, NULL, NULL, &count);
 	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
-		if (dperm_protection_lists(registration, &columns[i]))
+		if (dperm_protection_lists(registration, &columns[i]) &&
+			columns[i].from != DPERM_DOMAIN_UNUSABLE && !dperm_column_known(&columns[i]))
 		{
-			dperm_protection_check_fit(relation, &columns[i]);
-			if (columns[i].from != DPERM_DOMAIN_UNUSABLE && !dperm_column_known(&columns[i]))
-				appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", columns[i].name);
+			if (columns[i].from == DPERM_DOMAIN_MISFIT)
+				dperm_protection_check_column(registration, &columns[i]);	/* an error */
+			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", columns[i].name);
 		}
 	if (names.len > 0)
 		ereport(NOTICE,
@@ -392,7 +393,7 @@ dp_protect(PG_FUNCTION_ARGS)
 			dperm_protection_resolve(&before);	/* it has become a view, which is an error */
 		before.view = dperm_view_read(relation);
 		lock_table(relation, before.view->table);
-		before.table = dperm_registry_find(before.view->table);
+		before.table = dperm_protection_find(before.view->table);
 		arguments[5].value = ObjectIdGetDatum(before.view->table);
 	}
 	else
@@ -425,7 +426,7 @@ dp_unprotect(PG_FUNCTION_ARGS)
 static const DpermRegistration *
 usable_registration(Oid relation)
 {
-	DpermRegistration *registration = dperm_registry_find(relation);
+	DpermRegistration *registration = dperm_protection_find(relation);
 
 	if (registration == NULL || !dperm_protection_holds(registration) ||
 		!dperm_budget_permits(registration->budget, relation, GetUserId()))
@@ -447,9 +448,6 @@ static void
 put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 {
 	bool		known = dperm_column_known(column);
-	char	   *origin = known ? column->origin :
-		column->from != DPERM_DOMAIN_MISFIT ? column->lack :
-		psprintf("%s: %s", column->origin, column->lack);
 	StringInfoData domain;
 	StringInfoData template;
 
@@ -462,7 +460,7 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 		{DirectFunctionCall1(namein, CStringGetDatum(column->name))},
 		{ObjectIdGetDatum(column->type)},
 		json_datum(&domain),
-		dperm_host_text(origin),
+		dperm_host_text(known ? column->origin : column->lack),
 		json_datum(&template)
 	});
 }
@@ -479,7 +477,7 @@ dp_domains(PG_FUNCTION_ARGS)
 													 "Call dp_domains('table').");
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
-	ResourceOwner look = dperm_registry_look();
+	ResourceOwner look = dperm_call_look();
 	Oid			relation = dperm_source_find(name);
 	const DpermRegistration *registration = usable_registration(relation);
 	DpermBlockKind kind;
@@ -492,6 +490,6 @@ dp_domains(PG_FUNCTION_ARGS)
 		if (dperm_domain_types_kind(columns[i].base, &kind) &&
 			(registration == NULL || dperm_protection_lists(registration, &columns[i])))
 			put_domain(store, desc, &columns[i]);
-	dperm_registry_look_away(look, false);
+	dperm_call_look_away(look, false);
 	return (Datum) 0;
 }

@@ -307,7 +307,7 @@ error_of(const Summary *summary, bool number, int *counted)
 Datum
 dp_summary_cost(PG_FUNCTION_ARGS)
 {
-	ResourceOwner look = dperm_registry_look();
+	ResourceOwner look = dperm_call_look();
 	const DpermRegistration *registration = dperm_protection_open(
 		dperm_source_find(
 			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
@@ -318,7 +318,7 @@ dp_summary_cost(PG_FUNCTION_ARGS)
 	};
 	TupleDesc	desc;
 
-	dperm_registry_look_away(look, registration == NULL);
+	dperm_call_look_away(look, registration == NULL);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
 		desc->natts != lengthof(row))
 		elog(ERROR, "return type must be a row type");

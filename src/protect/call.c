@@ -526,7 +526,7 @@ protected_relation(FunctionCallInfo fcinfo)
 	char	   *name = dperm_arguments_text(fcinfo, "relation");
 	Oid			relation = name ? dperm_relation_look_up(name, NoLock, true) : InvalidOid;
 	DpermRegistration *registration =
-		OidIsValid(relation) ? dperm_registry_find(relation) : NULL;
+		OidIsValid(relation) ? dperm_protection_find(relation) : NULL;
 
 	if (registration == NULL)
 		return InvalidOid;
@@ -557,4 +557,35 @@ dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function)
 		return dperm_call_hand_over(fcinfo, function, protected);
 	function->open(&call);
 	return function->run(&call);
+}
+
+/* ---------------------------------------------------------------- look */
+
+/*
+ * In a session: locks that are taken between these two are released, so that a
+ * role without rights on a relation cannot block its owner for the rest of a
+ * transaction. An error releases them, too. They are to be kept if planning may
+ * have run functions of the caller, as it does for a relation that is not
+ * protected: these may have altered something, which stays locked until the end
+ * of the transaction.
+ */
+ResourceOwner
+dperm_call_look(void)
+{
+	ResourceOwner before = CurrentResourceOwner;
+
+	CurrentResourceOwner = ResourceOwnerCreate(before, "dperm look");
+	return before;
+}
+
+void
+dperm_call_look_away(ResourceOwner before, bool keep)
+{
+	ResourceOwner own = CurrentResourceOwner;
+
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_BEFORE_LOCKS, keep, false);
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_LOCKS, keep, false);
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_AFTER_LOCKS, keep, false);
+	CurrentResourceOwner = before;
+	ResourceOwnerDelete(own);
 }

@@ -1,7 +1,7 @@
 /*
- * protect.h: how tables are protected and views of them offered (registry.c,
- * view.c), and what that allows (protection.c); calls (call.c, worker.c), and what
- * the process of one may do (phase.c) and locks (registry.c).
+ * protect.h: how tables are protected and views of them offered, and what that allows
+ * (protection.c, view.c); calls (call.c, worker.c), and what the process of one may do
+ * (phase.c).
  */
 #ifndef DPERM_PROTECT_H
 #define DPERM_PROTECT_H
@@ -50,7 +50,8 @@ typedef struct DpermRegistration
 	AttrNumber	unit;
 	bool		all_columns;
 	List	   *columns;		/* numbers of the listed columns, unless all are */
-	Jsonb	   *domains;		/* by the current names of columns; NULL: not registered yet */
+	List	   *with_domain;	/* numbers of columns that have a registered domain, */
+	List	   *domains;		/* and these, as Jsonb */
 
 	/* what queries over it may read: dperm_protection_open() */
 	List	   *reached;
@@ -58,20 +59,15 @@ typedef struct DpermRegistration
 	bool		on_cluster;		/* is it a table of Citus? */
 } DpermRegistration;
 
-extern DpermRegistration *dperm_registry_find(Oid relation);
-extern List *dperm_registry_among(List *relations);
-extern void dperm_registry_lock(Oid relation, LOCKMODE mode, bool process);
-extern List *dperm_registry_hold(Oid relation);
-extern void dperm_registry_let_go(void);
-extern ResourceOwner dperm_registry_look(void);
-extern void dperm_registry_look_away(ResourceOwner before, bool keep);
-
 extern DpermView *dperm_view_read(Oid view);
 extern AttrNumber dperm_view_column(const DpermView *view, AttrNumber number);
 extern void dperm_view_check_table(Oid table);
 extern void dperm_view_check_type(const char *column, Oid type);
 
 /* A relation that is to be read, or whose reading is to be priced. */
+extern DpermRegistration *dperm_protection_find(Oid relation);
+extern LOCKTAG dperm_protection_tag(Oid relation);
+extern void dperm_protection_lock(Oid relation, LOCKMODE mode, bool process);
 extern DpermRegistration *dperm_protection_open(Oid relation, List *reached);
 extern void dperm_protection_check_usable(const DpermRegistration *registration);
 extern bool dperm_protection_holds(const DpermRegistration *registration);
@@ -88,13 +84,12 @@ extern bool
 dperm_protection_lists(const DpermRegistration *registration, const DpermColumn *column);
 extern void
 dperm_protection_check_column(const DpermRegistration *registration, const DpermColumn *column);
-extern void dperm_protection_check_fit(Oid relation, const DpermColumn *column);
 extern void dperm_protection_check_block(const DpermRegistration *registration,
 										 const DpermColumn *column, const DpermBlock *block);
 extern char *dperm_protection_unit(const DpermRegistration *registration, const char *asked);
 
 extern DpermColumn *dperm_protection_columns(const DpermRegistration *registration,
-												  Jsonb *domains, const char *label, int *count);
+											 Jsonb *domains, const char *label, int *count);
 extern DpermColumn *
 dperm_protection_replace(const DpermRegistration *before, Jsonb *domains, int *count);
 
@@ -133,6 +128,8 @@ typedef struct DpermFunction
 extern Datum dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function);
 extern Datum
 dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid relation);
+extern ResourceOwner dperm_call_look(void);
+extern void dperm_call_look_away(ResourceOwner before, bool keep);
 
 /* The functions that a worker knows, and one of them. */
 extern void dperm_worker_knows(const DpermFunction *functions, int count);

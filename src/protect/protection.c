@@ -1,20 +1,271 @@
 /*
- * protection.c: the rules for a relation that is protected, or shares rows with
- * one that is; and its columns, with the domains that are registered for it, or
- * for the table behind a view.
+ * protection.c: the registrations of protected relations, and the rules for a relation
+ * that is protected, or shares rows with one that is; and its columns, with the domains
+ * that are registered for it, or for the table behind a view.
+ *
+ * A row of dperm.protected has the OID of its relation, and the numbers of its
+ * columns. It is looked up in the newest committed state plus the changes of this
+ * transaction, whatever the snapshot of the caller is. dp_protect and
+ * dp_unprotect write it (sql/parts/82_internal_protection.sql). In one that has
+ * come from a dump names count until it is bound: it belongs to a relation of this
+ * name whose owner is the role that is named. A relation of this name that belongs
+ * to somebody else is closed. Event triggers follow names, for dumps; where they
+ * have not, a relation is closed, too.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
+#include "base/compat.h"
 #include "base/message.h"
 #include "column/label.h"
 #include "protect/protect.h"
 #include "relation/relation.h"
+
+#define PROTECTED "protected"
+
+/*
+ * Was a row bound in this database, or has it come with its files? The key is
+ * looked up once: it is as old as its table.
+ */
+static bool
+is_here(const DpermOwnRows *rows, int row)
+{
+	static char key[NAMEDATALEN];
+	static Oid	table;
+
+	if (table != dperm_own_rows_table("origin"))
+	{
+		DpermOwnRows origin = dperm_own_rows_find("origin", "id", ObjectIdGetDatum(1), NULL);
+
+		if (origin.count != 1)
+			elog(ERROR, "this database has no key");
+		strlcpy(key, dperm_own_rows_text(&origin, 0, "key"), sizeof(key));
+		table = origin.table;
+	}
+	return strcmp(dperm_own_rows_text(rows, row, "here"), key) == 0;
+}
+
+/* Is a row bound to a relation that exists? */
+static bool
+is_bound(const DpermOwnRows *rows, int row)
+{
+	return is_here(rows, row) &&
+		SearchSysCacheExists1(RELOID, dperm_own_rows_value(rows, row, "relation"));
+}
+
+/* Has a registration ended before this transaction? */
+static bool
+is_over(const DpermOwnRows *rows, int row)
+{
+	return dperm_own_rows_value(rows, row, "ended") && !dperm_own_rows_is_fresh(rows, row);
+}
+
+/* Does a relation have the name that a row has? */
+static bool
+has_name(const DpermOwnRows *rows, int row, Oid relation)
+{
+	char	   *name = get_rel_name(relation);
+	char	   *schema = name ? get_namespace_name(get_rel_namespace(relation)) : NULL;
+
+	return schema && strcmp(name, dperm_own_rows_text(rows, row, "name")) == 0 &&
+		strcmp(schema, dperm_own_rows_text(rows, row, "schema")) == 0;
+}
+
+/*
+ * The row of a relation, alone in the result: that of its OID, of which at most
+ * one has not ended; or one that is not bound, and has its name, that of its
+ * owner first.
+ */
+static DpermOwnRows
+find_row(Oid relation, Snapshot snapshot)
+{
+	DpermOwnRows rows =
+		dperm_own_rows_find(PROTECTED, "relation", ObjectIdGetDatum(relation), snapshot);
+	char	   *name = get_rel_name(relation);
+	int			best = -1;
+
+	for (int i = 0; i < rows.count; i++)
+		if (is_bound(&rows, i) && !is_over(&rows, i) &&
+			(best < 0 || !dperm_own_rows_value(&rows, i, "ended")))
+			best = i;
+	if (best < 0 && name)
+	{
+		rows = dperm_own_rows_find(PROTECTED, "name",
+								   DirectFunctionCall1(namein, CStringGetDatum(name)), snapshot);
+		for (int i = 0; i < rows.count; i++)
+			if (!is_bound(&rows, i) && !dperm_own_rows_value(&rows, i, "ended") &&
+				has_name(&rows, i, relation) &&
+				(best < 0 || dperm_own_rows_role_of(dperm_own_rows_value(&rows, i, "owner_name")) ==
+				 dperm_relation_owner(relation)))
+				best = i;
+	}
+	rows.count = best >= 0 ? 1 : 0;
+	if (best > 0)
+		rows.rows[0] = rows.rows[best];
+	return rows;
+}
+
+/* The name of a column; NULL if it has been dropped. */
+static char *
+present_name(Oid relation, AttrNumber number)
+{
+	char	   *name = get_attname(relation, number, true);
+
+	/* a column that has been dropped has a name by which it is not found */
+	return name && get_attnum(relation, name) == number ? name : NULL;
+}
+
+/*
+ * The number of a column in a row: as it is there, or by name if that is not
+ * bound; 0 if the column has been dropped.
+ */
+static AttrNumber
+number_of(const DpermOwnRows *rows, int row, const char *number, const char *name, bool bound,
+		  DpermRegistration *registration)
+{
+	char	   *column = dperm_own_rows_text(rows, row, name);
+	AttrNumber	found = bound ? DatumGetInt16(dperm_own_rows_value(rows, row, number)) : 0;
+	char	   *present;
+
+	if (found == 0)
+		found = get_attnum(registration->relation, column);
+	present = found > 0 ? present_name(registration->relation, found) : NULL;
+	if (found > 0 && *column && (present == NULL || strcmp(present, column) != 0))
+		registration->mixed = true;
+	return present ? found : 0;
+}
+
+/* Fill in the columns of a registration, the listed ones in the order of the table. */
+static void
+find_columns(DpermRegistration *registration, bool bound, Snapshot snapshot)
+{
+	DpermOwnRows rows = dperm_own_rows_find("protected_columns", "protected",
+											dperm_own_rows_uuid(registration->id), snapshot);
+
+	for (int i = 0; i < rows.count; i++)
+	{
+		AttrNumber	number = number_of(&rows, i, "number", "name",
+										   bound && is_here(&rows, i), registration);
+		Datum		domain = dperm_own_rows_value(&rows, i, "domain");
+
+		if (number > 0 && DatumGetBool(dperm_own_rows_value(&rows, i, "listed")))
+			registration->columns = lappend_int(registration->columns, number);
+		if (number > 0 && domain)
+		{
+			registration->with_domain = lappend_int(registration->with_domain, number);
+			registration->domains = lappend(registration->domains, DatumGetJsonbP(domain));
+		}
+	}
+	list_sort(registration->columns, list_int_cmp);
+}
+
+/*
+ * Find the budget: its own, or that of its table. A view has been changed by this
+ * transaction if its table has.
+ */
+static void
+find_budget(DpermRegistration *registration, DpermOwnRows rows, Snapshot snapshot)
+{
+	if (registration->view_of)
+	{
+		rows = dperm_own_rows_find(PROTECTED, "id", dperm_own_rows_uuid(registration->view_of),
+								   snapshot);
+		if (rows.count == 0)
+			return;
+		registration->fresh |= dperm_own_rows_is_fresh(&rows, 0);
+	}
+	if (dperm_own_rows_value(&rows, 0, "budget_id"))
+		registration->budget =
+			dperm_budget_find(dperm_own_rows_text(&rows, 0, "budget_id"), snapshot);
+}
+
+/*
+ * The registration of a relation, all of it from one snapshot, in the current
+ * memory context; NULL if it has none. One that has ended is found if this
+ * transaction has ended it.
+ */
+DpermRegistration *
+dperm_protection_find(Oid relation)
+{
+	Snapshot	snapshot = dperm_own_rows_newest();
+	DpermOwnRows rows = find_row(relation, snapshot);
+	DpermRegistration *found = NULL;
+
+	if (rows.count > 0)
+	{
+		bool		bound = is_bound(&rows, 0);
+
+		found = palloc0(sizeof(*found));
+		found->relation = relation;
+		found->id = dperm_own_rows_text(&rows, 0, "id");
+		found->owner = dperm_own_rows_role_of(dperm_own_rows_value(&rows, 0, "owner_name"));
+		found->view_of = dperm_own_rows_text(&rows, 0, "view_of");
+		found->ended = dperm_own_rows_value(&rows, 0, "ended") != 0;
+		found->fresh = dperm_own_rows_is_fresh(&rows, 0);
+		found->foreign = !bound &&
+			(found->owner != dperm_relation_owner(relation) ||
+			 (get_rel_relkind(relation) == RELKIND_VIEW) != (found->view_of != NULL));
+		found->stale = !has_name(&rows, 0, relation);
+		found->persons = dperm_own_rows_value(&rows, 0, "unit") != 0;
+		if (found->persons)
+			found->unit = number_of(&rows, 0, "unit_number", "unit", bound, found);
+		found->all_columns = DatumGetBool(dperm_own_rows_value(&rows, 0, "all_columns"));
+		find_columns(found, bound, snapshot);
+		find_budget(found, rows, snapshot);
+	}
+	UnregisterSnapshot(snapshot);
+	return found;
+}
+
+/* Those of the relations that are protected, or whose protection this transaction has ended. */
+static List *
+registered_among(List *relations)
+{
+	List	   *found = NIL;
+	ListCell   *cell;
+
+	foreach(cell, relations)
+		if (find_row(lfirst_oid(cell), NULL).count > 0)
+			found = list_append_unique_oid(found, lfirst_oid(cell));
+	return found;
+}
+
+/* The lock on a registration. */
+LOCKTAG
+dperm_protection_tag(Oid relation)
+{
+	LOCKTAG		tag;
+
+	SET_LOCKTAG_OBJECT(tag, MyDatabaseId, dperm_own_rows_table(PROTECTED), relation, 0);
+	return tag;
+}
+
+/*
+ * Take it. A call holds it shared, as a lock of its process, from its check until
+ * it has the snapshot that it reads with: the registration at the moment of the
+ * charge counts. Who changes a registration holds it exclusively to the end of
+ * the transaction, and takes it before that on a budget. No lock on the table
+ * could do this without making those wait who write to it.
+ */
+void
+dperm_protection_lock(Oid relation, LOCKMODE mode, bool process)
+{
+	LOCKTAG		tag = dperm_protection_tag(relation);
+
+	(void) LockAcquire(&tag, mode, process, false);
+}
+
+/* ---------------------------------------------------------------- rules */
 
 /* Raise an error for the state that relations are in; without a detail it is NULL. */
 static __attribute__((noreturn)) void
@@ -153,7 +404,7 @@ dperm_protection_resolve(DpermRegistration *registration)
 		return;
 	}
 	registration->view = dperm_view_read(relation);
-	table = dperm_registry_find(registration->view->table);
+	table = dperm_protection_find(registration->view->table);
 	if (table == NULL || !dperm_protection_holds(table) ||
 		strcmp(table->id, registration->view_of) != 0 ||
 		table->owner != dperm_relation_owner(relation))
@@ -176,7 +427,7 @@ dperm_protection_resolve(DpermRegistration *registration)
 DpermRegistration *
 dperm_protection_open(Oid relation, List *reached)
 {
-	DpermRegistration *registration = dperm_registry_find(relation);
+	DpermRegistration *registration = dperm_protection_find(relation);
 	Oid			table;
 
 	if (registration == NULL)
@@ -206,7 +457,7 @@ dperm_protection_table(const DpermRegistration *registration)
 static void
 check_shards(Oid relation, List *reached)
 {
-	List	   *others = dperm_registry_among(dperm_location_shards(reached));
+	List	   *others = registered_among(dperm_location_shards(reached));
 
 	if (list_member_oid(others, relation))
 		raise_closed(relation, "It has become a shard in Citus.", "Its owner has to call "
@@ -234,7 +485,7 @@ find_protected(List *relations)
 	foreach(cell, relations)
 		reached = list_concat_unique_oid(reached, dperm_relation_sources(lfirst_oid(cell)));
 	check_shards(linitial_oid(relations), reached);
-	reached = dperm_registry_among(reached);
+	reached = registered_among(reached);
 	return reached == NIL ? InvalidOid : linitial_oid(reached);
 }
 
@@ -290,7 +541,7 @@ dperm_protection_check_family(Oid table, List *reached)
 	foreach(cell, reached)
 	{
 		const DpermRegistration *other =
-			lfirst_oid(cell) == table ? NULL : dperm_registry_find(lfirst_oid(cell));
+			lfirst_oid(cell) == table ? NULL : dperm_protection_find(lfirst_oid(cell));
 
 		/* this transaction may have ended its protection */
 		if (other && !other->ended && get_rel_relkind(lfirst_oid(cell)) != RELKIND_VIEW)
@@ -302,18 +553,19 @@ dperm_protection_check_family(Oid table, List *reached)
 }
 
 /*
- * Is a column open to training, here and behind? The unit identifies persons and
- * is not a feature of them.
+ * Is a column open to training? One that a view shows unchanged is if it is open in
+ * the table, and an expression is, since its owner wrote it. The unit identifies
+ * persons and is not a feature of them.
  */
 bool
 dperm_protection_lists(const DpermRegistration *registration, const DpermColumn *column)
 {
-	if (OidIsValid(column->closed_in))
-		return false;
-	if (registration->view_of)
-		return true;
-	return registration->all_columns ? column->number != registration->unit :
-		list_member_int(registration->columns, column->number);
+	const DpermRegistration *table = registration->table ? registration->table : registration;
+	AttrNumber	number = registration->view ?
+		dperm_view_column(registration->view, column->number) : column->number;
+
+	return number == 0 ||
+		(table->all_columns ? number != table->unit : list_member_int(table->columns, number));
 }
 
 /*
@@ -329,24 +581,18 @@ dperm_protection_check_column(const DpermRegistration *registration, const Dperm
 				 errmsg("column \"%s\" of protected relation \"%s\" is not open to "
 						"training", column->name,
 						get_rel_name(registration->relation)),
-				 OidIsValid(column->closed_in) ?
+				 registration->view ?
 				 errdetail("The column is closed in protected relation \"%s\".",
-						   get_rel_name(column->closed_in)) : 0,
+						   get_rel_name(registration->table->relation)) : 0,
 				 errhint("dp_domains shows the open columns, which the owner of the relation "
 						 "chooses with dp_protect.")));
-	dperm_protection_check_fit(registration->relation, column);
-	dperm_view_check_type(column->name, column->type);
-}
-
-/* Raise an error for a column whose registered domain does not fit its type. */
-void
-dperm_protection_check_fit(Oid relation, const DpermColumn *column)
-{
 	if (column->from == DPERM_DOMAIN_MISFIT)
 		raise_state(psprintf("the registered domain of column \"%s\" of protected relation \"%s\" "
-							 "no longer fits it", column->name, get_rel_name(relation)),
-					psprintf("The cause is the %s: %s.", column->origin, column->lack),
+							 "no longer fits it", column->name,
+							 get_rel_name(registration->relation)),
+					psprintf("The cause is the %s.", column->lack),
 					"The owner of the relation has to specify domains in dp_protect.");
+	dperm_view_check_type(column->name, column->type);
 }
 
 /*
@@ -382,7 +628,6 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 {
 	const char *fault;
 
-	dperm_protection_check_fit(registration->relation, column);
 	if (!dperm_column_known(column))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -409,15 +654,18 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
  * types that can have a domain hold anything that an error would leave behind.
  */
 static void
-read_registered(DpermColumn *column, JsonbValue *domain)
+read_registered(DpermColumn *column, Jsonb *domain, char *origin)
 {
 	MemoryContext context = CurrentMemoryContext;
 	DpermColumn before = *column;
+	JsonbValue	value;
 
+	JsonbToJsonbValue(domain, &value);
 	PG_TRY();
 	{
-		dperm_domain_json_parse(column, domain);
+		dperm_domain_json_parse(column, &value);
 		column->from = DPERM_DOMAIN_REGISTERED;
+		column->origin = origin;
 	}
 	PG_CATCH();
 	{
@@ -425,9 +673,25 @@ read_registered(DpermColumn *column, JsonbValue *domain)
 
 		*column = before;
 		column->from = DPERM_DOMAIN_MISFIT;
-		column->lack = message;
+		column->lack = psprintf("%s: %s", origin, message);
 	}
 	PG_END_TRY();
+}
+
+/*
+ * Give a column the domain that a registration has for it, if any, by its number
+ * there.
+ */
+static void
+give_registered(const DpermRegistration *registration, AttrNumber number,
+				const DpermColumn *catalog, DpermColumn *column, char *origin)
+{
+	for (int i = 0; i < list_length(registration->domains); i++)
+		if (list_nth_int(registration->with_domain, i) == number)
+		{
+			*column = *catalog;
+			read_registered(column, list_nth(registration->domains, i), origin);
+		}
 }
 
 /* A member of an object, or NULL. */
@@ -435,13 +699,6 @@ static JsonbValue *
 member_of(JsonbContainer *object, const char *key)
 {
 	return getKeyJsonValueFromContainer(object, key, strlen(key), NULL);
-}
-
-/* The domain of a column in a JSON object, or NULL. */
-static JsonbValue *
-domain_in(Jsonb *domains, const char *column)
-{
-	return domains && JB_ROOT_IS_OBJECT(domains) ? member_of(&domains->root, column) : NULL;
 }
 
 /* A member of a domain that is an object, or NULL. */
@@ -454,13 +711,15 @@ detail_in(JsonbValue *domain, const char *key)
 }
 
 /*
- * What a column is before it gets a domain: knots and a scale without a range are for
- * the range that it has by now, and so is a norm for vectors of the dimension; for
- * others it is as in the catalog.
+ * What a column is before it gets a domain from an argument: knots and a scale without
+ * a range are for the range that it has by now, and so is a norm for vectors of the
+ * dimension; for others it is as in the catalog.
  */
 static DpermColumn
-column_before(const DpermColumn *catalog, const DpermColumn *column, JsonbValue *domain)
+column_before(const DpermColumn *catalog, const DpermColumn *column, Jsonb *domains)
 {
+	JsonbValue *domain = JB_ROOT_IS_OBJECT(domains) ?
+		member_of(&domains->root, column->name) : NULL;
 	bool		knots = (detail_in(domain, "knots") || detail_in(domain, "scale")) &&
 		!detail_in(domain, "range") &&
 		(dperm_block_is_number(&column->block) || column->block.kind == DPERM_BLOCK_BOX);
@@ -471,49 +730,14 @@ column_before(const DpermColumn *catalog, const DpermColumn *column, JsonbValue 
 }
 
 /*
- * Give a column the domain that a registration has for it, if any; name is what
- * it is called there.
- */
-static void
-give_registered(const DpermRegistration *registration, const char *name,
-				const DpermColumn *catalog, DpermColumn *column, char *origin)
-{
-	JsonbValue *domain = domain_in(registration->domains, name);
-
-	if (domain == NULL)
-		return;
-	*column = column_before(catalog, column, domain);
-	read_registered(column, domain);
-	column->origin = origin;
-}
-
-/*
- * Give a column of a view what the table says of the column that it shows
- * unchanged: its domain, and whether it is open. An expression is open, since
- * its owner wrote it.
- */
-static void
-give_shown(const DpermRegistration *registration, DpermColumn *catalog, DpermColumn *column)
-{
-	const DpermRegistration *table = registration->table;
-	DpermColumn there = {.number = dperm_view_column(registration->view, column->number)};
-
-	if (there.number == 0)
-		return;
-	if (!dperm_protection_lists(table, &there) || there.number == table->unit)
-		catalog->closed_in = table->relation;
-	give_registered(table, get_attname(table->relation, there.number, false), catalog, column,
-					psprintf("registration of \"%s\"", get_rel_name(table->relation)));
-	column->closed_in = catalog->closed_in;
-}
-
-/*
  * All columns with the domains that are registered for them, and the same as in
- * the catalog. Registered domains take precedence over the catalog.
+ * the catalog. Registered domains take precedence over the catalog. What a view
+ * shows of its table unchanged has the domain of there unless it has its own.
  */
 static DpermColumn *
 as_registered(const DpermRegistration *registration, DpermColumn **catalog, int *count)
 {
+	const DpermRegistration *table = registration->table;
 	DpermColumn *columns;
 
 	*catalog = dperm_domains_read(registration->relation, NULL, count);
@@ -521,15 +745,20 @@ as_registered(const DpermRegistration *registration, DpermColumn **catalog, int 
 	for (int i = 0; i < *count; i++)
 	{
 		columns[i] = (*catalog)[i];
-		if (registration->view)
-			give_shown(registration, &(*catalog)[i], &columns[i]);
-		give_registered(registration, columns[i].name, &(*catalog)[i], &columns[i],
+		if (table)
+			give_registered(table, dperm_view_column(registration->view, columns[i].number),
+							&(*catalog)[i], &columns[i],
+							psprintf("registration of \"%s\"", get_rel_name(table->relation)));
+		give_registered(registration, columns[i].number, &(*catalog)[i], &columns[i],
 						"registration");
 	}
 	return columns;
 }
 
-/* Give columns, in place of their domains, those of an argument. */
+/*
+ * The same columns, with domains of an argument in place of theirs. Those for a
+ * registration may be null, which removes one.
+ */
 static DpermColumn *
 give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns, int count,
 		   Jsonb *domains, bool may_be_null)
@@ -537,7 +766,7 @@ give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns,
 	DpermColumn *asked = palloc(sizeof(*asked) * Max(count, 1));
 
 	for (int i = 0; i < count; i++)
-		asked[i] = column_before(&catalog[i], &columns[i], domain_in(domains, columns[i].name));
+		asked[i] = column_before(&catalog[i], &columns[i], domains);
 	dperm_domains_give(relation, asked, count, domains, may_be_null);
 	return asked;
 }
@@ -546,13 +775,12 @@ give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns,
  * All columns of a protected relation that have not been dropped, as from
  * dperm_domains_read(): with the domains that are registered or declared in the
  * catalog, or narrower ones that the caller specifies. The registration is
- * resolved: what a view shows of its table unchanged is closed if it is closed
- * there, and has the domain of there unless it has its own. The classes of a
- * label are the caller's to say, if nothing is known about it.
+ * resolved. The classes of a label are the caller's to say, if nothing is known
+ * about it.
  */
 DpermColumn *
 dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains,
-							  const char *label, int *count)
+						 const char *label, int *count)
 {
 	DpermColumn *catalog;
 	DpermColumn *columns = as_registered(registration, &catalog, count);
@@ -583,8 +811,7 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains,
 
 /*
  * The same for dp_protect, with domains that are to be registered in place of
- * those of the same columns before; null removes one. Knots without a range are
- * for the range that the column had.
+ * those of the same columns before.
  */
 DpermColumn *
 dperm_protection_replace(const DpermRegistration *before, Jsonb *domains, int *count)
@@ -592,17 +819,5 @@ dperm_protection_replace(const DpermRegistration *before, Jsonb *domains, int *c
 	DpermColumn *catalog;
 	DpermColumn *columns = as_registered(before, &catalog, count);
 
-	/* what removes a domain may widen it */
-	for (int i = 0; i < *count && before->view == NULL; i++)
-	{
-		JsonbValue *domain = domain_in(domains, columns[i].name);
-
-		if (domain && domain->type == jbvNull && dperm_column_known(&columns[i]) &&
-			dperm_column_known(&catalog[i]) &&
-			dperm_domains_fault(&columns[i].block, &catalog[i].block))
-			ereport(NOTICE,
-					(errmsg("column \"%s\" has the domain of the catalog again, which is not "
-							"within the one that was registered", columns[i].name)));
-	}
 	return give_asked(before->relation, catalog, columns, *count, domains, true);
 }

@@ -11,8 +11,25 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
+#include "catalog/pg_attrdef.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_cast.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
+#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "funcapi.h"
 #include "libpq/pqmq.h"
@@ -22,13 +39,17 @@
 #include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
@@ -76,6 +97,7 @@ static struct
 	DpermCallHeader *header;
 	shm_mq_handle *to_session;
 	MemoryContext context;		/* of the call, across transactions */
+	List	   *registered;		/* relations whose registrations are locked */
 	Datum		payer;			/* the role as a dperm_role_name */
 	DpermCall	call;
 	ReturnSetInfo rows;			/* of a function that returns rows */
@@ -134,6 +156,153 @@ is_charged(void)
 	return dperm_call_state(worker.header) == DPERM_CALL_CHARGED;
 }
 
+/* ---------------------------------------------------------------- locks */
+
+/*
+ * All locks that the call may need are taken before its first row: everybody sees
+ * locks, and an error if the lock table is full. So no lock may depend on what a
+ * row contains.
+ *
+ * Lock a relation for this process. PostgreSQL processes invalidation messages
+ * when it first takes a lock by name: that happens here, not when a row happens
+ * to need the lock.
+ */
+static void
+lock_relation(Oid relation, LOCKMODE mode)
+{
+	LockRelId	id = {.relId = relation, .dbId = MyDatabaseId};
+
+	LockRelationIdForSession(&id, mode);
+	LockRelationOid(relation, mode);
+	UnlockRelationOid(relation, mode);
+}
+
+/* Lock the indexes of a table. */
+static void
+lock_indexes(Oid table, LOCKMODE mode)
+{
+	ListCell   *cell;
+
+	foreach(cell, dperm_relation_oids(IndexRelationId, IndexIndrelidIndexId,
+									  Anum_pg_index_indrelid, table, Anum_pg_index_indexrelid))
+		lock_relation(lfirst_oid(cell), mode);
+}
+
+/* Lock a relation with its indexes and its TOAST table. */
+static void
+lock_with_values(Oid relation, LOCKMODE mode)
+{
+	Oid			toast;
+
+	lock_relation(relation, mode);
+	lock_indexes(relation, mode);
+	toast = dperm_relation_oid_of(RelationRelationId, relation, Anum_pg_class_reltoastrelid);
+	if (OidIsValid(toast))
+	{
+		lock_relation(toast, mode);
+		lock_indexes(toast, mode);
+	}
+}
+
+/*
+ * Lock the catalogs that a row can make a process look at, and the table that is
+ * written after the charge.
+ */
+static void
+lock_ours(void)
+{
+	/*
+	 * Caches are filled by the first row that needs them: the labels of an enum,
+	 * the collation of a comparison, how values of a type are written or, in an
+	 * array, compared, and the schema of a type that the error of a row names.
+	 * To look at a catalog for the first time takes those that describe it. The
+	 * last three say which defaults, constraints and triggers our table has.
+	 */
+	static const Oid catalogs[] = {
+		EnumRelationId, CollationRelationId,
+		TypeRelationId, ProcedureRelationId, OperatorRelationId, CastRelationId,
+		OperatorClassRelationId, AccessMethodOperatorRelationId, AccessMethodProcedureRelationId,
+		NamespaceRelationId,
+		RelationRelationId, AttributeRelationId, IndexRelationId, AccessMethodRelationId,
+		AttrDefaultRelationId, ConstraintRelationId, TriggerRelationId
+	};
+
+	for (int i = 0; i < lengthof(catalogs); i++)
+		lock_with_values(catalogs[i], AccessShareLock);
+
+	/*
+	 * who waits for it, such as VACUUM FULL, may wait for the session, which waits
+	 * for this process: a lock would never be granted
+	 */
+	lock_with_values(dperm_own_rows_table("releases"), RowExclusiveLock);
+}
+
+/*
+ * Lock a relation, all relations that it shares rows with, their TOAST tables,
+ * some system catalogs and our tables for this process, until it ends or a
+ * transaction of it fails. From then on the definition of what it reads does
+ * not change, except that partitions may be attached. Returns the relation and
+ * those it shares rows with: a plan must read no others. The registration of the
+ * relation, and that of the table of a view, is locked, too.
+ */
+static List *
+hold_relation(Oid relation)
+{
+	List	   *held = NIL;
+	bool		all = false;
+	ListCell   *cell;
+
+	lock_ours();
+	lock_with_values(relation, AccessShareLock);
+	AcceptInvalidationMessages();
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the protected relation was dropped while it was used")));
+	while (!all)
+	{
+		List	   *reads = dperm_relation_reads(relation);
+
+		all = true;
+		/* of a table of Citus, also the shards on this server */
+		foreach(cell, list_concat(reads, dperm_location_shards(reads)))
+			if (!list_member_oid(held, lfirst_oid(cell)))
+			{
+				held = lappend_oid(held, lfirst_oid(cell));
+				lock_with_values(lfirst_oid(cell), AccessShareLock);
+				all = false;
+			}
+		AcceptInvalidationMessages();
+	}
+	/* its own registration, and that of the table of a view */
+	foreach(cell, held)
+		if (lfirst_oid(cell) == relation ||
+			(get_rel_relkind(relation) == RELKIND_VIEW && !has_superclass(lfirst_oid(cell))))
+		{
+			dperm_protection_lock(lfirst_oid(cell), ShareLock, true);
+			worker.registered = lappend_oid(worker.registered, lfirst_oid(cell));
+		}
+	return held;
+}
+
+/*
+ * Let those go on who wait to change the registration: when this process has the
+ * snapshot that it reads rows with. After the charge, so nothing is looked up for
+ * it.
+ */
+static void
+let_registration_go(void)
+{
+	ListCell   *cell;
+
+	foreach(cell, worker.registered)
+	{
+		LOCKTAG		tag = dperm_protection_tag(lfirst_oid(cell));
+
+		(void) LockRelease(&tag, ShareLock, true);
+	}
+}
+
 /* ---------------------------------------------------------------- open */
 
 /* The call, with its arguments. */
@@ -180,7 +349,7 @@ find_relation(void)
 
 	if (!OidIsValid(relation))
 		return;
-	reached = dperm_registry_hold(relation);
+	reached = hold_relation(relation);
 
 	/* from here on its owner cannot change */
 	dperm_phase_set_owner(dperm_relation_owner(relation));
@@ -434,7 +603,7 @@ work(void)
 	if (call->function->run)
 	{
 		begin(DPERM_PHASE_READ);
-		dperm_registry_let_go();
+		let_registration_go();
 		worker.model = call->function->run(call);
 		if (worker.rows.setResult || call->fcinfo->isnull)
 			worker.model = 0;
