@@ -70,7 +70,7 @@ CREATE FUNCTION @extschema@.dp_budget_charge(
 	delta float8 DEFAULT 0,
 	purpose text DEFAULT NULL
 ) RETURNS void
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
+	AS 'MODULE_PATHNAME', 'dperm_run' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION @extschema@.dp_budget_charge(text, float8, float8, text) IS
 	'charge a privacy budget for a release made with other tools; it is never refunded, not even by ROLLBACK';
 

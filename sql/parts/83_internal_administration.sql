@@ -5,8 +5,20 @@
 -- the budget, as a charge does. What a caller may do is decided by the role that
 -- is passed on: current_user is the owner of the extension here.
 
+-- Within the bounds of core/base/core.h, and with the digits of core/privacy/filter.h.
 CREATE FUNCTION dperm.dperm_budget_limit(value float8, is_delta boolean) RETURNS numeric
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1
+AS $$
+BEGIN
+	IF NOT is_delta AND NOT value BETWEEN 1e-6 AND 500 THEN
+		RAISE EXCEPTION 'epsilon of a budget must be between 1e-06 and 500'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'epsilon is what all releases may cost together; values up to about 10 give some protection.';
+	ELSIF is_delta AND value <> 0 AND NOT (value >= 1e-15 AND value < 1) THEN
+		RAISE EXCEPTION 'delta of a budget must be 0, or at least 1e-15 and less than 1'
+			USING ERRCODE = 'invalid_parameter_value', HINT = 'delta should be much smaller than 1 divided by the number of rows or persons.';
+	END IF;
+	RETURN trim_scale(trunc(value::text::numeric, CASE WHEN is_delta THEN 24 ELSE 12 END));
+END $$;
 COMMENT ON FUNCTION dperm.dperm_budget_limit(float8, boolean) IS
 	'internal to dp_budget_create: a limit as an exact amount, not above what the user wrote; or an error';
 

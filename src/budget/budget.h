@@ -111,8 +111,6 @@ extern Oid	dperm_own_rows_table(const char *name);
 extern Snapshot dperm_own_rows_newest(void);
 extern DpermOwnRows dperm_own_rows_find(const char *table, const char *column, Datum value,
 										Snapshot snapshot);
-extern bool dperm_own_rows_any(const char *table, const char *indexed,
-							   const DpermOwnField *fields, int count);
 extern int64 dperm_own_rows_units(const char *registration);
 extern int	dperm_own_rows_count(const char *table, const char *column, Datum value,
 								 const char *null);

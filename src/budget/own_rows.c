@@ -151,15 +151,15 @@ dperm_own_rows_newest(void)
 }
 
 /*
- * Begin to read the rows in which columns have values, by the index of a column
- * or without one, in the state of a snapshot or the latest.
+ * Begin to read the rows in which columns have values, by the index of a column,
+ * in the state of a snapshot or the latest.
  */
 static RowScan
 begin_scan(const char *name, const char *indexed, const DpermOwnField *fields, int count,
 		   Snapshot snapshot)
 {
 	Relation	table = table_open(dperm_own_rows_table(name), AccessShareLock);
-	Oid			index = indexed ? find_index(table, indexed) : InvalidOid;
+	Oid			index = find_index(table, indexed);
 	Snapshot	latest = snapshot ? NULL : dperm_own_rows_newest();
 	ScanKeyData keys[2];
 
@@ -181,17 +181,6 @@ end_scan(RowScan *scan)
 	if (scan->latest)
 		UnregisterSnapshot(scan->latest);
 	table_close(scan->table, NoLock);
-}
-
-/* Has a table such a row, in the latest state? */
-bool
-dperm_own_rows_any(const char *table, const char *indexed, const DpermOwnField *fields, int count)
-{
-	RowScan		scan = begin_scan(table, indexed, fields, count, NULL);
-	bool		found = HeapTupleIsValid(systable_getnext(scan.scan));
-
-	end_scan(&scan);
-	return found;
 }
 
 /*
@@ -244,42 +233,35 @@ dperm_released(PG_FUNCTION_ARGS)
 	const DpermOwnField key[] = {
 		{"budget_id", PG_GETARG_DATUM(0)}, {"entry", PG_GETARG_DATUM(1)}
 	};
+	RowScan		scan = begin_scan("releases", "id", key, lengthof(key), NULL);	/* primary key */
+	bool		found = HeapTupleIsValid(systable_getnext(scan.scan));
 
-	/* by the primary key */
-	PG_RETURN_BOOL(dperm_own_rows_any("releases", "id", key, lengthof(key)));
+	end_scan(&scan);
+	PG_RETURN_BOOL(found);
 }
 
 /*
  * The number of units that the newest kept release of a protected table is about,
  * by the id of the registration; 0 if there is none. The index has only releases
- * that are kept and have some.
+ * that are kept and have some, and the newest comes last.
  */
 int64
 dperm_own_rows_units(const char *registration)
 {
-	Relation	table = table_open(dperm_own_rows_table("releases"), AccessShareLock);
-	Oid			index = find_index(table, "units");
+	RowScan		scan = begin_scan("releases", "units", &(DpermOwnField) {
+		"protected", dperm_own_rows_uuid(registration)}, 1, NULL);
+	TupleDesc	desc = RelationGetDescr(scan.table);
 	int64		units = 0;
+	HeapTuple	tuple;
 
-	if (OidIsValid(index))
+	while (HeapTupleIsValid(tuple = systable_getnext(scan.scan)))
 	{
-		TupleDesc	desc = RelationGetDescr(table);
-		Relation	newest_last = index_open(index, AccessShareLock);
-		Snapshot	snapshot = dperm_own_rows_newest();
-		ScanKeyData key = equals(desc, &(DpermOwnField) {"protected",
-														   dperm_own_rows_uuid(registration)});
-		SysScanDesc scan = systable_beginscan_ordered(table, newest_last, snapshot, 1, &key);
-		HeapTuple	tuple = systable_getnext_ordered(scan, BackwardScanDirection);
 		bool		isnull;
+		Datum		value = heap_getattr(tuple, column_number(desc, "units"), desc, &isnull);
 
-		if (HeapTupleIsValid(tuple))
-			units = DatumGetInt64(heap_getattr(tuple, column_number(desc, "units"), desc,
-											   &isnull));
-		systable_endscan_ordered(scan);
-		UnregisterSnapshot(snapshot);
-		index_close(newest_last, NoLock);
+		units = isnull ? units : DatumGetInt64(value);
 	}
-	table_close(table, NoLock);
+	end_scan(&scan);
 	return units;
 }
 

@@ -280,12 +280,11 @@ expected_units(FunctionCallInfo fcinfo, const DpermSource *source, char **from)
 	}
 	*from = "release";
 	if (registration)
-		units = dperm_own_rows_units(registration->view_of ? registration->view_of :
-									 registration->id);
+		units = dperm_own_rows_units(registration->table->id);
 	if (units <= 0 && source->unit == NULL)
 	{
 		*from = "catalog";
-		units = dperm_relation_estimated_rows(registration ? dperm_protection_table(registration) :
+		units = dperm_relation_estimated_rows(registration ? registration->table->relation :
 											  source->relation);
 	}
 	if (units <= 0)

@@ -40,7 +40,7 @@ _PG_init(void)
 	dperm_worker_knows(functions, lengthof(functions));
 }
 
-/* All of these but dp_budget_charge, which reads no rows. */
+/* Any of these. */
 Datum
 dperm_run(PG_FUNCTION_ARGS)
 {

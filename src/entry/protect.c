@@ -44,8 +44,6 @@
 #include "train/call_charge.h"
 
 PG_FUNCTION_INFO_V1(dperm_administer);
-PG_FUNCTION_INFO_V1(dp_budget_charge);
-PG_FUNCTION_INFO_V1(dperm_budget_limit);
 PG_FUNCTION_INFO_V1(dperm_budget_order);
 PG_FUNCTION_INFO_V1(dperm_budget_left);
 PG_FUNCTION_INFO_V1(dperm_row_sources);
@@ -131,31 +129,6 @@ dperm_administer(PG_FUNCTION_ARGS)
 	return result.value;
 }
 
-/* dperm_budget_limit(value, is_delta): a limit as an amount */
-Datum
-dperm_budget_limit(PG_FUNCTION_ARGS)
-{
-	double		value = PG_GETARG_FLOAT8(0);
-	bool		is_delta = PG_GETARG_BOOL(1);
-
-	if (is_delta ? !(value == 0 || (value >= DPERM_DELTA_MIN && value < 1)) :
-		!(value >= DPERM_EPSILON_MIN && value <= DPERM_EPSILON_MAX))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 is_delta ?
-				 errmsg("delta of a budget must be 0, or at least %g and less than 1",
-						DPERM_DELTA_MIN) :
-				 errmsg("epsilon of a budget must be between %g and %d", DPERM_EPSILON_MIN,
-						DPERM_EPSILON_MAX),
-				 is_delta ?
-				 errhint("delta should be much smaller than 1 divided by the number of rows or "
-						 "persons.") :
-				 errhint("epsilon is what all releases may cost together; values up to about 10 "
-						 "give some protection.")));
-	PG_RETURN_DATUM(dperm_own_rows_numeric(
-		dperm_amount_down(value, is_delta ? DPERM_DELTA_DIGITS : DPERM_EPSILON_DIGITS)));
-}
-
 /* A numeric argument as an amount; false if it is not one. */
 static bool
 amount_argument(FunctionCallInfo fcinfo, int i, DpermAmount *amount)
@@ -209,7 +182,10 @@ dperm_row_sources(PG_FUNCTION_ARGS)
 										  true, TYPALIGN_INT));
 }
 
-/* Open a charge: there is nothing to run. */
+/*
+ * dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm
+ * does not make, so there is nothing to run.
+ */
 void
 dperm_entry_open_charge(DpermCall *call)
 {
@@ -229,22 +205,8 @@ dperm_entry_open_charge(DpermCall *call)
 								 "It is the epsilon of a release that was made elsewhere."));
 	if (dperm_arguments_get(fcinfo, "delta", FLOAT8OID, &value))
 		call->charge.spend.delta = DatumGetFloat8(value);
-}
-
-/*
- * dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm
- * does not make
- */
-Datum
-dp_budget_charge(PG_FUNCTION_ARGS)
-{
-	DpermCall	call = {.function = dperm_worker_function("dp_budget_charge"), .fcinfo = fcinfo};
-
-	dperm_entry_open_charge(&call);
-	if (!dperm_budget_permits(call.charge.budget, InvalidOid, GetUserId()))
-		dperm_budget_raise_denied(call.charge.budget);
-	(void) dperm_call_hand_over(fcinfo, call.function, InvalidOid);
-	PG_RETURN_VOID();
+	if (!dperm_budget_permits(call->charge.budget, InvalidOid, GetUserId()))
+		dperm_budget_raise_denied(call->charge.budget);
 }
 
 /* ------------------------------------------------------------ relations */
@@ -353,7 +315,7 @@ tell_columns(Oid relation)
 
 	dperm_protection_resolve(registration);
 	if (registration->persons)
-		dperm_persons_column(dperm_protection_table(registration), registration->unit, &type,
+		dperm_persons_column(registration->table->relation, registration->unit, &type,
 							 &collation);
 	columns = dperm_protection_columns(registration, NULL, NULL, &count);
 	initStringInfo(&names);

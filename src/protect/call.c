@@ -110,8 +110,6 @@ params_of(FunctionCallInfo fcinfo)
 	ParamListInfo params;
 
 	(void) get_func_signature(fcinfo->flinfo->fn_oid, &types, &count);
-	if (count != PG_NARGS())
-		elog(ERROR, "function %u is called with %d arguments", fcinfo->flinfo->fn_oid, PG_NARGS());
 	params = makeParamList(count);
 	for (int i = 0; i < count; i++)
 	{
@@ -180,13 +178,13 @@ wait_a_while(TimestampTz start, bool *said, const char *what, const char *hint)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Take one of the places of a role, if one is free. */
+/* Take one of the places of the session user, if one is free. */
 static bool
-try_place(Oid role, LOCKTAG *place)
+try_place(LOCKTAG *place)
 {
 	for (int i = 0; i < Max(max_worker_processes / 4, 1); i++)
 	{
-		SET_LOCKTAG_ADVISORY(*place, InvalidOid, role, i, PLACE_CLASS);
+		SET_LOCKTAG_ADVISORY(*place, InvalidOid, GetSessionUserId(), i, PLACE_CLASS);
 		if (LockAcquire(place, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 			continue;
 
@@ -198,46 +196,27 @@ try_place(Oid role, LOCKTAG *place)
 	return false;
 }
 
-/* Release places. */
-static void
-release_places(const LOCKTAG *places, int count)
-{
-	while (count > 0)
-		(void) LockRelease(&places[--count], DPERM_PLACE_LOCK, false);
-}
-
 /*
- * Take one of the places that a role has for its calls, in all databases
+ * Take one of the places that the session user has for calls, in all databases
  * together: a training holds its background worker for as long as it takes, and
- * whoever starts many of these must not keep everybody else from theirs. The
- * session user and the current user need one each, if they are not the same.
- * Nobody waits for one with the other in hand. An error gives them back with
- * the transaction's resources; but a place is free when the worker has ended,
- * too.
+ * whoever starts many of these must not keep everybody else from theirs. An error
+ * gives it back with the transaction's resources; but a place is free when the
+ * worker has ended, too.
  */
-static int
-take_places(LOCKTAG *places)
+static LOCKTAG
+take_place(void)
 {
-	const Oid	roles[] = {GetSessionUserId(), GetUserId()};
-	int			count = roles[0] == roles[1] ? 1 : 2;
 	TimestampTz start = GetCurrentTimestamp();
 	bool		said = false;
+	LOCKTAG		place;
 
-	for (;;)
-	{
-		int			taken = 0;
-
-		while (taken < count && try_place(roles[taken], &places[taken]))
-			taken++;
-		if (taken == count)
-			return count;
-		release_places(places, taken);
+	while (!try_place(&place))
 		wait_a_while(start, &said,
 					 psprintf("role \"%s\" has %d calls on protected relations under way",
-							  GetUserNameFromId(roles[taken], false),
+							  GetUserNameFromId(GetSessionUserId(), false),
 							  Max(max_worker_processes / 4, 1)),
 					 "A role can have a quarter of max_worker_processes.");
-	}
+	return place;
 }
 
 /*
@@ -330,7 +309,6 @@ write_call(Call *call, Oid relation)
 		.cache_memory = dperm_cache_memory,
 		.arguments = size
 	};
-	strlcpy(header->name, call->function->name, sizeof(header->name));
 	copy_setting(header->style.date_style, "DateStyle");
 	copy_setting(header->style.time_zone, "TimeZone");
 	pg_atomic_init_u32(&header->state, DPERM_CALL_OPEN);
@@ -466,15 +444,12 @@ await_result(Call *call, dsm_segment *segment)
  * one that reads none. A cancel, or the end of this session, ends it before its
  * charge, and not afterwards.
  */
-Datum
-dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid relation)
+static Datum
+hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid relation)
 {
 	Call		call = {.fcinfo = fcinfo, .function = function};
 	dsm_segment *segment;
-	LOCKTAG		place[2];
-	int			places;
-
-	dperm_phase_expect(DPERM_PHASE_SESSION);
+	LOCKTAG		place;
 
 	/* parallel workers share locks, so they would share a place */
 	if (IsInParallelMode())
@@ -498,18 +473,17 @@ dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid
 		call.rows = dperm_host_result_set(fcinfo, &desc);
 		call.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	}
-	places = take_places(place);
+	place = take_place();
 
 	/* an error detaches the memory with the transaction's resources */
 	segment = write_call(&call, relation);
-	call.header->places = places;
-	memcpy(call.header->place, place, sizeof(LOCKTAG) * places);
+	call.header->place = place;
 	on_dsm_detach(segment, abandon, (Datum) 0);
 	call.handle = start_worker(segment);
 	await_result(&call, segment);
 	pfree(call.handle);
 	dsm_detach(segment);
-	release_places(place, places);
+	(void) LockRelease(&place, DPERM_PLACE_LOCK, false);
 	if (call.slot)
 		ExecDropSingleTupleTableSlot(call.slot);
 	fcinfo->isnull = call.result == 0 && !fcinfo->flinfo->fn_retset;
@@ -544,7 +518,7 @@ protected_relation(FunctionCallInfo fcinfo)
 	return relation;
 }
 
-/* Run a call on the relation that its argument names. */
+/* Run a call on the relation that its argument names, if any: else there is only a charge. */
 Datum
 dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function)
 {
@@ -553,10 +527,13 @@ dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function)
 
 	dperm_phase_expect(DPERM_PHASE_SESSION);
 	protected = protected_relation(fcinfo);
-	if (OidIsValid(protected))
-		return dperm_call_hand_over(fcinfo, function, protected);
-	function->open(&call);
-	return function->run(&call);
+	if (!OidIsValid(protected))
+	{
+		function->open(&call);
+		if (function->run)
+			return function->run(&call);
+	}
+	return hand_over(fcinfo, function, protected);
 }
 
 /* ---------------------------------------------------------------- look */

@@ -27,6 +27,7 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "protect/protect.h"
+#include "relation/relation.h"
 
 /* What a hook is called and given, which depends on the version. */
 #if PG_VERSION_NUM >= 190000
@@ -75,10 +76,11 @@ static const DpermPhaseStyle *style;	/* of the caller */
 static TimeoutId limit;
 static volatile sig_atomic_t limit_passed;
 static volatile sig_atomic_t told_to_stop;
-static ErrorData *row_error;	/* the first one */
+static bool row_failed;			/* has an expression of a view failed? */
 
 /* Whose rights phases have, and how many milliseconds they may take; 0: no limit. */
 static Oid	caller;
+static Oid	relation;			/* that is read, and its owner */
 static Oid	owner;
 static const Oid server = BOOTSTRAP_SUPERUSERID;
 static const int unlimited = 0;
@@ -188,9 +190,9 @@ set_style(const char *date_style, const char *time_zone)
 	set_local("TimeZone", time_zone);
 }
 
-/* The signal of a cancel, and of the time limits. */
-static void
-stop(SIGNAL_ARGS)
+/* The signal of a cancel, and of the time limits: it ends the call. */
+void
+dperm_phase_stop(SIGNAL_ARGS)
 {
 	int			before = errno;
 
@@ -223,13 +225,6 @@ pass_limit(void)
 	(void) kill(MyProcPid, SIGINT);
 }
 
-/* Have a cancel end the call. */
-void
-dperm_phase_catch_signals(void)
-{
-	pqsignal(SIGINT, stop);
-}
-
 /*
  * Set up a process that has just connected to its database. From now on it plans
  * without statistics, which are computed from rows.
@@ -252,13 +247,14 @@ dperm_phase_init(Oid role, const DpermPhaseStyle *of_caller)
 }
 
 /*
- * Whose relation is read: known once it is locked, and before anything is
- * planned.
+ * Which relation is read: its owner cannot change, since it is locked, and nothing
+ * has been planned yet.
  */
 void
-dperm_phase_set_owner(Oid role)
+dperm_phase_set_relation(Oid locked)
 {
-	owner = role;
+	relation = locked;
+	owner = dperm_relation_owner(locked);
 }
 
 /* Become a role, also as the session user; no function can change it back. */
@@ -354,31 +350,32 @@ dperm_phase_took_too_long(void)
 }
 
 /*
- * Go back from row to read, with the error that the row has caused, or NULL. If
- * there was a cancel, its error is raised: it is not that of the row, whose class
- * would reveal something about it.
+ * Log where an error was raised, without anything that a row may have
+ * contributed.
+ */
+void
+dperm_phase_log(const ErrorData *error, const char *what)
+{
+	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
+	ereport(LOG, (errmsg("%s protected relation %u failed: SQLSTATE %s, raised by %s in "
+						 "%s, line %d",
+						 what, relation, unpack_sql_state(error->sqlerrcode),
+						 error->funcname ? error->funcname : "?",
+						 error->filename ? error->filename : "?", error->lineno)));
+	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+/*
+ * Go back from row to read, with the error that the row has caused, or NULL; the
+ * first one is logged. If there was a cancel, its error is raised: it is not that of
+ * the row, whose class would reveal something about it.
  */
 void
 dperm_phase_end_row(const ErrorData *error)
 {
 	dperm_phase_enter(DPERM_PHASE_READ, false);
 	raise_stop();
-	if (error && row_error == NULL)
-	{
-		MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
-
-		row_error = palloc0(sizeof(*row_error));
-		row_error->sqlerrcode = error->sqlerrcode;
-		row_error->lineno = error->lineno;
-		row_error->funcname = error->funcname ? pstrdup(error->funcname) : NULL;
-		row_error->filename = error->filename ? pstrdup(error->filename) : NULL;
-		MemoryContextSwitchTo(before);
-	}
-}
-
-/* The first error of a row, for the log, or NULL. */
-const ErrorData *
-dperm_phase_row_error(void)
-{
-	return row_error;
+	if (error && !row_failed)
+		dperm_phase_log(error, "an expression of");
+	row_failed = row_failed || error;
 }

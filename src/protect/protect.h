@@ -36,8 +36,8 @@ typedef struct DpermRegistration
 	char	   *id;
 	Oid			owner;			/* who owned the relation when it was protected */
 	char	   *view_of;		/* id of the registration of its table; NULL: it is a table */
-	const DpermView *view;		/* what it shows, */
-	const struct DpermRegistration *table;	/* of what: dperm_protection_resolve() */
+	const DpermView *view;		/* what it shows, and of what table: dperm_protection_resolve(); */
+	const struct DpermRegistration *table;	/* that of a table is itself */
 	const DpermBudget *budget;	/* NULL: it is missing */
 	bool		ended;			/* it is no longer protected */
 	bool		fresh;			/* this transaction has written it, or that of its table */
@@ -72,7 +72,6 @@ extern DpermRegistration *dperm_protection_open(Oid relation, List *reached);
 extern void dperm_protection_check_usable(const DpermRegistration *registration);
 extern bool dperm_protection_holds(const DpermRegistration *registration);
 extern void dperm_protection_resolve(DpermRegistration *registration);
-extern Oid	dperm_protection_table(const DpermRegistration *registration);
 extern void dperm_protection_check_reach(Oid relation);
 extern void dperm_protection_check_query(List *relations);
 extern void dperm_protection_check_family(Oid table, List *reached);
@@ -121,13 +120,11 @@ typedef struct DpermFunction
 	 */
 	void		(*open) (DpermCall *call);
 
-	/* Read rows, compute, and return what is released. NULL: there is nothing to do. */
+	/* Read rows, compute, and return what is released. NULL: there is only the charge. */
 	Datum		(*run) (DpermCall *call);
 } DpermFunction;
 
 extern Datum dperm_call(FunctionCallInfo fcinfo, const DpermFunction *function);
-extern Datum
-dperm_call_hand_over(FunctionCallInfo fcinfo, const DpermFunction *function, Oid relation);
 extern ResourceOwner dperm_call_look(void);
 extern void dperm_call_look_away(ResourceOwner before, bool keep);
 
@@ -168,14 +165,14 @@ typedef struct DpermPhaseStyle
 	char		time_zone[DPERM_SETTING_MAX];
 } DpermPhaseStyle;
 
-extern void dperm_phase_catch_signals(void);
+extern void dperm_phase_stop(SIGNAL_ARGS);
 extern void dperm_phase_init(Oid caller, const DpermPhaseStyle *style);
-extern void dperm_phase_set_owner(Oid owner);
+extern void dperm_phase_set_relation(Oid locked);
 extern void dperm_phase_enter(DpermPhase phase, bool begins);
 extern void dperm_phase_expect(DpermPhase phase);
 extern bool dperm_phase_took_too_long(void);
 extern void dperm_phase_end_row(const ErrorData *error);
-extern const ErrorData *dperm_phase_row_error(void);
+extern void dperm_phase_log(const ErrorData *error, const char *what);
 
 /*
  * A session and the worker of its call. The session writes the call to shared
@@ -188,7 +185,7 @@ extern const ErrorData *dperm_phase_row_error(void);
 #define DPERM_MESSAGE_END 'Z'		/* the end */
 
 /* Changes with the struct below and with the format of the arguments. */
-#define DPERM_CALL_VERSION 0x64700004
+#define DPERM_CALL_VERSION 0x64700005
 
 /*
  * Who decides what: until the worker is about to commit its charge, the session
@@ -214,14 +211,8 @@ typedef struct DpermCallHeader
 	uint32		version;		/* the library may be updated between session and worker */
 	Oid			database;
 	Oid			function;
-	char		name[NAMEDATALEN];	/* of the function, in C */
 	Oid			relation;		/* to be read; InvalidOid: none */
-	/*
-	 * one of the places of the session user, and one of the current user if
-	 * that is another role
-	 */
-	int			places;
-	LOCKTAG		place[2];		/* session and worker hold DPERM_PLACE_LOCK on them */
+	LOCKTAG		place;			/* session and worker hold DPERM_PLACE_LOCK on it */
 	Oid			role;			/* the current user of the call */
 	int			session;		/* PID of the session */
 	Oid			collation;

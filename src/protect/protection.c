@@ -393,6 +393,7 @@ dperm_protection_resolve(DpermRegistration *registration)
 	Oid			relation = registration->relation;
 	DpermRegistration *table;
 
+	registration->table = registration;
 	if (registration->view_of == NULL)
 	{
 		/* PostgreSQL 15 makes a view of an empty table by CREATE RULE */
@@ -434,20 +435,13 @@ dperm_protection_open(Oid relation, List *reached)
 		return NULL;
 	dperm_protection_check_usable(registration);
 	dperm_protection_resolve(registration);
-	table = dperm_protection_table(registration);
+	table = registration->table->relation;
 	registration->reached = reached ? reached : dperm_relation_family(table);
 	registration->has_parts = has_subclass(table);
 	registration->on_cluster = dperm_location_protected_on_citus(table);
 	dperm_view_check_table(table);
 	dperm_protection_check_family(table, registration->reached);
 	return registration;
-}
-
-/* The table that a registration is about, which is resolved. */
-Oid
-dperm_protection_table(const DpermRegistration *registration)
-{
-	return registration->table ? registration->table->relation : registration->relation;
 }
 
 /*
@@ -472,7 +466,7 @@ check_shards(Oid relation, List *reached)
 
 /*
  * A protected relation that one of these is, or shares rows with; InvalidOid if
- * there is none. Most databases protect nothing.
+ * there is none.
  */
 static Oid
 find_protected(List *relations)
@@ -480,7 +474,7 @@ find_protected(List *relations)
 	List	   *reached = NIL;
 	ListCell   *cell;
 
-	if (relations == NIL || !dperm_own_rows_any("protected", NULL, NULL, 0))
+	if (relations == NIL)
 		return InvalidOid;
 	foreach(cell, relations)
 		reached = list_concat_unique_oid(reached, dperm_relation_sources(lfirst_oid(cell)));
@@ -560,7 +554,7 @@ dperm_protection_check_family(Oid table, List *reached)
 bool
 dperm_protection_lists(const DpermRegistration *registration, const DpermColumn *column)
 {
-	const DpermRegistration *table = registration->table ? registration->table : registration;
+	const DpermRegistration *table = registration->table;
 	AttrNumber	number = registration->view ?
 		dperm_view_column(registration->view, column->number) : column->number;
 
@@ -610,7 +604,7 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 					"The owner of the relation has to protect it again with another unit, in "
 					"another budget if this one has been charged.");
 	unit = registration->persons ?
-		get_attname(dperm_protection_table(registration), registration->unit, false) : NULL;
+		get_attname(registration->table->relation, registration->unit, false) : NULL;
 	if (asked && (unit == NULL || strcmp(asked, unit) != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -745,7 +739,7 @@ as_registered(const DpermRegistration *registration, DpermColumn **catalog, int 
 	for (int i = 0; i < *count; i++)
 	{
 		columns[i] = (*catalog)[i];
-		if (table)
+		if (registration->view && table)
 			give_registered(table, dperm_view_column(registration->view, columns[i].number),
 							&(*catalog)[i], &columns[i],
 							psprintf("registration of \"%s\"", get_rel_name(table->relation)));

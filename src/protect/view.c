@@ -186,48 +186,33 @@ check_collation(Oid collation, const Walk *walk)
 }
 
 /*
- * May a function be declared with a type? Of the polymorphic ones, those whose
- * actual type is checked.
+ * May a function be called? The types of its arguments and of its result are those
+ * of expressions, which are checked; "any" stands for types that are not. Enums are
+ * compared for equality alone, as two numbers, which stand for the labels: for all
+ * other functions the catalog is read.
  */
 static bool
-is_declarable(Oid type)
+is_callable(Form_pg_proc form, bool takes_enums)
 {
-	return type == ANYELEMENTOID || type == ANYARRAYOID || type == ANYNONARRAYOID ||
-		type == ANYCOMPATIBLEOID || type == ANYCOMPATIBLEARRAYOID ||
-		type == ANYCOMPATIBLENONARRAYOID || is_builtin(type);
-}
-
-/*
- * May a function be called? The input and output functions of types take and
- * return what no other may. Enums are compared for equality alone, as two numbers,
- * which stand for the labels: for all other functions the catalog is read.
- */
-static bool
-is_callable(Form_pg_proc form, bool is_io, bool takes_enums)
-{
-	bool		declarable = is_declarable(form->prorettype);
-
-	for (int i = 0; i < form->pronargs; i++)
-		declarable &= is_declarable(form->proargtypes.values[i]);
 	return form->oid < FirstUnpinnedObjectId &&
-		form->prokind == PROKIND_FUNCTION && !form->proretset &&
+		form->prokind == PROKIND_FUNCTION && !form->proretset && form->provariadic != ANYOID &&
 		form->provolatile == PROVOLATILE_IMMUTABLE &&
 		(form->prolang == INTERNALlanguageId || is_inlined(form->oid)) &&
 	/* these ask a library, too */
 		form->oid != F_XML_IS_WELL_FORMED_CONTENT &&
 		form->oid != F_XML_IS_WELL_FORMED_DOCUMENT &&
-		((declarable && !takes_enums) || is_io || form->oid == F_ENUM_EQ || form->oid == F_ENUM_NE);
+		(!takes_enums || form->oid == F_ENUM_EQ || form->oid == F_ENUM_NE);
 }
 
 /* Raise an error for a function that must not be called. */
 static void
-check_function(Oid function, bool is_io, bool takes_enums, const Walk *walk)
+check_function(Oid function, bool takes_enums, const Walk *walk)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
-	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), is_io, takes_enums))
+	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), takes_enums))
 		refuse(walk, psprintf("calls function %s", format_procedure(function)), VALUE_HINT);
 	ReleaseSysCache(tuple);
 }
@@ -241,7 +226,7 @@ check_call(Oid function, List *arguments, const Walk *walk)
 
 	foreach(cell, arguments)
 		takes_enums |= is_own_enum(exprType(lfirst(cell)), walk->owner);
-	check_function(function, false, takes_enums, walk);
+	check_function(function, takes_enums, walk);
 }
 
 /*
@@ -268,9 +253,9 @@ check_via_text(const CoerceViaIO *cast, const Walk *walk)
 	bool		varlena;
 
 	getTypeOutputInfo(exprType((Node *) cast->arg), &function, &varlena);
-	check_function(function, true, false, walk);
+	check_function(function, false, walk);
 	getTypeInputInfo(cast->resulttype, &function, &parameter);
-	check_function(function, true, false, walk);
+	check_function(function, false, walk);
 }
 
 /* Is a node a column of the table, whatever its type? Raises an error for any other Var. */
@@ -453,27 +438,19 @@ dperm_view_column(const DpermView *view, AttrNumber number)
 	return IsA(node, Var) ? ((Var *) node)->varattno : 0;
 }
 
-/*
- * Raise an error for a function or operator that the planner may call, and for
- * what these depend on: PostgreSQL puts the bodies of functions in SQL in the
- * place of calls.
- */
+/* Raise an error for a function or operator that the planner may call and PostgreSQL has not. */
 static void
 check_planned(Oid class, Oid object, void *table)
 {
 	ObjectAddress address = {.classId = class, .objectId = object};
 
-	if (object < FirstNormalObjectId ||
-		(class != ProcedureRelationId && class != OperatorRelationId))
-		return;
-	check_stack_depth();
-	if (!superuser_arg(dperm_relation_oid_of(class, object, get_object_attnum_owner(class))))
+	if (object >= FirstNormalObjectId &&
+		(class == ProcedureRelationId || class == OperatorRelationId))
 		refuse_relation(*(Oid *) table, psprintf("an index, its statistics or its partition key "
-												 "use %s, whose owner is not a superuser",
+												 "use %s, which is not PostgreSQL's own",
 												 getObjectDescription(&address, false)),
 						"The planner would run it. Use a stored generated column and an index "
-						"of that, or functions of PostgreSQL.");
-	dperm_relation_dependencies(class, object, check_planned, table);
+						"of that.");
 }
 
 /* Check virtual generated columns: they are computed when they are read. */
@@ -499,8 +476,8 @@ check_virtual(Relation relation)
 
 /*
  * Raise an error for a table that must not be read for others: its policies
- * apply to its owner, or its planning or reading would run code of a role that is
- * not a superuser: functions and operators in expressions and predicates of
+ * apply to its owner, or its planning or reading would run code that is not
+ * PostgreSQL's own: functions and operators in expressions and predicates of
  * indexes, in extended statistics, in partition keys and in virtual generated
  * columns of the table and of its partitions and children. All of these belong to
  * its owner, or to a role with the owner's rights.

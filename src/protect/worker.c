@@ -314,7 +314,7 @@ read_call(void)
 
 	dperm_budget_check_role(header->role);
 	worker.payer = dperm_own_rows_role(header->role);	/* it may be dropped meanwhile */
-	worker.call.function = dperm_worker_function(worker.header->name);
+	worker.call.function = dperm_worker_function(get_func_name(header->function));
 	worker.call.fcinfo = dperm_call_read(header);
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
 	worker.rows = (ReturnSetInfo) {
@@ -335,7 +335,7 @@ report_activity(void)
 		psprintf(" on %s", dperm_relation_name(header->relation)) : "";
 
 	pgstat_report_activity(STATE_RUNNING,
-						   psprintf("%s%s for %s, PID %d", header->name, relation,
+						   psprintf("%s%s for %s, PID %d", worker.call.function->name, relation,
 									quote_identifier(GetUserNameFromId(header->role, false)),
 									header->session));
 }
@@ -351,8 +351,7 @@ find_relation(void)
 		return;
 	reached = hold_relation(relation);
 
-	/* from here on its owner cannot change */
-	dperm_phase_set_owner(dperm_relation_owner(relation));
+	dperm_phase_set_relation(relation);
 	worker.call.registration = dperm_protection_open(relation, reached);
 	if (worker.call.registration == NULL)
 		dperm_protection_raise_changed(relation);
@@ -434,26 +433,9 @@ write_release(const char *failure)
 		{"model", failure ? (Datum) 0 : worker.model},
 		{"metrics", metrics},
 		{"failure", failure ? CStringGetTextDatum(failure) : (Datum) 0},
-		{"protected", dperm_own_rows_uuid(registration->view_of ? registration->view_of :
-										  registration->id)},
+		{"protected", dperm_own_rows_uuid(registration->table->id)},
 		{"units", failure ? (Datum) 0 : Int64GetDatum(worker.call.units)}
 	}, 10);
-}
-
-/*
- * Log where an error was raised, without anything that a row may have
- * contributed.
- */
-static void
-log_error(const ErrorData *error, const char *what)
-{
-	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
-	ereport(LOG, (errmsg("%s protected relation %u failed: SQLSTATE %s, raised by %s in "
-						 "%s, line %d",
-						 what, worker.header->relation, unpack_sql_state(error->sqlerrcode),
-						 error->funcname ? error->funcname : "?",
-						 error->filename ? error->filename : "?", error->lineno)));
-	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 /* In PG_CATCH: the error, after the end of its transaction. */
@@ -494,7 +476,7 @@ keep(const char *failure, bool locked)
 	}
 	PG_CATCH();
 	{
-		log_error(end_error(), "keeping the result of a call on");
+		dperm_phase_log(end_error(), "keeping the result of a call on");
 	}
 	PG_END_TRY();
 	if (kept && !locked)
@@ -613,8 +595,6 @@ work(void)
 		HOLD_CANCEL_INTERRUPTS();
 		keep_release(NULL, true);
 	}
-	if (dperm_phase_row_error())
-		log_error(dperm_phase_row_error(), "an expression of");
 	let_go_of_server();
 	tell_result();
 }
@@ -677,7 +657,7 @@ fail(void)
 
 	dperm_message_allow(DPERM_MESSAGES_NONE);
 	if (!public)
-		log_error(error, "a call on");
+		dperm_phase_log(error, "a call on");
 	if (is_charged() && worker.call.function->run && !worker.kept)
 		keep_release(class->reason, false);
 	let_go_of_server();
@@ -713,7 +693,7 @@ dperm_worker_main(Datum handle)
 	shm_mq	   *queue;
 
 	pqsignal(SIGTERM, die);
-	dperm_phase_catch_signals();
+	pqsignal(SIGINT, dperm_phase_stop);
 	BackgroundWorkerUnblockSignals();
 
 	/* if the session has given up, its shared memory is gone */
@@ -729,10 +709,9 @@ dperm_worker_main(Datum handle)
 	BackgroundWorkerInitializeConnectionByOid(worker.header->database, InvalidOid,
 											  BGWORKER_BYPASS_ALLOWCONN);
 	before_shmem_exit(release_locks, 0);
-	for (int i = 0; i < worker.header->places; i++)
-		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);
+	(void) LockAcquire(&worker.header->place, DPERM_PLACE_LOCK, true, false);
 
-	/* a session that has given up may have given its places to another one before */
+	/* a session that has given up may have given its place to another one before */
 	if (dperm_call_state(worker.header) != DPERM_CALL_OPEN)
 		return;
 	dperm_phase_init(worker.header->role, &worker.header->style);

@@ -313,7 +313,7 @@ DpermKeptQuery *
 dperm_checked_query_keep(const DpermSource *source, DpermTableRows *rows)
 {
 	DpermChecked query = {.source = source,
-						  .relation = dperm_protection_table(source->registration),
+						  .relation = source->registration->table->relation,
 						  .text = rows->text,
 						  .params = makeParamList(0)};
 	DpermKeptQuery *kept = palloc0(sizeof(*kept));

@@ -374,7 +374,7 @@ static AttrNumber
 set_unit(DpermSource *source, const char *column)
 {
 	Oid			relation = source->registration ?
-		dperm_protection_table(source->registration) : source->relation;
+		source->registration->table->relation : source->relation;
 	AttrNumber	number = get_attnum(relation, column);
 
 	if (number <= 0)

@@ -146,7 +146,7 @@ DpermTableRows *
 dperm_table_rows_make(const DpermSource *source)
 {
 	const DpermRegistration *registration = source->registration;
-	Oid			table = dperm_protection_table(registration);
+	Oid			table = registration->table->relation;
 	DpermTableRows *rows = palloc0(sizeof(*rows));
 	List	   *columns;
 

@@ -133,8 +133,7 @@ SELECT query, outcome FROM callees.forms, callees.define(query) ORDER BY id;
 SELECT outcome, hint FROM callees.protect('CREATE VIEW callees.t WITH (security_invoker) AS SELECT person, x, y FROM callees.people', 't');
 SELECT DISTINCT hint COLLATE "C" AS hint FROM callees.forms, callees.define(query) ORDER BY 1;
 
--- A table, if planning or reading it would run code of a role that is not a
--- superuser
+-- A table, if planning or reading it would run code that is not PostgreSQL's own
 \set ECHO none
 CREATE TABLE callees.tables (id int GENERATED ALWAYS AS IDENTITY, extra text, definition text);
 INSERT INTO callees.tables (extra, definition) VALUES
