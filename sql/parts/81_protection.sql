@@ -24,6 +24,7 @@ CREATE VIEW @extschema@.dp_protected WITH (security_barrier) AS
 		(SELECT jsonb_object_agg(k.name, k.domain) FROM dperm.protected_columns k WHERE k.protected = p.id AND k.domain IS NOT NULL) AS domains,
 		CASE WHEN c.oid IS NULL THEN 'there is no relation of this name'
 			WHEN c.relowner <> dperm.dperm_role_of(p.owner_name) THEN 'the relation has another owner'
+			WHEN p.relation <> c.oid OR p.here <> (SELECT dperm.dperm_here()) THEN 'the relation has the name of one that was restored'
 			WHEN t.unit = '' THEN 'the unit has been dropped'
 			WHEN p.view_of IS NULL AND c.relkind = 'v' THEN 'the table has become a view'
 			WHEN p.view_of IS NULL AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid) THEN 'the table has become a part of another one'

@@ -23,7 +23,8 @@ COMMENT ON FUNCTION dperm.dperm_budget_limit(float8, boolean) IS
 	'internal to dp_budget_create: a limit as an exact amount, not above what the user wrote; or an error';
 
 CREATE FUNCTION dperm.dperm_role(role oid) RETURNS dperm.dperm_role_name
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	LANGUAGE sql STABLE PARALLEL SAFE
+	RETURN pg_get_userbyid($1)::text::dperm.dperm_role_name;
 COMMENT ON FUNCTION dperm.dperm_role(oid) IS 'internal to budgets: a role as our tables have it';
 
 -- Whoever does not own a budget must not lock it.

@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "catalog/pg_authid.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"

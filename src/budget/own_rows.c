@@ -46,7 +46,6 @@
 PG_FUNCTION_INFO_V1(dperm_released);
 PG_FUNCTION_INFO_V1(dperm_role_name_in);
 PG_FUNCTION_INFO_V1(dperm_role_name_out);
-PG_FUNCTION_INFO_V1(dperm_role);
 PG_FUNCTION_INFO_V1(dperm_role_of);
 
 /* A scan of one of our tables. */
@@ -475,13 +474,6 @@ dperm_role_name_out(PG_FUNCTION_ARGS)
 	char	   *name = OidIsValid(value->role) ? GetUserNameFromId(value->role, true) : NULL;
 
 	PG_RETURN_CSTRING(name ? pstrdup(name) : psprintf(DROPPED "%s", value->name));
-}
-
-/* dperm_role(oid): a role as a value */
-Datum
-dperm_role(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_DATUM(dperm_own_rows_role(PG_GETARG_OID(0)));
 }
 
 /* dperm_role_of(dperm_role_name): the role */

@@ -14,7 +14,6 @@
 #include "nodes/extensible.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"

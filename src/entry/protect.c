@@ -24,7 +24,6 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
@@ -234,9 +233,9 @@ former_registration(Oid relation)
 {
 	const DpermRegistration *found = dperm_protection_find(relation);
 
-	if (found == NULL || found->ended || found->foreign || found->budget == NULL)
+	if (found == NULL || found->ended || !found->bound || found->budget == NULL)
 		return (DpermRegistration) {.relation = relation};
-	if (found->mixed)
+	if (found->renamed)
 		dperm_protection_check_usable(found);	/* an error: which columns are registered? */
 	return *found;
 }

@@ -11,12 +11,10 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/params.h"
-#include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
 #include "storage/latch.h"
 #include "storage/proc.h"
-#include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -141,7 +139,7 @@ dperm_call_read(DpermCallHeader *header)
 	List	   *arguments = NIL;
 
 	fmgr_info(header->function, function);
-	InitFunctionCallInfoData(*fcinfo, function, params->numParams, header->collation, NULL, NULL);
+	InitFunctionCallInfoData(*fcinfo, function, params->numParams, InvalidOid, NULL, NULL);
 	for (int i = 0; i < params->numParams; i++)
 	{
 		const ParamExternData *param = &params->params[i];
@@ -155,7 +153,7 @@ dperm_call_read(DpermCallHeader *header)
 												 param->value, param->isnull, byval));
 	}
 	fmgr_info_set_expr((Node *) makeFuncExpr(header->function, get_func_rettype(header->function),
-											 arguments, InvalidOid, header->collation,
+											 arguments, InvalidOid, InvalidOid,
 											 COERCE_EXPLICIT_CALL),
 					   function);
 	return fcinfo;
@@ -304,7 +302,6 @@ write_call(Call *call, Oid relation)
 		.function = call->fcinfo->flinfo->fn_oid,
 		.relation = relation,
 		.role = GetUserId(),
-		.collation = call->fcinfo->fncollation,
 		.session = MyProcPid,
 		.cache_memory = dperm_cache_memory,
 		.arguments = size

@@ -20,7 +20,6 @@
 #include "storage/latch.h"
 #include "storage/proc.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
 #include "utils/selfuncs.h"
 #include "utils/timeout.h"
 
@@ -118,20 +117,13 @@ static const Rules rules[] = {
 	FROM(CHARGED) | FROM(READ) | FROM(ROW) | FROM(KEEP)}
 };
 
-/* A setting and its value. */
-typedef struct Setting
-{
-	const char *name;
-	const char *value;
-} Setting;
-
 /*
- * For the whole process, whatever a database or a role has set. There is only
+ * Settings for the whole process, whatever a database or a role has set. There is only
  * one way to read a table. The session reports errors; only what ends the
  * process is logged here. The last setting keeps connections to the servers of
  * a cluster open across transactions.
  */
-static const Setting always[] = {
+static const char *const always[][2] = {
 	{"application_name", "dperm"},
 	{"search_path", "pg_catalog, pg_temp"},
 	{"row_security", "off"},	/* a policy that would hide rows raises an error */
@@ -240,8 +232,8 @@ dperm_phase_init(Oid role, const DpermPhaseStyle *of_caller)
 	get_index_stats_hook = no_index_statistics;
 	limit = RegisterTimeout(USER_TIMEOUT, pass_limit);
 	for (int i = 0; i < lengthof(always); i++)
-		if (GetConfigOption(always[i].name, true, false))
-			SetConfigOption(always[i].name, always[i].value, PGC_SUSET, PGC_S_OVERRIDE);
+		if (GetConfigOption(always[i][0], true, false))
+			SetConfigOption(always[i][0], always[i][1], PGC_SUSET, PGC_S_OVERRIDE);
 	/* the session takes messages as they are */
 	SetConfigOption("client_encoding", GetDatabaseEncodingName(), PGC_SUSET, PGC_S_OVERRIDE);
 }

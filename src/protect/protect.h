@@ -41,10 +41,8 @@ typedef struct DpermRegistration
 	const DpermBudget *budget;	/* NULL: it is missing */
 	bool		ended;			/* it is no longer protected */
 	bool		fresh;			/* this transaction has written it, or that of its table */
-	/* it was restored for a relation of this name, whose owner was another role */
-	bool		foreign;
-	bool		stale;			/* it has another name than when that was last followed */
-	bool		mixed;			/* so has one of its columns: it may be another one */
+	bool		bound;			/* false: it was restored for a relation of this name */
+	bool		renamed;		/* it, or a column, has another name than when that was followed */
 	bool		persons;		/* does it have a unit? */
 	/* its column of the table; 0 if it has been dropped */
 	AttrNumber	unit;
@@ -185,7 +183,7 @@ extern void dperm_phase_log(const ErrorData *error, const char *what);
 #define DPERM_MESSAGE_END 'Z'		/* the end */
 
 /* Changes with the struct below and with the format of the arguments. */
-#define DPERM_CALL_VERSION 0x64700005
+#define DPERM_CALL_VERSION 0x64700006
 
 /*
  * Who decides what: until the worker is about to commit its charge, the session
@@ -215,7 +213,6 @@ typedef struct DpermCallHeader
 	LOCKTAG		place;			/* session and worker hold DPERM_PLACE_LOCK on it */
 	Oid			role;			/* the current user of the call */
 	int			session;		/* PID of the session */
-	Oid			collation;
 	int			cache_memory;	/* dperm.cache_memory of the session */
 	DpermPhaseStyle style;		/* how the arguments are read */
 	Size		arguments;		/* bytes of the arguments */

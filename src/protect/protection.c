@@ -6,26 +6,22 @@
  * A row of dperm.protected has the OID of its relation, and the numbers of its
  * columns. It is looked up in the newest committed state plus the changes of this
  * transaction, whatever the snapshot of the caller is. dp_protect and
- * dp_unprotect write it (sql/parts/82_internal_protection.sql). In one that has
- * come from a dump names count until it is bound: it belongs to a relation of this
- * name whose owner is the role that is named. A relation of this name that belongs
- * to somebody else is closed. Event triggers follow names, for dumps; where they
- * have not, a relation is closed, too.
+ * dp_unprotect write it (sql/parts/82_internal_protection.sql). What has come from
+ * a dump is bound by names when it is inserted, and by the next command that changes
+ * a relation; until then relations of this name are closed. Event triggers follow
+ * names, for dumps; where they have not, a relation is closed, too.
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "base/compat.h"
 #include "base/message.h"
 #include "column/label.h"
 #include "protect/protect.h"
@@ -83,8 +79,7 @@ has_name(const DpermOwnRows *rows, int row, Oid relation)
 
 /*
  * The row of a relation, alone in the result: that of its OID, of which at most
- * one has not ended; or one that is not bound, and has its name, that of its
- * owner first.
+ * one has not ended; or one that is not bound, and has its name.
  */
 static DpermOwnRows
 find_row(Oid relation, Snapshot snapshot)
@@ -104,9 +99,7 @@ find_row(Oid relation, Snapshot snapshot)
 								   DirectFunctionCall1(namein, CStringGetDatum(name)), snapshot);
 		for (int i = 0; i < rows.count; i++)
 			if (!is_bound(&rows, i) && !dperm_own_rows_value(&rows, i, "ended") &&
-				has_name(&rows, i, relation) &&
-				(best < 0 || dperm_own_rows_role_of(dperm_own_rows_value(&rows, i, "owner_name")) ==
-				 dperm_relation_owner(relation)))
+				has_name(&rows, i, relation))
 				best = i;
 	}
 	rows.count = best >= 0 ? 1 : 0;
@@ -115,49 +108,34 @@ find_row(Oid relation, Snapshot snapshot)
 	return rows;
 }
 
-/* The name of a column; NULL if it has been dropped. */
-static char *
-present_name(Oid relation, AttrNumber number)
-{
-	char	   *name = get_attname(relation, number, true);
-
-	/* a column that has been dropped has a name by which it is not found */
-	return name && get_attnum(relation, name) == number ? name : NULL;
-}
-
-/*
- * The number of a column in a row: as it is there, or by name if that is not
- * bound; 0 if the column has been dropped.
- */
+/* The number of a column in a row; 0 if the column has been dropped, or has another name. */
 static AttrNumber
-number_of(const DpermOwnRows *rows, int row, const char *number, const char *name, bool bound,
+number_of(const DpermOwnRows *rows, int row, const char *number, const char *name,
 		  DpermRegistration *registration)
 {
-	char	   *column = dperm_own_rows_text(rows, row, name);
-	AttrNumber	found = bound ? DatumGetInt16(dperm_own_rows_value(rows, row, number)) : 0;
-	char	   *present;
+	char	   *followed = dperm_own_rows_text(rows, row, name);
+	AttrNumber	found = DatumGetInt16(dperm_own_rows_value(rows, row, number));
+	char	   *present = found > 0 ? get_attname(registration->relation, found, true) : NULL;
+	bool		same = present && strcmp(present, followed) == 0;
 
-	if (found == 0)
-		found = get_attnum(registration->relation, column);
-	present = found > 0 ? present_name(registration->relation, found) : NULL;
-	if (found > 0 && *column && (present == NULL || strcmp(present, column) != 0))
-		registration->mixed = true;
-	return present ? found : 0;
+	/* one that was dropped as event triggers have seen it has no name */
+	registration->renamed |= found > 0 && *followed && !same;
+	return same ? found : 0;
 }
 
 /* Fill in the columns of a registration, the listed ones in the order of the table. */
 static void
-find_columns(DpermRegistration *registration, bool bound, Snapshot snapshot)
+find_columns(DpermRegistration *registration, Snapshot snapshot)
 {
 	DpermOwnRows rows = dperm_own_rows_find("protected_columns", "protected",
 											dperm_own_rows_uuid(registration->id), snapshot);
 
 	for (int i = 0; i < rows.count; i++)
 	{
-		AttrNumber	number = number_of(&rows, i, "number", "name",
-										   bound && is_here(&rows, i), registration);
+		AttrNumber	number = number_of(&rows, i, "number", "name", registration);
 		Datum		domain = dperm_own_rows_value(&rows, i, "domain");
 
+		registration->bound &= is_here(&rows, i);
 		if (number > 0 && DatumGetBool(dperm_own_rows_value(&rows, i, "listed")))
 			registration->columns = lappend_int(registration->columns, number);
 		if (number > 0 && domain)
@@ -203,8 +181,6 @@ dperm_protection_find(Oid relation)
 
 	if (rows.count > 0)
 	{
-		bool		bound = is_bound(&rows, 0);
-
 		found = palloc0(sizeof(*found));
 		found->relation = relation;
 		found->id = dperm_own_rows_text(&rows, 0, "id");
@@ -212,15 +188,13 @@ dperm_protection_find(Oid relation)
 		found->view_of = dperm_own_rows_text(&rows, 0, "view_of");
 		found->ended = dperm_own_rows_value(&rows, 0, "ended") != 0;
 		found->fresh = dperm_own_rows_is_fresh(&rows, 0);
-		found->foreign = !bound &&
-			(found->owner != dperm_relation_owner(relation) ||
-			 (get_rel_relkind(relation) == RELKIND_VIEW) != (found->view_of != NULL));
-		found->stale = !has_name(&rows, 0, relation);
+		found->bound = is_bound(&rows, 0);
+		found->renamed = !has_name(&rows, 0, relation);
 		found->persons = dperm_own_rows_value(&rows, 0, "unit") != 0;
 		if (found->persons)
-			found->unit = number_of(&rows, 0, "unit_number", "unit", bound, found);
+			found->unit = number_of(&rows, 0, "unit_number", "unit", found);
 		found->all_columns = DatumGetBool(dperm_own_rows_value(&rows, 0, "all_columns"));
-		find_columns(found, bound, snapshot);
+		find_columns(found, snapshot);
 		find_budget(found, rows, snapshot);
 	}
 	UnregisterSnapshot(snapshot);
@@ -309,7 +283,7 @@ dperm_protection_raise_denied(Oid relation)
 static bool
 is_owners(const DpermRegistration *registration)
 {
-	return !registration->foreign && OidIsValid(registration->owner) &&
+	return registration->bound && OidIsValid(registration->owner) &&
 		registration->owner == dperm_relation_owner(registration->relation);
 }
 
@@ -352,34 +326,32 @@ dperm_protection_check_usable(const DpermRegistration *registration)
 	if (registration->ended)
 		raise_state(psprintf("the protection of relation \"%s\" has been ended by this "
 							 "transaction", name), NULL, "Commit first.");
-	if (registration->foreign)
-		raise_state(psprintf("relation \"%s\" has the name of a protected relation of another "
-							 "role", name),
-					"That registration was restored, and waits for its relation.",
-					"Rename this one, or protect it with dp_protect.");
+	if (!registration->bound)
+		raise_closed(registration->relation, "It has the name of one that was restored, or "
+					 "dropped while no event trigger saw it.",
+					 "Its owner has to rename it, or to call dp_protect.");
 	if (registration->budget == NULL)
-		raise_state(psprintf("the budget of protected relation \"%s\" is missing", name), NULL,
-					"The owner of the relation has to protect it again with dp_protect.");
+		raise_closed(registration->relation, "Its budget is missing.",
+					 "Its owner has to call dp_protect.");
 	if (!is_owners(registration))
 		raise_state(psprintf("protected relation \"%s\" has a different owner than when it was "
 							 "protected", name),
 					psprintf("Its budget is \"%s\", which was chosen by another role.",
 							 registration->budget->name),
 					"Its owner has to protect it again with dp_protect, or call dp_unprotect.");
-	if (registration->stale || registration->mixed)
+	if (registration->renamed)
 		raise_closed(registration->relation, "It, or one of its columns, was renamed while no "
 					 "event trigger followed it: they were disabled, or the transaction was older "
-					 "than the registration.", registration->mixed ?
-					 "Its owner has to call dp_unprotect, and then dp_protect with all arguments." :
-					 "Its owner has to call dp_protect.");
+					 "than the registration.",
+					 "Its owner has to call dp_unprotect, and then dp_protect with all arguments.");
 }
 
 /* Can a charge be made by a registration, as far as dperm_protection_check_usable() knows? */
 bool
 dperm_protection_holds(const DpermRegistration *registration)
 {
-	return !registration->ended && !registration->stale && !registration->mixed &&
-		registration->budget && is_owners(registration);
+	return !registration->ended && !registration->renamed && registration->budget &&
+		is_owners(registration);
 }
 
 /*

@@ -9,7 +9,6 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
@@ -43,7 +42,6 @@
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
-#include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
@@ -537,12 +535,9 @@ tell_rows(Tuplestorestate *store, TupleDesc desc)
 	tuplestore_rescan(store);
 	while (tuplestore_gettupleslot(store, true, false, slot))
 	{
-		bool		owned;
-		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &owned);
+		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, NULL);
 
 		tell(DPERM_MESSAGE_ROW, tuple, tuple->t_len);
-		if (owned)
-			pfree(tuple);
 	}
 	ExecDropSingleTupleTableSlot(slot);
 }
