@@ -11,6 +11,7 @@
 
 #include "base/arguments.h"
 #include "core/base/blas.h"
+#include "core/encode/bend.h"
 #include "core/loss/loss.h"
 #include "train/call_charge.h"
 
@@ -139,7 +140,7 @@ dperm_call_charge_fill(DpermCall *call, const DpermSource *source, const DpermOp
 {
 	DpermLearner learner =
 		model ? dperm_loss_entry((int) model->loss.kind)->learner : options->learner;
-	DpermEncoder most;
+	int64		most;
 
 	(void) dperm_call_charge_purpose(call->fcinfo);
 	dperm_source_tell(source);
@@ -150,11 +151,12 @@ dperm_call_charge_fill(DpermCall *call, const DpermSource *source, const DpermOp
 	 * load the library first, if any number of rows needs it: nothing is
 	 * charged if that fails
 	 */
-	most = dperm_options_bend_for(options, source->spec.encoder, DPERM_ROWS_MAX);
+	most = dperm_bend_dim(&source->spec.encoder, DPERM_KNOTS_MOST) *
+		dperm_loss_blocks(source->spec.loss);
 	if (kind == DPERM_CALL_SUMMARY)
 		;						/* it multiplies nothing */
-	else if (dperm_encoder_dim(&most) * dperm_loss_blocks(source->spec.loss) >= DPERM_BLAS_SMALL ||
-		most.kernel.kind != DPERM_KERNEL_LINEAR || kind == DPERM_CALL_TUNING)
+	else if (most >= DPERM_BLAS_SMALL || kind == DPERM_CALL_TUNING ||
+			 source->spec.encoder.kernel.kind != DPERM_KERNEL_LINEAR)
 		(void) dperm_blas();
 	call->charge = dperm_call_charge_charge(source, options, kind, call->function->name);
 	call->charge.asked = asked_of(call->fcinfo, source, kind == DPERM_CALL_SUMMARY ? NULL :
