@@ -61,13 +61,10 @@ read_arguments(FunctionCallInfo fcinfo, DpermLearner learner,
 	return names;
 }
 
-/* Settle options, and open the source of a training with them; returns its plan. */
+/* Settle what options leave to an open source; returns the plan of its training. */
 static DpermPlan
-open_source(DpermSource *source, const DpermSourceNames *names, DpermOptions *options,
-			List **tried)
+make_plan(const DpermSource *source, DpermOptions *options)
 {
-	dperm_options_settle(options);
-	dperm_queries_open(source, names, options, tried);
 	dperm_options_set_unit(options, source->unit != NULL);
 	dperm_options_set_labels(options, &source->spec.labels);
 	dperm_call_charge_settle(options, source);
@@ -85,9 +82,10 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 				 DpermSource *source, DpermPlan *plan)
 {
 	DpermSourceNames names = read_arguments(fcinfo, learner, registration, reads, options);
-	List	   *tried = NIL;
 
-	*plan = open_source(source, &names, options, &tried);
+	dperm_options_settle(options);
+	dperm_queries_open(source, &names, options);
+	*plan = make_plan(source, options);
 }
 
 /* Tell that a call has been charged for nothing; the number of units is public. */
@@ -273,35 +271,25 @@ read_candidates(Tuning *tuning, FunctionCallInfo fcinfo, const DpermOptions *bas
 	check_storable(tuning);
 }
 
-/*
- * Open the relation for every candidate. Between them, planning may have run a
- * function of the caller that has altered it: then it is an error that the queries
- * over it, its persons or its classes are not the same.
- */
+/* Open the relation, once, and encode its features for every candidate. */
 static void
-open_sources(Tuning *tuning, const DpermSourceNames *names, List **tried)
+open_sources(Tuning *tuning, const DpermSourceNames *names)
 {
-	const DpermSource *first = &tuning->sources[0];
-	const DpermLabels *labels = &first->spec.labels;
-	int			queries = 0;
-
 	for (int i = 0; i < tuning->count; i++)
 	{
+		DpermOptions *options = &tuning->candidates[i];
 		DpermSource *source = &tuning->sources[i];
 
-		tuning->plans[i] = open_source(source, names, &tuning->candidates[i], tried);
-		source->portions = tuning->count + 1;
+		dperm_options_settle(options);
 		if (i == 0)
-			queries = list_length(*tried);
-		if (list_length(*tried) != queries || source->unit_type != first->unit_type ||
-			source->spec.labels.kind != labels->kind ||
-			source->spec.labels.class_count != labels->class_count)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("relation \"%s\" was changed while it was used",
-							get_rel_name(source->relation)),
-					 errhint("Try again.")));
-		dperm_options_set_labels(&tuning->candidates[i], labels);
+			dperm_queries_open(source, names, options);
+		else
+		{
+			*source = tuning->sources[0];
+			dperm_source_encode(source, options);
+		}
+		source->portions = tuning->count + 1;
+		tuning->plans[i] = make_plan(source, options);
 	}
 }
 
@@ -322,7 +310,6 @@ dperm_entry_open_tuning(DpermCall *call)
 	DpermOptions base;
 	DpermSourceNames names = read_arguments(fcinfo, (DpermLearner) call->function->variant,
 											call->registration, true, &base);
-	List	   *tried = NIL;
 
 	names.divides = true;
 	if (selection && !dperm_selection_parse(selection, &tuning->selection))
@@ -334,7 +321,7 @@ dperm_entry_open_tuning(DpermCall *call)
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->count);
 	tuning->plans = palloc0(sizeof(DpermPlan) * tuning->count);
 	tuning->tested_on = palloc0(sizeof(DpermLoad *) * tuning->count);
-	open_sources(tuning, &names, &tried);
+	open_sources(tuning, &names);
 	dperm_call_charge_fill(call, &tuning->sources[0], &tuning->candidates[0], DPERM_CALL_TUNING,
 						   NULL);
 	call->opened = tuning;

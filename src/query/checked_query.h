@@ -8,7 +8,7 @@
 #ifndef DPERM_CHECKED_QUERY_H
 #define DPERM_CHECKED_QUERY_H
 
-#include "access/htup.h"
+#include "executor/tuptable.h"
 #include "nodes/params.h"
 #include "nodes/plannodes.h"
 #include "tcop/dest.h"
@@ -44,27 +44,15 @@ typedef struct DpermKeptQuery
 	PlannedStmt *planned;
 } DpermKeptQuery;
 
-/* Rows of an answer, in memory of their own. */
-typedef struct DpermAnswer
-{
-	MemoryContext context;
-	TupleDesc	desc;
-	HeapTuple  *rows;
-	uint64		count;
-	uint64		room;
-} DpermAnswer;
-
 /* Run a query; its rows go to a receiver. It sees the active snapshot. */
 extern void dperm_checked_query_run(const DpermChecked *query, DestReceiver *receiver);
 
 /*
- * Run a query and keep its rows; get a value of them, with columns counted from
- * 1; and free them.
+ * The same with a function for each row, which is valid during the call; false if
+ * prepare() refuses.
  */
-extern DpermAnswer *dperm_checked_query_answer(const DpermChecked *query);
-extern Datum
-dperm_checked_query_value(const DpermAnswer *answer, uint64 row, int column, bool *isnull);
-extern void dperm_checked_query_free(DpermAnswer *answer);
+extern bool dperm_checked_query_take(const DpermChecked *query,
+									 void (*take) (void *arg, TupleTableSlot *slot), void *arg);
 
 /*
  * Do everything up to the first row: check a query, plan it, and have the
@@ -78,13 +66,6 @@ extern void dperm_checked_query_try(const DpermChecked *query);
  */
 extern DpermKeptQuery *dperm_checked_query_keep(const DpermSource *source, DpermTableRows *rows);
 extern void dperm_checked_query_run_kept(DpermKeptQuery *kept, DestReceiver *receiver);
-
-/*
- * Does a query return the same rows whenever it is run, as far as that is plain?
- * What stores or picks rows, or computes anything from several, is not; nor is
- * what changes without a change of the table.
- */
-extern bool dperm_checked_query_is_steady(const DpermChecked *query);
 
 /*
  * Is a query that aggregates a foreign table run as a whole by the server that

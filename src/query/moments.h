@@ -22,9 +22,7 @@ typedef struct DpermPassSpec
 	uint64		seed;			/* of a digest of the rows, 0: none; passes that count have none */
 } DpermPassSpec;
 
-extern bytea *dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order,
-									const double *weights, const double *second);
-extern bytea *dperm_moments_count(const DpermPassSpec *spec, const double *weights, int bins);
+extern bytea *dperm_moments_request(const DpermPassSpec *spec, DpermPass *pass);
 extern void dperm_moments_answer(const bytea *request, List *results, DpermPass *answer);
 extern void dperm_moments_wrong_answer(void) __attribute__((noreturn));
 

@@ -14,12 +14,10 @@
 
 /*
  * Open a source, and check the queries over it, so that only rows can make one
- * of them fail later. *tried, initially NIL, lists the queries that have been
- * checked: sources that differ only in what is done with the rows have the same
- * queries.
+ * of them fail later. Copies of the source have the same queries.
  */
 extern void dperm_queries_open(DpermSource *source, const DpermSourceNames *names,
-							   const DpermOptions *options, List **tried);
+							   const DpermOptions *options);
 
 /*
  * The number of units of a source whose rows are elsewhere, by a scan of its
@@ -53,10 +51,10 @@ dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void 
 				   void *arg, bytea **result);
 
 /*
- * Run one pass over rows that are elsewhere, for a request. The answer is in the
+ * Run one pass over rows that are elsewhere: of the request, the caller has filled
+ * in the order, and weights and second, or weights and bins. The answer is in the
  * current memory context.
  */
-extern void dperm_queries_pass(const DpermSource *source, const bytea *request,
-							   DpermPass *answer);
+extern void dperm_queries_pass(const DpermSource *source, DpermPass *pass);
 
 #endif							/* DPERM_QUERIES_H */

@@ -10,6 +10,7 @@
 #include "utils/jsonb.h"
 
 #include "base/options.h"
+#include "column/domains.h"
 #include "column/label.h"
 #include "core/encode/block.h"
 #include "protect/protect.h"
@@ -71,8 +72,10 @@ typedef struct DpermSource
 	struct DpermKeptQuery *kept;
 
 	int			portions;		/* that rows are divided into when they arrive; 0: none */
-	DpermBlock *blocks;			/* the features */
+	DpermColumn **features;		/* as the catalog has them */
+	DpermBlock *blocks;			/* and as they are encoded */
 	int			block_count;
+	bool		given;			/* are the blocks those of a model or a prior? */
 	bool	   *varlena;		/* is the column of variable length? */
 	DpermPassSpec spec;
 } DpermSource;
@@ -87,6 +90,12 @@ typedef struct DpermSource
  */
 extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names,
 							  const DpermOptions *options);
+
+/*
+ * Encode the features of an open source, or of a copy of one, as options want them,
+ * which differ from those that it was opened with in knots, kernel or loss.
+ */
+extern void dperm_source_encode(DpermSource *source, const DpermOptions *options);
 
 /*
  * The relation with a name as in FROM, locked in the same way; raises an error

@@ -17,7 +17,6 @@
 #include "core/privacy/draw.h"
 #include "core/solve/ask.h"
 #include "core/solve/matrix.h"
-#include "query/moments.h"
 #include "query/queries.h"
 #include "train/team.h"
 #include "train/training.h"
@@ -136,22 +135,6 @@ answer_from_store(Training *training, DpermTeam *team)
 	dperm_matrix_means(&moments, (double) training->plan->setup.rows, &training->ask);
 }
 
-/* The request for a question. */
-static bytea *
-make_request(const Training *training, const DpermPassSpec *spec)
-{
-	const DpermAsk *ask = &training->ask;
-
-	return dperm_moments_request(spec,
-								 ask->weights_low ? DPERM_PASS_CAREFUL :
-								 ask->direction ? DPERM_PASS_PRODUCT :
-								 !ask->hess ? DPERM_PASS_GRADIENT :
-								 dperm_fit_rough(&training->fit) ? DPERM_PASS_ROUGH :
-								 DPERM_PASS_HESSIAN,
-								 ask->weights,
-								 ask->weights_low ? ask->weights_low : ask->direction);
-}
-
 /*
  * Raise an error if the rows of a pass are not those of the earlier passes: there
  * is no common snapshot.
@@ -185,9 +168,16 @@ answer_by_pass(Training *training, const DpermSource *source)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm pass",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	DpermPass	pass;
+	DpermPass	pass = {
+		.order = ask->weights_low ? DPERM_PASS_CAREFUL :
+		ask->direction ? DPERM_PASS_PRODUCT :
+		!ask->hess ? DPERM_PASS_GRADIENT :
+		dperm_fit_rough(&training->fit) ? DPERM_PASS_ROUGH : DPERM_PASS_HESSIAN,
+		.weights = ask->weights,
+		.second = ask->weights_low ? ask->weights_low : ask->direction
+	};
 
-	dperm_queries_pass(source, make_request(training, &source->spec), &pass);
+	dperm_queries_pass(source, &pass);
 	check_rows(training, &pass);
 	dperm_matrix_sums_means(pass.value, pass.sums, pass.sums + dim, n, dim, ask);
 	if (ask->hess)
