@@ -16,7 +16,7 @@
 #include "core/privacy/claim.h"
 #include "core/privacy/summary.h"
 #include "entry/entry.h"
-#include "query/queries.h"
+#include "query/source.h"
 #include "train/call_charge.h"
 #include "train/count_values.h"
 

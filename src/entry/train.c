@@ -24,7 +24,7 @@
 #include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
-#include "query/queries.h"
+#include "query/source.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
 #include "train/count_errors.h"

@@ -35,7 +35,6 @@
 #include "base/message.h"
 #include "protect/protect.h"
 #include "query/checked_query.h"
-#include "query/view_rows.h"
 #include "relation/relation.h"
 
 /* Is this an error that a server without our functions and types raises? */
@@ -309,14 +308,14 @@ is_wanted(const DpermChecked *query, QueryDesc *running)
  * expressions that the planner simplifies only go to the log. Nothing can be
  * written.
  */
-DpermKeptQuery *
-dperm_checked_query_keep(const DpermSource *source, DpermTableRows *rows)
+DpermProtectedRows *
+dperm_checked_query_keep(const DpermSource *source)
 {
+	DpermProtectedRows *rows = dperm_protected_rows_make(source);
 	DpermChecked query = {.source = source,
 						  .relation = dperm_protection_table(source->registration),
 						  .text = rows->text,
 						  .params = makeParamList(0)};
-	DpermKeptQuery *kept = palloc0(sizeof(*kept));
 	Query	   *tree;
 
 	dperm_phase_expect(DPERM_PHASE_CHECK);
@@ -324,25 +323,20 @@ dperm_checked_query_keep(const DpermSource *source, DpermTableRows *rows)
 	dperm_message_public();
 	tree = analyse(&query);
 	dperm_message_private();
-	kept->rows = rows;
-	dperm_table_rows_plan(kept->rows);
-	kept->planned = plan(&query, tree);
-	check_plan(source->registration, kept->planned);
-	end(start(rows->text, NULL, copyObject(kept->planned), None_Receiver));
-	if (rows->computed)
-		dperm_view_rows_start(rows);
+	dperm_protected_rows_plan(rows);
+	rows->planned = plan(&query, tree);
+	check_plan(source->registration, rows->planned);
+	end(start(rows->text, NULL, copyObject(rows->planned), None_Receiver));
 	dperm_phase_enter(DPERM_PHASE_CHECK, false);
-	return kept;
+	return rows;
 }
 
 /* After the charge: everything that it reads is locked. */
 void
-dperm_checked_query_run_kept(DpermKeptQuery *kept, DestReceiver *receiver)
+dperm_checked_query_run_kept(DpermProtectedRows *rows, DestReceiver *receiver)
 {
 	dperm_phase_expect(DPERM_PHASE_READ);
-	if (kept->rows->computed)
-		receiver = dperm_view_rows_receiver(kept->rows, receiver);
-	run(start(kept->rows->text, NULL, kept->planned, receiver));
+	run(start(rows->text, NULL, rows->planned, dperm_protected_rows_receiver(rows, receiver)));
 }
 
 /*

@@ -33,17 +33,11 @@
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
 #include "core/solve/moments.h"
-#include "query/moments.h"
+#include "query/checked_query.h"
 
 PG_FUNCTION_INFO_V1(dperm_moments_step);
 PG_FUNCTION_INFO_V1(dperm_moments_step_person);
 PG_FUNCTION_INFO_V1(dperm_moments_combine);
-
-StaticAssertDecl(DPERM_PASS_CELLS == DPERM_CELLS, "cells of the confusion matrix");
-StaticAssertDecl(DPERM_PASS_CLASSES_MAX == DPERM_COUNTS_CLASSES_MAX, "classes that are counted");
-StaticAssertDecl(DPERM_PASS_SUMS == DPERM_SUMS, "sums of errors");
-StaticAssertDecl(DPERM_PASS_PARTS == DPERM_PERSON_PARTS, "parts of a person");
-StaticAssertDecl(DPERM_PASS_PARTS == DPERM_ERRORS_PARTS, "parts of an error");
 
 /* The expanded form of a state. */
 typedef struct State
@@ -96,8 +90,9 @@ map_rows(State *state)
 	if (waiting == 0)
 		return;
 	mapped = dperm_feed_map(&state->feed);
-	for (int i = 0; layout->weighted && i < waiting; i++)
-		*dperm_row_weight(layout, mapped + (size_t) i * layout->words) = state->waiting[i];
+	if (layout->weighted)
+		for (int i = 0; i < waiting; i++)
+			*dperm_row_weight(layout, mapped + (size_t) i * layout->words) = state->waiting[i];
 	memcpy(dperm_moments_next_rows(&state->moments, waiting), mapped,
 		   sizeof(double) * layout->words * waiting);
 }

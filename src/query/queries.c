@@ -22,8 +22,6 @@
 #include "base/host.h"
 #include "core/base/core.h"
 #include "query/checked_query.h"
-#include "query/moments.h"
-#include "query/queries.h"
 #include "relation/relation.h"
 
 /*
@@ -467,5 +465,5 @@ dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const Dpe
 	if (!source->registration)
 		try_queries(source);
 	else if (names->reads)
-		source->kept = dperm_checked_query_keep(source, dperm_table_rows_make(source));
+		source->kept = dperm_checked_query_keep(source);
 }

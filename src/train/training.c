@@ -17,7 +17,7 @@
 #include "core/privacy/draw.h"
 #include "core/solve/ask.h"
 #include "core/solve/matrix.h"
-#include "query/queries.h"
+#include "query/source.h"
 #include "train/team.h"
 #include "train/training.h"
 
