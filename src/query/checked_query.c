@@ -469,7 +469,10 @@ dperm_checked_query_take(const DpermChecked *query,
 						 void (*take) (void *arg, TupleTableSlot *slot), void *arg)
 {
 	Taker		taker = {
-		{take_row, start_rows, end_rows, end_rows, DestTuplestore}, take, arg
+		.pub = {.receiveSlot = take_row, .rStartup = start_rows, .rShutdown = end_rows,
+				.rDestroy = end_rows, .mydest = DestTuplestore},
+		.take = take,
+		.arg = arg
 	};
 
 	return execute(query, &taker.pub);

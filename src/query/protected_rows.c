@@ -366,8 +366,10 @@ dperm_protected_rows_receiver(const DpermProtectedRows *rows, DestReceiver *next
 	if (!rows->computed)
 		return next;
 	evaluation = palloc0(sizeof(*evaluation));
-	evaluation->pub = (DestReceiver) {receive_columns, start_columns, end_columns,
-									  forget_evaluation, next->mydest};
+	evaluation->pub = (DestReceiver) {
+		.receiveSlot = receive_columns, .rStartup = start_columns, .rShutdown = end_columns,
+		.rDestroy = forget_evaluation, .mydest = next->mydest
+	};
 	evaluation->rows = rows;
 	evaluation->next = next;
 	evaluation->errors = AllocSetContextCreate(CurrentMemoryContext, "dperm error of a row",
