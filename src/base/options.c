@@ -1,5 +1,5 @@
 /*
- * options.c: the options of a learner as a whole.
+ * options.c: the options of a learner as a whole, and the plan of a training.
  */
 #include "postgres.h"
 

@@ -350,10 +350,13 @@ complete_plans(Tuning *tuning, const int64 *rows, int64 total)
 	dperm_load_bend(tuning->sets, tuning->set_count);
 	for (int i = 0; i < tuning->count; i++)
 	{
-		tuning->candidates[i].gaussian_only = spends != NULL;
+		DpermOptions *options = &tuning->candidates[i];
+
+		options->gaussian_only = spends != NULL;
 		if (!spends)
-			tuning->candidates[i].delta = 0;
-		dperm_plan_resize(&tuning->plans[i], total / portions);
+			options->delta = 0;
+		else if (tuning->plans[i].setup.delta == 0)
+			dperm_plan_resize(&tuning->plans[i], total / portions);
 	}
 	if (spends)
 		dperm_plan_tell_delta(spends, total);
