@@ -11,8 +11,8 @@
 #include "column/domains.h"
 #include "column/label.h"
 #include "core/encode/block.h"
-#include "protect/protect.h"
 #include "core/solve/pass.h"
+#include "protect/protect.h"
 #include "relation/relation.h"
 
 /* Relation and columns, as the caller names them. */
@@ -29,10 +29,7 @@ typedef struct DpermSourceNames
 	int			feature_count;
 	Jsonb	   *domains;		/* NULL: those of the catalog */
 
-	/*
-	 * unless NULL, the features with the domains that they have: in place of
-	 * those above
-	 */
+	/* unless NULL, the features as they are encoded, in place of those above */
 	const DpermBlock *blocks;	/* their names end with a zero */
 	int			block_count;
 } DpermSourceNames;
