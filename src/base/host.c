@@ -112,26 +112,6 @@ dperm_host_check_status(DpermStatus status)
 		elog(ERROR, "unexpected status %d", (int) status);
 }
 
-/* Calibrate, or raise an error for arguments that this number of units does not allow. */
-DpermCalibration
-dperm_host_calibrate(const DpermSetup *setup)
-{
-	DpermCalibration calibration;
-	const char *why = dperm_calibrate(setup, &calibration);
-
-	if (why)
-	{
-		/* depends only on arguments and the number of units */
-		dperm_message_public();
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot train with these parameters: %s", why),
-				 strcmp(why, DPERM_LAMBDA_TOO_SMALL) != 0 ? 0 :
-				 errhint("Omit lambda to use the default for this number of rows.")));
-	}
-	return calibration;
-}
-
 /* An encoder, if it is valid and has not too many coordinates. */
 DpermEncoder
 dperm_host_check_encoder(DpermEncoder encoder)

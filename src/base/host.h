@@ -30,9 +30,8 @@ extern char *dperm_host_output(Datum value, Oid type);
 extern DpermTree dperm_tree_of(Jsonb *json);
 extern bool dperm_tree_read(Node *context, char *text, DpermTree *out);
 
-/* Raise an error unless a status, the parameters or an encoder are valid. */
+/* Raise an error unless a status or an encoder is valid. */
 extern void dperm_host_check_status(DpermStatus status);
-extern DpermCalibration dperm_host_calibrate(const DpermSetup *setup);
 extern DpermEncoder dperm_host_check_encoder(DpermEncoder encoder);
 
 extern double *dperm_host_frequencies(const DpermEncoder *encoder);

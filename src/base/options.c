@@ -1,5 +1,5 @@
 /*
- * options.c: the options of a learner as a whole.
+ * options.c: the options of a learner as a whole, and the plan of a training.
  */
 #include "postgres.h"
 
@@ -234,13 +234,12 @@ dperm_options_encoder(const DpermOptions *options, const DpermBlock *blocks, int
 }
 
 /*
- * The shape of the noise for the rows of an encoder, in the order of the model
- * or with codes last, for each law that may be used. For vectors that an inner
- * encoder has produced, if that is not NULL, by its shapes, unless a kernel changes them.
+ * The shape of the noise for the rows of an encoder, in the order that they have in
+ * memory, for each law that may be used. For vectors that an inner encoder has
+ * produced, if that is not NULL, by its shapes, unless a kernel changes them.
  */
-DpermNoisePlans
-dperm_options_noise(const DpermOptions *options, const DpermEncoder *inner,
-					const DpermEncoder *encoder, bool codes_last)
+static DpermNoisePlans
+noise_of(const DpermOptions *options, const DpermEncoder *inner, const DpermEncoder *encoder)
 {
 	DpermNoisePlans plans = {{NULL}};
 	DpermShape *shapes;
@@ -253,7 +252,7 @@ dperm_options_noise(const DpermOptions *options, const DpermEncoder *inner,
 		inner = NULL;
 	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner ? inner : encoder) + 1));
 	count = inner ? dperm_shape_list_within(inner, encoder, shapes) :
-		dperm_shape_list(encoder, codes_last, shapes);
+		dperm_shape_list(encoder, true, shapes);
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
 		if (law == DPERM_LAW_NORM || options->delta > 0)
 			plans.of[law] = dperm_noise_plan((DpermNoiseLaw) law, shapes, count);
@@ -269,12 +268,12 @@ may_follow(const DpermOptions *options, DpermNoiseLaw law)
 }
 
 /*
- * The setup of a mechanism and a law, with the default lambda if none was
- * specified.
+ * The setup of a mechanism and a law for the rows of an encoder, with the default
+ * lambda if none was specified.
  */
 static DpermSetup
-setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int dim,
-		 DpermNoisePlans noise, int64 rows)
+setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law,
+		 const DpermEncoder *encoder, DpermNoisePlans noise, int64 rows)
 {
 	DpermSetup	setup = {
 		.loss = options->loss,
@@ -286,7 +285,7 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 		.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
 		.lambda = options->lambda,
 		.rows = rows,
-		.dim = dim * dperm_loss_blocks(options->loss),
+		.dim = dperm_encoder_dim(encoder) * dperm_loss_blocks(options->loss),
 		.noise = method == DPERM_METHOD_OBJECTIVE ? noise.of[law] : NULL,
 		.slack = method == DPERM_METHOD_OBJECTIVE ? options->slack : 0,
 		.prior = options->prior != NULL,
@@ -305,12 +304,12 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 
 /*
  * The noise of an encoder: the least of what the laws that may be used need. It
- * does not depend on lambda or the number of rows.
+ * does not depend on lambda or the number of units.
  */
 static double
 least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 {
-	DpermNoisePlans noise = dperm_options_noise(options, NULL, encoder, false);
+	DpermNoisePlans noise = noise_of(options, NULL, encoder);
 	DpermOptions any = *options;
 	double		least = INFINITY;
 
@@ -319,7 +318,7 @@ least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 		if (may_follow(options, (DpermNoiseLaw) law))
 		{
 			DpermSetup	setup = setup_of(&any, DPERM_METHOD_OBJECTIVE, (DpermNoiseLaw) law,
-										 dperm_encoder_dim(encoder), noise, 1);
+										 encoder, noise, 1);
 
 			least = Min(least, dperm_calibrate_knots_noise(&setup));
 		}
@@ -327,8 +326,8 @@ least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 }
 
 /* The encoder with this many knots for its open numbers, if it has any. */
-DpermEncoder
-dperm_options_bend(DpermEncoder encoder, int knots)
+static DpermEncoder
+bend(DpermEncoder encoder, int knots)
 {
 	DpermBlock *blocks;
 
@@ -341,8 +340,8 @@ dperm_options_bend(DpermEncoder encoder, int knots)
 }
 
 /* The noise of an encoder for each number of knots that its open numbers can have. */
-DpermKnotsNoise
-dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
+static DpermKnotsNoise
+knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
 {
 	bool		open = dperm_bend_is_open(encoder);
 	DpermKnotsNoise noise;
@@ -354,7 +353,7 @@ dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encod
 		if (open && knots >= DPERM_KNOTS_LEAST &&
 			dperm_bend_dim(encoder, knots) <= DPERM_DIM_MAX / dperm_loss_blocks(options->loss))
 		{
-			DpermEncoder bent = dperm_options_bend(*encoder, knots);
+			DpermEncoder bent = bend(*encoder, knots);
 
 			noise.of[knots] = least_noise(options, &bent);
 		}
@@ -362,30 +361,22 @@ dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encod
 	return noise;
 }
 
-/* The encoder with as many knots as the rule then chooses for a number of rows. */
-DpermEncoder
-dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows)
-{
-	DpermKnotsNoise noise = dperm_options_knots_noise(options, &encoder);
-
-	return dperm_options_bend(encoder, dperm_calibrate_knots(&noise, rows));
-}
-
 /*
- * The setup of the mechanism once the number of rows is known, with the method
- * of least risk if the method is automatic. The noise stays in use.
+ * The setup of the mechanism for a number of units, with the method of least risk if
+ * the method is automatic.
  */
-DpermSetup
-dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows)
+static DpermSetup
+setup_for(const DpermPlan *plan, int64 units)
 {
+	const DpermOptions *options = plan->options;
 	bool		choose = options->method < 0 && !options->objective_only;
 	DpermMethod method = Max(options->method, DPERM_METHOD_OBJECTIVE);
 	DpermSetup	best =
-		setup_of(options, method, options->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM, dim,
-				 noise, rows);
+		setup_of(options, method, options->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM,
+				 &plan->encoder, plan->noise, units);
 	double		least = INFINITY;
 
-	if (options->method >= 0 || isinf(options->epsilon) || rows < 1)
+	if (options->method >= 0 || isinf(options->epsilon))
 		return best;
 	for (int m = 0; m < DPERM_METHOD_COUNT; m++)
 		for (int law = 0; law < DPERM_LAW_COUNT; law++)
@@ -396,7 +387,8 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 			if ((m != DPERM_METHOD_OBJECTIVE && !choose) ||
 				!may_follow(options, (DpermNoiseLaw) law))
 				continue;
-			setup = setup_of(options, (DpermMethod) m, (DpermNoiseLaw) law, dim, noise, rows);
+			setup = setup_of(options, (DpermMethod) m, (DpermNoiseLaw) law, &plan->encoder,
+							 plan->noise, units);
 			risk = dperm_calibrate_expected_risk(&setup);
 			if (risk < least)
 			{
@@ -407,17 +399,11 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 	return best;
 }
 
-/*
- * Reject options that are invalid for any number of rows: effective lambda only
- * decreases with the number of rows.
- */
-void
-dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
+/* Raise an error for more weights than there may be. */
+static void
+check_weights(const DpermOptions *options, int dim)
 {
 	int			classes = options->loss.classes;
-	DpermSetup	few;
-	DpermSetup	many;
-	DpermCalibration calibration;
 
 	if (classes > 0 && dim > DPERM_DIM_MAX / classes)
 		ereport(ERROR,
@@ -426,27 +412,105 @@ dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 						DPERM_DIM_MAX),
 				 errhint("Use fewer features or fewer classes: rows with a label that is not "
 						 "listed in classes add nothing.")));
-	few = dperm_options_setup(options, dim, noise, 1);
-	many = dperm_options_setup(options, dim, noise, DPERM_ROWS_MAX);
-	if (dperm_calibrate(&many, &calibration) != NULL)
-		(void) dperm_host_calibrate(&few);
+}
+
+/*
+ * Begin a plan. Options are invalid for any number of units if they are for the
+ * largest and for the smallest: effective lambda only decreases with the number.
+ */
+DpermPlan
+dperm_plan_begin(const DpermOptions *options, const DpermEncoder *encoder,
+				 const DpermEncoder *inner)
+{
+	DpermPlan	plan = {.options = options, .open = *encoder, .inner = inner, .encoder = *encoder};
+
+	check_weights(options, dperm_encoder_dim(encoder));
+	plan.noise = noise_of(options, inner, encoder);
+	dperm_plan_resize(&plan, DPERM_ROWS_MAX);
+	if (plan.fault)
+	{
+		dperm_plan_resize(&plan, 1);
+		dperm_plan_check(&plan);
+	}
+	plan.knots_noise = knots_noise(options, encoder);
+	return plan;
+}
+
+/* Plan for a number of units, by which the rule chooses the knots of open numbers. */
+void
+dperm_plan_for(DpermPlan *plan, int64 units)
+{
+	CHECK_FOR_INTERRUPTS();
+	plan->knots = dperm_calibrate_knots(&plan->knots_noise, units);
+	if (dperm_bend_is_open(&plan->open))
+	{
+		plan->encoder = bend(plan->open, plan->knots);
+		plan->noise = noise_of(plan->options, plan->inner, &plan->encoder);
+	}
+	dperm_plan_resize(plan, units);
+}
+
+/* Plan for another number of units, with the same knots. */
+void
+dperm_plan_resize(DpermPlan *plan, int64 units)
+{
+	plan->setup = setup_for(plan, units);
+	plan->fault = dperm_calibrate(&plan->setup, &plan->calibration);
+	plan->noise_share =
+		plan->fault ? INFINITY : dperm_noise_share(&plan->setup, &plan->calibration);
+}
+
+/* Raise an error for parameters that the number of units does not allow. */
+void
+dperm_plan_check(const DpermPlan *plan)
+{
+	if (plan->fault)
+	{
+		/* depends only on arguments and the number of units */
+		dperm_message_public();
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot train with these parameters: %s", plan->fault),
+				 strcmp(plan->fault, DPERM_LAMBDA_TOO_SMALL) != 0 ? 0 :
+				 errhint("Omit lambda to use the default for this number of rows.")));
+	}
 }
 
 /*
  * Warn about a delta that is used and not smaller than 1/n, which would allow
- * publishing a row at random. The number of rows is public.
+ * publishing a row at random. The number of units is public.
  */
 void
-dperm_options_advise(const DpermSetup *setup, int64 rows)
+dperm_plan_tell_delta(const DpermPlan *plan, int64 units)
 {
-	bool		persons = setup->unit == DPERM_UNIT_PERSON;
+	bool		persons = plan->setup.unit == DPERM_UNIT_PERSON;
 
-	if (setup->delta > 0 && setup->delta >= 1.0 / rows)
+	if (plan->setup.delta > 0 && plan->setup.delta >= 1.0 / units)
 		dperm_message_tell(WARNING,
 						   psprintf("delta is not smaller than 1 divided by the number "
-									"of %s, " INT64_FORMAT, persons ? "persons" : "rows", rows),
+									"of %s, " INT64_FORMAT, persons ? "persons" : "rows", units),
 						   NULL,
 						   psprintf("A method that publishes one %s at random would satisfy such a "
 									"delta; choose a much smaller one.",
 									persons ? "person" : "row"));
+}
+
+/* If the best plan is too noisy with its portion of so many units, tell. */
+void
+dperm_plan_tell_noise(const DpermPlan *plans, int count, int portions, int64 units)
+{
+	double		least = INFINITY;
+
+	for (int i = 0; i < count; i++)
+		least = Min(least, plans[i].noise_share);
+	if (least > DPERM_NOISE_TOO_MUCH)
+		dperm_message_tell(NOTICE,
+						   psprintf("the noise is larger than what a model is likely to find: "
+									"noise_share is %.3g with " INT64_FORMAT " %s%s",
+									least, units / portions,
+									plans->options->unit == DPERM_UNIT_PERSON ? "persons" : "rows",
+									portions > 1 ? " for each candidate" : ""),
+						   NULL,
+						   "Use a larger epsilon, more rows or fewer features. dp_cost shows how "
+						   "many rows are needed.");
 }

@@ -8,8 +8,8 @@
  * table and a field of DpermOptions.
  *
  * A call sets its options, each checked by itself, and then settles them. What
- * is known once the source is follows: unit and labels. Then it checks them as
- * a whole, for any number of rows, and has the setup for one number of rows.
+ * is known once the source is follows: unit and labels. Then it makes a plan, which
+ * checks them as a whole, for any number of units, and is completed for one.
  */
 #ifndef DPERM_OPTIONS_H
 #define DPERM_OPTIONS_H
@@ -95,22 +95,52 @@ extern void dperm_options_set_labels(DpermOptions *options, const DpermLabels *l
 extern DpermLoss dperm_options_loss(const DpermOptions *options, const DpermLabels *labels);
 extern bool dperm_options_may_be_several(const DpermOptions *options);
 
-/* Encoders, and the noise for their rows; allocated in the current memory context. */
+/* The encoder of some blocks; allocated in the current memory context, as what follows. */
 extern DpermEncoder dperm_options_encoder(const DpermOptions *options,
 										  const DpermBlock *blocks, int count);
-extern DpermNoisePlans
-dperm_options_noise(const DpermOptions *options, const DpermEncoder *inner,
-					const DpermEncoder *encoder, bool codes_last);
-extern DpermEncoder dperm_options_bend(DpermEncoder encoder, int knots);
-extern DpermKnotsNoise
-dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder);
-extern DpermEncoder
-dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows);
 
-/* dim is the number of coordinates of a row, with a weight for each class. */
-extern void dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise);
-extern DpermSetup
-dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows);
-extern void dperm_options_advise(const DpermSetup *setup, int64 rows);
+/*
+ * A training: everything that follows from its options, its encoder and the public
+ * number of units. It is computed once they are known, and whatever says or does
+ * something about the training takes it from here.
+ */
+typedef struct DpermPlan
+{
+	/* for any number of units */
+	const DpermOptions *options;
+	DpermEncoder open;			/* how rows are read; it may have open numbers */
+	const DpermEncoder *inner;	/* that has made the vectors in the rows, or NULL */
+	DpermKnotsNoise knots_noise;
+
+	/* for one */
+	int			knots;			/* of open numbers; 1: straight lines */
+	DpermEncoder encoder;		/* with these knots */
+	DpermNoisePlans noise;		/* in the order of the rows in memory, as that of the setup */
+	DpermSetup	setup;
+	DpermCalibration calibration;
+	const char *fault;			/* why the parameters do not allow so many units, or NULL */
+	double		noise_share;	/* infinite then */
+} DpermPlan;
+
+/*
+ * Begin a plan: reject options that are invalid for any number of units. Options and
+ * inner encoder stay in use.
+ */
+extern DpermPlan dperm_plan_begin(const DpermOptions *options, const DpermEncoder *encoder,
+								  const DpermEncoder *inner);
+
+/* Plan for a number of units; and for another one, with the same knots. */
+extern void dperm_plan_for(DpermPlan *plan, int64 units);
+extern void dperm_plan_resize(DpermPlan *plan, int64 units);
+
+/* Raise an error if the parameters do not allow that number. */
+extern void dperm_plan_check(const DpermPlan *plan);
+
+/*
+ * Tell of a delta that is too large for so many units, which are divided into portions if there
+ * are several; and, in a notice, that the best of count plans is too noisy.
+ */
+extern void dperm_plan_tell_delta(const DpermPlan *plan, int64 units);
+extern void dperm_plan_tell_noise(const DpermPlan *plans, int count, int portions, int64 units);
 
 #endif							/* DPERM_OPTIONS_H */

@@ -67,7 +67,7 @@ typedef struct FitState
 	 */
 	int			shape_count;
 	DpermShape *shapes;
-	DpermNoisePlans noise;
+	DpermPlan	plan;
 
 	Call	   *known;			/* of the call */
 } FitState;
@@ -204,11 +204,9 @@ init_rows(FitState *state)
 	{
 		state->shapes = palloc(sizeof(DpermShape) * dperm_shape_most(&known->made_by));
 		state->shape_count = dperm_shape_list(&known->made_by, false, state->shapes);
-		state->noise = dperm_options_noise(options, &known->made_by, &state->encoder, false);
 	}
-	else
-		state->noise = dperm_options_noise(options, NULL, &state->encoder, false);
-	dperm_options_check(options, dperm_encoder_dim(&state->encoder), state->noise);
+	state->plan = dperm_plan_begin(options, &state->encoder,
+								   state->shapes ? &known->made_by : NULL);
 	dperm_rows_init_encoded(&state->rows, dperm_rows_make(memory_limit(), false, false),
 							&state->encoder, options->labels.kind, false, NULL, 1);
 	state->raw = palloc(sizeof(double) * dimension);
@@ -351,14 +349,13 @@ dperm_aggregate_step(PG_FUNCTION_ARGS)
 
 /* Warn of a large delta, once per call: there may be many groups. */
 static void
-advise_group(FitState *group)
+tell_delta(FitState *group)
 {
-	DpermSetup	setup = dperm_options_setup(&group->options, group->rows.feed.layout.dim,
-										   group->noise, group->rows.count);
-	bool		large = setup.delta > 0 && setup.delta >= 1.0 / setup.rows;
+	const DpermSetup *setup = &group->plan.setup;
+	bool		large = setup->delta > 0 && setup->delta >= 1.0 / setup->rows;
 
 	if (large && !group->known->advised)
-		dperm_options_advise(&setup, setup.rows);
+		dperm_plan_tell_delta(&group->plan, setup->rows);
 	group->known->advised = group->known->advised || large;
 }
 
@@ -371,7 +368,6 @@ Datum
 dperm_aggregate_final(PG_FUNCTION_ARGS)
 {
 	FitState   *group;
-	DpermTraining training;
 
 	if (AggCheckCallContext(fcinfo, NULL) != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate final function called in non-aggregate context");
@@ -379,12 +375,8 @@ dperm_aggregate_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	group = (FitState *) PG_GETARG_POINTER(0);
 	dperm_rows_end(&group->rows);
-	advise_group(group);
-	dperm_training_begin(&training, &group->options, &group->rows, group->noise,
-						 group->rows.count, false);
-	while (training.active)
-		dperm_training_answer(&training, NULL);
-	dperm_host_check_status(dperm_training_finish(&training));
-	PG_RETURN_DATUM(dperm_model_type_make(dperm_training_model(
-		&training, &group->encoder, NULL, &group->options.labels, CurrentMemoryContext)));
+	dperm_plan_for(&group->plan, group->rows.count);
+	tell_delta(group);
+	dperm_plan_check(&group->plan);
+	PG_RETURN_DATUM(dperm_model_type_make(dperm_train_rows(&group->plan, &group->rows)));
 }

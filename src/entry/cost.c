@@ -64,35 +64,12 @@ enum
 	COST_COLUMNS
 };
 
-/* A planned training, before it reads a row. */
-typedef struct Planned
-{
-	DpermOptions options;
-	DpermEncoder encoder;
-	DpermKnotsNoise knots_noise;	/* for the rule that chooses the knots of open numbers */
-	DpermEncoder bent;			/* by that rule, for some number of rows */
-	int			knots;			/* and with so many */
-} Planned;
-
-/* The setup with this many rows, which decide on the number of knots. */
-static DpermSetup
-setup_for(Planned *planned, int64 rows)
-{
-	CHECK_FOR_INTERRUPTS();
-	planned->knots = dperm_calibrate_knots(&planned->knots_noise, rows);
-	planned->bent = dperm_options_bend(planned->encoder, planned->knots);
-	return dperm_options_setup(&planned->options, dperm_encoder_dim(&planned->bent),
-							   dperm_options_noise(&planned->options, NULL, &planned->bent, false),
-							   rows);
-}
-
 /* Is the share of the noise useful with this many rows? */
 static bool
-is_useful(Planned *planned, int64 rows)
+is_useful(DpermPlan *plan, int64 rows)
 {
-	DpermSetup	setup = setup_for(planned, rows);
-
-	return dperm_noise_share(&setup) <= DPERM_NOISE_USEFUL;
+	dperm_plan_for(plan, rows);
+	return plan->noise_share <= DPERM_NOISE_USEFUL;
 }
 
 /*
@@ -100,19 +77,19 @@ is_useful(Planned *planned, int64 rows)
  * the expected number where that is; 0 if there is none.
  */
 static int64
-units_needed(Planned *planned, int64 expected)
+units_needed(DpermPlan *plan, int64 expected)
 {
-	bool		enough = is_useful(planned, expected);
+	bool		enough = is_useful(plan, expected);
 	int64		low = enough ? 0 : expected;
 	int64		high = enough ? expected : DPERM_ROWS_MAX;
 
-	if (!is_useful(planned, high))
+	if (!is_useful(plan, high))
 		return 0;
 	while (high - low > 1)
 	{
 		int64		middle = low + (high - low) / 2;
 
-		if (is_useful(planned, middle))
+		if (is_useful(plan, middle))
 			high = middle;
 		else
 			low = middle;
@@ -122,20 +99,20 @@ units_needed(Planned *planned, int64 expected)
 
 /* What the label and the features are, as a model has them. */
 static void
-fill_inputs(char **row, const Planned *planned, const DpermSource *source)
+fill_inputs(char **row, const DpermPlan *plan, const DpermSource *source)
 {
-	const DpermLabels *labels = &planned->options.labels;
+	const DpermLabels *labels = &plan->options->labels;
 	const char *positive = labels->positive ? labels->positive :
 		source->label.type == BOOLOID ? "true" : NULL;
 	DpermModel	model = {
-		.loss = planned->options.loss,
+		.loss = plan->options->loss,
 		.label = {source->label_column, strlen(source->label_column)},
 		.has_positive = positive != NULL,
 		.positive = {positive, positive ? strlen(positive) : 0},
 		.label_low = labels->low,
 		.label_high = labels->high,
 		.classes = {labels->classes, labels->classes ? strlen(labels->classes) : 0},
-		.encoder = planned->bent
+		.encoder = plan->encoder
 	};
 
 	row[COST_LABEL] = (char *) dperm_model_print_label(&model).bytes;
@@ -143,41 +120,36 @@ fill_inputs(char **row, const Planned *planned, const DpermSource *source)
 }
 
 /* What a training of so many units is: its noise, and whether that leaves enough. */
-static DpermSetup
-fill_training(char **row, const DpermOptions *options, const DpermSource *source, int64 units)
+static void
+fill_training(char **row, DpermPlan *plan, const DpermSource *source, int64 units)
 {
-	Planned		planned = {
-		.options = *options,
-		.encoder = source->spec.encoder,
-		.knots_noise = dperm_options_knots_noise(options, &source->spec.encoder)
-	};
-	int64		needed = units_needed(&planned, units);
-	DpermSetup	setup = setup_for(&planned, units);
-	DpermCalibration calibration = dperm_host_calibrate(&setup);
-	double		share = dperm_noise_share(&setup);
-	int			knots = dperm_bend_is_open(&planned.encoder) ? planned.knots : options->knots;
+	int64		needed = units_needed(plan, units);
+	const DpermSetup *setup = &plan->setup;
+	int			knots;
 
-	fill_inputs(row, &planned, source);
-	row[COST_DELTA] = double_to_shortest_decimal(setup.delta);
-	if (!isinf(setup.epsilon))
+	dperm_plan_for(plan, units);
+	dperm_plan_check(plan);
+	knots = dperm_bend_is_open(&plan->open) ? plan->knots : plan->options->knots;
+	fill_inputs(row, plan, source);
+	row[COST_DELTA] = double_to_shortest_decimal(setup->delta);
+	if (!isinf(setup->epsilon))
 	{
-		row[COST_METHOD] = pstrdup(dperm_mechanism_name(setup.method));
-		row[COST_NOISE] = setup.noise ? "shaped" : "ball";
+		row[COST_METHOD] = pstrdup(dperm_mechanism_name(setup->method));
+		row[COST_NOISE] = setup->noise ? "shaped" : "ball";
 	}
 	if (knots > 0)
 		row[COST_KNOTS] = psprintf("%d", knots);
-	row[COST_NOISE_SHARE] = double_to_shortest_decimal(share);
-	row[COST_VERDICT] = share <= DPERM_NOISE_USEFUL ? "useful" :
-		share <= DPERM_NOISE_TOO_MUCH ? "poor" : "noise";
+	row[COST_NOISE_SHARE] = double_to_shortest_decimal(plan->noise_share);
+	row[COST_VERDICT] = plan->noise_share <= DPERM_NOISE_USEFUL ? "useful" :
+		plan->noise_share <= DPERM_NOISE_TOO_MUCH ? "poor" : "noise";
 	if (needed > 0)
 		row[COST_UNITS_NEEDED] = psprintf(INT64_FORMAT, needed);
-	row[COST_LAMBDA_USED] = double_to_shortest_decimal(setup.lambda);
-	row[COST_LAMBDA_EFFECTIVE] = double_to_shortest_decimal(calibration.lambda);
+	row[COST_LAMBDA_USED] = double_to_shortest_decimal(setup->lambda);
+	row[COST_LAMBDA_EFFECTIVE] = double_to_shortest_decimal(plan->calibration.lambda);
 	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
-		row[COST_EPSILON_SLACK + i] = double_to_shortest_decimal(calibration.claim.shares[i]);
+		row[COST_EPSILON_SLACK + i] = double_to_shortest_decimal(plan->calibration.claim.shares[i]);
 	row[COST_NOISE_NORM] =
-		double_to_shortest_decimal(dperm_noise_share_norm(&setup, &calibration));
-	return setup;
+		double_to_shortest_decimal(dperm_noise_share_norm(setup, &plan->calibration));
 }
 
 /*
@@ -214,6 +186,7 @@ print_beside(DpermOptions options, const DpermSource *source, int64 units, doubl
 {
 	char	   *row[COST_COLUMNS] = {NULL};
 	bool		spends = options.delta > 0;
+	DpermPlan	plan;
 	Datum		json;
 
 	options.delta = pow(10, floor(log10(limit) + 1e-9) - DELTA_BESIDE);
@@ -221,7 +194,8 @@ print_beside(DpermOptions options, const DpermSource *source, int64 units, doubl
 		options.analysis != DPERM_ANALYSIS_SHARP)
 		return NULL;
 	dperm_call_charge_settle(&options, source);
-	(void) fill_training(row, &options, source, units);
+	plan = dperm_plan_begin(&options, &source->spec.encoder, NULL);
+	fill_training(row, &plan, source, units);
 	fill_charge(row, &options, source);
 	if (row[COST_EPSILON_LEFT_AFTER] == NULL)
 		return NULL;
@@ -313,14 +287,14 @@ dp_cost(PG_FUNCTION_ARGS)
 			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
 	DpermOptions options;
 	DpermSource source;
-	DpermSetup	setup;
+	DpermPlan	plan;
 	TupleDesc	desc;
 	AttInMetadata *result;
 	char	   *row[COST_COLUMNS] = {NULL};
 	int64		units;
 	double		limit;
 
-	dperm_train_open(fcinfo, learner, registration, false, &options, &source);
+	dperm_train_open(fcinfo, learner, registration, false, &options, &source, &plan);
 	dperm_call_look_away(look, registration == NULL);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
 		desc->natts != COST_COLUMNS)
@@ -329,9 +303,9 @@ dp_cost(PG_FUNCTION_ARGS)
 	units = expected_units(fcinfo, &source, &row[COST_UNITS_FROM]);
 	row[COST_UNITS] = psprintf(INT64_FORMAT, units);
 	dperm_source_tell(&source);
-	setup = fill_training(row, &options, &source, units);
+	fill_training(row, &plan, &source, units);
 	limit = fill_charge(row, &options, &source);
-	dperm_options_advise(&setup, units);
+	dperm_plan_tell_delta(&plan, units);
 	row[COST_WITH_DELTA] = print_beside(options, &source, units, limit, result);
 	PG_RETURN_DATUM(HeapTupleGetDatum(BuildTupleFromCStrings(result, row)));
 }

@@ -21,6 +21,6 @@ extern void dperm_entry_open_charge(DpermCall *call);
 
 extern void dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 							 const DpermRegistration *registration, bool reads,
-							 DpermOptions *options, DpermSource *source);
+							 DpermOptions *options, DpermSource *source, DpermPlan *plan);
 
 #endif							/* DPERM_ENTRY_H */

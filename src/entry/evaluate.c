@@ -17,7 +17,7 @@
 #include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
-#include "query/queries.h"
+#include "query/source.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
 
@@ -193,7 +193,6 @@ dperm_entry_open_measure(DpermCall *call)
 		.reads = true,
 		.unit = dperm_arguments_text(fcinfo, "unit")
 	};
-	List	   *tried = NIL;
 
 	if (call->function->variant)
 		read_bins(fcinfo, measure);
@@ -210,7 +209,7 @@ dperm_entry_open_measure(DpermCall *call)
 	measure->budget = sums_errors(measure) ?
 		dperm_selection_budget(options.epsilon) :	/* either relation: errors.h */
 		dperm_selection_budget_for(options.epsilon, options.neighbours);
-	dperm_queries_open(&measure->source, &names, &options, &tried);
+	dperm_queries_open(&measure->source, &names, &options);
 	dperm_source_tell_training(&measure->source, &model->source);
 	measure->parts =
 		dperm_unit_parts(measure->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
@@ -235,12 +234,9 @@ cells_of(const Measure *measure)
 static void
 count_with_noise(Measure *measure)
 {
-	/* how columns are stored is in the source, how a row is encoded in the model */
-	DpermPassSpec spec = measure->source.spec;
 	int			cells = cells_of(measure);
 	DpermEntropy entropy;
 	int64		units = 0;
-	DpermPass	pass;
 
 	measure->counts = palloc0(sizeof(int64) * cells);
 	SPI_connect();
@@ -249,10 +245,10 @@ count_with_noise(Measure *measure)
 							  cells, measure->choose_bins ? &units : NULL);
 	else
 	{
-		spec.encoder = measure->model->encoder;
-		dperm_queries_pass(&measure->source,
-						   dperm_moments_count(&spec, measure->model->weights, measure->bins),
-						   &pass);
+		DpermPass	pass = {.order = DPERM_PASS_COUNT, .weights = measure->model->weights,
+							.bins = measure->bins};
+
+		dperm_queries_pass(&measure->source, &pass);
 		units = dperm_pass_units(&pass);
 		if (pass.rows > 0)
 			memcpy(measure->counts, pass.counts, sizeof(int64) * cells);

@@ -16,7 +16,7 @@
 #include "core/privacy/claim.h"
 #include "core/privacy/summary.h"
 #include "entry/entry.h"
-#include "query/queries.h"
+#include "query/source.h"
 #include "train/call_charge.h"
 #include "train/count_values.h"
 
@@ -89,13 +89,12 @@ open_source(FunctionCallInfo fcinfo, const DpermRegistration *registration, bool
 		.domains = dperm_arguments_jsonb(fcinfo, "domains"),
 		.unit = dperm_arguments_text(fcinfo, "unit")
 	};
-	List	   *tried = NIL;
 
 	names.features = dperm_arguments_names(fcinfo, "columns", &names.feature_count);
 	dperm_options_init(&summary->options, DPERM_LEARNER_LOGREG);
 	dperm_option_table_arguments(&summary->options, fcinfo);
 	dperm_options_settle(&summary->options);
-	dperm_queries_open(&summary->source, &names, &summary->options, &tried);
+	dperm_queries_open(&summary->source, &names, &summary->options);
 	summary->parts =
 		dperm_unit_parts(summary->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	summary->columns = dperm_count_values_cells(&summary->source);

@@ -24,12 +24,11 @@
 #include "core/privacy/claim.h"
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
-#include "query/queries.h"
+#include "query/source.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
 #include "train/count_errors.h"
-#include "train/noise_notice.h"
-#include "train/tasks.h"
+#include "train/training.h"
 
 /* ------------------------------------------------------------ training */
 
@@ -38,6 +37,7 @@ typedef struct Training
 {
 	DpermOptions options;
 	DpermSource source;
+	DpermPlan	plan;
 } Training;
 
 /* The arguments of a training or a tuning; the options are not settled yet. */
@@ -61,18 +61,14 @@ read_arguments(FunctionCallInfo fcinfo, DpermLearner learner,
 	return names;
 }
 
-/* Settle options, and open the source of a training with them. */
-static void
-open_source(DpermSource *source, const DpermSourceNames *names, DpermOptions *options,
-			List **tried)
+/* Settle what options leave to an open source; returns the plan of its training. */
+static DpermPlan
+make_plan(const DpermSource *source, DpermOptions *options)
 {
-	dperm_options_settle(options);
-	dperm_queries_open(source, names, options, tried);
 	dperm_options_set_unit(options, source->unit != NULL);
 	dperm_options_set_labels(options, &source->spec.labels);
 	dperm_call_charge_settle(options, source);
-	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
-						dperm_options_noise(options, NULL, &source->spec.encoder, false));
+	return dperm_plan_begin(options, &source->spec.encoder, NULL);
 }
 
 /*
@@ -83,12 +79,13 @@ open_source(DpermSource *source, const DpermSourceNames *names, DpermOptions *op
 void
 dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 				 const DpermRegistration *registration, bool reads, DpermOptions *options,
-				 DpermSource *source)
+				 DpermSource *source, DpermPlan *plan)
 {
 	DpermSourceNames names = read_arguments(fcinfo, learner, registration, reads, options);
-	List	   *tried = NIL;
 
-	open_source(source, &names, options, &tried);
+	dperm_options_settle(options);
+	dperm_queries_open(source, &names, options);
+	*plan = make_plan(source, options);
 }
 
 /* Tell that a call has been charged for nothing; the number of units is public. */
@@ -142,7 +139,7 @@ dperm_entry_open_training(DpermCall *call)
 	Training   *training = palloc0(sizeof(*training));
 
 	dperm_train_open(call->fcinfo, (DpermLearner) call->function->variant, call->registration,
-					 true, &training->options, &training->source);
+					 true, &training->options, &training->source, &training->plan);
 	dperm_call_charge_fill(call, &training->source, &training->options, DPERM_CALL_TRAINING, NULL);
 	call->opened = training;
 }
@@ -152,11 +149,11 @@ Datum
 dperm_entry_run_training(DpermCall *call)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	const Training *training = call->opened;
+	Training   *training = call->opened;
 
 	SPI_connect();
 	return result_of(call, caller, &training->source,
-					 dperm_tasks_train(&training->options, &training->source));
+					 dperm_train_source(&training->plan, &training->source));
 }
 
 /* -------------------------------------------------------------- tuning */
@@ -169,6 +166,7 @@ typedef struct Tuning
 	int			count;			/* of candidates */
 	DpermOptions *candidates;
 	DpermSource *sources;		/* of each candidate */
+	DpermPlan  *plans;			/* of each candidate */
 	/*
 	 * loaded rows: the portion of each candidate; then the last one, each set
 	 * for one or more candidates
@@ -273,35 +271,25 @@ read_candidates(Tuning *tuning, FunctionCallInfo fcinfo, const DpermOptions *bas
 	check_storable(tuning);
 }
 
-/*
- * Open the relation for every candidate. Between them, planning may have run a
- * function of the caller that has altered it: then it is an error that the queries
- * over it, its persons or its classes are not the same.
- */
+/* Open the relation, once, and encode its features for every candidate. */
 static void
-open_sources(Tuning *tuning, const DpermSourceNames *names, List **tried)
+open_sources(Tuning *tuning, const DpermSourceNames *names)
 {
-	const DpermSource *first = &tuning->sources[0];
-	const DpermLabels *labels = &first->spec.labels;
-	int			queries = 0;
-
 	for (int i = 0; i < tuning->count; i++)
 	{
+		DpermOptions *options = &tuning->candidates[i];
 		DpermSource *source = &tuning->sources[i];
 
-		open_source(source, names, &tuning->candidates[i], tried);
-		source->portions = tuning->count + 1;
+		dperm_options_settle(options);
 		if (i == 0)
-			queries = list_length(*tried);
-		if (list_length(*tried) != queries || source->unit_type != first->unit_type ||
-			source->spec.labels.kind != labels->kind ||
-			source->spec.labels.class_count != labels->class_count)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("relation \"%s\" was changed while it was used",
-							get_rel_name(source->relation)),
-					 errhint("Try again.")));
-		dperm_options_set_labels(&tuning->candidates[i], labels);
+			dperm_queries_open(source, names, options);
+		else
+		{
+			*source = tuning->sources[0];
+			dperm_source_encode(source, options);
+		}
+		source->portions = tuning->count + 1;
+		tuning->plans[i] = make_plan(source, options);
 	}
 }
 
@@ -322,7 +310,6 @@ dperm_entry_open_tuning(DpermCall *call)
 	DpermOptions base;
 	DpermSourceNames names = read_arguments(fcinfo, (DpermLearner) call->function->variant,
 											call->registration, true, &base);
-	List	   *tried = NIL;
 
 	names.divides = true;
 	if (selection && !dperm_selection_parse(selection, &tuning->selection))
@@ -332,44 +319,53 @@ dperm_entry_open_tuning(DpermCall *call)
 				 errhint("Use 'permute_and_flip' or 'exponential'.")));
 	read_candidates(tuning, fcinfo, &base);
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->count);
+	tuning->plans = palloc0(sizeof(DpermPlan) * tuning->count);
 	tuning->tested_on = palloc0(sizeof(DpermLoad *) * tuning->count);
-	open_sources(tuning, &names, &tried);
+	open_sources(tuning, &names);
 	dperm_call_charge_fill(call, &tuning->sources[0], &tuning->candidates[0], DPERM_CALL_TUNING,
 						   NULL);
 	call->opened = tuning;
 }
 
 /*
- * Settle the knots of all candidates for training on portions of this size, and
- * bend the rows that have been loaded. A candidate with Gaussian noise spends
- * delta whether or not it is chosen, since its mistakes affect the choice. So if
- * one spends delta, all do, and the released model says so. Numbers of rows are
- * public.
+ * Complete the plans of all candidates, and bend the rows that have been loaded.
+ * What is chosen, and what is told, is that for portions of equal size. A candidate
+ * with Gaussian noise spends delta whether or not it is chosen, since its mistakes
+ * affect the choice. So if one spends delta, all do, and the released model says so.
+ * Numbers of rows are public.
  */
 static void
-settle_candidates(Tuning *tuning, const int64 *rows, int64 total)
+complete_plans(Tuning *tuning, const int64 *rows, int64 total)
 {
-	DpermSetup	spends = {.delta = 0};
+	int			portions = tuning->count + 1;
+	const DpermPlan *spends = NULL;
 
 	for (int i = 0; i < tuning->count; i++)
 	{
-		const DpermOptions *options = &tuning->candidates[i];
-		DpermEncoder *encoder = &tuning->sources[i].spec.encoder;
-		DpermSetup	setup;
-
-		*encoder = dperm_options_bend_for(options, *encoder, total / (tuning->count + 1));
-		setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
-									dperm_options_noise(options, NULL, encoder, false), rows[i]);
-		if (setup.delta > 0)
-			spends = setup;
+		dperm_plan_for(&tuning->plans[i], total / portions);
+		tuning->sources[i].spec.encoder = tuning->plans[i].encoder;
+		if (tuning->plans[i].setup.delta > 0)
+			spends = &tuning->plans[i];
 	}
 	dperm_load_bend(tuning->sets, tuning->set_count);
 	for (int i = 0; i < tuning->count; i++)
 	{
-		tuning->candidates[i].gaussian_only = spends.delta > 0;
-		tuning->candidates[i].delta = spends.delta;
+		DpermOptions *options = &tuning->candidates[i];
+
+		options->gaussian_only = spends != NULL;
+		if (!spends)
+			options->delta = 0;
+		else if (tuning->plans[i].setup.delta == 0)
+			dperm_plan_resize(&tuning->plans[i], total / portions);
 	}
-	dperm_options_advise(&spends, total);
+	if (spends)
+		dperm_plan_tell_delta(spends, total);
+	dperm_plan_tell_noise(tuning->plans, tuning->count, portions, total);
+	for (int i = 0; i < tuning->count; i++)
+	{
+		dperm_plan_resize(&tuning->plans[i], rows[i]);
+		dperm_plan_check(&tuning->plans[i]);
+	}
 }
 
 /*
@@ -441,13 +437,10 @@ tune_privately(Tuning *tuning)
 					 errhint("There are too few %s for this many candidates.",
 							 units_name(tuning))));
 		}
-	settle_candidates(tuning, rows, total);
-	dperm_noise_notice(tuning->candidates, tuning->sources, tuning->count, portions,
-					   total);
+	complete_plans(tuning, rows, total);
 	for (int i = 0; i < tuning->count; i++)
-		tasks[i] =
-			(DpermTask) {.options = &tuning->candidates[i], .rows = &tuning->sets[i]};
-	dperm_tasks_run(tasks, tuning->count);
+		tasks[i] = (DpermTask) {.plan = &tuning->plans[i], .rows = &tuning->sets[i]};
+	dperm_train_tasks(tasks, tuning->count);
 	for (int i = 0; i < tuning->count; i++)
 		mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
 	dperm_load_close(tuning->sets, tuning->set_count);

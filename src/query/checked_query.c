@@ -35,7 +35,6 @@
 #include "base/message.h"
 #include "protect/protect.h"
 #include "query/checked_query.h"
-#include "query/view_rows.h"
 #include "relation/relation.h"
 
 /* Is this an error that a server without our functions and types raises? */
@@ -309,14 +308,14 @@ is_wanted(const DpermChecked *query, QueryDesc *running)
  * expressions that the planner simplifies only go to the log. Nothing can be
  * written.
  */
-DpermKeptQuery *
-dperm_checked_query_keep(const DpermSource *source, DpermTableRows *rows)
+DpermProtectedRows *
+dperm_checked_query_keep(const DpermSource *source)
 {
+	DpermProtectedRows *rows = dperm_protected_rows_make(source);
 	DpermChecked query = {.source = source,
 						  .relation = source->registration->table->relation,
 						  .text = rows->text,
 						  .params = makeParamList(0)};
-	DpermKeptQuery *kept = palloc0(sizeof(*kept));
 	Query	   *tree;
 
 	dperm_phase_expect(DPERM_PHASE_CHECK);
@@ -324,25 +323,20 @@ dperm_checked_query_keep(const DpermSource *source, DpermTableRows *rows)
 	dperm_message_public();
 	tree = analyse(&query);
 	dperm_message_private();
-	kept->rows = rows;
-	dperm_table_rows_plan(kept->rows);
-	kept->planned = plan(&query, tree);
-	check_plan(source->registration, kept->planned);
-	end(start(rows->text, NULL, copyObject(kept->planned), None_Receiver));
-	if (rows->computed)
-		dperm_view_rows_start(rows);
+	dperm_protected_rows_plan(rows);
+	rows->planned = plan(&query, tree);
+	check_plan(source->registration, rows->planned);
+	end(start(rows->text, NULL, copyObject(rows->planned), None_Receiver));
 	dperm_phase_enter(DPERM_PHASE_CHECK, false);
-	return kept;
+	return rows;
 }
 
 /* After the charge: everything that it reads is locked. */
 void
-dperm_checked_query_run_kept(DpermKeptQuery *kept, DestReceiver *receiver)
+dperm_checked_query_run_kept(DpermProtectedRows *rows, DestReceiver *receiver)
 {
 	dperm_phase_expect(DPERM_PHASE_READ);
-	if (kept->rows->computed)
-		receiver = dperm_view_rows_receiver(kept->rows, receiver);
-	run(start(kept->rows->text, NULL, kept->planned, receiver));
+	run(start(rows->text, NULL, rows->planned, dperm_protected_rows_receiver(rows, receiver)));
 }
 
 /*
@@ -365,7 +359,7 @@ send_no_plans(void)
 }
 
 /* Run a query; without a receiver, do everything up to the first row. */
-static void
+static bool
 execute(const DpermChecked *query, DestReceiver *receiver)
 {
 	MemoryContext context =
@@ -376,6 +370,7 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 	int			settings = NewGUCNestLevel();
 	Query	   *tree;
 	QueryDesc  *running;
+	bool		wanted;
 
 	dperm_phase_expect(DPERM_PHASE_SESSION);
 	send_no_plans();
@@ -383,7 +378,8 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 	error_context_stack = &errors;
 	running = start(query->text, query->params, plan(query, tree),
 					receiver ? receiver : None_Receiver);
-	if (receiver && is_wanted(query, running))
+	wanted = receiver && is_wanted(query, running);
+	if (wanted)
 		run(running);
 	else
 		end(running);
@@ -391,20 +387,30 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 	AtEOXact_GUC(true, settings);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
+	return wanted;
 }
 
 /* Run a query. */
 void
 dperm_checked_query_run(const DpermChecked *query, DestReceiver *receiver)
 {
-	execute(query, receiver);
+	(void) execute(query, receiver);
+}
+
+/* Values are missing yet: the NULL in place of one must not simplify the plan. */
+static void
+let_values_vary(const DpermChecked *query)
+{
+	for (int i = 0; i < query->params->numParams; i++)
+		query->params->params[i].pflags = 0;
 }
 
 /* Do everything up to the first row. */
 void
 dperm_checked_query_try(const DpermChecked *query)
 {
-	execute(query, NULL);
+	let_values_vary(query);
+	(void) execute(query, NULL);
 }
 
 /*
@@ -417,132 +423,57 @@ dperm_checked_query_runs_there(const DpermChecked *query)
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	PlannedStmt *planned =
-		pg_plan_query(analyse(query), query->text, query->options, query->params, NULL);
-	bool		result = IsA(planned->planTree, ForeignScan);
+	bool		result;
 
+	let_values_vary(query);
+	result = IsA(plan(query, analyse(query))->planTree, ForeignScan);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 	return result;
 }
 
-/*
- * Is there anything in a query by which its rows could differ when it is run
- * again? Functions are checked elsewhere.
- */
+/* A receiver of few rows, each of which is handed to a function. */
+typedef struct Taker
+{
+	DestReceiver pub;			/* must be first */
+	void		(*take) (void *arg, TupleTableSlot *slot);
+	void	   *arg;
+} Taker;
+
+/* A row has arrived. */
 static bool
-may_differ(Node *node, void *context)
+take_row(TupleTableSlot *slot, DestReceiver *self)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-		return ((RangeTblEntry *) node)->tablesample != NULL ||
-			((RangeTblEntry *) node)->relkind == RELKIND_SEQUENCE;
-	if (IsA(node, Var))
-		return ((Var *) node)->varattno < 0;
-	/* the default of an argument that is left out may be volatile */
-	if (IsA(node, FuncExpr) &&
-		list_length(((FuncExpr *) node)->args) < get_func_nargs(((FuncExpr *) node)->funcid))
-		return true;
-	if (IsA(node, Query))
-	{
-		Query	   *query = (Query *) node;
+	Taker	   *taker = (Taker *) self;
 
-		return query->hasAggs || query->hasWindowFuncs || query->groupClause ||
-			query->groupingSets || query->distinctClause || query->limitCount ||
-			query->limitOffset || query->hasRecursive || query->rowMarks ||
-			query_tree_walker(query, may_differ, context, QTW_EXAMINE_RTES_BEFORE);
-	}
-	return expression_tree_walker(node, may_differ, context);
-}
-
-/* Does a query return the same rows whenever it is run? */
-bool
-dperm_checked_query_is_steady(const DpermChecked *query)
-{
-	MemoryContext context =
-		AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	Query	   *tree = analyse(query);
-	bool		result = !contain_volatile_functions((Node *) tree) &&
-		!may_differ((Node *) tree, NULL);
-
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
-	return result;
-}
-
-/* Where rows are kept. */
-typedef struct Keeper
-{
-	DestReceiver pub;
-	DpermAnswer *answer;
-} Keeper;
-
-/* Keep a row. */
-static bool
-collect_row(TupleTableSlot *slot, DestReceiver *self)
-{
-	DpermAnswer *answer = ((Keeper *) self)->answer;
-	MemoryContext before = MemoryContextSwitchTo(answer->context);
-
-	if (answer->count == answer->room)
-	{
-		answer->room = Max(8, 2 * answer->room);
-		answer->rows = answer->rows ? repalloc(answer->rows, sizeof(HeapTuple) * answer->room) :
-			palloc(sizeof(HeapTuple) * answer->room);
-	}
-	answer->rows[answer->count++] = ExecCopySlotHeapTuple(slot);
-	MemoryContextSwitchTo(before);
+	slot_getallattrs(slot);
+	taker->take(taker->arg, slot);
 	return true;
 }
 
-/* Keep the description of rows. */
+/* Rows are about to arrive. */
 static void
-keep_desc(DestReceiver *self, int operation, TupleDesc desc)
-{
-	DpermAnswer *answer = ((Keeper *) self)->answer;
-	MemoryContext before = MemoryContextSwitchTo(answer->context);
-
-	answer->desc = CreateTupleDescCopy(desc);
-	MemoryContextSwitchTo(before);
-}
-
-/* Nothing to do at the end. */
-static void
-keep_nothing(DestReceiver *self)
+start_rows(DestReceiver *self, int operation, TupleDesc desc)
 {
 }
 
-/* Run a query, and keep its rows. */
-DpermAnswer *
-dperm_checked_query_answer(const DpermChecked *query)
+/* No more rows will arrive. */
+static void
+end_rows(DestReceiver *self)
 {
-	MemoryContext context =
-		AllocSetContextCreate(CurrentMemoryContext, "dperm answer", ALLOCSET_DEFAULT_SIZES);
-	DpermAnswer *answer = MemoryContextAllocZero(context, sizeof(*answer));
-	Keeper		keeper = {
-		{collect_row, keep_desc, keep_nothing, keep_nothing, DestTuplestore},
-		answer
+}
+
+/* Run a query, if it is wanted, and hand over its rows. */
+bool
+dperm_checked_query_take(const DpermChecked *query,
+						 void (*take) (void *arg, TupleTableSlot *slot), void *arg)
+{
+	Taker		taker = {
+		.pub = {.receiveSlot = take_row, .rStartup = start_rows, .rShutdown = end_rows,
+				.rDestroy = end_rows, .mydest = DestTuplestore},
+		.take = take,
+		.arg = arg
 	};
 
-	answer->context = context;
-	dperm_checked_query_run(query, &keeper.pub);
-	return answer;
-}
-
-/* A value of an answer. */
-Datum
-dperm_checked_query_value(const DpermAnswer *answer, uint64 row, int column, bool *isnull)
-{
-	if (row >= answer->count)
-		elog(ERROR, "a query over a source has too few rows");
-	return heap_getattr(answer->rows[row], column, answer->desc, isnull);
-}
-
-/* Free an answer. */
-void
-dperm_checked_query_free(DpermAnswer *answer)
-{
-	MemoryContextDelete(answer->context);
+	return execute(query, &taker.pub);
 }

@@ -1,5 +1,6 @@
 /*
- * checked_query.h: a query of ours, from its text to its rows.
+ * checked_query.h: a query of ours, from its text to its rows, and what else the files
+ * of this room share.
  *
  * It is analysed once, and the result is checked, planned and run. Nothing that
  * happens in between, such as another relation getting the name, can replace
@@ -8,12 +9,12 @@
 #ifndef DPERM_CHECKED_QUERY_H
 #define DPERM_CHECKED_QUERY_H
 
-#include "access/htup.h"
+#include "executor/tuptable.h"
 #include "nodes/params.h"
 #include "nodes/plannodes.h"
 #include "tcop/dest.h"
 
-#include "query/table_rows.h"
+#include "query/source.h"
 
 /* A query over a relation. */
 typedef struct DpermChecked
@@ -34,37 +35,15 @@ typedef struct DpermChecked
 	void	   *prepare_arg;
 } DpermChecked;
 
-/*
- * The query over a protected relation, analysed, checked and planned before the
- * charge, to be run after it: no name is looked up any more then.
- */
-typedef struct DpermKeptQuery
-{
-	DpermTableRows *rows;
-	PlannedStmt *planned;
-} DpermKeptQuery;
-
-/* Rows of an answer, in memory of their own. */
-typedef struct DpermAnswer
-{
-	MemoryContext context;
-	TupleDesc	desc;
-	HeapTuple  *rows;
-	uint64		count;
-	uint64		room;
-} DpermAnswer;
-
 /* Run a query; its rows go to a receiver. It sees the active snapshot. */
 extern void dperm_checked_query_run(const DpermChecked *query, DestReceiver *receiver);
 
 /*
- * Run a query and keep its rows; get a value of them, with columns counted from
- * 1; and free them.
+ * The same with a function for each row, which is valid during the call; false if
+ * prepare() refuses.
  */
-extern DpermAnswer *dperm_checked_query_answer(const DpermChecked *query);
-extern Datum
-dperm_checked_query_value(const DpermAnswer *answer, uint64 row, int column, bool *isnull);
-extern void dperm_checked_query_free(DpermAnswer *answer);
+extern bool dperm_checked_query_take(const DpermChecked *query,
+									 void (*take) (void *arg, TupleTableSlot *slot), void *arg);
 
 /*
  * Do everything up to the first row: check a query, plan it, and have the
@@ -73,23 +52,47 @@ extern void dperm_checked_query_free(DpermAnswer *answer);
 extern void dperm_checked_query_try(const DpermChecked *query);
 
 /*
- * The same in a worker, for the query that reads the rows of a protected
- * relation; and run what was planned, once.
- */
-extern DpermKeptQuery *dperm_checked_query_keep(const DpermSource *source, DpermTableRows *rows);
-extern void dperm_checked_query_run_kept(DpermKeptQuery *kept, DestReceiver *receiver);
-
-/*
- * Does a query return the same rows whenever it is run, as far as that is plain?
- * What stores or picks rows, or computes anything from several, is not; nor is
- * what changes without a change of the table.
- */
-extern bool dperm_checked_query_is_steady(const DpermChecked *query);
-
-/*
  * Is a query that aggregates a foreign table run as a whole by the server that
  * has the rows?
  */
 extern bool dperm_checked_query_runs_there(const DpermChecked *query);
+
+/*
+ * How the rows of a protected relation are read: a query of columns, and a row of the
+ * source as expressions over them. Analysed, checked and planned before the charge, to
+ * be run after it: no name is looked up any more then.
+ */
+typedef struct DpermProtectedRows
+{
+	char	   *text;			/* reads bare columns of the table */
+	PlannedStmt *planned;
+	bool		computed;		/* if not, the columns are the row */
+	List	   *targets;		/* TargetEntry: label, features, and the unit if there is one */
+	List	   *conditions;		/* all of them must be true, else the row is empty */
+	int			unit;			/* the column of the query that is the unit; 0: none */
+} DpermProtectedRows;
+
+/*
+ * protected_rows.c: rows as the registration of a source says; prepare their
+ * expressions, which raises errors such as a function that may not be executed; and
+ * the receiver of the columns, which passes rows on to another. It needs a transaction,
+ * and keeps a subtransaction open, for all rows up to one that fails.
+ */
+extern DpermProtectedRows *dperm_protected_rows_make(const DpermSource *source);
+extern void dperm_protected_rows_plan(DpermProtectedRows *rows);
+extern DestReceiver *dperm_protected_rows_receiver(const DpermProtectedRows *rows,
+												   DestReceiver *next);
+
+/*
+ * Prepare the query that reads the rows of a protected relation, in a worker; and run
+ * it, once.
+ */
+extern DpermProtectedRows *dperm_checked_query_keep(const DpermSource *source);
+extern void dperm_checked_query_run_kept(DpermProtectedRows *rows, DestReceiver *receiver);
+
+/* moments.c: the request of a pass, and what it answers. */
+extern bytea *dperm_moments_request(const DpermPassSpec *spec, DpermPass *pass);
+extern void dperm_moments_answer(const bytea *request, List *results, DpermPass *answer);
+extern void dperm_moments_wrong_answer(void) __attribute__((noreturn));
 
 #endif							/* DPERM_CHECKED_QUERY_H */

@@ -33,17 +33,11 @@
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
 #include "core/solve/moments.h"
-#include "query/moments.h"
+#include "query/checked_query.h"
 
 PG_FUNCTION_INFO_V1(dperm_moments_step);
 PG_FUNCTION_INFO_V1(dperm_moments_step_person);
 PG_FUNCTION_INFO_V1(dperm_moments_combine);
-
-StaticAssertDecl(DPERM_PASS_CELLS == DPERM_CELLS, "cells of the confusion matrix");
-StaticAssertDecl(DPERM_PASS_CLASSES_MAX == DPERM_COUNTS_CLASSES_MAX, "classes that are counted");
-StaticAssertDecl(DPERM_PASS_SUMS == DPERM_SUMS, "sums of errors");
-StaticAssertDecl(DPERM_PASS_PARTS == DPERM_PERSON_PARTS, "parts of a person");
-StaticAssertDecl(DPERM_PASS_PARTS == DPERM_ERRORS_PARTS, "parts of an error");
 
 /* The expanded form of a state. */
 typedef struct State
@@ -96,8 +90,9 @@ map_rows(State *state)
 	if (waiting == 0)
 		return;
 	mapped = dperm_feed_map(&state->feed);
-	for (int i = 0; layout->weighted && i < waiting; i++)
-		*dperm_row_weight(layout, mapped + (size_t) i * layout->words) = state->waiting[i];
+	if (layout->weighted)
+		for (int i = 0; i < waiting; i++)
+			*dperm_row_weight(layout, mapped + (size_t) i * layout->words) = state->waiting[i];
 	memcpy(dperm_moments_next_rows(&state->moments, waiting), mapped,
 		   sizeof(double) * layout->words * waiting);
 }
@@ -521,20 +516,28 @@ dperm_moments_combine(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------- requests and answers */
 
-/* A request as bytes, with what a specification says of the rows. */
-static bytea *
-write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
+/*
+ * A request as bytes. The caller has filled in what is computed, and weights, in the
+ * order of core/layout.h, or, to count by the decisions of a model, in that of the model;
+ * what a specification says of the rows follows.
+ */
+bytea *
+dperm_moments_request(const DpermPassSpec *spec, DpermPass *pass)
 {
 	DpermText	form = dperm_encoder_form_write(&spec->encoder);
 	size_t		size;
 	bytea	   *request;
 
+	if (pass->order != DPERM_PASS_COUNT)
+	{
+		pass->loss = spec->loss;
+		pass->seed = spec->seed;
+	}
 	pass->label = spec->labels.kind;
 	if (pass->label == DPERM_LABEL_SEVERAL)
 		pass->loss.classes = spec->labels.class_count;
 	pass->dim = dperm_encoder_dim(&spec->encoder) * Max(pass->loss.classes, 1);
 	pass->weighted = spec->weighted;
-	pass->weights = weights;
 	pass->reader_count = spec->encoder.block_count;
 	pass->readers = spec->readers;
 	pass->encoder_size = form.len;
@@ -544,31 +547,6 @@ write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 	SET_VARSIZE(request, size);
 	(void) dperm_pass_write_request(pass, (unsigned char *) VARDATA(request));
 	return request;
-}
-
-/*
- * A request for sums. Weights are in the order of core/layout.h; second is their
- * low parts in a careful pass, and the direction in a product, else NULL.
- */
-bytea *
-dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order, const double *weights,
-					  const double *second)
-{
-	DpermPass	pass = {.order = order, .loss = spec->loss, .seed = spec->seed, .second = second};
-
-	return write_request(&pass, spec, weights);
-}
-
-/*
- * A request to count rows by the decisions of a model, whose weights are in its
- * own order; bins as in core/solve/pass.h.
- */
-bytea *
-dperm_moments_count(const DpermPassSpec *spec, const double *weights, int bins)
-{
-	DpermPass	pass = {.order = DPERM_PASS_COUNT, .bins = bins};
-
-	return write_request(&pass, spec, weights);
 }
 
 /*

@@ -22,8 +22,6 @@
 #include "base/host.h"
 #include "core/base/core.h"
 #include "query/checked_query.h"
-#include "query/moments.h"
-#include "query/queries.h"
 #include "relation/relation.h"
 
 /*
@@ -44,25 +42,16 @@ set_param(ParamListInfo params, int number, Oid type, Datum value)
 		.value = value, .isnull = value == 0, .pflags = PARAM_FLAG_CONST, .ptype = type};
 }
 
-/* The parameters of our queries; the last one is of a type, unless that is none. */
-static ParamListInfo
-make_params(const DpermSource *source, Oid extra_type, Datum extra)
-{
-	bool		has_extra = OidIsValid(extra_type);
-	ParamListInfo params = makeParamList(has_extra ? PARAM_EXTRA : PARAM_EXTRA - 1);
-
-	set_param(params, PARAM_LABELS, BYTEAOID, source->label_domain);
-	if (has_extra)
-		set_param(params, PARAM_EXTRA, extra_type, extra);
-	return params;
-}
-
-/* A query over a relation, of which the source consists. */
+/* A query over a relation, of which the source consists; its last parameter is of a type. */
 static DpermChecked
-make_query(const DpermSource *source, Oid relation, char *text, ParamListInfo params)
+make_query(const DpermSource *source, Oid relation, char *text, Oid extra_type, Datum extra)
 {
-	return (DpermChecked) {.source = source, .relation = relation, .text = text,
-						   .params = params};
+	DpermChecked query = {.source = source, .relation = relation, .text = text,
+						  .params = makeParamList(PARAM_EXTRA)};
+
+	set_param(query.params, PARAM_LABELS, BYTEAOID, source->label_domain);
+	set_param(query.params, PARAM_EXTRA, extra_type, extra);
+	return query;
 }
 
 /* ------------------------------------------------------------------ passes */
@@ -152,37 +141,48 @@ static DpermChecked
 make_pass(const DpermSource *source, const bytea *request)
 {
 	bool		citus = source->location == DPERM_LOCATION_CITUS;
+	List	   *tables = source->parts ? source->parts : list_make1_oid(source->relation);
 	Datum		value = PointerGetDatum(request);
 	DpermChecked pass;
 
 	if (citus && request)
 		value = DirectFunctionCall2(binary_encode, value, CStringGetTextDatum("base64"));
-	pass = make_query(source, source->relation, citus ? citus_pass(source) :
-					  tables_pass(source, source->parts ? source->parts :
-								  list_make1_oid(source->relation)),
-					  make_params(source, citus ? TEXTOID : BYTEAOID, value));
+	pass = make_query(source, source->relation,
+					  citus ? citus_pass(source) : tables_pass(source, tables),
+					  citus ? TEXTOID : BYTEAOID, value);
 	pass.options = CURSOR_OPT_PARALLEL_OK;
 	return pass;
 }
 
+/* The results of a pass, in the memory context of the caller. */
+typedef struct Results
+{
+	MemoryContext context;
+	List	   *list;
+} Results;
+
+/* A result has arrived. */
+static void
+take_result(void *arg, TupleTableSlot *slot)
+{
+	Results    *results = arg;
+	MemoryContext before = MemoryContextSwitchTo(results->context);
+
+	if (!slot->tts_isnull[0])
+		results->list = lappend(results->list, DatumGetByteaPCopy(slot->tts_values[0]));
+	MemoryContextSwitchTo(before);
+}
+
 /* Run one pass. */
 void
-dperm_queries_pass(const DpermSource *source, const bytea *request, DpermPass *answer)
+dperm_queries_pass(const DpermSource *source, DpermPass *pass)
 {
-	DpermChecked pass = make_pass(source, request);
-	DpermAnswer *found = dperm_checked_query_answer(&pass);
-	List	   *results = NIL;
+	const bytea *request = dperm_moments_request(&source->spec, pass);
+	DpermChecked query = make_pass(source, request);
+	Results		results = {CurrentMemoryContext, NIL};
 
-	for (uint64 i = 0; i < found->count; i++)
-	{
-		bool		isnull;
-		Datum		result = dperm_checked_query_value(found, i, 1, &isnull);
-
-		if (!isnull)
-			results = lappend(results, DatumGetByteaPP(result));
-	}
-	dperm_moments_answer(request, results, answer);
-	dperm_checked_query_free(found);
+	dperm_checked_query_take(&query, take_result, &results);
+	dperm_moments_answer(request, results.list, pass);
 }
 
 /* ------------------------------------------------------------------ rows */
@@ -212,8 +212,7 @@ read_query(const DpermSource *source)
 static DpermChecked
 make_read(const DpermSource *source)
 {
-	return make_query(source, source->relation, read_query(source),
-					  make_params(source, InvalidOid, 0));
+	return make_query(source, source->relation, read_query(source), BYTEAOID, 0);
 }
 
 /* A random number, new for each call. */
@@ -263,7 +262,7 @@ dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestRe
 		make_query(source, source->relation,
 				   psprintf("%s WHERE %s LIMIT " INT64_FORMAT, read_query(source), condition,
 							limit),
-				   make_params(source, INT8OID, Int64GetDatum((int64) make_key())));
+				   INT8OID, Int64GetDatum((int64) make_key()));
 
 	dperm_checked_query_run(&checked, receiver);
 }
@@ -290,31 +289,38 @@ count_query(const DpermSource *source)
 	return sql.data;
 }
 
+/* The numbers of units and of rows in all relations so far. */
+typedef struct Counts
+{
+	int64		units;
+	int64		rows;
+} Counts;
+
+/* The numbers of a relation, which may come from another server, have arrived. */
+static void
+take_counts(void *arg, TupleTableSlot *slot)
+{
+	Counts	   *counts = arg;
+	int64		rows = DatumGetInt64(slot->tts_values[0]);
+	int64		units = DatumGetInt64(slot->tts_values[1]);
+
+	if (slot->tts_isnull[0] || slot->tts_isnull[1] || units < 0 || units > rows ||
+		rows > DPERM_ROWS_MAX - counts->rows)
+		dperm_moments_wrong_answer();
+	counts->units += units;
+	counts->rows += rows;
+}
+
 /* The number of units, and of rows. */
 int64
 dperm_queries_count(const DpermSource *source, int64 *rows)
 {
-	DpermChecked checked = make_query(source, source->relation, count_query(source),
-									  make_params(source, InvalidOid, 0));
-	DpermAnswer *answer = dperm_checked_query_answer(&checked);
-	int64		total = 0;
+	DpermChecked query = make_query(source, source->relation, count_query(source), BYTEAOID, 0);
+	Counts		counts = {0, 0};
 
-	*rows = 0;
-	for (uint64 i = 0; i < answer->count; i++)
-	{
-		bool		isnull,
-					unknown;
-		int64		seen = DatumGetInt64(dperm_checked_query_value(answer, i, 1, &unknown));
-		int64		units = DatumGetInt64(dperm_checked_query_value(answer, i, 2, &isnull));
-
-		/* it comes from another server */
-		if (isnull || unknown || units < 0 || units > seen || seen > DPERM_ROWS_MAX - *rows)
-			dperm_moments_wrong_answer();
-		total += units;
-		*rows += seen;
-	}
-	dperm_checked_query_free(answer);
-	return total;
+	dperm_checked_query_take(&query, take_counts, &counts);
+	*rows = counts.rows;
+	return counts.units;
 }
 
 /* Read all rows, once. */
@@ -352,8 +358,7 @@ make_load(const DpermSource *source, bytea *key)
 		appendStringInfo(&sql, wide && source->varlena[i] ? "%sdperm.dperm_bounded(%s)" : "%s%s",
 						 i > 0 ? ", " : "", source->columns[i]);
 	appendStringInfo(&sql, ")%s FROM %s AS t", wide ? ")" : "", source->from);
-	checked = make_query(source, source->relation, sql.data,
-						 make_params(source, BYTEAOID, PointerGetDatum(key)));
+	checked = make_query(source, source->relation, sql.data, BYTEAOID, PointerGetDatum(key));
 	checked.options = CURSOR_OPT_PARALLEL_OK;
 	checked.params->params[PARAM_EXTRA - 1].pflags = 0;
 	return checked;
@@ -387,89 +392,41 @@ bool
 dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void *arg, int workers),
 				   void *arg, bytea **result)
 {
-	DpermChecked checked;
-	DpermAnswer *answer;
-	bool		isnull;
-	Datum		value;
-	bool		loaded;
+	Results		results = {CurrentMemoryContext, NIL};
+	DpermChecked query;
 
 	if (max_parallel_workers_per_gather == 0 || is_small(source))
 		return false;
-	checked = make_load(source, key);
-	checked.prepare = prepare;
-	checked.prepare_arg = arg;
-	answer = dperm_checked_query_answer(&checked);
-	loaded = answer->count > 0;
-	*result = NULL;
-	if (loaded)
-	{
-		value = dperm_checked_query_value(answer, 0, 1, &isnull);
-		if (!isnull)
-			*result = DatumGetByteaPCopy(value);
-	}
-	dperm_checked_query_free(answer);
-	return loaded;
+	query = make_load(source, key);
+	query.prepare = prepare;
+	query.prepare_arg = arg;
+	if (!dperm_checked_query_take(&query, take_result, &results))
+		return false;
+	*result = results.list == NIL ? NULL : linitial(results.list);
+	return true;
 }
 
-/*
- * Do everything up to the first row of a query: check it, plan it, and have the
- * executor check privileges and what it would read. Queries that have been
- * tried before are skipped.
- */
-static void
-try_open(DpermChecked *query, List **tried)
-{
-	ListCell   *cell;
-
-	foreach(cell, *tried)
-		if (strcmp(lfirst(cell), query->text) == 0)
-			return;
-	*tried = lappend(*tried, pstrdup(query->text));
-
-	/* the NULL in place of a value must not simplify the plan */
-	for (int i = 0; i < query->params->numParams; i++)
-		query->params->params[i].pflags = 0;
-	dperm_checked_query_try(query);
-}
-
-/*
- * Does the server of a foreign table run passes over it? It does not run what
- * it does not know, or what may differ there.
- */
+/* Does the server of a foreign table run passes over it? It does not run what it does not know. */
 static bool
 runs_there(const DpermSource *source, Oid relation)
 {
-	DpermChecked checked = make_query(source, relation,
-									  tables_pass(source, list_make1_oid(relation)),
-									  make_params(source, BYTEAOID, 0));
+	DpermChecked query = make_query(source, relation, tables_pass(source, list_make1_oid(relation)),
+									BYTEAOID, 0);
 
-	checked.params->params[PARAM_EXTRA - 1].pflags = 0;
-	return dperm_checked_query_runs_there(&checked);
+	return get_rel_relkind(relation) != RELKIND_FOREIGN_TABLE ||
+		dperm_checked_query_runs_there(&query);
 }
 
-/* Do the servers that have the rows run passes, which all read the same rows? */
-static bool
-runs_passes(const DpermSource *source)
-{
-	DpermChecked read = make_read(source);
-	ListCell   *cell;
-
-	if (source->location == DPERM_LOCATION_SERVER && !runs_there(source, source->relation))
-		return false;
-	foreach(cell, source->parts)
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE &&
-			!runs_there(source, lfirst_oid(cell)))
-			return false;
-	return dperm_checked_query_is_steady(&read);
-}
-
-/* Fetch rows from servers that do not run passes. */
+/* Do the servers that have the rows run passes? If not, all rows are fetched. */
 static void
 check_location(DpermSource *source)
 {
-	if (source->location == DPERM_LOCATION_HERE)
-		return;
-	if (!runs_passes(source))
+	bool		runs = runs_there(source, source->relation);
+	ListCell   *cell;
+
+	foreach(cell, source->parts)
+		runs = runs && runs_there(source, lfirst_oid(cell));
+	if (!runs)
 	{
 		source->location = DPERM_LOCATION_HERE;
 		source->parts = NIL;
@@ -480,49 +437,33 @@ check_location(DpermSource *source)
 		source->spec.seed = make_key();
 }
 
-/* Check the queries over the source, before the first of them is run. */
-static void
-check_queries(DpermSource *source, List **tried)
-{
-	DpermChecked read = make_read(source);
-	DpermChecked pass;
-
-	check_location(source);
-	if (source->location != DPERM_LOCATION_HERE)
-	{
-		pass = make_pass(source, NULL);
-		try_open(&pass, tried);
-	}
-	try_open(&read, tried);
-}
-
 /*
- * Plan the query over a protected relation. Sources that differ only in what is
- * done with the rows share it.
+ * Do everything up to the first row of the queries: check them, plan them, and have
+ * the executor check privileges and what it would read.
  */
 static void
-keep_query(DpermSource *source, List **kept)
+try_queries(DpermSource *source)
 {
-	DpermTableRows *rows = dperm_table_rows_make(source);
-	ListCell   *cell;
+	DpermChecked read = make_read(source);
 
-	foreach(cell, *kept)
-		if (strcmp(((DpermKeptQuery *) lfirst(cell))->rows->text, rows->text) == 0)
-			source->kept = lfirst(cell);
-	if (source->kept)
-		return;
-	source->kept = dperm_checked_query_keep(source, rows);
-	*kept = lappend(*kept, source->kept);
+	if (source->location != DPERM_LOCATION_HERE)
+		check_location(source);
+	if (source->location != DPERM_LOCATION_HERE)
+	{
+		DpermChecked pass = make_pass(source, NULL);
+
+		dperm_checked_query_try(&pass);
+	}
+	dperm_checked_query_try(&read);
 }
 
 /* Open a source, and check the queries over it. */
 void
-dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options,
-				   List **tried)
+dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
 {
 	dperm_source_open(source, names, options);
 	if (!source->registration)
-		check_queries(source, tried);
+		try_queries(source);
 	else if (names->reads)
-		keep_query(source, tried);
+		source->kept = dperm_checked_query_keep(source);
 }

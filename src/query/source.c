@@ -61,42 +61,46 @@ find_column(const DpermSource *source, DpermColumn *columns, int count, const ch
 	return NULL;				/* keep compiler quiet */
 }
 
+/* May the caller read a column? */
+static bool
+may_read_column(Oid relation, AttrNumber number)
+{
+	return pg_attribute_aclcheck(relation, number, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
 /* May the caller read the columns? */
 static bool
-may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features, int count)
+may_read_columns(const DpermSource *source, const DpermColumn *label)
 {
-	Oid			user = GetUserId();
-	bool		allowed;
-
-	if (pg_class_aclcheck(relation, user, ACL_SELECT) == ACLCHECK_OK)
+	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK)
 		return true;
-	allowed = label == NULL ||
-		pg_attribute_aclcheck(relation, label->number, user, ACL_SELECT) == ACLCHECK_OK;
-	for (int i = 0; allowed && i < count; i++)
-		allowed = pg_attribute_aclcheck(relation, features[i]->number, user,
-										ACL_SELECT) == ACLCHECK_OK;
-	return allowed;
+	for (int i = 0; i < source->block_count; i++)
+		if (!may_read_column(source->relation, source->features[i]->number))
+			return false;
+	return label == NULL || may_read_column(source->relation, label->number);
 }
 
 /* What a protected relation allows. */
 static void
 check_protection(const DpermSource *source, const DpermSourceNames *names,
-				 const DpermColumn *label, DpermColumn **features, int count)
+				 const DpermColumn *label)
 {
 	const DpermRegistration *registration = source->registration;
 
 	if (label)
 		dperm_protection_check_column(registration, label);
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < source->block_count; i++)
 	{
-		dperm_protection_check_column(registration, features[i]);
+		const DpermColumn *column = source->features[i];
+
+		dperm_protection_check_column(registration, column);
 
 		/*
 		 * a model has the domains that it was trained with, and its release
 		 * costs the same with any of them
 		 */
-		if (!names->blocks && !dperm_column_known(features[i]))
-			dperm_protection_check_block(registration, features[i], &features[i]->block);
+		if (!names->blocks && !dperm_column_known(column))
+			dperm_protection_check_block(registration, column, &column->block);
 	}
 }
 
@@ -130,20 +134,21 @@ choose_known(DpermSource *source, DpermColumn *columns, int count, const DpermCo
 	return chosen;
 }
 
-/* The columns that the caller named, or all that have a domain. */
-static DpermColumn **
-choose_features(DpermSource *source, DpermColumn *columns, int count,
-				const DpermColumn *label, const char *unit, char **names, int *chosen)
+/* The columns that the caller named, or all that have a domain, as features. */
+static void
+choose_features(DpermSource *source, DpermColumn *columns, int count, const DpermColumn *label,
+				const char *unit, char **names)
 {
 	const char *argument = label ? "features" : "columns";
-	DpermColumn **features = palloc(sizeof(*features) * Max(count, *chosen));
+	DpermColumn **features = palloc(sizeof(*features) * Max(count, source->block_count));
 
+	source->features = features;
 	if (names == NULL)
 	{
-		*chosen = choose_known(source, columns, count, label, unit, features);
-		return features;
+		source->block_count = choose_known(source, columns, count, label, unit, features);
+		return;
 	}
-	for (int i = 0; i < *chosen; i++)
+	for (int i = 0; i < source->block_count; i++)
 	{
 		features[i] = find_column(source, columns, count, names[i], argument);
 		if (features[i] == label)
@@ -156,7 +161,6 @@ choose_features(DpermSource *source, DpermColumn *columns, int count,
 						(errcode(ERRCODE_DUPLICATE_COLUMN),
 						 errmsg("column \"%s\" appears twice in %s", names[i], argument)));
 	}
-	return features;
 }
 
 /* Is a block a vector? */
@@ -208,23 +212,30 @@ check_knots(DpermColumn **features, int count, const DpermOptions *options)
 				 errhint("They are for numbers whose domains have no knots of their own.")));
 }
 
-/* The block of every feature. */
-static void
-make_blocks(DpermSource *source, DpermColumn **features, int count,
-			const DpermOptions *options)
+/* The features as options want them, which must not contradict a prior. */
+void
+dperm_source_encode(DpermSource *source, const DpermOptions *options)
 {
-	source->block_count = count;
-	source->blocks = palloc0(sizeof(DpermBlock) * count);
-	for (int i = 0; i < count; i++)
+	int			count = source->block_count;
+
+	if (!source->given)
 	{
-		if (!dperm_column_known(features[i]))
-			dperm_domains_missing(features[i]);
-		source->blocks[i] = features[i]->block;
-		choose_knots(features[i], options, &source->blocks[i]);
-		source->blocks[i].column.bytes = features[i]->name;
-		source->blocks[i].column.len = strlen(features[i]->name);
+		source->blocks = palloc(sizeof(DpermBlock) * count);
+		for (int i = 0; i < count; i++)
+		{
+			const DpermColumn *column = source->features[i];
+
+			source->blocks[i] = column->block;
+			source->blocks[i].column = (DpermText) {column->name, (int) strlen(column->name)};
+			choose_knots(column, options, &source->blocks[i]);
+		}
+		check_knots(source->features, count, options);
 	}
-	check_knots(features, count, options);
+	else if (options->prior)
+		for (int i = 0; i < count; i++)
+			dperm_prior_argument_check_block(options, source->features[i], &source->blocks[i]);
+	source->spec.loss = dperm_options_loss(options, &source->spec.labels);
+	source->spec.encoder = dperm_options_encoder(options, source->blocks, count);
 }
 
 /* The names of features that are given as blocks. */
@@ -239,12 +250,20 @@ block_names(const DpermBlock *blocks, int count)
 }
 
 /*
- * Raise an error for a column of vectors that have another number of elements:
- * they would count as zeros in all rows.
+ * Raise an error for a column that is not what a block says: of another kind, or of vectors
+ * with another number of elements, which would count as zeros in all rows.
  */
 static void
-check_dimension(const DpermSource *source, const DpermColumn *column, const DpermBlock *block)
+check_block(const DpermSource *source, const DpermColumn *column, const DpermBlock *block,
+			const char *where)
 {
+	if (!dperm_reader_kind_fits(dperm_reader_kind(column->type, block->kind), block->kind))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of relation \"%s\" is of type %s", column->name,
+						get_rel_name(source->relation), format_type_be(column->type)),
+				 errhint("The column is a %s in the %s.",
+						 dperm_encoder_kind_name(block->kind), where)));
 	if (dperm_column_known(column) && is_vector(&column->block) && is_vector(block) &&
 		dperm_block_elements(&column->block) != dperm_block_elements(block))
 		ereport(ERROR,
@@ -255,66 +274,50 @@ check_dimension(const DpermSource *source, const DpermColumn *column, const Dper
 				 errhint("The model has vectors of dimension %d.", dperm_block_elements(block))));
 }
 
-/* Features that are given as blocks: the columns must match them. */
+/*
+ * Features that are given as blocks, those of a model that is evaluated, or of a prior:
+ * the columns must match them.
+ */
 static void
-copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count,
-			const char *where)
+take_blocks(DpermSource *source, const DpermBlock *blocks, const DpermOptions *options)
 {
-	source->block_count = count;
-	source->blocks = palloc(sizeof(DpermBlock) * count);
-	memcpy(source->blocks, blocks, sizeof(DpermBlock) * count);
-	for (int i = 0; i < count; i++)
-	{
-		if (!dperm_reader_kind_fits(dperm_reader_kind(features[i]->type, blocks[i].kind),
-									blocks[i].kind))
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of relation \"%s\" is of type %s", features[i]->name,
-							get_rel_name(source->relation), format_type_be(features[i]->type)),
-					 errhint("The column is a %s in the %s.",
-							 dperm_encoder_kind_name(blocks[i].kind), where)));
-		check_dimension(source, features[i], &blocks[i]);
-	}
-}
-
-/* The features of a prior: no argument may contradict them. */
-static void
-take_prior(DpermSource *source, DpermColumn **features, const DpermOptions *options)
-{
-	const DpermEncoder *encoder = &options->prior->encoder;
-
-	copy_blocks(source, features, encoder->blocks, encoder->block_count, "prior");
+	source->given = true;
+	source->blocks = palloc(sizeof(DpermBlock) * source->block_count);
+	memcpy(source->blocks, blocks, sizeof(DpermBlock) * source->block_count);
 	for (int i = 0; i < source->block_count; i++)
 	{
-		dperm_prior_argument_check_block(options, features[i], &source->blocks[i]);
-		if (source->registration)
-			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
+		const DpermColumn *column = source->features[i];
+
+		check_block(source, column, &blocks[i], options->prior ? "prior" : "model");
+		if (options->prior && source->registration)
+			dperm_protection_check_block(source->registration, column, &blocks[i]);
 	}
 }
 
 /*
  * How each column is read: the words for the request, and the SQL expression.
  */
-static char **
-make_readers(DpermSource *source, DpermColumn **features)
+static void
+make_readers(DpermSource *source)
 {
-	char	  **expressions = palloc(sizeof(char *) * source->block_count);
-	uint64	   *words = palloc(sizeof(uint64) * source->block_count);
+	int			count = source->block_count;
+	uint64	   *words = palloc(sizeof(uint64) * count);
 
-	source->varlena = palloc(sizeof(bool) * source->block_count);
+	source->columns = palloc(sizeof(char *) * count);
+	source->varlena = palloc(sizeof(bool) * count);
 	source->spec.readers = words;
-	for (int i = 0; i < source->block_count; i++)
+	for (int i = 0; i < count; i++)
 	{
-		DpermBlock *block = &source->blocks[i];
-		DpermReaderKind kind = dperm_reader_kind(features[i]->type, block->kind);
+		const DpermColumn *column = source->features[i];
+		const DpermBlock *block = source->given ? &source->blocks[i] : &column->block;
+		DpermReaderKind kind = dperm_reader_kind(column->type, block->kind);
 
-		expressions[i] = psprintf("t.%s", quote_identifier(features[i]->name));
-		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
+		source->columns[i] = psprintf("t.%s", quote_identifier(column->name));
+		source->varlena[i] = get_typlen(getBaseType(column->type)) == -1;
 		if (!dperm_reader_kind_fits(kind, block->kind))
-			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
-		words[i] = dperm_reader_word(kind, block, features[i]->type);
+			elog(ERROR, "column \"%s\" cannot be read", column->name);
+		words[i] = dperm_reader_word(kind, block, column->type);
 	}
-	return expressions;
 }
 
 /*
@@ -361,7 +364,7 @@ static bool
 is_used(const DpermSource *source, const char *column)
 {
 	for (int i = 0; i < source->block_count; i++)
-		if (strcmp(column, source->blocks[i].column.bytes) == 0)
+		if (strcmp(column, source->features[i]->name) == 0)
 			return true;
 	return source->label_column && strcmp(column, source->label_column) == 0;
 }
@@ -393,7 +396,7 @@ set_unit(DpermSource *source, const char *column)
 	dperm_persons_column(relation, number, &source->unit_type, &source->unit_collation);
 	if (!source->registration &&
 		pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck(source->relation, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		!may_read_column(source->relation, number))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
@@ -422,19 +425,34 @@ set_location(DpermSource *source, AttrNumber unit)
 	}
 }
 
+/* Raise an error unless the caller may use the columns. */
+static void
+check_columns(const DpermSource *source, const DpermSourceNames *names, const DpermColumn *label)
+{
+	if (source->registration)
+		check_protection(source, names, label);
+	else
+	{
+		/* it is better to find out now than halfway */
+		if (!may_read_columns(source, label))
+			dperm_protection_raise_denied(source->relation);
+		dperm_protection_check_reach(source->relation);
+	}
+}
+
 /* Find relation and columns and check types, domains and privileges. */
 void
 dperm_source_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
 {
-	int			column_count;
-	int			feature_count = names->feature_count;
-	char	  **feature_names = names->features;
-	const char *unit = names->unit;
 	const DpermRegistration *registration = names->registration;
+	const DpermEncoder *prior = options->prior ? &options->prior->encoder : NULL;
+	const DpermBlock *given = prior ? prior->blocks : names->blocks;
+	char	  **features = names->features;
+	const char *unit = names->unit;
 	AttrNumber	unit_number = InvalidAttrNumber;
+	int			count;
 	DpermColumn *columns,
-			   *label,
-			  **features;
+			   *label;
 
 	memset(source, 0, sizeof(*source));
 	dperm_location_check_coordinator();
@@ -445,50 +463,35 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (registration)
 		unit = dperm_protection_unit(registration, unit);
 	columns = registration ?
-		dperm_protection_columns(registration, names->domains, names->label, &column_count) :
-		dperm_domains_read(source->relation, names->domains, &column_count);
-	label = names->label ? find_column(source, columns, column_count, names->label, "label") : NULL;
-	if (names->blocks)
+		dperm_protection_columns(registration, names->domains, names->label, &count) :
+		dperm_domains_read(source->relation, names->domains, &count);
+	label = names->label ? find_column(source, columns, count, names->label, "label") : NULL;
+	source->block_count = names->feature_count;
+	if (prior)
+		dperm_prior_argument_check_names(options->prior, names->label, features,
+										 source->block_count);
+	if (given)
 	{
-		feature_count = names->block_count;
-		feature_names = block_names(names->blocks, feature_count);
+		source->block_count = prior ? prior->block_count : names->block_count;
+		features = block_names(given, source->block_count);
 	}
-	else if (options->prior)
-	{
-		const DpermEncoder *encoder = &options->prior->encoder;
-
-		dperm_prior_argument_check_names(options->prior, names->label, feature_names,
-										 feature_count);
-		feature_count = encoder->block_count;
-		feature_names = block_names(encoder->blocks, feature_count);
-	}
-	features = choose_features(source, columns, column_count, label,
-							   registration && registration->view ? NULL : unit, feature_names,
-							   &feature_count);
-	if (source->registration)
-		check_protection(source, names, label, features, feature_count);
+	choose_features(source, columns, count, label, registration && registration->view ? NULL : unit,
+					features);
+	check_columns(source, names, label);
+	if (given)
+		take_blocks(source, given, options);
 	else
-	{
-		/* it is better to find out now than halfway */
-		if (!may_read_columns(source->relation, label, features, feature_count))
-			dperm_protection_raise_denied(source->relation);
-		dperm_protection_check_reach(source->relation);
-	}
-	if (names->blocks)
-		copy_blocks(source, features, names->blocks, names->block_count, "model");
-	else if (options->prior)
-		take_prior(source, features, options);
-	else
-		make_blocks(source, features, feature_count, options);
-	source->columns = make_readers(source, features);
+		for (int i = 0; i < source->block_count; i++)
+			if (!dperm_column_known(source->features[i]))
+				dperm_domains_missing(source->features[i]);
+	make_readers(source);
 	if (label)
 		set_label(source, label, options, names->blocks != NULL);
 	if (unit)
 		unit_number = set_unit(source, unit);
 	if (!registration && !names->divides && label)
 		set_location(source, unit_number);
-	source->spec.loss = dperm_options_loss(options, &source->spec.labels);
-	source->spec.encoder = dperm_options_encoder(options, source->blocks, source->block_count);
+	dperm_source_encode(source, options);
 }
 
 /* Bytes of a list of columns in a message. */

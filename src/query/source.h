@@ -1,19 +1,18 @@
 /*
- * source.h: the relation that a learner reads.
- *
- * Here is what the catalog knows; queries over the rows are in queries.h.
+ * source.h: the relation that a learner reads, and the queries over it.
  */
 #ifndef DPERM_SOURCE_H
 #define DPERM_SOURCE_H
 
-#include "storage/lockdefs.h"
+#include "tcop/dest.h"
 #include "utils/jsonb.h"
 
 #include "base/options.h"
+#include "column/domains.h"
 #include "column/label.h"
 #include "core/encode/block.h"
+#include "core/solve/pass.h"
 #include "protect/protect.h"
-#include "query/moments.h"
 #include "relation/relation.h"
 
 /* Relation and columns, as the caller names them. */
@@ -30,13 +29,21 @@ typedef struct DpermSourceNames
 	int			feature_count;
 	Jsonb	   *domains;		/* NULL: those of the catalog */
 
-	/*
-	 * unless NULL, the features with the domains that they have: in place of
-	 * those above
-	 */
+	/* unless NULL, the features as they are encoded, in place of those above */
 	const DpermBlock *blocks;	/* their names end with a zero */
 	int			block_count;
 } DpermSourceNames;
+
+/* What a pass is told about the rows, apart from its order and its weights. */
+typedef struct DpermPassSpec
+{
+	DpermLoss	loss;
+	DpermEncoder encoder;
+	const uint64 *readers;		/* one word per block, see dperm_reader_word() */
+	DpermLabels labels;
+	bool		weighted;		/* are the units persons, whose rows have weights in a pass? */
+	uint64		seed;			/* of a digest of the rows, 0: none; passes that count have none */
+} DpermPassSpec;
 
 typedef struct DpermSource
 {
@@ -68,11 +75,13 @@ typedef struct DpermSource
 	Oid			unit_collation;
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
 	/* how its rows are read then, unless they are not to be read */
-	struct DpermKeptQuery *kept;
+	struct DpermProtectedRows *kept;
 
 	int			portions;		/* that rows are divided into when they arrive; 0: none */
-	DpermBlock *blocks;			/* the features */
+	DpermColumn **features;		/* as the catalog has them */
+	DpermBlock *blocks;			/* and as they are encoded */
 	int			block_count;
+	bool		given;			/* are the blocks those of a model or a prior? */
 	bool	   *varlena;		/* is the column of variable length? */
 	DpermPassSpec spec;
 } DpermSource;
@@ -87,6 +96,12 @@ typedef struct DpermSource
  */
 extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names,
 							  const DpermOptions *options);
+
+/*
+ * Encode the features of an open source, or of a copy of one, as options want them,
+ * which differ from those that it was opened with in knots, kernel or loss.
+ */
+extern void dperm_source_encode(DpermSource *source, const DpermOptions *options);
 
 /*
  * The relation with a name as in FROM, locked in the same way; raises an error
@@ -107,5 +122,55 @@ extern void dperm_source_tell(const DpermSource *source);
  * trained_on is what the model says, which anybody can have written.
  */
 extern void dperm_source_tell_training(const DpermSource *source, const DpermText *trained_on);
+
+/*
+ * The queries over a source, in queries.c. All of them see the snapshot of the calling
+ * query, and are checked before they run.
+ */
+
+/*
+ * Open a source, and check the queries over it, so that only rows can make one
+ * of them fail later. Copies of the source have the same queries.
+ */
+extern void dperm_queries_open(DpermSource *source, const DpermSourceNames *names,
+							   const DpermOptions *options);
+
+/*
+ * The number of units of a source whose rows are elsewhere, by a scan of its
+ * own: rows, or persons; and the number of rows.
+ */
+extern int64 dperm_queries_count(const DpermSource *source, int64 *rows);
+
+/*
+ * Read about one in "every" rows, but no more than the limit: each arrives as
+ * in dperm_queries_read(). Which ones is neither secret nor relevant.
+ */
+extern void
+dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver);
+
+/*
+ * Read all rows, once. The receiver gets the label, the features and, if there
+ * is one, the unit. source->label says how the label is read. Rows are read
+ * without parallel workers, in any order.
+ */
+extern void dperm_queries_read(const DpermSource *source, DestReceiver *receiver);
+
+/*
+ * Load all rows where they are read, by parallel workers, as far as the planner
+ * wants to use any: prepare() is told how many, fills in the key of the shared
+ * rows, and may refuse. Returns false if the query was not run; otherwise
+ * *result is that of dperm_load_agg in the memory context of the caller, NULL if
+ * there are no rows.
+ */
+extern bool
+dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void *arg, int workers),
+				   void *arg, bytea **result);
+
+/*
+ * Run one pass over rows that are elsewhere: of the request, the caller has filled
+ * in the order, and weights and second, or weights and bins. The answer is in the
+ * current memory context.
+ */
+extern void dperm_queries_pass(const DpermSource *source, DpermPass *pass);
 
 #endif							/* DPERM_SOURCE_H */

@@ -11,6 +11,7 @@
 
 #include "base/arguments.h"
 #include "core/base/blas.h"
+#include "core/encode/bend.h"
 #include "core/loss/loss.h"
 #include "train/call_charge.h"
 
@@ -39,34 +40,7 @@ dperm_call_charge_settle(DpermOptions *options, const DpermSource *source)
 		options->slack = DPERM_CHARGE_SLACK;
 }
 
-/* What a call may release, as far as known before it reads rows. */
-static DpermSpend
-spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind kind)
-{
-	DpermSpend	spend = {
-		.neighbours = options->neighbours,
-		.unit = source->registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
-		.epsilon = options->epsilon,
-		.delta = kind == DPERM_CALL_EVALUATION ? 0 : options->delta
-	};
-
-	/*
-	 * tuning is separate portions, and a choice: each row is in one portion,
-	 * but the laws of the models differ
-	 */
-	spend.bound = kind != DPERM_CALL_TRAINING;
-
-	/* straight lines cost most, if anything depends on it (Lemma 26) */
-	spend.dim = dperm_encoder_dim(&source->spec.encoder) * dperm_loss_blocks(options->loss);
-	spend.output =
-		options->method < 0 ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
-	spend.loss = options->loss;
-	spend.objective = may_be_objective(options);
-	spend.slack = options->slack;
-	return spend;
-}
-
-/* The charge of a call. */
+/* The charge of a call: what it may release, as far as known before it reads rows. */
 DpermCharge
 dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind,
 						 const char *function)
@@ -77,9 +51,26 @@ dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options,
 		.relation = source->relation,
 		.role = GetUserId(),
 		.function = function,
-		.spend = spend_of(source, options, kind)
+		.spend = {
+			.neighbours = options->neighbours,
+			.unit = registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
+			.epsilon = options->epsilon,
+			.delta = kind == DPERM_CALL_EVALUATION ? 0 : options->delta,
+			.output = options->method < 0 ? !options->objective_only :
+			options->method == DPERM_METHOD_OUTPUT,
+			.objective = may_be_objective(options),
+			/* straight lines cost most, if anything depends on it (Lemma 26) */
+			.dim = dperm_encoder_dim(&source->spec.encoder) * dperm_loss_blocks(options->loss),
+			.loss = options->loss,
+			.slack = options->slack
+		}
 	};
 
+	/*
+	 * tuning is separate portions, and a choice: each row is in one portion,
+	 * but the laws of the models differ
+	 */
+	charge.spend.bound = kind != DPERM_CALL_TRAINING;
 	return charge;
 }
 
@@ -139,7 +130,7 @@ dperm_call_charge_fill(DpermCall *call, const DpermSource *source, const DpermOp
 {
 	DpermLearner learner =
 		model ? dperm_loss_entry((int) model->loss.kind)->learner : options->learner;
-	DpermEncoder most;
+	int64		most;
 
 	(void) dperm_call_charge_purpose(call->fcinfo);
 	dperm_source_tell(source);
@@ -150,11 +141,12 @@ dperm_call_charge_fill(DpermCall *call, const DpermSource *source, const DpermOp
 	 * load the library first, if any number of rows needs it: nothing is
 	 * charged if that fails
 	 */
-	most = dperm_options_bend_for(options, source->spec.encoder, DPERM_ROWS_MAX);
+	most = dperm_bend_dim(&source->spec.encoder, DPERM_KNOTS_MOST) *
+		dperm_loss_blocks(source->spec.loss);
 	if (kind == DPERM_CALL_SUMMARY)
 		;						/* it multiplies nothing */
-	else if (dperm_encoder_dim(&most) * dperm_loss_blocks(source->spec.loss) >= DPERM_BLAS_SMALL ||
-		most.kernel.kind != DPERM_KERNEL_LINEAR || kind == DPERM_CALL_TUNING)
+	else if (most >= DPERM_BLAS_SMALL || kind == DPERM_CALL_TUNING ||
+			 source->spec.encoder.kernel.kind != DPERM_KERNEL_LINEAR)
 		(void) dperm_blas();
 	call->charge = dperm_call_charge_charge(source, options, kind, call->function->name);
 	call->charge.asked = asked_of(call->fcinfo, source, kind == DPERM_CALL_SUMMARY ? NULL :

@@ -18,7 +18,7 @@
 #include "core/privacy/counts.h"
 #include "core/privacy/claim.h"
 #include "query/persons.h"
-#include "query/queries.h"
+#include "query/source.h"
 #include "train/count_decisions.h"
 #include "train/rows.h"
 

@@ -17,7 +17,7 @@
 #include "core/privacy/claim.h"
 #include "core/privacy/summary.h"
 #include "query/persons.h"
-#include "query/queries.h"
+#include "query/source.h"
 #include "train/count_values.h"
 #include "train/rows.h"
 

@@ -15,7 +15,7 @@
 #include "base/host.h"
 #include "core/base/core.h"
 #include "query/persons.h"
-#include "query/queries.h"
+#include "query/source.h"
 #include "train/load.h"
 #include "train/load_step.h"
 

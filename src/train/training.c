@@ -1,13 +1,42 @@
 /*
- * training.c: one training, from encoded rows to a model.
+ * training.c: trainings, each from a plan and encoded rows to a model.
+ *
+ * The solver asks for sums over all rows (core/mechanism/fit.h). They come from the
+ * store, or, of rows that stay on other servers, from passes there.
  */
 #include "postgres.h"
 
+#include "executor/spi.h"
 #include "utils/memutils.h"
 
 #include "base/host.h"
 #include "core/base/classes.h"
+#include "core/base/core.h"
+#include "core/encode/layout.h"
+#include "core/mechanism/fit.h"
+#include "core/privacy/draw.h"
+#include "core/solve/ask.h"
+#include "core/solve/matrix.h"
+#include "query/source.h"
+#include "train/team.h"
 #include "train/training.h"
+
+/* A training in progress. */
+typedef struct Training
+{
+	const DpermPlan *plan;
+	DpermRows  *rows;
+	const DpermLayout *layout;	/* of the rows */
+	DpermFit	fit;
+	DpermEntropy entropy;
+	DpermMatrix matrix;			/* a sample of the rows */
+	double	   *sample;
+	DpermFitting fitting;
+	double	   *weights;		/* in the order of the layout */
+	DpermAsk	ask;			/* the question that it waits for */
+	uint64		digest;			/* of the rows that its passes read, if they compute it */
+	bool		digested;		/* is it known? */
+} Training;
 
 /*
  * The cost of a Hessian in a pass over the table, in gradients per coordinate:
@@ -46,21 +75,24 @@ sample_rows(const DpermRows *rows, int dim, bool remote)
 	return Min(rows->count / (remote ? 1 : DPERM_MINIMISE_PART), Max(bytes, SAMPLE_BYTES) / row);
 }
 
-/* Begin a training: noise, and a start from a sample. */
-void
-dperm_training_begin(DpermTraining *training, const DpermOptions *options, DpermRows *rows,
-					 DpermNoisePlans noise, int64 units, bool remote)
+/*
+ * Begin a training: noise, and a start from a sample. If they are remote, rows are
+ * not all of them, and cannot answer.
+ */
+static void
+begin(Training *training, const DpermPlan *plan, DpermRows *rows, bool remote)
 {
+	const DpermOptions *options = plan->options;
 	const DpermLayout *layout = &rows->feed.layout;
 	int			blocks = dperm_loss_blocks(options->loss);
-	int			dim = layout->dim * blocks;
+	int			dim = plan->setup.dim;
 
 	memset(training, 0, sizeof(*training));
+	training->plan = plan;
 	training->rows = rows;
 	training->layout = layout;
-	training->fit.setup = dperm_options_setup(options, layout->dim, noise, units);
-	training->fit.calibration = dperm_host_calibrate(&training->fit.setup);
-	training->prior = options->prior_text.bytes;
+	training->fit.setup = plan->setup;
+	training->fit.calibration = plan->calibration;
 	if (options->prior)
 		training->fit.prior = arrange_prior(options->prior, layout, blocks);
 	dperm_entropy_init(&training->entropy);
@@ -72,7 +104,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, Dperm
 	if (layout->weighted)
 	{
 		training->matrix.of = rows->count;
-		training->matrix.units = (double) units;
+		training->matrix.units = (double) plan->setup.rows;
 	}
 	training->matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
 												   dperm_moments_room(dim, blocks, true));
@@ -80,44 +112,85 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, Dperm
 	training->fit.hess_cost = remote ? STREAMED_HESS_COST * layout->dim : 0;
 	training->fit.entropy = &training->entropy;
 	training->weights = palloc(sizeof(double) * dim);
-	training->room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
-											dperm_fit_room(dim, blocks));
-	dperm_fit_start(&training->fitting, &training->fit, training->weights, training->room);
-	dperm_training_next(training);
+	dperm_fit_start(&training->fitting, &training->fit, training->weights,
+					MemoryContextAllocHuge(CurrentMemoryContext,
+										   sizeof(double) * dperm_fit_room(dim, blocks)));
 }
 
-/* Answer from all rows. */
-void
-dperm_training_answer(DpermTraining *training, DpermTeam *team)
+/* ------------------------------------------------------------- answers */
+
+/* Answer from the store, with a team or NULL. */
+static void
+answer_from_store(Training *training, DpermTeam *team)
 {
 	DpermMoments moments;
 
 	dperm_matrix_start(&training->matrix, &training->ask, &moments);
 	dperm_team_sum(team, training->rows, &training->matrix, &training->ask, &moments);
-	dperm_matrix_means(&moments, (double) training->fit.setup.rows, &training->ask);
-	dperm_training_next(training);
-}
-
-/* Continue with the answer. */
-void
-dperm_training_next(DpermTraining *training)
-{
-	training->active = dperm_fit_next(&training->fitting, &training->ask);
+	dperm_matrix_means(&moments, (double) training->plan->setup.rows, &training->ask);
 }
 
 /*
- * End a training: release its weights, and erase the noise and the start, which
- * is derived from it.
+ * Raise an error if the rows of a pass are not those of the earlier passes: there
+ * is no common snapshot.
  */
-DpermStatus
-dperm_training_finish(DpermTraining *training)
+static void
+check_rows(Training *training, const DpermPass *pass)
 {
-	DpermStatus status = dperm_fit_end(&training->fitting);
-
-	dperm_matrix_wipe(&training->matrix);
-	dperm_entropy_wipe(&training->entropy);
-	return status;
+	if (dperm_pass_units(pass) != training->plan->setup.rows)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the number of rows in source changed during training"),
+				 errhint("Try again while no rows are inserted or deleted, or store them first, "
+						 "for example in a materialized view.")));
+	if (pass->seed != 0 && training->digested && pass->digest != training->digest)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("rows in source changed during training"),
+				 errhint("Try again while no rows are changed, or store them first, for example in "
+						 "a materialized view.")));
+	training->digest = pass->digest;
+	training->digested = true;
 }
+
+/* Answer by a pass over the rows of a source, which stay where they are. */
+static void
+answer_by_pass(Training *training, const DpermSource *source)
+{
+	const DpermAsk *ask = &training->ask;
+	int			dim = training->plan->setup.dim;
+	double		n = (double) training->plan->setup.rows;
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm pass",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	DpermPass	pass = {
+		.order = ask->weights_low ? DPERM_PASS_CAREFUL :
+		ask->direction ? DPERM_PASS_PRODUCT :
+		!ask->hess ? DPERM_PASS_GRADIENT :
+		dperm_fit_rough(&training->fit) ? DPERM_PASS_ROUGH : DPERM_PASS_HESSIAN,
+		.weights = ask->weights,
+		.second = ask->weights_low ? ask->weights_low : ask->direction
+	};
+
+	dperm_queries_pass(source, &pass);
+	check_rows(training, &pass);
+	dperm_matrix_sums_means(pass.value, pass.sums, pass.sums + dim, n, dim, ask);
+	if (ask->hess)
+	{
+		const double *packed = pass.hess;
+		int			d = dperm_setup_row_dim(&training->plan->setup);
+
+		for (int j = 0; j < d; j++)
+			for (int i = j; i < d; i++)
+				ask->hess[(size_t) j * d + i] = *packed++ / n;
+		for (size_t i = 0; i < dperm_loss_pairs_size(pass.loss.classes); i++)
+			ask->hess[(size_t) d * d + i] = *packed++ / n;
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+}
+
+/* -------------------------------------------------------------- models */
 
 /* Copy a text that may be NULL, in a context. */
 static DpermText
@@ -167,15 +240,19 @@ copy_noise(const DpermNoise *noise, const DpermLayout *layout, MemoryContext con
 	return copy;
 }
 
-/* The model of a finished training, made in a context. */
-DpermModel *
-dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label,
-					 const DpermLabels *labels, MemoryContext result)
+/*
+ * The model of a training, made in a context. label is the label column, NULL if it
+ * was an expression.
+ */
+static DpermModel *
+make_model(const Training *training, const char *label, MemoryContext result)
 {
-	double	   *weights = MemoryContextAlloc(result, sizeof(double) * training->fit.setup.dim);
+	const DpermPlan *plan = training->plan;
+	const DpermLabels *labels = &plan->options->labels;
+	double	   *weights = MemoryContextAlloc(result, sizeof(double) * plan->setup.dim);
 	DpermModel *model = MemoryContextAllocZero(result, sizeof(*model));
 
-	dperm_layout_restore(training->layout, dperm_loss_blocks(training->fit.setup.loss),
+	dperm_layout_restore(training->layout, dperm_loss_blocks(plan->setup.loss),
 						 training->weights, weights);
 	model->label = copy_text(label, result);
 	model->has_positive = labels->positive != NULL;
@@ -183,12 +260,118 @@ dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const
 	model->label_low = labels->low;
 	model->label_high = labels->high;
 	model->classes = copy_classes(labels, result);
-	model->prior = copy_text(training->prior, result);
-	dperm_model_fill(model, &training->fit.setup, &training->fit.calibration, encoder, weights);
+	model->prior = copy_text(plan->options->prior_text.bytes, result);
+	dperm_model_fill(model, &plan->setup, &plan->calibration, &plan->encoder, weights);
 	model->noise = copy_noise(model->noise, training->layout, result);
-	pfree(training->sample);
-	pfree(training->matrix.room);
-	pfree(training->weights);
-	pfree(training->room);
 	return model;
+}
+
+/* ------------------------------------------------------------ trainings */
+
+/*
+ * Train on rows of a store, with a team or NULL; or, if the source of remote rows is
+ * not NULL, by passes over them.
+ */
+static DpermModel *
+train(const DpermPlan *plan, DpermRows *rows, const DpermSource *remote, DpermTeam *team,
+	  const char *label)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext work = AllocSetContextCreate(caller, "dperm training", ALLOCSET_DEFAULT_SIZES);
+	Training	training;
+	DpermModel *model;
+	DpermStatus status;
+
+	MemoryContextSwitchTo(work);
+	begin(&training, plan, rows, remote != NULL);
+	while (dperm_fit_next(&training.fitting, &training.ask))
+		if (remote)
+			answer_by_pass(&training, remote);
+		else
+			answer_from_store(&training, team);
+
+	/* release the weights; and erase the noise and the start, which is derived from it */
+	status = dperm_fit_end(&training.fitting);
+	dperm_matrix_wipe(&training.matrix);
+	dperm_entropy_wipe(&training.entropy);
+	dperm_host_check_status(status);
+	model = make_model(&training, label, caller);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(work);
+	return model;
+}
+
+/* Train on rows of no source. */
+DpermModel *
+dperm_train_rows(const DpermPlan *plan, DpermRows *rows)
+{
+	return train(plan, rows, NULL, NULL, NULL);
+}
+
+/*
+ * Run trainings over rows of one source, which are closed if they are not used
+ * any more. The system takes long to free shared memory, in the process that
+ * lets go of it last: so members of a team, who share the work, end after this
+ * process has let go. A team must end before any query runs.
+ */
+static void
+run_tasks(DpermTask *tasks, int count, bool close)
+{
+	DpermTeam  *team = NULL;
+
+	if (!tasks[0].rows->remote)
+	{
+		DpermLoad **sets = palloc(sizeof(DpermLoad *) * count);
+
+		for (int i = 0; i < count; i++)
+			sets[i] = tasks[i].rows;
+		/* all have the same label, and so the same number of classes */
+		team = dperm_team_begin(sets, count, dperm_loss_blocks(tasks[0].plan->options->loss));
+		pfree(sets);
+	}
+	for (int i = 0; i < count; i++)
+	{
+		DpermLoad  *rows = tasks[i].rows;
+
+		tasks[i].model = train(tasks[i].plan, &rows->rows, rows->remote ? rows->source : NULL,
+							   team, rows->source->label_column);
+	}
+	if (close)
+		dperm_load_close(tasks[0].rows, 1);
+	dperm_team_end(team, close);
+}
+
+/* Run trainings over rows that are still used afterwards. */
+void
+dperm_train_tasks(DpermTask *tasks, int count)
+{
+	run_tasks(tasks, count, false);
+}
+
+/* Load the rows of a source and train on them. */
+DpermModel *
+dperm_train_source(DpermPlan *plan, const DpermSource *source)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext load = AllocSetContextCreate(caller, "dperm rows", ALLOCSET_DEFAULT_SIZES);
+	DpermSource settled = *source;
+	DpermLoad	rows = {.source = &settled, .portion = -1};
+	DpermTask	task = {.plan = plan, .rows = &rows};
+
+	MemoryContextSwitchTo(load);
+	dperm_load(&rows, 1, NULL);
+	MemoryContextSwitchTo(caller);
+	if (rows.count > 0)
+	{
+		dperm_plan_for(plan, rows.count);
+		settled.spec.encoder = plan->encoder;
+		dperm_load_bend(&rows, 1);
+		dperm_plan_tell_delta(plan, rows.count);
+		dperm_plan_tell_noise(plan, 1, 1, rows.count);
+		dperm_plan_check(plan);
+		run_tasks(&task, 1, true);
+	}
+	dperm_load_close(&rows, 1);
+	MemoryContextDelete(load);
+	return task.model;
 }

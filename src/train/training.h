@@ -1,76 +1,35 @@
 /*
- * training.h: one training, from encoded rows to a model.
+ * training.h: trainings, each from a plan and encoded rows to a model.
  *
- *   dperm_training_begin(&training, ...);
- *   while (training.active)
- *       dperm_training_answer(&training, team);
- *       (or fill in training.ask, and dperm_training_next(&training))
- *   status = dperm_training_finish(&training);
- *   model = dperm_training_model(&training, ...);
- *
- * Functions and aggregates all train in this way.
+ * A training function reads the rows of a source and trains on them; a tuning has a
+ * task for each candidate; an aggregate trains on the rows of a group.
  */
 #ifndef DPERM_TRAINING_H
 #define DPERM_TRAINING_H
 
 #include "base/options.h"
-#include "core/base/core.h"
-#include "core/encode/encoder.h"
-#include "core/encode/layout.h"
-#include "core/mechanism/fit.h"
 #include "core/model/model.h"
-#include "core/privacy/draw.h"
-#include "core/solve/matrix.h"
-#include "core/solve/ask.h"
-#include "train/rows.h"
-#include "train/team.h"
+#include "query/source.h"
+#include "train/load.h"
 
-/* A training in progress. */
-typedef struct DpermTraining
+/* A training of several: its plan, which has been checked, and the model. */
+typedef struct DpermTask
 {
-	DpermRows  *rows;
-	const DpermLayout *layout;	/* of the rows */
-	DpermFit	fit;
-	const char *prior;			/* what the model says about it, or NULL */
-	DpermEntropy entropy;
-	DpermMatrix matrix;			/* a sample of the rows */
-	double	   *sample;
-	DpermFitting fitting;
-	double	   *weights;		/* in the order of the layout */
-	double	   *room;
-	DpermAsk	ask;			/* the question it waits for, if active */
-	bool		active;
-} DpermTraining;
+	const DpermPlan *plan;
+	DpermLoad  *rows;			/* its own, loaded, at least one */
+	DpermModel *model;			/* the result, in the current memory context */
+} DpermTask;
 
 /*
- * Begin a training, in the current memory context: draw the noise, and start
- * from a sample of the rows. noise is its shape, in the order of the rows, or
- * NULL; units is their public number; remote says that these are not all rows,
- * so that they cannot answer.
+ * Load the rows of a source and train on them, by a plan that this completes; NULL
+ * if there are none. Needs an SPI connection.
  */
-extern void
-dperm_training_begin(DpermTraining *training, const DpermOptions *options, DpermRows *rows,
-					 DpermNoisePlans noise, int64 units, bool remote);
+extern DpermModel *dperm_train_source(DpermPlan *plan, const DpermSource *source);
 
-/* Answer from all rows, with a team or NULL, and continue. */
-extern void dperm_training_answer(DpermTraining *training, DpermTeam *team);
+/* Run trainings on rows of one source. Needs an SPI connection. */
+extern void dperm_train_tasks(DpermTask *tasks, int count);
 
-/* Continue after the caller has filled in the answer. */
-extern void dperm_training_next(DpermTraining *training);
-
-/*
- * End a training: release its weights, and erase the noise. Never raises an
- * error.
- */
-extern DpermStatus dperm_training_finish(DpermTraining *training);
-
-/*
- * The model of a training that has ended successfully, made in a context; frees
- * what the training used. label is the label column, NULL if it was an
- * expression; labels is its domain, with the positive value that was specified.
- */
-extern DpermModel *
-dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label,
-					 const DpermLabels *labels, MemoryContext result);
+/* Train on rows of no source, in this process; their model does not name a label. */
+extern DpermModel *dperm_train_rows(const DpermPlan *plan, DpermRows *rows);
 
 #endif							/* DPERM_TRAINING_H */

@@ -35,7 +35,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (pass.order == DPERM_PASS_COUNT && pass.rows > 0)
 		{
 			bool		sums = pass.label == DPERM_LABEL_NUMBER;
-			int64_t		most = pass.rows * (pass.weighted || sums ? (int64_t) DPERM_PASS_PARTS : 1);
+			int64_t		most = pass.rows * (pass.weighted || sums ? (int64_t) DPERM_PERSON_PARTS : 1);
 			int64_t		counted = 0;
 
 			/* none is negative, so the sum shows overflow; sums of errors have a bound each */

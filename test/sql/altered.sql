@@ -335,8 +335,8 @@ SELECT what, command, dropped(command, call) FROM (VALUES
   ('tuning of persons', 'dp_logreg_tune(''leaving.vanishing'', ''ill'', ''{b}'', 1, candidates => ''[{"lambda": 0.1}, {"lambda": 0.2}]'', unit => ''u'', domains => ''{"b": [0, 10]}'')'),
   ('evaluation', 'judge, dp_evaluate(model, ''leaving.vanishing'', ''Infinity'', ''ill'')')) c (what, call),
   unnest('{DROP VIEW IF EXISTS leaving.vanishing,DROP SCHEMA IF EXISTS leaving CASCADE}'::text[]) command ORDER BY what, command;
--- a relation that is altered between two candidates of a tuning, and one that is
--- locked by planning: the lock stays
+-- a relation that is altered while a tuning is planned, which opens it once for all
+-- candidates, and one that is locked by planning: the lock stays
 CREATE TABLE tuned (id int PRIMARY KEY, b int CHECK (b BETWEEN 0 AND 9), y int CONSTRAINT few CHECK (y IN (0, 1)), p int CHECK (p BETWEEN 0 AND 9), q text CHECK (q IN ('a', 'b')));
 INSERT INTO tuned SELECT i, i % 10, i % 2, i % 10, 'a' FROM generate_series(1, 1000) i;
 CREATE FUNCTION change() RETURNS boolean LANGUAGE plpgsql AS $$

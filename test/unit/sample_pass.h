@@ -87,7 +87,7 @@ sample_pass(TestRandom *state, SamplePass *sample, unsigned char *bytes)
 	if (pass->rows > 0)
 	{
 		bool		sums = pass->label == DPERM_LABEL_NUMBER;
-		int			left = (int) pass->rows * (pass->weighted || sums ? (int) DPERM_PASS_PARTS : 1);
+		int			left = (int) pass->rows * (pass->weighted || sums ? (int) DPERM_PERSON_PARTS : 1);
 
 		pass->persons = pass->weighted ? test_below(state, (int) pass->rows + 1) : 0;
 		for (int i = 0; i < dperm_pass_count_cells(pass); i++)

@@ -207,7 +207,7 @@ TEST(tells_labels_and_counts)
 		CHECK((refusal(size) == NULL) == (classes <= DPERM_CLASSES_MAX));
 		bytes[AT_LOSS] = 0;
 		bytes[AT_ORDER] = DPERM_PASS_COUNT;
-		CHECK((refusal(size) == NULL) == (classes <= DPERM_PASS_CLASSES_MAX));
+		CHECK((refusal(size) == NULL) == (classes <= DPERM_COUNTS_CLASSES_MAX));
 		dperm_bytes_put_int(bytes + AT_BINS, 3, 2);
 		CHECK((refusal(size) == NULL) == (classes <= DPERM_CLASSES_MAX));
 	}
@@ -231,7 +231,7 @@ TEST(counts_no_more_than_rows)
 
 		FIND_SAMPLE(state, size, pass->order == DPERM_PASS_COUNT && pass->rows > 0);
 		sums = pass->label == DPERM_LABEL_NUMBER;
-		most = (uint64_t) pass->rows * (pass->weighted || sums ? DPERM_PASS_PARTS : 1);
+		most = (uint64_t) pass->rows * (pass->weighted || sums ? DPERM_PERSON_PARTS : 1);
 		at = dperm_pass_write_request(pass, NULL) + 8 + (pass->weighted ? 8 : 0);
 		for (int i = 0; i < dperm_pass_count_cells(pass); i++, at += 8)
 		{

@@ -841,16 +841,12 @@ slope_at_zero(DpermLoss loss)
  * the minimum, where curvatures do not damp it, counts as if it were in a gradient.
  */
 double
-dperm_noise_share(const DpermSetup *setup)
+dperm_noise_share(const DpermSetup *setup, const DpermCalibration *calibration)
 {
-	DpermCalibration calibration;
-	double		curvature;
+	double		curvature = calibration->lambda;
 
-	if (dperm_calibrate(setup, &calibration))
-		return INFINITY;
-	curvature = calibration.lambda;
 	if (!dperm_mechanism_entry((int) setup->method)->in_objective)
 		curvature += TYPICAL_CURVATURE * dperm_loss_bounds(setup->loss).trace / setup->dim;
-	return dperm_noise_share_norm(setup, &calibration) * curvature *
+	return dperm_noise_share_norm(setup, calibration) * curvature *
 		sqrt(dperm_setup_row_dim(setup)) / (slope_at_zero(setup->loss) * TYPICAL_CORRELATION);
 }

@@ -275,9 +275,9 @@ extern double dperm_noise_share_norm(const DpermSetup *setup, const DpermCalibra
 
 /*
  * The noise in the scores of rows as a share of what the scores of a model vary
- * by that finds something; infinite where the parameters make no sense.
+ * by that finds something.
  */
-extern double dperm_noise_share(const DpermSetup *setup);
+extern double dperm_noise_share(const DpermSetup *setup, const DpermCalibration *calibration);
 
 /*
  * Up to the first a model is likely to make half of the way from the majority to

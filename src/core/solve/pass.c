@@ -128,7 +128,7 @@ labels_fault(const DpermPass *pass)
 {
 	bool		counts = pass->order == DPERM_PASS_COUNT;
 	bool		several = pass->label == DPERM_LABEL_SEVERAL;
-	int			most = counts && pass->bins == 0 ? DPERM_PASS_CLASSES_MAX : DPERM_CLASSES_MAX;
+	int			most = counts && pass->bins == 0 ? DPERM_COUNTS_CLASSES_MAX : DPERM_CLASSES_MAX;
 
 	if (pass->label > DPERM_LABEL_SEVERAL ||
 		(!counts && pass->label != dperm_loss_entry((int) pass->loss.kind)->label))
@@ -208,7 +208,7 @@ static bool
 counts_fit(const DpermPass *pass)
 {
 	bool		sums = pass->label == DPERM_LABEL_NUMBER;
-	uint64_t	left = (uint64_t) pass->rows * (pass->weighted || sums ? DPERM_PASS_PARTS : 1);
+	uint64_t	left = (uint64_t) pass->rows * (pass->weighted || sums ? DPERM_PERSON_PARTS : 1);
 
 	for (int i = 0; i < dperm_pass_count_cells(pass); i++)
 	{

@@ -11,7 +11,7 @@
  * of products.h within that; the weights of a pass that counts are in the order of
  * the model. Readers are words that describe how columns are stored, and opaque
  * here. In a pass over the rows of persons each row has a weight, and is counted
- * in parts of a person.
+ * in parts of a person (DPERM_PERSON_PARTS); errors add up in as many parts of 1.
  *
  * pass.c describes both once, for writing and for reading. Nothing that is read is
  * trusted.
@@ -25,6 +25,8 @@
 
 #include "core/base/label_kind.h"
 #include "core/loss/loss.h"
+#include "core/privacy/claim.h"
+#include "core/privacy/counts.h"
 
 /* What a pass computes. */
 typedef enum DpermPassOrder
@@ -75,19 +77,6 @@ typedef struct DpermPass
 	const int64_t *counts;		/* by label and within that by decision */
 } DpermPass;
 
-/* Cells of a confusion matrix; and the sums over labels that are numbers. */
-#define DPERM_PASS_CELLS 4
-#define DPERM_PASS_SUMS 5
-
-/* The most classes that are counted without bins: each pair of them is a cell. */
-#define DPERM_PASS_CLASSES_MAX 100
-
-/*
- * Counts of a pass over the rows of persons are in parts of a person, and sums
- * in parts of 1: a row counts for at most this many.
- */
-#define DPERM_PASS_PARTS (UINT64_C(1) << 20)
-
 /* The number of units of privacy that a pass has seen. */
 static inline int64_t
 dperm_pass_units(const DpermPass *pass)
@@ -114,10 +103,10 @@ static inline int
 dperm_pass_count_cells(const DpermPass *pass)
 {
 	return pass->order != DPERM_PASS_COUNT	  ? 0 :
-		   pass->label == DPERM_LABEL_NUMBER  ? DPERM_PASS_SUMS :
+		   pass->label == DPERM_LABEL_NUMBER  ? DPERM_SUMS :
 		   pass->bins > 0					  ? 2 * pass->bins :
 		   pass->label == DPERM_LABEL_SEVERAL ? pass->loss.classes * pass->loss.classes :
-												DPERM_PASS_CELLS;
+												DPERM_CELLS;
 }
 
 /* Write a request, or an answer; and return its size. Only that, if out is NULL. */
