@@ -46,7 +46,7 @@ sample_rows(const DpermRows *rows, int dim, bool remote, int processes)
 	Size		bytes = Min(sizeof(double) * rows->words * each,
 							(Size) dperm_cache_memory * 1024 / 2);
 	int64		most = Max(bytes, SAMPLE_BYTES) / (sizeof(double) * rows->words);
-	int64		worth = rows->count / (remote ? 1 : DPERM_MINIMISE_PART);
+	int64		worth = rows->count / (remote ? 1 : DPERM_SOLVER_PART);
 
 	return Min(Min(worth, most), Max(worth / processes, each));
 }
