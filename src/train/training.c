@@ -72,7 +72,7 @@ sample_rows(const DpermRows *rows, int dim, bool remote)
 	Size		row = sizeof(double) * rows->words;
 	Size		bytes = Min(row * SAMPLE_ROWS_EACH * dim, (Size) dperm_cache_memory * 1024 / 2);
 
-	return Min(rows->count / (remote ? 1 : DPERM_MINIMISE_PART), Max(bytes, SAMPLE_BYTES) / row);
+	return Min(rows->count / (remote ? 1 : DPERM_SOLVER_PART), Max(bytes, SAMPLE_BYTES) / row);
 }
 
 /*

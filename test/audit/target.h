@@ -168,7 +168,7 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 	static double moments_room[40000];
 	static double room[3000];
 	DpermMatrix matrix;
-	DpermProblem problem = {.dim = t->dim, .blocks = t->blocks, .lambda = t->lambda, .goal = 1e-12};
+	DpermProblem problem = {.objective = {.loss = t->loss, .dim = t->dim, .most_rows = t->rows, .lambda = t->lambda, .bound = 1e-12}};
 
 	CHECK(dperm_solver_room(t->dim, t->blocks) <= 3000);
 	layout.labelled = true;
@@ -189,8 +189,8 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 	{
 		for (int j = 0; j < t->dim; j++)
 			tilt[j] = b[j] / t->units;
-		problem.tilt = tilt;
-		problem.goal *= 1 + norm_of(t->dim, tilt);
+		problem.objective.tilt = tilt;
+		problem.objective.bound *= 1 + norm_of(t->dim, tilt);
 	}
 	memset(f, 0, sizeof(double) * t->dim);
 	if (oracle_solve(oracle_of(&matrix), &problem, f, room) != DPERM_OK)

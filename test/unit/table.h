@@ -203,8 +203,8 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 		run.asked++;
 		run.careful += ask.weights_low != NULL;
 	}
-	run.certified = fitting.minimise.certified;
-	run.gradient = table_gradient(table, fit.calibration.lambda, fitting.minimise.task.tilt, weights, exact);
+	run.certified = fitting.certified;
+	run.gradient = table_gradient(table, fit.calibration.lambda, fitting.objective.tilt, weights, exact);
 	run.allowed = fit.calibration.gradient_bound +
 		(dperm_loss_bounds(table->rows.loss).curvature + fit.calibration.lambda) * 0x1p-53 * sqrt(dperm_dot(dim, weights, weights));
 	run.status = dperm_fit_end(&fitting);

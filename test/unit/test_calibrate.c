@@ -182,9 +182,9 @@ static bool
 sane(const DpermCalibration *c)
 {
 	return c->lambda > 0 && c->claim.shares[DPERM_SHARE_SLACK] >= 0 && c->claim.shares[DPERM_SHARE_NOISE] > 0 && c->claim.shares[DPERM_SHARE_RELEASE] > 0 &&
-		c->noise_scale > 0 && c->gradient_goal > 0 && c->weight_bound > 0 &&
+		c->noise_scale > 0 && c->gradient_bound > 0 && c->weight_bound > 0 &&
 		c->residual > 0 && c->grid > 0 && c->release_scale > 0 &&
-		isfinite(c->lambda) && isfinite(c->noise_scale) && isfinite(c->gradient_goal) &&
+		isfinite(c->lambda) && isfinite(c->noise_scale) && isfinite(c->gradient_bound) &&
 		isfinite(c->weight_bound) && isfinite(c->residual) && isfinite(c->grid);
 }
 
@@ -240,7 +240,6 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	CHECK(out->gradient_bound <= fmaxl(fminl(1e-10L, 6e-5L / n) * 1.000001L,
 									   4.0001L * dperm_descent_reach(s->dim, out->lambda, s->loss, s->rows,
 																	 out->weight_bound, tilted ? (double) (tail / n) : 0)));
-	CHECK(out->gradient_goal <= out->gradient_bound / 2 && out->gradient_goal >= out->gradient_bound / 4);
 	rho = out->gradient_bound;
 	if (tilted)
 		rho = (rho + 32 * unit * tail / n) / lambda + unit * out->weight_bound;
@@ -533,8 +532,8 @@ TEST(needs_no_noise_without_privacy)
 		CHECK(out.lambda == s.lambda);
 		CHECK(out.noise_scale == 0 && out.claim.shares[DPERM_SHARE_SLACK] == 0 && out.claim.shares[DPERM_SHARE_NOISE] == 0 &&
 			  out.claim.shares[DPERM_SHARE_RELEASE] == 0 && out.release_scale == 0 && out.grid == 0);
-		CHECK(out.gradient_goal >= 1e-12 && out.weight_bound > 0);
-		CHECK(isfinite(out.gradient_goal) && isfinite(out.weight_bound));
+		CHECK(out.gradient_bound >= 1e-12 && out.weight_bound > 0);
+		CHECK(isfinite(out.gradient_bound) && isfinite(out.weight_bound));
 	}
 }
 

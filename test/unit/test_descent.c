@@ -7,9 +7,10 @@
 #include <stdlib.h>
 
 #include "core/mechanism/calibrate.h"
-#include "core/solve/descent.h"
-#include "core/solve/minimise.h"
 #include "core/base/linsys.h"
+#include "core/base/quad.h"
+#include "core/solve/descent.h"
+#include "core/solve/solver.h"
 #include "unit/problem.h"
 
 #define DIM_MAX 8
@@ -30,48 +31,95 @@ typedef struct Run
 	long double gradient;		/* at the end, exactly */
 } Run;
 
-/*
- * Minimise over rows, starting from weights; a corrupted Hessian shows the
- * accelerated method alone.
- */
+/* What is to be minimised, by a solver whose doubles can certify nothing. */
+static DpermProblem
+problem_of(const Rows *rows, double lambda, bool tilted, double bound)
+{
+	double		pull = tilted ? sqrt(dperm_dot(rows->dim, tilt, tilt)) / lambda : 0;
+	double		c = dperm_loss_bounds(rows->loss).curvature;
+	DpermProblem problem = {
+		.objective = {
+			.loss = rows->loss,
+			.dim = rows->dim,
+			.most_rows = rows->count,
+			.lambda = lambda,
+			.tilt = tilted ? tilt : NULL,
+			.bound = bound,
+			.rounding = {bound, 0}
+		},
+		.weight_bound = 1.01 * fmin(pull + 1 / lambda, pull + sqrt(pull * pull + 2 / lambda))
+	};
+
+	CHECK(4 * dperm_descent_reach(rows->dim, lambda, rows->loss, rows->count, problem.weight_bound, pull * lambda) <= bound);
+	problem.descent_steps = dperm_descent_steps(lambda, c, problem.weight_bound, bound);
+	return problem;
+}
+
+/* Count an answer. */
+static void
+count_answer(Run *run, const DpermProblem *problem, const DpermAsk *ask)
+{
+	run->gradients += ask->weights_low != NULL;
+	run->hessians += ask->hess != NULL;
+	run->certified = dperm_certify(&problem->objective, ask);
+	if (run->certified)
+		memcpy(weights, ask->weights, sizeof(double) * (size_t) problem->objective.dim);
+}
+
+/* The accelerated method alone, from weights unless they are too far away. */
 static Run
-descend(const Rows *rows, double lambda, bool tilted, double bound, bool spoil)
+descend(const Rows *rows, double lambda, bool tilted, double bound)
 {
 	double	   *chunk;
 	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
-	double		pull = tilted ? sqrt(dperm_dot(rows->dim, tilt, tilt)) / lambda : 0;
-	double		c = dperm_loss_bounds(rows->loss).curvature;
-	DpermDescentProblem problem = {
-		.dim = rows->dim,
-		.lambda = lambda,
-		.tilt = tilted ? tilt : NULL,
-		.loss = rows->loss,
-		.rows = rows->count,
-		.bound = bound,
-		.weight_bound = 1.01 * fmin(pull + 1 / lambda, pull + sqrt(pull * pull + 2 / lambda))
-	};
-	double	   *hess = malloc(sizeof(double) * rows->dim * rows->dim);
-	double	   *room = malloc(sizeof(double) * dperm_descent_room(rows->dim));
-	DpermMetric metric = dperm_metric_make(rows->dim, 1, hess);
+	DpermProblem problem = problem_of(rows, lambda, tilted, bound);
+	int			dim = rows->dim;
+	double		value;
+	double		y[2 * DIM_MAX] = {0};
+	double		v[2 * DIM_MAX];
+	double		gradient[2 * DIM_MAX];
 	long double exact[DIM_MAX];
-	DpermDescent descent;
-	DpermAsk	ask;
-	Run			run = {0};
+	DpermAsk	ask = {.weights = y, .weights_low = y + dim, .value = &value, .gradient = gradient,
+	.gradient_low = gradient + dim};
+	Run			run = {.bound = problem.descent_steps};
 
-	CHECK(4 * dperm_descent_reach(rows->dim, lambda, rows->loss, rows->count, problem.weight_bound, pull * lambda) <= bound);
-	run.bound = problem.steps = dperm_descent_steps(lambda, c, problem.weight_bound, bound);
-	dperm_descent_start(&descent, &problem, weights, &metric, room);
-	while (dperm_descent_next(&descent, &ask))
+	if (sqrt(dperm_dot(dim, weights, weights)) <= problem.weight_bound)
+		memcpy(y, weights, sizeof(double) * dim);
+	memcpy(v, y, sizeof(y));
+	for (int64_t step = 0; step <= run.bound && !run.certified; step++)
 	{
 		dperm_matrix_answer(&matrix, &ask);
-		run.gradients += ask.weights_low != NULL;
-		run.hessians += ask.hess != NULL;
-		if (ask.hess && spoil)
-			ask.hess[0] = -1;
+		count_answer(&run, &problem, &ask);
+		for (int i = 0; i < dim; i++)
+			dperm_quad_put(gradient, dim, i, dperm_quad_get(gradient, dim, i) +
+						   lambda * dperm_quad_get(y, dim, i) + (tilted ? tilt[i] : 0));
+		dperm_descent_step(dim, lambda, dperm_loss_bounds(rows->loss).curvature, gradient, y, v);
 	}
-	run.certified = descent.certified;
-	run.gradient = wide_gradient(rows, lambda, problem.tilt, weights, exact);
-	free(hess);
+	run.gradient = wide_gradient(rows, lambda, problem.objective.tilt, weights, exact);
+	return run;
+}
+
+/* The solver, from weights; Hessians may be corrupted, so that no step helps but those of descent. */
+static Run
+solve(const Rows *rows, const DpermProblem *problem, bool spoil)
+{
+	double	   *chunk;
+	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
+	double	   *room = malloc(sizeof(double) * dperm_solver_room(rows->dim, 1));
+	DpermSolver solver;
+	DpermAsk	ask;
+	Run			run = {.bound = problem->descent_steps};
+
+	dperm_solver_start(&solver, problem, weights, room);
+	while (!run.certified && dperm_solver_next(&solver, &ask))
+	{
+		dperm_matrix_answer(&matrix, &ask);
+		if (!ask.weights_low && spoil)
+			ask.gradient[0] = NAN;
+		count_answer(&run, problem, &ask);
+		if (ask.hess && spoil)
+			ask.hess[0] = NAN;
+	}
 	free(room);
 	return run;
 }
@@ -104,31 +152,55 @@ TEST(arrives_within_its_steps)
 			weights[j] = (test_uniform(&state) - 0.5) * pow(10, 4 * test_uniform(&state));
 			tilt[j] = (test_uniform(&state) - 0.5) * (round % 4 == 1 ? 1 : 0.01);
 		}
-		run = descend(&rows, lambda, tilted, 1e-11, true);
+		run = descend(&rows, lambda, tilted, 1e-11);
 		CHECK(run.certified);
-		CHECK(run.gradients <= run.bound + 2);
+		CHECK(run.gradients <= run.bound + 1);
 		CHECK(run.gradient <= 1e-11L + 1e-13L * (1 + lambda * 1e4) * 100);
 	}
 }
 
-/*
- * With a Hessian, a few steps are enough where the solver would have come
- * close.
- */
+/* With a Hessian, a few steps in extended precision are enough where doubles come close. */
 TEST(refines_in_few_steps)
 {
 	TestRandom	state = 92;
 	Rows		rows = {.dim = 3, .count = 40, .data = data};
+	DpermProblem problem;
 	Run			run;
 
 	make_rows(&state, SHAPE_NOISY, &rows);
 	memset(weights, 0, sizeof(weights));
-	run = descend(&rows, 0.01, false, 1e-15, false);
+	problem = problem_of(&rows, 0.01, false, 1e-15);
+	run = solve(&rows, &problem, false);
 	CHECK(run.certified);
-	CHECK(run.hessians == 1);
-	CHECK(run.gradients <= 20);
-	run = descend(&rows, 0.01, false, 1e-10, false);
-	CHECK(run.certified && run.hessians == 0 && run.gradients == 1);
+	CHECK(run.gradients >= 1 && run.gradients <= 20);
+	problem = problem_of(&rows, 0.01, false, 1e-10);
+	run = solve(&rows, &problem, false);
+	CHECK(run.certified && run.gradients == 1);
+}
+
+/* Where no other step makes sense, those of descent are taken, and they are enough. */
+TEST(descends_where_nothing_else_helps)
+{
+	TestRandom	state = 94;
+
+	for (int round = 0; round < 20; round++)
+	{
+		Rows		rows = {.loss = {(DpermLossKind) (round % 3), round % 3 ? 0.5 : 0}, .dim = 3, .count = 40, .data = data};
+		DpermProblem problem;
+		Run			run;
+
+		make_rows(&state, SHAPE_NOISY, &rows);
+		for (int j = 0; j < rows.dim; j++)
+			weights[j] = round % 2 ? 1e9 : 1;
+		problem = problem_of(&rows, 0.01, false, 1e-11);
+		run = solve(&rows, &problem, true);
+		CHECK(run.certified);
+		CHECK(run.gradients > 5 && run.gradients <= run.bound + 2);
+		problem.descent_steps = 5;
+		weights[0] += 1;
+		run = solve(&rows, &problem, true);
+		CHECK(!run.certified && run.gradients <= 8);
+	}
 }
 
 /*
@@ -138,51 +210,31 @@ TEST(refines_in_few_steps)
 TEST(certifies_weights_that_doubles_cannot)
 {
 	Rows		rows = {.loss = {DPERM_LOSS_HUBER, 0.1}, .dim = 2, .count = 2, .data = data};
-	Run			run;
+	DpermProblem problem;
 
 	data[0] = 1e-5;
 	data[1] = 0.8;
 	data[2] = 1e-5;
 	data[3] = -0.8;
 	memset(weights, 0, sizeof(weights));
-	run = descend(&rows, 1e-10, false, 2e-11, false);
-	CHECK(run.certified);
+	problem = problem_of(&rows, 1e-10, false, 2e-11);
+	CHECK(solve(&rows, &problem, false).certified);
 	CHECK(weights[0] > 5e4);
 }
 
-/* The passes in extended precision that a minimiser asks for. */
+/* The passes in extended precision that a solver asks for. */
 static int
 careful_passes(const Rows *rows, double constant, double per_weight)
 {
-	double	   *chunk;
-	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
-	DpermMinimiseTask task = {
-		.loss = rows->loss,
-		.dim = rows->dim,
-		.rows = rows->count,
-		.most_rows = rows->count,
-		.lambda = 0.01,
-		.goal = 1e-12,
-		.bound = 1e-10,
-		.rounding = {constant, per_weight},
-		.weight_bound = 20,
-		.descent_steps = dperm_descent_steps(0.01, dperm_loss_bounds(rows->loss).curvature, 20, 1e-10)
-	};
-	double	   *room = malloc(sizeof(double) * dperm_minimise_room(rows->dim, 1));
-	DpermMinimise min;
-	DpermAsk	ask;
-	int			careful = 0;
+	DpermProblem problem = problem_of(rows, 0.01, false, 1e-10);
+	Run			run;
 
+	problem.objective.rounding[0] = constant;
+	problem.objective.rounding[1] = per_weight;
 	memset(weights, 0, sizeof(weights));
-	dperm_minimise_start(&min, &task, weights, room);
-	while (dperm_minimise_next(&min, &ask))
-	{
-		dperm_matrix_answer(&matrix, &ask);
-		careful += ask.weights_low != NULL;
-	}
-	CHECK(min.certified);
-	free(room);
-	return careful;
+	run = solve(rows, &problem, false);
+	CHECK(run.certified);
+	return (int) run.gradients;
 }
 
 /*

@@ -100,7 +100,7 @@ TEST(is_deterministic_without_noise)
 			CHECK(run_fit(&fit, second, fit_room) == DPERM_OK);
 			CHECK(memcmp(first, second, sizeof(first)) == 0);
 			CHECK(wide_gradient(&rows, lambda, NULL, first, gradient) <=
-				  2 * fit.calibration.gradient_goal);
+				  2 * fit.calibration.gradient_bound);
 		}
 }
 
@@ -155,7 +155,7 @@ TEST(takes_rows_in_chunks)
 		matrix.chunk_rows = rows;
 		CHECK(run_fit(&fit, pieces, fit_room) == DPERM_OK);
 		for (int j = 0; j < DIM; j++)
-			CHECK_NEAR(pieces[j], whole[j], 2 * fit.calibration.gradient_goal / 0.01);
+			CHECK_NEAR(pieces[j], whole[j], 2 * fit.calibration.gradient_bound / 0.01);
 		for (int i = 0; i < count; i++)
 			free(chunks[i]);
 	}
@@ -599,7 +599,7 @@ TEST(starts_from_few_rows)
 				CHECK(oracle_fit((Oracle) {counting_answer, &calls[way]}, &fit, weights[way], fit_room) == DPERM_OK);
 				for (int j = 0; j < DIM; j++)
 					CHECK_NEAR(weights[way][j], weights[0][j],
-							   2 * fit.calibration.gradient_goal / lambda);
+							   2 * fit.calibration.gradient_bound / lambda);
 			}
 			CHECK(calls[1] < calls[0] && calls[2] < calls[0]);
 			CHECK(kind == DPERM_LOSS_LOGISTIC ? calls[1] <= 6 && calls[2] <= 6 : calls[1] <= 30);

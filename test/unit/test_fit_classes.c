@@ -186,9 +186,9 @@ TEST(releases_the_minimum)
 		dperm_fit_start(&fitting, &fit, weights, fit_room);
 		while (dperm_fit_next(&fitting, &ask))
 			dperm_matrix_answer(&matrix, &ask);
-		CHECK(fitting.minimise.certified);
+		CHECK(fitting.certified);
 		for (int j = 0; j < dim; j++)
-			tilt[j] = fitting.minimise.task.tilt ? fitting.minimise.task.tilt[j] : 0;
+			tilt[j] = fitting.objective.tilt ? fitting.objective.tilt[j] : 0;
 		CHECK(gradient_norm(&set, fit.calibration.lambda, tilt, weights, gradient) <= fit.calibration.gradient_bound * (1 + 1e-6));
 		minimise_fully(&set, fit.calibration.lambda, tilt, expected);
 		for (int j = 0; j < dim; j++)

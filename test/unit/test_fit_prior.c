@@ -66,7 +66,7 @@ run_trial(Trial *trial, uint64_t seed)
 	dperm_fit_start(&fitting, &trial->fit, trial->weights, fit_room);
 	while (dperm_fit_next(&fitting, &ask))
 		dperm_matrix_answer(&matrix, &ask);
-	trial->certified = fitting.minimise.certified;
+	trial->certified = fitting.certified;
 }
 
 /*

@@ -1,6 +1,6 @@
 /*
  * test_metric.c: the metric of a solver against the matrix that it stands for,
- * and steps by conjugate gradients against the solutions of their systems.
+ * and what corrections make of it.
  */
 #include "unit/test.h"
 
@@ -8,7 +8,6 @@
 
 #include "core/base/linsys.h"
 #include "core/loss/loss.h"
-#include "core/solve/conjugate.h"
 #include "core/solve/metric.h"
 
 #define DIM_MAX 40
@@ -78,8 +77,6 @@ TEST(stands_for_classes_times_coordinates)
 		double		x[DIM_MAX],
 					found[DIM_MAX],
 					back[DIM_MAX];
-		double		trace = 0,
-					expected = lambda * d * classes;
 		double	   *room = malloc(sizeof(double) * dperm_metric_room(d * classes, classes));
 		DpermMetric metric = dperm_metric_make(d * classes, classes, room);
 
@@ -87,10 +84,8 @@ TEST(stands_for_classes_times_coordinates)
 		if (classes > 1)
 			random_square(&state, classes, round % 7 ? 1 + test_below(&state, classes) : 0, s);
 		write_answer(&metric, d, a, s);
-		CHECK(dperm_metric_factor(&metric, lambda, &trace));
-		for (int i = 0; i < d; i++)
-			expected += classes > 1 && round % 7 == 0 ? 0 : a[i * d + i];
-		CHECK_NEAR(trace, expected, 1e-12 * (1 + expected));
+		dperm_metric_factor(&metric, lambda);
+		CHECK(metric.plain == 0);
 		for (int i = 0; i < d * classes; i++)
 			found[i] = x[i] = 2 * test_uniform(&state) - 1;
 		dperm_metric_solve(&metric, found);
@@ -107,109 +102,83 @@ TEST(notices_what_is_not_definite)
 	double		s[9] = {2, -1, -1, -1, 2, -1, -1, -1, 2};
 	double	   *room = malloc(sizeof(double) * dperm_metric_room(6, 3));
 	DpermMetric metric = dperm_metric_make(6, 3, room);
-	double		trace;
+	double		x[6] = {1, 2, 3, 4, 5, 6};
 
 	write_answer(&metric, 2, (double[]) {1, 3, 3, 1}, s);
-	CHECK(!dperm_metric_factor(&metric, 0.1, &trace));
-	CHECK_NEAR(trace, 2 + 0.6, 1e-12);
+	dperm_metric_factor(&metric, 0.1);
+	CHECK_NEAR(metric.plain, 2 + 0.6, 1e-12);
+	dperm_metric_solve(&metric, x);
+	for (int i = 0; i < 6; i++)
+		CHECK_NEAR(x[i], (i + 1) / 2.6, 1e-12);
 	write_answer(&metric, 2, (double[]) {NAN, 0, 0, 1}, s);
-	CHECK(!dperm_metric_factor(&metric, 0.1, &trace));
+	dperm_metric_factor(&metric, 0.1);
+	CHECK(metric.plain != 0);
 	free(room);
 }
 
-/* Answer the question of a step from a matrix. */
-static void
-answer_product(int dim, const double *h, const DpermAsk *ask)
+/*
+ * A point: the move that the last correction saw explains its change of the
+ * gradient, however many came before; what is not convex is rounding.
+ */
+TEST(remembers_its_last_move)
 {
-	CHECK(ask->direction != NULL && ask->hess == NULL && ask->weights_low == NULL);
-	for (int j = 0; j < dim; j++)
-		ask->gradient[j] = dperm_dot(dim, h + j * dim, ask->direction);
-}
+	TestRandom	state = 34;
 
-/* A step solves its system as well as it is asked to, and descends however soon it ends. */
-TEST(finds_newtons_step)
-{
-	TestRandom	state = 33;
-
-	for (int round = 0; round < 300; round++)
+	for (int classes = 1; classes <= 3; classes += 2)
 	{
-		int			classes = 3;
-		int			d = 1 + test_below(&state, 12);
+		int			d = 4;
 		int			dim = d * classes;
-		int			most = round % 4 ? 1000 : 1 + test_below(&state, 6);
-		double		lambda = pow(10, -3 * test_uniform(&state));
-		double		goal = pow(10, -8 * test_uniform(&state));
 		double		h[DIM_MAX * DIM_MAX],
 					a[DIM_MAX * DIM_MAX],
 					s[9];
-		double		weights[DIM_MAX] = {0},
-					gradient[DIM_MAX];
-		double		trace,
-					slope = 0,
-					left = 0;
-		int			products = 0;
-		double	   *room = malloc(sizeof(double) * (dperm_metric_room(dim, classes) + dperm_conjugate_room(dim)));
+		double		vectors[8][2 * DIM_MAX] = {{0}};
+		DpermPoint	from = {.weights = vectors[0], .gradient = vectors[1]};
+		DpermPoint	to = {.weights = vectors[2], .gradient = vectors[3]};
+		double	   *room = malloc(sizeof(double) * dperm_metric_room(dim, classes));
 		DpermMetric metric = dperm_metric_make(dim, classes, room);
-		DpermConjugate c;
-		DpermAsk	ask;
 
 		random_square(&state, dim, dim, h);
 		random_square(&state, d, d, a);
-		random_square(&state, classes, 2, s);
+		random_square(&state, 3, 2, s);
 		write_answer(&metric, d, a, s);
-		CHECK(dperm_metric_factor(&metric, lambda, &trace));
-		for (int i = 0; i < dim; i++)
-			gradient[i] = 2 * test_uniform(&state) - 1;
-		dperm_conjugate_start(&c, &metric, lambda, weights, gradient, goal, most, room + dperm_metric_room(dim, classes), &ask);
-		do
+		dperm_metric_factor(&metric, 0.1);
+		for (int round = 0; round < 3 * DPERM_CORRECTIONS; round++)
 		{
-			CHECK(ask.weights == weights);
-			answer_product(dim, h, &ask);
-			products++;
-		} while (dperm_conjugate_next(&c, &ask));
-		CHECK(products <= most && products <= 6 * dim + 10);
-		for (int j = 0; j < dim; j++)
-		{
-			left += pow(gradient[j] + lambda * c.step[j] + dperm_dot(dim, h + j * dim, c.step), 2);
-			slope += gradient[j] * c.step[j];
+			DpermPoint	was = from;
+			double		change[DIM_MAX];
+
+			for (int i = 0; i < dim; i++)
+			{
+				/* low parts count: a move that high ones do not show */
+				to.weights[i] = round % 2 ? from.weights[i] : 2 * test_uniform(&state) - 1;
+				to.weights[dim + i] = 1e-20 * (2 * test_uniform(&state) - 1);
+			}
+			for (int i = 0; i < dim; i++)
+			{
+				change[i] = 0;
+				for (int j = 0; j < dim; j++)
+					change[i] += (h[j * dim + i] + 0.1 * (i == j)) *
+						(to.weights[j] - from.weights[j] + (to.weights[dim + j] - from.weights[dim + j]));
+				to.gradient[i] = round % 2 ? from.gradient[i] : from.gradient[i] + change[i];
+				to.gradient[dim + i] = round % 2 ? from.gradient[dim + i] + change[i] : from.gradient[dim + i];
+				change[i] = to.gradient[i] - from.gradient[i] + (to.gradient[dim + i] - from.gradient[dim + i]);
+			}
+			dperm_metric_correct(&metric, &from, &to, 0.1);
+			CHECK(metric.count == (round < DPERM_CORRECTIONS ? round + 1 : DPERM_CORRECTIONS));
+			dperm_metric_solve(&metric, change);
+			for (int i = 0; i < dim; i++)
+				CHECK_NEAR(change[i] * (round % 2 ? 1e20 : 1),
+						   (to.weights[i] - from.weights[i] + (to.weights[dim + i] - from.weights[dim + i])) * (round % 2 ? 1e20 : 1), 1e-8);
+			from = to;
+			to = was;
 		}
-		CHECK(slope < 0);
-		CHECK(products == most || sqrt(left) <= goal * (1 + 1e-6) + 1e-11);
+		for (int i = 0; i < dim; i++)
+		{
+			to.weights[i] = from.weights[i] + 1;
+			to.gradient[i] = from.gradient[i] - 1;
+		}
+		dperm_metric_correct(&metric, &from, &to, 0.1);
+		CHECK(metric.count == DPERM_CORRECTIONS - 1);
 		free(room);
 	}
-}
-
-/* A product that cannot be: the step is a plain one, or what was found before. */
-TEST(ends_where_products_make_no_sense)
-{
-	for (int bad = 0; bad < 3; bad++)
-		for (int after = 0; after < 3; after++)
-		{
-			double		weights[3] = {0};
-			double		gradient[3] = {1, -2, 3};
-			double	   *room = malloc(sizeof(double) * (dperm_metric_room(3, 3) + dperm_conjugate_room(3)));
-			DpermMetric metric = dperm_metric_make(3, 3, room);
-			DpermConjugate c;
-			DpermAsk	ask;
-			double		trace,
-						slope = 0;
-			int			products = 0;
-			bool		more = true;
-
-			memset(room, 0, sizeof(double) * dperm_metric_room(3, 3));
-			CHECK(dperm_metric_factor(&metric, 0.5, &trace));
-			dperm_conjugate_start(&c, &metric, 0.5, weights, gradient, 1e-9, 9, room + dperm_metric_room(3, 3), &ask);
-			while (more)
-			{
-				for (int i = 0; i < 3; i++)
-					ask.gradient[i] = (products < after ? 1 + i : (double[]) {-1e3, NAN, INFINITY}[bad]) * ask.direction[i];
-				products++;
-				more = dperm_conjugate_next(&c, &ask);
-			}
-			for (int i = 0; i < 3; i++)
-				slope += gradient[i] * c.step[i];
-			CHECK(products <= after + 1);
-			CHECK(slope < 0 && isfinite(slope));
-			free(room);
-		}
 }

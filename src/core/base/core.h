@@ -12,8 +12,7 @@ typedef enum DpermStatus
 {
 	DPERM_OK = 0,
 	DPERM_BAD_FORMAT,			/* a text or binary form cannot be decoded */
-	DPERM_NO_ENTROPY,			/* the random source failed */
-	DPERM_NOT_CERTIFIED			/* a solver did not reach its goal; never the result of a fit */
+	DPERM_NO_ENTROPY			/* the random source failed */
 } DpermStatus;
 
 #define DPERM_EPSILON_MIN 1e-6

@@ -36,4 +36,17 @@ dperm_quad_split(DpermExtended x, double *high, double *low)
 	*low = (double) (x - (DpermExtended) *high);
 }
 
+/* Number i of a vector of dim pairs: all high parts, then all low parts. */
+static inline DpermExtended
+dperm_quad_get(const double *vector, int dim, int i)
+{
+	return dperm_quad_of(vector[i], vector[dim + i]);
+}
+
+static inline void
+dperm_quad_put(double *vector, int dim, int i, DpermExtended x)
+{
+	dperm_quad_split(x, &vector[i], &vector[dim + i]);
+}
+
 #endif							/* DPERM_QUAD_H */

@@ -322,9 +322,6 @@ bound_solver(const DpermSetup *s, double tail, DpermCalibration *out)
 		fmax(out->gradient_bound,
 			 4 * dperm_descent_reach(s->dim, out->lambda, s->loss, dperm_setup_most_rows(s),
 									 out->weight_bound, tilt));
-	out->gradient_goal = isinf(s->epsilon) ? out->gradient_bound - out->rounding[0] -
-												 out->rounding[1] * out->weight_bound :
-											 out->gradient_bound / 2;
 	out->descent_steps =
 		dperm_descent_steps(out->lambda, loss.curvature, out->weight_bound, out->gradient_bound);
 }

@@ -72,7 +72,6 @@ typedef struct DpermCalibration
 	 */
 	double		floor;
 	double		noise_scale;	/* of the noise, whatever its shape (noise.h); 0: no noise */
-	double		gradient_goal;	/* the solver aims at this computed norm */
 	/* gamma: bound on the norm of the exact gradient at accepted weights */
 	double		gradient_bound;
 	/*

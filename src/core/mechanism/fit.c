@@ -22,48 +22,50 @@ size_t
 dperm_fit_room(int dim, int blocks)
 {
 	/* the noise; and as it was drawn, then the tilt of the prior */
-	return dperm_minimise_room(dim, blocks) + 2 * (size_t) dim;
+	return dperm_solver_room(dim, blocks) + 2 * (size_t) dim;
 }
 
-/* The problem of a fit. */
-static DpermMinimiseTask
-task_of(const DpermFit *fit, const double *tilt)
+/* What a fit minimises. */
+static DpermObjective
+objective_of(const DpermFit *fit, const double *tilt)
 {
 	const DpermCalibration *cal = &fit->calibration;
 
-	return (DpermMinimiseTask) {
+	return (DpermObjective) {
 		.loss = fit->setup.loss,
 		.dim = fit->setup.dim,
-		.rows = fit->setup.rows,
 		.most_rows = dperm_setup_most_rows(&fit->setup),
 		.lambda = cal->lambda,
 		.tilt = tilt,
-		.goal = cal->gradient_goal,
 		.bound = cal->gradient_bound,
-		.rounding = {cal->rounding[0], cal->rounding[1]},
-		.weight_bound = cal->weight_bound,
-		.descent_steps = cal->descent_steps,
-		.sample = fit->sample,
-		.hess_cost = fit->hess_cost
+		.rounding = {cal->rounding[0], cal->rounding[1]}
 	};
 }
 
 bool
 dperm_fit_rough(const DpermFit *fit)
 {
-	DpermMinimiseTask task = task_of(fit, NULL);
+	DpermObjective objective = objective_of(fit, NULL);
 
-	return dperm_minimise_rough(&task);
+	return dperm_solver_rough(&objective);
 }
 
 /* Begin to minimise the objective, with a tilt or NULL, from the current weights. */
 static void
 minimise(DpermFitting *fitting, const double *tilt)
 {
-	DpermMinimiseTask task = task_of(fitting->fit, tilt);
+	const DpermFit *fit = fitting->fit;
+	DpermProblem problem = {
+		.objective = objective_of(fit, tilt),
+		.weight_bound = fit->calibration.weight_bound,
+		.descent_steps = fit->calibration.descent_steps,
+		.sample = fit->sample,
+		.hess_cost = fit->hess_cost
+	};
 
-	dperm_minimise_start(&fitting->minimise, &task, fitting->weights,
-						 fitting->room + 2 * fitting->fit->setup.dim);
+	fitting->objective = problem.objective;
+	dperm_solver_start(&fitting->solver, &problem, fitting->weights,
+					   fitting->room + 2 * fit->setup.dim);
 }
 
 /*
@@ -149,10 +151,28 @@ dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, dou
 		minimise_plain(fitting);
 }
 
+/*
+ * The weights of a question are accepted by its answer, whatever led to it;
+ * otherwise the solver goes on.
+ */
 bool
 dperm_fit_next(DpermFitting *fitting, DpermAsk *ask)
 {
-	return fitting->status == DPERM_OK && dperm_minimise_next(&fitting->minimise, ask);
+	bool		more;
+
+	if (fitting->status != DPERM_OK || fitting->certified)
+		return false;
+	fitting->certified = fitting->asked.weights &&
+		dperm_certify(&fitting->objective, &fitting->asked);
+	if (fitting->certified)
+	{
+		memcpy(fitting->weights, fitting->asked.weights,
+			   sizeof(double) * (size_t) fitting->objective.dim);
+		return false;
+	}
+	more = dperm_solver_next(&fitting->solver, ask);
+	fitting->asked = *ask;
+	return more;
 }
 
 /* Are the weights certified, and within the certified bound? */
@@ -162,8 +182,7 @@ plausible(const DpermFitting *fitting)
 	const DpermCalibration *cal = &fitting->fit->calibration;
 	double		norm = sqrt(dperm_dot(fitting->fit->setup.dim, fitting->weights, fitting->weights));
 
-	return fitting->minimise.certified &&
-		   norm <= cal->weight_bound + cal->gradient_bound / cal->lambda;
+	return fitting->certified && norm <= cal->weight_bound + cal->gradient_bound / cal->lambda;
 }
 
 /* Release the weights. */

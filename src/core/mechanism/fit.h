@@ -12,8 +12,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/draw.h"
 #include "core/solve/matrix.h"
-#include "core/solve/minimise.h"
-#include "core/solve/ask.h"
+#include "core/solve/solver.h"
 
 typedef struct DpermFit
 {
@@ -53,7 +52,10 @@ typedef struct DpermFitting
 	double	   *weights;
 	double	   *room;
 	double	   *noise;			/* dim: as drawn, or as a tilt */
-	DpermMinimise minimise;
+	DpermObjective objective;
+	DpermSolver solver;
+	DpermAsk	asked;			/* the last question */
+	bool		certified;		/* are the weights those of a question that was certified? */
 } DpermFitting;
 
 extern void dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights,

@@ -19,7 +19,7 @@ dperm_metric_room(int dim, int blocks)
 {
 	size_t		k = (size_t) blocks;
 	size_t		d = (size_t) dim / k;
-	size_t		room = k * d * d;
+	size_t		room = k * d * d + 2 * DPERM_CORRECTIONS * (size_t) dim;
 
 	if (blocks == 1)
 		return room;
@@ -32,8 +32,11 @@ dperm_metric_make(int dim, int blocks, double *room)
 {
 	size_t		k = (size_t) blocks;
 	size_t		d = (size_t) dim / k;
-	DpermMetric metric = {.dim = dim, .blocks = blocks, .hess = room};
+	DpermMetric metric = {.dim = dim, .blocks = blocks};
 
+	metric.moves = room;
+	metric.changes = metric.moves + DPERM_CORRECTIONS * (size_t) dim;
+	metric.hess = metric.changes + DPERM_CORRECTIONS * (size_t) dim;
 	if (blocks == 1)
 		return metric;
 	metric.factors = metric.hess + d * d + dperm_loss_pairs_size(blocks);
@@ -134,34 +137,35 @@ factor_one(double *hess, int dim, double lambda, double *trace)
 }
 
 /* From the answer to a factor. */
-bool
-dperm_metric_factor(DpermMetric *metric, double lambda, double *trace)
+void
+dperm_metric_factor(DpermMetric *metric, double lambda)
 {
 	size_t		blocks = (size_t) metric->blocks;
 	int			d = metric->dim / metric->blocks;
-	const double *pairs = metric->hess + (size_t) d * d;
 	double		sum = 0;
+	double		trace = 0;
 	bool		definite = true;
 
-	*trace = 0;
-	if (blocks == 1)
-		return factor_one(metric->hess, d, lambda, trace);
-	find_eigenvectors(metric, pairs);
-	for (size_t k = 0; k < blocks; k++)
-		sum += metric->values[k];
+	if (blocks > 1)
+	{
+		find_eigenvectors(metric, metric->hess + (size_t) d * d);
+		for (size_t k = 0; k < blocks; k++)
+			sum += metric->values[k];
+	}
 
 	/* the first one last: it takes the place of A */
 	for (size_t k = blocks; k-- > 0;)
 	{
-		double		share = sum > 0 ? metric->values[k] / sum : 0;
+		double		share = blocks == 1 ? 1 : sum > 0 ? metric->values[k] / sum : 0;
 		double	   *to = factor_of(metric, k);
 
 		for (int j = 0; j < d; j++)
 			for (int i = j; i < d; i++)
 				to[(size_t) j * d + i] = share * metric->hess[(size_t) j * d + i];
-		definite = factor_one(to, d, lambda, trace) && definite;
+		definite = factor_one(to, d, lambda, &trace) && definite;
 	}
-	return definite;
+	metric->plain = definite ? 0 : trace;
+	metric->count = 0;
 }
 
 /* Turn the numbers of each coordinate, one for each class, by the eigenvectors, or back. */
@@ -189,13 +193,19 @@ turn_classes(const DpermMetric *metric, bool back, double *x)
 	}
 }
 
-/* Multiply a vector by the inverse. */
-void
-dperm_metric_solve(const DpermMetric *metric, double *x)
+/* Multiply a vector by the inverse of what a pass has answered. */
+static void
+solve_uncorrected(const DpermMetric *metric, double *x)
 {
 	size_t		blocks = (size_t) metric->blocks;
 	int			d = metric->dim / metric->blocks;
 
+	if (metric->plain != 0)
+	{
+		for (int i = 0; i < metric->dim; i++)
+			x[i] /= metric->plain;
+		return;
+	}
 	if (blocks == 1)
 	{
 		dperm_linsys_solve(metric->hess, d, x);
@@ -211,4 +221,74 @@ dperm_metric_solve(const DpermMetric *metric, double *x)
 			x[j * blocks + k] = metric->column[j];
 	}
 	turn_classes(metric, true, x);
+}
+
+/* Forget the oldest correction. */
+static void
+forget_oldest(DpermMetric *metric)
+{
+	size_t		size = sizeof(double) * (size_t) metric->dim;
+
+	metric->count--;
+	memmove(metric->moves, metric->moves + metric->dim, size * (size_t) metric->count);
+	memmove(metric->changes, metric->changes + metric->dim, size * (size_t) metric->count);
+	memmove(metric->products, metric->products + 1, sizeof(double) * (size_t) metric->count);
+}
+
+/* The difference of two vectors of pairs, rounded to doubles. */
+static void
+subtract(int dim, const double *to, const double *from, double *out)
+{
+	for (int i = 0; i < dim; i++)
+		out[i] = (to[i] - from[i]) + (to[dim + i] - from[dim + i]);
+}
+
+/* Correct it by a move. */
+void
+dperm_metric_correct(DpermMetric *metric, const DpermPoint *from, const DpermPoint *to,
+					 double lambda)
+{
+	int			dim = metric->dim;
+	double	   *move;
+	double	   *change;
+	double		product;
+
+	if (metric->count == DPERM_CORRECTIONS)
+		forget_oldest(metric);
+	move = metric->moves + (size_t) metric->count * dim;
+	change = metric->changes + (size_t) metric->count * dim;
+	subtract(dim, to->weights, from->weights, move);
+	subtract(dim, to->gradient, from->gradient, change);
+
+	/* anything else is rounding */
+	product = dperm_dot(dim, move, change);
+	if (product >= lambda / 2 * dperm_dot(dim, move, move) && product > 0)
+		metric->products[metric->count++] = product;
+}
+
+/* Multiply a vector by the inverse. */
+void
+dperm_metric_solve(const DpermMetric *metric, double *x)
+{
+	int			dim = metric->dim;
+	double		share[DPERM_CORRECTIONS];
+
+	for (int k = metric->count - 1; k >= 0; k--)
+	{
+		const double *change = metric->changes + (size_t) k * dim;
+
+		share[k] = dperm_dot(dim, metric->moves + (size_t) k * dim, x) / metric->products[k];
+		for (int i = 0; i < dim; i++)
+			x[i] -= share[k] * change[i];
+	}
+	solve_uncorrected(metric, x);
+	for (int k = 0; k < metric->count; k++)
+	{
+		const double *move = metric->moves + (size_t) k * dim;
+		double		left =
+			share[k] - dperm_dot(dim, metric->changes + (size_t) k * dim, x) / metric->products[k];
+
+		for (int i = 0; i < dim; i++)
+			x[i] += left * move[i];
+	}
 }

@@ -1,6 +1,6 @@
 /*
- * metric.h: an approximate Hessian of the objective, and its inverse: what
- * solvers measure steps with.
+ * metric.h: an approximate Hessian of the objective, and its inverse: what the
+ * solver measures steps with. Nothing relies on it (certify.h).
  *
  * With one block of weights it is the Hessian itself, dim x dim. With K classes
  * and d coordinates that would be K d x K d, so it is
@@ -10,6 +10,8 @@
  * where S_i is the curvature of a row by pairs of classes: the Hessian of rows
  * whose curvature does not depend on x. With the eigenvalues s of S, it takes K
  * factors of s A/tr(S) + lambda.
+ *
+ * What the last steps say about it corrects it (BFGS, Nocedal 1980).
  */
 #ifndef DPERM_METRIC_H
 #define DPERM_METRIC_H
@@ -18,6 +20,19 @@
 #include <stddef.h>
 
 #include "core/base/core.h"
+
+/* Corrections that are remembered. */
+#define DPERM_CORRECTIONS 60
+
+/* A point and what is known of the objective there. */
+typedef struct DpermPoint
+{
+	/* vectors of pairs (quad.h), whose low parts are 0 where doubles are enough */
+	double	   *weights;
+	double	   *gradient;
+	double		value;
+	double		norm;			/* of the gradient */
+} DpermPoint;
 
 typedef struct DpermMetric
 {
@@ -32,6 +47,13 @@ typedef struct DpermMetric
 	double	   *vectors;		/* eigenvectors of S, one after the other */
 	double	   *values;			/* eigenvalues of S */
 	double	   *column;			/* scratch: d, or blocks if there are more */
+	double		plain;			/* not 0: rounding has made it indefinite, and this takes its place */
+
+	/* corrections, the oldest first */
+	int			count;
+	double	   *moves;			/* dim each */
+	double	   *changes;		/* of the gradient, along the moves */
+	double		products[DPERM_CORRECTIONS];	/* of the two */
 } DpermMetric;
 
 /* How many doubles of room it needs. */
@@ -40,11 +62,14 @@ extern size_t dperm_metric_room(int dim, int blocks);
 extern DpermMetric dperm_metric_make(int dim, int blocks, double *room);
 
 /*
- * From the answer to a factor, for a regulariser; false if rounding has made it
- * indefinite. *trace receives the sum of its eigenvalues, before.
+ * From the answer to a factor, for a regulariser, without corrections. If rounding
+ * has made it indefinite, it is the sum of its eigenvalues times the identity.
  */
-extern bool dperm_metric_factor(DpermMetric *metric, double lambda,
-								double *trace);
+extern void dperm_metric_factor(DpermMetric *metric, double lambda);
+
+/* Correct it by the move from a point to another, of an objective that is lambda-convex. */
+extern void dperm_metric_correct(DpermMetric *metric, const DpermPoint *from,
+								 const DpermPoint *to, double lambda);
 
 /* Multiply a vector by the inverse. */
 extern void dperm_metric_solve(const DpermMetric *metric, double *x);

@@ -1,6 +1,8 @@
 /*
- * solver.c: Newton and BFGS steps with a line search on the directional
- * derivative.
+ * solver.c: a start on a sample; BFGS steps with a line search on the directional
+ * derivative, in doubles and in extended precision; descent.
+ *
+ * Fast, not trusted: dperm_certify() decides what is a result.
  */
 #include "core/solve/solver.h"
 
@@ -10,13 +12,16 @@
 
 #include "core/base/host.h"
 #include "core/base/linsys.h"
+#include "core/base/quad.h"
+#include "core/solve/descent.h"
 
 /*
- * Limits: steps before the lambda path is tried, steps on each leg of it, and
- * trials of a line search.
+ * Limits: steps before the lambda path is tried, steps on each leg of it and with
+ * several classes, and trials of a line search.
  */
 #define FIRST_STEPS 100
 #define LEG_STEPS 500
+#define CLASSES_STEPS 3000
 #define MAX_TRIALS 60
 
 /*
@@ -39,10 +44,18 @@
 
 /*
  * The cost of a Hessian of rows in memory, in gradients: constant, and per
- * coordinate.
+ * coordinate; and a cost that counts as cheap.
  */
 #define HESS_COST 1.5
 #define HESS_COST_EACH (1.0 / 29)
+#define CHEAP_HESS 4
+
+/*
+ * A Hessian over all rows that costs at most so many gradients, as in passes
+ * over a table with few columns, is part of the first passes: from the start on,
+ * each step squares the error, which saves a pass or two.
+ */
+#define FREE_HESS 0.4
 
 /*
  * A new Hessian is not worth its cost if the goal is at most this many steps
@@ -54,56 +67,82 @@
 #define SLOW_RATE 0.25
 
 /*
- * Several classes. The metric is not the Hessian, so corrections are worth more
- * than a new one, except once: at the end of a bad start. After SOME_STEPS,
- * steps are Newton's; each of them leaves NEWTON_LEFT of the gradient, or takes
- * as many products as this. (On the way to a goal of 5e-11, from a start on a
- * sixteenth of the rows, 16 to 30 gradients are usual.)
+ * With several classes the metric is not the Hessian, so corrections are worth
+ * more than a new one, except once, after so many steps: at the end of a bad start.
  */
-#define SOME_STEPS 30
-#define NEWTON_LEFT 0.1
-#define NEWTON_PRODUCTS 300
+#define RENEWED_AFTER 10
+
+/*
+ * The start: the minimiser over a few rows of the sample, then over more and
+ * more of them, each the start of the next, finally over all of it. A few rows
+ * are FEW_ROWS per coordinate, but at least FEW_AT_LEAST; each step multiplies
+ * their number by MORE_TIMES. A minimiser over n rows need not be more accurate
+ * than the sampling error, 1/sqrt(n).
+ */
+#define FEW_ROWS 2
+#define FEW_AT_LEAST 256
+#define MORE_TIMES 16
+#define CHANCE 0.05
+
+/*
+ * From this ratio of lambda to curvature on, single precision is enough for a
+ * Hessian: its error (squares.h) is at most a third of lambda.
+ */
+#define ROUGH_LAMBDA 1e-4
+
+/* The stages, in their order. */
+enum
+{
+	STAGE_DIRECT,				/* doubles, the given lambda */
+	STAGE_PATH,					/* doubles, a larger one, on the way to it */
+	STAGE_EXTENDED,				/* extended precision */
+	STAGE_DESCENT
+};
 
 /* The last question. */
 enum
 {
-	PHASE_START,				/* nothing yet */
-	PHASE_POINT,				/* the point itself */
-	PHASE_TRIAL,				/* a trial of the line search */
-	PHASE_PRODUCT,				/* a product, for Newton's step */
-	PHASE_END
+	STATE_START,				/* none at this point in this stage */
+	STATE_POINT,				/* the point itself */
+	STATE_HESSIAN,				/* the point itself, with a Hessian */
+	STATE_TRIAL,				/* a trial of the line search */
+	STATE_TRIAL_HESSIAN,		/* a trial, with a Hessian */
+	STATE_DESCENT				/* a point of accelerated descent */
 };
 
-/* Which problem is being solved. */
+/* What solver.metric holds, factored. */
 enum
 {
-	LEG_DIRECT,					/* the given one */
-	LEG_PATH,					/* one with a larger lambda, on the way to it */
-	LEG_LAST					/* the given one, from the end of the path */
-};
-
-/* What solver.metric holds. */
-enum
-{
-	METRIC_NONE,
-	METRIC_HESSIAN,				/* of the mean loss */
-	METRIC_FACTOR				/* the Cholesky factor of a Hessian of G */
+	HELD_NOTHING,
+	HELD_OTHER,					/* the Hessian at another point, or over other rows */
+	HELD_FRESH					/* that of the current point */
 };
 
 /* How many doubles of room the solver needs. */
 size_t
 dperm_solver_room(int dim, int blocks)
 {
-	return dperm_metric_room(dim, blocks) + 5 * (size_t) dim +
-		dperm_corrections_room(dim);
+	return dperm_metric_room(dim, blocks) + 9 * (size_t) dim;
 }
 
-/* The cost of a Hessian of rows in memory. */
-double
-dperm_solver_hess_cost(int dim, int blocks)
+/* Is single precision enough for Hessians? */
+bool
+dperm_solver_rough(const DpermObjective *objective)
 {
+	return objective->lambda >= ROUGH_LAMBDA * dperm_loss_bounds(objective->loss).curvature;
+}
+
+/* The cost of a Hessian. */
+static double
+hess_cost(const DpermSolver *solver)
+{
+	double		blocks = solver->metric.blocks;
+
+	if (solver->problem.hess_cost > 0)
+		return solver->problem.hess_cost;
+
 	/* a gradient takes as many products as there are weights */
-	return HESS_COST + HESS_COST_EACH * dim / ((double) blocks * blocks);
+	return HESS_COST + HESS_COST_EACH * solver->metric.dim / (blocks * blocks);
 }
 
 /* Are there several blocks of weights? */
@@ -113,33 +152,44 @@ has_blocks(const DpermSolver *solver)
 	return solver->metric.blocks > 1;
 }
 
-/*
- * Is the gradient at a point as small as it has to be, or as rounding allows?
- */
-static bool
-reached(const DpermSolver *solver, const DpermPoint *at)
+/* The norm of the gradient that this leg aims at. */
+static double
+goal_of(const DpermSolver *solver)
 {
-	const DpermProblem *problem = &solver->problem;
+	double		goal = solver->problem.objective.bound / 2;
 
-	return at->norm <= problem->goal ||
-		at->norm <= problem->rounding[0] + problem->rounding[1] *
-		sqrt(dperm_dot(problem->dim, at->weights, at->weights));
+	return solver->lambda > solver->problem.objective.lambda ?
+		fmax(PATH_GOAL * solver->lambda, goal) : goal;
 }
 
-/* Begin to solve the problem of a leg from the current point. */
-static void
-begin_leg(DpermSolver *solver, int leg, double lambda)
+/*
+ * Is the gradient at a point as small as this leg needs, or as rounding in
+ * doubles allows? In extended precision, only the certificate says so.
+ */
+static bool
+reached(const DpermSolver *solver, const DpermPoint *point)
 {
-	solver->leg = leg;
+	const double *rounding = solver->problem.objective.rounding;
+	int			dim = solver->metric.dim;
+
+	if (solver->stage == STAGE_EXTENDED)
+		return false;
+	return point->norm <= goal_of(solver) ||
+		point->norm <= rounding[0] +
+		rounding[1] * sqrt(dperm_dot(dim, point->weights, point->weights));
+}
+
+/* Begin a stage, or a leg of the path, at the current point. */
+static void
+begin_leg(DpermSolver *solver, int stage, double lambda)
+{
+	solver->stage = stage;
+	solver->state = STATE_START;
 	solver->steps = 0;
-	solver->newton = leg != LEG_DIRECT && has_blocks(solver);
-	solver->phase = PHASE_START;
-	solver->held = METRIC_NONE;
+	solver->lambda = lambda;
+	solver->held = HELD_NOTHING;
 	/* worth asking for with the very first step */
-	solver->want_hess = solver->problem.hess_cost <= DPERM_CHEAP_HESS;
-	solver->problem.lambda = lambda;
-	solver->problem.goal = leg == LEG_PATH ? fmax(PATH_GOAL * lambda, solver->goal) :
-		solver->goal;
+	solver->want_hess = hess_cost(solver) <= CHEAP_HESS;
 }
 
 /*
@@ -150,110 +200,265 @@ begin_leg(DpermSolver *solver, int leg, double lambda)
 static void
 begin_path(DpermSolver *solver)
 {
-	begin_leg(solver, LEG_PATH, fmax(solver->lambda, PATH_START));
+	begin_leg(solver, STAGE_PATH, fmax(solver->problem.objective.lambda, PATH_START));
 }
 
-/* Set the problem. */
+/* Begin at weights, without a sample. */
 static void
-set_problem(DpermSolver *solver, const DpermProblem *problem)
+begin(DpermSolver *solver, const DpermProblem *problem, const double *weights, double *room)
 {
-	solver->problem = *problem;
-	solver->lambda = problem->lambda;
-	solver->goal = problem->goal;
-	if (problem->hess_cost == 0)
-		solver->problem.hess_cost =
-			dperm_solver_hess_cost(problem->dim, problem->blocks > 1 ? problem->blocks : 1);
-}
-
-/* Initialise the solver. */
-void
-dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *weights,
-				   double *room)
-{
-	size_t		d = (size_t) problem->dim;
+	int			dim = problem->objective.dim;
+	int			blocks = dperm_loss_blocks(problem->objective.loss);
+	size_t		d = (size_t) dim;
 
 	memset(solver, 0, sizeof(*solver));
-	set_problem(solver, problem);
-	solver->weights = weights;
-	solver->metric =
-		dperm_metric_make(problem->dim, problem->blocks > 1 ? problem->blocks : 1, room);
-	room += dperm_metric_room(problem->dim, solver->metric.blocks);
-	solver->direction = room;
-	solver->at.weights = room + d;
+	memset(room, 0, sizeof(double) * 9 * d);
+	solver->problem = *problem;
+	solver->at.weights = room;
 	solver->at.gradient = room + 2 * d;
-	solver->trial.weights = room + 3 * d;
-	solver->trial.gradient = room + 4 * d;
-	solver->corrections = dperm_corrections_make(problem->dim, room + 5 * d);
+	solver->trial.weights = room + 4 * d;
+	solver->trial.gradient = room + 6 * d;
+	solver->direction = room + 8 * d;
+	solver->metric = dperm_metric_make(dim, blocks, room + 9 * d);
 	memcpy(solver->at.weights, weights, sizeof(double) * d);
-	solver->at.norm = INFINITY;
-	if (problem->flat)
+	if (dperm_loss_entry((int) problem->objective.loss.kind)->flat)
 		begin_path(solver);
 	else
-		begin_leg(solver, LEG_DIRECT, solver->lambda);
+		begin_leg(solver, STAGE_DIRECT, problem->objective.lambda);
 }
 
-/* Begin near the minimiser, perhaps with the Hessian that is in the metric. */
-void
-dperm_solver_start_near(DpermSolver *solver, bool metric)
+/*
+ * Begin after all near the minimiser, without a path, and perhaps with the
+ * Hessian that is in the metric.
+ */
+static void
+begin_near(DpermSolver *solver, bool hess)
 {
-	begin_leg(solver, LEG_DIRECT, solver->lambda);
-	if (metric)
+	begin_leg(solver, STAGE_DIRECT, solver->problem.objective.lambda);
+	if (hess)
 	{
-		solver->held = METRIC_HESSIAN;
+		dperm_metric_factor(&solver->metric, solver->lambda);
+		solver->held = HELD_OTHER;
 		solver->want_hess = false;
 	}
 }
 
-/* Add the regulariser and the tilt to an answer. */
-void
-dperm_solver_complete(const DpermProblem *problem, DpermPoint *at)
+/* Ask about a point; the answer is stored in it. */
+static bool
+ask_point(DpermSolver *solver, DpermPoint *point, int state, DpermAsk *ask)
 {
-	int			dim = problem->dim;
+	bool		hess = state == STATE_HESSIAN || state == STATE_TRIAL_HESSIAN;
+	int			dim = solver->metric.dim;
 
-	at->value += problem->lambda / 2 * dperm_dot(dim, at->weights, at->weights);
-	for (int i = 0; i < dim; i++)
-		at->gradient[i] += problem->lambda * at->weights[i];
-	if (problem->tilt)
-	{
-		at->value += dperm_dot(dim, problem->tilt, at->weights);
-		for (int i = 0; i < dim; i++)
-			at->gradient[i] += problem->tilt[i];
-	}
-	at->norm = sqrt(dperm_dot(dim, at->gradient, at->gradient));
-}
-
-/* Turn the Hessian of the mean loss into the factor of that of G. */
-static void
-factor(DpermSolver *solver, double *trace)
-{
-	solver->corrections.count = 0;
-	solver->held = dperm_metric_factor(&solver->metric, solver->problem.lambda, trace) ?
-		METRIC_FACTOR : METRIC_NONE;
-}
-
-/* The direction of descent at the point, by the metric and its corrections. */
-static void
-find_direction(DpermSolver *solver)
-{
-	int			dim = solver->problem.dim;
-	double	   *direction = solver->direction;
-	double		trace = 0;
-
-	for (int i = 0; i < dim; i++)
-		direction[i] = -solver->at.gradient[i];
-	if (solver->held == METRIC_HESSIAN)
-		factor(solver, &trace);
-
-	/*
-	 * In exact arithmetic all eigenvalues are at least lambda. If rounding has
-	 * made the Hessian indefinite nevertheless, a plain gradient step still
-	 * descends.
-	 */
-	if (solver->held == METRIC_NONE)
-		for (int i = 0; i < dim; i++)
-			direction[i] /= trace;
+	solver->state = state;
+	*ask = (DpermAsk) {.weights = point->weights, .value = &point->value,
+		.gradient = point->gradient,
+		.hess = hess ? solver->metric.hess : NULL};
+	if (solver->stage < STAGE_EXTENDED)
+		return true;
+	if (hess)
+		/* what comes with it in doubles is not used */
+		ask->gradient = solver->direction;
 	else
-		dperm_corrections_solve(&solver->corrections, &solver->metric, direction);
+	{
+		ask->weights_low = point->weights + dim;
+		ask->gradient_low = point->gradient + dim;
+	}
+	return true;
+}
+
+/* Add the regulariser and the tilt to an answer. */
+static void
+complete(const DpermSolver *solver, DpermPoint *point)
+{
+	const double *tilt = solver->problem.objective.tilt;
+	int			dim = solver->metric.dim;
+
+	if (solver->stage < STAGE_EXTENDED)
+	{
+		point->value += solver->lambda / 2 * dperm_dot(dim, point->weights, point->weights);
+		for (int i = 0; i < dim; i++)
+			point->gradient[i] += solver->lambda * point->weights[i];
+		if (tilt)
+		{
+			point->value += dperm_dot(dim, tilt, point->weights);
+			for (int i = 0; i < dim; i++)
+				point->gradient[i] += tilt[i];
+		}
+	}
+	else
+	{
+		point->value = 0;		/* which nobody has computed */
+		for (int i = 0; i < dim; i++)
+			dperm_quad_put(point->gradient, dim, i, dperm_quad_get(point->gradient, dim, i) +
+						   solver->lambda * dperm_quad_get(point->weights, dim, i) +
+						   (tilt ? tilt[i] : 0));
+	}
+	point->norm = sqrt(dperm_dot(dim, point->gradient, point->gradient));
+}
+
+/*
+ * Begin accelerated descent, at the current point unless that is too far away:
+ * y and v of Lemma 12 are the trial and the point.
+ */
+static bool
+begin_descent(DpermSolver *solver, DpermAsk *ask)
+{
+	size_t		d = (size_t) solver->metric.dim;
+	double		norm = sqrt(dperm_dot((int) d, solver->at.weights, solver->at.weights));
+
+	if (!(norm <= solver->problem.weight_bound))
+		memset(solver->at.weights, 0, sizeof(double) * 2 * d);
+	memcpy(solver->trial.weights, solver->at.weights, sizeof(double) * 2 * d);
+	solver->stage = STAGE_DESCENT;
+	solver->steps = 0;
+	return ask_point(solver, &solver->trial, STATE_DESCENT, ask);
+}
+
+/* The gradient at y has arrived: a step. */
+static bool
+descend(DpermSolver *solver, DpermAsk *ask)
+{
+	if (solver->steps++ >= solver->problem.descent_steps)
+		return false;
+	complete(solver, &solver->trial);
+	dperm_descent_step(solver->metric.dim, solver->lambda,
+					   dperm_loss_bounds(solver->problem.objective.loss).curvature,
+					   solver->trial.gradient, solver->trial.weights, solver->at.weights);
+	return ask_point(solver, &solver->trial, STATE_DESCENT, ask);
+}
+
+/* This leg has reached its goal, or leads no further: begin the next one. */
+static bool
+end_leg(DpermSolver *solver, DpermAsk *ask)
+{
+	double		lambda = solver->problem.objective.lambda;
+
+	if (solver->stage == STAGE_EXTENDED)
+		return begin_descent(solver, ask);
+	if (solver->stage == STAGE_DIRECT && !reached(solver, &solver->at))
+		begin_path(solver);		/* a bad start for a loss with flat pieces */
+	else if (solver->lambda > lambda)
+		begin_leg(solver, STAGE_PATH, fmax(lambda, PATH_FACTOR * solver->lambda));
+	else
+		begin_leg(solver, STAGE_EXTENDED, lambda);
+	return dperm_solver_next(solver, ask);
+}
+
+/*
+ * No step along the direction is an improvement. If the metric is stale, renew
+ * it.
+ */
+static bool
+stuck(DpermSolver *solver, DpermAsk *ask)
+{
+	if (solver->held == HELD_FRESH)
+		return end_leg(solver, ask);
+	solver->want_hess = true;
+	return ask_point(solver, &solver->at, STATE_HESSIAN, ask);
+}
+
+/* Ask about the current step of the line search. */
+static bool
+ask_trial(DpermSolver *solver, DpermAsk *ask)
+{
+	int			dim = solver->metric.dim;
+	bool		with_hess = solver->want_hess && solver->trials == 0 &&
+		solver->stage < STAGE_EXTENDED;
+
+	for (int i = 0; i < dim; i++)
+	{
+		double		move = solver->step * solver->direction[i];
+
+		if (solver->stage < STAGE_EXTENDED)
+			solver->trial.weights[i] = solver->at.weights[i] + move;
+		else
+			dperm_quad_put(solver->trial.weights, dim, i,
+						   dperm_quad_get(solver->at.weights, dim, i) + move);
+	}
+	return ask_point(solver, &solver->trial, with_hess ? STATE_TRIAL_HESSIAN : STATE_TRIAL, ask);
+}
+
+/* Everything about the point is known: stop, or continue from it. */
+static bool
+proceed(DpermSolver *solver, DpermAsk *ask)
+{
+	int			dim = solver->metric.dim;
+	int			most = has_blocks(solver) ? CLASSES_STEPS :
+		solver->stage == STAGE_DIRECT ? FIRST_STEPS : LEG_STEPS;
+
+	if (reached(solver, &solver->at) || solver->steps++ == most)
+		return end_leg(solver, ask);
+	if (solver->held == HELD_NOTHING ||
+		(solver->stage == STAGE_EXTENDED && solver->held == HELD_OTHER && solver->want_hess))
+		return ask_point(solver, &solver->at, STATE_HESSIAN, ask);
+	for (int i = 0; i < dim; i++)
+		solver->direction[i] = -solver->at.gradient[i];
+	dperm_metric_solve(&solver->metric, solver->direction);
+	solver->slope = dperm_dot(dim, solver->at.gradient, solver->direction);
+	if (!(solver->slope < 0))
+		return stuck(solver, ask);
+	solver->low = 0;
+	solver->low_slope = solver->slope;
+	solver->high = INFINITY;
+	solver->high_slope = 0;
+	solver->step = 1;
+	solver->trials = 0;
+	return ask_trial(solver, ask);
+}
+
+/* What was asked about the point itself has arrived. */
+static bool
+use_point(DpermSolver *solver, DpermAsk *ask)
+{
+	bool		with_hess = solver->state == STATE_HESSIAN;
+
+	if (!with_hess || solver->stage < STAGE_EXTENDED)
+		complete(solver, &solver->at);
+	if (with_hess)
+	{
+		dperm_metric_factor(&solver->metric, solver->lambda);
+		solver->held = HELD_FRESH;
+	}
+	return proceed(solver, ask);
+}
+
+/* Judging from this step, does a Hessian at the next point pay off? */
+static bool
+hess_pays(const DpermSolver *solver, double before)
+{
+	double		rate = solver->at.norm / before;
+
+	if (has_blocks(solver))
+		return solver->steps == RENEWED_AFTER && !(rate < SLOW_RATE);
+	if (!(rate < SLOW_RATE))
+		return true;
+
+	/* a new one will make the next step better than this one was */
+	return solver->held != HELD_FRESH && log(goal_of(solver) / solver->at.norm) / log(rate) >
+		NEAR_STEPS + hess_cost(solver);
+}
+
+/* Accept the trial as the new point. */
+static bool
+take_trial(DpermSolver *solver, DpermAsk *ask)
+{
+	DpermPoint	was = solver->at;
+
+	if (solver->state == STATE_TRIAL_HESSIAN)
+	{
+		dperm_metric_factor(&solver->metric, solver->lambda);
+		solver->held = HELD_FRESH;
+	}
+	else if (solver->held != HELD_NOTHING)
+	{
+		dperm_metric_correct(&solver->metric, &solver->at, &solver->trial, solver->lambda);
+		solver->held = HELD_OTHER;
+	}
+	solver->at = solver->trial;
+	solver->trial = was;
+	solver->want_hess = hess_pays(solver, was.norm);
+	return proceed(solver, ask);
 }
 
 /*
@@ -277,176 +482,6 @@ inside(double low, double low_slope, double high, double high_slope, bool bisect
 	return high > 4 * low ? sqrt(low) * sqrt(high) : (low + high) / 2;
 }
 
-/* Ask about a point; the answer is stored in it. */
-static bool
-ask_point(DpermSolver *solver, DpermPoint *point, bool with_hess, int phase, DpermAsk *ask)
-{
-	*ask = (DpermAsk) {.weights = point->weights, .value = &point->value,
-		.gradient = point->gradient,
-		.hess = with_hess ? solver->metric.hess : NULL};
-	if (with_hess)
-		solver->held = METRIC_HESSIAN;
-	solver->phase = phase;
-	return true;
-}
-
-/* Ask about the current step of the line search. */
-static bool
-ask_trial(DpermSolver *solver, DpermAsk *ask)
-{
-	/*
-	 * a full step is usually accepted, so ask for the next Hessian with it if
-	 * one is wanted
-	 */
-	bool		with_hess = solver->trials == 0 && solver->want_hess;
-
-	for (int i = 0; i < solver->problem.dim; i++)
-		solver->trial.weights[i] = solver->at.weights[i] + solver->step * solver->direction[i];
-	return ask_point(solver, &solver->trial, with_hess, PHASE_TRIAL, ask);
-}
-
-/* The leg is finished, and perhaps the whole problem. */
-static bool
-end_leg(DpermSolver *solver, DpermStatus status, DpermAsk *ask)
-{
-	if (solver->leg == LEG_DIRECT && status == DPERM_NOT_CERTIFIED)
-	{
-		/*
-		 * a bad start for a loss with flat pieces, which have to be crossed
-		 * bend by bend
-		 */
-		begin_path(solver);
-		return dperm_solver_next(solver, ask);
-	}
-	if (solver->leg == LEG_PATH)
-	{
-		double		lambda = solver->problem.lambda;
-
-		if (lambda > solver->lambda)
-			begin_leg(solver, LEG_PATH, fmax(solver->lambda, PATH_FACTOR * lambda));
-		else
-			begin_leg(solver, LEG_LAST, lambda);
-		return dperm_solver_next(solver, ask);
-	}
-	solver->status = status;
-	solver->phase = PHASE_END;
-	memcpy(solver->weights, solver->at.weights, sizeof(double) * (size_t) solver->problem.dim);
-	return false;
-}
-
-/*
- * No step along the direction is an improvement. If the metric is stale, renew
- * it.
- */
-static bool
-stuck(DpermSolver *solver, DpermAsk *ask)
-{
-	if (solver->fresh && (solver->newton || !has_blocks(solver)))
-		return end_leg(solver, DPERM_NOT_CERTIFIED, ask);
-	solver->newton = has_blocks(solver);
-	solver->fresh = true;
-	solver->want_hess = true;
-	return ask_point(solver, &solver->at, true, PHASE_POINT, ask);
-}
-
-/* Begin the line search along the direction. */
-static bool
-begin_search(DpermSolver *solver, DpermAsk *ask)
-{
-	solver->slope = dperm_dot(solver->problem.dim, solver->at.gradient, solver->direction);
-	if (!(solver->slope < 0))
-		return stuck(solver, ask);
-	solver->low = 0;
-	solver->low_slope = solver->slope;
-	solver->high = INFINITY;
-	solver->high_slope = 0;
-	solver->step = 1;
-	solver->trials = 0;
-	return ask_trial(solver, ask);
-}
-
-/* Begin Newton's step, whose products take the place of corrections. */
-static bool
-begin_newton(DpermSolver *solver, DpermAsk *ask)
-{
-	double		norm = solver->at.norm;
-	double		left = fmax(NEWTON_LEFT * fmin(1, sqrt(norm)) * norm, solver->problem.goal / 4);
-
-	solver->corrections.count = 0;
-	dperm_conjugate_start(&solver->conjugate, &solver->metric, solver->problem.lambda,
-						  solver->at.weights, solver->at.gradient, left, NEWTON_PRODUCTS,
-						  solver->corrections.moves, ask);
-	solver->phase = PHASE_PRODUCT;
-	return true;
-}
-
-/* A product has arrived. */
-static bool
-use_product(DpermSolver *solver, DpermAsk *ask)
-{
-	if (dperm_conjugate_next(&solver->conjugate, ask))
-		return true;
-	memcpy(solver->direction, solver->conjugate.step,
-		   sizeof(double) * (size_t) solver->problem.dim);
-	return begin_search(solver, ask);
-}
-
-/* Everything about the point is known: stop, or continue from it. */
-static bool
-proceed(DpermSolver *solver, DpermAsk *ask)
-{
-	int			max_steps = solver->leg == LEG_DIRECT ? FIRST_STEPS : LEG_STEPS;
-
-	if (reached(solver, &solver->at))
-		return end_leg(solver, DPERM_OK, ask);
-	if (solver->steps++ == max_steps)
-		return end_leg(solver, DPERM_NOT_CERTIFIED, ask);
-	if (solver->held == METRIC_NONE)
-	{
-		solver->fresh = true;
-		return ask_point(solver, &solver->at, true, PHASE_POINT, ask);
-	}
-	solver->newton = solver->newton || (has_blocks(solver) && solver->steps > SOME_STEPS);
-	find_direction(solver);
-	return solver->newton && solver->held == METRIC_FACTOR ? begin_newton(solver, ask) :
-		begin_search(solver, ask);
-}
-
-/* Judging from this step, does a Hessian at the next point pay off? */
-static bool
-hess_pays(const DpermSolver *solver, double before)
-{
-	double		rate = solver->at.norm / before;
-
-	if (has_blocks(solver))
-		return solver->newton || (solver->steps == DPERM_CORRECTIONS && !(rate < SLOW_RATE));
-	if (!(rate < SLOW_RATE))
-		return true;
-
-	/* a new one will make the next step better than this one was */
-	return !solver->fresh && log(solver->problem.goal / solver->at.norm) / log(rate) >
-		NEAR_STEPS + solver->problem.hess_cost;
-}
-
-/* Accept the trial as the new point. */
-static bool
-take_trial(DpermSolver *solver, DpermAsk *ask)
-{
-	DpermPoint	was = solver->at;
-	bool		with_hess = solver->trials == 0 && solver->want_hess;
-
-	if (solver->held == METRIC_FACTOR && !solver->newton)
-		dperm_corrections_add(&solver->corrections, &solver->at, &solver->trial,
-							  solver->problem.lambda);
-	else if (solver->held == METRIC_HESSIAN && !with_hess)
-		solver->held = METRIC_NONE;	/* that Hessian belongs to a rejected trial */
-	solver->at = solver->trial;
-	solver->trial = was;
-	solver->fresh = with_hess;
-	solver->want_hess = hess_pays(solver, was.norm);
-	return proceed(solver, ask);
-}
-
 /* The answer for a trial has arrived. */
 static bool
 judge_trial(DpermSolver *solver, DpermAsk *ask)
@@ -454,15 +489,19 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 	const DpermPoint *at = &solver->at;
 	const DpermPoint *trial = &solver->trial;
 	double		slack = 1e3 * DBL_EPSILON * (1 + fabs(at->value));
-	double		slope = dperm_dot(solver->problem.dim, trial->gradient, solver->direction);
 	bool		exact = solver->steps > EXACT_AFTER && !has_blocks(solver);
 	double		left = exact ? EXACT_SLOPE : SLOPE_LEFT;
 	double		overshot = exact ? EXACT_SLOPE : SLOPE_OVERSHOT;
+	double		slope;
 
+	complete(solver, &solver->trial);
+	slope = dperm_dot(solver->metric.dim, trial->gradient, solver->direction);
 	if (reached(solver, trial) ||
 		(slope >= left * solver->slope && slope <= -overshot * solver->slope &&
 		 trial->value <= at->value + slack))
 		return take_trial(solver, ask);
+	if (solver->state == STATE_TRIAL_HESSIAN)
+		solver->held = HELD_NOTHING;	/* that Hessian belongs to a rejected trial */
 	if (slope < left * solver->slope)
 	{
 		solver->low = solver->step;
@@ -484,27 +523,81 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 	return ask_trial(solver, ask);
 }
 
-/*
- * Process the answer to the last question, and ask the next one; false at the
- * end.
- */
+/* Process the answer to the last question, and ask the next one. */
 bool
 dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 {
 	dperm_host_poll();
-	switch (solver->phase)
+	switch (solver->state)
 	{
-		case PHASE_START:
-			solver->fresh = solver->held == METRIC_NONE;
-			return ask_point(solver, &solver->at, solver->fresh, PHASE_POINT, ask);
-		case PHASE_POINT:
-			dperm_solver_complete(&solver->problem, &solver->at);
-			return proceed(solver, ask);
-		case PHASE_TRIAL:
-			dperm_solver_complete(&solver->problem, &solver->trial);
+		case STATE_START:
+			/* in extended precision no Hessian comes with a gradient */
+			return ask_point(solver, &solver->at, solver->held == HELD_NOTHING &&
+							 solver->stage < STAGE_EXTENDED ? STATE_HESSIAN : STATE_POINT, ask);
+		case STATE_POINT:
+		case STATE_HESSIAN:
+			return use_point(solver, ask);
+		case STATE_TRIAL:
+		case STATE_TRIAL_HESSIAN:
 			return judge_trial(solver, ask);
-		case PHASE_PRODUCT:
-			return use_product(solver, ask);
+		case STATE_DESCENT:
+			return descend(solver, ask);
 	}
 	return false;
+}
+
+/*
+ * Minimise over every step-th row of the sample, from weights, which receive the
+ * result. If hess, the metric of a solver in this room will hold the Hessian there.
+ */
+static void
+solve_sample(const DpermProblem *whole, int64_t step, bool near, bool hess, double *weights,
+			 double *room)
+{
+	DpermMatrix rows = *whole->sample;
+	DpermProblem problem = *whole;
+	double		count = (double) rows.count / (double) step;
+	DpermSolver solver;
+	DpermAsk	ask;
+
+	rows.step = step;
+	rows.rough = dperm_solver_rough(&whole->objective);
+	problem.hess_cost = 0;
+	problem.objective.bound = fmax(whole->objective.bound, 2 * CHANCE / sqrt(count));
+	begin(&solver, &problem, weights, room);
+	if (near)
+		begin_near(&solver, true);
+	while (dperm_solver_next(&solver, &ask) && solver.stage < STAGE_EXTENDED)
+		dperm_matrix_answer(&rows, &ask);
+	memcpy(weights, solver.at.weights, sizeof(double) * (size_t) solver.metric.dim);
+	if (hess)
+	{
+		(void) ask_point(&solver, &solver.at, STATE_HESSIAN, &ask);
+		dperm_matrix_answer(&rows, &ask);
+	}
+}
+
+/*
+ * Begin, near the minimiser over the sample unless that has so few rows that the
+ * problem itself is as easy.
+ */
+void
+dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *weights,
+				   double *room)
+{
+	int			dim = problem->objective.dim;
+	int64_t		few = FEW_ROWS * dim > FEW_AT_LEAST ? FEW_ROWS * dim : FEW_AT_LEAST;
+	int64_t		rows = problem->sample ? problem->sample->count : 0;
+	int64_t		first = 1;
+	bool		hess = problem->hess_cost == 0 || problem->hess_cost > FREE_HESS ||
+		dperm_loss_blocks(problem->objective.loss) > 1;
+
+	while (rows / (MORE_TIMES * first) >= few)
+		first *= MORE_TIMES;
+	if (rows >= few)
+		for (int64_t step = first; step > 0; step /= MORE_TIMES)
+			solve_sample(problem, step, step < first, hess || step > 1, weights, room);
+	begin(solver, problem, weights, room);
+	if (rows >= few)
+		begin_near(solver, hess);
 }
