@@ -1,6 +1,5 @@
 /*
- * label.h: labels: how their values are read (label.c), and what their domain
- * says about that (label_domain.c).
+ * label.h: labels: how their values are read, and what their domain says about that.
  *
  * Two classes. A boolean is positive if it is true, a number if it is above
  * zero. With a positive value, what equals it is positive, and any other value
@@ -8,8 +7,8 @@
  *
  * Several classes: the number of the class that the value equals; any other
  * value is no label. The positive value is a list of one class, so both find
- * values in the same way: texts by their bytes, numbers exactly, enums by the
- * OIDs that their values have here.
+ * values in the same way: texts by their bytes, numbers by their value in double
+ * precision, enums by the OIDs that their values have here.
  *
  * A number is clamped to its bounds and mapped to [-1, 1]; NaN is no label.
  *
@@ -28,14 +27,10 @@ typedef struct DpermLabel
 	DpermLabelKind kind;
 	Oid			type;			/* base type of the values */
 
-	/* a number */
 	DpermReaderKind reader;
-	double		low;
+	double		low;			/* of a number */
 	double		high;
-
-	/* classes */
-	bool		textual;		/* are values stored and compared as texts? */
-	bool		listed;			/* or is positive what is above zero? */
+	bool		listed;			/* of classes: or is positive what is above zero? */
 	DpermCategories values;
 } DpermLabel;
 
@@ -53,30 +48,12 @@ dperm_label_has(const DpermLabel *label, double read)
 	return dperm_label_kind_has(label->kind, read);
 }
 
-/* The classes that values are compared with, and how many they are (core/base/classes.h). */
-static inline int
-dperm_label_listed(const DpermLabels *labels, const char **classes)
-{
-	bool		several = labels->kind == DPERM_LABEL_SEVERAL;
-
-	*classes = several ? labels->classes : labels->positive;
-	return several ? labels->class_count : *classes != NULL;
-}
-
-/* Bytes of a value in a message. */
-#define DPERM_LABEL_VALUE_SHOWN 100
-
-/* label.c: read labels; the classes of a model */
 extern void dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels);
 extern void dperm_label_check(const DpermLabel *label, Oid type);
 extern double dperm_label_read(const DpermLabel *label, Datum value, bool isnull);
-extern double dperm_label_read_text(const DpermLabel *label, const char *text, int32 typmod);
 extern bytea *dperm_label_domain_bytes(const DpermLabels *labels, Oid type);
-extern int	dperm_label_hint(const DpermLabel *label);
 extern int	dperm_label_choose_class(const DpermModel *model, const char *name);
 extern const char *dperm_label_class_name(const DpermModel *model, int number);
-
-/* label_domain.c: what the domain of a label says */
 extern bool dperm_label_domain_init(DpermLabel *label, const DpermColumn *column,
 									bool may_be_several, bool protected, DpermLabels *labels);
 extern void dperm_label_domain_init_type(DpermLabel *label, Oid type, bool may_be_several,
