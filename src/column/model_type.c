@@ -6,7 +6,6 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "libpq/pqformat.h"
-#include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
@@ -58,19 +57,11 @@ check_format(DpermText bytes)
 
 /*
  * A model that was read, as a datum; an error if why says that it is none, a soft
- * one for a context that asks for that. Names may not be in the encoding of this
- * database in bytes; the text of a model has them all.
+ * one for a context that asks for that.
  */
 static Datum
 accept_model(Node *context, const DpermModel *model, const char *why, bool binary)
 {
-	if (why == NULL && binary)
-	{
-		DpermText	text = dperm_model_print(model);
-
-		if (!pg_verifymbstr(text.bytes, text.len, true))
-			why = "a name is not valid in the encoding of this database";
-	}
 	if (why == NULL)
 		return dperm_model_type_make(model);
 	ereturn(context, (Datum) 0,
