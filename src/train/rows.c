@@ -13,6 +13,8 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "access/parallel.h"
 #include "commands/tablespace.h"
@@ -772,6 +774,26 @@ dperm_rows_chunk(DpermRows *rows, int64 i)
 		write_at(rows->store, chunk, first, bytes_of(rows, chunk->rows));
 	chunk->settled = true;
 	return first;
+}
+
+/* Give memory back, if the system can do so before the store is closed. */
+void
+dperm_rows_discard(DpermRows *rows, int64 i)
+{
+#ifdef MADV_REMOVE
+	const DpermChunk *chunk = &rows->chunks[i];
+
+	if (DsaPointerIsValid(chunk->shared))
+	{
+		uintptr_t	page = sysconf(_SC_PAGESIZE);
+		uintptr_t	first = (uintptr_t) shared_address(rows->store, chunk);
+		uintptr_t	end = TYPEALIGN_DOWN(page, first + bytes_of(rows, chunk->rows));
+
+		first = TYPEALIGN(page, first);
+		if (first < end)
+			(void) madvise((void *) first, end - first, MADV_REMOVE);
+	}
+#endif
 }
 
 /* A sample. */
