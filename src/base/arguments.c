@@ -15,9 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "base/arguments.h"
-#include "base/host.h"
-#include "base/message.h"
+#include "base/base.h"
 #include "core/base/core.h"
 
 /*

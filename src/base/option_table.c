@@ -12,7 +12,7 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
-#include "base/arguments.h"
+#include "base/base.h"
 #include "base/options.h"
 #include "core/base/core.h"
 #include "core/encode/block.h"

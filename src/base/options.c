@@ -7,8 +7,7 @@
 
 #include "miscadmin.h"
 
-#include "base/host.h"
-#include "base/message.h"
+#include "base/base.h"
 #include "base/options.h"
 #include "core/base/core.h"
 #include "core/encode/bend.h"

@@ -19,12 +19,9 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "base/base.h"
 #include "base/compat.h"
-#include "base/message.h"
-#include "column/domains.h"
-#include "column/label.h"
-#include "column/reader.h"
-#include "core/base/classes.h"
+#include "column/column.h"
 #include "core/base/core.h"
 
 PG_FUNCTION_INFO_V1(dperm_label);
@@ -105,7 +102,7 @@ value_of(const DpermLabel *label, const char *text, int32 typmod)
 	Datum		value;
 	char	   *why;
 
-	if (!dperm_domain_types_input(label->type, typmod, text, &value, &why))
+	if (!dperm_column_input(label->type, typmod, text, &value, &why))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s", why),
@@ -139,7 +136,7 @@ init_listed(DpermLabel *label, const char *classes, int count)
 											   VALUE_SHOWN))));
 }
 
-/* The classes that values are compared with, and how many they are (core/base/classes.h). */
+/* The classes that values are compared with, and how many they are (core/base/core.h). */
 static int
 classes_of(const DpermLabels *labels, const char **classes)
 {
@@ -382,7 +379,7 @@ dperm_label(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(label);
 }
 
-/* Values that a domain lists, as the column shows them (core/base/classes.h). */
+/* Values that a domain lists, as the column shows them (core/base/core.h). */
 typedef struct Values
 {
 	StringInfoData bytes;
@@ -445,7 +442,7 @@ listed_values(const DpermColumn *column)
 		add_value(&values, "true");
 	}
 	else if (count == 0 && has_range(column) && high - low == 1 &&
-			 dperm_domain_types_is_integer(column->base))
+			 dperm_column_is_integer(column->base))
 	{
 		add_value(&values, psprintf("%.0f", low));
 		add_value(&values, psprintf("%.0f", high));

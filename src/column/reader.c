@@ -25,8 +25,7 @@
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
-#include "column/domains.h"
-#include "column/reader.h"
+#include "column/column.h"
 #include "core/base/core.h"
 
 /* The type of each kind, if that is a single one, and its tag in a tagged row. */
@@ -301,11 +300,11 @@ dperm_reader_kind_natural(Oid type)
 			return (DpermReaderKind) kind;
 	if (get_typtype(base) == TYPTYPE_ENUM)
 		return DPERM_READ_ENUM;
-	if (base != NAMEOID && dperm_domain_types_is_text(base))
+	if (base != NAMEOID && dperm_column_is_text(base))
 		return DPERM_READ_TEXT;
-	if (dperm_domain_types_is_pgvector(base))
+	if (dperm_column_is_pgvector(base))
 		return DPERM_READ_VECTOR;
-	return dperm_domain_types_has_text(base) ? DPERM_READ_OUTPUT : DPERM_READ_NONE;
+	return dperm_column_has_text(base) ? DPERM_READ_OUTPUT : DPERM_READ_NONE;
 }
 
 /*
@@ -319,7 +318,7 @@ dperm_reader_kind(Oid type, DpermBlockKind block)
 
 	if (dperm_reader_kind_fits(natural, block))
 		return natural;
-	if (block == DPERM_BLOCK_CATEGORY && dperm_domain_types_has_text(getBaseType(type)))
+	if (block == DPERM_BLOCK_CATEGORY && dperm_column_has_text(getBaseType(type)))
 		return DPERM_READ_OUTPUT;
 	if ((block == DPERM_BLOCK_VECTOR || block == DPERM_BLOCK_BOX) &&
 		kind_of_elements(type) != DPERM_READ_NONE)

@@ -22,7 +22,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "column/reader.h"
+#include "column/column.h"
 
 PG_FUNCTION_INFO_V1(dperm_bounded);
 PG_FUNCTION_INFO_V1(dperm_row);

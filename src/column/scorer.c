@@ -22,12 +22,10 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "base/base.h"
 #include "base/compat.h"
-#include "base/host.h"
-#include "column/domains.h"
-#include "column/model_type.h"
-#include "column/reader.h"
-#include "core/model/score.h"
+#include "column/column.h"
+#include "core/model/model.h"
 
 PG_FUNCTION_INFO_V1(dperm_encode_model);
 PG_FUNCTION_INFO_V1(dperm_encode_domains);

@@ -14,8 +14,8 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
-#include "base/host.h"
-#include "column/model_type.h"
+#include "base/base.h"
+#include "column/column.h"
 #include "core/base/core.h"
 #include "core/privacy/composition.h"
 
@@ -123,7 +123,7 @@ add_model(ComposeState *state, Datum value)
 static DpermRelease
 read_claim(Jsonb *json)
 {
-	DpermCodec	c = {.form = DPERM_CODEC_READ_JSON, .root = dperm_tree_of(json)};
+	DpermCodec	c = {.form = DPERM_CODEC_READ_JSON, .root = dperm_host_tree(json)};
 	DpermClaim	claim = {.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW};
 
 	dperm_codec_object(&c, NULL);
@@ -161,7 +161,7 @@ dperm_compose_step(PG_FUNCTION_ARGS)
 
 		if (JB_ROOT_IS_OBJECT(claim) &&
 			getKeyJsonValueFromContainer(&claim->root, "format", strlen("format"), NULL))
-			add_model(state, dperm_model_type_accept(NULL, dperm_tree_of(claim)));
+			add_model(state, dperm_model_type_accept(NULL, dperm_host_tree(claim)));
 		else
 			add_release(state, read_claim(claim));
 	}

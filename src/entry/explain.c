@@ -10,11 +10,8 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 
-#include "base/arguments.h"
-#include "base/host.h"
-#include "column/domains.h"
-#include "column/label.h"
-#include "column/model_type.h"
+#include "base/base.h"
+#include "column/column.h"
 #include "core/encode/knots.h"
 
 PG_FUNCTION_INFO_V1(dp_coefficients);
@@ -71,11 +68,11 @@ name_within(const DpermBlock *block, int within)
 		int			element = within / block->each;
 		DpermBlock	line = dperm_block_element(block, element);
 
-		return psprintf("[%d] %s", element + 1, dperm_domain_types_shown(
+		return psprintf("[%d] %s", element + 1, dperm_column_shown(
 							&line, dperm_knots_position(&line, within % block->each)));
 	}
 	if (dperm_block_is_curve(block))
-		return dperm_domain_types_shown(block, dperm_knots_position(block, within));
+		return dperm_column_shown(block, dperm_knots_position(block, within));
 	return block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX ?
 		psprintf("[%d]", within + 1) : NULL;
 }
@@ -287,7 +284,7 @@ dp_curve(PG_FUNCTION_ARGS)
 			i == 0 ? curve.line.low : curve.line.high;
 
 		dperm_host_put_row(store, desc, (NullableDatum[]) {
-			dperm_host_text(dperm_domain_types_shown(&curve.line, value)),
+			dperm_host_text(dperm_column_shown(&curve.line, value)),
 			{Float8GetDatum(unit * weight)},
 			{Float8GetDatum(unit * noise[at])},
 			{Float8GetDatum(exp(unit * (weight - middle_of(&curve.line, weights)))),

@@ -10,11 +10,10 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "base/host.h"
-#include "column/label.h"
-#include "column/model_type.h"
+#include "base/base.h"
+#include "column/column.h"
 #include "core/loss/loss.h"
-#include "core/model/score.h"
+#include "core/model/model.h"
 
 PG_FUNCTION_INFO_V1(dp_predict);
 PG_FUNCTION_INFO_V1(dp_predict_prob);

@@ -11,8 +11,8 @@
 #include "utils/acl.h"
 #include "utils/lsyscache.h"
 
-#include "base/message.h"
-#include "column/label.h"
+#include "base/base.h"
+#include "column/column.h"
 #include "protect/protect.h"
 #include "relation/relation.h"
 

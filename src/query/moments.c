@@ -23,17 +23,16 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
-#include "base/host.h"
-#include "column/label.h"
-#include "column/reader.h"
+#include "base/base.h"
+#include "column/column.h"
+#include "query/moments.h"
+#include "core/base/bytes.h"
 #include "core/base/core.h"
-#include "core/base/digest.h"
 #include "core/encode/feed.h"
-#include "core/model/score.h"
+#include "core/model/model.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
 #include "core/solve/moments.h"
-#include "query/moments.h"
 
 PG_FUNCTION_INFO_V1(dperm_moments_step);
 PG_FUNCTION_INFO_V1(dperm_moments_step_person);

@@ -18,11 +18,8 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "base/message.h"
-#include "column/domains.h"
-#include "column/label.h"
-#include "column/model_type.h"
-#include "column/reader.h"
+#include "base/base.h"
+#include "column/column.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
@@ -286,7 +283,7 @@ take_prior(DpermSource *source, DpermColumn **features, const DpermOptions *opti
 	copy_blocks(source, features, encoder->blocks, encoder->block_count, "prior");
 	for (int i = 0; i < source->block_count; i++)
 	{
-		dperm_prior_argument_check_block(options, features[i], &source->blocks[i]);
+		dperm_model_type_check_prior_block(options, features[i], &source->blocks[i]);
 		if (source->registration)
 			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
 	}
@@ -457,8 +454,8 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	{
 		const DpermEncoder *encoder = &options->prior->encoder;
 
-		dperm_prior_argument_check_names(options->prior, names->label, feature_names,
-										 feature_count);
+		dperm_model_type_check_prior_names(options->prior, names->label, feature_names,
+										   feature_count);
 		feature_count = encoder->block_count;
 		feature_names = block_names(encoder->blocks, feature_count);
 	}

@@ -10,11 +10,11 @@
 #include "utils/jsonb.h"
 
 #include "base/options.h"
-#include "column/label.h"
-#include "core/encode/block.h"
+#include "column/column.h"
 #include "protect/protect.h"
 #include "query/moments.h"
 #include "relation/relation.h"
+#include "core/encode/block.h"
 
 /* Relation and columns, as the caller names them. */
 typedef struct DpermSourceNames

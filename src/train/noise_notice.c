@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#include "base/message.h"
-#include "core/mechanism/calibrate.h"
+#include "base/base.h"
 #include "train/noise_notice.h"
+#include "core/mechanism/calibrate.h"
 
 /* The share of the noise in the weights of a candidate. */
 static double

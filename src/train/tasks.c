@@ -9,14 +9,14 @@
 #include "executor/spi.h"
 #include "utils/memutils.h"
 
-#include "base/host.h"
-#include "core/solve/matrix.h"
+#include "base/base.h"
 #include "query/moments.h"
 #include "query/queries.h"
 #include "train/noise_notice.h"
 #include "train/tasks.h"
 #include "train/team.h"
 #include "train/training.h"
+#include "core/solve/matrix.h"
 
 /* A task in progress. */
 typedef struct Work

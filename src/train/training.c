@@ -5,9 +5,9 @@
 
 #include "utils/memutils.h"
 
-#include "base/host.h"
-#include "core/base/classes.h"
+#include "base/base.h"
 #include "train/training.h"
+#include "core/base/core.h"
 
 /*
  * The cost of a Hessian in a pass over the table, in gradients per coordinate:

@@ -14,8 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/label_kind.h"
-#include "core/base/quad.h"
+#include "core/base/core.h"
 
 /* Stored in models and passes: the numbers must not change. */
 typedef enum DpermLossKind

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/classes.h"
 #include "core/base/core.h"
 #include "core/base/linsys.h"
 #include "core/mechanism/calibrate.h"

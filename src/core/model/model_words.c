@@ -107,8 +107,8 @@ put_prior(DpermOut *out, const DpermModel *model)
 			dperm_model_prior_is_private(model) ? "" : "; a prior behind it is NOT PRIVATE");
 	}
 	if (dperm_claim_private(&model->claim))
-		dperm_codec_put(out, "The guarantee holds for the rows of this training, whatever the prior "
-						"is, and does not replace that of the prior: for %s, %s. ",
+		dperm_codec_put(out, "The guarantee holds for the rows of this training, whatever the "
+						"prior is, and does not replace that of the prior: for %s, %s. ",
 						is_for_persons(model) ? "persons who are in both" :
 						"rows that both were trained on",
 						claim.neighbours == model->claim.neighbours &&
@@ -125,8 +125,8 @@ put_no_guarantee(DpermOut *out, const DpermModel *model)
 	put_subject(out, model);
 	dperm_codec_put(out, "without noise (epsilon = Infinity). ");
 	put_prior(out, model);
-	dperm_codec_put(out, "It carries no privacy guarantee and may reveal the contents of individual "
-					"rows: treat it like the rows themselves.");
+	dperm_codec_put(out, "It carries no privacy guarantee and may reveal the contents of "
+					"individual rows: treat it like the rows themselves.");
 }
 
 /* What the guarantee says about labels: what they may be is public. */
@@ -247,8 +247,8 @@ put_promise(DpermOut *out, const DpermModel *model)
 						"the number of rows is public", holds,
 						persons ? "rows of that person" : "content of that row");
 	else if (persons)
-		dperm_codec_put(out, "Neighbours are two tables with the same number of persons that differ "
-						"in all rows of one person, who has no labelled row in one of them "
+		dperm_codec_put(out, "Neighbours are two tables with the same number of persons that "
+						"differ in all rows of one person, who has no labelled row in one of them "
 						"(remove); the number of persons is public, the number of rows is not. %s "
 						"no set of models is more than exp(epsilon) times as likely to be released "
 						"as it would have been had that person no labelled row, and the other way "

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/core.h"
 #include "core/base/host.h"
 #include "core/base/linsys.h"
-#include "core/base/quad.h"
 #include "core/solve/extended.h"
 
 /*

@@ -47,7 +47,7 @@ typedef struct DpermDescent
 	bool		fresh;			/* is the Hessian that of the best point? */
 	double	   *weights;		/* the caller's */
 
-	/* vectors of dim high parts, then dim low parts (quad.h) */
+	/* vectors of dim high parts, then dim low parts (core.h) */
 	double	   *at;				/* where the gradient is asked for */
 	double	   *gradient;
 	double	   *best;			/* refinement: the best point so far, */
