@@ -16,7 +16,6 @@
 #include "utils/syscache.h"
 
 #include "base/base.h"
-#include "core/base/core.h"
 
 /*
  * The input arguments of a function, from the catalog; cached by the call site.

@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <math.h>
 
-#include "fmgr.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -23,10 +22,7 @@
 #include "base/base.h"
 #include "base/compat.h"
 #include "core/base/blas.h"
-#include "core/base/core.h"
-#include "core/base/host.h"
 #include "core/encode/fourier.h"
-#include "core/mechanism/calibrate.h"
 
 /* The memory for a result in kB: more than any function of ours returns. */
 #define RESULT_MEMORY (64 * 1024)

@@ -9,9 +9,7 @@
 
 #include "base/base.h"
 #include "base/options.h"
-#include "core/base/core.h"
 #include "core/encode/bend.h"
-#include "core/mechanism/calibrate.h"
 
 /* Set the defaults. Epsilon has none: it has to be set. */
 void

@@ -256,7 +256,6 @@ extern int	dperm_reader_find(const DpermCategories *categories, const char *byte
 extern void dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *block,
 							  Oid type);
 extern DpermReader *dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words);
-extern bool dperm_reader_bind(DpermReader *readers, int i, Oid type);
 extern void dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first);
 extern void dperm_reader_read(DpermReader *reader, Datum datum, bool isnull, DpermValue *value);
 extern void dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged,
@@ -265,30 +264,6 @@ extern void dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tag
 /* Records. */
 extern void dperm_reader_take_record(DpermRecord *record, HeapTupleHeader row);
 extern bool dperm_reader_read_record(DpermRecord *record, HeapTupleHeader row);
-
-/* Does a reader of a kind have to know the type of its column? */
-static inline bool
-dperm_reader_by_type(DpermReaderKind kind)
-{
-	return kind == DPERM_READ_ENUM || kind == DPERM_READ_OUTPUT || kind == DPERM_READ_NUMBER_ARRAY;
-}
-
-/*
- * May one of such readers read a column of this type, which is stored so
- * (dperm_reader_kind_natural())? It takes the bytes of a value for what it was
- * made to read, so every column is looked at before its first value is read. A
- * reader that has to be bound to the type is.
- */
-static inline bool
-dperm_reader_accept(DpermReader *readers, int i, Oid type, DpermReaderKind stored)
-{
-	DpermReaderKind kind = readers[i].kind;
-
-	if (stored != kind && kind != DPERM_READ_OUTPUT)
-		return false;
-	return !dperm_reader_by_type(kind) || readers[i].stored.type == type ||
-		dperm_reader_bind(readers, i, type);
-}
 
 /*
  * Labels: how their values are read, and what their domain says about that.
@@ -381,8 +356,7 @@ typedef void (*DpermScorerOpener) (Datum value, Oid features_type, DpermScored *
 
 extern void dperm_scorer_open_model(Datum value, Oid features_type, DpermScored *out);
 extern DpermScorer *dperm_scorer_get(FunctionCallInfo fcinfo, DpermScorerOpener open);
-extern const DpermModel *dperm_scorer_model(const DpermScorer *scorer);
-extern const DpermEncoder *dperm_scorer_encoder(const DpermScorer *scorer);
+extern const DpermScored *dperm_scorer_scored(const DpermScorer *scorer);
 extern bool dperm_scorer_decision(DpermScorer *scorer, Datum features, double *decision);
 extern double *dperm_scorer_outputs(DpermScorer *scorer, Datum features);
 extern const double *dperm_scorer_terms(DpermScorer *scorer, Datum features, int class);

@@ -34,7 +34,6 @@
 
 #include "base/base.h"
 #include "column/column.h"
-#include "core/base/core.h"
 
 /* No restriction, and one that no value passes. */
 static const DpermSaid all_values = {.low = -INFINITY, .high = INFINITY, .count = -1};

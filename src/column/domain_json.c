@@ -17,8 +17,6 @@
 
 #include "base/base.h"
 #include "column/column.h"
-#include "core/base/core.h"
-#include "core/encode/encoder.h"
 #include "core/encode/knots.h"
 
 /* The keys of the long form, and WHOLE for a domain as a whole. */

@@ -27,7 +27,6 @@
 
 #include "base/base.h"
 #include "column/column.h"
-#include "core/base/core.h"
 
 /* The category of a type, as in pg_type.typcategory. */
 static char
@@ -289,24 +288,6 @@ set_range(DpermColumn *column, const DpermSaid *said)
 								"the bounds are not between -1e300 and 1e300");
 }
 
-/*
- * Does the type of a column, with its modifier, write a value like this? "01" is
- * no integer that PostgreSQL writes, nor is "true" a boolean.
- */
-static bool
-is_written(const DpermColumn *column, const DpermText *text)
-{
-	Datum		value;
-	DpermText	written;
-	char	   *why;
-
-	if (!dperm_column_input(column->base, column->typmod, pnstrdup(text->bytes, text->len),
-							&value, &why))
-		return false;
-	written = dperm_column_text(column->base, value);
-	return dperm_block_same_text(&written, text);
-}
-
 /* Set the list of categories: labels of an enum, or what constraints list. */
 static void
 set_categories(DpermColumn *column, const DpermSaid *said)
@@ -322,8 +303,8 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 	for (int i = 0; i < all; i++)
 	{
 		too_long |= texts[i].len > DPERM_VALUE_MAX - VARHDRSZ;
-		if (!is_enum ? !too_long && is_written(column, &texts[i]) :
-			said->count < 0 || dperm_column_lists(said->texts, said->count, &texts[i]))
+		if (!is_enum || said->count < 0 ||
+			dperm_column_lists(said->texts, said->count, &texts[i]))
 			texts[count++] = texts[i];
 	}
 	set_known(column, count > 0 && count <= DPERM_DIM_MAX && !too_long);

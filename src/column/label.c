@@ -11,7 +11,6 @@
 
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
-#include "fmgr.h"
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -20,9 +19,7 @@
 #include "utils/memutils.h"
 
 #include "base/base.h"
-#include "base/compat.h"
 #include "column/column.h"
-#include "core/base/core.h"
 
 PG_FUNCTION_INFO_V1(dperm_label);
 
@@ -62,6 +59,11 @@ set_key(Key *key, const DpermLabel *label, Datum value)
 	}
 	key->number = label->reader == DPERM_READ_ENUM ? DatumGetObjectId(value) :
 		dperm_reader_number(label->reader, value) + 0.0;	/* -0 equals 0 */
+	/* a numeric that is too small for a double has its sign */
+	if (key->number == 0 && label->reader == DPERM_READ_NUMERIC)
+		key->number = DBL_TRUE_MIN *
+			DatumGetFloat8(DirectFunctionCall1(numeric_float8,
+											   DirectFunctionCall1(numeric_sign, value)));
 	key->text = (DpermText) {(char *) &key->number, sizeof(key->number)};
 	return !isnan(key->number);
 }

@@ -11,15 +11,12 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
-#include "fmgr.h"
 #include "libpq/pqformat.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
 #include "base/base.h"
-#include "base/compat.h"
 #include "column/column.h"
-#include "core/base/core.h"
 
 PG_FUNCTION_INFO_V1(dperm_model_in);
 PG_FUNCTION_INFO_V1(dperm_model_out);

@@ -17,16 +17,13 @@
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
 #include "column/column.h"
-#include "core/base/core.h"
 
 /* The type of each kind, if that is a single one, and its tag in a tagged row. */
 static const struct
@@ -515,6 +512,13 @@ dperm_reader_find(const DpermCategories *categories, const char *bytes, int len)
 	return categories->slots[at].position;
 }
 
+/* Does a reader of a kind have to know the type of its column? */
+static bool
+needs_type(DpermReaderKind kind)
+{
+	return kind == DPERM_READ_ENUM || kind == DPERM_READ_OUTPUT || kind == DPERM_READ_NUMBER_ARRAY;
+}
+
 /*
  * Bind a reader to a type, in the current context; false if the request is about
  * another type.
@@ -551,7 +555,7 @@ dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *b
 		reader->texts = dperm_reader_index(block->categories, block->count);
 	if (block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX)
 		reader->vector = palloc(sizeof(double) * dperm_block_elements(block));
-	if (OidIsValid(type) && dperm_reader_by_type(kind))
+	if (OidIsValid(type) && needs_type(kind))
 		take_type(reader, type);
 }
 
@@ -576,37 +580,30 @@ dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words)
 }
 
 /*
- * Bind one of such readers to a type; accesses the catalog. False if the request
- * is about another type. What it needs lives as long as the readers.
- */
-bool
-dperm_reader_bind(DpermReader *readers, int i, Oid type)
-{
-	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(readers));
-	bool		taken = take_type(&readers[i], type);
-
-	MemoryContextSwitchTo(caller);
-	return taken;
-}
-
-/*
- * Bind readers to the columns of a result, beginning at a position, in the order
- * of the blocks; raises an error.
+ * Bind readers to the columns of a result, beginning at a position, in the order of the
+ * blocks; raises an error. A reader takes the bytes of a value for what it was made to
+ * read, so every column is looked at before its first value is read. What a reader needs
+ * to know of its type lives as long as the readers.
  */
 void
 dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first)
 {
+	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(readers));
+
 	if (first + count > desc->natts)
 		elog(ERROR, "a result has %d columns, not %d", desc->natts, first + count);
 	for (int i = 0; i < count; i++)
 	{
+		DpermReader *reader = &readers[i];
 		Oid			type = TupleDescAttr(desc, first + i)->atttypid;
 
-		if (!dperm_reader_accept(readers, i, type, dperm_reader_kind_natural(type)))
+		if ((reader->kind != DPERM_READ_OUTPUT && reader->kind != dperm_reader_kind_natural(type)) ||
+			(needs_type(reader->kind) && reader->stored.type != type && !take_type(reader, type)))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("feature %d has changed its type since the call began", i + 1)));
 	}
+	MemoryContextSwitchTo(caller);
 }
 
 /* The category of a value, or -1. */
@@ -616,7 +613,7 @@ read_category(DpermReader *reader, Datum datum)
 	const char *text;
 	int			len;
 
-	if (dperm_reader_by_type(reader->kind) && !OidIsValid(reader->stored.type))
+	if (needs_type(reader->kind) && !OidIsValid(reader->stored.type))
 		elog(ERROR, "the type of a column is not known");
 	if (reader->kind == DPERM_READ_ENUM)
 	{

@@ -15,8 +15,6 @@
 
 #include "access/tupmacs.h"
 #include "common/hashfn.h"
-#include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"

@@ -314,8 +314,8 @@ dp_explain(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return (Datum) 0;
 	scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
-	model = dperm_scorer_model(scorer);
-	encoder = dperm_scorer_encoder(scorer);
+	model = dperm_scorer_scored(scorer)->model;
+	encoder = &dperm_scorer_scored(scorer)->encoder;
 	sums = dperm_scorer_terms(scorer, PG_GETARG_DATUM(1), class_argument(fcinfo, 2, model));
 	/* a number is never without an intercept: the centre of its bounds */
 	count = encoder->block_count +

@@ -48,7 +48,7 @@ static inline const DpermModel *
 decide(FunctionCallInfo fcinfo, DpermLabelKind kind, double *decision)
 {
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
-	const DpermModel *model = dperm_scorer_model(scorer);
+	const DpermModel *model = dperm_scorer_scored(scorer)->model;
 
 	if (dperm_model_label(model) != kind)
 		refuse_kind(dperm_model_label(model), kind);
@@ -62,7 +62,7 @@ static inline DpermScorer *
 named_scorer(FunctionCallInfo fcinfo)
 {
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
-	const DpermModel *model = dperm_scorer_model(scorer);
+	const DpermModel *model = dperm_scorer_scored(scorer)->model;
 
 	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
 		refuse_kind(DPERM_LABEL_NUMBER, DPERM_LABEL_SEVERAL);
@@ -96,7 +96,7 @@ outputs_of(DpermScorer *scorer, Datum features)
 {
 	double	   *outputs;
 
-	if (dperm_model_label(dperm_scorer_model(scorer)) == DPERM_LABEL_SEVERAL)
+	if (dperm_model_label(dperm_scorer_scored(scorer)->model) == DPERM_LABEL_SEVERAL)
 		return dperm_scorer_outputs(scorer, features);
 	outputs = palloc(sizeof(double) * 2);
 	if (!dperm_scorer_decision(scorer, features, &outputs[1]))
@@ -112,7 +112,7 @@ dp_decision(PG_FUNCTION_ARGS)
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
 	double		decision;
 
-	if (dperm_model_label(dperm_scorer_model(scorer)) == DPERM_LABEL_SEVERAL)
+	if (dperm_model_label(dperm_scorer_scored(scorer)->model) == DPERM_LABEL_SEVERAL)
 		refuse_kind(DPERM_LABEL_SEVERAL, DPERM_LABEL_TWO);
 	if (!dperm_scorer_decision(scorer, PG_GETARG_DATUM(1), &decision))
 		PG_RETURN_NULL();
@@ -144,7 +144,7 @@ Datum
 dp_predict_class(PG_FUNCTION_ARGS)
 {
 	DpermScorer *scorer = named_scorer(fcinfo);
-	const DpermModel *model = dperm_scorer_model(scorer);
+	const DpermModel *model = dperm_scorer_scored(scorer)->model;
 	double	   *outputs = outputs_of(scorer, PG_GETARG_DATUM(1));
 	int			class;
 
@@ -159,7 +159,7 @@ Datum
 dp_predict_probs(PG_FUNCTION_ARGS)
 {
 	DpermScorer *scorer = named_scorer(fcinfo);
-	const DpermModel *model = dperm_scorer_model(scorer);
+	const DpermModel *model = dperm_scorer_scored(scorer)->model;
 	double	   *outputs;
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);

@@ -16,7 +16,6 @@
 typedef enum DpermStatus
 {
 	DPERM_OK = 0,
-	DPERM_BAD_FORMAT,			/* a text or binary form cannot be decoded */
 	DPERM_NO_ENTROPY,			/* the random source failed */
 	DPERM_NOT_CERTIFIED			/* a solver did not reach its goal; never the result of a fit */
 } DpermStatus;

@@ -7,10 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/core.h"
 #include "core/base/linsys.h"
-#include "core/mechanism/calibrate.h"
-#include "core/privacy/draw.h"
 
 /*
  * A relative margin for rounding, and for shares that add up to slightly more

@@ -6,8 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/loss/loss.h"
-#include "core/mechanism/calibrate.h"
 #include "core/privacy/selection.h"
 
 /* Is the unit of privacy a person? */
