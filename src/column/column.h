@@ -194,13 +194,8 @@ typedef struct DpermStored
 	FmgrInfo	output;
 } DpermStored;
 
-/* A hash table of the categories of a block, with open addressing. */
-typedef struct DpermCategories
-{
-	const DpermText *keys;
-	uint32		mask;			/* number of slots - 1; slots are a power of two */
-	struct DpermSlot *slots;
-} DpermCategories;
+/* A hash table of the categories of a block. */
+typedef struct categories_hash DpermCategories;
 
 typedef struct DpermReader
 {
@@ -208,8 +203,8 @@ typedef struct DpermReader
 	const DpermBlock *block;
 	DpermStored stored;
 	Oid			expected;		/* OUTPUT: the base type in the request; InvalidOid: any */
-	DpermCategories texts;		/* by text */
-	DpermCategories values;		/* ENUM: by the enum values of the type */
+	DpermCategories *texts;		/* by text */
+	DpermCategories *values;	/* ENUM: by the enum values of the type */
 	double	   *vector;			/* room for converted elements */
 } DpermReader;
 
@@ -249,8 +244,8 @@ extern bool dperm_reader_word_fits(uint64 word, const DpermBlock *block);
 extern void dperm_reader_row_form(StringInfo hex, uint64 word);
 
 /* Categories by their keys. */
-extern DpermCategories dperm_reader_index(const DpermText *keys, int key_count);
-extern int	dperm_reader_find(const DpermCategories *categories, const char *bytes, int len);
+extern DpermCategories *dperm_reader_index(const DpermText *keys, int key_count);
+extern int	dperm_reader_find(DpermCategories *categories, const char *bytes, int len);
 
 /* Readers. */
 extern void dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *block,
@@ -291,7 +286,7 @@ typedef struct DpermLabel
 	double		low;			/* of a number */
 	double		high;
 	bool		listed;			/* of classes: or is positive what is above zero? */
-	DpermCategories values;
+	DpermCategories *values;
 } DpermLabel;
 
 /* The label of a number that is one of so many classes; 0 if it is none. */

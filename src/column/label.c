@@ -85,7 +85,7 @@ find_class(const DpermLabel *label, Datum value)
 		return NO_CLASS;
 	if (!label->listed)
 		return key.number > 0;
-	return dperm_reader_find(&label->values, key.text.bytes, key.text.len) + 1;
+	return dperm_reader_find(label->values, key.text.bytes, key.text.len) + 1;
 }
 
 /* A hint about the values of classes, for ereport(). */
@@ -130,7 +130,7 @@ init_listed(DpermLabel *label, const char *classes, int count)
 	label->listed = true;
 	label->values = dperm_reader_index(texts, count);
 	for (int i = 0; i < count; i++)
-		if (dperm_reader_find(&label->values, texts[i].bytes, texts[i].len) != i)
+		if (dperm_reader_find(label->values, texts[i].bytes, texts[i].len) != i)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("class \"%s\" appears twice",

@@ -62,11 +62,27 @@ typedef struct StoredVector
 	float		x[FLEXIBLE_ARRAY_MEMBER];
 } StoredVector;
 
-struct DpermSlot
+/* A category in a hash table, by its key. */
+typedef struct Category
 {
+	DpermText	key;
 	uint32		hash;
-	int			position;		/* of the category, or -1 */
-};
+	int			position;
+	char		status;
+} Category;
+
+#define SH_PREFIX categories
+#define SH_ELEMENT_TYPE Category
+#define SH_KEY_TYPE DpermText
+#define SH_KEY key
+#define SH_HASH_KEY(table, key) hash_bytes((const unsigned char *) (key).bytes, (key).len)
+#define SH_EQUAL(table, a, b) dperm_block_same_text(&(a), &(b))
+#define SH_STORE_HASH
+#define SH_GET_HASH(table, category) ((category)->hash)
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
 /*
  * A word of a request: the kind; an encoding plus one, or 0; and a type, or 0.
@@ -438,35 +454,19 @@ dperm_reader_word_fits(uint64 word, const DpermBlock *block)
 		WORD_TYPE(word) < (WORD_KIND(word) == DPERM_READ_OUTPUT ? FirstGenbkiObjectId : 1);
 }
 
-static inline uint32
-key_hash(const char *bytes, int len)
-{
-	return hash_bytes((const unsigned char *) bytes, len);
-}
-
-/* A hash table of categories by their keys, with few collisions. */
-DpermCategories
+/* A hash table of categories by their keys, with few collisions, in the current context. */
+DpermCategories *
 dperm_reader_index(const DpermText *keys, int key_count)
 {
-	uint32		count = 4;
-	DpermCategories result;
+	DpermCategories *result = categories_create(CurrentMemoryContext, 2 * key_count, NULL);
 
-	while (count < 4 * (uint32) key_count)
-		count *= 2;
-	result.keys = keys;
-	result.mask = count - 1;
-	result.slots = palloc(sizeof(struct DpermSlot) * count);
-	for (uint32 i = 0; i < count; i++)
-		result.slots[i].position = -1;
 	for (int i = 0; i < key_count; i++)
 	{
-		uint32		hash = key_hash(keys[i].bytes, keys[i].len);
-		uint32		at = hash & result.mask;
+		bool		found;
+		Category   *category = categories_insert(result, keys[i], &found);
 
-		while (result.slots[at].position >= 0)
-			at = (at + 1) & result.mask;
-		result.slots[at].hash = hash;
-		result.slots[at].position = i;
+		if (!found)
+			category->position = i;
 	}
 	return result;
 }
@@ -475,7 +475,7 @@ dperm_reader_index(const DpermText *keys, int key_count)
  * The same by the values of an enum type. A category that is not a label of it
  * has the value InvalidOid, which never occurs.
  */
-static DpermCategories
+static DpermCategories *
 index_labels(const DpermBlock *block, Oid type)
 {
 	DpermText  *keys = palloc(sizeof(DpermText) * block->count);
@@ -496,20 +496,11 @@ index_labels(const DpermBlock *block, Oid type)
 
 /* The position of the first category with a key, or -1. */
 int
-dperm_reader_find(const DpermCategories *categories, const char *bytes, int len)
+dperm_reader_find(DpermCategories *categories, const char *bytes, int len)
 {
-	uint32		hash = key_hash(bytes, len);
-	uint32		at = hash & categories->mask;
+	const Category *category = categories_lookup(categories, (DpermText) {bytes, len});
 
-	for (; categories->slots[at].position >= 0; at = (at + 1) & categories->mask)
-	{
-		const DpermText *key = &categories->keys[categories->slots[at].position];
-
-		if (categories->slots[at].hash == hash && key->len == len &&
-			memcmp(key->bytes, bytes, len) == 0)
-			break;
-	}
-	return categories->slots[at].position;
+	return category ? category->position : -1;
 }
 
 /* Does a reader of a kind have to know the type of its column? */
@@ -619,10 +610,10 @@ read_category(DpermReader *reader, Datum datum)
 	{
 		Oid			value = DatumGetObjectId(datum);
 
-		return dperm_reader_find(&reader->values, (const char *) &value, sizeof(value));
+		return dperm_reader_find(reader->values, (const char *) &value, sizeof(value));
 	}
 	text = dperm_reader_text(&reader->stored, datum, &len);
-	return text ? dperm_reader_find(&reader->texts, text, len) : -1;
+	return text ? dperm_reader_find(reader->texts, text, len) : -1;
 }
 
 /*
@@ -675,7 +666,7 @@ dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged, DpermVa
 			break;
 		case DPERM_TAG_TEXT:
 			value->category =
-				dperm_reader_find(&reader->texts, (const char *) tagged->bytes, tagged->count);
+				dperm_reader_find(reader->texts, (const char *) tagged->bytes, tagged->count);
 			break;
 		case DPERM_TAG_FLOAT8:
 		case DPERM_TAG_FLOAT4:
