@@ -15,10 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "base/arguments.h"
-#include "base/host.h"
-#include "base/message.h"
-#include "core/base/core.h"
+#include "base/base.h"
 
 /*
  * The input arguments of a function, from the catalog; cached by the call site.

@@ -1,26 +1,28 @@
 /*
- * host.c: services of the server for the core, results of several rows, and the
- * settings of dperm.
+ * host.c: services of the server for the core: memory, random bits, JSON as jsonb, and
+ * BLAS, loaded when it is first needed; results of several rows; and the settings of
+ * dperm.
  */
 #include "postgres.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/numeric.h"
 
-#include "base/host.h"
-#include "base/message.h"
-#include "core/base/core.h"
-#include "core/base/host.h"
+#include "base/base.h"
+#include "base/compat.h"
+#include "core/base/blas.h"
 #include "core/encode/fourier.h"
-#include "core/mechanism/calibrate.h"
 
 /* The memory for a result in kB: more than any function of ours returns. */
 #define RESULT_MEMORY (64 * 1024)
@@ -214,4 +216,144 @@ NullableDatum
 dperm_host_number(double number)
 {
 	return (NullableDatum) {Float8GetDatum(number), isnan(number)};
+}
+
+/* A value in a document. */
+static DpermTree
+tree_of_value(const JsonbValue *value)
+{
+	DpermTree	tree = {.kind = DPERM_TREE_NULL};
+
+	switch (value->type)
+	{
+		case jbvBool:
+			tree.kind = DPERM_TREE_BOOL;
+			tree.flag = value->val.boolean;
+			break;
+		case jbvNumeric:
+			tree.kind = DPERM_TREE_NUMBER;
+			tree.at = value->val.numeric;
+			break;
+		case jbvString:
+			tree.kind = DPERM_TREE_TEXT;
+			tree.text = (DpermText) {value->val.string.val, value->val.string.len};
+			break;
+		case jbvBinary:
+			tree.at = value->val.binary.data;
+			tree.text.len = value->val.binary.len;
+			tree.kind = JsonContainerIsArray(value->val.binary.data) ? DPERM_TREE_LIST :
+				DPERM_TREE_OBJECT;
+			tree.count = JsonContainerSize(value->val.binary.data);
+			break;
+		default:
+			break;
+	}
+	return tree;
+}
+
+/* A whole document, which the tree points into. A scalar is nothing that anybody expects. */
+DpermTree
+dperm_host_tree(Jsonb *json)
+{
+	JsonbValue	value = {
+		.type = JB_ROOT_IS_SCALAR(json) ? jbvNull : jbvBinary,
+		.val.binary = {.len = VARSIZE(json) - VARHDRSZ, .data = &json->root}
+	};
+
+	return tree_of_value(&value);
+}
+
+/*
+ * Parse what somebody else says is JSON: an error if it is not, a soft one if
+ * context asks for that.
+ */
+bool
+dperm_host_read_tree(Node *context, char *text, DpermTree *out)
+{
+	Datum		json;
+
+	if (!DirectInputFunctionCallSafe(jsonb_in, text, InvalidOid, -1, context, &json))
+		return false;
+	*out = dperm_host_tree(DatumGetJsonbP(json));
+	return true;
+}
+
+bool
+dperm_tree_parse(DpermText text, DpermTree *out)
+{
+	ErrorSaveContext soft = {T_ErrorSaveContext};
+
+	return pg_verifymbstr(text.bytes, text.len, true) &&
+		dperm_host_read_tree((Node *) &soft, pnstrdup(text.bytes, text.len), out);
+}
+
+bool
+dperm_tree_member(const DpermTree *object, const char *key, DpermTree *out)
+{
+	JsonbValue	value;
+
+	if (object->kind != DPERM_TREE_OBJECT ||
+		getKeyJsonValueFromContainer((JsonbContainer *) object->at, key, strlen(key),
+									 &value) == NULL)
+		return false;
+	*out = tree_of_value(&value);
+	return true;
+}
+
+DpermTree
+dperm_tree_element(const DpermTree *list, int i)
+{
+	JsonbValue *value = getIthJsonbValueFromContainer((JsonbContainer *) list->at, i);
+	DpermTree	tree = tree_of_value(value);
+
+	pfree(value);
+	return tree;
+}
+
+double
+dperm_tree_number(const DpermTree *number)
+{
+	Datum		exact = PointerGetDatum(number->at);
+	double		rounded = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, exact));
+
+	if (rounded != 0)
+		return rounded;
+	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, exact,
+											 NumericGetDatum(int64_to_numeric(0)))) == 0 ? 0 : NAN;
+}
+
+bool
+dperm_tree_integer(const DpermTree *number, int64_t *out)
+{
+	char	   *digits =
+		DatumGetCString(DirectFunctionCall1(numeric_out, PointerGetDatum(number->at)));
+	char	   *end;
+
+	errno = 0;
+	*out = strtoi64(digits, &end, 10);
+	return errno == 0 && *end == '\0';
+}
+
+DpermText
+dperm_tree_print(const DpermTree *object)
+{
+	char	   *text = JsonbToCString(NULL, (JsonbContainer *) object->at, object->text.len);
+
+	return (DpermText) {text, (int) strlen(text)};
+}
+
+/* The routines, from a separate library. */
+const DpermBlas *
+dperm_blas(void)
+{
+	static const DpermBlas *routines;
+
+	if (routines == NULL)
+	{
+		const DpermBlas *(*get)(void) = (const DpermBlas *(*) (void) )(
+			void *) load_external_function("dperm_blas", "dperm_blas_routines", true, NULL);
+
+		routines = get();
+	}
+	return routines;
 }

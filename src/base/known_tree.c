@@ -15,7 +15,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 
-#include "base/known_tree.h"
+#include "base/base.h"
 
 /* Is a relation of a kind that is known? */
 bool

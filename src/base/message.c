@@ -9,7 +9,7 @@
 #include "tcop/tcopprot.h"
 #include "utils/memutils.h"
 
-#include "base/message.h"
+#include "base/base.h"
 
 static DpermMessages allowed = DPERM_MESSAGES_ALL;
 static bool public = true;		/* may the next error be passed on? */

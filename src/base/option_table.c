@@ -12,12 +12,8 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
-#include "base/arguments.h"
+#include "base/base.h"
 #include "base/options.h"
-#include "core/base/core.h"
-#include "core/encode/block.h"
-#include "core/loss/loss.h"
-#include "core/mechanism/calibrate.h"
 
 /*
  * An entry of the table. A value is stored as its type says: as double, int,

@@ -7,12 +7,9 @@
 
 #include "miscadmin.h"
 
-#include "base/host.h"
-#include "base/message.h"
+#include "base/base.h"
 #include "base/options.h"
-#include "core/base/core.h"
 #include "core/encode/bend.h"
-#include "core/mechanism/calibrate.h"
 
 /* Set the defaults. Epsilon has none: it has to be set. */
 void

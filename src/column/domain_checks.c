@@ -32,9 +32,8 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "base/message.h"
-#include "column/domains.h"
-#include "core/base/core.h"
+#include "base/base.h"
+#include "column/column.h"
 
 /* No restriction, and one that no value passes. */
 static const DpermSaid all_values = {.low = -INFINITY, .high = INFINITY, .count = -1};
@@ -61,12 +60,12 @@ is_same_kind(Oid from, Oid to)
 
 	from = getBaseType(from);
 	to = getBaseType(to);
-	if (!dperm_domain_types_kind(from, &kind) || !dperm_domain_types_kind(to, &other) ||
+	if (!dperm_column_kind(from, &kind) || !dperm_column_kind(to, &other) ||
 		kind != other)
 		return false;
 	/* a time of day does not follow the order of days */
 	return kind == DPERM_BLOCK_CATEGORY ?
-		dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to) :
+		dperm_column_is_text(from) && dperm_column_is_text(to) :
 		kind != DPERM_BLOCK_VECTOR && (from == TIMEOID) == (to == TIMEOID);
 }
 
@@ -80,7 +79,7 @@ is_plain_cast(FuncExpr *call)
 	return (call->funcformat == COERCE_IMPLICIT_CAST || call->funcformat == COERCE_EXPLICIT_CAST) &&
 		call->funcid < FirstNormalObjectId && call->args != NIL &&
 		is_same_kind(exprType(linitial(call->args)), call->funcresulttype) &&
-		(list_length(call->args) == 1 || !dperm_domain_types_is_text(call->funcresulttype));
+		(list_length(call->args) == 1 || !dperm_column_is_text(call->funcresulttype));
 }
 
 /*
@@ -101,7 +100,7 @@ peel(Node *node)
 		case T_CoerceToDomain:
 			return (Node *) ((CoerceToDomain *) node)->arg;
 		case T_CoerceViaIO:
-			return dperm_domain_types_is_text(getBaseType(((CoerceViaIO *) node)->resulttype)) ?
+			return dperm_column_is_text(getBaseType(((CoerceViaIO *) node)->resulttype)) ?
 				(Node *) ((CoerceViaIO *) node)->arg : NULL;
 		case T_FuncExpr:
 			return is_plain_cast((FuncExpr *) node) ? linitial(((FuncExpr *) node)->args) : NULL;
@@ -220,7 +219,7 @@ both(DpermSaid a, DpermSaid b)
 		said.texts = palloc(Max(a.count, 1) * sizeof(DpermText));
 		said.count = 0;
 		for (int i = 0; i < a.count; i++)
-			if (dperm_domain_types_lists(b.texts, b.count, &a.texts[i]))
+			if (dperm_column_lists(b.texts, b.count, &a.texts[i]))
 				said.texts[said.count++] = a.texts[i];
 	}
 	return said;
@@ -246,7 +245,7 @@ either(DpermSaid a, DpermSaid b)
 	said.texts = repalloc(a.texts, (a.count + b.count) * sizeof(DpermText));
 	said.count = a.count;
 	for (int i = 0; i < b.count; i++)
-		if (!dperm_domain_types_lists(said.texts, said.count, &b.texts[i]))
+		if (!dperm_column_lists(said.texts, said.count, &b.texts[i]))
 			said.texts[said.count++] = b.texts[i];
 	if (said.count > DPERM_DIM_MAX)
 		said.count = -1;
@@ -298,11 +297,11 @@ compare(const Subject *subject, Node *column, int strategy, Oid type, Datum valu
 
 	if (subject->kind == DPERM_BLOCK_CATEGORY)
 	{
-		if (type == subject->base || dperm_domain_types_is_text(type))
-			text = dperm_domain_types_text(type, value);
+		if (type == subject->base || dperm_column_is_text(type))
+			text = dperm_column_text(type, value);
 		text.len = dperm_category_length(subject->base == BPCHAROID, text.bytes, text.len);
 	}
-	else if (dperm_domain_types_number(type, value, &x) && !isnan(x))
+	else if (dperm_column_number(type, value, &x) && !isnan(x))
 	{
 		if (strategy >= BTEqualStrategyNumber)
 			said.low = !discrete ? x :
@@ -350,7 +349,7 @@ read_comparison(const Subject *subject, Oid op, List *args, bool all)
 	if (!length)
 		return compare(subject, column, strategy, constant->consttype, constant->constvalue);
 	if (strategy == BTEqualStrategyNumber &&
-		dperm_domain_types_number(constant->consttype, constant->constvalue, &x))
+		dperm_column_number(constant->consttype, constant->constvalue, &x))
 		said.dimension = x >= 1 && x <= DPERM_DIM_MAX ? (int) x : -1;
 	return said;
 }
@@ -520,7 +519,7 @@ dperm_domain_checks_read(Oid relation, const DpermColumn *column)
 		.kind = column->block.kind,
 		.base = base,
 		.number = column->home,
-		.discrete = dperm_domain_types_is_integer(base) || base == DATEOID
+		.discrete = dperm_column_is_integer(base) || base == DATEOID
 	};
 
 	if (OidIsValid(column->relation))

@@ -15,11 +15,8 @@
 #include "utils/json.h"
 #include "utils/numeric.h"
 
-#include "base/host.h"
-#include "column/domains.h"
-#include "column/reader.h"
-#include "core/base/core.h"
-#include "core/encode/encoder.h"
+#include "base/base.h"
+#include "column/column.h"
 #include "core/encode/knots.h"
 
 /* The keys of the long form, and WHOLE for a domain as a whole. */
@@ -181,7 +178,7 @@ read_string(const DpermColumn *column, const char *text)
 	Datum		value;
 	char	   *why;
 
-	if (!dperm_domain_types_input(column->base, column->typmod, text, &value, &why))
+	if (!dperm_column_input(column->base, column->typmod, text, &value, &why))
 		refuse_value(column, why);
 	return value;
 }
@@ -203,7 +200,7 @@ read_positions(const DpermColumn *column, JsonbValue *value, Key key)
 		if (column->block.kind != DPERM_BLOCK_TIME)
 			positions[i] = number_in(one);
 		else if (one->type == jbvString)
-			(void) dperm_domain_types_number(
+			(void) dperm_column_number(
 				column->base,
 				read_string(column, pnstrdup(one->val.string.val, one->val.string.len)),
 				&positions[i]);
@@ -243,11 +240,11 @@ read_categories(DpermColumn *column, JsonbValue *list)
 		else
 			refuse(column, CATEGORIES);
 		/* as the output function of the type writes it */
-		text = dperm_domain_types_text(column->base, read_string(column, given));
+		text = dperm_column_text(column->base, read_string(column, given));
 		if (text.len > DPERM_VALUE_MAX - VARHDRSZ)
 			refuse_value(column, psprintf("a category has more than %d bytes",
 										  DPERM_VALUE_MAX - VARHDRSZ));
-		if (dperm_domain_types_lists(texts, i, &text))
+		if (dperm_column_lists(texts, i, &text))
 			refuse_value(column, psprintf("category \"%.*s\" appears twice", text.len,
 										  text.bytes));
 		texts[i] = text;
@@ -477,7 +474,7 @@ print_positions(StringInfo out, const DpermColumn *column, const double *positio
 	{
 		appendStringInfoString(out, i == 0 ? "[" : ", ");
 		if (column->block.kind == DPERM_BLOCK_TIME)
-			escape_json(out, dperm_domain_types_time(column->base, rint(
+			escape_json(out, dperm_column_time(column->base, rint(
 							positions[i] * (double) USECS_PER_DAY), NULL));
 		else
 			appendStringInfoString(out, double_to_shortest_decimal(positions[i]));
@@ -522,7 +519,7 @@ dperm_domain_json_print(StringInfo out, const DpermColumn *column)
 	bool		category = block->kind == DPERM_BLOCK_CATEGORY;
 	bool		vector = kind_of(column) == DPERM_BLOCK_VECTOR;
 	DpermBlockKind kind;
-	bool		bare = dperm_domain_types_kind(column->base, &kind) && kind == block->kind &&
+	bool		bare = dperm_column_kind(column->base, &kind) && kind == block->kind &&
 		!vector && !column->knotted && !block->log;
 
 	if (block->kind == DPERM_BLOCK_FLAG)
@@ -573,7 +570,7 @@ propose(StringInfo out, const DpermColumn *column)
 	DpermColumn other = *column;
 	const DpermBlock *block = &column->block;
 
-	if (dperm_domain_types_is_integer(column->base) && column->from == DPERM_DOMAIN_DECLARED &&
+	if (dperm_column_is_integer(column->base) && column->from == DPERM_DOMAIN_DECLARED &&
 		column->value_count > 2)
 	{
 		other.block.kind = DPERM_BLOCK_CATEGORY;
@@ -605,7 +602,7 @@ dperm_domain_json_template(StringInfo out, const DpermColumn *column)
 	else if (number && block->low >= 0 && isfinite(block->low) && block->high == INFINITY)
 		appendStringInfo(out, "{\"range\": [%s, \"high\"], \"scale\": \"log\"}",
 						 double_to_shortest_decimal(block->low));
-	else if (number && dperm_domain_types_is_integer(column->base))
+	else if (number && dperm_column_is_integer(column->base))
 		appendStringInfoString(out, "{\"range\": [\"low\", \"high\"], "
 							   "\"categories\": [\"value\", \"value\"]}");
 	else

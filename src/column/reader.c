@@ -17,17 +17,13 @@
 #include "common/hashfn.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
-#include "utils/date.h"
 #include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
-#include "utils/timestamp.h"
 #include "utils/typcache.h"
 
-#include "column/domains.h"
-#include "column/reader.h"
-#include "core/base/core.h"
+#include "column/column.h"
 
 /* The type of each kind, if that is a single one, and its tag in a tagged row. */
 static const struct
@@ -66,11 +62,27 @@ typedef struct StoredVector
 	float		x[FLEXIBLE_ARRAY_MEMBER];
 } StoredVector;
 
-struct DpermSlot
+/* A category in a hash table, by its key. */
+typedef struct Category
 {
+	DpermText	key;
 	uint32		hash;
-	int			position;		/* of the category, or -1 */
-};
+	int			position;
+	char		status;
+} Category;
+
+#define SH_PREFIX categories
+#define SH_ELEMENT_TYPE Category
+#define SH_KEY_TYPE DpermText
+#define SH_KEY key
+#define SH_HASH_KEY(table, key) hash_bytes((const unsigned char *) (key).bytes, (key).len)
+#define SH_EQUAL(table, a, b) dperm_block_same_text(&(a), &(b))
+#define SH_STORE_HASH
+#define SH_GET_HASH(table, category) ((category)->hash)
+#define SH_SCOPE static inline
+#define SH_DECLARE
+#define SH_DEFINE
+#include "lib/simplehash.h"
 
 /*
  * A word of a request: the kind; an encoding plus one, or 0; and a type, or 0.
@@ -301,11 +313,11 @@ dperm_reader_kind_natural(Oid type)
 			return (DpermReaderKind) kind;
 	if (get_typtype(base) == TYPTYPE_ENUM)
 		return DPERM_READ_ENUM;
-	if (base != NAMEOID && dperm_domain_types_is_text(base))
+	if (base != NAMEOID && dperm_column_is_text(base))
 		return DPERM_READ_TEXT;
-	if (dperm_domain_types_is_pgvector(base))
+	if (dperm_column_is_pgvector(base))
 		return DPERM_READ_VECTOR;
-	return dperm_domain_types_has_text(base) ? DPERM_READ_OUTPUT : DPERM_READ_NONE;
+	return dperm_column_has_text(base) ? DPERM_READ_OUTPUT : DPERM_READ_NONE;
 }
 
 /*
@@ -319,7 +331,7 @@ dperm_reader_kind(Oid type, DpermBlockKind block)
 
 	if (dperm_reader_kind_fits(natural, block))
 		return natural;
-	if (block == DPERM_BLOCK_CATEGORY && dperm_domain_types_has_text(getBaseType(type)))
+	if (block == DPERM_BLOCK_CATEGORY && dperm_column_has_text(getBaseType(type)))
 		return DPERM_READ_OUTPUT;
 	if ((block == DPERM_BLOCK_VECTOR || block == DPERM_BLOCK_BOX) &&
 		kind_of_elements(type) != DPERM_READ_NONE)
@@ -442,35 +454,19 @@ dperm_reader_word_fits(uint64 word, const DpermBlock *block)
 		WORD_TYPE(word) < (WORD_KIND(word) == DPERM_READ_OUTPUT ? FirstGenbkiObjectId : 1);
 }
 
-static inline uint32
-key_hash(const char *bytes, int len)
-{
-	return hash_bytes((const unsigned char *) bytes, len);
-}
-
-/* A hash table of categories by their keys, with few collisions. */
-DpermCategories
+/* A hash table of categories by their keys, with few collisions, in the current context. */
+DpermCategories *
 dperm_reader_index(const DpermText *keys, int key_count)
 {
-	uint32		count = 4;
-	DpermCategories result;
+	DpermCategories *result = categories_create(CurrentMemoryContext, 2 * key_count, NULL);
 
-	while (count < 4 * (uint32) key_count)
-		count *= 2;
-	result.keys = keys;
-	result.mask = count - 1;
-	result.slots = palloc(sizeof(struct DpermSlot) * count);
-	for (uint32 i = 0; i < count; i++)
-		result.slots[i].position = -1;
 	for (int i = 0; i < key_count; i++)
 	{
-		uint32		hash = key_hash(keys[i].bytes, keys[i].len);
-		uint32		at = hash & result.mask;
+		bool		found;
+		Category   *category = categories_insert(result, keys[i], &found);
 
-		while (result.slots[at].position >= 0)
-			at = (at + 1) & result.mask;
-		result.slots[at].hash = hash;
-		result.slots[at].position = i;
+		if (!found)
+			category->position = i;
 	}
 	return result;
 }
@@ -479,7 +475,7 @@ dperm_reader_index(const DpermText *keys, int key_count)
  * The same by the values of an enum type. A category that is not a label of it
  * has the value InvalidOid, which never occurs.
  */
-static DpermCategories
+static DpermCategories *
 index_labels(const DpermBlock *block, Oid type)
 {
 	DpermText  *keys = palloc(sizeof(DpermText) * block->count);
@@ -500,20 +496,18 @@ index_labels(const DpermBlock *block, Oid type)
 
 /* The position of the first category with a key, or -1. */
 int
-dperm_reader_find(const DpermCategories *categories, const char *bytes, int len)
+dperm_reader_find(DpermCategories *categories, const char *bytes, int len)
 {
-	uint32		hash = key_hash(bytes, len);
-	uint32		at = hash & categories->mask;
+	const Category *category = categories_lookup(categories, (DpermText) {bytes, len});
 
-	for (; categories->slots[at].position >= 0; at = (at + 1) & categories->mask)
-	{
-		const DpermText *key = &categories->keys[categories->slots[at].position];
+	return category ? category->position : -1;
+}
 
-		if (categories->slots[at].hash == hash && key->len == len &&
-			memcmp(key->bytes, bytes, len) == 0)
-			break;
-	}
-	return categories->slots[at].position;
+/* Does a reader of a kind have to know the type of its column? */
+static bool
+needs_type(DpermReaderKind kind)
+{
+	return kind == DPERM_READ_ENUM || kind == DPERM_READ_OUTPUT || kind == DPERM_READ_NUMBER_ARRAY;
 }
 
 /*
@@ -552,7 +546,7 @@ dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *b
 		reader->texts = dperm_reader_index(block->categories, block->count);
 	if (block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX)
 		reader->vector = palloc(sizeof(double) * dperm_block_elements(block));
-	if (OidIsValid(type) && dperm_reader_by_type(kind))
+	if (OidIsValid(type) && needs_type(kind))
 		take_type(reader, type);
 }
 
@@ -577,37 +571,30 @@ dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words)
 }
 
 /*
- * Bind one of such readers to a type; accesses the catalog. False if the request
- * is about another type. What it needs lives as long as the readers.
- */
-bool
-dperm_reader_bind(DpermReader *readers, int i, Oid type)
-{
-	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(readers));
-	bool		taken = take_type(&readers[i], type);
-
-	MemoryContextSwitchTo(caller);
-	return taken;
-}
-
-/*
- * Bind readers to the columns of a result, beginning at a position, in the order
- * of the blocks; raises an error.
+ * Bind readers to the columns of a result, beginning at a position, in the order of the
+ * blocks; raises an error. A reader takes the bytes of a value for what it was made to
+ * read, so every column is looked at before its first value is read. What a reader needs
+ * to know of its type lives as long as the readers.
  */
 void
 dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first)
 {
+	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(readers));
+
 	if (first + count > desc->natts)
 		elog(ERROR, "a result has %d columns, not %d", desc->natts, first + count);
 	for (int i = 0; i < count; i++)
 	{
+		DpermReader *reader = &readers[i];
 		Oid			type = TupleDescAttr(desc, first + i)->atttypid;
 
-		if (!dperm_reader_accept(readers, i, type, dperm_reader_kind_natural(type)))
+		if ((reader->kind != DPERM_READ_OUTPUT && reader->kind != dperm_reader_kind_natural(type)) ||
+			(needs_type(reader->kind) && reader->stored.type != type && !take_type(reader, type)))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("feature %d has changed its type since the call began", i + 1)));
 	}
+	MemoryContextSwitchTo(caller);
 }
 
 /* The category of a value, or -1. */
@@ -617,16 +604,16 @@ read_category(DpermReader *reader, Datum datum)
 	const char *text;
 	int			len;
 
-	if (dperm_reader_by_type(reader->kind) && !OidIsValid(reader->stored.type))
+	if (needs_type(reader->kind) && !OidIsValid(reader->stored.type))
 		elog(ERROR, "the type of a column is not known");
 	if (reader->kind == DPERM_READ_ENUM)
 	{
 		Oid			value = DatumGetObjectId(datum);
 
-		return dperm_reader_find(&reader->values, (const char *) &value, sizeof(value));
+		return dperm_reader_find(reader->values, (const char *) &value, sizeof(value));
 	}
 	text = dperm_reader_text(&reader->stored, datum, &len);
-	return text ? dperm_reader_find(&reader->texts, text, len) : -1;
+	return text ? dperm_reader_find(reader->texts, text, len) : -1;
 }
 
 /*
@@ -679,7 +666,7 @@ dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged, DpermVa
 			break;
 		case DPERM_TAG_TEXT:
 			value->category =
-				dperm_reader_find(&reader->texts, (const char *) tagged->bytes, tagged->count);
+				dperm_reader_find(reader->texts, (const char *) tagged->bytes, tagged->count);
 			break;
 		case DPERM_TAG_FLOAT8:
 		case DPERM_TAG_FLOAT4:

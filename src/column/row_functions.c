@@ -15,14 +15,12 @@
 
 #include "access/tupmacs.h"
 #include "common/hashfn.h"
-#include "fmgr.h"
-#include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-#include "column/reader.h"
+#include "column/column.h"
 
 PG_FUNCTION_INFO_V1(dperm_bounded);
 PG_FUNCTION_INFO_V1(dperm_row);

@@ -18,16 +18,11 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "base/compat.h"
-#include "base/host.h"
-#include "column/domains.h"
-#include "column/model_type.h"
-#include "column/reader.h"
-#include "core/model/score.h"
+#include "base/base.h"
+#include "column/column.h"
 
 PG_FUNCTION_INFO_V1(dperm_encode_model);
 PG_FUNCTION_INFO_V1(dperm_encode_domains);
@@ -168,17 +163,11 @@ dperm_scorer_get(FunctionCallInfo fcinfo, DpermScorerOpener open)
 	return scorer;
 }
 
-/* The model that was opened. */
-const DpermModel *
-dperm_scorer_model(const DpermScorer *scorer)
+/* What was opened. */
+const DpermScored *
+dperm_scorer_scored(const DpermScorer *scorer)
 {
-	return scorer->scored.model;
-}
-
-const DpermEncoder *
-dperm_scorer_encoder(const DpermScorer *scorer)
-{
-	return &scorer->scored.encoder;
+	return &scorer->scored;
 }
 
 /*

@@ -18,14 +18,12 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
-#include "base/host.h"
+#include "base/base.h"
 #include "base/options.h"
-#include "column/label.h"
-#include "column/model_type.h"
-#include "column/reader.h"
-#include "core/base/core.h"
+#include "column/column.h"
 #include "protect/protect.h"
 #include "train/training.h"
+#include "core/base/core.h"
 
 PG_FUNCTION_INFO_V1(dperm_aggregate_step);
 PG_FUNCTION_INFO_V1(dperm_aggregate_final);

@@ -16,18 +16,17 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
-#include "base/arguments.h"
-#include "base/host.h"
+#include "base/base.h"
 #include "base/options.h"
 #include "budget/budget.h"
-#include "column/model_type.h"
+#include "column/column.h"
+#include "entry/entry.h"
+#include "relation/relation.h"
+#include "train/call_charge.h"
 #include "core/base/core.h"
 #include "core/encode/bend.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
-#include "entry/entry.h"
-#include "relation/relation.h"
-#include "train/call_charge.h"
 
 PG_FUNCTION_INFO_V1(dp_cost);
 

@@ -9,7 +9,7 @@
 
 #include "utils/lsyscache.h"
 
-#include "base/host.h"
+#include "base/base.h"
 #include "entry/entry.h"
 
 PG_MODULE_MAGIC;

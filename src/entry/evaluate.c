@@ -7,19 +7,17 @@
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 
-#include "base/arguments.h"
-#include "base/host.h"
+#include "base/base.h"
 #include "base/options.h"
-#include "column/label.h"
-#include "column/model_type.h"
-#include "core/base/core.h"
-#include "core/metrics/metrics.h"
-#include "core/privacy/claim.h"
-#include "core/privacy/selection.h"
+#include "column/column.h"
 #include "entry/entry.h"
 #include "query/source.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
+#include "core/base/core.h"
+#include "core/metrics/metrics.h"
+#include "core/privacy/claim.h"
+#include "core/privacy/selection.h"
 
 /* A model, the rows to evaluate it on, and what that may cost. */
 typedef struct Measure

@@ -16,14 +16,11 @@
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 
-#include "base/arguments.h"
-#include "base/host.h"
-#include "column/domains.h"
-#include "column/label.h"
-#include "column/model_type.h"
+#include "base/base.h"
+#include "column/column.h"
 #include "core/encode/knots.h"
 #include "core/loss/loss.h"
-#include "core/model/score.h"
+#include "core/model/model.h"
 #include "core/privacy/composition.h"
 
 PG_FUNCTION_INFO_V1(dp_predict);
@@ -66,7 +63,7 @@ static inline const DpermModel *
 decide(FunctionCallInfo fcinfo, DpermLabelKind kind, double *decision)
 {
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
-	const DpermModel *model = dperm_scorer_model(scorer);
+	const DpermModel *model = dperm_scorer_scored(scorer)->model;
 
 	if (dperm_model_label(model) != kind)
 		refuse_kind(dperm_model_label(model), kind);
@@ -80,7 +77,7 @@ static inline DpermScorer *
 named_scorer(FunctionCallInfo fcinfo)
 {
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
-	const DpermModel *model = dperm_scorer_model(scorer);
+	const DpermModel *model = dperm_scorer_scored(scorer)->model;
 
 	if (dperm_model_label(model) == DPERM_LABEL_NUMBER)
 		refuse_kind(DPERM_LABEL_NUMBER, DPERM_LABEL_SEVERAL);
@@ -114,7 +111,7 @@ outputs_of(DpermScorer *scorer, Datum features)
 {
 	double	   *outputs;
 
-	if (dperm_model_label(dperm_scorer_model(scorer)) == DPERM_LABEL_SEVERAL)
+	if (dperm_model_label(dperm_scorer_scored(scorer)->model) == DPERM_LABEL_SEVERAL)
 		return dperm_scorer_outputs(scorer, features);
 	outputs = palloc(sizeof(double) * 2);
 	if (!dperm_scorer_decision(scorer, features, &outputs[1]))
@@ -130,7 +127,7 @@ dp_decision(PG_FUNCTION_ARGS)
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
 	double		decision;
 
-	if (dperm_model_label(dperm_scorer_model(scorer)) == DPERM_LABEL_SEVERAL)
+	if (dperm_model_label(dperm_scorer_scored(scorer)->model) == DPERM_LABEL_SEVERAL)
 		refuse_kind(DPERM_LABEL_SEVERAL, DPERM_LABEL_TWO);
 	if (!dperm_scorer_decision(scorer, PG_GETARG_DATUM(1), &decision))
 		PG_RETURN_NULL();
@@ -162,7 +159,7 @@ Datum
 dp_predict_class(PG_FUNCTION_ARGS)
 {
 	DpermScorer *scorer = named_scorer(fcinfo);
-	const DpermModel *model = dperm_scorer_model(scorer);
+	const DpermModel *model = dperm_scorer_scored(scorer)->model;
 	double	   *outputs = outputs_of(scorer, PG_GETARG_DATUM(1));
 	int			class;
 
@@ -177,7 +174,7 @@ Datum
 dp_predict_probs(PG_FUNCTION_ARGS)
 {
 	DpermScorer *scorer = named_scorer(fcinfo);
-	const DpermModel *model = dperm_scorer_model(scorer);
+	const DpermModel *model = dperm_scorer_scored(scorer)->model;
 	double	   *outputs;
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_host_result_set(fcinfo, &desc);
@@ -263,11 +260,11 @@ name_within(const DpermBlock *block, int within)
 		int			element = within / block->each;
 		DpermBlock	line = dperm_block_element(block, element);
 
-		return psprintf("[%d] %s", element + 1, dperm_domain_types_shown(
+		return psprintf("[%d] %s", element + 1, dperm_column_shown(
 							&line, dperm_knots_position(&line, within % block->each)));
 	}
 	if (dperm_block_is_curve(block))
-		return dperm_domain_types_shown(block, dperm_knots_position(block, within));
+		return dperm_column_shown(block, dperm_knots_position(block, within));
 	return block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX ?
 		psprintf("[%d]", within + 1) : NULL;
 }
@@ -479,7 +476,7 @@ dp_curve(PG_FUNCTION_ARGS)
 			i == 0 ? curve.line.low : curve.line.high;
 
 		dperm_host_put_row(store, desc, (NullableDatum[]) {
-			dperm_host_text(dperm_domain_types_shown(&curve.line, value)),
+			dperm_host_text(dperm_column_shown(&curve.line, value)),
 			{Float8GetDatum(unit * weight)},
 			{Float8GetDatum(unit * noise[at])},
 			{Float8GetDatum(exp(unit * (weight - middle_of(&curve.line, weights)))),
@@ -509,8 +506,8 @@ dp_explain(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0) || PG_ARGISNULL(1))
 		return (Datum) 0;
 	scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
-	model = dperm_scorer_model(scorer);
-	encoder = dperm_scorer_encoder(scorer);
+	model = dperm_scorer_scored(scorer)->model;
+	encoder = &dperm_scorer_scored(scorer)->encoder;
 	sums = dperm_scorer_terms(scorer, PG_GETARG_DATUM(1), class_argument(fcinfo, 2, model));
 	/* a number is never without an intercept: the centre of its bounds */
 	count = encoder->block_count +
@@ -642,7 +639,7 @@ add_model(ComposeState *state, Datum value)
 static DpermRelease
 read_claim(Jsonb *json)
 {
-	DpermCodec	c = {.form = DPERM_CODEC_READ_JSON, .root = dperm_tree_of(json)};
+	DpermCodec	c = {.form = DPERM_CODEC_READ_JSON, .root = dperm_host_tree(json)};
 	DpermClaim	claim = {.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW};
 
 	dperm_codec_object(&c, NULL);
@@ -680,7 +677,7 @@ dperm_compose_step(PG_FUNCTION_ARGS)
 
 		if (JB_ROOT_IS_OBJECT(claim) &&
 			getKeyJsonValueFromContainer(&claim->root, "format", strlen("format"), NULL))
-			add_model(state, dperm_model_type_accept(NULL, dperm_tree_of(claim)));
+			add_model(state, dperm_model_type_accept(NULL, dperm_host_tree(claim)));
 		else
 			add_release(state, read_claim(claim));
 	}

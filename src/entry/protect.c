@@ -28,19 +28,17 @@
 #include "utils/json.h"
 #include "utils/lsyscache.h"
 
-#include "base/arguments.h"
+#include "base/base.h"
 #include "base/compat.h"
-#include "base/host.h"
-#include "base/message.h"
 #include "budget/budget.h"
-#include "column/domains.h"
-#include "core/base/core.h"
-#include "core/privacy/filter.h"
+#include "column/column.h"
 #include "entry/entry.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
+#include "core/base/core.h"
+#include "core/privacy/filter.h"
 
 PG_FUNCTION_INFO_V1(dperm_administer);
 PG_FUNCTION_INFO_V1(dperm_budget_order);
@@ -448,7 +446,7 @@ dp_domains(PG_FUNCTION_ARGS)
 		dperm_domains_read(relation, NULL, &count);
 
 	for (int i = 0; i < count; i++)
-		if (dperm_domain_types_kind(columns[i].base, &kind) &&
+		if (dperm_column_kind(columns[i].base, &kind) &&
 			(registration == NULL || dperm_protection_lists(registration, &columns[i])))
 			put_domain(store, desc, &columns[i]);
 	dperm_call_look_away(look, false);

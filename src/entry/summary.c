@@ -10,15 +10,14 @@
 #include "funcapi.h"
 #include "utils/timestamp.h"
 
-#include "base/arguments.h"
-#include "base/host.h"
-#include "core/metrics/quantiles.h"
-#include "core/privacy/claim.h"
-#include "core/privacy/summary.h"
+#include "base/base.h"
 #include "entry/entry.h"
 #include "query/source.h"
 #include "train/call_charge.h"
 #include "train/count_values.h"
+#include "core/metrics/quantiles.h"
+#include "core/privacy/claim.h"
+#include "core/privacy/summary.h"
 
 PG_FUNCTION_INFO_V1(dp_summary_cost);
 
@@ -185,7 +184,7 @@ shown(const DpermCells *cells, double place)
 		return double_to_shortest_decimal(edge);
 	if (cells->kind == DPERM_READ_DATE)
 		edge = ceil(edge);
-	return dperm_domain_types_time(types[cells->kind], rint(edge * (double) USECS_PER_DAY), &utc);
+	return dperm_column_time(types[cells->kind], rint(edge * (double) USECS_PER_DAY), &utc);
 }
 
 /* The quantiles of a number, from the noisy counts of its intervals. */

@@ -15,13 +15,11 @@
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
-#include "base/arguments.h"
-#include "base/host.h"
-#include "base/message.h"
+#include "base/base.h"
 #include "base/options.h"
-#include "column/model_type.h"
-#include "core/privacy/counts.h"
+#include "column/column.h"
 #include "core/privacy/claim.h"
+#include "core/privacy/counts.h"
 #include "core/privacy/selection.h"
 #include "entry/entry.h"
 #include "query/source.h"
@@ -57,7 +55,7 @@ read_arguments(FunctionCallInfo fcinfo, DpermLearner learner,
 	names.features = dperm_arguments_names(fcinfo, "features", &names.feature_count);
 	dperm_options_init(options, learner);
 	dperm_option_table_arguments(options, fcinfo);
-	dperm_prior_argument_read(fcinfo, options);
+	dperm_model_type_prior(fcinfo, options);
 	return names;
 }
 

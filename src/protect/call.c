@@ -24,8 +24,7 @@
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
 
-#include "base/arguments.h"
-#include "base/host.h"
+#include "base/base.h"
 #include "protect/protect.h"
 #include "relation/relation.h"
 

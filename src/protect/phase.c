@@ -23,8 +23,7 @@
 #include "utils/selfuncs.h"
 #include "utils/timeout.h"
 
-#include "base/host.h"
-#include "base/message.h"
+#include "base/base.h"
 #include "protect/protect.h"
 #include "relation/relation.h"
 
@@ -87,7 +86,7 @@ static const int check_limit = DPERM_CHECK_SECONDS * 1000;
 
 /*
  * The rules of a phase. An error is passed on whole if messages are, and else if
- * it is marked as public (message.h). Otherwise only its class is.
+ * it is marked as public (base.h). Otherwise only its class is.
  */
 typedef struct Rules
 {

@@ -15,7 +15,7 @@
 
 #include "base/options.h"
 #include "budget/budget.h"
-#include "column/domains.h"
+#include "column/column.h"
 
 /* What a view shows of its table, as the one walker over its definition found it. */
 typedef struct DpermView

@@ -22,8 +22,8 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-#include "base/message.h"
-#include "column/label.h"
+#include "base/base.h"
+#include "column/column.h"
 #include "protect/protect.h"
 #include "relation/relation.h"
 

@@ -35,7 +35,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "base/known_tree.h"
+#include "base/base.h"
 #include "protect/protect.h"
 #include "relation/relation.h"
 

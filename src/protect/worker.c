@@ -52,8 +52,7 @@
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
 
-#include "base/host.h"
-#include "base/message.h"
+#include "base/base.h"
 #include "protect/protect.h"
 #include "relation/relation.h"
 

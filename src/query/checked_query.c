@@ -30,9 +30,8 @@
 #include "utils/regproc.h"
 #include "utils/snapmgr.h"
 
+#include "base/base.h"
 #include "base/compat.h"
-#include "base/known_tree.h"
-#include "base/message.h"
 #include "protect/protect.h"
 #include "query/checked_query.h"
 #include "relation/relation.h"

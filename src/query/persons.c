@@ -17,10 +17,10 @@
 #include "utils/typcache.h"
 
 #include "base/compat.h"
-#include "column/reader.h"
-#include "core/privacy/draw.h"
-#include "core/privacy/claim.h"
+#include "column/column.h"
 #include "query/persons.h"
+#include "core/privacy/claim.h"
+#include "core/privacy/draw.h"
 
 /* Initial number of persons. */
 #define FIRST_PERSONS 256

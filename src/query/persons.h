@@ -3,7 +3,7 @@
  * identifies them.
  *
  * Equality is that of the type, with the collation of the column. A value that
- * is NULL, or too large to be read (reader.h), identifies nobody. No
+ * is NULL, or too large to be read (column.h), identifies nobody. No
  * value raises an error.
  */
 #ifndef DPERM_PERSONS_H

@@ -19,10 +19,10 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "base/host.h"
-#include "core/base/core.h"
+#include "base/base.h"
 #include "query/checked_query.h"
 #include "relation/relation.h"
+#include "core/base/core.h"
 
 /*
  * The parameters of our queries, by number: the domain of labels, for

@@ -18,11 +18,8 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-#include "base/message.h"
-#include "column/domains.h"
-#include "column/label.h"
-#include "column/model_type.h"
-#include "column/reader.h"
+#include "base/base.h"
+#include "column/column.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
@@ -233,7 +230,7 @@ dperm_source_encode(DpermSource *source, const DpermOptions *options)
 	}
 	else if (options->prior)
 		for (int i = 0; i < count; i++)
-			dperm_prior_argument_check_block(options, source->features[i], &source->blocks[i]);
+			dperm_model_type_check_prior_block(options, source->features[i], &source->blocks[i]);
 	source->spec.loss = dperm_options_loss(options, &source->spec.labels);
 	source->spec.encoder = dperm_options_encoder(options, source->blocks, count);
 }
@@ -468,7 +465,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	label = names->label ? find_column(source, columns, count, names->label, "label") : NULL;
 	source->block_count = names->feature_count;
 	if (prior)
-		dperm_prior_argument_check_names(options->prior, names->label, features,
+		dperm_model_type_check_prior_names(options->prior, names->label, features,
 										 source->block_count);
 	if (given)
 	{

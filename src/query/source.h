@@ -8,8 +8,7 @@
 #include "utils/jsonb.h"
 
 #include "base/options.h"
-#include "column/domains.h"
-#include "column/label.h"
+#include "column/column.h"
 #include "core/encode/block.h"
 #include "core/solve/pass.h"
 #include "protect/protect.h"

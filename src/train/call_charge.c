@@ -9,11 +9,11 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "base/arguments.h"
+#include "base/base.h"
+#include "train/call_charge.h"
 #include "core/base/blas.h"
 #include "core/encode/bend.h"
 #include "core/loss/loss.h"
-#include "train/call_charge.h"
 
 /* Bytes of a text that a caller can put into the ledger. */
 #define LEDGER_TEXT 1024

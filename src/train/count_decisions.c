@@ -12,15 +12,15 @@
 #include "tcop/dest.h"
 #include "utils/memutils.h"
 
-#include "base/host.h"
-#include "column/reader.h"
-#include "core/model/score.h"
-#include "core/privacy/counts.h"
-#include "core/privacy/claim.h"
+#include "base/base.h"
+#include "column/column.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "train/count_decisions.h"
 #include "train/rows.h"
+#include "core/model/model.h"
+#include "core/privacy/claim.h"
+#include "core/privacy/counts.h"
 
 /* A receiver of rows. */
 typedef struct Tally

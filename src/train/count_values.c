@@ -13,13 +13,13 @@
 #include "tcop/dest.h"
 #include "utils/memutils.h"
 
-#include "base/host.h"
-#include "core/privacy/claim.h"
-#include "core/privacy/summary.h"
+#include "base/base.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "train/count_values.h"
 #include "train/rows.h"
+#include "core/privacy/claim.h"
+#include "core/privacy/summary.h"
 
 /* A receiver of rows. */
 typedef struct Tally

@@ -4,7 +4,7 @@
 #ifndef DPERM_COUNT_VALUES_H
 #define DPERM_COUNT_VALUES_H
 
-#include "column/reader.h"
+#include "column/column.h"
 #include "query/source.h"
 
 /*

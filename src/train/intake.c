@@ -5,7 +5,7 @@
 
 #include "utils/memutils.h"
 
-#include "base/host.h"
+#include "base/base.h"
 #include "train/intake.h"
 
 /* Initialise. */

@@ -4,9 +4,9 @@
 #ifndef DPERM_INTAKE_H
 #define DPERM_INTAKE_H
 
-#include "column/reader.h"
-#include "core/privacy/draw.h"
+#include "column/column.h"
 #include "train/rows.h"
+#include "core/privacy/draw.h"
 
 /* A set of rows: those of a portion, in one encoding. */
 typedef struct DpermIntakeSet

@@ -12,12 +12,12 @@
 #include "tcop/dest.h"
 #include "utils/memutils.h"
 
-#include "base/host.h"
-#include "core/base/core.h"
+#include "base/base.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "train/load.h"
 #include "train/load_step.h"
+#include "core/base/core.h"
 
 /* The number of rows that are fetched to start from if the others stay elsewhere. */
 #define SAMPLE_ROWS 20000

@@ -14,11 +14,11 @@
 #include "lib/stringinfo.h"
 #include "utils/memutils.h"
 
+#include "base/base.h"
 #include "base/compat.h"
-#include "base/host.h"
-#include "column/reader.h"
-#include "core/base/classes.h"
+#include "column/column.h"
 #include "train/load_step.h"
+#include "core/base/core.h"
 
 PG_FUNCTION_INFO_V1(dperm_load_step);
 PG_FUNCTION_INFO_V1(dperm_load_step_record);

@@ -28,7 +28,7 @@
 #include "utils/resowner.h"
 #include "utils/wait_event.h"
 
-#include "base/host.h"
+#include "base/base.h"
 #include "train/rows.h"
 
 /*

@@ -22,7 +22,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "base/host.h"
+#include "base/base.h"
 #include "train/team.h"
 
 /* Keys of the table of contents. */

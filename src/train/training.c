@@ -9,8 +9,7 @@
 #include "executor/spi.h"
 #include "utils/memutils.h"
 
-#include "base/host.h"
-#include "core/base/classes.h"
+#include "base/base.h"
 #include "core/base/core.h"
 #include "core/encode/layout.h"
 #include "core/mechanism/fit.h"

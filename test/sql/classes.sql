@@ -60,7 +60,7 @@ CREATE FUNCTION label_class(value anyelement, classes text[]) RETURNS float8 LAN
 $$;
 SELECT label_class('b'::text, '{a,b,c}') AS text, label_class('b '::varchar, '{a,b,c}') AS varchar, label_class('b'::char(9), '{a,b,c}') AS bpchar,
   label_class('icu'::place, '{home,icu,ward}') AS enum, label_class('icu'::next_place, '{home,icu,ward}') AS domain, label_class(3::int2, '{1,2,3}') AS int2,
-  label_class(-1, '{-1,0,1}') AS int4, label_class(9007199254740993, '{9007199254740992,9007199254740993,9007199254740994}') AS int8;
+  label_class(-1, '{-1,0,1}') AS int4, label_class(9007199254740992, '{9007199254740991,9007199254740992,9007199254740994}') AS int8;
 SELECT label_class(0.1::float4, '{1,0.1,0}') AS float4, label_class('-0'::float8, '{1,0.1,0}') AS zero, label_class('Infinity'::float8, '{1,2,inf}') AS infinite, label_class('NaN'::float8, '{1,2,inf}') AS nan,
   label_class(1e400::numeric, '{1,2,1e400}') AS numeric, label_class(2.00::numeric, '{1,2,1e400}') AS two, label_class('NaN'::numeric, '{1,2,3}') AS nan,
   label_class(NULL::text, '{a,b,c}') AS null, label_class(''::text, '{a,"",c}') AS empty, label_class('B'::text, '{a,b,c}') AS other, label_class(repeat('a', 100000000), '{a,b,c}') AS large;

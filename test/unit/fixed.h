@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/base/quad.h"
+#include "core/base/core.h"
 #include "core/loss/loss.h"
 
 #define FIXED_WORDS 6

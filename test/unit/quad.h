@@ -4,7 +4,7 @@
 #ifndef DPERM_TEST_QUAD_H
 #define DPERM_TEST_QUAD_H
 
-#include "core/base/quad.h"
+#include "core/base/core.h"
 #include "core/loss/loss.h"
 
 typedef DpermExtended Quad;

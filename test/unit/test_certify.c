@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "core/base/quad.h"
+#include "core/base/core.h"
 #include "core/solve/certify.h"
 #include "core/solve/extended.h"
 

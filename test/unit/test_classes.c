@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/classes.h"
+#include "core/base/core.h"
 
 static const char list[] = "a\0\0bb\0A";	/* four values, the second is empty */
 

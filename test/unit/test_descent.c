@@ -8,7 +8,7 @@
 
 #include "core/mechanism/calibrate.h"
 #include "core/base/linsys.h"
-#include "core/base/quad.h"
+#include "core/base/core.h"
 #include "core/solve/descent.h"
 #include "core/solve/solver.h"
 #include "unit/problem.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "core/base/digest.h"
+#include "core/base/bytes.h"
 
 #define ROWS 200000
 #define WORDS 12

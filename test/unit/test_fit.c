@@ -335,7 +335,7 @@ broken_answer(void *arg, const DpermAsk *ask)
 
 	dperm_matrix_answer(&matrix, ask);
 	if (++broken->calls == broken->fail_at)
-		return DPERM_BAD_FORMAT;
+		return DPERM_NO_ENTROPY;
 	*ask->value -= broken->pull * ask->weights[0];
 	ask->gradient[0] -= broken->pull;
 	ask->gradient[broken->calls % DIM] += broken->calls % 2 ? broken->twist : -broken->twist;
@@ -364,7 +364,7 @@ TEST(passes_faults_of_the_oracle_on)
 	{
 		test_entropy_init(&entropy, &source, 52);
 		broken = (Broken) {.fail_at = at};
-		CHECK(oracle_fit(oracle, &fit, weights, fit_room) == DPERM_BAD_FORMAT);
+		CHECK(oracle_fit(oracle, &fit, weights, fit_room) == DPERM_NO_ENTROPY);
 	}
 
 	/*
@@ -532,9 +532,9 @@ TEST(ends_at_a_fault)
 			CHECK(dperm_fit_next(&fitting, &ask));
 			dperm_matrix_answer(&matrix, &ask);
 		}
-		fitting.status = DPERM_BAD_FORMAT;
+		fitting.status = DPERM_NO_ENTROPY;
 		CHECK(!dperm_fit_next(&fitting, &ask));
-		CHECK(dperm_fit_end(&fitting) == DPERM_BAD_FORMAT);
+		CHECK(dperm_fit_end(&fitting) == DPERM_NO_ENTROPY);
 		check_wiped(weights, DIM);
 		check_wiped(fit_room, dperm_fit_room(DIM, 1));
 	}

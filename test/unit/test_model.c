@@ -423,7 +423,7 @@ TEST(refuses_non_canonical_binary)
 			m.tuning = sample_literal(prior ? "{}" : no_objects[i]);
 			m.prior = sample_literal(prior ? no_objects[i] : "{}");
 			form = write_binary(&m, &size);
-			CHECK_TEXT(read_binary(form, size, &out), "it is not in canonical form");
+			CHECK(read_binary(form, size, &out) != NULL);
 		}
 	test_host_release();
 }

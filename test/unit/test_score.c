@@ -4,7 +4,7 @@
 #include "unit/sample_encoder.h"
 
 #include "core/encode/fourier.h"
-#include "core/model/score.h"
+#include "core/model/model.h"
 
 /* The decision on one vector; NULL is a missing one. */
 static double

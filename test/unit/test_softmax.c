@@ -24,12 +24,6 @@ softmax_of(int classes)
 	return (DpermLoss) {DPERM_LOSS_SOFTMAX, 0, classes};
 }
 
-static const DpermLossSeveral *
-functions(void)
-{
-	return dperm_loss_entry(DPERM_LOSS_SOFTMAX)->several;
-}
-
 /* Slopes by the definition. */
 static void
 exact_slopes(int classes, const Quad *z, int own, Quad *slopes)
@@ -302,7 +296,7 @@ TEST(has_extended_slopes)
 			slopes[k] = dperm_quad_of(z[k], 0x1p-55 * z[k] * test_uniform(&state));
 			exact[k] = fixed_of_extended(slopes[k]);
 		}
-		functions()->slopes(classes, slopes, label);
+		dperm_loss_slopes(softmax_of(classes), slopes, label);
 		fixed_slopes(softmax_of(classes), exact, label);
 		for (int k = 0; k < classes; k++)
 			CHECK(fixed_apart(fixed_of_extended(slopes[k]), exact[k]) < 0x1p-106);
@@ -409,7 +403,7 @@ TEST(survives_any_output)
 			extended[k] = z[k];
 			finite = finite && fabs(z[k]) < 1e307;
 		}
-		functions()->slopes(loss.classes, extended, label);
+		dperm_loss_slopes(loss, extended, label);
 		dperm_loss_block(loss, 1, z, &label, NULL, NULL);
 		for (int k = 0; k < loss.classes && finite; k++)
 			CHECK(fabs(z[k]) <= 1 && extended[k] >= -1 && extended[k] <= 1);
@@ -457,8 +451,8 @@ TEST(has_curvatures_of_its_slopes)
 		for (int k = 0; k < classes; k++)
 			p[k] /= sum;
 		dperm_loss_block(softmax_of(classes), 1, slopes, &label, NULL, &weight);
-		functions()->curvatures(classes, 1, slopes, &label, &weight, &found, pairs);
-		functions()->products(classes, 1, slopes, &label, &weight, product);
+		dperm_loss_curvatures(classes, 1, slopes, &label, &weight, &found, pairs);
+		dperm_loss_products(classes, 1, slopes, &label, &weight, product);
 		for (int j = 0; j < classes; j++)
 		{
 			long double expected = 0;
@@ -492,14 +486,14 @@ TEST(adds_nothing_for_nobody)
 
 	CHECK(dperm_loss_pairs_size(0) == 0 && dperm_loss_pairs_size(3) == 6);
 	dperm_loss_block(softmax_of(3), 3, slopes, labels, NULL, weights);
-	functions()->curvatures(3, 3, slopes, labels, weights, traces, pairs);
+	dperm_loss_curvatures(3, 3, slopes, labels, weights, traces, pairs);
 	CHECK_NEAR(traces[0], 2.0 / 3, 1e-14);
 	CHECK(traces[1] == 0 && traces[2] == 0);
 	for (int k = 0; k < 6; k++)
 		CHECK_NEAR(pairs[k], k == 0 || k == 3 || k == 5 ? 2.0 / 9 : -1.0 / 9, 1e-15);
 	for (int k = 3; k < 9; k++)
 		slopes[k] = 0;
-	functions()->products(3, 3, slopes, labels, weights, slopes);
+	dperm_loss_products(3, 3, slopes, labels, weights, slopes);
 	for (int k = 3; k < 9; k++)
 		CHECK(slopes[k] == 0);
 }

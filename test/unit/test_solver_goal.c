@@ -225,7 +225,7 @@ typedef struct Liar
 {
 	DpermMatrix *matrix;
 	int			calls;
-	int			fail_at;		/* with DPERM_BAD_FORMAT; 0: never */
+	int			fail_at;		/* with DPERM_NO_ENTROPY; 0: never */
 	double		twist;			/* times another number each time, added to the gradient */
 } Liar;
 
@@ -236,7 +236,7 @@ liar_answer(void *arg, const DpermAsk *ask)
 
 	dperm_matrix_answer(liar->matrix, ask);
 	if (++liar->calls == liar->fail_at)
-		return DPERM_BAD_FORMAT;
+		return DPERM_NO_ENTROPY;
 	ask->gradient[0] += liar->twist * cos(liar->calls * liar->calls);
 	return DPERM_OK;
 }
@@ -270,7 +270,7 @@ TEST(passes_the_status_of_the_oracle_on)
 		memset(weights, 0, sizeof(weights));
 		liar.calls = 0;
 		liar.fail_at = at;
-		CHECK(oracle_solve((Oracle) {liar_answer, &liar}, &problem, weights, room) == DPERM_BAD_FORMAT);
+		CHECK(oracle_solve((Oracle) {liar_answer, &liar}, &problem, weights, room) == DPERM_NO_ENTROPY);
 		CHECK(liar.calls == at);
 	}
 }

@@ -1,5 +1,5 @@
 /*
- * bytes.h: read and write big-endian numbers in byte strings.
+ * bytes.h: read and write big-endian numbers in byte strings; a digest of rows.
  *
  * The writers return the position after what they wrote, and rely on the caller
  * for enough room. The reader trusts nothing: past the end, and for a double
@@ -116,5 +116,33 @@ dperm_bytes_get_double(DpermBytes *r)
 		r->bad = true;
 	return value;
 }
+
+/*
+ * a hash that tells whether two sets of rows are the same.
+ *
+ * The digest of several rows is the sum of their digests modulo 2^64, in any
+ * order. That of a row is a strongly universal hash of its words, with keys
+ * drawn for the call, so that two different rows collide with probability 2^-64
+ * whatever they contain. It is then mixed, so that changes do not cancel out
+ * when rows exchange values.
+ */
+
+/* How many keys are needed for rows of this many words. */
+static inline size_t
+dperm_digest_room(size_t words)
+{
+	return 2 * words + 3;
+}
+
+/* Derive the keys from a secret seed. */
+extern void dperm_digest_keys(uint64_t seed, size_t words, uint64_t *keys);
+
+/*
+ * The digest of a row that is given in two pieces, which together have no more
+ * words than there are keys for. It is computed from the bits, so zero and
+ * negative zero differ.
+ */
+extern uint64_t dperm_digest(const uint64_t *keys, const double *row, size_t count,
+							 const double *rest, size_t rest_count);
 
 #endif							/* DPERM_BYTES_H */

@@ -1,7 +1,7 @@
 /*
  * classes.c: the values of several classes, as bytes.
  */
-#include "core/base/classes.h"
+#include "core/base/core.h"
 
 #include <string.h>
 

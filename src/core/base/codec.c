@@ -386,22 +386,6 @@ enter(DpermCodec *c, const char *key, DpermTreeKind kind, int count)
 	c->levels[c->depth++] = (DpermCodecLevel) {key, 0, kind, tree};
 }
 
-/* Numbers as an array, from here or to there. */
-static void
-visit_array(DpermCodec *c, const char *key, const double *from, double *to, int count)
-{
-	enter(c, key, DPERM_TREE_LIST, count);
-	for (int i = 0; i < count && c->why == NULL; i++)
-	{
-		double		number = to ? 0 : from[i];
-
-		dperm_codec_number(c, NULL, &number);
-		if (to)
-			to[i] = number;
-	}
-	dperm_codec_end(c);
-}
-
 /*
  * Some numbers whose count is known: an array, or so many arrays with so many
  * each. Returns these, or those that were read: NULL if the input is wrong.
@@ -409,8 +393,10 @@ visit_array(DpermCodec *c, const char *key, const double *from, double *to, int 
 const double *
 dperm_codec_numbers(DpermCodec *c, const char *key, const double *numbers, int lists, int count)
 {
-	size_t		total = (size_t) (lists > 0 ? lists : 1) * (size_t) count;
+	int			arrays = lists > 0 ? lists : 1;
+	size_t		total = (size_t) arrays * (size_t) count;
 	double	   *read = NULL;
+	size_t		at = 0;
 
 	if (c->form == DPERM_CODEC_READ_BYTES && c->in.left / 8 < total)
 		dperm_codec_fail(c, TOO_EARLY);
@@ -422,12 +408,18 @@ dperm_codec_numbers(DpermCodec *c, const char *key, const double *numbers, int l
 		read = dperm_host_alloc(sizeof(double) * total);
 	if (lists > 0)
 		enter(c, key, DPERM_TREE_LIST, lists);
-	for (int k = 0; k < (lists > 0 ? lists : 1) && c->why == NULL; k++)
+	for (int k = 0; k < arrays && c->why == NULL; k++)
 	{
-		size_t		first = (size_t) k * (size_t) count;
+		enter(c, lists > 0 ? NULL : key, DPERM_TREE_LIST, count);
+		for (int i = 0; i < count && c->why == NULL; i++, at++)
+		{
+			double		number = read ? 0 : numbers[at];
 
-		visit_array(c, lists > 0 ? NULL : key, read ? NULL : numbers + first,
-					read ? read + first : NULL, count);
+			dperm_codec_number(c, NULL, &number);
+			if (read)
+				read[at] = number;
+		}
+		dperm_codec_end(c);
 	}
 	if (lists > 0)
 		dperm_codec_end(c);

@@ -1,8 +1,6 @@
 /*
  * digest.c: a hash that tells whether two sets of rows are the same.
  */
-#include "core/base/digest.h"
-
 #include "core/base/bytes.h"
 
 /* Twice the width of a word. */

@@ -14,7 +14,7 @@
  *   what the row weighs
  *
  * The intercept is the same in every row, so no row holds it. The label is as
- * its kind says (label_kind.h); if there is none, the row adds nothing to any
+ * its kind says (core.h); if there is none, the row adds nothing to any
  * sum, whatever else it holds (moments.h). Plain vectors have no word for it:
  * theirs is 1.
  *
@@ -35,7 +35,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/label_kind.h"
+#include "core/base/core.h"
 #include "core/encode/encoder.h"
 
 typedef struct DpermLayout

@@ -1,5 +1,6 @@
 /*
- * loss.c: the losses of one output, and the table of all of them.
+ * loss.c: the losses of one output, that of several classes, and the table of all
+ * of them.
  */
 #include "core/loss/loss.h"
 
@@ -12,13 +13,13 @@
 
 /*
  * Two margins at a time, without branches: margins are practically random, and
- * a mispredicted branch costs more than all the arithmetic. Sums go
- * to Sums.
+ * a mispredicted branch costs more than all the arithmetic. What two rows add to
+ * the sum is a value, and the logarithm of a product.
  */
 typedef struct Sums
 {
 	DpermPair	value;
-	DpermPair	product;		/* its logarithm is part of the value */
+	DpermPair	product;		/* 1 unless the loss sets it */
 } Sums;
 
 static inline DpermPair
@@ -35,35 +36,6 @@ at_most(DpermPair x, double most)
 
 /* Slopes of two margins; curve may be NULL. */
 typedef DpermPair (*Pair) (double h, DpermPair z, Sums *sums, DpermPair *curve);
-
-/*
- * A block. Inlined, so that the compiler knows the loss and whether curves is
- * NULL. An odd last margin is paired with none, which adds nothing.
- */
-static inline double
-plain_pairs(Pair pair, double h, double none, int count, double *margins, double *curves)
-{
-	Sums		sums = {dperm_both(0), dperm_both(1)};
-	DpermPair	curve = dperm_both(0);
-	int			i = 0;
-
-	for (; i + 2 <= count; i += 2)
-	{
-		dperm_put_pair(pair(h, dperm_pair_at(margins + i), &sums, curves ? &curve : NULL),
-					   margins + i);
-		if (curves)
-			dperm_put_pair(curve, curves + i);
-	}
-	if (i < count)
-	{
-		DpermPair	last = {margins[i], none};
-
-		margins[i] = pair(h, last, &sums, curves ? &curve : NULL)[0];
-		if (curves)
-			curves[i] = curve[0];
-	}
-	return sums.value[0] + sums.value[1] + log(sums.product[0]) + log(sums.product[1]);
-}
 
 /*
  * Logarithms of numbers from 1 to 2, by the series of the inverse hyperbolic
@@ -84,72 +56,66 @@ log_of(DpermPair x)
 	return 2 * t * sum + dperm_choose(large, dperm_both(LOG_TWO), dperm_both(0));
 }
 
+/* Store a pair, or the first of it if it is the last one of an odd number. */
+static inline void
+store(DpermPair pair, bool last, double *out)
+{
+	if (last)
+		*out = pair[0];
+	else
+		dperm_put_pair(pair, out);
+}
+
 /*
- * The same as plain_pairs() for margins that have weights, by which losses,
- * slopes and curves are multiplied.
+ * A block. Inlined, so that the compiler knows the loss and which pointers are
+ * NULL. An odd last margin is paired with none, which adds nothing. By weights,
+ * losses, slopes and curves are multiplied; without them, one logarithm is enough.
  */
 static inline double
-weighted_pairs(Pair pair, double h, double none, int count, double *margins, double *curves,
-			   const double *weights)
+sum_pairs(Pair pair, double h, double none, int count, double *margins, double *curves,
+		  const double *weights)
 {
 	DpermPair	total = dperm_both(0);
+	DpermPair	product = dperm_both(1);
 
 	for (int i = 0; i < count; i += 2)
 	{
 		bool		last = i + 1 == count;
 		DpermPair	z = last ? (DpermPair) {margins[i], none} : dperm_pair_at(margins + i);
-		DpermPair	weight = last ? (DpermPair) {weights[i], 0} : dperm_pair_at(weights + i);
 		Sums		sums = {dperm_both(0), dperm_both(1)};
 		DpermPair	curve = dperm_both(0);
-		DpermPair	slope = weight * pair(h, z, &sums, curves ? &curve : NULL);
+		DpermPair	slope = pair(h, z, &sums, curves ? &curve : NULL);
 
-		total += weight * (sums.value + log_of(sums.product));
-		curve *= weight;
-		if (last)
+		if (weights)
 		{
-			margins[i] = slope[0];
-			if (curves)
-				curves[i] = curve[0];
-			break;
+			DpermPair	weight = last ? (DpermPair) {weights[i], 0} : dperm_pair_at(weights + i);
+
+			total += weight * (sums.value + log_of(sums.product));
+			slope *= weight;
+			curve *= weight;
 		}
-		dperm_put_pair(slope, margins + i);
+		else
+		{
+			total += sums.value;
+			product *= sums.product;
+		}
+		store(slope, last, margins + i);
 		if (curves)
-			dperm_put_pair(curve, curves + i);
+			store(curve, last, curves + i);
 	}
-	return total[0] + total[1];
+	return total[0] + total[1] + log(product[0]) + log(product[1]);
 }
 
-/* The block function of a loss, with a separate loop for each case. */
+/* The same with a separate loop for each case. */
 static inline double
 block_of(Pair pair, double h, double none, int count, double *margins, double *curves,
 		 const double *weights)
 {
 	if (weights)
-		return curves ? weighted_pairs(pair, h, none, count, margins, curves, weights) :
-			weighted_pairs(pair, h, none, count, margins, NULL, weights);
-	return curves ? plain_pairs(pair, h, none, count, margins, curves) :
-					plain_pairs(pair, h, none, count, margins, NULL);
-}
-
-/*
- * The bounds of a loss of two classes: one slope, of one sign, and so one
- * direction.
- */
-static inline DpermLossBounds
-bounds_of_margin(double curvature, double start)
-{
-	return (DpermLossBounds) {
-		.reach = 1,
-		.norm = 1,
-		.curvature = curvature,
-		.trace = curvature,
-		.rank = 1,
-		.directions = 1,
-		.lines = 1,
-		.start = start,
-		.slope_rounding = 4,
-		.typical_norm = 20
-	};
+		return curves ? sum_pairs(pair, h, none, count, margins, curves, weights) :
+						sum_pairs(pair, h, none, count, margins, NULL, weights);
+	return curves ? sum_pairs(pair, h, none, count, margins, curves, NULL) :
+					sum_pairs(pair, h, none, count, margins, NULL, NULL);
 }
 
 /* What is left of log 2 beside the nearest double. */
@@ -184,8 +150,9 @@ dperm_loss_exp(DpermExtended x)
 	return (1 + less_one) * ldexp(1, (int) power);
 }
 
-/* Arguments beyond which a slope is as at infinity, up to 2 e^-700. */
+/* Arguments beyond which a slope is as at infinity, up to 2 e^-700; and as doubles. */
 #define FLAT 700
+#define LEAST (-708)
 
 /*
  * The logistic loss, log(1 + exp(-z)). The logarithm is taken of a product: the
@@ -196,22 +163,15 @@ logistic_pair(double h, DpermPair z, Sums *sums, DpermPair *curve)
 {
 	DpermInts	negative = z < 0;
 	DpermPair	away = (DpermPair) ((DpermInts) z | INT64_MIN);	/* -|z| */
-	DpermPair	e = dperm_exp(at_least(away, -708));	/* practically zero beyond */
+	DpermPair	e = dperm_exp(at_least(away, LEAST));
 	DpermPair	sum = 1 + e;
 
 	(void) h;
-	sums->product *= sum;
-	sums->value -= dperm_choose(negative, z, dperm_both(0));
+	sums->product = sum;
+	sums->value = dperm_choose(negative, -z, dperm_both(0));
 	if (curve)
 		*curve = at_most(e / (sum * sum), 0.25);
 	return dperm_choose(negative, dperm_both(-1), -e) / sum;
-}
-
-/* A block of margins. */
-static double
-logistic_block(double h, int count, double *margins, double *curves, const double *weights)
-{
-	return block_of(logistic_pair, h, INFINITY, count, margins, curves, weights);
 }
 
 /* -1/(1 + e^z). */
@@ -238,25 +198,6 @@ logistic_share(DpermLoss loss, double rest, double *change)
 	return 4 * rest * (1 - rest);
 }
 
-/* At 0 the loss is log 2. */
-static DpermLossBounds
-logistic_bounds(DpermLoss loss)
-{
-	(void) loss;
-	return bounds_of_margin(0.25, 0x1.62e42fefa39efp-1);
-}
-
-static const DpermLossEntry logistic = {
-	.name = "logistic",
-	.learner = DPERM_LEARNER_LOGREG,
-	.label = DPERM_LABEL_TWO,
-	.probability = true,
-	.bounds = logistic_bounds,
-	.block = logistic_block,
-	.slope = logistic_slope,
-	.share = logistic_share
-};
-
 /*
  * The place q = (1-z)/h on the bend of a loss that is 0 beyond it and 1 - z
  * before it: from -1 to 1, and these are for what is beyond and before.
@@ -282,17 +223,10 @@ huber_pair(double h, DpermPair z, Sums *sums, DpermPair *curve)
 	double		last = 1 + h;
 	DpermPair	share = at_most(at_least((last - z) / (2 * h), 0), 1);
 
-	sums->value += h * share * share + at_least(first - z, 0);
+	sums->value = h * share * share + at_least(first - z, 0);
 	if (curve)
 		*curve = dperm_choose((z < first) | (z > last), dperm_both(0), dperm_both(1 / (2 * h)));
 	return -share;
-}
-
-/* A block of margins. */
-static double
-huber_block(double h, int count, double *margins, double *curves, const double *weights)
-{
-	return block_of(huber_pair, h, INFINITY, count, margins, curves, weights);
 }
 
 /* -(1 + q)/2. */
@@ -301,25 +235,6 @@ huber_slope(double h, DpermExtended z)
 {
 	return (1 + place_on_bend(h, z)) * -0.5;
 }
-
-/* On the bend the curvature is at most 0.5 / h; at 0 the loss is 1 for any h. */
-static DpermLossBounds
-huber_bounds(DpermLoss loss)
-{
-	return bounds_of_margin(0.5 / loss.h, 1);
-}
-
-static const DpermLossEntry huber = {
-	.name = "huber",
-	.learner = DPERM_LEARNER_SVM,
-	.label = DPERM_LABEL_TWO,
-	.h_min = DPERM_H_MIN,
-	.h_range = "h must be between 0.01 and 1",
-	.flat = true,
-	.bounds = huber_bounds,
-	.block = huber_block,
-	.slope = huber_slope,
-};
 
 /*
  * The paper's l_s: a quartic between 0 and 1 - z, twice differentiable, plus the
@@ -331,19 +246,12 @@ smooth_hinge_pair(double h, DpermPair z, Sums *sums, DpermPair *curve)
 	DpermPair	q = at_most(at_least((1 - z) / h, -1), 1);
 	DpermPair	slope = (q * q - 3) * q * 0.25 - 0.5;
 
-	sums->value +=
+	sums->value =
 		h * at_least(((q * q * (-1.0 / 16) + 3.0 / 8) * q + 0.5) * q + 3.0 / 16, 0) +
 		at_least((1 - h) - z, 0);
 	if (curve)
 		*curve = 0.75 * at_least(1 - q * q, 0) / h;
 	return at_most(at_least(slope, -1), 0);
-}
-
-/* A block of margins. */
-static double
-smooth_hinge_block(double h, int count, double *margins, double *curves, const double *weights)
-{
-	return block_of(smooth_hinge_pair, h, INFINITY, count, margins, curves, weights);
 }
 
 /* (q^3 - 3 q)/4 - 1/2. */
@@ -373,26 +281,6 @@ smooth_hinge_share(DpermLoss loss, double rest, double *change)
 	return share;
 }
 
-/* On the bend the curvature is at most 0.75 / h; at 0 the loss is 1 for any h. */
-static DpermLossBounds
-smooth_hinge_bounds(DpermLoss loss)
-{
-	return bounds_of_margin(0.75 / loss.h, 1);
-}
-
-static const DpermLossEntry smooth_hinge = {
-	.name = "smooth_hinge",
-	.learner = DPERM_LEARNER_SVM,
-	.label = DPERM_LABEL_TWO,
-	.h_min = DPERM_H_MIN,
-	.h_range = "h must be between 0.01 and 1",
-	.flat = true,
-	.bounds = smooth_hinge_bounds,
-	.block = smooth_hinge_block,
-	.slope = smooth_hinge_slope,
-	.share = smooth_hinge_share
-};
-
 /*
  * h log cosh(r/h) of a residual r, without the factor h: a parabola near 0, and
  * |r| - h log 2 far from it. With e = exp(-2|r|/h), in (0, 1], nothing overflows.
@@ -401,22 +289,15 @@ static inline DpermPair
 log_cosh_pair(double h, DpermPair r, Sums *sums, DpermPair *curve)
 {
 	DpermPair	away = (DpermPair) ((DpermInts) r | INT64_MIN) / h;	/* -|r/h| */
-	DpermPair	e = dperm_exp(at_least(2 * away, -708));	/* practically zero beyond */
+	DpermPair	e = dperm_exp(at_least(2 * away, LEAST));
 	DpermPair	sum = 1 + e;
 	DpermPair	size = (1 - e) / sum;
 
-	sums->product *= sum;
-	sums->value -= away + LOG_TWO;
+	sums->product = sum;
+	sums->value = -LOG_TWO - away;
 	if (curve)
 		*curve = at_most(4 * e / (sum * sum), 1) / h;
 	return dperm_choose(r < 0, -size, size);
-}
-
-/* A block of residuals. */
-static double
-log_cosh_block(double h, int count, double *residuals, double *curves, const double *weights)
-{
-	return h * block_of(log_cosh_pair, h, 0, count, residuals, curves, weights);
 }
 
 /* The hyperbolic tangent of r/h. */
@@ -443,44 +324,320 @@ log_cosh_share(DpermLoss loss, double rest, double *change)
 }
 
 /*
- * A slope has either sign: two directions. Labels are between -1 and 1, and so
- * are the residuals at weights 0.
+ * Softmax: the negative logarithm of the probability of a row's class, where the
+ * probabilities are proportional to the exponentials of its outputs. With
+ * probabilities p and class y the slope is p - e_y, and the curvature diag(p) - pp'.
+ * Both can be computed from the slope without cancellation, because it holds 1 - p_y
+ * itself.
  */
-static DpermLossBounds
-log_cosh_bounds(DpermLoss loss)
+
+/* The index of a label's class, or -1. */
+static inline int
+class_of(int classes, double label)
 {
-	return (DpermLossBounds) {
-		.reach = 1,
-		.norm = 1,
-		.curvature = 1 / loss.h,
-		.trace = 1 / loss.h,
-		.rank = 1,
-		.directions = 2,
-		.lines = 1,
-		.start = 1 + loss.h * (log1p(exp(-2 * (1 / loss.h))) - LOG_TWO),
-		.slope_rounding = 8,
-		.typical_norm = 5
-	};
+	return label >= 1 && label <= classes ? (int) label - 1 : -1;
 }
 
-static const DpermLossEntry log_cosh = {
-	.name = "log_cosh",
-	.learner = DPERM_LEARNER_LINREG,
-	.label = DPERM_LABEL_NUMBER,
-	.h_min = DPERM_H_MIN_LOG_COSH,
-	.h_range = "h must be between 0.02 and 1",
-	.bounds = log_cosh_bounds,
-	.block = log_cosh_block,
-	.slope = log_cosh_slope,
-	.share = log_cosh_share
-};
+/* The largest of some numbers. */
+static inline double
+largest_output(int classes, const double *z)
+{
+	double		most = z[0];
 
-static const DpermLossEntry *const losses[DPERM_LOSS_COUNT] = {
-	[DPERM_LOSS_LOGISTIC] = &logistic,
-	[DPERM_LOSS_HUBER] = &huber,
-	[DPERM_LOSS_SMOOTH_HINGE] = &smooth_hinge,
-	[DPERM_LOSS_LOG_COSH] = &log_cosh,
-	[DPERM_LOSS_SOFTMAX] = &dperm_softmax
+	for (int k = 1; k < classes; k++)
+		most = z[k] > most ? z[k] : most;
+	return most;
+}
+
+/*
+ * Exponentials replace numbers that were reduced by the largest of them, which
+ * is returned with their sum.
+ */
+static inline double
+exponentials(int classes, double *z, double *most)
+{
+	double		sum = 0;
+	int			k = 0;
+
+	*most = largest_output(classes, z);
+	for (; k + 2 <= classes; k += 2)
+	{
+		DpermPair	e = dperm_exp(at_least(dperm_pair_at(z + k) - *most, LEAST));
+
+		dperm_put_pair(e, z + k);
+		sum += e[0];
+		sum += e[1];
+	}
+	if (k < classes)
+	{
+		z[k] = dperm_exp(at_least(dperm_both(z[k] - *most), LEAST))[0];
+		sum += z[k];
+	}
+	return sum;
+}
+
+/*
+ * A row: its loss is returned, and slopes replace its outputs, both times
+ * weight. Where p_y is large, 1 - p_y is the sum of the others.
+ */
+static inline double
+softmax_row(int classes, double *z, int own, double weight)
+{
+	double		at_own = z[own];
+	double		most;
+	double		sum = exponentials(classes, z, &most);
+	double		likely = z[own] / sum;
+	double		others = 0;
+
+	z[own] = 0;
+	for (int k = 0; k < classes; k++)
+	{
+		z[k] /= sum;
+		others += z[k];
+	}
+	z[own] = likely > 0.5 ? -others : likely - 1;
+	if (weight != 1)
+		for (int k = 0; k < classes; k++)
+			z[k] *= weight;
+	return weight * (log(sum) + (most - at_own));
+}
+
+/* Some rows. */
+static double
+softmax_block(int classes, int count, double *outputs, const double *labels,
+			  const double *weights)
+{
+	double		value = 0;
+
+	for (int i = 0; i < count; i++, outputs += classes)
+	{
+		int			own = class_of(classes, labels[i]);
+
+		if (own >= 0)
+			value += softmax_row(classes, outputs, own, weights ? weights[i] : 1);
+		else
+			for (int k = 0; k < classes; k++)
+				outputs[k] = 0;
+	}
+	return value;
+}
+
+/* The slopes of a row in extended precision. */
+static void
+softmax_slopes(int classes, DpermExtended *outputs, double label)
+{
+	int			own = class_of(classes, label);
+	DpermExtended most = outputs[0];
+	DpermExtended sum = 0;
+
+	for (int k = 1; k < classes; k++)
+		most = outputs[k] > most ? outputs[k] : most;
+	for (int k = 0; k < classes; k++)
+	{
+		DpermExtended away = outputs[k] - most;
+
+		outputs[k] = away > -FLAT ? dperm_loss_exp(away) : 0;
+		sum += outputs[k];
+	}
+	for (int k = 0; k < classes; k++)
+		outputs[k] = own < 0 ? 0 : outputs[k] / sum;
+	if (own >= 0)
+		outputs[own] -= 1;
+}
+
+/* The weighted probability of a class: the slope, plus the weight if it is the row's own. */
+static inline double
+probability_of(const double *slopes, int k, int own, double weight)
+{
+	return k == own ? weight + slopes[k] : slopes[k];
+}
+
+/* Add the curvature of a row to the packed matrix. */
+static void
+add_curvature(int classes, const double *slopes, int own, double weight, double *pairs)
+{
+	for (int j = 0; j < classes; j++)
+	{
+		double		q = probability_of(slopes, j, own, weight);
+		double		share = q / weight;
+
+		*pairs++ += share * (j == own ? -slopes[j] : weight - q);
+		for (int i = j + 1; i < classes; i++)
+			*pairs++ -= share * probability_of(slopes, i, own, weight);
+	}
+}
+
+/* Traces, and the sum of curvatures. */
+void
+dperm_loss_curvatures(int classes, int count, const double *slopes, const double *labels,
+					  const double *weights, double *traces, double *pairs)
+{
+	for (int i = 0; i < count; i++, slopes += classes)
+	{
+		int			own = class_of(classes, labels[i]);
+		double		weight = weights ? weights[i] : 1;
+
+		traces[i] = 0;
+		if (own < 0 || !(weight > 0))
+			continue;
+		for (int k = 0; k < classes; k++)
+		{
+			double		q = probability_of(slopes, k, own, weight);
+
+			traces[i] += q / weight * (k == own ? -slopes[k] : weight - q);
+		}
+		traces[i] = fmax(traces[i], 0);
+		add_curvature(classes, slopes, own, weight, pairs);
+	}
+}
+
+/*
+ * Curvatures times vectors: p_k (v_k - p.v). The same number may be subtracted
+ * from all v_k: that of the own class, so that nothing cancels where p_y is
+ * nearly 1.
+ */
+void
+dperm_loss_products(int classes, int count, const double *slopes, const double *labels,
+					const double *weights, double *vectors)
+{
+	for (int i = 0; i < count; i++, slopes += classes, vectors += classes)
+	{
+		int			own = class_of(classes, labels[i]);
+		double		weight = weights ? weights[i] : 1;
+		double		base = own >= 0 ? vectors[own] : 0;
+		double		mean = 0;
+
+		for (int k = 0; k < classes; k++)
+		{
+			vectors[k] -= base;
+			mean += k == own ? 0 : slopes[k] * vectors[k];
+		}
+		mean = weight > 0 ? mean / weight : 0;
+		for (int k = 0; k < classes; k++)
+			vectors[k] = own < 0 ? 0 : probability_of(slopes, k, own, weight) * (vectors[k] - mean);
+	}
+}
+
+/*
+ * At size t of the slope, where t = 1 - p_y, the trace is largest if the other
+ * classes are equally probable: K t (2 - 2/K - t)/(K-1), whose largest is
+ * 1 - 1/K.
+ */
+static double
+softmax_share(DpermLoss loss, double rest, double *change)
+{
+	double		classes = loss.classes;
+	double		others = (classes - 1) * (classes - 1);
+
+	*change = 2 * classes * (classes * rest - 1) / others;
+	return classes * (1 - rest) * (classes - 2 + classes * rest) / others;
+}
+
+/*
+ * The bounds of a loss. One of two classes has one slope, of one sign, and so one
+ * direction. At 0 those with a bend are 1 for any h.
+ */
+DpermLossBounds
+dperm_loss_bounds(DpermLoss loss)
+{
+	double		classes = loss.classes;
+	DpermLossBounds bounds = {
+		.reach = 1,
+		.norm = 1,
+		.rank = 1,
+		.directions = 1,
+		.lines = 1,
+		.start = 1,
+		.slope_rounding = 4,
+		.typical_norm = 20
+	};
+
+	switch (loss.kind)
+	{
+		case DPERM_LOSS_LOGISTIC:
+			bounds.curvature = 0.25;
+			bounds.start = LOG_TWO;
+			break;
+		case DPERM_LOSS_HUBER:
+			bounds.curvature = 0.5 / loss.h;
+			break;
+		case DPERM_LOSS_SMOOTH_HINGE:
+			bounds.curvature = 0.75 / loss.h;
+			break;
+		case DPERM_LOSS_LOG_COSH:
+			/* a slope has either sign; labels, and residuals at weights 0, are in [-1, 1] */
+			bounds.curvature = 1 / loss.h;
+			bounds.directions = 2;
+			bounds.start = 1 + loss.h * (log1p(exp(-2 * (1 / loss.h))) - LOG_TWO);
+			bounds.slope_rounding = 8;
+			bounds.typical_norm = 5;
+			break;
+		case DPERM_LOSS_SOFTMAX:
+			/*
+			 * the slope has 1 - p_y in one place, and the same in all others together:
+			 * it is an average of e_k - e_y over the other classes k
+			 */
+			return (DpermLossBounds) {
+				.reach = 2,
+				.norm = 0x1.6a09e667f3bcdp0,	/* the root of 2, rounded up */
+				.curvature = 0.5,
+				.trace = 1 - 1 / classes,
+				.rank = loss.classes - 1,
+				.directions = loss.classes - 1,
+				.lines = loss.classes - 1,
+				.start = log(classes) * (1 + 0x1p-50),
+				.slope_rounding = 2 * classes + 16,
+				.typical_norm = 20 * sqrt(classes / 2)
+			};
+	}
+	bounds.trace = bounds.curvature;
+	return bounds;
+}
+
+static const DpermLossEntry losses[DPERM_LOSS_COUNT] = {
+	[DPERM_LOSS_LOGISTIC] = {
+		.name = "logistic",
+		.learner = DPERM_LEARNER_LOGREG,
+		.label = DPERM_LABEL_TWO,
+		.probability = true,
+		.slope = logistic_slope,
+		.share = logistic_share
+	},
+	[DPERM_LOSS_HUBER] = {
+		.name = "huber",
+		.learner = DPERM_LEARNER_SVM,
+		.label = DPERM_LABEL_TWO,
+		.h_min = DPERM_H_MIN,
+		.h_range = "h must be between 0.01 and 1",
+		.flat = true,
+		.slope = huber_slope
+	},
+	[DPERM_LOSS_SMOOTH_HINGE] = {
+		.name = "smooth_hinge",
+		.learner = DPERM_LEARNER_SVM,
+		.label = DPERM_LABEL_TWO,
+		.h_min = DPERM_H_MIN,
+		.h_range = "h must be between 0.01 and 1",
+		.flat = true,
+		.slope = smooth_hinge_slope,
+		.share = smooth_hinge_share
+	},
+	[DPERM_LOSS_LOG_COSH] = {
+		.name = "log_cosh",
+		.learner = DPERM_LEARNER_LINREG,
+		.label = DPERM_LABEL_NUMBER,
+		.h_min = DPERM_H_MIN_LOG_COSH,
+		.h_range = "h must be between 0.02 and 1",
+		.slope = log_cosh_slope,
+		.share = log_cosh_share
+	},
+	[DPERM_LOSS_SOFTMAX] = {
+		.name = "softmax",
+		.learner = DPERM_LEARNER_LOGREG,
+		.label = DPERM_LABEL_SEVERAL,
+		.probability = true,
+		.share = softmax_share
+	}
 };
 
 /* The learners: their names and default losses. */
@@ -499,22 +656,7 @@ static const struct
 const DpermLossEntry *
 dperm_loss_entry(int kind)
 {
-	return kind >= 0 && kind < DPERM_LOSS_COUNT ? losses[kind] : NULL;
-}
-
-/* The argument of a loss: the margin, or the residual; 0 without a label. */
-static inline double
-argument_of(DpermLabelKind kind, double output, double label)
-{
-	return kind == DPERM_LABEL_TWO ? output * label :
-		dperm_label_kind_has(kind, label) ? output - label : 0;
-}
-
-/* The derivative of the argument by the output; 0 without a label. */
-static inline double
-argument_slope(DpermLabelKind kind, double label)
-{
-	return kind == DPERM_LABEL_TWO ? label : dperm_label_kind_has(kind, label);
+	return kind >= 0 && kind < DPERM_LOSS_COUNT ? &losses[kind] : NULL;
 }
 
 /* Multiply numbers by others, two at a time: this is done for every row of every pass. */
@@ -529,35 +671,54 @@ multiply(int count, double *x, const double *by)
 		x[i] *= by[i];
 }
 
+/* A block of arguments of a loss of one output. */
+static double
+block_of_one(DpermLoss loss, int count, double *z, double *curves, const double *weights)
+{
+	switch (loss.kind)
+	{
+		case DPERM_LOSS_LOGISTIC:
+			return block_of(logistic_pair, 0, INFINITY, count, z, curves, weights);
+		case DPERM_LOSS_HUBER:
+			return block_of(huber_pair, loss.h, INFINITY, count, z, curves, weights);
+		case DPERM_LOSS_SMOOTH_HINGE:
+			return block_of(smooth_hinge_pair, loss.h, INFINITY, count, z, curves, weights);
+		default:
+			return loss.h * block_of(log_cosh_pair, loss.h, 0, count, z, curves, weights);
+	}
+}
+
 /*
  * Losses, slopes and curvatures of a block. Labels have loops of their own, so
- * that those of the losses know nothing of them.
+ * that those of the losses know nothing of them. A number without a label is 0 away
+ * from it, and moves with nothing.
  */
 double
 dperm_loss_block(DpermLoss loss, int count, double *outputs, const double *labels, double *curves,
 				 const double *weights)
 {
-	const DpermLossEntry *entry = losses[loss.kind];
 	double		slopes[DPERM_LOSS_BLOCK];
 	const double *by_output = labels;
 	double		value;
 
-	if (entry->several)
-		return entry->several->block(loss.classes, count, outputs, labels, weights);
+	if (loss.kind == DPERM_LOSS_SOFTMAX)
+		return softmax_block(loss.classes, count, outputs, labels, weights);
 	if (labels == NULL)
-		return entry->block(loss.h, count, outputs, curves, weights);
-	if (entry->label == DPERM_LABEL_TWO)
+		return block_of_one(loss, count, outputs, curves, weights);
+	if (losses[loss.kind].label == DPERM_LABEL_TWO)
 		multiply(count, outputs, labels);
 	else
 	{
 		for (int i = 0; i < count; i++)
 		{
-			slopes[i] = argument_slope(entry->label, labels[i]);
-			outputs[i] = argument_of(entry->label, outputs[i], labels[i]);
+			bool		there = dperm_label_kind_has(DPERM_LABEL_NUMBER, labels[i]);
+
+			slopes[i] = there;
+			outputs[i] = there ? outputs[i] - labels[i] : 0;
 		}
 		by_output = slopes;
 	}
-	value = entry->block(loss.h, count, outputs, curves, weights);
+	value = block_of_one(loss, count, outputs, curves, weights);
 	multiply(count, outputs, by_output);
 	if (curves)
 	{
@@ -571,10 +732,10 @@ dperm_loss_block(DpermLoss loss, int count, double *outputs, const double *label
 void
 dperm_loss_slopes(DpermLoss loss, DpermExtended *outputs, double label)
 {
-	const DpermLossEntry *entry = losses[loss.kind];
+	const DpermLossEntry *entry = &losses[loss.kind];
 
-	if (entry->several)
-		entry->several->slopes(loss.classes, outputs, label);
+	if (loss.kind == DPERM_LOSS_SOFTMAX)
+		softmax_slopes(loss.classes, outputs, label);
 	else if (!dperm_label_kind_has(entry->label, label))
 		*outputs = 0;
 	else if (entry->label == DPERM_LABEL_TWO)
@@ -583,18 +744,11 @@ dperm_loss_slopes(DpermLoss loss, DpermExtended *outputs, double label)
 		*outputs = entry->slope(loss.h, *outputs - label);
 }
 
-/* The bounds of a loss. */
-DpermLossBounds
-dperm_loss_bounds(DpermLoss loss)
-{
-	return losses[loss.kind]->bounds(loss);
-}
-
 /* The SQL name of a loss. */
 const char *
 dperm_loss_name(int kind)
 {
-	return losses[kind]->name;
+	return losses[kind].name;
 }
 
 /* What is wrong with h or classes, or NULL. */
@@ -605,9 +759,10 @@ dperm_loss_fault(DpermLoss loss)
 
 	if (entry == NULL)
 		return "the loss is unknown";
-	if (entry->several == NULL && loss.classes != 0)
+	if (entry->label != DPERM_LABEL_SEVERAL && loss.classes != 0)
 		return "this loss has no classes";
-	if (entry->several && (loss.classes < DPERM_CLASSES_MIN || loss.classes > DPERM_CLASSES_MAX))
+	if (entry->label == DPERM_LABEL_SEVERAL &&
+		(loss.classes < DPERM_CLASSES_MIN || loss.classes > DPERM_CLASSES_MAX))
 		return "the number of classes must be between 3 and 128";
 	if (entry->h_min == 0)
 		return loss.h == 0 ? NULL : "this loss has no h";

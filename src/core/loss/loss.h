@@ -14,8 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/base/label_kind.h"
-#include "core/base/quad.h"
+#include "core/base/core.h"
 
 /* Stored in models and passes: the numbers must not change. */
 typedef enum DpermLossKind
@@ -104,23 +103,9 @@ typedef struct DpermLossEntry
 	const char *h_range;		/* what is wrong with an h that is out of range */
 	bool		flat;			/* does the loss have pieces without curvature? */
 	bool		probability;	/* does 1/(1 + exp(-margin)) estimate a probability? */
-	DpermLossBounds (*bounds) (DpermLoss loss);
 
-	/*
-	 * The sum of the losses at a block of arguments z (any z, infinities included):
-	 * slopes replace them, and curves (unless NULL) receives the curvatures. Unless
-	 * weights is NULL, each of these is multiplied by the weight of its row. NaN,
-	 * which only weights that are never certified produce, may be treated as any
-	 * argument.
-	 */
-	double		(*block) (double h, int count, double *z, double *curves,
-						  const double *weights);
-
-	/* the slope in extended precision, off by less than 2^-106 */
+	/* the slope of one output in extended precision, off by less than 2^-106 */
 	DpermExtended (*slope) (double h, DpermExtended z);
-
-	/* what losses of several classes have in place of the last two */
-	const struct DpermLossSeveral *several;
 
 	/*
 	 * The trace of the curvature where the slope has size 1 - rest, as a share
@@ -131,47 +116,33 @@ typedef struct DpermLossEntry
 	double		(*share) (DpermLoss loss, double rest, double *change);
 } DpermLossEntry;
 
-/*
- * A loss of several classes. A row has as many outputs as there are classes,
- * one after the other, and so many slopes. A row without a label adds nothing,
- * and has none.
- */
-typedef struct DpermLossSeveral
-{
-	/* slopes replace the outputs of some rows, as in block() above */
-	double		(*block) (int classes, int count, double *outputs, const double *labels,
-						  const double *weights);
-
-	/* slopes in extended precision replace the outputs of a row */
-	void		(*slopes) (int classes, DpermExtended *outputs, double label);
-
-	/*
-	 * From the slopes of some rows: the trace of the curvature of each; and
-	 * their curvatures are added to a packed matrix of classes.
-	 */
-	void		(*curvatures) (int classes, int count, const double *slopes,
-							   const double *labels, const double *weights, double *traces,
-							   double *pairs);
-
-	/*
-	 * From the slopes of some rows: their curvatures times vectors, which have
-	 * as many elements as there are classes.
-	 */
-	void		(*products) (int classes, int count, const double *slopes,
-							 const double *labels, const double *weights, double *vectors);
-} DpermLossSeveral;
-
-/* Entries: of a kind, or NULL if there is none; and the one that has a file of its own. */
+/* The entry of a kind, or NULL if there is none. */
 extern const DpermLossEntry *dperm_loss_entry(int kind);
-extern const DpermLossEntry dperm_softmax;
 
 /*
- * The sum of the losses of a block of outputs, as block() of the entry: slopes
- * replace outputs. If labels is NULL, they are the arguments of the loss. With
- * several classes, there must be labels and no curves.
+ * The sum of the losses of a block of outputs (any, infinities included): slopes
+ * replace them, and curves (unless NULL) receives the curvatures. Unless weights is
+ * NULL, each of these is multiplied by the weight of its row. If labels is NULL,
+ * outputs are the arguments of the loss. NaN, which only weights that are never
+ * certified produce, may be treated as any argument.
+ *
+ * With several classes, a row has as many outputs as there are classes, one after
+ * the other, and so many slopes; there must be labels and no curves. A row without
+ * a label adds nothing, and has none.
  */
 extern double dperm_loss_block(DpermLoss loss, int count, double *outputs, const double *labels,
 							   double *curves, const double *weights);
+
+/*
+ * From the slopes of rows of several classes: the trace of the curvature of each,
+ * while their curvatures are added to a packed matrix of classes; and curvatures
+ * times vectors, which have as many elements as there are classes.
+ */
+extern void dperm_loss_curvatures(int classes, int count, const double *slopes,
+								  const double *labels, const double *weights, double *traces,
+								  double *pairs);
+extern void dperm_loss_products(int classes, int count, const double *slopes,
+								const double *labels, const double *weights, double *vectors);
 
 /* The outputs of a row, one for each block of weights, become its slopes. */
 extern void dperm_loss_slopes(DpermLoss loss, DpermExtended *outputs, double label);

@@ -7,11 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/classes.h"
-#include "core/base/core.h"
 #include "core/base/linsys.h"
-#include "core/mechanism/calibrate.h"
-#include "core/privacy/draw.h"
 
 /*
  * A relative margin for rounding, and for shares that add up to slightly more
@@ -508,38 +504,6 @@ dperm_model_open(DpermText bytes, DpermModel *out)
 	return read_model(&c, out);
 }
 
-/* Is this nothing, or the text of an object as the host writes it? */
-static bool
-is_object(DpermText text)
-{
-	DpermTree	tree;
-	DpermText	again;
-
-	if (text.len == 0)
-		return true;
-	if (!dperm_tree_parse(text, &tree) || tree.kind != DPERM_TREE_OBJECT)
-		return false;
-	again = dperm_tree_print(&tree);
-	return dperm_block_same_text(&again, &text);
-}
-
-/* The same for bytes of anybody. Only those that a model is written as are read as this model. */
-const char *
-dperm_model_receive(DpermText bytes, DpermModel *out)
-{
-	DpermModel	m;
-	DpermText	again;
-	const char *fault = dperm_model_open(bytes, &m);
-
-	if (fault)
-		return fault;
-	again = dperm_model_write(&m);
-	if (!dperm_block_same_text(&again, &bytes) || !is_object(m.tuning) || !is_object(m.prior))
-		return "it is not in canonical form";
-	*out = m;
-	return NULL;
-}
-
 /* A model as JSON, in an order made for reading. */
 DpermText
 dperm_model_print(const DpermModel *model)
@@ -593,6 +557,32 @@ dperm_model_parse(const DpermTree *tree, DpermModel *out)
 	if (c.why == NULL && format != DPERM_MODEL_FORMAT)
 		return "this version of dperm does not support the format of the model";
 	return read_model(&c, out);
+}
+
+/*
+ * The same for bytes of anybody. Only those that a model is written as are read as this
+ * model, even by way of JSON, which accepts names and objects, too.
+ */
+const char *
+dperm_model_receive(DpermText bytes, DpermModel *out)
+{
+	DpermModel	m;
+	DpermText	again;
+	DpermTree	tree;
+	const char *fault = dperm_model_open(bytes, &m);
+
+	if (fault)
+		return fault;
+	if (!dperm_tree_parse(dperm_model_print(&m), &tree))
+		return "a name or an object is not valid in the encoding of this database";
+	fault = dperm_model_parse(&tree, &m);
+	if (fault)
+		return fault;
+	again = dperm_model_write(&m);
+	if (!dperm_block_same_text(&again, &bytes))
+		return "it is not in canonical form";
+	*out = m;
+	return NULL;
 }
 
 /*

@@ -6,16 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/loss/loss.h"
-#include "core/mechanism/calibrate.h"
 #include "core/privacy/selection.h"
-
-/* The kind of the model, for people. */
-static const char *
-kind_name(const DpermModel *model)
-{
-	return dperm_loss_learner_name(dperm_loss_entry((int) model->loss.kind)->learner);
-}
 
 /* Is the unit of privacy a person? */
 static bool
@@ -30,28 +21,23 @@ units_name(const DpermModel *model)
 	return is_for_persons(model) ? "persons" : "rows";
 }
 
-/* Does its loss have an h? */
-static bool
-has_h(const DpermModel *model)
-{
-	return dperm_loss_entry((int) model->loss.kind)->h_min > 0;
-}
-
 /* The first sentences: what was trained, and on what. */
 static void
 put_subject(DpermOut *out, const DpermModel *model)
 {
-	dperm_codec_put(out, "This %s (%s loss", kind_name(model), dperm_loss_name(model->loss.kind));
-	if (has_h(model))
+	const DpermLossEntry *loss = dperm_loss_entry((int) model->loss.kind);
+
+	dperm_codec_put(out, "This %s (%s loss", dperm_loss_learner_name(loss->learner), loss->name);
+	if (loss->h_min > 0)
 	{
 		dperm_codec_put(out, ", h = ");
 		dperm_codec_put_double(out, model->loss.h);
 	}
 	if (model->loss.classes > 0)
 		dperm_codec_put(out, ", %d classes", model->loss.classes);
-	dperm_codec_put(out, ") was trained "
-			 "on %s%" PRId64 " %s%s ", is_for_persons(model) ? "the rows of " : "", model->rows,
-		is_for_persons(model) ? "person" : "row", model->rows == 1 ? "" : "s");
+	dperm_codec_put(out, ") was trained on %s%" PRId64 " %s%s ",
+					is_for_persons(model) ? "the rows of " : "", model->rows,
+					is_for_persons(model) ? "person" : "row", model->rows == 1 ? "" : "s");
 }
 
 /* Begin to read an object of a model; false if it has none. */
@@ -103,13 +89,12 @@ put_prior(DpermOut *out, const DpermModel *model)
 	if (!read_object(model->prior, &prior))
 		return;
 	dperm_model_claim(&prior, &claim);
-	dperm_codec_put(out,
-		"The regulariser is centred at the weights of a prior, a model that was trained");
+	dperm_codec_put(out, "The regulariser is centred at the weights of a prior, a model that was "
+					"trained");
 	put_prior_source(out, &prior.root);
 	if (prior.why || isinf(claim.epsilon))
-		dperm_codec_put(out,
-			" without noise (epsilon = Infinity): the prior is NOT PRIVATE, and this model "
-				 "may reveal rows that the prior was trained on. ");
+		dperm_codec_put(out, " without noise (epsilon = Infinity): the prior is NOT PRIVATE, and "
+						"this model may reveal rows that the prior was trained on. ");
 	else
 	{
 		dperm_codec_put(out, " with epsilon = ");
@@ -120,13 +105,14 @@ put_prior(DpermOut *out, const DpermModel *model)
 			dperm_model_prior_is_private(model) ? "" : "; a prior behind it is NOT PRIVATE");
 	}
 	if (dperm_claim_private(&model->claim))
-		dperm_codec_put(out,
-			"The guarantee holds for the rows of this training, whatever the prior is, and "
-				 "does not replace that of the prior: for %s, %s. ",
-			is_for_persons(model) ? "persons who are in both" : "rows that both were trained on",
-			claim.neighbours == model->claim.neighbours &&
-			claim.unit == model->claim.unit ? "the costs of both add up" :
-			"both have a cost, but not for the same neighbours, so that they do not simply add up");
+		dperm_codec_put(out, "The guarantee holds for the rows of this training, whatever the "
+						"prior is, and does not replace that of the prior: for %s, %s. ",
+						is_for_persons(model) ? "persons who are in both" :
+						"rows that both were trained on",
+						claim.neighbours == model->claim.neighbours &&
+						claim.unit == model->claim.unit ? "the costs of both add up" :
+						"both have a cost, but not for the same neighbours, so that they do not "
+						"simply add up");
 }
 
 /* The paragraph for a model that was trained without noise. */
@@ -137,9 +123,8 @@ put_no_guarantee(DpermOut *out, const DpermModel *model)
 	put_subject(out, model);
 	dperm_codec_put(out, "without noise (epsilon = Infinity). ");
 	put_prior(out, model);
-	dperm_codec_put(out,
-		"It carries no privacy guarantee and may reveal the contents of individual rows: treat"
-		" it like the rows themselves.");
+	dperm_codec_put(out, "It carries no privacy guarantee and may reveal the contents of "
+					"individual rows: treat it like the rows themselves.");
 }
 
 /* What the guarantee says about labels: what they may be is public. */
@@ -155,14 +140,13 @@ put_label_public(DpermOut *out, const DpermModel *model)
 			dperm_codec_put_double(out, model->label_low);
 			dperm_codec_put(out, " and ");
 			dperm_codec_put_double(out, model->label_high);
-			dperm_codec_put(out,
-						  ": these bounds are public, and values outside of them were clamped. ");
+			dperm_codec_put(out, ": these bounds are public, and values outside of them were "
+							"clamped. ");
 			break;
 		case DPERM_LABEL_SEVERAL:
-			dperm_codec_put(out,
-						  "The label is one of %d classes: their list is public, not read from "
-						  "rows, and a row with any other label is counted, but adds nothing. ",
-						  model->loss.classes);
+			dperm_codec_put(out, "The label is one of %d classes: their list is public, not read "
+							"from rows, and a row with any other label is counted, but adds "
+							"nothing. ", model->loss.classes);
 			break;
 	}
 }
@@ -174,12 +158,11 @@ put_features_public(DpermOut *out, const DpermModel *model)
 	const DpermEncoder *enc = &model->encoder;
 
 	if (enc->block_count == 1 && enc->blocks[0].kind == DPERM_BLOCK_VECTOR)
-		dperm_codec_put(out,
-			"The dimension of the vectors, %d, was declared. ", enc->blocks[0].count);
+		dperm_codec_put(out, "The dimension of the vectors, %d, was declared. ",
+						enc->blocks[0].count);
 	else
-		dperm_codec_put(out,
-			"The domains of the columns (bounds, categories, dimensions) are public: they"
-			" were declared, not read from rows. ");
+		dperm_codec_put(out, "The domains of the columns (bounds, categories, dimensions) are "
+						"public: they were declared, not read from rows. ");
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 	{
 		dperm_codec_put(out,
@@ -232,68 +215,50 @@ put_tuning(DpermOut *out, const DpermModel *model)
 		model->claim.delta > 0 ? " and delta" : "", units_name(model), number ? "sums" : "counts");
 }
 
-/*
- * Which tables are neighbours when persons are the unit, and what that means.
- */
-static void
-put_person_neighbours(DpermOut *out, bool remove)
-{
-	dperm_codec_put(out,
-		"A person is all rows that share a value of the unit column: together they weigh as "
-			 "much as one row. ");
-	if (remove)
-		dperm_codec_put(out,
-			"Neighbours are two tables with the same number of persons that differ in all rows "
-				 "of one person, who has no labelled row in one of them (remove); the number of "
-				 "persons is public, the number of rows is not. Whatever the rows of one person "
-				 "hold, and however many there are, no set of models is more than exp(epsilon) "
-				 "times as likely to be released as it would have been had that person no "
-				 "labelled row, and the other way round");
-	else
-		dperm_codec_put(out,
-			"Neighbours are two tables with the same number of persons that differ in all "
-				 "rows of one person"
-			" (replace); the number of persons is public, the number of rows is not. Whatever the "
-			"rows of one person"
-			" hold, and however many there are, no set of models is more than exp(epsilon) times "
-			"as likely to be"
-			" released as it would have been with any other rows of that person");
-}
-
 /* The promise, and for which tables it holds. */
 static void
 put_promise(DpermOut *out, const DpermModel *model)
 {
-	bool		remove = model->claim.neighbours == DPERM_NEIGHBOURS_REMOVE;
+	bool		persons = is_for_persons(model);
 	bool		gaussian = model->claim.delta > 0;
+	const char *holds = persons ?
+		"Whatever the rows of one person hold, and however many there are," :
+		"Whatever one row holds,";
 
-	dperm_codec_put(out,
-		"with %s-differential privacy: epsilon = ", gaussian ? "(epsilon, delta)" : "epsilon");
+	dperm_codec_put(out, "with %s-differential privacy: epsilon = ",
+					gaussian ? "(epsilon, delta)" : "epsilon");
 	dperm_codec_put_double(out, model->claim.epsilon);
 	dperm_codec_put(out, " and delta = ");
 	dperm_codec_put_double(out, model->claim.delta);
 	dperm_codec_put(out, ", %s that the noise is larger than the rounding analysis allows for. ",
-		gaussian ? "which includes a probability below 2^-64" : "up to a probability below 2^-65");
-	if (is_for_persons(model))
-		put_person_neighbours(out, remove);
-	else if (remove)
-		dperm_codec_put(out,
-			"Neighbours are two tables of which one is the other with one row removed: an "
-				 "empty row, without a"
-			" label and without features, is in its place (remove); the number of rows is the "
-			"same, and public."
-			" Whatever one row holds, no set of models is more than exp(epsilon) times as likely "
-			"to be released with"
-			" it as without it, or without it as with it");
+					gaussian ? "which includes a probability below 2^-64" :
+					"up to a probability below 2^-65");
+	if (persons)
+		dperm_codec_put(out, "A person is all rows that share a value of the unit column: together "
+						"they weigh as much as one row. ");
+	if (model->claim.neighbours == DPERM_NEIGHBOURS_REPLACE)
+		dperm_codec_put(out, "Neighbours are two tables with the same number of %s that differ in "
+						"%s (replace); %s. %s no set of models is more than exp(epsilon) times as "
+						"likely to be released as it would have been with any other %s",
+						units_name(model), persons ? "all rows of one person" : "one row",
+						persons ? "the number of persons is public, the number of rows is not" :
+						"the number of rows is public", holds,
+						persons ? "rows of that person" : "content of that row");
+	else if (persons)
+		dperm_codec_put(out, "Neighbours are two tables with the same number of persons that "
+						"differ in all rows of one person, who has no labelled row in one of them "
+						"(remove); the number of persons is public, the number of rows is not. %s "
+						"no set of models is more than exp(epsilon) times as likely to be released "
+						"as it would have been had that person no labelled row, and the other way "
+						"round", holds);
 	else
-		dperm_codec_put(out,
-			"Neighbours are two tables with the same number of rows that differ in one row "
-				 "(replace); the number"
-			" of rows is public. Whatever one row holds, no set of models is more than "
-			"exp(epsilon) times as likely to"
-			" be released as it would have been with any other content of that row");
-	dperm_codec_put(out,
-		"%s. ", gaussian ? ", apart from a further probability of at most delta" : "");
+		dperm_codec_put(out, "Neighbours are two tables of which one is the other with one row "
+						"removed: an empty row, without a label and without features, is in its "
+						"place (remove); the number of rows is the same, and public. %s no set of "
+						"models is more than exp(epsilon) times as likely to be released with it "
+						"as without it, or without it as with it", holds);
+	dperm_codec_put(out, "%s. ",
+					gaussian ? ", apart from a further probability of at most delta" : "");
 }
 
 /*

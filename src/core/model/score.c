@@ -1,7 +1,7 @@
 /*
  * score.c: the prediction of a model for one row.
  */
-#include "core/model/score.h"
+#include "core/model/model.h"
 
 #include <float.h>
 #include <math.h>

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/quad.h"
+#include "core/base/core.h"
 #include "core/privacy/claim.h"
 
 /*

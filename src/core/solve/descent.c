@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "core/base/quad.h"
 #include "core/solve/extended.h"
 
 /*

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/quad.h"
+#include "core/base/core.h"
 #include "core/encode/layout.h"
 #include "core/loss/loss.h"
 #include "core/solve/codes.h"

@@ -3,8 +3,8 @@
  */
 #include "core/solve/matrix.h"
 
+#include "core/base/core.h"
 #include "core/base/host.h"
-#include "core/base/quad.h"
 
 /* Turn sums into means. */
 void

@@ -176,18 +176,17 @@ static void
 add_rows(DpermMoments *m, const DpermCodes *codes, const double *rows, int count, size_t stride,
 		 const double *weights)
 {
-	const DpermLossSeveral *several = dperm_loss_entry((int) m->loss.kind)->several;
 	size_t		blocks = (size_t) m->blocks;
 	double	   *slopes = m->direction ? m->moved : m->margin;
 
 	dperm_solve_outputs(codes, m->blocks, rows, count, stride, m->weights, m->margin);
 	add_losses(m, count, weights);
-	if (several && m->hessian)
-		several->curvatures(m->blocks, count, m->margin, m->label, weights, m->curve, m->pairs);
+	if (m->blocks > 1 && m->hessian)
+		dperm_loss_curvatures(m->blocks, count, m->margin, m->label, weights, m->curve, m->pairs);
 	if (m->direction)
 	{
 		dperm_solve_outputs(codes, m->blocks, rows, count, stride, m->direction, m->moved);
-		several->products(m->blocks, count, m->margin, m->label, weights, m->moved);
+		dperm_loss_products(m->blocks, count, m->margin, m->label, weights, m->moved);
 	}
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
 	{

@@ -92,7 +92,7 @@ extern void dperm_moments_be_rough(DpermMoments *m);
 
 /*
  * To be called just after the start of a pass without a Hessian if weights and
- * gradient are pairs (quad.h); weights_low are the low parts of the weights. The
+ * gradient are pairs (core.h); weights_low are the low parts of the weights. The
  * mean loss is not computed.
  */
 extern void dperm_moments_be_careful(DpermMoments *m, const double *weights_low);

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/base/label_kind.h"
+#include "core/base/core.h"
 #include "core/loss/loss.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
@@ -57,7 +57,7 @@ typedef struct DpermPass
 	 */
 	int			bins;
 	bool		weighted;		/* are the units persons, whose rows weigh as much as one row? */
-	uint64_t	seed;			/* of the digest of rows (digest.h); 0: no digest */
+	uint64_t	seed;			/* of the digest of rows (bytes.h); 0: no digest */
 	int			dim;			/* weights: those of the encoder, for each class */
 	const double *weights;
 	const double *second;		/* low parts of the weights, or a direction; or NULL */

@@ -12,7 +12,7 @@
 
 #include "core/base/host.h"
 #include "core/base/linsys.h"
-#include "core/base/quad.h"
+#include "core/base/core.h"
 #include "core/solve/descent.h"
 
 /*
