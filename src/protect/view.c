@@ -185,33 +185,48 @@ check_collation(Oid collation, const Walk *walk)
 }
 
 /*
- * May a function be called? The types of its arguments and of its result are those
- * of expressions, which are checked; "any" stands for types that are not. Enums are
- * compared for equality alone, as two numbers, which stand for the labels: for all
- * other functions the catalog is read.
+ * May a function be declared with a type? Of the polymorphic ones, those whose
+ * actual type is checked.
  */
 static bool
-is_callable(Form_pg_proc form, bool takes_enums)
+is_declarable(Oid type)
 {
+	return type == ANYELEMENTOID || type == ANYARRAYOID || type == ANYNONARRAYOID ||
+		type == ANYCOMPATIBLEOID || type == ANYCOMPATIBLEARRAYOID ||
+		type == ANYCOMPATIBLENONARRAYOID || is_builtin(type);
+}
+
+/*
+ * May a function be called? The input and output functions of types take and
+ * return what no other may. Enums are compared for equality alone, as two numbers,
+ * which stand for the labels: for all other functions the catalog is read.
+ */
+static bool
+is_callable(Form_pg_proc form, bool is_io, bool takes_enums)
+{
+	bool		declarable = is_declarable(form->prorettype);
+
+	for (int i = 0; i < form->pronargs; i++)
+		declarable &= is_declarable(form->proargtypes.values[i]);
 	return form->oid < FirstUnpinnedObjectId &&
-		form->prokind == PROKIND_FUNCTION && !form->proretset && form->provariadic != ANYOID &&
+		form->prokind == PROKIND_FUNCTION && !form->proretset &&
 		form->provolatile == PROVOLATILE_IMMUTABLE &&
 		(form->prolang == INTERNALlanguageId || is_inlined(form->oid)) &&
 	/* these ask a library, too */
 		form->oid != F_XML_IS_WELL_FORMED_CONTENT &&
 		form->oid != F_XML_IS_WELL_FORMED_DOCUMENT &&
-		(!takes_enums || form->oid == F_ENUM_EQ || form->oid == F_ENUM_NE);
+		((declarable && !takes_enums) || is_io || form->oid == F_ENUM_EQ || form->oid == F_ENUM_NE);
 }
 
 /* Raise an error for a function that must not be called. */
 static void
-check_function(Oid function, bool takes_enums, const Walk *walk)
+check_function(Oid function, bool is_io, bool takes_enums, const Walk *walk)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
-	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), takes_enums))
+	if (!is_callable((Form_pg_proc) GETSTRUCT(tuple), is_io, takes_enums))
 		refuse(walk, psprintf("calls function %s", format_procedure(function)), VALUE_HINT);
 	ReleaseSysCache(tuple);
 }
@@ -225,7 +240,7 @@ check_call(Oid function, List *arguments, const Walk *walk)
 
 	foreach(cell, arguments)
 		takes_enums |= is_own_enum(exprType(lfirst(cell)), walk->owner);
-	check_function(function, takes_enums, walk);
+	check_function(function, false, takes_enums, walk);
 }
 
 /*
@@ -252,9 +267,9 @@ check_via_text(const CoerceViaIO *cast, const Walk *walk)
 	bool		varlena;
 
 	getTypeOutputInfo(exprType((Node *) cast->arg), &function, &varlena);
-	check_function(function, false, walk);
+	check_function(function, true, false, walk);
 	getTypeInputInfo(cast->resulttype, &function, &parameter);
-	check_function(function, false, walk);
+	check_function(function, true, false, walk);
 }
 
 /* Is a node a column of the table, whatever its type? Raises an error for any other Var. */
