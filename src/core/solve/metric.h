@@ -47,7 +47,7 @@ typedef struct DpermMetric
 	double	   *vectors;		/* eigenvectors of S, one after the other */
 	double	   *values;			/* eigenvalues of S */
 	double	   *column;			/* scratch: d, or blocks if there are more */
-	double		plain;			/* not 0: rounding has made it indefinite, and this takes its place */
+	double		plain;			/* not 0: it is indefinite, and this takes its place */
 
 	/* corrections, the oldest first */
 	int			count;

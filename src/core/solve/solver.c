@@ -354,7 +354,7 @@ stuck(DpermSolver *solver, DpermAsk *ask)
 {
 	if (solver->held == HELD_FRESH)
 		return end_leg(solver, ask);
-	solver->want_hess = true;
+	solver->want_hess = false;	/* it would be lost with a trial that is rejected */
 	return ask_point(solver, &solver->at, STATE_HESSIAN, ask);
 }
 
@@ -387,7 +387,7 @@ proceed(DpermSolver *solver, DpermAsk *ask)
 	int			most = has_blocks(solver) ? CLASSES_STEPS :
 		solver->stage == STAGE_DIRECT ? FIRST_STEPS : LEG_STEPS;
 
-	if (reached(solver, &solver->at) || solver->steps++ == most)
+	if (reached(solver, &solver->at) || solver->steps++ >= most)
 		return end_leg(solver, ask);
 	if (solver->held == HELD_NOTHING ||
 		(solver->stage == STAGE_EXTENDED && solver->held == HELD_OTHER && solver->want_hess))
@@ -502,6 +502,8 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 		return take_trial(solver, ask);
 	if (solver->state == STATE_TRIAL_HESSIAN)
 		solver->held = HELD_NOTHING;	/* that Hessian belongs to a rejected trial */
+	if (solver->stage == STAGE_EXTENDED)
+		solver->steps++;		/* these passes are so expensive that trials count as steps */
 	if (slope < left * solver->slope)
 	{
 		solver->low = solver->step;
