@@ -588,7 +588,8 @@ dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int f
 		DpermReader *reader = &readers[i];
 		Oid			type = TupleDescAttr(desc, first + i)->atttypid;
 
-		if ((reader->kind != DPERM_READ_OUTPUT && reader->kind != dperm_reader_kind_natural(type)) ||
+		if ((reader->kind != DPERM_READ_OUTPUT &&
+			 reader->kind != dperm_reader_kind_natural(type)) ||
 			(needs_type(reader->kind) && reader->stored.type != type && !take_type(reader, type)))
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
