@@ -36,7 +36,7 @@
 #include "budget/budget.h"
 #include "column/domains.h"
 #include "core/base/core.h"
-#include "core/privacy/filter.h"
+#include "core/mechanism/charge.h"
 #include "entry/entry.h"
 #include "query/persons.h"
 #include "query/source.h"

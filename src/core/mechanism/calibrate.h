@@ -4,8 +4,7 @@
  * Trusted.
  *
  * All of this is pure functions of public numbers. The formulas of choices and
- * counts are in selection.h and counts.h. Section names are those of
- * docs/guarantee.md.
+ * counts are in counts.h. Section names are those of docs/guarantee.md.
  */
 #ifndef DPERM_CALIBRATE_H
 #define DPERM_CALIBRATE_H

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What a budget of 1 is counted in (selection.h). */
+/* What a budget of 1 is counted in (counts.h). */
 #define BUDGET_UNIT 0x1p20
 
 /* The 97.5 percent quantile of the normal law. */
@@ -54,12 +54,14 @@ decay(uint64_t budget, uint64_t parts)
 
 /* 2q/(1-q)^2 for the discrete Laplace law of ratio q. */
 double
-dperm_metrics_variance(uint64_t budget, uint64_t parts)
+dperm_metrics_variance(DpermCountsNoise noise, uint64_t parts)
 {
-	double		step = decay(budget, parts);
+	double		step = decay(noise.budget, parts);
 	double		gap = -expm1(-step) * (double) parts;
 
-	return budget == 0 ? 0 : 2 * exp(-step) / (gap * gap);
+	if (noise.sigma > 0)
+		return pow((double) noise.sigma / (double) parts, 2);
+	return noise.budget == 0 ? 0 : 2 * exp(-step) / (gap * gap);
 }
 
 /* A number between 0 and 1, with an interval around it. */
@@ -259,22 +261,28 @@ dperm_metrics_of_counts(DpermMetricKind metric, int classes, int class, const in
 	return around(value, low, high);
 }
 
-DpermEstimate
-dperm_metrics_count(int64_t count, uint64_t budget, uint64_t parts)
+/* How far noise is from 0 at most, in parts, with 95 percent. */
+static double
+reach_of(DpermCountsNoise noise, uint64_t parts)
 {
-	double		whole = (double) count / (double) parts;
-	DpermEstimate result = {whole, whole, whole};
-	double		step = decay(budget, parts);
-	double		reach;
+	double		step = decay(noise.budget, parts);
 
-	if (budget == 0)
-		return result;
+	/* 95 percent of the discrete law are within this, as sigma is at least 1 */
+	if (noise.sigma > 0)
+		return ceil(QUANTILE * (double) noise.sigma);
 
 	/* P(|z| > k) = 2 q^(k+1)/(1+q) <= 0.05 */
-	reach = fmax(0, ceil(-log(0.05 * (1 + exp(-step)) / 2) / step - 1));
-	result.low -= reach / (double) parts;
-	result.high += reach / (double) parts;
-	return result;
+	return noise.budget == 0 ? 0 :
+		fmax(0, ceil(-log(0.05 * (1 + exp(-step)) / 2) / step - 1));
+}
+
+DpermEstimate
+dperm_metrics_count(int64_t count, DpermCountsNoise noise, uint64_t parts)
+{
+	double		whole = (double) count / (double) parts;
+	double		reach = reach_of(noise, parts) / (double) parts;
+
+	return (DpermEstimate) {whole, whole - reach, whole + reach};
 }
 
 /*
@@ -505,4 +513,45 @@ dperm_metrics_of_errors(DpermMetricKind metric, const int64_t *sums, uint64_t bu
 	}
 	return (DpermEstimate) {share_of_range(result.value, unit), share_of_range(result.low, unit),
 							share_of_range(result.high, unit)};
+}
+
+/*
+ * Sums of counts that were drawn go up and down, so they may pass the share several times: the
+ * quantile is in the middle, and may be from the first place where it could be to the last one.
+ */
+DpermEstimate
+dperm_metrics_quantile(double share_below, const int64_t *counts, double variance, const int *ends,
+					   int count)
+{
+	double		all = 0,
+				sum = 0,
+				first = NAN,
+				last = NAN;
+	DpermEstimate result = {NAN, -1, ends[0]};
+
+	for (int i = 0; i < count; i++)
+		all += (double) counts[i];
+	if (!(all > 0))
+		return (DpermEstimate) {NAN, 0, ends[count - 1]};
+	for (int i = 0; i < count; i++)
+	{
+		int			from = i > 0 ? ends[i - 1] : 0;
+		double		missing = share_below * all - sum;
+		double		reach = QUANTILE *
+			sqrt(variance * ((i + 1) * pow(1 - share_below, 2) +
+							 (count - i - 1) * pow(share_below, 2)));
+
+		sum += (double) counts[i];
+		if (missing > 0 && share_below * all <= sum)
+		{
+			last = fmin(from + missing / (double) counts[i] * (ends[i] - from), ends[i] - 1);
+			first = fmin(first, last);
+		}
+		if (result.low < 0 && (i + 1 == count || sum - share_below * all >= -reach))
+			result.low = from;
+		if (i + 1 < count && sum - share_below * all < reach)
+			result.high = ends[i + 1];
+	}
+	result.value = floor((first + last) / 2);
+	return result;
 }

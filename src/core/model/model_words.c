@@ -8,7 +8,7 @@
 
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
-#include "core/privacy/selection.h"
+#include "core/privacy/counts.h"
 
 /* The kind of the model, for people. */
 static const char *
