@@ -127,12 +127,6 @@ typedef struct DpermMechanism
 	bool		in_objective;
 
 	/*
-	 * what is wrong with a combination of arguments that are each in range, or
-	 * NULL; must not depend on the number of rows
-	 */
-	const char *(*check) (const DpermSetup *s);
-
-	/*
 	 * a proxy for the excess risk at a lambda, from public quantities only;
 	 * INFINITY if no epsilon is left
 	 */

@@ -14,7 +14,6 @@
 #include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/composition.h"
-#include "core/privacy/gaussian.h"
 
 /* Digits of an amount after the point, and the largest as a double. */
 #define DIGITS 24
@@ -354,7 +353,7 @@ output_divergence(const DpermSpend *spend, double order)
 
 	release.dim = spend->dim;
 	release.mu = gaussian ?
-		SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon, dperm_calibrate_delta(spend->delta)) :
+		SIGMA_ROOM / dperm_privacy_sigma(spend->epsilon, dperm_calibrate_delta(spend->delta)) :
 		spend->epsilon * NUDGE;
 	return dperm_composition_curve(&release, order);
 }
@@ -373,7 +372,7 @@ objective_divergence(const DpermSpend *spend, double order)
 
 	dperm_composition_objective(&release, loss.directions, loss.lines,
 								dperm_claim_rows_apart(spend->neighbours) *
-								dperm_gaussian_sigma(spend->epsilon,
+								dperm_privacy_sigma(spend->epsilon,
 													 dperm_calibrate_delta(spend->delta) /
 														 loss.directions));
 	release.mu *= SIGMA_ROOM;
