@@ -221,8 +221,7 @@ dperm_entry_open_charge(DpermCall *call)
 			dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED)),
 		.role = GetUserId(),
 		.function = call->function->name,
-		.asked = {.purpose = dperm_call_charge_purpose(fcinfo)},
-		.spend = {.bound = true}
+		.asked = {.purpose = dperm_call_charge_purpose(fcinfo)}
 	};
 	call->charge.spend.epsilon = DatumGetFloat8(
 		dperm_arguments_required(fcinfo, "epsilon", FLOAT8OID,

@@ -54,7 +54,8 @@ spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind k
 	 * tuning is separate portions, and a choice: each row is in one portion,
 	 * but the laws of the models differ
 	 */
-	spend.bound = kind != DPERM_CALL_TRAINING;
+	if (kind != DPERM_CALL_TRAINING)
+		return spend;
 
 	/* straight lines cost most, if anything depends on it (Lemma 26) */
 	spend.dim = dperm_encoder_dim(&source->spec.encoder) * dperm_loss_blocks(options->loss);

@@ -395,7 +395,7 @@ dperm_charge_of(const DpermSpend *spend, double order)
 		return sums;
 
 	/* unless something better is known: pure, apart from its delta */
-	if (spend->bound || !(spend->output || spend->objective))
+	if (!spend->output && !spend->objective)
 	{
 		if (spend->delta > 0)
 			sums.direct = sums.delta;

@@ -123,10 +123,11 @@ extern DpermAmount dperm_filter_delta_left(const DpermFilter *filter, const Dper
 /* ----------------------------------------------------- what a call takes */
 
 /*
- * What a call may release. The flags say which laws it may have: several if the
- * method is chosen by a rule that depends on the number of rows. With a delta
- * the noise is Gaussian, and if no flag is set, or bound is, only epsilon and
- * delta are known. Without a delta, only output alone says more than that.
+ * What a call may release. The flags say which laws it may have: both if the
+ * method is chosen by a rule that depends on the number of rows; none if there is
+ * more than one release, or one of another kind, of which only epsilon and delta
+ * are known. With a delta the noise is Gaussian. Without one, only output alone
+ * says more than epsilon does.
  */
 typedef struct DpermSpend
 {
@@ -134,8 +135,6 @@ typedef struct DpermSpend
 	DpermUnit	unit;
 	double		epsilon;		/* finite; of everything that the call releases */
 	double		delta;			/* 0, or at least DPERM_DELTA_MIN */
-	/* more than one release, or one of another kind: only epsilon and delta are known */
-	bool		bound;
 	bool		output;			/* may it be output perturbation? */
 	bool		objective;		/* may it be objective perturbation? */
 	int			dim;			/* the number of weights */

@@ -573,32 +573,24 @@ in_range(const DpermRelease *r)
 		   (!noise || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
 }
 
-/* Do neighbours and unit agree with the releases added so far? */
-static DpermCompositionFault
-match(DpermComposition *sums, DpermNeighbours neighbours, DpermUnit unit)
-{
-	if (dperm_composition_releases(sums) == 0)
-	{
-		sums->neighbours = neighbours;
-		sums->unit = unit;
-	}
-	return sums->neighbours != neighbours ? DPERM_COMPOSITION_NEIGHBOURS :
-		sums->unit != unit ? DPERM_COMPOSITION_UNITS : DPERM_COMPOSITION_FITS;
-}
-
 DpermCompositionFault
 dperm_composition_add(DpermComposition *sums, const DpermRelease *r)
 {
 	int			k = known(r);
-	DpermCompositionFault fault;
 
 	if (isinf(r->epsilon))
 		return DPERM_COMPOSITION_NOT_PRIVATE;
 	if (!in_range(r))
 		return DPERM_COMPOSITION_OUT_OF_RANGE;
-	fault = match(sums, r->neighbours, r->unit);
-	if (fault != DPERM_COMPOSITION_FITS)
-		return fault;
+	if (dperm_composition_releases(sums) == 0)
+	{
+		sums->neighbours = r->neighbours;
+		sums->unit = r->unit;
+	}
+	if (sums->neighbours != r->neighbours)
+		return DPERM_COMPOSITION_NEIGHBOURS;
+	if (sums->unit != r->unit)
+		return DPERM_COMPOSITION_UNITS;
 	sums->releases[k]++;
 	sums->epsilon[k] += r->epsilon;
 	sums->delta[k] += r->delta;

@@ -31,7 +31,6 @@ static const uint64_t column_weights[] = {
 /* A relative margin for rounding. */
 #define NUDGE (1 - 1e-9)
 
-/* epsilon as a fraction, rounded down. */
 uint64_t
 dperm_selection_budget(double epsilon)
 {
@@ -52,7 +51,6 @@ dperm_selection_budget(double epsilon)
 	return units < 1 ? 1 : (uint64_t) units;
 }
 
-/* The same for either kind of neighbours. */
 uint64_t
 dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours)
 {
@@ -102,7 +100,6 @@ shuffle(DpermEntropy *e, int *order, int count)
 	}
 }
 
-/* The position of the chosen candidate. */
 int
 dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, uint64_t parts,
 					   const int64_t *mistakes, int count, int *order)
