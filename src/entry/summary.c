@@ -57,16 +57,11 @@ divide_epsilon(Summary *summary, bool named)
 	summary->columns = palloc0(sizeof(DpermSummary) * summary->count);
 	for (int i = 0; i < summary->count; i++)
 	{
-		const DpermBlock *block = &summary->source.blocks[i];
-
-		if (summary->cells[i].count == 0)
-			tell_vector(block, named);
+		summary->columns[i].kind = summary->cells[i].kind;
+		if (summary->columns[i].kind == DPERM_SUMMARY_NOTHING)
+			tell_vector(&summary->source.blocks[i], named);
 		else
-		{
-			summary->columns[i].kind =
-				dperm_block_is_number(block) ? DPERM_SUMMARY_NUMBER : DPERM_SUMMARY_VALUES;
 			summary->counted++;
-		}
 	}
 	if (summary->counted == 0)
 		tell_vector(&summary->source.blocks[0], true);
@@ -186,9 +181,9 @@ shown(const DpermCells *cells, double place)
 
 	if (cells->block->kind != DPERM_BLOCK_TIME)
 		return double_to_shortest_decimal(edge);
-	if (cells->kind == DPERM_READ_DATE)
+	if (cells->reader == DPERM_READ_DATE)
 		edge = ceil(edge);
-	return dperm_domain_types_time(types[cells->kind], rint(edge * (double) USECS_PER_DAY), &utc);
+	return dperm_domain_types_time(types[cells->reader], rint(edge * (double) USECS_PER_DAY), &utc);
 }
 
 /* The quantiles of a number, from the noisy counts of its intervals. */

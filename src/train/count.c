@@ -294,13 +294,15 @@ dperm_count_cells(const DpermSource *source)
 	{
 		const DpermBlock *block = columns[i].block = &source->blocks[i];
 
-		columns[i].kind = readers[i].kind;
-		if (block->kind == DPERM_BLOCK_FLAG)
-			columns[i].count = 2;
-		else if (block->kind == DPERM_BLOCK_CATEGORY)
-			columns[i].count = block->count;
+		columns[i].reader = readers[i].kind;
+		if (block->kind == DPERM_BLOCK_FLAG || block->kind == DPERM_BLOCK_CATEGORY)
+		{
+			columns[i].kind = DPERM_SUMMARY_VALUES;
+			columns[i].count = block->kind == DPERM_BLOCK_FLAG ? 2 : block->count;
+		}
 		else if (dperm_block_is_number(block))
 		{
+			columns[i].kind = DPERM_SUMMARY_NUMBER;
 			columns[i].whole = are_whole(block, readers[i].kind);
 			columns[i].count = columns[i].whole ?
 				(int) (floor(block->high) - ceil(block->low)) + 1 : DPERM_SUMMARY_CELLS;
@@ -355,7 +357,7 @@ note_cells(Tally *tally, double label, double *note)
 	{
 		const DpermCells *cells = &values->columns[i];
 
-		if (cells->count == 0)
+		if (cells->kind == DPERM_SUMMARY_NOTHING)
 			continue;
 		note[i] = cell_of(cells, &tally->values[i]);
 		any |= note[i] < cells->count;
@@ -370,7 +372,7 @@ count_cells(Tally *tally, const double *note, int64 rows)
 	int64		parts = parts_of(tally, rows);
 
 	for (int i = 0; i < tally->words; i++)
-		if (columns[i].count > 0)
+		if (columns[i].kind != DPERM_SUMMARY_NOTHING)
 			columns[i].counts[(int) note[i]] += parts;
 }
 

@@ -12,6 +12,7 @@
 
 #include "column/reader.h"
 #include "core/model/model.h"
+#include "core/privacy/counts.h"
 #include "query/source.h"
 
 /*
@@ -29,8 +30,9 @@ extern int64 dperm_count_decisions(const DpermSource *source, const DpermModel *
 typedef struct DpermCells
 {
 	const DpermBlock *block;
-	DpermReaderKind kind;
-	int			count;			/* without the last one; 0: a vector, which is not counted */
+	DpermReaderKind reader;
+	DpermSummaryKind kind;		/* of a vector nothing is counted */
+	int			count;			/* without the last one */
 	bool		whole;			/* of a number: is each of them a whole number? */
 	int64	   *counts;
 } DpermCells;
