@@ -26,9 +26,9 @@ CREATE FUNCTION @extschema@.dp_summary(
 COMMENT ON FUNCTION @extschema@.dp_summary(text, float8, text[], jsonb, text, text, float8, text) IS
 	'private counts of all columns of a relation at one price: of the values of categories and booleans, and of intervals of numbers and times, with their quantiles; counts have 95 percent intervals';
 
--- It looks at the relation as dp_cost does
+-- What a summary would be: dp_cost without a label
 
-CREATE FUNCTION @extschema@.dp_summary_cost(
+CREATE FUNCTION @extschema@.dp_cost(
 	relation text,
 	epsilon float8,
 	columns text[] DEFAULT NULL,
@@ -46,8 +46,8 @@ CREATE FUNCTION @extschema@.dp_summary_cost(
 	OUT epsilon_left numeric,
 	OUT epsilon_left_after numeric
 ) RETURNS record
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000;
-COMMENT ON FUNCTION @extschema@.dp_summary_cost(text, float8, text[], jsonb, text, text, float8) IS
+	AS 'MODULE_PATHNAME', 'dp_cost_summary' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000;
+COMMENT ON FUNCTION @extschema@.dp_cost(text, float8, text[], jsonb, text, text, float8) IS
 	'what a summary would show, at no cost: how far 95 percent of its counts of values, and of intervals of numbers, are at most from the truth, and what it takes from the budget; from its arguments and the catalog, without reading any rows';
 
 -- Edges of intervals, as many as there are: near the quantiles of count^(3/4) width^(1/4), so that a value that most rows share does not get all knots

@@ -114,10 +114,11 @@ make_budget(const DpermOwnRows *rows, int row)
 	};
 	/* constraints of the table allow no other words */
 	budget->neighbours = (DpermNeighbours)
-		dperm_claim_neighbours_parse(dperm_own_rows_text(rows, row, "neighbours"));
+		dperm_find_word(dperm_claim_neighbours_name, DPERM_NEIGHBOURS_COUNT,
+						dperm_own_rows_text(rows, row, "neighbours"));
 	budget->has_unit = unit != NULL;
 	if (unit)
-		budget->unit = (DpermUnit) dperm_claim_unit_parse(unit);
+		budget->unit = (DpermUnit) dperm_find_word(dperm_claim_unit_name, DPERM_UNIT_COUNT, unit);
 	budget->entry = DatumGetInt64(dperm_own_rows_value(rows, row, "entry"));
 	return budget;
 }

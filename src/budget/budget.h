@@ -13,7 +13,6 @@
 
 #include "core/mechanism/charge.h"
 #include "core/privacy/claim.h"
-#include "core/privacy/filter.h"
 
 /* What limits spending, and what has been spent: of a budget, or of a grant. */
 typedef struct DpermAccount

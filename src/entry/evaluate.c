@@ -13,18 +13,18 @@
 #include "entry/entry.h"
 #include "query/source.h"
 #include "train/call_charge.h"
-#include "train/count_decisions.h"
+#include "train/count.h"
 #include "core/base/core.h"
 #include "core/metrics/metrics.h"
 #include "core/privacy/claim.h"
-#include "core/privacy/selection.h"
+#include "core/privacy/counts.h"
 
 /* A model, the rows to evaluate it on, and what that may cost. */
 typedef struct Measure
 {
 	DpermSource source;
 	DpermModel *model;
-	uint64		budget;
+	DpermCountsNoise noise;
 	uint64		parts;			/* of a unit, in which counts are measured */
 	/* of a histogram; 0: the cells of the confusion matrix are counted */
 	int			bins;
@@ -204,8 +204,8 @@ dperm_entry_open_measure(DpermCall *call)
 	name_columns(fcinfo, model);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
-	measure->budget = sums_errors(measure) ?
-		dperm_selection_budget(options.epsilon) :	/* either relation: errors.h */
+	measure->noise.budget = sums_errors(measure) ?
+		dperm_selection_budget(options.epsilon) :	/* either relation: counts.h */
 		dperm_selection_budget_for(options.epsilon, options.neighbours);
 	dperm_queries_open(&measure->source, &names, &options);
 	dperm_source_tell_training(&measure->source, &model->source);
@@ -234,13 +234,13 @@ count_with_noise(Measure *measure)
 {
 	int			cells = cells_of(measure);
 	DpermEntropy entropy;
-	int64		units = 0;
+	int64		units;
 
 	measure->counts = palloc0(sizeof(int64) * cells);
 	SPI_connect();
 	if (measure->source.location == DPERM_LOCATION_HERE)
-		dperm_count_decisions(&measure->source, measure->model, measure->bins, measure->counts,
-							  cells, measure->choose_bins ? &units : NULL);
+		units = dperm_count_decisions(&measure->source, measure->model, measure->bins,
+									  measure->counts);
 	else
 	{
 		DpermPass	pass = {.order = DPERM_PASS_COUNT, .weights = measure->model->weights,
@@ -254,14 +254,14 @@ count_with_noise(Measure *measure)
 	SPI_finish();
 	if (measure->choose_bins)
 	{
-		measure->bins = dperm_metrics_bins(measure->budget, units);
+		measure->bins = dperm_metrics_bins(measure->noise.budget, units);
 		dperm_counts_merge(measure->counts, measure->bins);
 	}
 	dperm_entropy_init(&entropy);
 	if (sums_errors(measure))
-		dperm_counts_add_error_noise(&entropy, measure->budget, measure->counts);
+		dperm_counts_add_error_noise(&entropy, measure->noise.budget, measure->counts);
 	else
-		dperm_counts_add_noise(&entropy, measure->budget, measure->parts, measure->counts,
+		dperm_counts_add_noise(&entropy, measure->noise, measure->parts, measure->counts,
 							   cells_of(measure));
 	if (!dperm_entropy_ok(&entropy))
 		dperm_host_check_status(DPERM_NO_ENTROPY);
@@ -283,7 +283,7 @@ put_estimate(const Measure *measure, const char *name, DpermEstimate estimate, i
 		dperm_host_number(estimate.value),
 		{Float8GetDatum(estimate.low)},
 		{Float8GetDatum(estimate.high)},
-		{BoolGetDatum(measure->budget > 0)},
+		{BoolGetDatum(measure->noise.budget > 0)},
 		dperm_host_text(class > 0 ? dperm_label_class_name(model, class) : NULL),
 		dperm_host_text(predicted > 0 ? dperm_label_class_name(model, predicted) : NULL)
 	});
@@ -294,7 +294,7 @@ static void
 put_count(const Measure *measure, const char *name, int cell, int class, int predicted)
 {
 	put_estimate(measure, name,
-				 dperm_metrics_count(measure->counts[cell], measure->budget, measure->parts),
+				 dperm_metrics_count(measure->counts[cell], measure->noise, measure->parts),
 				 class, predicted);
 }
 
@@ -305,7 +305,7 @@ put_metric(const Measure *measure, DpermMetricKind metric, int class)
 	put_estimate(measure, dperm_metrics_name(metric),
 				 dperm_metrics_of_counts(metric, Max(measure->model->loss.classes, 2),
 										 Max(class, 1), measure->counts, measure->parts,
-										 dperm_metrics_variance(measure->budget,
+										 dperm_metrics_variance(measure->noise,
 																measure->parts)),
 				 class, 0);
 }
@@ -344,7 +344,8 @@ put_errors(const Measure *measure)
 {
 	for (int i = DPERM_METRIC_ROWS; i < DPERM_METRIC_COUNT; i++)
 		put_estimate(measure, dperm_metrics_name((DpermMetricKind) i),
-					 dperm_metrics_of_errors((DpermMetricKind) i, measure->counts, measure->budget,
+					 dperm_metrics_of_errors((DpermMetricKind) i, measure->counts,
+											 measure->noise.budget,
 											 dperm_model_unit(measure->model)),
 					 0, 0);
 }
@@ -367,7 +368,7 @@ put_curve(const Measure *measure)
 			totals[c] += settled[c * bins + i];
 	}
 	area = dperm_metrics_area(settled, settled + bins, bins,
-							  dperm_metrics_variance(measure->budget, measure->parts));
+							  dperm_metrics_variance(measure->noise, measure->parts));
 	for (int i = bins; i >= 0; i--)
 	{
 		if (i < bins)
@@ -381,7 +382,7 @@ put_curve(const Measure *measure)
 			dperm_host_number(area.value),
 			{Float8GetDatum(area.low)},
 			{Float8GetDatum(area.high)},
-			{BoolGetDatum(measure->budget > 0)}
+			{BoolGetDatum(measure->noise.budget > 0)}
 		});
 	}
 }

@@ -32,13 +32,13 @@
 #include "base/compat.h"
 #include "budget/budget.h"
 #include "column/column.h"
+#include "core/mechanism/charge.h"
 #include "entry/entry.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
 #include "core/base/core.h"
-#include "core/privacy/filter.h"
 
 PG_FUNCTION_INFO_V1(dperm_administer);
 PG_FUNCTION_INFO_V1(dperm_budget_order);
@@ -194,8 +194,7 @@ dperm_entry_open_charge(DpermCall *call)
 			dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED)),
 		.role = GetUserId(),
 		.function = call->function->name,
-		.asked = {.purpose = dperm_call_charge_purpose(fcinfo)},
-		.spend = {.bound = true}
+		.asked = {.purpose = dperm_call_charge_purpose(fcinfo)}
 	};
 	call->charge.spend.epsilon = DatumGetFloat8(
 		dperm_arguments_required(fcinfo, "epsilon", FLOAT8OID,

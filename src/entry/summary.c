@@ -1,6 +1,6 @@
 /*
  * summary.c: dp_summary: counts and quantiles of all columns, privately; and
- * dp_summary_cost: what that takes and shows.
+ * dp_cost for it.
  */
 #include "postgres.h"
 
@@ -11,15 +11,14 @@
 #include "utils/timestamp.h"
 
 #include "base/base.h"
+#include "core/metrics/metrics.h"
 #include "entry/entry.h"
 #include "query/source.h"
 #include "train/call_charge.h"
-#include "train/count_values.h"
-#include "core/metrics/quantiles.h"
+#include "train/count.h"
 #include "core/privacy/claim.h"
-#include "core/privacy/summary.h"
 
-PG_FUNCTION_INFO_V1(dp_summary_cost);
+PG_FUNCTION_INFO_V1(dp_cost_summary);
 
 /* A summary that is open, and then counted. */
 typedef struct Summary
@@ -27,8 +26,10 @@ typedef struct Summary
 	DpermSource source;
 	DpermOptions options;
 	uint64		parts;			/* of a unit, in which counts are measured */
-	DpermCells *columns;
-	DpermSummaryShare *shares;
+	int			count;			/* columns, of which some are counted */
+	int			counted;
+	DpermCells *cells;
+	DpermSummary *columns;		/* what each gets */
 	int64		units;
 	DpermEntropy entropy;
 
@@ -47,33 +48,29 @@ tell_vector(const DpermBlock *block, bool named)
 			 errhint("Show its elements as columns in a view.")));
 }
 
-/* Divide epsilon among the columns that are counted; the others have no share. */
+/* Divide epsilon among the columns that are counted. */
 static void
 divide_epsilon(Summary *summary, bool named)
 {
 	const DpermOptions *options = &summary->options;
-	int			count = summary->source.block_count;
-	bool	   *numbers = palloc(sizeof(bool) * count);
-	DpermSummaryShare *shares = palloc(sizeof(DpermSummaryShare) * count);
-	int			counted = 0;
 
-	for (int i = 0; i < count; i++)
-		if (summary->columns[i].count == 0)
-			tell_vector(summary->columns[i].block, named);
+	summary->columns = palloc0(sizeof(DpermSummary) * summary->count);
+	for (int i = 0; i < summary->count; i++)
+	{
+		summary->columns[i].kind = summary->cells[i].kind;
+		if (summary->columns[i].kind == DPERM_SUMMARY_NOTHING)
+			tell_vector(&summary->source.blocks[i], named);
 		else
-			numbers[counted++] = dperm_block_is_number(summary->columns[i].block);
-	if (counted == 0)
-		tell_vector(summary->columns[0].block, true);
+			summary->counted++;
+	}
+	if (summary->counted == 0)
+		tell_vector(&summary->source.blocks[0], true);
 	if (!dperm_summary_divide(options->epsilon, options->delta, options->neighbours,
-							  summary->parts, numbers, counted, shares))
+							  summary->parts, summary->columns, summary->count))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon is too small to be divided among %d columns", counted),
+				 errmsg("epsilon is too small to be divided among %d columns", summary->counted),
 				 errhint("Specify fewer columns, or a larger epsilon.")));
-	summary->shares = palloc0(sizeof(DpermSummaryShare) * count);
-	for (int i = 0, next = 0; i < count; i++)
-		if (summary->columns[i].count > 0)
-			summary->shares[i] = shares[next++];
 }
 
 /* Check the arguments, and open the source. */
@@ -96,7 +93,8 @@ open_source(FunctionCallInfo fcinfo, const DpermRegistration *registration, bool
 	dperm_queries_open(&summary->source, &names, &summary->options);
 	summary->parts =
 		dperm_unit_parts(summary->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
-	summary->columns = dperm_count_values_cells(&summary->source);
+	summary->count = summary->source.block_count;
+	summary->cells = dperm_count_cells(&summary->source);
 	divide_epsilon(summary, names.features != NULL);
 	return summary;
 }
@@ -130,9 +128,9 @@ put_line(const Summary *summary, int column, const Line *line, const int64 *coun
 	DpermEstimate estimate = {0};
 
 	if (count)
-		estimate = dperm_quantiles_count(*count, summary->shares[column], summary->parts);
+		estimate = dperm_metrics_count(*count, summary->columns[column].noise, summary->parts);
 	dperm_host_put_row(summary->store, summary->desc, (NullableDatum[]) {
-		dperm_host_text(summary->columns[column].block->column.bytes),
+		dperm_host_text(summary->cells[column].block->column.bytes),
 		dperm_host_text(line->item),
 		dperm_host_text(line->value),
 		dperm_host_text(line->low),
@@ -150,7 +148,7 @@ put_line(const Summary *summary, int column, const Line *line, const int64 *coun
 static void
 put_values(const Summary *summary, int column)
 {
-	const DpermCells *cells = &summary->columns[column];
+	const DpermCells *cells = &summary->cells[column];
 	static const char *const flags[] = {"false", "true"};
 
 	for (int i = 0; i < cells->count; i++)
@@ -178,13 +176,13 @@ shown(const DpermCells *cells, double place)
 		[DPERM_READ_TIME_OF_DAY] = TIMEOID
 	};
 	static const int utc = 0;
-	double		edge = dperm_count_values_edge(cells, (int) place);
+	double		edge = dperm_count_edge(cells, (int) place);
 
 	if (cells->block->kind != DPERM_BLOCK_TIME)
 		return double_to_shortest_decimal(edge);
-	if (cells->kind == DPERM_READ_DATE)
+	if (cells->reader == DPERM_READ_DATE)
 		edge = ceil(edge);
-	return dperm_column_time(types[cells->kind], rint(edge * (double) USECS_PER_DAY), &utc);
+	return dperm_column_time(types[cells->reader], rint(edge * (double) USECS_PER_DAY), &utc);
 }
 
 /* The quantiles of a number, from the noisy counts of its intervals. */
@@ -192,12 +190,13 @@ static void
 put_quantiles(const Summary *summary, int column, const int *ends, const int64 *counts, int count)
 {
 	static const double quantiles[] = {0.05, 0.25, 0.5, 0.75, 0.95};
-	const DpermCells *cells = &summary->columns[column];
-	double		variance = dperm_quantiles_variance(summary->shares[column], summary->parts);
+	const DpermCells *cells = &summary->cells[column];
+	double		variance = dperm_metrics_variance(summary->columns[column].noise, summary->parts) *
+		(double) summary->parts * (double) summary->parts;
 
 	for (int i = 0; i < lengthof(quantiles); i++)
 	{
-		DpermEstimate place = dperm_quantiles_at(quantiles[i], counts, variance, ends, count);
+		DpermEstimate place = dperm_metrics_quantile(quantiles[i], counts, variance, ends, count);
 		Line		line = {.item = "quantile",
 							.low = shown(cells, place.low),
 							.high = shown(cells, place.high - cells->whole),
@@ -209,13 +208,21 @@ put_quantiles(const Summary *summary, int column, const int *ends, const int64 *
 	}
 }
 
+/* Add the noise of a column to counts of its cells, or of several of them together. */
+static void
+add_noise(Summary *summary, int column, int64 *counts, int count)
+{
+	dperm_counts_add_noise(&summary->entropy, summary->columns[column].noise, summary->parts,
+						   counts, count);
+}
+
 /* The rows of a number: quantiles and intervals. */
 static void
 put_number(Summary *summary, int column)
 {
-	const DpermCells *cells = &summary->columns[column];
+	const DpermCells *cells = &summary->cells[column];
 	int		   *ends = palloc(sizeof(int) * cells->count);
-	int			count = dperm_summary_intervals(&summary->entropy, summary->shares[column],
+	int			count = dperm_summary_intervals(&summary->entropy, &summary->columns[column],
 												summary->parts, summary->units, cells->counts,
 												cells->count, ends);
 	int64	   *counts = palloc0(sizeof(int64) * count);
@@ -223,8 +230,7 @@ put_number(Summary *summary, int column)
 	for (int i = 0, cell = 0; i < count; i++)
 		while (cell < ends[i])
 			counts[i] += cells->counts[cell++];
-	dperm_summary_add_noise(&summary->entropy, summary->shares[column], summary->parts, counts,
-							count);
+	add_noise(summary, column, counts, count);
 	put_quantiles(summary, column, ends, counts, count);
 	for (int i = 0; i < count; i++)
 		put_line(summary, column,
@@ -237,13 +243,12 @@ put_number(Summary *summary, int column)
 static void
 put_column(Summary *summary, int column)
 {
-	DpermCells *cells = &summary->columns[column];
-	bool		number = dperm_block_is_number(cells->block);
+	const DpermCells *cells = &summary->cells[column];
+	bool		number = summary->columns[column].kind == DPERM_SUMMARY_NUMBER;
 
 	/* those of a number get their noise once they are joined to intervals */
-	dperm_summary_add_noise(&summary->entropy, summary->shares[column], summary->parts,
-							cells->counts + (number ? cells->count : 0),
-							number ? 1 : cells->count + 1);
+	add_noise(summary, column, cells->counts + (number ? cells->count : 0),
+			  number ? 1 : cells->count + 1);
 	if (number)
 		put_number(summary, column);
 	else
@@ -262,12 +267,12 @@ dperm_entry_run_summary(DpermCall *call)
 		(call->registration && call->registration->view);
 
 	SPI_connect();
-	summary->units = dperm_count_values(&summary->source, summary->columns, skip_empty);
+	summary->units = dperm_count_values(&summary->source, summary->cells, skip_empty);
 	call->units = summary->units;
 	summary->store = dperm_host_result_set(call->fcinfo, &summary->desc);
 	dperm_entropy_init(&summary->entropy);
-	for (int i = 0; i < summary->source.block_count; i++)
-		if (summary->columns[i].count > 0)
+	for (int i = 0; i < summary->count; i++)
+		if (summary->columns[i].kind != DPERM_SUMMARY_NOTHING)
 			put_column(summary, i);
 	if (!dperm_entropy_ok(&summary->entropy))
 		dperm_host_check_status(DPERM_NO_ENTROPY);
@@ -278,62 +283,71 @@ dperm_entry_run_summary(DpermCall *call)
 
 /* ------------------------------------------------------------ the cost */
 
+/* The columns of the result. */
+enum
+{
+	COST_COUNTED,
+	COST_VALUES_ERROR,			/* by kind of column */
+	COST_INTERVALS_ERROR,
+	COST_CALLS_LEFT,
+	COST_BUDGET,
+	COST_EPSILON_CHARGED,
+	COST_DELTA_CHARGED,
+	COST_EPSILON_LEFT,
+	COST_EPSILON_LEFT_AFTER,
+	COST_COLUMNS
+};
+
 /*
- * How far counts of intervals, or of values, may be from the truth, which is the same for all
- * columns of a kind; NULL if there are none.
+ * How far counts of values, or of intervals, may be from the truth, which is the
+ * same for all columns of a kind; NULL if there are none.
  */
 static char *
-error_of(const Summary *summary, bool number, int *counted)
+error_of(const Summary *summary, DpermSummaryKind kind)
 {
-	char	   *result = NULL;
-
-	for (int i = 0; i < summary->source.block_count; i++)
-		if (summary->columns[i].count > 0 &&
-			dperm_block_is_number(summary->columns[i].block) == number)
-		{
-			result = double_to_shortest_decimal(
-				dperm_quantiles_count(0, summary->shares[i], summary->parts).high);
-			++*counted;
-		}
-	return result;
+	for (int i = 0; i < summary->count; i++)
+		if (summary->columns[i].kind == kind)
+			return double_to_shortest_decimal(
+				dperm_metrics_count(0, summary->columns[i].noise, summary->parts).high);
+	return NULL;
 }
 
 /*
- * dp_summary_cost(relation, epsilon, ...): for a summary with these arguments, from
- * them and the catalog. Locks are released as dp_cost does.
+ * dp_cost(relation, epsilon, ...): for a summary with these arguments, from
+ * them and the catalog. Locks are released as for a training (cost.c).
  */
 Datum
-dp_summary_cost(PG_FUNCTION_ARGS)
+dp_cost_summary(PG_FUNCTION_ARGS)
 {
 	ResourceOwner look = dperm_call_look();
 	const DpermRegistration *registration = dperm_protection_open(
 		dperm_source_find(
 			dperm_arguments_required_text(fcinfo, "relation", DPERM_RELATION_REQUIRED)), NIL);
 	Summary    *summary = open_source(fcinfo, registration, false);
-	int			counted = 0;
-	char	   *row[9] = {
-		[1] = error_of(summary, false, &counted), [2] = error_of(summary, true, &counted)
+	char	   *row[COST_COLUMNS] = {
+		[COST_COUNTED] = psprintf("%d", summary->counted),
+		[COST_VALUES_ERROR] = error_of(summary, DPERM_SUMMARY_VALUES),
+		[COST_INTERVALS_ERROR] = error_of(summary, DPERM_SUMMARY_NUMBER)
 	};
 	TupleDesc	desc;
 
 	dperm_call_look_away(look, registration == NULL);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE ||
-		desc->natts != lengthof(row))
+		desc->natts != COST_COLUMNS)
 		elog(ERROR, "return type must be a row type");
 	dperm_source_tell(&summary->source);
-	row[0] = psprintf("%d", counted);
 	if (registration)
 	{
 		DpermCharge charge = dperm_call_charge_charge(&summary->source, &summary->options,
 													  DPERM_CALL_SUMMARY, NULL);
 		DpermQuote	quote = dperm_budget_preview(&charge);
 
-		row[3] = psprintf(INT64_FORMAT, quote.calls);
-		row[4] = charge.budget->name;
-		row[5] = pstrdup(quote.epsilon);
-		row[6] = pstrdup(quote.delta);
-		row[7] = pstrdup(quote.left);
-		row[8] = quote.allowed ? pstrdup(quote.left_after) : NULL;
+		row[COST_CALLS_LEFT] = psprintf(INT64_FORMAT, quote.calls);
+		row[COST_BUDGET] = charge.budget->name;
+		row[COST_EPSILON_CHARGED] = pstrdup(quote.epsilon);
+		row[COST_DELTA_CHARGED] = pstrdup(quote.delta);
+		row[COST_EPSILON_LEFT] = pstrdup(quote.left);
+		row[COST_EPSILON_LEFT_AFTER] = quote.allowed ? pstrdup(quote.left_after) : NULL;
 	}
 	PG_RETURN_DATUM(HeapTupleGetDatum(BuildTupleFromCStrings(TupleDescGetAttInMetadata(desc),
 															 row)));

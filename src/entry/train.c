@@ -20,7 +20,6 @@
 #include "column/column.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
-#include "core/privacy/selection.h"
 #include "entry/entry.h"
 #include "query/source.h"
 #include "relation/relation.h"
@@ -305,16 +304,20 @@ dperm_entry_open_tuning(DpermCall *call)
 	FunctionCallInfo fcinfo = call->fcinfo;
 	Tuning	   *tuning = palloc0(sizeof(*tuning));
 	char	   *selection = dperm_arguments_text(fcinfo, "selection");
+	int			rule = DPERM_SELECT_PERMUTE_AND_FLIP;
 	DpermOptions base;
 	DpermSourceNames names = read_arguments(fcinfo, (DpermLearner) call->function->variant,
 											call->registration, true, &base);
 
 	names.divides = true;
-	if (selection && !dperm_selection_parse(selection, &tuning->selection))
+	if (selection)
+		rule = dperm_find_word(dperm_selection_name, DPERM_SELECTION_COUNT, selection);
+	if (rule < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown selection \"%s\"", selection),
 				 errhint("Use 'permute_and_flip' or 'exponential'.")));
+	tuning->selection = (DpermSelection) rule;
 	read_candidates(tuning, fcinfo, &base);
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->count);
 	tuning->plans = palloc0(sizeof(DpermPlan) * tuning->count);

@@ -465,7 +465,7 @@ dperm_moments_step(PG_FUNCTION_ARGS)
  * The same for a row of a person: (..., columns bytea, rows bigint, first
  * boolean). rows is the number of labelled rows of the person, and one of all
  * their rows is the first. The weight of a row, or what it counts, is the same as
- * when rows are read here: load.c, count_decisions.c.
+ * when rows are read here: load.c, count.c.
  */
 Datum
 dperm_moments_step_person(PG_FUNCTION_ARGS)

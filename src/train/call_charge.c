@@ -40,38 +40,47 @@ dperm_call_charge_settle(DpermOptions *options, const DpermSource *source)
 		options->slack = DPERM_CHARGE_SLACK;
 }
 
-/* The charge of a call: what it may release, as far as known before it reads rows. */
-DpermCharge
-dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind,
-						 const char *function)
+/* What a call may release, as far as known before it reads rows. */
+static DpermSpend
+spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind kind)
 {
-	const DpermRegistration *registration = source->registration;
-	DpermCharge charge = {
-		.budget = registration->budget,
-		.relation = source->relation,
-		.role = GetUserId(),
-		.function = function,
-		.spend = {
-			.neighbours = options->neighbours,
-			.unit = registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
-			.epsilon = options->epsilon,
-			.delta = kind == DPERM_CALL_EVALUATION ? 0 : options->delta,
-			.output = options->method < 0 ? !options->objective_only :
-			options->method == DPERM_METHOD_OUTPUT,
-			.objective = may_be_objective(options),
-			/* straight lines cost most, if anything depends on it (Lemma 26) */
-			.dim = dperm_encoder_dim(&source->spec.encoder) * dperm_loss_blocks(options->loss),
-			.loss = options->loss,
-			.slack = options->slack
-		}
+	DpermSpend	spend = {
+		.neighbours = options->neighbours,
+		.unit = source->registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
+		.epsilon = options->epsilon,
+		.delta = kind == DPERM_CALL_EVALUATION ? 0 : options->delta
 	};
 
 	/*
 	 * tuning is separate portions, and a choice: each row is in one portion,
 	 * but the laws of the models differ
 	 */
-	charge.spend.bound = kind != DPERM_CALL_TRAINING;
-	return charge;
+	if (kind != DPERM_CALL_TRAINING)
+		return spend;
+
+	/* straight lines cost most, if anything depends on it (Lemma 26) */
+	spend.dim = dperm_encoder_dim(&source->spec.encoder) * dperm_loss_blocks(options->loss);
+	spend.output =
+		options->method < 0 ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
+	spend.loss = options->loss;
+	spend.objective = may_be_objective(options);
+	spend.slack = options->slack;
+	return spend;
+}
+
+/* The charge of a call. */
+DpermCharge
+dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind,
+						 const char *function)
+{
+	const DpermRegistration *registration = source->registration;
+	return (DpermCharge) {
+		.budget = registration->budget,
+		.relation = source->relation,
+		.role = GetUserId(),
+		.function = function,
+		.spend = spend_of(source, options, kind)
+	};
 }
 
 /* The purpose of a call. */

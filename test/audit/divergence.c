@@ -25,7 +25,7 @@
 #include "audit/deltas.h"
 #include "audit/sigma.h"
 #include "audit/target.h"
-#include "core/privacy/gaussian.h"
+#include "core/privacy/composition.h"
 
 /*
  * The highest share of delta, of all and by relation, method and number of
@@ -218,7 +218,7 @@ TEST(finds_wrong_constants_for_persons)
 			continue;
 		take_rows(&t, 2);
 		close += attack(&t, 1, 32, 0) > 0.5 * t.delta;
-		t.scale = dperm_gaussian_sigma(t.allowed, t.delta);
+		t.scale = dperm_privacy_sigma(t.allowed, t.delta);
 		CHECK(attack(&t, 1, 32, 0) > 2 * t.delta);
 		t = calibrated(&s, space);
 		take_rows(&t, 2);

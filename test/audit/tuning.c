@@ -17,7 +17,7 @@
 #include "audit/binomial.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
-#include "core/privacy/selection.h"
+#include "core/privacy/counts.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 

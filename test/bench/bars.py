@@ -414,6 +414,8 @@ def predict(bench):
         things["read", name] = lambda s=session: s.cost(tables.read_all_columns(adult))
         things["row", name] = lambda s=session: s.cost(by_row)
         things["curves", name] = lambda s=session: s.cost(by_curves)
+    summary = "SELECT count(*) FROM dp_summary('%s', 0.5, domains => '%s')" % (adult, tables.DOMAINS)
+    things["summary", "serial"] = lambda: serial.cost(summary)
     best = interleave(things, bench.options.repeat)
     row = {"rows": n, "d": d, "adult_rows": adult_rows, "workers": bench.workers,
            **{"%s_%s" % key: cost.json() for key, cost in best.items()}}
@@ -424,6 +426,8 @@ def predict(bench):
                 best["row", "serial"].cpu / best["read", "serial"].cpu, 3)
     bench.check("14 raw columns, %d worker(s): the same, wall clock" % bench.workers,
                 best["row", "parallel"].wall / best["read", "parallel"].wall, 3)
+    bench.check("14 raw columns: dp_summary / a query that reads them",
+                best["summary", "serial"].cpu / best["read", "serial"].cpu, 3)
     bench.check("14 raw columns: curves / straight lines", best["curves", "serial"].cpu / best["row", "serial"].cpu, 1.2)
     serial.close()
     parallel.close()

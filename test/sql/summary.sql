@@ -1,5 +1,5 @@
 --
--- A first look: dp_summary, dp_summary_cost and dp_summary_knots
+-- A first look: dp_summary, dp_cost for it, and dp_summary_knots
 --
 \pset format unaligned
 \pset footer off
@@ -75,10 +75,10 @@ SELECT bool_and(share IS NULL) AS null FROM dp_summary('tail', 1, domains => '{"
 DROP TABLE tail;
 
 -- The cost, and that it is what a summary then shows
-SELECT columns_counted, values_error, intervals_error, budget FROM dp_summary_cost('looked_at', 0.5);
+SELECT columns_counted, values_error, intervals_error, budget FROM dp_cost('looked_at', 0.5);
 SELECT item = 'value' AS value, count(DISTINCT round((count_high - count)::numeric, 6)) AS widths, max(count_high - count) AS error FROM dp_summary('looked_at', 0.5) WHERE count IS NOT NULL AND column_name IN ('ward', 'age') AND (item = 'value' OR column_name = 'age') GROUP BY 1 ORDER BY 1;
 SELECT r.values_error AS replace, t.values_error AS remove, d.values_error AS delta, d.intervals_error, round(p.values_error) AS persons
-FROM dp_summary_cost('looked_at', 0.5) r, dp_summary_cost('looked_at', 0.5, neighbours => 'remove') t, dp_summary_cost('looked_at', 0.5, neighbours => 'remove', delta => 1e-6) d, dp_summary_cost('looked_at', 0.5, unit => 'person') p;
+FROM dp_cost('looked_at', 0.5) r, dp_cost('looked_at', 0.5, neighbours => 'remove') t, dp_cost('looked_at', 0.5, neighbours => 'remove', delta => 1e-6) d, dp_cost('looked_at', 0.5, unit => 'person') p;
 
 -- Knots: near the quantiles, and a domain for a training
 CREATE TABLE looks AS SELECT * FROM dp_summary('looked_at', 'Infinity');
@@ -112,7 +112,7 @@ SELECT c, mistake(c) FROM (VALUES ($$dp_summary(NULL, 1)$$), ($$dp_summary('look
   ($$dp_summary('looked_at', 1, '{age,age}')$$), ($$dp_summary('looked_at', 1, '{}')$$), ($$dp_summary('looked_at', 1, '{note}')$$), ($$dp_summary('looked_at', 1, neighbours => 'none')$$),
   ($$dp_summary('looked_at', 1, delta => 2)$$), ($$dp_summary('looked_at', 'Infinity', delta => 1e-6)$$), ($$dp_summary('looked_at', 1, unit => 'age', columns => '{age}')$$), ($$dp_summary('looked_at', 1, unit => 'dose')$$),
   ($$dp_summary('looked_at', 1, '{age}', '{"age": "old"}')$$), ($$dp_summary('looked_at', 1, '{dose}', '{"nobody": [0, 1]}')$$), ($$dp_summary('pg_class_oid_index', 1)$$), ($$dp_summary('nothing', 1)$$),
-  ($$dp_summary('looked_at', 1, purpose => repeat('x', 2000))$$), ($$dp_summary_cost('looked_at', 1, '{nobody}')$$),
+  ($$dp_summary('looked_at', 1, purpose => repeat('x', 2000))$$), ($$dp_cost('looked_at', 1, '{nobody}')$$),
   ($$dp_summary_knots('[]', 1)$$), ($$dp_summary_knots('[]', 2147483647)$$), ($$dp_summary_knots('[]', NULL)$$)) v (c);
 CREATE TABLE vectors (x float8[], age int CHECK (age BETWEEN 0 AND 9));
 INSERT INTO vectors SELECT ARRAY[1, 2], i % 10 FROM generate_series(1, 10) i;
@@ -143,12 +143,12 @@ SELECT dp_protect('looking.seniors', 'looks');
 SELECT dp_grant('looks', 'dperm_look_analyst', epsilon => 5, delta => 1e-5);
 RESET ROLE;
 SET ROLE dperm_look_analyst;
-SELECT columns_counted, calls_left, budget, epsilon_charged, delta_charged, epsilon_left, epsilon_left_after FROM dp_summary_cost('looking.visits', 0.5);
+SELECT columns_counted, calls_left, budget, epsilon_charged, delta_charged, epsilon_left, epsilon_left_after FROM dp_cost('looking.visits', 0.5);
 SELECT column_name, item, CASE WHEN item = 'value' THEN value END AS value, abs(count - CASE WHEN ward = 'icu' THEN 500 WHEN ward = 'other' THEN 0 WHEN column_name = 'ward' THEN 250 ELSE count END) < 300 AS near, private
 FROM dp_summary('looking.visits', 0.5, purpose => 'a first look') s, LATERAL (SELECT s.value AS ward) w WHERE item <> 'interval' AND NOT (item = 'quantile' AND share <> 0.5);
 SELECT column_name, item, value, abs(count - CASE value WHEN 'icu' THEN 167 WHEN 'surgery' THEN 83 WHEN 'other' THEN 0 ELSE 83 END) < 300 AS near FROM dp_summary('looking.seniors', 0.5, delta => 1e-6) WHERE item = 'value' OR item = 'missing' AND column_name = 'ward';
 SELECT mistake(c) FROM (VALUES ($$dp_summary('looking.visits', 'Infinity')$$), ($$dp_summary('looking.visits', 1, '{id}')$$), ($$dp_summary('looking.visits', 1, '{person}')$$), ($$dp_summary('looking.visits', 1, domains => '{"age": [0, 130]}')$$),
-  ($$dp_summary('looking.visits', 1, unit => 'id')$$), ($$dp_summary('looking.visits', 50)$$), ($$dp_summary('looking.other', 1)$$), ($$dp_summary_cost('looking.visits', 1, '{id}')$$)) v (c);
+  ($$dp_summary('looking.visits', 1, unit => 'id')$$), ($$dp_summary('looking.visits', 50)$$), ($$dp_summary('looking.other', 1)$$), ($$dp_cost('looking.visits', 1, '{id}')$$)) v (c);
 SELECT entry, function, relation, label, features, learner, parameters, purpose, unit, epsilon, delta, release FROM dp_ledger WHERE act = 'charge';
 SELECT entry, function, jsonb_array_length(metrics) > 10 AS kept, model, failure FROM dp_releases;
 SELECT jsonb_path_query_array(dp_summary_knots(metrics, 2), '$.*.knots') FROM dp_releases;

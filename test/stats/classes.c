@@ -13,7 +13,6 @@
 #include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/composition.h"
-#include "core/privacy/gaussian.h"
 
 #define CLASSES 5
 #define DIM 2
@@ -379,12 +378,12 @@ TEST(gaussian_noise_is_enough)
 		/* an added row costs no slack, and the noise may have all of epsilon: where directions can vary, one is not enough */
 		game.added = true;
 		game.flat = 0.02;
-		game.scale = sqrt(2) * dperm_gaussian_sigma(game.epsilon, s.delta / 2);
+		game.scale = sqrt(2) * dperm_privacy_sigma(game.epsilon, s.delta / 2);
 		climbed(&game, delta_at, 4, 2, 60);
 		game.grid = FINE_GRID;
 		without_slack = fmax(without_slack, delta_at(&game, best_numbers) / s.delta);
 		game.grid = GRID;
-		game.scale = sqrt(2) * dperm_gaussian_sigma(game.epsilon, s.delta);
+		game.scale = sqrt(2) * dperm_privacy_sigma(game.epsilon, s.delta);
 		one_direction += climbed(&game, delta_at, 4, 2, 60) > 1.05 * s.delta;
 	}
 	printf("Gaussian: highest %.4f of delta, %.4f of a curve; an added row %.4f, of which one direction allows too much %d times\n", highest,

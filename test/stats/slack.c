@@ -12,7 +12,7 @@
 #include "audit/simplex.h"
 #include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
-#include "core/privacy/gaussian.h"
+#include "core/privacy/composition.h"
 #include "loss_at.h"
 
 #define DIM 2
@@ -247,7 +247,7 @@ TEST(pure_noise_is_enough_for_numbers)
 static double
 scale_of_one_direction(const DpermSetup *s, const DpermCalibration *cal)
 {
-	return dperm_gaussian_objective_sigma(s->neighbours, s->unit, cal->claim.shares[DPERM_SHARE_NOISE], s->delta, cal->floor);
+	return dperm_privacy_objective_sigma(s->neighbours, s->unit, cal->claim.shares[DPERM_SHARE_NOISE], s->delta, cal->floor);
 }
 
 static void

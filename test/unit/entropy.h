@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/privacy/counts.h"
 #include "core/privacy/draw.h"
 #include "host.h"
 
@@ -75,6 +76,13 @@ test_entropy_init(DpermEntropy *e, TestEntropy *source, uint64_t seed)
 	source->fills = 0;
 	source->fail_at = -1;
 	test_entropy_from(e, test_entropy_fill, source);
+}
+
+/* The Laplace noise of counts for a budget. */
+static inline DpermCountsNoise
+test_laplace(uint64_t budget)
+{
+	return (DpermCountsNoise) {.budget = budget};
 }
 
 #endif							/* DPERM_TEST_ENTROPY_H */

@@ -8,7 +8,7 @@
 #include "unit/sample_encoder.h"
 
 #include "core/model/model.h"
-#include "core/privacy/selection.h"
+#include "core/privacy/counts.h"
 
 #define SAMPLE_TUNING 1024
 #define SAMPLE_CLASSES 6

@@ -1,5 +1,5 @@
 /* Amounts: exact sums of decimals, rounded on the right side. */
-#include "core/privacy/filter.h"
+#include "core/mechanism/charge.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/solve/descent.h"
 #include "core/privacy/draw.h"
-#include "core/privacy/gaussian.h"
+#include "core/privacy/composition.h"
 #include "unit/goodness.h"
 #include "unit/hockey.h"
 #include "unit/slack.h"
@@ -607,8 +607,8 @@ TEST(gaussian_noise_is_enough)
 			/* test_person has what that is compared with */
 			double		mu = (double) (2 * norm_of(s.loss) / out.noise_scale);
 
-			CHECK(dperm_gaussian_average_delta(mu, epsilon, out.floor) + 0x1p-66 * (delta_of(&s) / s.delta) <= delta_of(&s) * (1 + 1e-9));
-			CHECK(dperm_gaussian_average_delta(mu * 1.001, epsilon, out.floor) > delta_of(&s) * (1 - 1e-3) - 0x1p-63);
+			CHECK(dperm_privacy_average_delta(mu, epsilon, out.floor) + 0x1p-66 * (delta_of(&s) / s.delta) <= delta_of(&s) * (1 + 1e-9));
+			CHECK(dperm_privacy_average_delta(mu * 1.001, epsilon, out.floor) > delta_of(&s) * (1 - 1e-3) - 0x1p-63);
 			CHECK(hockey_closed(mu, epsilon) <= delta_of(&s));
 		}
 		else

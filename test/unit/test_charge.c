@@ -212,13 +212,11 @@ TEST(spends_by_what_is_known)
 
 	/* only epsilon and delta */
 	spend.delta = 1e-6;
-	spend.bound = true;
 	sums = dperm_charge_of(&spend, order);
 	CHECK(dperm_amount_double(sums.delta) == 1e-6 && dperm_amount_double(sums.direct) == 1e-6);
 	CHECK(sums.divergence == pure.divergence);
 
 	/* Gaussian noise: its delta is in the curve */
-	spend.bound = false;
 	spend.output = true;
 	gaussian = dperm_charge_of(&spend, order);
 	CHECK(dperm_amount_double(gaussian.delta) == 1e-6 && gaussian.tail == 0 && gaussian.direct == 54211);
@@ -285,7 +283,7 @@ TEST(the_table_in_the_reference)
 		 .slack = DPERM_CHARGE_SLACK},
 		{.epsilon = 0.5, .delta = 1e-8, .objective = true, .slack = DPERM_CHARGE_SLACK},
 		{.epsilon = 0.1, .output = true, .dim = 100},
-		{.epsilon = 0.02, .bound = true}
+		{.epsilon = 0.02}
 	};
 
 	for (int i = 0; i < 5; i++)
@@ -320,10 +318,7 @@ TEST(ball_noise_takes_less)
 	spend.objective = true;
 	CHECK(calls(3, 1e-6, &spend) == calls(3, 1e-6, &pure));
 	spend.objective = false;
-	spend.bound = true;
-	CHECK(calls(3, 1e-6, &spend) == calls(3, 1e-6, &pure));
 
 	/* a budget without delta adds up epsilons */
-	spend.bound = false;
 	CHECK(dperm_charge_of(&spend, 0).divergence == 0 && dperm_charge_of(&spend, 0).tail == 0);
 }

@@ -11,7 +11,6 @@
 #include "core/mechanism/calibrate.h"
 #include "core/model/model.h"
 #include "core/privacy/composition.h"
-#include "core/privacy/gaussian.h"
 #include "loss_at.h"
 
 static const double orders[] = {1.01, 1.2, 2, 3.5, 9, 30, 200};
@@ -47,7 +46,7 @@ invert(double (*delta_at) (const void *arg, double epsilon), const void *arg, do
 static double
 gaussian_delta_at(const void *mu, double epsilon)
 {
-	return dperm_gaussian_delta(*(const double *) mu, epsilon);
+	return dperm_privacy_delta(*(const double *) mu, epsilon);
 }
 
 /*

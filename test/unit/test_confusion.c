@@ -4,7 +4,7 @@
 #include "unit/test.h"
 
 #include "core/metrics/metrics.h"
-#include "core/privacy/selection.h"
+#include "core/privacy/counts.h"
 #include "unit/entropy.h"
 
 #define CLASSES_MAX 50
@@ -256,7 +256,7 @@ check_coverage(double epsilon, int rows, int classes, double ratio, double accur
 	/* three deviations and a half below 0.95 */
 	double		least = 0.95 - 3.5 * sqrt(0.95 * 0.05 / samples);
 	uint64_t	budget = dperm_selection_budget(epsilon);
-	double		variance = dperm_metrics_variance(budget, 1);
+	double		variance = dperm_metrics_variance(test_laplace(budget), 1);
 	TestRandom	state = (TestRandom) (rows + classes);
 	int			held[ALL_METRICS][CLASSES_MAX] = {{0}};
 	double		law[MATRIX_MAX];
@@ -270,7 +270,7 @@ check_coverage(double epsilon, int rows, int classes, double ratio, double accur
 		int64_t		counts[MATRIX_MAX];
 
 		draw_rows(&state, rows, classes * classes, law, counts);
-		dperm_counts_add_noise(&e, budget, 1, counts, classes * classes);
+		dperm_counts_add_noise(&e, test_laplace(budget), 1, counts, classes * classes);
 		for (int m = 0; m < ALL_METRICS; m++)
 			for (int class = 1; class <= (is_of_a_class(m) ? classes : 1); class++)
 			{

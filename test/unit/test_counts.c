@@ -8,7 +8,7 @@
 
 #include "core/metrics/metrics.h"
 #include "core/privacy/claim.h"
-#include "core/privacy/selection.h"
+#include "core/privacy/counts.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 
@@ -51,7 +51,7 @@ TEST(noise_has_its_law)
 			int64_t		counts[4] = {0, 100, -5, INT64_C(1) << 33};
 			static const int64_t truth[4] = {0, 100, -5, INT64_C(1) << 33};
 
-			dperm_counts_add_noise(&e, dperm_selection_budget(epsilons[i]), 1, counts, 4);
+			dperm_counts_add_noise(&e, test_laplace(dperm_selection_budget(epsilons[i])), 1, counts, 4);
 			for (int j = 0; j < 4; j++)
 			{
 				int64_t		z = counts[j] - truth[j];
@@ -83,7 +83,7 @@ TEST(other_scales_are_told_apart)
 	{
 		int64_t		z = 0;
 
-		dperm_counts_add_noise(&e, dperm_selection_budget(1), 1, &z, 1);
+		dperm_counts_add_noise(&e, test_laplace(dperm_selection_budget(1)), 1, &z, 1);
 		seen[(z > 20 ? 20 : z < -20 ? -20 : z) + 20]++;
 	}
 	laplace_law(ratio_of(0.97), 20, law);
@@ -108,7 +108,7 @@ TEST(cells_are_independent)
 	{
 		int64_t		z[2] = {0, 0};
 
-		dperm_counts_add_noise(&e, dperm_selection_budget(2), 1, z, 2);
+		dperm_counts_add_noise(&e, test_laplace(dperm_selection_budget(2)), 1, z, 2);
 		for (int j = 0; j < 2; j++)
 			z[j] = z[j] > 2 ? 2 : z[j] < -2 ? -2 : z[j];
 		seen[5 * (z[0] + 2) + z[1] + 2]++;
@@ -160,8 +160,8 @@ TEST(removed_rows_are_within_epsilon)
 	}
 
 	/* and the law is that of twice the epsilon */
-	CHECK(dperm_metrics_variance(dperm_selection_budget_for(0.5, DPERM_NEIGHBOURS_REMOVE), 1) ==
-		  dperm_metrics_variance(dperm_selection_budget(1), 1));
+	CHECK(dperm_metrics_variance(test_laplace(dperm_selection_budget_for(0.5, DPERM_NEIGHBOURS_REMOVE)), 1) ==
+		  dperm_metrics_variance(test_laplace(dperm_selection_budget(1)), 1));
 }
 
 /*
@@ -192,7 +192,7 @@ TEST(noise_of_persons_has_its_law)
 			int64_t		z = 5;
 			int64_t		cell;
 
-			dperm_counts_add_noise(&e, dperm_selection_budget(epsilon), whole, &z, 1);
+			dperm_counts_add_noise(&e, test_laplace(dperm_selection_budget(epsilon)), whole, &z, 1);
 			z -= 5;
 
 			/* cells are 0; 1 to width; and so on, on both sides */
@@ -305,12 +305,12 @@ TEST(persons_are_shown_whole)
 
 		CHECK(a.value == b.value && a.low == b.low && a.high == b.high);
 	}
-	CHECK(dperm_metrics_count(3 << 19, 0, DPERM_PERSON_PARTS).value == 1.5);
+	CHECK(dperm_metrics_count(3 << 19, test_laplace(0), DPERM_PERSON_PARTS).value == 1.5);
 	for (int i = 0; i < 2000; i++)
 	{
 		uint64_t	budget = dperm_selection_budget(pow(10, -6 + 9 * test_uniform(&state)));
 		uint64_t	parts = i % 2 ? DPERM_PERSON_PARTS : 1 + (uint64_t) test_below(&state, 1000);
-		DpermEstimate at = dperm_metrics_count(-17, budget, parts);
+		DpermEstimate at = dperm_metrics_count(-17, test_laplace(budget), parts);
 		long double log_q = -(long double) budget / 0x1p21L / parts;
 		double		reach = rint((at.high - at.value) * (double) parts);
 		long double q = expl(log_q);
@@ -319,13 +319,13 @@ TEST(persons_are_shown_whole)
 		CHECK_NEAR(at.value - at.low, at.high - at.value, 1e-9 * fabs(at.value) + 1e-12);
 		CHECK(2 * expl(log_q * (reach + 1)) / (1 + q) <= 0.05L + 1e-9L);
 		CHECK(reach == 0 || 2 * expl(log_q * reach) / (1 + q) > 0.05L - 1e-9L);
-		CHECK_NEAR(dperm_metrics_variance(budget, parts) * (double) parts * (double) parts,
+		CHECK_NEAR(dperm_metrics_variance(test_laplace(budget), parts) * (double) parts * (double) parts,
 				   (double) (2 * q / (expm1l(log_q) * expm1l(log_q))), 1e-9 * (double) (2 * q / (expm1l(log_q) * expm1l(log_q))));
 	}
-	CHECK(dperm_metrics_variance(0, DPERM_PERSON_PARTS) == 0);
+	CHECK(dperm_metrics_variance(test_laplace(0), DPERM_PERSON_PARTS) == 0);
 
 	/* about that of the Laplace law with scale 2/epsilon */
-	CHECK_NEAR(dperm_metrics_variance(dperm_selection_budget(1), DPERM_PERSON_PARTS), 8, 1e-9);
+	CHECK_NEAR(dperm_metrics_variance(test_laplace(dperm_selection_budget(1)), DPERM_PERSON_PARTS), 8, 1e-9);
 }
 
 TEST(infinite_epsilon_adds_nothing)
@@ -335,15 +335,15 @@ TEST(infinite_epsilon_adds_nothing)
 	DpermEntropy e;
 
 	test_entropy_init(&e, &source, 4);
-	dperm_counts_add_noise(&e, dperm_selection_budget(INFINITY), 1, counts, 3);
+	dperm_counts_add_noise(&e, test_laplace(dperm_selection_budget(INFINITY)), 1, counts, 3);
 	CHECK(counts[0] == 1 && counts[1] == 0 && counts[2] == -7 && e.left == 0);
-	CHECK(dperm_metrics_variance(0, 1) == 0);
+	CHECK(dperm_metrics_variance(test_laplace(0), 1) == 0);
 
 	/* and a random source that fails ends it, whatever the scale */
 	source.fail_at = 0;
-	dperm_counts_add_noise(&e, 1, 1, counts, 3);
+	dperm_counts_add_noise(&e, test_laplace(1), 1, counts, 3);
 	CHECK(!dperm_entropy_ok(&e));
-	dperm_counts_add_noise(&e, UINT64_C(1) << 40, 1, counts, 3);
+	dperm_counts_add_noise(&e, test_laplace(UINT64_C(1) << 40), 1, counts, 3);
 	CHECK(!dperm_entropy_ok(&e));
 }
 
@@ -361,22 +361,22 @@ TEST(variance_is_that_of_the_law)
 
 		for (int k = 1; k < 100000 && pow(q, k) > 0; k++)
 			variance += 2.0 * k * k * (1 - q) / (1 + q) * pow(q, k);
-		CHECK_NEAR(dperm_metrics_variance(dperm_selection_budget(epsilons[i]), 1) / variance, 1, 1e-9);
+		CHECK_NEAR(dperm_metrics_variance(test_laplace(dperm_selection_budget(epsilons[i])), 1) / variance, 1, 1e-9);
 	}
 
 	/* the smallest epsilon: nearly 2 scale^2 */
-	CHECK_NEAR(dperm_metrics_variance(1, 1) / (2 * 0x1p42), 1, 1e-6);
-	CHECK(dperm_metrics_variance(UINT64_C(1) << 40, 1) == 0);
+	CHECK_NEAR(dperm_metrics_variance(test_laplace(1), 1) / (2 * 0x1p42), 1, 1e-6);
+	CHECK(dperm_metrics_variance(test_laplace(UINT64_C(1) << 40), 1) == 0);
 
 	test_entropy_init(&e, &source, 5);
 	for (int k = 0; k < DRAWS; k++)
 	{
 		int64_t		z = 0;
 
-		dperm_counts_add_noise(&e, dperm_selection_budget(0.3), 1, &z, 1);
+		dperm_counts_add_noise(&e, test_laplace(dperm_selection_budget(0.3)), 1, &z, 1);
 		sum += (double) (z * z);
 	}
-	CHECK_NEAR(sum / DRAWS / dperm_metrics_variance(dperm_selection_budget(0.3), 1), 1, 0.03);
+	CHECK_NEAR(sum / DRAWS / dperm_metrics_variance(test_laplace(dperm_selection_budget(0.3)), 1), 1, 0.03);
 }
 
 /*
@@ -391,7 +391,7 @@ TEST(count_interval_is_exact)
 	{
 		double		epsilon = pow(10, -6 + 9 * test_uniform(&state));
 		uint64_t	budget = i == 0 ? 1 : i == 1 ? UINT64_C(1) << 40 : dperm_selection_budget(epsilon);
-		DpermEstimate at = dperm_metrics_count(-17, budget, 1);
+		DpermEstimate at = dperm_metrics_count(-17, test_laplace(budget), 1);
 		long double log_q = -(long double) budget / 0x1p21L;
 		long double q = expl(log_q);
 		double		reach = at.high + 17;
@@ -402,13 +402,13 @@ TEST(count_interval_is_exact)
 		CHECK(miss <= 0.05L + 1e-12L);
 		CHECK(reach == 0 || less > 0.05L - 1e-12L);
 	}
-	CHECK(dperm_metrics_count(5, 0, 1).low == 5 && dperm_metrics_count(5, 0, 1).high == 5);
+	CHECK(dperm_metrics_count(5, test_laplace(0), 1).low == 5 && dperm_metrics_count(5, test_laplace(0), 1).high == 5);
 
 	/*
 	 * epsilon 1: q = 0.607, and 2 q^7/(1 + q) is below 0.05 for the first time
 	 */
-	CHECK(dperm_metrics_count(100, dperm_selection_budget(1), 1).low == 94);
-	CHECK(dperm_metrics_count(100, dperm_selection_budget(1), 1).high == 106);
+	CHECK(dperm_metrics_count(100, test_laplace(dperm_selection_budget(1)), 1).low == 94);
+	CHECK(dperm_metrics_count(100, test_laplace(dperm_selection_budget(1)), 1).high == 106);
 }
 
 TEST(cells_of_decisions)

@@ -9,7 +9,7 @@
 #include "core/base/core.h"
 #include "core/metrics/metrics.h"
 #include "core/privacy/claim.h"
-#include "core/privacy/selection.h"
+#include "core/privacy/counts.h"
 #include "unit/entropy.h"
 
 #define BINS_MAX 120
@@ -236,10 +236,10 @@ check_coverage(double epsilon, int rows, double mean, uint64_t seed)
 			counts[dperm_counts_cell(0, draw_decision(&state, positive ? mean : -mean), positive ? 1 : -1,
 									 bins)]++;
 		}
-		dperm_counts_add_noise(&e, budget, 1, counts, 2 * bins);
+		dperm_counts_add_noise(&e, test_laplace(budget), 1, counts, 2 * bins);
 		dperm_metrics_settle(counts, bins, 1, settled);
 		dperm_metrics_settle(counts + bins, bins, 1, settled + bins);
-		at = dperm_metrics_area(settled, settled + bins, bins, dperm_metrics_variance(budget, 1));
+		at = dperm_metrics_area(settled, settled + bins, bins, dperm_metrics_variance(test_laplace(budget), 1));
 		held += at.low <= truth && truth <= at.high;
 		held_exact += at.low <= exact && exact <= at.high;
 	}

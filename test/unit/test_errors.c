@@ -5,7 +5,7 @@
 #include "unit/test.h"
 
 #include "core/metrics/metrics.h"
-#include "core/privacy/selection.h"
+#include "core/privacy/counts.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 

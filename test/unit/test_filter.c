@@ -5,7 +5,7 @@
  * e^(epsilon - loss))_+, where loss is the logarithm of P over Q of everything
  * released. All laws here are finite, so it is computed exactly.
  */
-#include "core/privacy/filter.h"
+#include "core/mechanism/charge.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,6 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/privacy/composition.h"
-#include "core/privacy/gaussian.h"
 #include "unit/classes.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
@@ -299,12 +298,12 @@ TEST(scales_by_the_theorems)
 		CHECK(dperm_calibrate(&s, &cal) == NULL);
 		noise = cal.claim.shares[DPERM_SHARE_NOISE];
 		if (s.method == DPERM_METHOD_OUTPUT)
-			CHECK_NEAR(cal.noise_scale, sqrt(2) * nu / (5000 * 0.01) * (s.delta > 0 ? dperm_gaussian_sigma(noise, s.delta - 0x1p-64) : 1 / noise),
+			CHECK_NEAR(cal.noise_scale, sqrt(2) * nu / (5000 * 0.01) * (s.delta > 0 ? dperm_privacy_sigma(noise, s.delta - 0x1p-64) : 1 / noise),
 					   1e-9 * cal.noise_scale);
 		else if (s.delta == 0)
 			CHECK_NEAR(cal.noise_scale, 2 * nu / noise, 1e-9 * cal.noise_scale);
 		else
-			CHECK_NEAR(cal.noise_scale, sqrt(2) * dperm_gaussian_objective_sigma(s.neighbours, s.unit, noise, (s.delta - 0x1p-64) / (classes - 1), cal.floor),
+			CHECK_NEAR(cal.noise_scale, sqrt(2) * dperm_privacy_objective_sigma(s.neighbours, s.unit, noise, (s.delta - 0x1p-64) / (classes - 1), cal.floor),
 					   1e-9 * cal.noise_scale);
 		CHECK(dperm_slack_rank(s.loss, s.unit, s.dim) == rank);
 		if (s.method == DPERM_METHOD_OBJECTIVE)
@@ -312,7 +311,7 @@ TEST(scales_by_the_theorems)
 				  cal.claim.shares[DPERM_SHARE_SLACK] >= rank * log1p((classes - 2.0) / (classes - 1) / (rank * 5000 * cal.lambda)) * (1 - 1e-12));
 		/* the noise of a class, for the rule of knots */
 		s.epsilon = 1;
-		CHECK_NEAR(dperm_calibrate_knots_noise(&s) / nu, s.delta > 0 ? sqrt(2) * dperm_gaussian_sigma(1, s.delta / (classes - 1)) * sqrt(7) : 2 * sqrt(56), 1e-6);
+		CHECK_NEAR(dperm_calibrate_knots_noise(&s) / nu, s.delta > 0 ? sqrt(2) * dperm_privacy_sigma(1, s.delta / (classes - 1)) * sqrt(7) : 2 * sqrt(56), 1e-6);
 	}
 }
 

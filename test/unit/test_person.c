@@ -9,7 +9,6 @@
 #include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/composition.h"
-#include "core/privacy/gaussian.h"
 #include "core/privacy/claim.h"
 #include "core/model/model.h"
 #include "loss_at.h"
@@ -388,7 +387,7 @@ TEST(delta_is_the_integral)
 	for (int i = 0; i < COUNT(epsilons); i++)
 		for (double mu = 1e-7; mu < 12; mu *= 1.7)
 		{
-			double		found = dperm_gaussian_average_delta(mu, epsilons[i], 0);
+			double		found = dperm_privacy_average_delta(mu, epsilons[i], 0);
 			double		least = 1;
 
 			for (double p = 0; p < 20; p = p * 1.03 + 1e-8)
@@ -485,7 +484,7 @@ TEST(no_person_needs_more_noise)
 			for (int neighbours = 0; neighbours < 2; neighbours++)
 			{
 				double		total = neighbours == DPERM_NEIGHBOURS_REMOVE ? 1 : 2;
-				double		sigma = dperm_gaussian_objective_sigma((DpermNeighbours) neighbours, DPERM_UNIT_PERSON, epsilons[e],
+				double		sigma = dperm_privacy_objective_sigma((DpermNeighbours) neighbours, DPERM_UNIT_PERSON, epsilons[e],
 																   deltas[d], 0);
 				double		most = 0;
 
@@ -494,7 +493,7 @@ TEST(no_person_needs_more_noise)
 				{
 					Fan			pair = {.count = 2, .weights = {1, 1}, .angles = {0.05, 0.05 + M_PI * i / 8}};
 
-					CHECK(dperm_gaussian_objective_sigma(DPERM_NEIGHBOURS_REPLACE, DPERM_UNIT_ROW, epsilons[e], deltas[d], 0) == sigma);
+					CHECK(dperm_privacy_objective_sigma(DPERM_NEIGHBOURS_REPLACE, DPERM_UNIT_ROW, epsilons[e], deltas[d], 0) == sigma);
 					most = fmax(most, fan_delta(&pair, sigma, epsilons[e]));
 				}
 
@@ -530,14 +529,14 @@ TEST(sigma_is_the_least)
 	for (int i = 0; i < COUNT(epsilons); i++)
 		for (int j = 0; j < COUNT(deltas); j++)
 		{
-			double		sigma = dperm_gaussian_objective_sigma(DPERM_NEIGHBOURS_REMOVE, DPERM_UNIT_PERSON, epsilons[i], deltas[j], 0);
+			double		sigma = dperm_privacy_objective_sigma(DPERM_NEIGHBOURS_REMOVE, DPERM_UNIT_PERSON, epsilons[i], deltas[j], 0);
 
 			CHECK(isfinite(sigma) && sigma > 0);
-			CHECK(dperm_gaussian_average_delta(1 / sigma, epsilons[i], 0) <= deltas[j]);
-			CHECK(dperm_gaussian_average_delta(1 / (sigma * (1 - 1e-4)), epsilons[i], 0) > deltas[j] * (1 - 1e-9));
-			CHECK(sigma >= dperm_gaussian_sigma(epsilons[i], deltas[j]) * (1 - 3e-5));
+			CHECK(dperm_privacy_average_delta(1 / sigma, epsilons[i], 0) <= deltas[j]);
+			CHECK(dperm_privacy_average_delta(1 / (sigma * (1 - 1e-4)), epsilons[i], 0) > deltas[j] * (1 - 1e-9));
+			CHECK(sigma >= dperm_privacy_sigma(epsilons[i], deltas[j]) * (1 - 3e-5));
 			if (deltas[j] <= 1e-6)
-				CHECK(sigma <= 1.01 * dperm_gaussian_sigma(epsilons[i], deltas[j]));
+				CHECK(sigma <= 1.01 * dperm_privacy_sigma(epsilons[i], deltas[j]));
 		}
 }
 
@@ -551,11 +550,11 @@ TEST(delta_falls)
 		double		epsilon = pow(10, -6 + 8.69 * test_uniform(&state));
 		double		mu = pow(10, -6 + 8 * test_uniform(&state));
 		double		more = 1 + test_uniform(&state);
-		double		found = dperm_gaussian_average_delta(mu, epsilon, 0);
+		double		found = dperm_privacy_average_delta(mu, epsilon, 0);
 
 		CHECK(found >= 0 && found <= 1);
-		CHECK(dperm_gaussian_average_delta(mu * more, epsilon, 0) >= found * (1 - 1e-6));
-		CHECK(dperm_gaussian_average_delta(mu, epsilon * more, 0) <= found * (1 + 1e-6));
+		CHECK(dperm_privacy_average_delta(mu * more, epsilon, 0) >= found * (1 - 1e-6));
+		CHECK(dperm_privacy_average_delta(mu, epsilon * more, 0) <= found * (1 + 1e-6));
 	}
 }
 
@@ -581,8 +580,8 @@ TEST(gaussian_calibration_is_enough)
 		left -= (double) slack_reference(s.loss, (int) apart, s.dim, s.rows * (long double) out.lambda, left);
 		CHECK(s.dim * log1pl(c / ((long double) s.dim * s.rows * out.lambda)) <= s.slack * s.epsilon * (1 + 1e-9L));
 		CHECK(out.floor >= 0 && out.floor <= left * (1 + 1e-12));
-		CHECK(dperm_gaussian_average_delta(apart / out.noise_scale, left, out.floor) + 0x1p-65 <= s.delta * (1 + 1e-9));
-		CHECK(dperm_gaussian_average_delta(apart / out.noise_scale * 1.001, left, out.floor) > s.delta * (1 - 1e-3) - 0x1p-63);
+		CHECK(dperm_privacy_average_delta(apart / out.noise_scale, left, out.floor) + 0x1p-65 <= s.delta * (1 + 1e-9));
+		CHECK(dperm_privacy_average_delta(apart / out.noise_scale * 1.001, left, out.floor) > s.delta * (1 - 1e-3) - 0x1p-63);
 	}
 }
 
@@ -650,7 +649,7 @@ TEST(curve_and_delta_hold_on_a_line)
 
 		for (int i = 0; i < 2 * LINE_ROWS; i++)
 			rows[i / LINE_ROWS][i % LINE_ROWS] = test_below(&state, 3) ? (test_below(&state, 2) ? 1 : -1) : 2 * test_uniform(&state) - 1;
-		line.sigma = dperm_gaussian_objective_sigma(release.neighbours, DPERM_UNIT_PERSON, epsilon, delta, 0);
+		line.sigma = dperm_privacy_objective_sigma(release.neighbours, DPERM_UNIT_PERSON, epsilon, delta, 0);
 		dperm_composition_objective(&release, 1, 1, line.sigma);
 		CHECK(release.curve == DPERM_CURVE_AVERAGE);
 		CHECK_NEAR(release.mu, (removed ? 1 : 2) / line.sigma, 1e-15);

@@ -160,4 +160,14 @@ dperm_quad_put(double *vector, int dim, int i, DpermExtended x)
 	dperm_quad_split(x, &vector[i], &vector[dim + i]);
 }
 
+/* The number of a word, of so many that a function tells, or -1. */
+static inline int
+dperm_find_word(const char *(*word) (int number), int count, const char *name)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(word(i), name) == 0)
+			return i;
+	return -1;
+}
+
 #endif							/* DPERM_CORE_H */

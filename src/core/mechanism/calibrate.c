@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "core/base/core.h"
-#include "core/privacy/gaussian.h"
+#include "core/privacy/composition.h"
 #include "core/solve/descent.h"
 #include "core/solve/moments.h"
 
@@ -327,6 +327,20 @@ bound_solver(const DpermSetup *s, double tail, DpermCalibration *out)
 }
 
 /*
+ * The scale of noise in a sum of slopes for an epsilon: what two means need that
+ * are as far apart as neighbours can be.
+ */
+static double
+slopes_scale(const DpermSetup *s, double epsilon)
+{
+	const DpermLossBounds loss = dperm_loss_bounds(s->loss);
+
+	return dperm_claim_rows_apart(s->neighbours) *
+		   (s->delta > 0 ? loss.norm * dperm_privacy_sigma(epsilon, s->delta / loss.directions) :
+						   loss.reach / epsilon);
+}
+
+/*
  * A proxy for the excess risk at a lambda, from public quantities only (section
  * "The criterion"): what the noise adds to the objective, and the cost of the
  * regulariser for weights of a typical norm.
@@ -334,18 +348,13 @@ bound_solver(const DpermSetup *s, double tail, DpermCalibration *out)
 static double
 objective_risk(const DpermSetup *s, double lambda)
 {
-	const DpermLossBounds loss = dperm_loss_bounds(s->loss);
 	double		left = s->epsilon - dperm_slack(s, lambda, s->epsilon).slack;
 	double		typical = typical_distance(s);
 	double		scale;
 
 	if (!(left > 0))
 		return INFINITY;
-
-	/* close enough here: the noise that two means at that distance need */
-	scale = dperm_claim_rows_apart(s->neighbours) *
-			(s->delta > 0 ? loss.norm * dperm_gaussian_sigma(left, s->delta / loss.directions) :
-							loss.reach / left);
+	scale = slopes_scale(s, left);	/* close enough here */
 	return scale * scale * spread(s) / (2.0 * s->rows * s->rows * lambda) +
 		   lambda * typical * typical / 2;
 }
@@ -439,32 +448,14 @@ paper(const DpermSetup *s, DpermCalibration *out)
 	double		lambda = fmax(s->lambda, DPERM_LAMBDA_MIN);
 	double		slack = 2 * log1p(c / (s->rows * lambda));
 
-	if (epsilon - slack > 0)
+	if (!(epsilon - slack > 0))
 	{
-		out->lambda = lambda;
-		out->claim.shares[DPERM_SHARE_SLACK] = slack;
-		out->claim.shares[DPERM_SHARE_NOISE] = epsilon - slack;
+		lambda = c / (s->rows * expm1(epsilon / 4));
+		slack = epsilon / 2;
 	}
-	else
-	{
-		out->lambda = c / (s->rows * expm1(epsilon / 4));
-		out->claim.shares[DPERM_SHARE_SLACK] = epsilon / 2;
-		out->claim.shares[DPERM_SHARE_NOISE] = epsilon / 2;
-	}
-}
-
-/* A lambda that is too small is raised, so every lambda is valid. */
-static const char *
-check_objective(const DpermSetup *s)
-{
-	if (s->analysis == DPERM_ANALYSIS_PAPER && s->delta > 0)
-		return "the analysis of the paper does not support delta";
-	if (s->analysis == DPERM_ANALYSIS_PAPER && s->unit == DPERM_UNIT_PERSON)
-		return "the analysis of the paper supports rows, not persons";
-	if (s->analysis == DPERM_ANALYSIS_PAPER &&
-		dperm_loss_entry((int) s->loss.kind)->label != DPERM_LABEL_TWO)
-		return "the analysis of the paper supports labels of two classes only";
-	return NULL;
+	out->lambda = lambda;
+	out->claim.shares[DPERM_SHARE_SLACK] = slack;
+	out->claim.shares[DPERM_SHARE_NOISE] = epsilon - slack;
 }
 
 /*
@@ -478,8 +469,8 @@ objective_scale(const DpermSetup *s, const DpermCalibration *cal)
 	double		epsilon = cal->claim.shares[DPERM_SHARE_NOISE];
 
 	if (s->delta == 0)
-		return loss.reach * dperm_claim_rows_apart(s->neighbours) / epsilon;
-	return loss.norm * dperm_gaussian_objective_sigma(
+		return slopes_scale(s, epsilon);
+	return loss.norm * dperm_privacy_objective_sigma(
 		s->neighbours, s->unit, epsilon, dperm_calibrate_delta(s->delta) / loss.directions,
 		cal->floor);
 }
@@ -541,13 +532,6 @@ objective_deviations(const DpermSetup *s, const DpermCalibration *cal, double *e
 	return false;
 }
 
-/* Lambda must be large enough: nothing raises it here. */
-static const char *
-check_output(const DpermSetup *s)
-{
-	return s->lambda >= DPERM_LAMBDA_MIN ? NULL : DPERM_LAMBDA_TOO_SMALL;
-}
-
 /*
  * The scale of the noise at a lambda, for its share of epsilon: the minimum
  * moves by at most a row's share divided by lambda.
@@ -558,7 +542,7 @@ output_scale(const DpermSetup *s, double lambda, double epsilon, double delta)
 	double		reach = dperm_loss_bounds(s->loss).norm * dperm_claim_rows_apart(s->neighbours) /
 		(s->rows * lambda);
 
-	return s->delta > 0 ? reach * dperm_gaussian_sigma(epsilon, delta) : reach / epsilon;
+	return s->delta > 0 ? reach * dperm_privacy_sigma(epsilon, delta) : reach / epsilon;
 }
 
 /*
@@ -620,7 +604,6 @@ static const DpermMechanism mechanisms[DPERM_METHOD_COUNT] = {
 		.name = "objective",
 		.description = "objective perturbation",
 		.in_objective = true,
-		.check = check_objective,
 		.risk = objective_risk,
 		.spend = spend_objective,
 		.bound = bound_objective,
@@ -629,7 +612,6 @@ static const DpermMechanism mechanisms[DPERM_METHOD_COUNT] = {
 	[DPERM_METHOD_OUTPUT] = {
 		.name = "output",
 		.description = "output perturbation",
-		.check = check_output,
 		.risk = output_risk,
 		.spend = spend_output,
 		.bound = bound_output,
@@ -649,7 +631,11 @@ dperm_mechanism_name(int method)
 	return mechanisms[method].name;
 }
 
-/* The ranges of the parameters, which the formulas below rely on. */
+/*
+ * What is wrong with the parameters, or NULL: their ranges, which the formulas
+ * below rely on, and what the analysis of the paper does not support. A lambda
+ * that is too small for objective perturbation is raised.
+ */
 static const char *
 fault_of(const DpermSetup *s)
 {
@@ -682,6 +668,15 @@ fault_of(const DpermSetup *s)
 		return dperm_loss_fault(s->loss);
 	if (s->dim % dperm_loss_blocks(s->loss) != 0)
 		return "the number of weights is not a multiple of that of classes";
+	if (s->method != DPERM_METHOD_OBJECTIVE || s->analysis != DPERM_ANALYSIS_PAPER ||
+		isinf(s->epsilon))
+		return NULL;
+	if (s->delta > 0)
+		return "the analysis of the paper does not support delta";
+	if (s->unit == DPERM_UNIT_PERSON)
+		return "the analysis of the paper supports rows, not persons";
+	if (dperm_loss_entry((int) s->loss.kind)->label != DPERM_LABEL_TWO)
+		return "the analysis of the paper supports labels of two classes only";
 	return NULL;
 }
 
@@ -735,21 +730,17 @@ calibrate(const DpermSetup *s, double share, DpermCalibration *out)
 		return fault;
 	out->claim = (DpermClaim) {
 		.neighbours = s->neighbours, .unit = s->unit, .epsilon = s->epsilon, .delta = s->delta};
-	if (isinf(s->epsilon))
-		out->lambda = s->lambda;
-	else
+	out->lambda = s->lambda;
+	if (!isinf(s->epsilon))
 	{
-		fault = mechanism->check(s);
-		if (fault)
-			return fault;
 		out->claim.shares[DPERM_SHARE_RELEASE] = share * s->epsilon;
 		mechanism->spend(s, out);
 		out->noise_scale *= NUDGE;
-		if (!isfinite(out->noise_scale))
-			return "no noise is large enough";
 	}
 	if (!(out->lambda >= DPERM_LAMBDA_MIN))
 		return DPERM_LAMBDA_TOO_SMALL;
+	if (!isfinite(out->noise_scale))
+		return "no noise is large enough";
 	if (isinf(s->epsilon))
 		bound_solver(s, 0, out);
 	else
@@ -771,29 +762,24 @@ dperm_calibrate_expected_risk(const DpermSetup *s)
 	DpermCalibration out = {.claim = {.epsilon = s->epsilon}};
 	const DpermMechanism *mechanism = dperm_mechanism_entry((int) s->method);
 
-	if (fault_of(s) || mechanism->check(s))
+	if (fault_of(s))
 		return INFINITY;
 	mechanism->spend(s, &out);
 	return out.lambda >= DPERM_LAMBDA_MIN ? mechanism->risk(s, out.lambda) : INFINITY;
 }
 
-static const char *const analysis_names[] = {"sharp", "paper"};
-
 const char *
 dperm_calibrate_analysis_name(int analysis)
 {
-	return analysis_names[analysis];
+	static const char *const names[] = {"sharp", "paper"};
+
+	return names[analysis];
 }
 
 double
 dperm_calibrate_knots_noise(const DpermSetup *s)
 {
-	const DpermLossBounds loss = dperm_loss_bounds(s->loss);
-	double		scale = s->delta > 0 ?
-		loss.norm * dperm_gaussian_sigma(s->epsilon, s->delta / loss.directions) :
-		loss.reach / s->epsilon;
-
-	return dperm_claim_rows_apart(s->neighbours) * scale *
+	return slopes_scale(s, s->epsilon) *
 		   sqrt(dperm_noise_spread(dperm_setup_law(s), s->noise, dperm_setup_row_dim(s)));
 }
 

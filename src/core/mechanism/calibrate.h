@@ -4,8 +4,7 @@
  * Trusted.
  *
  * All of this is pure functions of public numbers. The formulas of choices and
- * counts are in selection.h and counts.h. Section names are those of
- * docs/guarantee.md.
+ * counts are in counts.h. Section names are those of docs/guarantee.md.
  */
 #ifndef DPERM_CALIBRATE_H
 #define DPERM_CALIBRATE_H
@@ -125,12 +124,6 @@ typedef struct DpermMechanism
 	 * If not, it is added to the minimum, and is the same in all directions.
 	 */
 	bool		in_objective;
-
-	/*
-	 * what is wrong with a combination of arguments that are each in range, or
-	 * NULL; must not depend on the number of rows
-	 */
-	const char *(*check) (const DpermSetup *s);
 
 	/*
 	 * a proxy for the excess risk at a lambda, from public quantities only;

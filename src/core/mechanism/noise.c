@@ -73,23 +73,17 @@ make_classes(const DpermShape *shapes, int count, Class *classes)
 }
 
 /*
- * What a group of dim coordinates adds to the cube root of the spread: the cube
- * root of the mean of |b|^2 at epsilon 1, which is (dim+1)(dim+2) times the
- * mean square of a point of its shapes. Its share is proportional to the same
- * number.
+ * What the classes from + 1 to to, as a group of dim coordinates, add to the cube
+ * root of the spread: the cube root of the mean of |b|^2 at epsilon 1, which is
+ * (dim+1)(dim+2) times the mean square of a point of its shapes. Its share is
+ * proportional to the same number.
  */
 static double
-group_cost(double dim, double square)
+group_cost(const Class *classes, int from, int to)
 {
-	return cbrt((dim + 1) * (dim + 2) * square);
-}
+	double		dim = classes[to].dim - classes[from].dim;
 
-/* The cost of the classes from + 1 to to as one group. */
-static double
-classes_cost(const Class *classes, int from, int to)
-{
-	return group_cost(classes[to].dim - classes[from].dim,
-					  classes[to].square - classes[from].square);
+	return cbrt((dim + 1) * (dim + 2) * (classes[to].square - classes[from].square));
 }
 
 /* The best groups up to each class. */
@@ -101,7 +95,7 @@ find_groups(Class *classes, int count)
 		classes[to].cost = INFINITY;
 		for (int from = 0; from < to; from++)
 		{
-			double		cost = classes[from].cost + classes_cost(classes, from, to);
+			double		cost = classes[from].cost + group_cost(classes, from, to);
 
 			if (cost < classes[to].cost)
 			{
@@ -172,10 +166,9 @@ write_groups(const Class *classes, int count, DpermNoise *noise)
 		noise->groups[--at] = (DpermNoiseGroup) {
 			.first = first->first,
 			.count = classes[to].first + classes[to].count - first->first,
-			.share = classes_cost(classes, classes[to].from, to) / total
+			.share = group_cost(classes, classes[to].from, to) / total
 		};
 	}
-	dperm_noise_measure(DPERM_LAW_NORM, noise);
 }
 
 /*
@@ -196,7 +189,6 @@ write_gaussian(DpermNoise *noise)
 			.share = dperm_shape_norm(&noise->shapes[i]) * sqrt(noise->shapes[i].count) / sum
 		};
 	noise->group_count = noise->shape_count;
-	dperm_noise_measure(DPERM_LAW_GAUSSIAN, noise);
 }
 
 const DpermNoise *
@@ -222,6 +214,7 @@ dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count)
 		find_groups(classes, class_count);
 		write_groups(classes, class_count, noise);
 	}
+	dperm_noise_measure(law, noise);
 
 	/* a single vector is the ball, and its spread is the same up to rounding */
 	return noise->spread <
@@ -239,19 +232,10 @@ dperm_noise_spread(DpermNoiseLaw law, const DpermNoise *noise, int dim)
 }
 
 /*
- * The deviation of a coordinate of a shape: that of a normal number; or that of
- * a uniform point of the shape, times the root mean square of the radius, which
- * is Gamma(dim + 1).
+ * The deviation of a coordinate is that of a normal number; or that of a uniform
+ * point of its shape, times the root mean square of the radius, which is
+ * Gamma(dim + 1).
  */
-static double
-shape_deviation(DpermNoiseLaw law, const DpermNoise *noise, const DpermNoiseGroup *group,
-				const DpermShape *shape)
-{
-	return law == DPERM_LAW_GAUSSIAN ?
-			   gaussian_factor(noise, group) :
-			   sqrt((group->dim + 1.0) * (group->dim + 2.0) * square_ratio(shape)) / group->share;
-}
-
 void
 dperm_noise_deviations(DpermNoiseLaw law, const DpermNoise *noise, int dim, double *out)
 {
@@ -268,7 +252,8 @@ dperm_noise_deviations(DpermNoiseLaw law, const DpermNoise *noise, int dim, doub
 		for (int j = group->first; j < group->first + group->count; j++)
 		{
 			const DpermShape *shape = &noise->shapes[j];
-			double		deviation = shape_deviation(law, noise, group, shape);
+			double		deviation = law == DPERM_LAW_GAUSSIAN ? gaussian_factor(noise, group) :
+				sqrt((group->dim + 1.0) * (group->dim + 2.0) * square_ratio(shape)) / group->share;
 
 			for (int k = 0; k < shape->count; k++)
 				out[shape->first + k] = deviation;
@@ -276,52 +261,36 @@ dperm_noise_deviations(DpermNoiseLaw law, const DpermNoise *noise, int dim, doub
 	}
 }
 
-/* Is a group in range, and does it follow the preceding one? */
-static const char *
-group_fault(const DpermNoise *noise, const DpermNoiseGroup *group, int first)
-{
-	if (group->first != first || group->count < 1 || group->count > noise->shape_count - first)
-		return "the groups of the noise are out of order";
-	for (int i = group->first; i < group->first + group->count; i++)
-	{
-		const DpermShape *shape = &noise->shapes[i];
-
-		if ((int) shape->kind < 0 || (int) shape->kind >= DPERM_SHAPE_KINDS || shape->count < 1 ||
-			shape->count > DPERM_DIM_MAX || shape->first < 0 || shape->first > DPERM_DIM_MAX ||
-			(shape->kind == DPERM_SHAPE_DISCS && shape->count % 2 != 0))
-			return "a shape of the noise is out of range";
-		if (!(shape->radius > 0 && isfinite(shape->radius)))
-			return "a radius of the noise is out of range";
-	}
-	return group->share > 0 && group->share <= 1 ? NULL : "a share of the noise is out of range";
-}
-
-/* Do the shapes cover every coordinate once? None overlaps another, and they add up. */
+/* Do two shapes have coordinates in common? */
 static bool
-covers_all(const DpermNoise *noise, int dim)
+overlap(const DpermShape *a, const DpermShape *b)
 {
-	int64_t		sum = 0;
-
-	for (int i = 0; i < noise->shape_count; i++)
-	{
-		const DpermShape *a = &noise->shapes[i];
-
-		sum += a->count;
-		if (a->first + a->count > dim)
-			return false;
-		for (int j = 0; j < i; j++)
-			if (a->first < noise->shapes[j].first + noise->shapes[j].count &&
-				noise->shapes[j].first < a->first + a->count)
-				return false;
-	}
-	return sum == dim;
+	return a->first < b->first + b->count && b->first < a->first + a->count;
 }
 
+/* What is wrong with a shape, or NULL. */
+static const char *
+shape_fault(const DpermShape *shape)
+{
+	if ((int) shape->kind < 0 || (int) shape->kind >= DPERM_SHAPE_KINDS || shape->count < 1 ||
+		shape->count > DPERM_DIM_MAX || shape->first < 0 || shape->first > DPERM_DIM_MAX ||
+		(shape->kind == DPERM_SHAPE_DISCS && shape->count % 2 != 0))
+		return "a shape of the noise is out of range";
+	return shape->radius > 0 && isfinite(shape->radius) ?
+		NULL : "a radius of the noise is out of range";
+}
+
+/*
+ * The groups follow one another. The shapes cover each coordinate once: none
+ * overlaps another, and they add up.
+ */
 const char *
 dperm_noise_fault(const DpermNoise *noise, int dim)
 {
 	double		shares = 0;
-	int			first = 0;
+	int64_t		covered = 0;
+	bool		once;
+	int			next = 0;
 
 	if (noise == NULL)
 		return NULL;
@@ -330,14 +299,28 @@ dperm_noise_fault(const DpermNoise *noise, int dim)
 		return "the number of groups of the noise is out of range";
 	for (int i = 0; i < noise->group_count; i++)
 	{
-		const char *fault = group_fault(noise, &noise->groups[i], first);
+		const DpermNoiseGroup *group = &noise->groups[i];
 
-		if (fault)
-			return fault;
-		first += noise->groups[i].count;
-		shares += noise->groups[i].share;
+		if (group->first != next || group->count < 1 || group->count > noise->shape_count - next)
+			return "the groups of the noise are out of order";
+		if (!(group->share > 0 && group->share <= 1))
+			return "a share of the noise is out of range";
+		next += group->count;
+		shares += group->share;
 	}
-	if (first != noise->shape_count || !covers_all(noise, dim))
+	once = next == noise->shape_count;
+	for (int i = 0; i < noise->shape_count; i++)
+	{
+		const DpermShape *shape = &noise->shapes[i];
+
+		if (shape_fault(shape))
+			return shape_fault(shape);
+		covered += shape->count;
+		once &= shape->first + shape->count <= dim;
+		for (int j = 0; j < i; j++)
+			once &= !overlap(shape, &noise->shapes[j]);
+	}
+	if (!once || covered != dim)
 		return "the shapes of the noise do not cover each coordinate once";
 	if (!(shares <= 1 + 1e-9))
 		return "the shares of the noise add up to more than 1";

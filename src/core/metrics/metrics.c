@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What a budget of 1 is counted in (selection.h). */
+/* What a budget of 1 is counted in (counts.h). */
 #define BUDGET_UNIT 0x1p20
 
 /* The 97.5 percent quantile of the normal law. */
@@ -54,12 +54,14 @@ decay(uint64_t budget, uint64_t parts)
 
 /* 2q/(1-q)^2 for the discrete Laplace law of ratio q. */
 double
-dperm_metrics_variance(uint64_t budget, uint64_t parts)
+dperm_metrics_variance(DpermCountsNoise noise, uint64_t parts)
 {
-	double		step = decay(budget, parts);
+	double		step = decay(noise.budget, parts);
 	double		gap = -expm1(-step) * (double) parts;
 
-	return budget == 0 ? 0 : 2 * exp(-step) / (gap * gap);
+	if (noise.sigma > 0)
+		return pow((double) noise.sigma / (double) parts, 2);
+	return noise.budget == 0 ? 0 : 2 * exp(-step) / (gap * gap);
 }
 
 /* A number between 0 and 1, with an interval around it. */
@@ -259,22 +261,28 @@ dperm_metrics_of_counts(DpermMetricKind metric, int classes, int class, const in
 	return around(value, low, high);
 }
 
-DpermEstimate
-dperm_metrics_count(int64_t count, uint64_t budget, uint64_t parts)
+/* How far noise is from 0 at most, in parts, with 95 percent. */
+static double
+reach_of(DpermCountsNoise noise, uint64_t parts)
 {
-	double		whole = (double) count / (double) parts;
-	DpermEstimate result = {whole, whole, whole};
-	double		step = decay(budget, parts);
-	double		reach;
+	double		step = decay(noise.budget, parts);
 
-	if (budget == 0)
-		return result;
+	/* 95 percent of the discrete law are within this, as sigma is at least 1 */
+	if (noise.sigma > 0)
+		return ceil(QUANTILE * (double) noise.sigma);
 
 	/* P(|z| > k) = 2 q^(k+1)/(1+q) <= 0.05 */
-	reach = fmax(0, ceil(-log(0.05 * (1 + exp(-step)) / 2) / step - 1));
-	result.low -= reach / (double) parts;
-	result.high += reach / (double) parts;
-	return result;
+	return noise.budget == 0 ? 0 :
+		fmax(0, ceil(-log(0.05 * (1 + exp(-step)) / 2) / step - 1));
+}
+
+DpermEstimate
+dperm_metrics_count(int64_t count, DpermCountsNoise noise, uint64_t parts)
+{
+	double		whole = (double) count / (double) parts;
+	double		reach = reach_of(noise, parts) / (double) parts;
+
+	return (DpermEstimate) {whole, whole - reach, whole + reach};
 }
 
 /*
@@ -396,9 +404,7 @@ dperm_metrics_area(const double *positive, const double *negative, int bins, dou
 typedef struct Means
 {
 	double		rows;
-	double		absolute;
-	double		squared;
-	double		label;
+	double		of[DPERM_SUMS];
 	double		variance;		/* of the label */
 	double		noise;			/* of a sum */
 } Means;
@@ -411,20 +417,14 @@ static Means
 means_of(const int64_t *sums, uint64_t budget)
 {
 	double		scale = budget > 0 ? DPERM_SUMS * BUDGET_UNIT / (double) budget : 0;
-	double		of[DPERM_SUMS];
-	double		rows = (double) sums[DPERM_SUM_ROWS] / (double) DPERM_ERRORS_PARTS;
 	double		reach = scale * log(20) / QUANTILE;
+	Means		m = {.rows = (double) sums[DPERM_SUM_ROWS] / (double) DPERM_ERRORS_PARTS,
+					 .noise = reach * reach};
 
 	for (int i = 0; i < DPERM_SUMS; i++)
-		of[i] = fmin(1, fmax(0, (double) sums[i] / (double) DPERM_ERRORS_PARTS / rows));
-	return (Means) {
-		.rows = rows,
-		.absolute = of[DPERM_SUM_ABSOLUTE],
-		.squared = of[DPERM_SUM_SQUARED],
-		.label = of[DPERM_SUM_LABEL],
-		.variance = of[DPERM_SUM_LABEL_SQUARED] - of[DPERM_SUM_LABEL] * of[DPERM_SUM_LABEL],
-		.noise = reach * reach
-	};
+		m.of[i] = fmin(1, fmax(0, (double) sums[i] / (double) DPERM_ERRORS_PARTS / m.rows));
+	m.variance = m.of[DPERM_SUM_LABEL_SQUARED] - m.of[DPERM_SUM_LABEL] * m.of[DPERM_SUM_LABEL];
+	return m;
 }
 
 /* An estimate with this variance, within limits. */
@@ -434,18 +434,6 @@ estimate_of(double value, double variance, double least, double most)
 	double		half = QUANTILE * sqrt(fmax(variance, 0));
 
 	return (DpermEstimate) {value, fmax(least, value - half), fmin(most, value + half)};
-}
-
-/*
- * Means of numbers between 0 and 1: a mean a has the variance of one of them,
- * divided by their number n, and noise (1 + a^2)/n^2 times that of a sum.
- */
-static DpermEstimate
-mean_of(const Means *m, double mean, double variance)
-{
-	return estimate_of(mean,
-					   variance / m->rows + (1 + mean * mean) * m->noise / (m->rows * m->rows), 0,
-					   1);
 }
 
 /*
@@ -460,14 +448,16 @@ r2_of(const Means *m)
 {
 	double		limit = QUANTILE * QUANTILE / m->rows;
 	double		noise = m->noise / m->rows;
-	double		far = fmax(m->label, 1 - m->label);
-	double		square = m->label * m->label;
+	double		label = m->of[DPERM_SUM_LABEL];
+	double		squared = m->of[DPERM_SUM_SQUARED];
+	double		far = fmax(label, 1 - label);
+	double		square = label * label;
 	double		a = m->variance * m->variance -
 		limit * (m->variance * far * far + (1 + 4 * square + square * square) * noise);
-	double		b = m->squared * m->variance;
-	double		c = m->squared * m->squared - limit * (m->squared + noise);
+	double		b = squared * m->variance;
+	double		c = squared * squared - limit * (squared + noise);
 	double		root = sqrt(fmax(0, b * b - a * c));
-	DpermEstimate result = {1 - m->squared / m->variance, -INFINITY, 1};
+	DpermEstimate result = {1 - squared / m->variance, -INFINITY, 1};
 
 	if (a > 0)
 	{
@@ -484,25 +474,71 @@ share_of_range(double share, double unit)
 	return 2 * (unit * share);
 }
 
+/*
+ * Means are of numbers between 0 and 1: a mean a has the variance of one of them,
+ * divided by their number n, and noise (1 + a^2)/n^2 times that of a sum. That of
+ * squares is at most their mean less its square.
+ */
 DpermEstimate
 dperm_metrics_of_errors(DpermMetricKind metric, const int64_t *sums, uint64_t budget, double unit)
 {
 	Means		m = means_of(sums, budget);
-	DpermEstimate result = {NAN, 0, share_of_range(1, unit)};
+	bool		absolute = metric == DPERM_METRIC_ABSOLUTE;
+	double		mean = m.of[absolute ? DPERM_SUM_ABSOLUTE : DPERM_SUM_SQUARED];
+	double		variance = (m.of[DPERM_SUM_SQUARED] - mean * mean) / m.rows +
+		(1 + mean * mean) * m.noise / (m.rows * m.rows);
+	DpermEstimate result;
 
 	if (metric == DPERM_METRIC_ROWS)
 		return estimate_of(m.rows, m.noise, -INFINITY, INFINITY);
 	if (metric == DPERM_METRIC_R2)
 		return m.rows > 0 && m.variance > 0 ? r2_of(&m) : (DpermEstimate) {NAN, -INFINITY, 1};
 	if (!(m.rows > 0))
-		return result;
-	if (metric == DPERM_METRIC_ABSOLUTE)
-		result = mean_of(&m, m.absolute, m.squared - m.absolute * m.absolute);
-	else
-	{
-		result = mean_of(&m, m.squared, m.squared - m.squared * m.squared);
+		return (DpermEstimate) {NAN, 0, share_of_range(1, unit)};
+	result = estimate_of(mean, variance, 0, 1);
+	if (!absolute)
 		result = (DpermEstimate) {sqrt(result.value), sqrt(result.low), sqrt(result.high)};
-	}
 	return (DpermEstimate) {share_of_range(result.value, unit), share_of_range(result.low, unit),
 							share_of_range(result.high, unit)};
+}
+
+/*
+ * Sums of counts that were drawn go up and down, so they may pass the share several times: the
+ * quantile is in the middle, and may be from the first place where it could be to the last one.
+ */
+DpermEstimate
+dperm_metrics_quantile(double share_below, const int64_t *counts, double variance, const int *ends,
+					   int count)
+{
+	double		all = 0,
+				sum = 0,
+				first = NAN,
+				last = NAN;
+	DpermEstimate result = {NAN, -1, ends[0]};
+
+	for (int i = 0; i < count; i++)
+		all += (double) counts[i];
+	if (!(all > 0))
+		return (DpermEstimate) {NAN, 0, ends[count - 1]};
+	for (int i = 0; i < count; i++)
+	{
+		int			from = i > 0 ? ends[i - 1] : 0;
+		double		missing = share_below * all - sum;
+		double		reach = QUANTILE *
+			sqrt(variance * ((i + 1) * pow(1 - share_below, 2) +
+							 (count - i - 1) * pow(share_below, 2)));
+
+		sum += (double) counts[i];
+		if (missing > 0 && share_below * all <= sum)
+		{
+			last = fmin(from + missing / (double) counts[i] * (ends[i] - from), ends[i] - 1);
+			first = fmin(first, last);
+		}
+		if (result.low < 0 && (i + 1 == count || sum - share_below * all >= -reach))
+			result.low = from;
+		if (i + 1 < count && sum - share_below * all < reach)
+			result.high = ends[i + 1];
+	}
+	result.value = floor((first + last) / 2);
+	return result;
 }

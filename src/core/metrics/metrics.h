@@ -34,7 +34,7 @@ typedef struct DpermEstimate
 extern const char *dperm_metrics_name(DpermMetricKind metric);
 
 /* The variance of the noise of counts, in whole units. */
-extern double dperm_metrics_variance(uint64_t budget, uint64_t parts);
+extern double dperm_metrics_variance(DpermCountsNoise noise, uint64_t parts);
 
 /*
  * A metric of the noisy counts of a confusion matrix, with an interval that
@@ -50,9 +50,17 @@ extern DpermEstimate dperm_metrics_of_counts(DpermMetricKind metric, int classes
 
 /*
  * A noisy count of whole units with an interval for its noise only, from exact
- * quantiles of the discrete Laplace distribution.
+ * quantiles of its distribution.
  */
-extern DpermEstimate dperm_metrics_count(int64_t count, uint64_t budget, uint64_t parts);
+extern DpermEstimate dperm_metrics_count(int64_t count, DpermCountsNoise noise, uint64_t parts);
+
+/*
+ * The quantile of a share, as a cell, from noisy counts of intervals (counts.h),
+ * with the variance of a count; with an interval of places for the noise, which
+ * begins and ends where one of the intervals does. NaN if there is nothing.
+ */
+extern DpermEstimate dperm_metrics_quantile(double share_below, const int64_t *counts,
+											double variance, const int *ends, int count);
 
 /*
  * The number of bins for n units and the noise of a budget: an even divisor of

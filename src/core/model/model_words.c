@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "core/privacy/selection.h"
+#include "core/privacy/counts.h"
 
 /* Is the unit of privacy a person? */
 static bool

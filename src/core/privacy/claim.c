@@ -9,20 +9,18 @@
 
 #include "core/base/core.h"
 
-static const char *const neighbours_names[] = {"replace", "remove"};
-static const char *const unit_names[] = {"row", "person"};
+static const char *const neighbours_names[DPERM_NEIGHBOURS_COUNT] = {"replace", "remove"};
+static const char *const unit_names[DPERM_UNIT_COUNT] = {"row", "person"};
 static const char *const share_names[DPERM_SHARE_COUNT] = {"slack", "noise", "release"};
-
-#define COUNT(names) ((int) (sizeof(names) / sizeof((names)[0])))
 
 const char *
 dperm_claim_fault(const DpermClaim *claim)
 {
 	double		spent = 0;
 
-	if ((int) claim->neighbours < 0 || (int) claim->neighbours >= COUNT(neighbours_names))
+	if ((int) claim->neighbours < 0 || (int) claim->neighbours >= DPERM_NEIGHBOURS_COUNT)
 		return "neighbours is unknown";
-	if ((int) claim->unit < 0 || (int) claim->unit >= COUNT(unit_names))
+	if ((int) claim->unit < 0 || (int) claim->unit >= DPERM_UNIT_COUNT)
 		return "unit is unknown";
 	if (!(claim->epsilon > 0))
 		return "epsilon is out of range";
@@ -48,22 +46,10 @@ dperm_claim_neighbours_name(int neighbours)
 	return neighbours_names[neighbours];
 }
 
-int
-dperm_claim_neighbours_parse(const char *name)
-{
-	return dperm_find_name(neighbours_names, COUNT(neighbours_names), name);
-}
-
 const char *
 dperm_claim_unit_name(int unit)
 {
 	return unit_names[unit];
-}
-
-int
-dperm_claim_unit_parse(const char *name)
-{
-	return dperm_find_name(unit_names, COUNT(unit_names), name);
 }
 
 const char *

@@ -20,6 +20,8 @@ typedef enum DpermNeighbours
 	DPERM_NEIGHBOURS_REMOVE = 1
 } DpermNeighbours;
 
+#define DPERM_NEIGHBOURS_COUNT 2
+
 /* Whose data differs between neighbours. */
 typedef enum DpermUnit
 {
@@ -27,6 +29,8 @@ typedef enum DpermUnit
 	/* all rows that share the value of a column; together they weigh as one row */
 	DPERM_UNIT_PERSON = 1
 } DpermUnit;
+
+#define DPERM_UNIT_COUNT 2
 
 /*
  * What each release adds to delta: the tail of its noise, below 2^-65, and
@@ -73,11 +77,9 @@ dperm_claim_private(const DpermClaim *claim)
 /* What is wrong with a claim, or NULL. */
 extern const char *dperm_claim_fault(const DpermClaim *claim);
 
-/* Names, as in the JSON form; parse returns -1 for an unknown name. */
+/* Names, as in the JSON form (dperm_find_word() finds them). */
 extern const char *dperm_claim_neighbours_name(int neighbours);
-extern int	dperm_claim_neighbours_parse(const char *name);
 extern const char *dperm_claim_unit_name(int unit);
-extern int	dperm_claim_unit_parse(const char *name);
 extern const char *dperm_claim_share_name(int share);
 
 /*

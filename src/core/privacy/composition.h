@@ -1,12 +1,13 @@
 /*
- * composition.h: what several releases cost together (docs/guarantee.md,
- * "Composition of models").
+ * composition.h: how much Gaussian noise (epsilon, delta) requires
+ * (docs/guarantee.md, "Gaussian noise"), and what several releases cost together
+ * ("Composition of models").
  * Trusted.
  *
  * Epsilons and deltas add up. With a delta to spend, Renyi divergences of
  * releases whose law is known add up, too, at each of a fixed list of orders;
  * the result is the smallest epsilon that follows. Every number is an upper
- * bound, rounding included.
+ * bound, every sigma large enough, rounding included.
  */
 #ifndef DPERM_COMPOSITION_H
 #define DPERM_COMPOSITION_H
@@ -16,6 +17,30 @@
 
 #include "core/base/core.h"
 #include "core/privacy/claim.h"
+
+/*
+ * The delta at epsilon of two normal laws of variance 1 whose means are mu
+ * apart (Balle and Wang 2018).
+ */
+extern double dperm_privacy_delta(double mu, double epsilon);
+
+/* The standard deviation that two means at distance 1 need. */
+extern double dperm_privacy_sigma(double epsilon, double delta);
+
+/*
+ * The same when the privacy loss is at most an average of terms max(floor, Y),
+ * each Y normal with variance mu^2 at most and half of its variance as its
+ * mean: as for the rows of a person, or for a row and its replacement. 0 <=
+ * floor <= epsilon.
+ */
+extern double dperm_privacy_average_delta(double mu, double epsilon, double floor);
+
+/*
+ * The standard deviation of objective perturbation's noise, after the slack is
+ * subtracted from epsilon; rows have norm at most 1.
+ */
+extern double dperm_privacy_objective_sigma(DpermNeighbours neighbours, DpermUnit unit,
+											 double epsilon, double delta, double floor);
 
 /*
  * What is known about the law of a release beyond epsilon and delta: how its

@@ -1,24 +1,77 @@
 /*
- * counts.h: counts of decisions and sums of errors, with exact noise. Metrics
- * are computed from what these leave behind (core/metrics).
+ * counts.h: what is told of counts: which cell or sums a row counts in; exact
+ * noise for them; a private choice by them; and the intervals in which a summary
+ * counts the values of a column. Metrics are computed from what these leave
+ * behind (core/metrics).
  * Trusted.
+ *
+ * Counts are in parts of a unit of privacy: dperm_unit_parts() of them per unit,
+ * 1 for rows, at most 2^20. All arithmetic that privacy depends on is on integers.
  */
 #ifndef DPERM_COUNTS_H
 #define DPERM_COUNTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "core/privacy/claim.h"
 #include "core/privacy/draw.h"
 
+/* ---------------------------------------------------------------- budgets */
+
 /*
- * Add discrete Laplace noise to counts of disjoint cells. Counts are in parts
- * of a unit of privacy: dperm_unit_parts() of them per unit, 1 for rows, at
- * most 2^20. Replacing one row takes one from a cell and adds one to another,
- * so the counts change by 2 in total; a person contributes at most parts in
- * total, so the counts change by twice that. The scale is 2 parts/epsilon.
- * budget is dperm_selection_budget(epsilon); 0 adds nothing.
+ * epsilon as a fraction num/2^20, rounded down so that no more is spent. At
+ * least 2^-20; an infinite epsilon (num = 0) adds no noise, and selects the best
+ * candidate, the first one in case of a tie.
  */
-extern void dperm_counts_add_noise(DpermEntropy *e, uint64_t budget, uint64_t parts,
+extern uint64_t dperm_selection_budget(double epsilon);
+
+/*
+ * The same for either kind of neighbours: twice as much if a row is removed,
+ * since counts then change by half as much as when another row takes its place,
+ * or all in the same direction.
+ */
+extern uint64_t dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours);
+
+/* ---------------------------------------------------------------- choices */
+
+/*
+ * A choice among candidates by their number of errors. Replacing one row changes
+ * every count by at most one; replacing a person, by at most the parts of a
+ * person. Both rules choose candidate i with an exponential preference in its
+ * excess z_i - min z, and are epsilon-differentially private (docs/guarantee.md,
+ * "Selection").
+ */
+typedef enum DpermSelection
+{
+	DPERM_SELECT_PERMUTE_AND_FLIP = 0,	/* McKenna and Sheldon 2020: never worse */
+	DPERM_SELECT_EXPONENTIAL = 1	/* the paper's */
+} DpermSelection;
+
+#define DPERM_SELECTION_COUNT 2
+
+extern const char *dperm_selection_name(int rule);
+
+/* The position of the chosen candidate. order is room for count ints. */
+extern int dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget,
+								  uint64_t parts, const int64_t *mistakes, int count, int *order);
+
+/* ------------------------------------------------------ counts of decisions */
+
+/* The noise of counts of disjoint cells. Both 0: none. */
+typedef struct DpermCountsNoise
+{
+	/*
+	 * discrete Laplace, of scale 2 parts/epsilon, by dperm_selection_budget() of
+	 * epsilon: replacing one row takes one from a cell and adds one to another,
+	 * so the counts change by 2 in total; a person contributes at most parts in
+	 * total, so the counts change by twice that
+	 */
+	uint64_t	budget;
+	int64_t		sigma;			/* or discrete Gaussian, in parts */
+} DpermCountsNoise;
+
+extern void dperm_counts_add_noise(DpermEntropy *e, DpermCountsNoise noise, uint64_t parts,
 								   int64_t *counts, int count);
 
 /*
@@ -60,6 +113,8 @@ extern int	dperm_counts_cell(int classes, double decision, double label, int bin
  */
 extern void dperm_counts_merge(int64_t *counts, int bins);
 
+/* --------------------------------------------------------- sums of errors */
+
 /*
  * Errors of numbers: label and prediction are scaled to [-1, 1], as in training,
  * and the prediction is clipped to that. Each sum is over terms between 0 and 1,
@@ -95,5 +150,41 @@ extern void dperm_counts_add_errors(double decision, double label, int64_t label
  * dperm_selection_budget(epsilon); 0 adds nothing.
  */
 extern void dperm_counts_add_error_noise(DpermEntropy *e, uint64_t budget, int64_t *sums);
+
+/* --------------------------------------- a summary (docs/guarantee.md, "A summary") */
+
+/* The cells of a number, unless it has fewer values. */
+#define DPERM_SUMMARY_CELLS 4096
+
+/* What is counted of a column. */
+typedef enum DpermSummaryKind
+{
+	DPERM_SUMMARY_NOTHING,
+	DPERM_SUMMARY_VALUES,		/* a list of values */
+	DPERM_SUMMARY_NUMBER		/* intervals, which are found first */
+} DpermSummaryKind;
+
+/* What a column of a summary gets. */
+typedef struct DpermSummary
+{
+	DpermSummaryKind kind;
+	DpermCountsNoise noise;		/* of each count */
+	uint64_t	intervals;		/* epsilon times 2^20, to find the intervals; 0: they are exact */
+	bool		removes;		/* for neighbours that remove a row */
+} DpermSummary;
+
+/*
+ * Divide (epsilon, delta) among columns whose kinds are known; false if epsilon is
+ * too small for that.
+ */
+extern bool dperm_summary_divide(double epsilon, double delta, DpermNeighbours neighbours,
+								 uint64_t parts, DpermSummary *columns, int count);
+
+/*
+ * The intervals of a number, from the exact counts of its cells: ends is room for as many as there
+ * are cells, and becomes where each ends; the first one begins at 0. Returns their number.
+ */
+extern int	dperm_summary_intervals(DpermEntropy *e, const DpermSummary *column, uint64_t parts,
+									int64_t units, const int64_t *cells, int count, int *ends);
 
 #endif							/* DPERM_COUNTS_H */

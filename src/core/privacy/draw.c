@@ -105,6 +105,19 @@ dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den)
 	return k % 2 == 1;
 }
 
+/* So often in a row: true with probability exp(-times num/den). */
+bool
+dperm_draw_exp_minus_times(DpermEntropy *e, uint64_t num, uint64_t den, uint64_t times)
+{
+	while (times > 0 && !e->failed)
+	{
+		if (!dperm_draw_exp_minus(e, num, den))
+			return false;
+		times--;
+	}
+	return true;
+}
+
 /* Discrete Laplace of scale num/den: Algorithm 2 of Canonne, Kamath and Steinke. */
 int64_t
 dperm_draw_discrete_laplace(DpermEntropy *e, int64_t num, int64_t den)
@@ -158,13 +171,10 @@ dperm_draw_discrete_gaussian(DpermEntropy *e, int64_t scale)
 		uint64_t	away = (uint64_t) (llabs(z) > scale ? llabs(z) - scale : scale - llabs(z));
 		uint64_t	whole = away / (uint64_t) scale;
 		uint64_t	low = away % (uint64_t) scale;
-		bool		accepted = draw_exp_minus_square(e, low, (uint64_t) scale);
 
-		for (uint64_t i = 0; accepted && i < whole; i++)
-			accepted = dperm_draw_exp_minus(e, low, (uint64_t) scale);
-		for (uint64_t i = 0; accepted && i < whole * whole; i++)
-			accepted = dperm_draw_exp_minus(e, 1, 2);
-		if (accepted)
+		if (draw_exp_minus_square(e, low, (uint64_t) scale) &&
+			dperm_draw_exp_minus_times(e, low, (uint64_t) scale, whole) &&
+			dperm_draw_exp_minus_times(e, 1, 2, whole * whole))
 			return z;
 	}
 	return 0;
