@@ -32,7 +32,7 @@
 #include "core/model/score.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 #include "query/moments.h"
 
 PG_FUNCTION_INFO_V1(dperm_moments_step);
@@ -85,7 +85,7 @@ is_counting(const State *state)
 
 /* ------------------------------------------------------ expanded and flat */
 
-/* Move waiting rows into the current block. */
+/* Add the rows that wait. */
 static void
 map_rows(State *state)
 {
@@ -98,8 +98,7 @@ map_rows(State *state)
 	mapped = dperm_feed_map(&state->feed);
 	for (int i = 0; layout->weighted && i < waiting; i++)
 		*dperm_row_weight(layout, mapped + (size_t) i * layout->words) = state->waiting[i];
-	memcpy(dperm_moments_next_rows(&state->moments, waiting), mapped,
-		   sizeof(double) * layout->words * waiting);
+	dperm_moments_add(&state->moments, mapped, waiting, 1);
 }
 
 /* Bring the answer up to date with the sums, except for a Hessian. */
@@ -197,14 +196,8 @@ prepare_sums(State *state)
 	size_t		size = dperm_moments_room(pass->dim, dperm_loss_blocks(pass->loss), hessian);
 	double	   *room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * size);
 
-	dperm_moments_init_rows(&state->moments, pass->loss, &state->feed.layout, hessian,
-							pass->weights, room);
-	if (pass->order == DPERM_PASS_ROUGH)
-		dperm_moments_be_rough(&state->moments);
-	if (pass->order == DPERM_PASS_CAREFUL)
-		dperm_moments_be_careful(&state->moments, pass->second);
-	if (pass->order == DPERM_PASS_PRODUCT)
-		dperm_moments_be_product(&state->moments, pass->second);
+	dperm_moments_start(&state->moments, pass->order, pass->loss, &state->feed.layout,
+						pass->weights, pass->second, room);
 }
 
 /* Prepare to count. */
@@ -548,7 +541,7 @@ write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 
 /*
  * A request for sums. Weights are in the order of core/layout.h; second is their
- * low parts in a careful pass, and the direction in a product, else NULL.
+ * low parts in a pass in extended precision, and the direction in a product, else NULL.
  */
 bytea *
 dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order, const double *weights,

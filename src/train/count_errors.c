@@ -11,7 +11,7 @@
 #include "core/base/vector.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/claim.h"
-#include "core/solve/codes.h"
+#include "core/solve/sums.h"
 #include "train/count_errors.h"
 
 /* A model, for rows in memory. */

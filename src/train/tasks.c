@@ -10,7 +10,7 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "query/moments.h"
 #include "query/queries.h"
 #include "train/noise_notice.h"
@@ -103,11 +103,7 @@ make_request(const Work *work)
 	const DpermAsk *ask = &work->training.ask;
 
 	return dperm_moments_request(&work->task->rows->source->spec,
-								 ask->weights_low ? DPERM_PASS_CAREFUL :
-								 ask->direction ? DPERM_PASS_PRODUCT :
-								 !ask->hess ? DPERM_PASS_GRADIENT :
-								 dperm_fit_rough(&work->training.fit) ? DPERM_PASS_ROUGH :
-								 DPERM_PASS_HESSIAN,
+								 dperm_ask_order(ask, dperm_fit_rough(&work->training.fit)),
 								 ask->weights,
 								 ask->weights_low ? ask->weights_low : ask->direction);
 }
@@ -140,18 +136,13 @@ static void
 answer_by_pass(Work *work, const DpermPass *pass)
 {
 	const DpermAsk *ask = &work->training.ask;
-	int			dim = work->training.fit.setup.dim;
-	double		n = (double) work->task->rows->count;
-	const double *packed = pass->hess;
-	int			d = dim / dperm_loss_blocks(pass->loss);
+	DpermMoments sums;
 
 	check_rows(work, pass);
-	dperm_matrix_sums_means(pass->value, pass->sums, pass->sums + dim, n, dim, ask);
-	for (int j = 0; ask->hess && j < d; j++)
-		for (int i = j; i < d; i++)
-			ask->hess[(size_t) j * d + i] = *packed++ / n;
-	for (size_t i = 0; ask->hess && i < dperm_loss_pairs_size(pass->loss.classes); i++)
-		ask->hess[(size_t) d * d + i] = *packed++ / n;
+	dperm_matrix_start(&work->training.matrix, ask, &sums);
+	dperm_moments_merge(&sums, pass->rows, pass->value, pass->sums, pass->sums + sums.dim,
+						pass->hess);
+	dperm_matrix_means(&sums, (double) work->task->rows->count, ask);
 	dperm_training_next(&work->training);
 }
 

@@ -67,7 +67,7 @@ typedef struct Shared
 	int			set;
 	DpermMatrix matrix;			/* without its pointers */
 	bool		hess;
-	bool		careful;
+	bool		extended;
 	bool		product;
 } Shared;
 
@@ -148,7 +148,7 @@ sum_chunks(DpermRows *rows, DpermMoments *m, uint32 participant, uint32 particip
 	{
 		int64		before = m->rows;
 
-		dperm_matrix_add(m, dperm_rows_chunk(rows, i), rows->chunks[i].rows, 1);
+		dperm_moments_add(m, dperm_rows_chunk(rows, i), rows->chunks[i].rows, 1);
 		counted[i] += m->rows - before;
 	}
 }
@@ -362,11 +362,11 @@ post(DpermTeam *team, int set, const DpermMatrix *x, const DpermAsk *ask, uint32
 	shared->set = set;
 	shared->matrix = *x;
 	shared->hess = ask->hess != NULL;
-	shared->careful = ask->weights_low != NULL;
+	shared->extended = ask->weights_low != NULL;
 	shared->product = ask->direction != NULL;
 	memcpy(team->room, ask->weights, sizeof(double) * dim);
-	if (shared->careful || shared->product)
-		memcpy(team->room + dim, shared->careful ? ask->weights_low : ask->direction,
+	if (shared->extended || shared->product)
+		memcpy(team->room + dim, shared->extended ? ask->weights_low : ask->direction,
 			   sizeof(double) * dim);
 	pg_atomic_write_u32(&shared->pending, members);
 	pg_write_barrier();
@@ -544,7 +544,7 @@ answer(Member *member, uint32 members)
 
 	matrix.layout = &set->layout;
 	matrix.room = member->room;
-	if (shared->careful)
+	if (shared->extended)
 		ask.weights_low = member->weights + matrix.dim;
 	if (shared->product)
 		ask.direction = member->weights + matrix.dim;

@@ -20,7 +20,7 @@
 #include "core/mechanism/fit.h"
 #include "core/model/model.h"
 #include "core/privacy/draw.h"
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "core/solve/ask.h"
 #include "train/rows.h"
 #include "train/team.h"

@@ -6,7 +6,7 @@
 #define DPERM_TEST_ORACLE_H
 
 #include "core/mechanism/fit.h"
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "core/solve/solver.h"
 
 /* What answers the requests. */

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/solve/extended.h"
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 #include "unit/coded.h"
 #include "unit/fixed.h"
 #include "unit/problem.h"
@@ -161,8 +160,7 @@ static double weights_low[SAMPLE_DIM_MAX];
 static void
 extended_pass(DpermMoments *m, DpermLoss loss, const DpermLayout *layout, const double *rows, int64_t count, double *room)
 {
-	dperm_moments_init_rows(m, loss, layout, false, weights, room);
-	dperm_moments_be_careful(m, weights_low);
+	dperm_moments_start(m, DPERM_PASS_EXTENDED, loss, layout, weights, weights_low, room);
 	vectors_add(m, rows, count);
 	dperm_moments_flush(m);
 }

@@ -5,7 +5,7 @@
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
 
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "host.h"
 #include "unit/problem.h"
 #include "unit/vectors.h"
@@ -179,7 +179,7 @@ TEST(polls)
 	test_host_poll_arg = &polls;
 	matrix_eval(&matrix, weights, &got.value, got.gradient, NULL);
 	test_host_poll = NULL;
-	CHECK(polls >= ROWS_MAX / DPERM_BLOCK_ROWS_MAX);
+	CHECK(polls >= ROWS_MAX / DPERM_BATCH_ROWS);
 	free(matrix.room);
 }
 

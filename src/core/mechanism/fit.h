@@ -11,7 +11,7 @@
 #include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/draw.h"
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "core/solve/minimise.h"
 #include "core/solve/ask.h"
 

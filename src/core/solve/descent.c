@@ -10,7 +10,7 @@
 #include "core/base/host.h"
 #include "core/base/linsys.h"
 #include "core/base/quad.h"
-#include "core/solve/extended.h"
+#include "core/solve/sums.h"
 
 /*
  * Refinement: a step is good if it leaves at most REFINE_LEFT of the gradient,

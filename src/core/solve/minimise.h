@@ -17,7 +17,7 @@
 #include "core/base/core.h"
 #include "core/loss/loss.h"
 #include "core/solve/descent.h"
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "core/solve/solver.h"
 
 /* What is to be minimised, and what must hold at the end. */
