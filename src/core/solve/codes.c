@@ -8,19 +8,45 @@
 #include "core/base/core.h"
 #include "core/encode/knots.h"
 
-/* Codes in a word. */
-#define WORD_CODES (sizeof(double) / sizeof(uint16_t))
-
-/* The coded part of rows. */
+/*
+ * Decode rows: the positions of curves, the codes of categories, and the positions of
+ * straight lines, which go after the numbers.
+ */
 DpermCodes
-dperm_codes_of(const DpermLayout *layout, const double *rows, size_t stride)
+dperm_codes_of(const DpermLayout *layout, const double *rows, int count, size_t stride,
+			   double *room)
 {
+	size_t		numbers = (size_t) layout->numbers;
+	size_t		dense = (size_t) layout->dense;
+	size_t		curves = (size_t) layout->curves;
+	size_t		codes = (size_t) layout->codes;
+	double	   *entries = room;
+	double	   *lines = entries + (size_t) count * curves;
+	uint16_t   *places = (uint16_t *) (lines + (dense > numbers ? (size_t) count * dense : 0));
+	uint16_t   *coordinates = places + (size_t) count * curves;
+
+	for (int i = 0; curves + codes + dense > numbers && i < count; i++)
+	{
+		const double *row = rows + i * stride;
+
+		if (curves > 0)
+			dperm_layout_curves(layout, row, places + i * curves, entries + i * curves);
+		if (codes > 0)
+			dperm_layout_categories(layout, row, coordinates + i * codes);
+		if (dense > numbers)
+		{
+			memcpy(lines + i * dense, row, sizeof(double) * numbers);
+			dperm_layout_lines(layout, row, lines + i * dense + numbers);
+		}
+	}
 	return (DpermCodes) {
 		.layout = layout,
-		.codes = dperm_row_codes(layout, rows),
-		.stride = stride * WORD_CODES,
-		.entries = rows + layout->dense,
-		.entry_stride = stride
+		.numbers = dense > numbers ? lines : rows,
+		.number_stride = dense > numbers ? dense : stride,
+		.codes = coordinates,
+		.places = places,
+		.entries = entries,
+		.entry_stride = curves
 	};
 }
 
@@ -33,14 +59,15 @@ void
 dperm_codes_outputs(const DpermCodes *rows, int count, const double *weights, double *outputs)
 {
 	const uint16_t *codes = rows->codes;
+	const uint16_t *places = rows->places;
 	const double *entries = rows->entries;
 	int			last = rows->layout->codes;
 	int			curves = rows->layout->curves;
 	double		unit = rows->layout->unit;
 
-	for (int i = 0; i < count; i++, codes += rows->stride, entries += rows->entry_stride)
+	for (int i = 0; i < count;
+		 i++, codes += last, places += curves, entries += rows->entry_stride)
 	{
-		const uint16_t *places = codes + last;
 		double		a = 0,
 					b = 0,
 					c = 0,
@@ -78,19 +105,20 @@ dperm_codes_outputs(const DpermCodes *rows, int count, const double *weights, do
 
 /* The sum of some rows times slopes. */
 void
-dperm_codes_slopes(const DpermCodes *rows, int first, int count, const double *slopes, double *sum)
+dperm_codes_slopes(const DpermCodes *rows, int count, const double *slopes, double *sum)
 {
 	const DpermLayout *layout = rows->layout;
-	const uint16_t *codes = rows->codes + first * rows->stride;
-	const double *entries = rows->entries + first * rows->entry_stride;
+	const uint16_t *codes = rows->codes;
+	const uint16_t *places = rows->places;
+	const double *entries = rows->entries;
 	double		unit = layout->unit;
 
 	memset(sum + layout->first_code, 0,
 		   sizeof(double) * (layout->dim + DPERM_CODES_BEYOND - layout->first_code));
-	for (int i = 0; i < count; i++, codes += rows->stride, entries += rows->entry_stride)
+	for (int i = 0; i < count;
+		 i++, codes += layout->codes, places += layout->curves, entries += rows->entry_stride)
 	{
-		const uint16_t *places = codes + layout->codes;
-		double		of_row = slopes[first + i];
+		double		of_row = slopes[i];
 		double		slope = unit * of_row;
 
 		for (int k = 0; k < layout->codes; k++)
@@ -121,11 +149,12 @@ typedef struct Present
 } Present;
 
 static void
-list_present(const DpermLayout *layout, const double *row, Present *out)
+list_present(const DpermCodes *rows, int row, Present *out)
 {
-	const uint16_t *codes = dperm_row_codes(layout, row);
-	const uint16_t *places = codes + layout->codes;
-	const double *entries = row + layout->dense;
+	const DpermLayout *layout = rows->layout;
+	const uint16_t *codes = rows->codes + row * (size_t) layout->codes;
+	const uint16_t *places = rows->places + row * (size_t) layout->curves;
+	const double *entries = rows->entries + row * rows->entry_stride;
 
 	out->codes = 0;
 	out->curves = 0;
@@ -181,23 +210,24 @@ add_curve_columns(const Present *row, int k, double curvature, double unit, doub
 
 /* Add second derivatives to the upper triangle. */
 void
-dperm_codes_curvatures(const DpermLayout *layout, const double *rows, int count, size_t stride,
-					   const double *curvatures, double *hess)
+dperm_codes_curvatures(const DpermCodes *rows, int count, const double *curvatures, double *hess)
 {
+	const DpermLayout *layout = rows->layout;
+	const double *numbers = rows->numbers;
 	size_t		d = (size_t) layout->dim;
 	Present		row;
 
-	for (int i = 0; i < count; i++, rows += stride)
+	for (int i = 0; i < count; i++, numbers += rows->number_stride)
 	{
 		if (curvatures[i] == 0)
 			continue;
-		list_present(layout, rows, &row);
+		list_present(rows, i, &row);
 		for (int k = 0; k < row.codes; k++)
 		{
 			double	   *column = hess + row.code[k] * d;
 			double		scaled = curvatures[i] * layout->unit;
 
-			add_numbers(layout, rows, scaled, column);
+			add_numbers(layout, numbers, scaled, column);
 			for (int l = 0; l <= k; l++)
 				column[row.code[l]] += scaled * layout->unit;
 		}
@@ -205,8 +235,8 @@ dperm_codes_curvatures(const DpermLayout *layout, const double *rows, int count,
 		{
 			double	   *column = hess + row.curve[k].place * d;
 
-			add_numbers(layout, rows, curvatures[i] * row.curve[k].first, column);
-			add_numbers(layout, rows, curvatures[i] * row.curve[k].second, column + d);
+			add_numbers(layout, numbers, curvatures[i] * row.curve[k].first, column);
+			add_numbers(layout, numbers, curvatures[i] * row.curve[k].second, column + d);
 			add_curve_columns(&row, k, curvatures[i], layout->unit, column, column + d);
 		}
 	}

@@ -123,8 +123,7 @@ typedef struct Part
 
 /* Split some rows into parts; how many numbers a row has in each. */
 static size_t
-split_rows(DpermExtendedPass *pass, const DpermCodes *codes, const double *rows, int count,
-		   size_t stride, Part *parts)
+split_rows(DpermExtendedPass *pass, const DpermCodes *codes, int count, Part *parts)
 {
 	const DpermLayout *layout = &pass->layout;
 	size_t		dense = (size_t) layout->dense;
@@ -137,7 +136,7 @@ split_rows(DpermExtendedPass *pass, const DpermCodes *codes, const double *rows,
 	{
 		double	   *to = pass->rows[LAST] + i * wide;
 
-		memcpy(to, rows + i * stride, sizeof(double) * dense);
+		memcpy(to, codes->numbers + i * codes->number_stride, sizeof(double) * dense);
 		memcpy(to + dense, codes->entries + i * codes->entry_stride, sizeof(double) * curves);
 	}
 	split(pass->rows, (size_t) count * wide, 1);
@@ -207,7 +206,7 @@ take_slopes(DpermExtendedPass *pass, const double *rows, int count, size_t strid
 	for (int i = 0; i < count; i++, rows += stride)
 	{
 		double		label = layout->labelled ? rows[dperm_layout_label(layout)] : 1;
-		double		weight = layout->weighted ? rows[layout->words - 1] : 1;
+		double		weight = dperm_layout_weight(layout, rows);
 
 		for (size_t k = 0; k < blocks; k++)
 			of_row[k] = add_levels(pass->outputs, i * blocks + k);
@@ -231,7 +230,7 @@ add_some(DpermExtendedPass *pass, const DpermCodes *codes, const double *rows, i
 	if (pass->waiting == PIECES)
 		fold(pass);
 	pass->waiting++;
-	wide = split_rows(pass, codes, rows, count, stride, parts);
+	wide = split_rows(pass, codes, count, parts);
 	memset(pass->outputs[0], 0, sizeof(double) * LEVELS * ROWS * (size_t) pass->blocks);
 	for (int a = 0; a < PARTS; a++)
 		for (int b = 0; b < PARTS; b++)
@@ -263,8 +262,7 @@ dperm_extended_add(DpermExtendedPass *pass, const DpermCodes *codes, const doubl
 
 		add_some(pass, &from, rows, some, stride);
 		rows += some * stride;
-		from.codes += some * from.stride;
-		from.entries += some * from.entry_stride;
+		from = dperm_codes_after(&from, some);
 		count -= some;
 	}
 }

@@ -44,7 +44,8 @@ dperm_moments_room(int dim, int blocks, bool hessian)
 	size_t		k = (size_t) blocks;
 	size_t		rows = (size_t) rows_of_block((int) d, blocks, hessian);
 	size_t		room = k * (5 * d + 2 * DPERM_CODES_BEYOND) +
-		rows * DPERM_LAYOUT_WORDS_MAX(d) + (k + 1) * rows + dperm_extended_room(dim, blocks);
+		rows * DPERM_LAYOUT_WORDS_MAX(d) + (k + 1) * rows + DPERM_CODES_ROOM(d, rows) +
+		dperm_extended_room(dim, blocks);
 
 	if (blocks > 1)
 		room += k * (d + DPERM_CODES_BEYOND + rows);
@@ -81,7 +82,8 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->block = m->part + d + beyond;
 	m->margin = m->block + rows * DPERM_LAYOUT_WORDS_MAX(wide);
 	m->label = m->margin + rows * (size_t) blocks;
-	m->extended_room = m->label + rows;
+	m->decoded = m->label + rows;
+	m->extended_room = m->decoded + DPERM_CODES_ROOM(wide, rows);
 	room = m->extended_room + dperm_extended_room(m->dim, blocks);
 	if (blocks > 1)
 	{
@@ -138,18 +140,15 @@ add_compensated(double *high, double *low, double x)
 	*high = sum;
 }
 
-/*
- * Collect the weights of some rows, stride words apart, each at offset weight;
- * NULL if rows have no weights.
- */
+/* Collect the weights of some rows, stride words apart; NULL if rows have no weights. */
 static const double *
-gather_weights(const DpermMoments *m, const double *rows, int count, size_t stride, int weight,
+gather_weights(const DpermMoments *m, const double *rows, int count, size_t stride,
 			   double *weights)
 {
 	if (!m->layout.weighted)
 		return NULL;
 	for (int i = 0; i < count; i++)
-		weights[i] = rows[i * stride + weight];
+		weights[i] = dperm_layout_weight(&m->layout, rows + i * stride);
 	return weights;
 }
 
@@ -173,30 +172,29 @@ add_part(DpermMoments *m)
 
 /* From rows to the sums, except for the Hessian; with several classes, to its pairs and traces. */
 static void
-add_rows(DpermMoments *m, const DpermCodes *codes, const double *rows, int count, size_t stride,
-		 const double *weights)
+add_rows(DpermMoments *m, const DpermCodes *codes, int count, const double *weights)
 {
 	const DpermLossSeveral *several = dperm_loss_entry((int) m->loss.kind)->several;
 	size_t		blocks = (size_t) m->blocks;
 	double	   *slopes = m->direction ? m->moved : m->margin;
 
-	dperm_solve_outputs(codes, m->blocks, rows, count, stride, m->weights, m->margin);
+	dperm_solve_outputs(codes, m->blocks, codes->numbers, count, codes->number_stride, m->weights,
+						m->margin);
 	add_losses(m, count, weights);
 	if (several && m->hessian)
 		several->curvatures(m->blocks, count, m->margin, m->label, weights, m->curve, m->pairs);
 	if (m->direction)
 	{
-		dperm_solve_outputs(codes, m->blocks, rows, count, stride, m->direction, m->moved);
+		dperm_solve_outputs(codes, m->blocks, codes->numbers, count, codes->number_stride,
+							m->direction, m->moved);
 		several->products(m->blocks, count, m->margin, m->label, weights, m->moved);
 	}
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
 	{
 		int			some = count - first < DPERM_PIECE_ROWS ? count - first : DPERM_PIECE_ROWS;
-		DpermCodes	piece = *codes;
+		DpermCodes	piece = dperm_codes_after(codes, first);
 
-		piece.codes += first * codes->stride;
-		piece.entries += first * codes->entry_stride;
-		dperm_solve_sum(&piece, m->blocks, rows + first * stride, some, stride,
+		dperm_solve_sum(&piece, m->blocks, piece.numbers, some, piece.number_stride,
 						slopes + first * blocks, m->part);
 		add_part(m);
 	}
@@ -209,7 +207,7 @@ add_rows(DpermMoments *m, const DpermCodes *codes, const double *rows, int count
 static void
 add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 {
-	DpermCodes	codes = dperm_codes_of(&m->layout, rows, stride);
+	DpermCodes	codes = dperm_codes_of(&m->layout, rows, count, stride, m->decoded);
 	double		each[DPERM_BLOCK_ROWS_MAX];
 	const double *weights;
 
@@ -220,12 +218,13 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 	}
 	for (int i = 0; m->layout.labelled && i < count; i++)
 		m->label[i] = rows[i * stride + dperm_layout_label(&m->layout)];
-	weights = gather_weights(m, rows, count, stride, m->layout.words - 1, each);
-	add_rows(m, &codes, rows, count, stride, weights);
+	weights = gather_weights(m, rows, count, stride, each);
+	add_rows(m, &codes, count, weights);
 	if (m->hessian && m->layout.first_code > 0)
-		dperm_squares_add(&m->squares, &m->layout, rows, count, stride, m->curve, m->hess);
+		dperm_squares_add(&m->squares, &m->layout, codes.numbers, count, codes.number_stride,
+						  m->curve, m->hess);
 	if (m->hessian && dperm_layout_codes(&m->layout) > 0)
-		dperm_codes_curvatures(&m->layout, rows, count, stride, m->curve, m->hess);
+		dperm_codes_curvatures(&codes, count, m->curve, m->hess);
 }
 
 /* The least number of rows; with several classes, rows need not be long. */

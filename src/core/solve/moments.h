@@ -70,6 +70,7 @@ typedef struct DpermMoments
 	double	   *label;			/* block_rows */
 	double	   *curve;			/* block_rows */
 	double	   *part;			/* dim + blocks DPERM_CODES_BEYOND */
+	double	   *decoded;		/* DPERM_CODES_ROOM(): positions and codes of rows */
 	double	   *extended_room;
 } DpermMoments;
 

@@ -73,6 +73,7 @@ dperm_solve_outputs(const DpermCodes *codes, int classes, const double *rows, in
 {
 	const DpermLayout *layout = codes->layout;
 	const uint16_t *code = codes->codes;
+	const uint16_t *places = codes->places;
 	const double *entries = codes->entries;
 	size_t		wide = (size_t) classes;
 	double		unit = layout->unit;
@@ -83,9 +84,9 @@ dperm_solve_outputs(const DpermCodes *codes, int classes, const double *rows, in
 		return;
 	}
 	number_outputs(layout, classes, rows, count, stride, weights, outputs);
-	for (int i = 0; i < count; i++, code += codes->stride, entries += codes->entry_stride)
+	for (int i = 0; i < count;
+		 i++, code += layout->codes, places += layout->curves, entries += codes->entry_stride)
 	{
-		const uint16_t *places = code + layout->codes;
 		double	   *to = outputs + i * wide;
 
 		if (dperm_layout_has_constant(layout))
@@ -134,7 +135,7 @@ sum_of_one(const DpermCodes *codes, const double *rows, int count, size_t stride
 	dperm_rows_sum((size_t) count, rows, stride, (size_t) layout->dense,
 				   dperm_layout_constant(layout), slopes, sum);
 	if (dperm_layout_codes(layout) > 0)
-		dperm_codes_slopes(codes, 0, count, slopes, sum);
+		dperm_codes_slopes(codes, count, slopes, sum);
 }
 
 /* The sum of rows times slopes. */
@@ -144,6 +145,7 @@ dperm_solve_sum(const DpermCodes *codes, int classes, const double *rows, int co
 {
 	const DpermLayout *layout = codes->layout;
 	const uint16_t *code = codes->codes;
+	const uint16_t *places = codes->places;
 	const double *entries = codes->entries;
 	size_t		wide = (size_t) classes;
 	double		unit = layout->unit;
@@ -156,9 +158,9 @@ dperm_solve_sum(const DpermCodes *codes, int classes, const double *rows, int co
 	number_sum(layout, classes, rows, count, stride, slopes, sum);
 	memset(sum + layout->dense * wide, 0,
 		   sizeof(double) * wide * (size_t) (layout->dim + DPERM_CODES_BEYOND - layout->dense));
-	for (int i = 0; i < count; i++, code += codes->stride, entries += codes->entry_stride)
+	for (int i = 0; i < count;
+		 i++, code += layout->codes, places += layout->curves, entries += codes->entry_stride)
 	{
-		const uint16_t *places = code + layout->codes;
 		const double *from = slopes + i * wide;
 
 		if (dperm_layout_has_constant(layout))
