@@ -12,7 +12,6 @@
 
 #include "core/base/core.h"
 #include "core/encode/encoder.h"
-#include "core/encode/feed.h"
 #include "core/mechanism/calibrate.h"
 
 /* dperm.cache_memory and dperm.pull_memory, in kilobytes. */
@@ -35,8 +34,6 @@ extern void dperm_host_check_status(DpermStatus status);
 extern DpermCalibration dperm_host_calibrate(const DpermSetup *setup);
 extern DpermEncoder dperm_host_check_encoder(DpermEncoder encoder);
 
-extern double *dperm_host_frequencies(const DpermEncoder *encoder);
-extern void dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like);
 
 /*
  * An empty result set of the function's row type, and a row of it, with a value

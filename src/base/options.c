@@ -11,7 +11,6 @@
 #include "base/message.h"
 #include "base/options.h"
 #include "core/base/core.h"
-#include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
 
 /* Set the defaults. Epsilon has none: it has to be set. */
@@ -326,25 +325,12 @@ least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 	return least;
 }
 
-/* The encoder with this many knots for its open numbers, if it has any. */
-DpermEncoder
-dperm_options_bend(DpermEncoder encoder, int knots)
-{
-	DpermBlock *blocks;
-
-	if (!dperm_bend_is_open(&encoder))
-		return encoder;
-	blocks = palloc(sizeof(DpermBlock) * encoder.block_count);
-	dperm_bend_blocks(&encoder, knots, blocks);
-	encoder.blocks = blocks;
-	return encoder;
-}
-
 /* The noise of an encoder for each number of knots that its open numbers can have. */
 DpermKnotsNoise
 dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
 {
-	bool		open = dperm_bend_is_open(encoder);
+	bool		open = dperm_encoder_is_open(encoder);
+	int			most = DPERM_DIM_MAX / dperm_loss_blocks(options->loss);
 	DpermKnotsNoise noise;
 
 	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
@@ -352,9 +338,9 @@ dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encod
 		CHECK_FOR_INTERRUPTS();
 		noise.of[knots] = INFINITY;
 		if (open && knots >= DPERM_KNOTS_LEAST &&
-			dperm_bend_dim(encoder, knots) <= DPERM_DIM_MAX / dperm_loss_blocks(options->loss))
+			dperm_encoder_knots_dim(encoder, knots) <= most)
 		{
-			DpermEncoder bent = dperm_options_bend(*encoder, knots);
+			DpermEncoder bent = dperm_encoder_with_knots(encoder, knots);
 
 			noise.of[knots] = least_noise(options, &bent);
 		}
@@ -368,7 +354,7 @@ dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 
 {
 	DpermKnotsNoise noise = dperm_options_knots_noise(options, &encoder);
 
-	return dperm_options_bend(encoder, dperm_calibrate_knots(&noise, rows));
+	return dperm_encoder_with_knots(&encoder, dperm_calibrate_knots(&noise, rows));
 }
 
 /*

@@ -101,7 +101,6 @@ extern DpermEncoder dperm_options_encoder(const DpermOptions *options,
 extern DpermNoisePlans
 dperm_options_noise(const DpermOptions *options, const DpermEncoder *inner,
 					const DpermEncoder *encoder, bool codes_last);
-extern DpermEncoder dperm_options_bend(DpermEncoder encoder, int knots);
 extern DpermKnotsNoise
 dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder);
 extern DpermEncoder

@@ -22,7 +22,7 @@
 #include "budget/budget.h"
 #include "column/model_type.h"
 #include "core/base/core.h"
-#include "core/encode/bend.h"
+#include "core/encode/encoder.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 #include "entry/entry.h"
@@ -80,7 +80,7 @@ setup_for(Planned *planned, int64 rows)
 {
 	CHECK_FOR_INTERRUPTS();
 	planned->knots = dperm_calibrate_knots(&planned->knots_noise, rows);
-	planned->bent = dperm_options_bend(planned->encoder, planned->knots);
+	planned->bent = dperm_encoder_with_knots(&planned->encoder, planned->knots);
 	return dperm_options_setup(&planned->options, dperm_encoder_dim(&planned->bent),
 							   dperm_options_noise(&planned->options, NULL, &planned->bent, false),
 							   rows);
@@ -155,7 +155,7 @@ fill_training(char **row, const DpermOptions *options, const DpermSource *source
 	DpermSetup	setup = setup_for(&planned, units);
 	DpermCalibration calibration = dperm_host_calibrate(&setup);
 	double		share = dperm_noise_share(&setup);
-	int			knots = dperm_bend_is_open(&planned.encoder) ? planned.knots : options->knots;
+	int			knots = dperm_encoder_is_open(&planned.encoder) ? planned.knots : options->knots;
 
 	fill_inputs(row, &planned, source);
 	row[COST_DELTA] = double_to_shortest_decimal(setup.delta);

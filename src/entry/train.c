@@ -340,11 +340,10 @@ dperm_entry_open_tuning(DpermCall *call)
 }
 
 /*
- * Settle the knots of all candidates for training on portions of this size, and
- * bend the rows that have been loaded. A candidate with Gaussian noise spends
- * delta whether or not it is chosen, since its mistakes affect the choice. So if
- * one spends delta, all do, and the released model says so. Numbers of rows are
- * public.
+ * Settle the knots of all candidates for training on portions of this size. A
+ * candidate with Gaussian noise spends delta whether or not it is chosen, since its
+ * mistakes affect the choice. So if one spends delta, all do, and the released model
+ * says so. Numbers of rows are public.
  */
 static void
 settle_candidates(Tuning *tuning, const int64 *rows, int64 total)
@@ -363,7 +362,7 @@ settle_candidates(Tuning *tuning, const int64 *rows, int64 total)
 		if (setup.delta > 0)
 			spends = setup;
 	}
-	dperm_load_bend(tuning->sets, tuning->set_count);
+	dperm_load_settle(tuning->sets, tuning->set_count);
 	for (int i = 0; i < tuning->count; i++)
 	{
 		tuning->candidates[i].gaussian_only = spends.delta > 0;

@@ -28,7 +28,7 @@
 #include "column/reader.h"
 #include "core/base/core.h"
 #include "core/base/digest.h"
-#include "core/encode/feed.h"
+#include "core/encode/layout.h"
 #include "core/model/score.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
@@ -175,7 +175,7 @@ take_encoder(State *state)
 			raise_corrupted("a reader is unknown");
 	state->readers = dperm_reader_make_all(encoder, pass->readers);
 	state->values = palloc0(sizeof(DpermValue) * encoder->block_count);
-	dperm_host_feed(&state->feed, encoder, NULL);
+	dperm_feed_init(&state->feed, encoder, NULL);
 	if (pass->weighted)
 		dperm_layout_weigh(&state->feed.layout);
 	if (pass->seed != 0)

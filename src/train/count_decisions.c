@@ -169,7 +169,7 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 	tally->pub.mydest = DestTuplestore;	/* anything that SPI does not create itself */
 	tally->label = &source->label;
 	tally->model = model;
-	tally->frequencies = dperm_host_frequencies(encoder);
+	tally->frequencies = dperm_encoder_frequencies(encoder);
 	tally->readers = dperm_reader_make_all(&source->spec.encoder, source->spec.readers);
 	tally->values = palloc0(sizeof(DpermValue) * encoder->block_count);
 	tally->room =

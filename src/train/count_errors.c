@@ -21,21 +21,21 @@ typedef struct Judge
 	int			classes;		/* outputs of a row */
 	Size		stride;			/* from the weights of a class to those of the next */
 	const double *weights;
+	double	   *room;			/* to decode a row */
 } Judge;
 
-/* The output of a row. */
+/* The output of a row for a class, from 1 on. */
 static double
-output_of(const DpermLayout *layout, const double *weights, const double *row)
+output_of(const Judge *judge, int class, const double *row)
 {
-	double		output = dperm_inner((size_t) layout->dense, weights, row) +
+	const DpermLayout *layout = judge->layout;
+	const double *weights = judge->weights + (class - 1) * judge->stride;
+	DpermCodes	codes = dperm_codes_of(layout, row, 1, (size_t) layout->words, judge->room);
+	double		output = dperm_inner((size_t) layout->dense, weights, codes.numbers) +
 		dperm_layout_constant(layout) * weights[layout->dense];
 
 	if (dperm_layout_codes(layout) > 0)
-	{
-		DpermCodes	codes = dperm_codes_of(layout, row, (size_t) layout->words);
-
 		dperm_codes_outputs(&codes, 1, weights, &output);
-	}
 	return output;
 }
 
@@ -46,7 +46,7 @@ output_of(const DpermLayout *layout, const double *weights, const double *row)
 static int64
 parts_of(const DpermLayout *layout, const double *row)
 {
-	return layout->weighted ? (int64) (row[layout->words - 1] * DPERM_PERSON_PARTS) : 1;
+	return layout->weighted ? (int64) (dperm_layout_weight(layout, row) * DPERM_PERSON_PARTS) : 1;
 }
 
 /* Is the class with the largest output, the first of several, not the label? */
@@ -59,8 +59,7 @@ is_other_class(const Judge *judge, const double *row)
 
 	for (int k = 1; k <= judge->classes; k++)
 	{
-		double		output =
-			output_of(judge->layout, judge->weights + (k - 1) * judge->stride, row);
+		double		output = output_of(judge, k, row);
 
 		if (output > most)
 		{
@@ -76,7 +75,7 @@ static int64
 error_of(const DpermLayout *layout, double output, const double *row)
 {
 	double		label = row[dperm_layout_label(layout)];
-	double		weight = layout->weighted ? row[layout->words - 1] : 1;
+	double		weight = dperm_layout_weight(layout, row);
 	int64		sums[DPERM_SUMS] = {0};
 
 	if (!dperm_label_kind_has(DPERM_LABEL_NUMBER, label))
@@ -93,10 +92,10 @@ count_row_wrong(const Judge *judge, const double *row)
 	bool		wrong;
 
 	if (layout->label == DPERM_LABEL_NUMBER)
-		return error_of(layout, output_of(layout, judge->weights, row), row);
+		return error_of(layout, output_of(judge, 1, row), row);
 	wrong = layout->label == DPERM_LABEL_SEVERAL ?
 		is_other_class(judge, row) :
-		row[dperm_layout_label(layout)] * output_of(layout, judge->weights, row) < 0;
+		row[dperm_layout_label(layout)] * output_of(judge, 1, row) < 0;
 	return wrong ? parts_of(layout, row) : 0;
 }
 
@@ -106,7 +105,8 @@ judge_of(const DpermLayout *layout, const DpermModel *model)
 {
 	Judge		judge = {.layout = layout,
 						 .classes = dperm_loss_blocks(model->loss),
-						 .stride = (Size) layout->dim + DPERM_CODES_BEYOND};
+						 .stride = (Size) layout->dim + DPERM_CODES_BEYOND,
+						 .room = palloc(sizeof(double) * DPERM_CODES_ROOM(layout->dim, 1))};
 	double	   *weights = palloc0(sizeof(double) * judge.classes * judge.stride);
 
 	for (int k = 0; k < judge.classes; k++)
@@ -137,5 +137,6 @@ dperm_count_errors(DpermLoad *load, const DpermModel *model)
 		}
 	}
 	pfree(unconstify(double *, judge.weights));
+	pfree(judge.room);
 	return wrong;
 }

@@ -185,8 +185,7 @@ init_loader(Loader *loader, DpermLoad *sets, int count, int64 *portions)
 	{
 		const DpermPassSpec *spec = &sets[i].source->spec;
 
-		sets[i].encoder = spec->encoder;
-		dperm_intake_describe(&loader->intake, i, sets[i].portion, &sets[i].encoder,
+		dperm_intake_describe(&loader->intake, i, sets[i].portion, &spec->encoder,
 							  spec->readers, &sets[i].rows);
 	}
 }
@@ -244,14 +243,8 @@ size_of_rows(const Loader *loader, int64 rows)
 	int			words = 0;
 
 	for (int i = 0; i < loader->count; i++)
-	{
-		const DpermEncoder *encoder = &loader->sets[i].encoder;
-		int		   *places = palloc(sizeof(int) * dperm_encoder_dim(encoder));
-		DpermLayout layout = dperm_layout_make(encoder, places);
-
-		words = Max(words, layout.words + (loader->persons != NULL));
-		pfree(places);
-	}
+		words = Max(words, dperm_layout_make(&loader->sets[i].source->spec.encoder).words +
+					(loader->persons != NULL));
 	return (Size) rows * words * sizeof(double);
 }
 
@@ -389,59 +382,26 @@ dperm_load(DpermLoad *sets, int count, int64 *portions)
 
 		dperm_persons_free(loader.persons);
 		for (int i = 0; i < count; i++)
-		{
-			sets[i].settle.weights = weights;
-			sets[i].settle.bend.to = sets[i].rows.feed.layout;
-			sets[i].rows.settle = dperm_load_settle_row;
-			sets[i].rows.settle_arg = &sets[i].settle;
-		}
+			sets[i].rows.feed.layout.owners = weights;
 	}
 	MemoryContextDelete(loader.intake.row_context);
 }
 
-/* Settle a row. */
+/* The knots are known: the layout says so, and rows stay as they are. */
 void
-dperm_load_settle_row(void *arg, double *row)
-{
-	DpermLoadSettle *settle = arg;
-
-	if (settle->bends)
-	{
-		dperm_bend_row(&settle->bend, row, settle->bent);
-		memcpy(row, settle->bent, sizeof(double) * settle->bend.to.words);
-	}
-	if (settle->weights)
-	{
-		double	   *word = dperm_row_weight(&settle->bend.to, row);
-
-		*word = *word < 0 ? 0 : settle->weights[(int64) *word];
-	}
-}
-
-/* Bend open numbers; those that stay straight lines are as they should be. */
-void
-dperm_load_bend(DpermLoad *sets, int count)
+dperm_load_settle(DpermLoad *sets, int count)
 {
 	for (int i = 0; i < count; i++)
 	{
-		const DpermEncoder *encoder = &sets[i].source->spec.encoder;
-		DpermFeed  *feed = &sets[i].rows.feed;
-		DpermLoadSettle *settle = &sets[i].settle;
+		DpermLayout *layout = &sets[i].rows.feed.layout;
+		DpermLayout settled = dperm_layout_make(&sets[i].source->spec.encoder);
 
-		settle->bend = (DpermBend) {.lines = &sets[i].encoder, .curves = encoder,
-									.from = feed->layout, .to = feed->layout};
-		settle->bends = dperm_encoder_dim(encoder) != dperm_encoder_dim(&sets[i].encoder);
-		if (!settle->bends)
-			continue;
-		dperm_host_feed(feed, encoder, NULL);
-		feed->layout.label = settle->bend.from.label;
-		if (settle->bend.from.weighted)
-			dperm_layout_weigh(&feed->layout);
-		settle->bend.to = feed->layout;
-		Assert(settle->bend.to.words == settle->bend.from.words);
-		settle->bent = palloc(sizeof(double) * settle->bend.to.words);
-		sets[i].rows.settle = dperm_load_settle_row;
-		sets[i].rows.settle_arg = settle;
+		settled.label = layout->label;
+		if (layout->weighted)
+			dperm_layout_weigh(&settled);
+		settled.owners = layout->owners;
+		Assert(settled.words == layout->words);
+		*layout = settled;
 	}
 }
 

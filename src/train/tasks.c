@@ -234,7 +234,7 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 		DpermSetup	setup;
 
 		settled.spec.encoder = dperm_options_bend_for(options, source->spec.encoder, rows.count);
-		dperm_load_bend(&rows, 1);
+		dperm_load_settle(&rows, 1);
 		setup =
 			dperm_options_setup(options, rows.rows.feed.layout.dim, noise_of(&task), rows.count);
 		dperm_options_advise(&setup, rows.count);

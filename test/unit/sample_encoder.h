@@ -327,7 +327,7 @@ sample_number(TestRandom *state, const DpermBlock *block)
 
 	if (dperm_block_is_number(block) && block->count > 1 && test_below(state, 3) == 0)
 	{
-		knot = dperm_knots_position(block, test_below(state, block->count));
+		knot = dperm_knots_value(block, test_below(state, block->count));
 		return test_below(state, 2) ? knot : nextafter(knot, test_below(state, 2) ? INFINITY :
 													   -INFINITY);
 	}

@@ -14,7 +14,6 @@
 
 static SampleEncoder sampled;
 static SampleRow row;
-static int	places[SAMPLE_DIM_MAX];
 static double coded[ROWS_MAX * (SAMPLE_DIM_MAX + 1)];
 static double vectors[ROWS_MAX * SAMPLE_DIM_MAX];
 static double weights[SAMPLE_DIM_MAX];
@@ -31,7 +30,7 @@ static Problem
 make_problem(TestRandom *state, int64_t count, double norm)
 {
 	const DpermEncoder *enc = sample_coded_encoder(state, &sampled);
-	Problem		problem = {.layout = dperm_layout_make(enc, places),
+	Problem		problem = {.layout = dperm_layout_make(enc),
 	.rows = {.loss = {.kind = (DpermLossKind) test_below(state, 3)}, .count = count,
 	.data = vectors}};
 	const DpermLayout *layout = &problem.layout;

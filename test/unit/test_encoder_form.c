@@ -167,7 +167,7 @@ TEST(lists_uneven_knots)
 	CHECK_TEXT(read_form(form, sizeof(listed) - 1, &out), "the features are not in canonical form");
 	block.knots = (double[]) {0, 1, 2};
 	dperm_knots_settle(&block);
-	CHECK(block.knots == NULL && dperm_knots_position(&block, 1) == 1);
+	CHECK(block.knots == NULL && dperm_knots_value(&block, 1) == 1);
 	CHECK(form_size(&enc) == sizeof(even) - 1);
 	write_form(&enc, form);
 	CHECK(memcmp(form, even, sizeof(even) - 1) == 0);

@@ -4,7 +4,7 @@
  */
 #include "unit/sample_encoder.h"
 
-#include "core/encode/feed.h"
+#include "core/encode/layout.h"
 #include "core/encode/fourier.h"
 #include "host.h"
 #include "unit/exact.h"

@@ -6,7 +6,7 @@
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
 
-#include "core/encode/feed.h"
+#include "core/encode/layout.h"
 #include "core/encode/fourier.h"
 #include "core/solve/sums.h"
 #include "loss_at.h"
@@ -24,8 +24,6 @@ typedef struct Sums
 
 static SampleEncoder sampled;
 static SampleRow row;
-static int	places[SAMPLE_DIM_MAX];
-static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
 static double weights[SAMPLE_DIM_MAX];
 static Sums sums[2];
 
@@ -63,26 +61,23 @@ any_loss(TestRandom *state)
 	return loss;
 }
 
-/* A feed of any kind, with open numbers sometimes; its room is the caller's to free. */
-static double *
+/* A feed of any kind, with open numbers sometimes. */
+static const DpermLayout *
 any_feed(TestRandom *state, DpermFeed *feed)
 {
 	const DpermEncoder *enc = sample_encoder(state, &sampled);
 	bool		kernel = enc->kernel.kind != DPERM_KERNEL_LINEAR;
-	double	   *room = malloc(sizeof(double) * (dperm_feed_room(enc) + 1));
 
 	for (int i = 0; !kernel && i < enc->block_count; i++)
 		sampled.blocks[i].open = dperm_block_is_number(&enc->blocks[i]) && enc->blocks[i].count == 1 &&
 			test_below(state, 3) == 0;
-	if (kernel)
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
-	dperm_feed_init(feed, enc, kernel ? frequencies : NULL, places, room);
+	dperm_feed_init(feed, enc, NULL);
 	if (test_below(state, 2))
 		dperm_layout_weigh(&feed->layout);
 	random_row(state, feed->layout.dim, weights);
 	for (int j = 0; j < feed->layout.dim; j++)
 		weights[j] *= 5;
-	return room;
+	return &feed->layout;
 }
 
 /* Encode a row of any values with a label and, if rows have one, a weight. */
@@ -115,8 +110,7 @@ TEST(no_label_adds_nothing)
 	for (int round = 0; round < 3000; round++)
 	{
 		DpermFeed	feed;
-		double	   *room = any_feed(&state, &feed);
-		const DpermLayout *layout = &feed.layout;
+		const DpermLayout *layout = any_feed(&state, &feed);
 		DpermLoss	loss = any_loss(&state);
 		DpermPassOrder order = orders[round % 4];
 		int			count = 1 + test_below(&state, round % 10 ? 40 : ROWS);
@@ -153,7 +147,6 @@ TEST(no_label_adds_nothing)
 		for (size_t j = 0; j < sums[0].count; j++)
 			CHECK(sums[0].numbers[j] == sums[1].numbers[j]);
 		free(rows);
-		free(room);
 	}
 	CHECK(kinds[0] > 100 && kinds[1] > 100 && kinds[2] > 100);
 }
@@ -166,8 +159,7 @@ TEST(turns_with_the_weights)
 	for (int round = 0; round < 2000; round++)
 	{
 		DpermFeed	feed;
-		double	   *room = any_feed(&state, &feed);
-		const DpermLayout *layout = &feed.layout;
+		const DpermLayout *layout = any_feed(&state, &feed);
 		DpermLoss	loss = any_loss(&state);
 		DpermPassOrder order = orders[round % 4];
 		int			count = 1 + test_below(&state, round % 10 ? 40 : ROWS);
@@ -184,7 +176,6 @@ TEST(turns_with_the_weights)
 		for (size_t j = 0; j < sums[0].count; j++)
 			CHECK(sums[1].numbers[j] == (j >= 2 && j < 2 + 2 * (size_t) layout->dim ? -1 : 1) * sums[0].numbers[j]);
 		free(rows);
-		free(room);
 	}
 }
 
@@ -198,7 +189,7 @@ TEST(agrees_with_signed_vectors)
 		bool		intercept = test_below(&state, 2);
 		DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 1 + test_below(&state, SAMPLE_DIM_MAX - 1), .norm = 1};
 		DpermEncoder enc = {.block_count = 1, .blocks = &block, .intercept = intercept};
-		DpermLayout layout = dperm_layout_make(&enc, places);
+		DpermLayout layout = dperm_layout_make(&enc);
 		DpermLayout plain = dperm_layout_dense(layout.dim);
 		DpermLoss	loss = any_loss(&state);
 		DpermPassOrder order = orders[round % 4];

@@ -47,7 +47,7 @@ make_table(TestRandom *state, int round)
 	else
 	{
 		t.coded.encoder = sample_coded_encoder(state, &t.coded.sampled);
-		t.layout = dperm_layout_make(t.coded.encoder, t.coded.places);
+		t.layout = dperm_layout_make(t.coded.encoder);
 	}
 	if (test_below(state, 2))
 		dperm_layout_weigh(&t.layout);

@@ -34,7 +34,10 @@ typedef struct DpermBlock
 	/* coordinates: 1, knots, number of categories, or dimension, times the knots of each */
 	int			count;
 	int			each;			/* BOX: the knots of each element, 2 or more; 0: it is straight */
-	/* NUMBER, TIME: straight for now, and is bent when n is known (bend.h)? */
+	/*
+	 * NUMBER, TIME: is the number of knots left to the rule, which needs n? Until then
+	 * it is 1, a straight line.
+	 */
 	bool		open;
 	bool		log;			/* NUMBER: does x count as sign(x) log(1 + |x|)? */
 	DpermText	column;			/* empty for an array that is not a column */
@@ -68,6 +71,27 @@ static inline bool
 dperm_block_is_curve(const DpermBlock *block)
 {
 	return (dperm_block_is_number(block) && block->count > 1) || block->each > 0;
+}
+
+/* Where the coordinates of a block are in rows, in this order (layout.h). */
+typedef enum DpermPart
+{
+	DPERM_PART_NUMBER,
+	DPERM_PART_LINE,			/* of an open number; the intercept follows */
+	DPERM_PART_CODE,
+	DPERM_PART_CURVE,
+	DPERM_PART_OPEN,			/* of an open number, too */
+	DPERM_PARTS
+} DpermPart;
+
+static inline DpermPart
+dperm_block_part(const DpermBlock *block)
+{
+	if (block->kind == DPERM_BLOCK_CATEGORY)
+		return DPERM_PART_CODE;
+	if (dperm_block_is_curve(block))
+		return block->open ? DPERM_PART_OPEN : DPERM_PART_CURVE;
+	return block->open ? DPERM_PART_LINE : DPERM_PART_NUMBER;
 }
 
 /*
@@ -137,14 +161,20 @@ dperm_block_are_bounds(double low, double high)
 	return low < high && low >= -DPERM_BOUND_MAX && high <= DPERM_BOUND_MAX;
 }
 
+/* The share of the way from one bound to the other, clamped to [0, 1]. */
+static inline double
+dperm_block_share(double x, double low, double high)
+{
+	double		clamped = fmax(low, fmin(high, x));
+
+	return (clamped - low) / (high - low);
+}
+
 /* Map a number from its bounds to [-1, 1]. */
 static inline double
 dperm_block_between(double x, double low, double high)
 {
-	double		clamped = fmax(low, fmin(high, x));
-	double		share = (clamped - low) / (high - low);
-
-	return fmax(-1, fmin(1, 2 * share - 1));
+	return 2 * dperm_block_share(x, low, high) - 1;
 }
 
 /* A value on the scale of a number, which is odd and increasing, and back. */

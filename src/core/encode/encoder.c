@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/base/core.h"
+#include "core/base/host.h"
 #include "core/encode/fourier.h"
 #include "core/encode/knots.h"
 #include "core/base/vector.h"
@@ -42,6 +43,45 @@ dperm_encoder_dim(const DpermEncoder *enc)
 		dperm_encoder_linear_dim(enc) : enc->kernel.features;
 
 	return dim + (enc->intercept ? 1 : 0);
+}
+
+/* Are numbers left to the rule of knots? */
+bool
+dperm_encoder_is_open(const DpermEncoder *enc)
+{
+	for (int i = 0; i < enc->block_count; i++)
+		if (enc->blocks[i].open)
+			return true;
+	return false;
+}
+
+/* The encoder with so many knots for open numbers. */
+DpermEncoder
+dperm_encoder_with_knots(const DpermEncoder *enc, int knots)
+{
+	DpermEncoder out = *enc;
+	DpermBlock *blocks;
+
+	if (!dperm_encoder_is_open(enc))
+		return out;
+	blocks = dperm_host_alloc(sizeof(DpermBlock) * (size_t) enc->block_count);
+	memcpy(blocks, enc->blocks, sizeof(DpermBlock) * (size_t) enc->block_count);
+	for (int i = 0; i < enc->block_count; i++)
+		if (blocks[i].open)
+			blocks[i].count = knots;
+	out.blocks = blocks;
+	return out;
+}
+
+/* Its dimension. */
+int64_t
+dperm_encoder_knots_dim(const DpermEncoder *enc, int knots)
+{
+	int64_t		dim = dperm_encoder_dim(enc);
+
+	for (int i = 0; i < enc->block_count; i++)
+		dim += enc->blocks[i].open ? knots - enc->blocks[i].count : 0;
+	return dim;
 }
 
 /* What a trained coordinate stands for. */
@@ -293,7 +333,7 @@ curve_block(const DpermBlock *block, const DpermValue *value, double target, dou
 	zero_block(block->count, out);
 	for (int i = 0; i < dperm_block_parts(block); i++, out += dperm_block_part_count(block))
 	{
-		int			place = dperm_knots_place_part(block, value, i, target, &entry);
+		int			place = dperm_knots_place(block, value, i, target, &entry);
 
 		if (place < 0)
 			continue;
@@ -321,7 +361,7 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			out[0] = isnan(value->number) ? 0 : target * dperm_block_line(block, value->number);
+			out[0] = dperm_knots_line(dperm_knots_position(block, value, 0), target);
 			break;
 		case DPERM_BLOCK_FLAG:
 			out[0] = value->number > 0 ? target : -target;
@@ -397,6 +437,20 @@ dperm_encoder_encode(const DpermEncoder *enc, const double *frequencies, const D
 	}
 	if (enc->intercept)
 		out[dperm_encoder_dim(enc) - 1] = target;
+}
+
+/* The frequencies of the kernel. */
+double *
+dperm_encoder_frequencies(const DpermEncoder *enc)
+{
+	int			linear = dperm_encoder_linear_dim(enc);
+	double	   *frequencies;
+
+	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
+		return NULL;
+	frequencies = dperm_host_alloc(sizeof(double) * dperm_fourier_size(&enc->kernel, linear));
+	dperm_fourier_make(&enc->kernel, linear, frequencies);
+	return frequencies;
 }
 
 static const char *const kernel_names[] = {"linear", "gaussian", "laplacian", "cauchy", "matern"};

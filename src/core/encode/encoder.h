@@ -37,6 +37,16 @@ extern int	dperm_encoder_linear_dim(const DpermEncoder *enc);
 /* Trained dimension: the blocks or the kernel's features, and the intercept. */
 extern int	dperm_encoder_dim(const DpermEncoder *enc);
 
+/* Are numbers left to the rule of knots? */
+extern bool dperm_encoder_is_open(const DpermEncoder *enc);
+
+/*
+ * The encoder with so many knots for these numbers, 1 for straight lines, in memory of
+ * the host; and its dimension, which may be too large for an encoder.
+ */
+extern DpermEncoder dperm_encoder_with_knots(const DpermEncoder *enc, int knots);
+extern int64_t dperm_encoder_knots_dim(const DpermEncoder *enc, int knots);
+
 /* NULL if every field is in range, else what is wrong. */
 extern const char *dperm_encoder_fault(const DpermEncoder *enc);
 
@@ -104,6 +114,9 @@ extern void dperm_encoder_box_settle(DpermBlock *block);
 extern void
 dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
 extern double dperm_encoder_kernel_target(const DpermEncoder *enc);
+
+/* The frequencies of its kernel, in memory of the host; NULL without one. */
+extern double *dperm_encoder_frequencies(const DpermEncoder *enc);
 
 /*
  * Are two kernels the same? Then they have the same frequencies in any

@@ -35,9 +35,9 @@ dperm_knots_fault(const DpermBlock *block)
 	return NULL;
 }
 
-/* The position of one of several even knots, which are even on the scale of the number. */
+/* One of several even knots, which are even on the scale of the number. */
 static double
-even_position(const DpermBlock *block, int i)
+even_value(const DpermBlock *block, int i)
 {
 	int			last = block->count - 1;
 	double		low = dperm_block_scaled(block, block->low);
@@ -48,11 +48,11 @@ even_position(const DpermBlock *block, int i)
 	return dperm_block_unscaled(block, low + (high - low) * i / last);
 }
 
-/* The position of a knot. */
+/* The value of a knot. */
 double
-dperm_knots_position(const DpermBlock *block, int i)
+dperm_knots_value(const DpermBlock *block, int i)
 {
-	return block->knots ? block->knots[i] : even_position(block, i);
+	return block->knots ? block->knots[i] : even_value(block, i);
 }
 
 /* Are the knots at even distances? */
@@ -62,7 +62,7 @@ dperm_knots_are_even(const DpermBlock *block)
 	DpermBlock	number = block->each > 0 ? dperm_block_element(block, 0) : *block;
 
 	for (int i = 0; number.knots && i < number.count; i++)
-		if (number.knots[i] != even_position(&number, i))
+		if (number.knots[i] != even_value(&number, i))
 			return false;
 	return true;
 }
@@ -75,40 +75,11 @@ dperm_knots_settle(DpermBlock *block)
 		block->knots = NULL;
 }
 
-/*
- * The entry of the first of two knots, for a number that is this share of the
- * way from it to the second. The larger entry is rounded and lies between half
- * the target and the target, so that the difference to the target is exact: it
- * is the other entry.
- */
+/* The position of a number among listed knots, by bisection. */
 static double
-split(double share, double target)
-{
-	double		larger = target * fmax(share, 1 - share);
-
-	return share > 0.5 ? target - larger : larger;
-}
-
-/* The place of a straight line's number among even knots. */
-int
-dperm_knots_bend(int count, double line, double target, double *entry)
-{
-	/* line is no larger than target, so the quotient is in [-1, 1] */
-	double		way = (line / target + 1) / 2 * (count - 1);
-	int			place = (int) way;
-
-	if (place > count - 2)
-		place = count - 2;
-	*entry = split(way - place, target);
-	return place;
-}
-
-/* The place of a number among listed knots, by bisection. */
-static int
-place_in_list(const DpermBlock *block, double x, double target, double *entry)
+position_in_list(const DpermBlock *block, double clamped)
 {
 	const double *knots = block->knots;
-	double		clamped = fmax(block->low, fmin(block->high, x));
 	int			place = 0;
 	int			after = block->count - 1;
 	double		share;
@@ -123,35 +94,51 @@ place_in_list(const DpermBlock *block, double x, double target, double *entry)
 			after = middle;
 	}
 	share = (clamped - knots[place]) / (knots[after] - knots[place]);
-	*entry = split(fmin(share, 1), target);
-	return place;
+	return fmin((place + share) / (block->count - 1), 1);
 }
 
-/* The place of a number among the knots. */
-int
-dperm_knots_place(const DpermBlock *block, const DpermValue *value, double target, double *entry)
+/* The position of a number. */
+static double
+position_of(const DpermBlock *block, double x)
 {
-	*entry = 0;
-	if (!value->present || isnan(value->number))
-		return -1;
+	double		clamped = fmax(block->low, fmin(block->high, x));
+
+	if (isnan(x))
+		return x;
 	if (block->knots)
-		return place_in_list(block, value->number, target, entry);
-	return dperm_knots_bend(block->count, target * dperm_block_line(block, value->number), target,
-							entry);
+		return position_in_list(block, clamped);
+	return dperm_block_share(dperm_block_scaled(block, x), dperm_block_scaled(block, block->low),
+							 dperm_block_scaled(block, block->high));
+}
+
+/* The position of one of the numbers of a block. */
+double
+dperm_knots_position(const DpermBlock *block, const DpermValue *value, int i)
+{
+	DpermBlock	element;
+
+	if (!value->present)
+		return NAN;
+	if (dperm_block_is_number(block))
+		return position_of(block, value->number);
+	element = dperm_block_element(block, i);
+	return position_of(&element, value->vector[i]);
 }
 
 /* The place of one of the numbers of a block. */
 int
-dperm_knots_place_part(const DpermBlock *block, const DpermValue *value, int i, double target,
-					   double *entry)
+dperm_knots_place(const DpermBlock *block, const DpermValue *value, int i, double target,
+				  double *entry)
 {
-	DpermBlock	element;
-	DpermValue	number = {.present = value->present};
+	double		position = dperm_knots_position(block, value, i);
+	DpermPair	place;
+	DpermPair	entries;
 
-	if (block->each == 0)
-		return dperm_knots_place(block, value, target, entry);
-	element = dperm_block_element(block, i);
-	if (value->present)
-		number.number = value->vector[i];
-	return dperm_knots_place(&element, &number, target, entry);
+	*entry = 0;
+	if (isnan(position))
+		return -1;
+	dperm_knots_points(dperm_both(position), dperm_both(dperm_block_part_count(block) - 1), target,
+					   &place, &entries);
+	*entry = entries[0];
+	return (int) place[0];
 }

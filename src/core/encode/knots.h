@@ -15,13 +15,14 @@
 
 #include <stdbool.h>
 
+#include "core/base/vector.h"
 #include "core/encode/block.h"
 
 /* What is wrong with the bounds and knots of a number, or NULL. */
 extern const char *dperm_knots_fault(const DpermBlock *block);
 
-/* The position of a knot, from 0; the last one is at count - 1. */
-extern double dperm_knots_position(const DpermBlock *block, int i);
+/* The value of a knot, from 0; the last one is at count - 1. */
+extern double dperm_knots_value(const DpermBlock *block, int i);
 
 /*
  * Are the knots of a block at even distances? Listed knots of a vector are for
@@ -32,6 +33,13 @@ extern bool dperm_knots_are_even(const DpermBlock *block);
 /* Let listed knots that are at even distances be no list. */
 extern void dperm_knots_settle(DpermBlock *block);
 
+/*
+ * The position of a number, or of element i of a vector: the share of the way from
+ * the first knot to the last one, where each step from knot to knot is as long; of a
+ * straight line, from the lower bound to the upper one. NaN if there is no number.
+ */
+extern double dperm_knots_position(const DpermBlock *block, const DpermValue *value, int i);
+
 /* The entry of the second knot: what the first one leaves of the target, exactly. */
 static inline double
 dperm_knots_rest(double target, double entry)
@@ -40,25 +48,45 @@ dperm_knots_rest(double target, double entry)
 }
 
 /*
- * The place of a number among the knots: it is between knot i, which is
- * returned, and knot i + 1. *entry is the entry of knot i, that of knot i + 1
- * is dperm_knots_rest(target, *entry). -1 if there is no number; *entry is 0
- * then.
+ * From two positions to points: a position is between the knots *place and *place + 1,
+ * and *entry is the entry of the first of them. steps is the number of knots less 1.
+ *
+ * The larger entry is rounded and lies between half the target and the target, so that
+ * the difference to the target is exact: it is the other entry. A position at a knot
+ * may be at the end of one step or at the beginning of the next one: ties are rounded
+ * to even, which is never less than 0 or more than the last step.
  */
-extern int	dperm_knots_place(const DpermBlock *block, const DpermValue *value, double target,
-							  double *entry);
+static inline void
+dperm_knots_points(DpermPair position, DpermPair steps, double target, DpermPair *place,
+				   DpermPair *entry)
+{
+	const double round = 0x1.8p52;	/* adding it leaves an integer */
+	DpermPair	way = position * steps;
+	DpermPair	last = steps - 1;
+	DpermPair	share,
+				larger;
+	DpermInts	second;			/* is it the nearer one? */
+
+	*place = way - 0.5;
+	*place = (dperm_choose((DpermInts) (*place < last), *place, last) + round) - round;
+	share = way - *place;
+	second = (DpermInts) (share > 0.5);
+	larger = target * dperm_choose(second, share, 1 - share);
+	*entry = dperm_choose(second, target - larger, larger);
+}
 
 /*
- * The same for part i of a block of curves, which is a number or a vector; of a
- * vector that is not present, there is no number.
+ * The same for a number, or element i of a vector: returns the first knot, or -1 if
+ * there is no number; *entry is 0 then.
  */
-extern int	dperm_knots_place_part(const DpermBlock *block, const DpermValue *value, int i,
-								   double target, double *entry);
+extern int	dperm_knots_place(const DpermBlock *block, const DpermValue *value, int i,
+							  double target, double *entry);
 
-/*
- * The same for count even knots and a number that is already encoded as a
- * straight line: a multiple of target, between -1 and 1.
- */
-extern int	dperm_knots_bend(int count, double line, double target, double *entry);
+/* The entry of a straight line: a multiple of the target, between -1 and 1. */
+static inline double
+dperm_knots_line(double position, double target)
+{
+	return isnan(position) ? 0 : target * (2 * position - 1);
+}
 
 #endif							/* DPERM_KNOTS_H */

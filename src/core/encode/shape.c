@@ -71,35 +71,25 @@ append_block(DpermShape *out, int *count, const DpermBlock *block, double target
 		append(out, count, part_shape(block, target));
 }
 
-/* Is a block stored as a code? */
-static bool
-is_coded(const DpermBlock *block)
-{
-	return block->kind == DPERM_BLOCK_CATEGORY || dperm_block_is_curve(block);
-}
-
 /* The shapes of an encoder, in the order of its coordinates. */
 int
-dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out)
+dperm_shape_list(const DpermEncoder *enc, bool as_stored, DpermShape *out)
 {
-	double		target = dperm_encoder_target(enc);
+	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
+	double		target = linear ? dperm_encoder_target(enc) : dperm_encoder_kernel_target(enc);
+	DpermShape	intercept = {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target};
 	int			count = 0;
 
-	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-	{
-		target = dperm_encoder_kernel_target(enc);
+	if (!linear)
 		append(out, &count, kernel_shape(enc));
+	for (int part = 0; part < DPERM_PARTS; part++)
+	{
+		for (int i = 0; linear && i < enc->block_count; i++)
+			if (as_stored ? dperm_block_part(&enc->blocks[i]) == (DpermPart) part : part == 0)
+				append_block(out, &count, &enc->blocks[i], target);
+		if (enc->intercept && part == (as_stored ? DPERM_PART_LINE : 0))
+			append(out, &count, intercept);
 	}
-	else
-		for (int i = 0; i < enc->block_count; i++)
-			if (!codes_last || !is_coded(&enc->blocks[i]))
-				append_block(out, &count, &enc->blocks[i], target);
-	if (enc->intercept)
-		append(out, &count, (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target});
-	for (int curves = 0; curves <= 1 && codes_last; curves++)
-		for (int i = 0; enc->kernel.kind == DPERM_KERNEL_LINEAR && i < enc->block_count; i++)
-			if (is_coded(&enc->blocks[i]) && dperm_block_is_curve(&enc->blocks[i]) == (curves == 1))
-				append_block(out, &count, &enc->blocks[i], target);
 	return count;
 }
 

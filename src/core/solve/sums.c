@@ -16,9 +16,6 @@
 #define LAST (PARTS - 1)
 #define LEVELS DPERM_EXTENDED_LEVELS
 
-/* Codes in a word. */
-#define WORD_CODES (sizeof(double) / sizeof(uint16_t))
-
 /* ------------------------------------------------------------------ room */
 
 /*
@@ -88,8 +85,10 @@ lay_out(DpermMoments *m, Room *room)
 	m->direction = take(room, selected);
 	m->piece = take(room, selected);
 	m->gathered = take(room, words);
+	m->numbers = take(room, words);
+	m->codes = (uint16_t *) take(room, words);
+	m->places = (uint16_t *) take(room, words);
 	m->entries = take(room, 2 * words);
-	m->places = (int *) take(room, words);
 	m->outputs = take(room, outputs);
 	m->moved = take(room, outputs);
 
@@ -136,59 +135,61 @@ typedef struct Batch
 	double		unit;			/* also the intercept, if there is one */
 	const double *numbers;		/* of the first row */
 	size_t		stride;			/* from row to row */
-	const uint16_t *codes;		/* of the first row */
-	size_t		code_stride;
-	const int  *places;			/* of curves, row after row */
+	const uint16_t *codes;		/* row after row */
+	const uint16_t *places;		/* of curves, row after row */
 	const double *entries;		/* two for each */
 } Batch;
-
-/* The places and entries of a row's curves. */
-static inline void
-decode_curves(const DpermLayout *layout, const double *restrict row, int *restrict places,
-			  double *restrict entries)
-{
-	const uint16_t *codes = dperm_row_codes(layout, row) + layout->codes;
-	const double *first = row + layout->dense;
-	size_t		curves = (size_t) layout->curves;
-	double		unit = layout->unit;
-	int			none = layout->dim;
-
-	for (size_t k = 0; k < curves; k++)
-	{
-		places[k] = codes[k];
-		entries[2 * k] = first[k];
-		entries[2 * k + 1] = codes[k] == none ? 0 : dperm_knots_rest(unit, first[k]);
-	}
-}
 
 /* Decode rows, stride words apart. */
 static Batch
 decode(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	const DpermLayout *layout = &m->layout;
+	size_t		codes = (size_t) layout->codes;
 	size_t		curves = (size_t) layout->curves;
+	size_t		dense = (size_t) layout->dense;
+	bool		lines = layout->dense > layout->numbers;
 
-	for (size_t i = 0; curves > 0 && i < (size_t) count; i++)
+	for (size_t i = 0; (codes + curves > 0 || lines) && i < (size_t) count; i++)
 	{
-		dperm_fetch_ahead(rows + i * stride, sizeof(double) * stride,
-						  sizeof(double) * (size_t) layout->words);
-		decode_curves(layout, rows + i * stride, m->places + i * curves,
-					  m->entries + 2 * i * curves);
+		const double *row = rows + i * stride;
+
+		dperm_fetch_ahead(row, sizeof(double) * stride, sizeof(double) * (size_t) layout->words);
+		if (codes > 0)
+			dperm_layout_categories(layout, row, m->codes + i * codes);
+		if (curves > 0)
+			dperm_layout_curves(layout, row, m->places + i * curves, m->entries + 2 * i * curves);
+		if (lines)
+		{
+			memcpy(m->numbers + i * dense, row, sizeof(double) * (size_t) layout->numbers);
+			dperm_layout_lines(layout, row, m->numbers + i * dense + layout->numbers);
+		}
 	}
 	return (Batch) {
 		.layout = layout, .count = count, .unit = layout->unit,
-		.numbers = rows, .stride = stride,
-		.codes = dperm_row_codes(layout, rows), .code_stride = stride * WORD_CODES,
-		.places = m->places, .entries = m->entries
+		.numbers = lines ? m->numbers : rows, .stride = lines ? dense : stride,
+		.codes = m->codes, .places = m->places, .entries = m->entries
 	};
 }
 
-/* Collect a word of each row. */
+/* The labels of rows; and what they weigh. NULL if they have none. */
 static const double *
-gather(const double *rows, int count, size_t stride, int word, double *out)
+labels_of(const DpermLayout *layout, const double *rows, int count, size_t stride, double *out)
 {
+	if (!layout->labelled)
+		return NULL;
 	for (int i = 0; i < count; i++)
-		out[i] = rows[i * stride + word];
+		out[i] = rows[i * stride + dperm_layout_label(layout)];
+	return out;
+}
+
+static const double *
+weights_of(const DpermLayout *layout, const double *rows, int count, size_t stride, double *out)
+{
+	if (!layout->weighted)
+		return NULL;
+	for (int i = 0; i < count; i++)
+		out[i] = dperm_layout_weight(layout, rows + i * stride);
 	return out;
 }
 
@@ -217,7 +218,7 @@ many_numbers(const Batch *b)
 /* The output of a row's codes and curves. */
 static double
 coded_output(const DpermLayout *layout, double unit, const uint16_t *restrict codes,
-			 const int *restrict places, const double *restrict entries,
+			 const uint16_t *restrict places, const double *restrict entries,
 			 const double *restrict weights)
 {
 	double		a = 0,
@@ -256,12 +257,13 @@ static void
 one_output_each(const Batch *b, const double *weights, double *outputs)
 {
 	const DpermLayout *layout = b->layout;
+	size_t		codes = (size_t) layout->codes;
 	size_t		curves = (size_t) layout->curves;
 
 	dperm_rows_inner((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
 					 dperm_layout_has_constant(layout) ? b->unit : 0, weights, outputs);
-	for (size_t i = 0; dperm_layout_codes(layout) > 0 && i < (size_t) b->count; i++)
-		outputs[i] += coded_output(layout, b->unit, b->codes + i * b->code_stride,
+	for (size_t i = 0; codes + curves > 0 && i < (size_t) b->count; i++)
+		outputs[i] += coded_output(layout, b->unit, b->codes + i * codes,
 								   b->places + i * curves, b->entries + 2 * i * curves, weights);
 }
 
@@ -295,7 +297,7 @@ take_outputs(const Batch *b, int classes, const double *weights, double *outputs
 	const DpermLayout *layout = b->layout;
 	size_t		wide = (size_t) classes;
 	const uint16_t *codes = b->codes;
-	const int  *places = b->places;
+	const uint16_t *places = b->places;
 	const double *entries = b->entries;
 
 	if (classes == 1)
@@ -304,7 +306,7 @@ take_outputs(const Batch *b, int classes, const double *weights, double *outputs
 		return;
 	}
 	number_outputs(b, classes, weights, outputs);
-	for (int i = 0; i < b->count; i++, codes += b->code_stride, outputs += wide)
+	for (int i = 0; i < b->count; i++, codes += layout->codes, outputs += wide)
 	{
 		if (dperm_layout_has_constant(layout))
 			add_times(classes, b->unit, weights + layout->dense * wide, outputs);
@@ -348,11 +350,11 @@ add_coded(const Batch *b, int classes, const double *restrict slopes, double *re
 	const DpermLayout *layout = b->layout;
 	size_t		wide = (size_t) classes;
 	const uint16_t *codes = b->codes;
-	const int  *places = b->places;
+	const uint16_t *places = b->places;
 	const double *entries = b->entries;
 	double		scaled[DPERM_CLASSES_MAX];
 
-	for (int i = 0; i < b->count; i++, codes += b->code_stride, slopes += wide)
+	for (int i = 0; i < b->count; i++, codes += layout->codes, slopes += wide)
 	{
 		for (int k = 0; k < classes; k++)
 			scaled[k] = b->unit * slopes[k];
@@ -479,7 +481,7 @@ typedef struct Row
 {
 	const double *numbers;
 	const uint16_t *codes;
-	const int  *places;
+	const uint16_t *places;
 	const double *entries;
 } Row;
 
@@ -511,11 +513,12 @@ add_coded_squares(const Batch *b, const double *curvatures, double *hess)
 {
 	const DpermLayout *layout = b->layout;
 	size_t		stride = (size_t) layout->dim + DPERM_BEYOND;
+	size_t		codes = (size_t) layout->codes;
 	size_t		curves = (size_t) layout->curves;
 
-	for (size_t i = 0; dperm_layout_codes(layout) > 0 && i < (size_t) b->count; i++)
+	for (size_t i = 0; codes + curves > 0 && i < (size_t) b->count; i++)
 	{
-		Row			row = {b->numbers + i * b->stride, b->codes + i * b->code_stride,
+		Row			row = {b->numbers + i * b->stride, b->codes + i * codes,
 		b->places + i * curves, b->entries + 2 * i * curves};
 
 		if (curvatures[i] == 0)
@@ -790,14 +793,11 @@ dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 static void
 add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 {
-	const DpermLayout *layout = &m->layout;
 	const DpermLossSeveral *several = dperm_loss_entry((int) m->loss.kind)->several;
 	Batch		b = decode(m, rows, count, stride);
 	double		room[3][DPERM_BATCH_ROWS];
-	const double *labels = layout->labelled ?
-		gather(rows, count, stride, dperm_layout_label(layout), room[0]) : NULL;
-	const double *weights = layout->weighted ?
-		gather(rows, count, stride, layout->words - 1, room[1]) : NULL;
+	const double *labels = labels_of(&m->layout, rows, count, stride, room[0]);
+	const double *weights = weights_of(&m->layout, rows, count, stride, room[1]);
 	double	   *curvatures = room[2];
 	double	   *slopes = m->outputs;
 

@@ -13,10 +13,11 @@
  * The Hessian would be too large: in its place are the sums of tr(S) x x' and of
  * S, the curvature of a row by pairs of classes.
  *
- * Rows are summed up in batches, which are decoded first: numbers and codes stay
- * where they are, a curve becomes a place and two entries. What follows is in few
- * loops, each of which is for one class or several, in doubles or in the parts of
- * extended precision.
+ * Rows are summed up in batches, which are decoded first: numbers stay where they
+ * are, a category becomes a coordinate, where the row has the unit, and a curve
+ * becomes a coordinate and two entries, for that and for the next one. What follows is
+ * in few loops, each of which is for one class or several, in doubles or in the parts
+ * of extended precision.
  *
  * Order and rounding. The output of a row is in four sums for numbers, four for
  * codes and four for curves, so no sum has more than a quarter of the coordinates;
@@ -125,7 +126,9 @@ typedef struct DpermMoments
 	int			batch_rows;		/* at most */
 	int			waiting;		/* rows */
 	double	   *gathered;		/* batch_rows x layout.words */
-	int		   *places;			/* of curves, row by row */
+	double	   *numbers;		/* of decoded rows, with straight lines */
+	uint16_t   *codes;			/* coordinates of categories, row by row */
+	uint16_t   *places;			/* first coordinates of curves */
 	double	   *entries;		/* two for each */
 	double	   *outputs;		/* row by row, for each class; then slopes */
 	double	   *moved;			/* the same of the direction */
