@@ -38,11 +38,6 @@
 #define CHUNK_BYTES ((Size) 512 * 1024)
 #define LEAST_ROWS 64
 
-/*
- * All files together at most: the bounds on rounding in sums over rows hold up to
- * this size.
- */
-#define FILE_BYTES_MAX ((uint64) 1 << 41)
 
 /* The rows of a sample in one piece, at most; and the least number of pieces. */
 #define PIECE_ROWS 32
@@ -395,10 +390,6 @@ count_bytes(DpermStore *store, Size bytes)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("temporary file size exceeds temp_file_limit (%dkB)", temp_file_limit)));
-	if (all > FILE_BYTES_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the encoded rows take more than 2 terabytes")));
 }
 
 /* Append rows to the file of this process. */

@@ -236,8 +236,7 @@ dperm_add_rows(size_t count, const double *restrict rows, size_t stride, size_t 
 	{
 		for (size_t j = 0; j < dim; j++)
 			sum[j] += rows[i * stride + j] * factors[i];
-		if (constant != 0)
-			sum[dim] += constant * factors[i];
+		sum[dim] += constant * factors[i];
 	}
 }
 

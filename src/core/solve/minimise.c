@@ -22,7 +22,7 @@
 
 /*
  * From this ratio of lambda to curvature on, single precision is enough for a
- * Hessian: its error (squares.h) is at most a third of lambda.
+ * Hessian: its error (sums.h) is at most a third of lambda.
  */
 #define ROUGH_LAMBDA 1e-4
 

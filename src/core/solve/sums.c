@@ -829,6 +829,16 @@ add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 	}
 }
 
+/* The outputs of a row. */
+const double *
+dperm_moments_outputs(DpermMoments *m, const double *row)
+{
+	Batch		b = decode(m, row, 1, (size_t) m->layout.words);
+
+	take_outputs(&b, m->classes, m->weights, m->outputs);
+	return m->outputs;
+}
+
 /* Add the rows that are gathered. */
 static void
 add_gathered(DpermMoments *m)

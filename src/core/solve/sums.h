@@ -160,6 +160,12 @@ extern double *dperm_moments_next(DpermMoments *m);
 /* Add one in step of count contiguous rows, which stay where they are. */
 extern void dperm_moments_add(DpermMoments *m, const double *rows, int64_t count, int64_t step);
 
+/*
+ * The outputs of a row at the weights of a pass, one for each class, until the next
+ * call. Their rounding does not depend on other rows.
+ */
+extern const double *dperm_moments_outputs(DpermMoments *m, const double *row);
+
 /* Finish the sums over the rows so far; more may follow. */
 extern void dperm_moments_flush(DpermMoments *m);
 
