@@ -71,7 +71,7 @@ typedef struct Shared
 	bool		product;
 } Shared;
 
-/* A set of rows; the steps of its curves, and its chunks, follow. */
+/* A set of rows; its chunks, and the steps and first coordinates of its curves, follow. */
 typedef struct Set
 {
 	DpermLayout layout;
@@ -156,18 +156,14 @@ check_counted(const DpermRows *rows, const double *counted)
 		elog(ERROR, "rows were lost");
 }
 
-/* Bytes of the steps of curves, and of the description of a set. */
-static Size
-steps_bytes(const DpermLayout *layout)
-{
-	return sizeof(double) * 2 * layout->curves;
-}
-
+/* Bytes of the description of a set: chunks, steps and first coordinates of curves. */
 static Size
 set_bytes(const DpermRows *rows)
 {
-	return MAXALIGN(sizeof(Set)) + steps_bytes(&rows->feed.layout) +
-		   sizeof(DpermChunk) * rows->chunk_count;
+	int			curves = rows->feed.layout.curves;
+
+	return MAXALIGN(sizeof(Set)) + sizeof(DpermChunk) * rows->chunk_count +
+		   sizeof(double) * curves + MAXALIGN(sizeof(int32) * curves);
 }
 
 /* Describe a set; returns the end of its description. */
@@ -180,10 +176,12 @@ write_set(char *at, const DpermRows *rows)
 
 	memcpy(at, &set, sizeof(set));
 	at += MAXALIGN(sizeof(set));
-	memcpy(at, layout->steps, steps_bytes(layout));
-	at += steps_bytes(layout);
 	memcpy(at, rows->chunks, sizeof(DpermChunk) * rows->chunk_count);
-	return at + sizeof(DpermChunk) * rows->chunk_count;
+	at += sizeof(DpermChunk) * rows->chunk_count;
+	memcpy(at, layout->steps, sizeof(double) * layout->curves);
+	at += sizeof(double) * layout->curves;
+	memcpy(at, layout->firsts, sizeof(int32) * layout->curves);
+	return at + MAXALIGN(sizeof(int32) * layout->curves);
 }
 
 /*
@@ -463,15 +461,17 @@ read_set(DpermRows *rows, DpermStore *store, char *at)
 	DpermLayout layout = set->layout;
 
 	at += MAXALIGN(sizeof(Set));
-	layout.place = NULL;		/* only the leader restores weights */
-	layout.steps = (const double *) at;
-	at += steps_bytes(&layout);
 	dperm_rows_init(rows, store, layout.words, 1);
-	rows->feed.layout = layout;
 	rows->chunk_rows = set->chunk_rows;
 	rows->chunks = (DpermChunk *) at;
 	rows->chunk_count = set->chunks;
-	return at + sizeof(DpermChunk) * set->chunks;
+	at += sizeof(DpermChunk) * set->chunks;
+	layout.place = NULL;		/* only the leader restores weights */
+	layout.steps = (const double *) at;
+	at += sizeof(double) * layout.curves;
+	layout.firsts = (const int32 *) at;
+	rows->feed.layout = layout;
+	return at + MAXALIGN(sizeof(int32) * layout.curves);
 }
 
 /* Answer a question. */

@@ -104,7 +104,7 @@ position_of(const DpermBlock *block, double x)
 	double		clamped = fmax(block->low, fmin(block->high, x));
 
 	if (isnan(x))
-		return x;
+		return DPERM_KNOTS_NONE;
 	if (block->knots)
 		return position_in_list(block, clamped);
 	return dperm_block_share(dperm_block_scaled(block, x), dperm_block_scaled(block, block->low),
@@ -118,7 +118,7 @@ dperm_knots_position(const DpermBlock *block, const DpermValue *value, int i)
 	DpermBlock	element;
 
 	if (!value->present)
-		return NAN;
+		return DPERM_KNOTS_NONE;
 	if (dperm_block_is_number(block))
 		return position_of(block, value->number);
 	element = dperm_block_element(block, i);
@@ -131,14 +131,8 @@ dperm_knots_place(const DpermBlock *block, const DpermValue *value, int i, doubl
 				  double *entry)
 {
 	double		position = dperm_knots_position(block, value, i);
-	DpermPair	place;
-	DpermPair	entries;
 
 	*entry = 0;
-	if (isnan(position))
-		return -1;
-	dperm_knots_points(dperm_both(position), dperm_both(dperm_block_part_count(block) - 1), target,
-					   &place, &entries);
-	*entry = entries[0];
-	return (int) place[0];
+	return position < 0 ? -1 :
+		dperm_knots_point(position, dperm_block_part_count(block) - 1, target, entry);
 }

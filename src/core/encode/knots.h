@@ -15,7 +15,6 @@
 
 #include <stdbool.h>
 
-#include "core/base/vector.h"
 #include "core/encode/block.h"
 
 /* What is wrong with the bounds and knots of a number, or NULL. */
@@ -33,10 +32,13 @@ extern bool dperm_knots_are_even(const DpermBlock *block);
 /* Let listed knots that are at even distances be no list. */
 extern void dperm_knots_settle(DpermBlock *block);
 
+#define DPERM_KNOTS_NONE (-1.0)
+
 /*
  * The position of a number, or of element i of a vector: the share of the way from
  * the first knot to the last one, where each step from knot to knot is as long; of a
- * straight line, from the lower bound to the upper one. NaN if there is no number.
+ * straight line, from the lower bound to the upper one. DPERM_KNOTS_NONE, which is
+ * negative, if there is no number.
  */
 extern double dperm_knots_position(const DpermBlock *block, const DpermValue *value, int i);
 
@@ -48,31 +50,23 @@ dperm_knots_rest(double target, double entry)
 }
 
 /*
- * From two positions to points: a position is between the knots *place and *place + 1,
- * and *entry is the entry of the first of them. steps is the number of knots less 1.
+ * From a position, which is there, to a point: it is between the knot that is returned
+ * and the next one, and *entry is the entry of the first of them. steps is the number of
+ * knots less 1.
  *
- * The larger entry is rounded and lies between half the target and the target, so that
- * the difference to the target is exact: it is the other entry. A position at a knot
- * may be at the end of one step or at the beginning of the next one: ties are rounded
- * to even, which is never less than 0 or more than the last step.
+ * The difference of the target and the entry is exact, whatever was rounded before: if
+ * the product is at least half the target, the entry is exact, and the difference is the
+ * product; else the entry is at least half the target (Sterbenz' lemma, twice).
  */
-static inline void
-dperm_knots_points(DpermPair position, DpermPair steps, double target, DpermPair *place,
-				   DpermPair *entry)
+static inline int
+dperm_knots_point(double position, double steps, double target, double *entry)
 {
-	const double round = 0x1.8p52;	/* adding it leaves an integer */
-	DpermPair	way = position * steps;
-	DpermPair	last = steps - 1;
-	DpermPair	share,
-				larger;
-	DpermInts	second;			/* is it the nearer one? */
+	double		way = position * steps;
+	double		most = steps - 0.5; /* before the last knot */
+	int			place = (int) (way < most ? way : most);
 
-	*place = way - 0.5;
-	*place = (dperm_choose((DpermInts) (*place < last), *place, last) + round) - round;
-	share = way - *place;
-	second = (DpermInts) (share > 0.5);
-	larger = target * dperm_choose(second, share, 1 - share);
-	*entry = dperm_choose(second, target - larger, larger);
+	*entry = target - target * (way - place);
+	return place;
 }
 
 /*
@@ -86,7 +80,7 @@ extern int	dperm_knots_place(const DpermBlock *block, const DpermValue *value, i
 static inline double
 dperm_knots_line(double position, double target)
 {
-	return isnan(position) ? 0 : target * (2 * position - 1);
+	return position < 0 ? 0 : target * (2 * position - 1);
 }
 
 #endif							/* DPERM_KNOTS_H */

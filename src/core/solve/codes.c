@@ -19,26 +19,12 @@ dperm_codes_of(const DpermLayout *layout, const double *rows, int count, size_t 
 	size_t		numbers = (size_t) layout->numbers;
 	size_t		dense = (size_t) layout->dense;
 	size_t		curves = (size_t) layout->curves;
-	size_t		codes = (size_t) layout->codes;
 	double	   *entries = room;
 	double	   *lines = entries + (size_t) count * curves;
-	uint16_t   *places = (uint16_t *) (lines + (dense > numbers ? (size_t) count * dense : 0));
-	uint16_t   *coordinates = places + (size_t) count * curves;
+	int32_t    *places = (int32_t *) (lines + (dense > numbers ? (size_t) count * dense : 0));
+	uint16_t   *coordinates = (uint16_t *) (places + (size_t) count * curves);
 
-	for (int i = 0; curves + codes + dense > numbers && i < count; i++)
-	{
-		const double *row = rows + i * stride;
-
-		if (curves > 0)
-			dperm_layout_curves(layout, row, places + i * curves, entries + i * curves);
-		if (codes > 0)
-			dperm_layout_categories(layout, row, coordinates + i * codes);
-		if (dense > numbers)
-		{
-			memcpy(lines + i * dense, row, sizeof(double) * numbers);
-			dperm_layout_lines(layout, row, lines + i * dense + numbers);
-		}
-	}
+	dperm_layout_decode(layout, rows, count, stride, lines, coordinates, places, entries);
 	return (DpermCodes) {
 		.layout = layout,
 		.numbers = dense > numbers ? lines : rows,
@@ -59,7 +45,7 @@ void
 dperm_codes_outputs(const DpermCodes *rows, int count, const double *weights, double *outputs)
 {
 	const uint16_t *codes = rows->codes;
-	const uint16_t *places = rows->places;
+	const int32_t *places = rows->places;
 	const double *entries = rows->entries;
 	int			last = rows->layout->codes;
 	int			curves = rows->layout->curves;
@@ -109,7 +95,7 @@ dperm_codes_slopes(const DpermCodes *rows, int count, const double *slopes, doub
 {
 	const DpermLayout *layout = rows->layout;
 	const uint16_t *codes = rows->codes;
-	const uint16_t *places = rows->places;
+	const int32_t *places = rows->places;
 	const double *entries = rows->entries;
 	double		unit = layout->unit;
 
@@ -153,7 +139,7 @@ list_present(const DpermCodes *rows, int row, Present *out)
 {
 	const DpermLayout *layout = rows->layout;
 	const uint16_t *codes = rows->codes + row * (size_t) layout->codes;
-	const uint16_t *places = rows->places + row * (size_t) layout->curves;
+	const int32_t *places = rows->places + row * (size_t) layout->curves;
 	const double *entries = rows->entries + row * rows->entry_stride;
 
 	out->codes = 0;
@@ -164,7 +150,7 @@ list_present(const DpermCodes *rows, int row, Present *out)
 	for (int k = 0; k < layout->curves; k++)
 		if (places[k] != layout->dim)
 			out->curve[out->curves++] =
-				(Point) {places[k], entries[k], dperm_knots_rest(layout->unit, entries[k])};
+				(Point) {(size_t) places[k], entries[k], dperm_knots_rest(layout->unit, entries[k])};
 }
 
 /* Add the numbers of a row, and the intercept, to a column of the upper triangle. */

@@ -24,13 +24,13 @@ typedef struct DpermCodes
 	const double *numbers;		/* of the first row: layout.dense */
 	size_t		number_stride;	/* from row to row */
 	const uint16_t *codes;		/* the coordinates of categories, row after row */
-	const uint16_t *places;		/* the first coordinates of curves, row after row */
+	const int32_t *places;		/* the first coordinates of curves, row after row */
 	const double *entries;		/* of these */
 	size_t		entry_stride;
 } DpermCodes;
 
 /* Doubles of room to decode so many rows. */
-#define DPERM_CODES_ROOM(dim, rows) ((rows) * ((size_t) (dim) + (dim) / 4 + 1))
+#define DPERM_CODES_ROOM(dim, rows) ((rows) * (2 * (size_t) (dim) + 1))
 
 /* Decode count rows, stride words apart. */
 extern DpermCodes dperm_codes_of(const DpermLayout *layout, const double *rows, int count,

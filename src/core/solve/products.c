@@ -73,7 +73,7 @@ dperm_solve_outputs(const DpermCodes *codes, int classes, const double *rows, in
 {
 	const DpermLayout *layout = codes->layout;
 	const uint16_t *code = codes->codes;
-	const uint16_t *places = codes->places;
+	const int32_t *places = codes->places;
 	const double *entries = codes->entries;
 	size_t		wide = (size_t) classes;
 	double		unit = layout->unit;
@@ -95,7 +95,7 @@ dperm_solve_outputs(const DpermCodes *codes, int classes, const double *rows, in
 			add_times(classes, unit, weights + code[k] * wide, to);
 		for (int k = 0; k < layout->curves; k++)
 		{
-			const double *first = weights + places[k] * wide;
+			const double *first = weights + (size_t) places[k] * wide;
 
 			add_times(classes, entries[k], first, to);
 			add_times(classes, dperm_knots_rest(unit, entries[k]), first + wide, to);
@@ -145,7 +145,7 @@ dperm_solve_sum(const DpermCodes *codes, int classes, const double *rows, int co
 {
 	const DpermLayout *layout = codes->layout;
 	const uint16_t *code = codes->codes;
-	const uint16_t *places = codes->places;
+	const int32_t *places = codes->places;
 	const double *entries = codes->entries;
 	size_t		wide = (size_t) classes;
 	double		unit = layout->unit;
@@ -169,7 +169,7 @@ dperm_solve_sum(const DpermCodes *codes, int classes, const double *rows, int co
 			add_times(classes, unit, from, sum + code[k] * wide);
 		for (int k = 0; k < layout->curves; k++)
 		{
-			double	   *first = sum + places[k] * wide;
+			double	   *first = sum + (size_t) places[k] * wide;
 
 			add_times(classes, entries[k], from, first);
 			add_times(classes, dperm_knots_rest(unit, entries[k]), from, first + wide);
