@@ -13,6 +13,8 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "access/parallel.h"
 #include "commands/tablespace.h"
@@ -758,6 +760,26 @@ const double *
 dperm_rows_chunk(DpermRows *rows, int64 i)
 {
 	return fetch(rows, &rows->chunks[i], 0, rows->chunks[i].rows);
+}
+
+/* Give memory back, if the system can do so before the store is closed. */
+void
+dperm_rows_discard(DpermRows *rows, int64 i)
+{
+#ifdef MADV_REMOVE
+	const DpermChunk *chunk = &rows->chunks[i];
+
+	if (DsaPointerIsValid(chunk->shared))
+	{
+		uintptr_t	page = sysconf(_SC_PAGESIZE);
+		uintptr_t	first = (uintptr_t) shared_address(rows->store, chunk);
+		uintptr_t	end = TYPEALIGN_DOWN(page, first + bytes_of(rows, chunk->rows));
+
+		first = TYPEALIGN(page, first);
+		if (first < end)
+			(void) madvise((void *) first, end - first, MADV_REMOVE);
+	}
+#endif
 }
 
 /* A sample. */

@@ -60,6 +60,7 @@ typedef struct Shared
 	pg_atomic_uint64 question;	/* QUESTION(); 0: none so far */
 	pg_atomic_uint32 pending;	/* members that have not answered it */
 	pg_atomic_uint32 ended;		/* there will be no more */
+	bool		discard;		/* are the rows not used any more then? */
 	ConditionVariable asked;
 	ConditionVariable answered;
 
@@ -122,16 +123,25 @@ counted_of(double *sums, const Shared *shared)
 	return sums + sum_words(shared->dim, shared->blocks, 0);
 }
 
+/* The first chunk of a participant among several; all have contiguous chunks. */
+static int64
+share_of(const DpermRows *rows, uint32 participant, uint32 participants)
+{
+	return rows->chunk_count * participant / participants;
+}
+
 /*
- * Sum up the chunks of a participant among several: each gets every so many-th, so
- * that all have as many in memory and in files.
+ * Sum up the chunks of a participant. The chunks of a process that loaded rows are
+ * contiguous, too, so a participant uses the memory and the files of few of them.
  */
 static void
 sum_chunks(DpermRows *rows, DpermMoments *m, uint32 participant, uint32 participants,
 		   double *counted)
 {
+	int64		end = share_of(rows, participant + 1, participants);
+
 	memset(counted, 0, sizeof(double) * rows->chunk_count);
-	for (int64 i = participant; i < rows->chunk_count; i += participants)
+	for (int64 i = share_of(rows, participant, participants); i < end; i++)
 	{
 		int64		before = m->rows;
 
@@ -416,20 +426,16 @@ dperm_team_begin(DpermLoad **sets, int count, int blocks)
 	return team;
 }
 
-int
-dperm_team_processes(const DpermTeam *team)
-{
-	return team ? team->wanted + 1 : 1;
-}
-
 /* End a team. */
 void
-dperm_team_end(DpermTeam *team)
+dperm_team_end(DpermTeam *team, bool discard)
 {
 	if (team == NULL)
 		return;
 	if (team->context)
 	{
+		team->shared->discard = discard;
+		pg_write_barrier();
 		pg_atomic_write_u32(&team->shared->ended, 1);
 		ConditionVariableBroadcast(&team->shared->asked);
 		WaitForParallelWorkersToFinish(team->context);
@@ -505,6 +511,24 @@ answer(Member *member, uint32 members)
 		dperm_moments_pack(&m, sums + 3 + 2 * m.dim);
 }
 
+/*
+ * Give back the memory of the chunks that a member has summed up. The system takes
+ * long for it, in the process that lets go of shared memory last, unless all have
+ * done their share before.
+ */
+static void
+discard_share(Member *member, uint32 members)
+{
+	for (int i = 0; i < member->shared->set_count; i++)
+	{
+		DpermRows  *rows = &member->sets[i].rows;
+		int64		end = share_of(rows, member->number + 1, members + 1);
+
+		for (int64 j = share_of(rows, member->number, members + 1); j < end; j++)
+			dperm_rows_discard(rows, j);
+	}
+}
+
 /* Wait for the next question; 0 if there will be none. */
 static uint64
 next_question(Shared *shared, uint64 last)
@@ -534,6 +558,7 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 	Member		member = {.shared = shared, .weights = room};
 	char	   *sets = shm_toc_lookup(toc, KEY_SETS, false);
 	uint64		question;
+	uint32		members = 0;
 
 	pgstat_report_activity(STATE_RUNNING, "dperm: sums over rows");
 	member.store = dperm_rows_join(&shared->key);
@@ -551,13 +576,16 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 	while ((question = next_question(shared, question)) != 0)
 	{
 		/* those who have joined later do not take part */
-		if (member.number > MEMBERS_OF(question))
+		members = MEMBERS_OF(question);
+		if (member.number > members)
 			continue;
-		answer(&member, MEMBERS_OF(question));
+		answer(&member, members);
 		pg_write_barrier();
 		if (pg_atomic_sub_fetch_u32(&shared->pending, 1) == 0)
 			ConditionVariableBroadcast(&shared->answered);
 	}
 	dperm_wipe(member.room, shared->pass_words);
+	if (shared->discard && member.number <= members)
+		discard_share(&member, members);
 	dperm_rows_close(member.store);
 }
