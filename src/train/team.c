@@ -521,7 +521,7 @@ discard_share(Member *member, uint32 members)
 {
 	for (int i = 0; i < member->shared->set_count; i++)
 	{
-		DpermRows  *rows = &member->sets[i].rows;
+		DpermRows  *rows = &member->sets[i];
 		int64		end = share_of(rows, member->number + 1, members + 1);
 
 		for (int64 j = share_of(rows, member->number, members + 1); j < end; j++)

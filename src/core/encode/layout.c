@@ -8,7 +8,7 @@
 
 #include "core/base/host.h"
 #include "core/encode/fourier.h"
-#include "core/encode/knots.h"
+#include "core/encode/encoder.h"
 
 /* Several codes share a word. */
 #define CODES_PER_WORD (sizeof(double) / sizeof(uint16_t))
@@ -144,11 +144,11 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 				break;
 			case DPERM_PART_CURVE:
 				for (int k = 0; k < dperm_block_parts(block); k++)
-					*position++ = dperm_knots_position(block, value, k);
+					*position++ = dperm_encoder_position(block, value, k);
 				break;
 			case DPERM_PART_LINE:
 			case DPERM_PART_OPEN:
-				*open++ = dperm_knots_position(block, value, 0);
+				*open++ = dperm_encoder_position(block, value, 0);
 				break;
 			case DPERM_PARTS:
 				break;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/core.h"
-#include "core/encode/knots.h"
+#include "core/encode/encoder.h"
 
 /*
  * Decode rows: the positions of curves, the codes of categories, and the positions of
@@ -149,8 +149,8 @@ list_present(const DpermCodes *rows, int row, Present *out)
 			out->code[out->codes++] = codes[k];
 	for (int k = 0; k < layout->curves; k++)
 		if (places[k] != layout->dim)
-			out->curve[out->curves++] =
-				(Point) {(size_t) places[k], entries[k], dperm_knots_rest(layout->unit, entries[k])};
+			out->curve[out->curves++] = (Point) {(size_t) places[k], entries[k],
+												 dperm_knots_rest(layout->unit, entries[k])};
 }
 
 /* Add the numbers of a row, and the intercept, to a column of the upper triangle. */
@@ -196,7 +196,8 @@ add_curve_columns(const Present *row, int k, double curvature, double unit, doub
 
 /* Add second derivatives to the upper triangle. */
 void
-dperm_codes_curvatures(const DpermCodes *rows, int count, const double *curvatures, double *hess)
+dperm_codes_curvatures(const DpermCodes *rows, int count, const double *curvatures,
+					   double *hess)
 {
 	const DpermLayout *layout = rows->layout;
 	const double *numbers = rows->numbers;

@@ -9,7 +9,7 @@
 
 #include "core/base/blas.h"
 #include "core/base/vector.h"
-#include "core/encode/knots.h"
+#include "core/encode/encoder.h"
 
 /* to += factor from, for each class. */
 static inline void
