@@ -15,7 +15,7 @@
 #include "base/arguments.h"
 #include "base/options.h"
 #include "core/base/core.h"
-#include "core/encode/block.h"
+#include "core/encode/encoder.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 

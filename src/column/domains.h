@@ -17,7 +17,7 @@
 #include "utils/relcache.h"
 #include "utils/timestamp.h"
 
-#include "core/encode/block.h"
+#include "core/encode/encoder.h"
 
 /* Where the domain of a column comes from; from DPERM_DOMAIN_DECLARED on there is one. */
 typedef enum DpermDomainFrom

@@ -382,7 +382,7 @@ dperm_aggregate_final(PG_FUNCTION_ARGS)
 	dperm_rows_end(&group->rows);
 	advise_group(group);
 	dperm_training_begin(&training, &group->options, &group->rows, group->noise,
-						 group->rows.count, false, 1);
+						 group->rows.count, false);
 	while (training.active)
 		dperm_training_answer(&training, NULL);
 	dperm_host_check_status(dperm_training_finish(&training));

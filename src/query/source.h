@@ -11,7 +11,7 @@
 
 #include "base/options.h"
 #include "column/label.h"
-#include "core/encode/block.h"
+#include "core/encode/encoder.h"
 #include "protect/protect.h"
 #include "query/moments.h"
 #include "relation/relation.h"

@@ -18,7 +18,7 @@
 #include "base/host.h"
 #include "column/reader.h"
 #include "core/base/classes.h"
-#include "train/load_step.h"
+#include "train/load.h"
 
 PG_FUNCTION_INFO_V1(dperm_load_step);
 PG_FUNCTION_INFO_V1(dperm_load_step_record);

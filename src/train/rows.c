@@ -13,6 +13,8 @@
 #include "postgres.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "access/parallel.h"
 #include "commands/tablespace.h"
@@ -38,6 +40,12 @@
 #define CHUNK_BYTES ((Size) 512 * 1024)
 #define LEAST_ROWS 64
 
+/*
+ * In private memory a chunk is half of the rows so far, but no more than this: from
+ * the size of a huge page on, the system gives memory out in fewer and larger pieces.
+ */
+#define PRIVATE_CHUNKS 32
+#define HUGE_BYTES ((Size) 2 * 1024 * 1024)
 
 /* The rows of a sample in one piece, at most; and the least number of pieces. */
 #define PIECE_ROWS 32
@@ -417,6 +425,22 @@ bytes_of(const DpermRows *rows, int64 count)
 	return sizeof(double) * rows->words * count;
 }
 
+/* Allocate private memory, in huge pages as far as the system has them. */
+static double *
+allocate_private(MemoryContext context, Size size)
+{
+	double	   *made = MemoryContextAllocHuge(context, size);
+
+#ifdef MADV_HUGEPAGE
+	uintptr_t	first = TYPEALIGN(HUGE_BYTES, (uintptr_t) made);
+	uintptr_t	end = TYPEALIGN_DOWN(HUGE_BYTES, (uintptr_t) made + size);
+
+	if (first < end)
+		(void) madvise((void *) first, end - first, MADV_HUGEPAGE);
+#endif
+	return made;
+}
+
 /*
  * Allocate shared memory, if there is any left. PostgreSQL raises an error,
  * holding a lock, if the system has none.
@@ -524,7 +548,7 @@ reserve(DpermStore *store, Size size)
 static bool
 double_block(DpermRows *rows)
 {
-	int64		more = Min(rows->room, rows->chunk_rows - rows->room);
+	int64		more = Min(rows->room, Max(rows->chunk_rows - rows->room, 0));
 
 	if (rows->block.memory == NULL || more == 0 || !reserve(rows->store, bytes_of(rows, more)))
 		return false;
@@ -534,13 +558,29 @@ double_block(DpermRows *rows)
 	return true;
 }
 
+/* The rows of the next block. */
+static int64
+next_room(const DpermRows *rows)
+{
+	const DpermStore *store = rows->store;
+	int64		most = Min(PRIVATE_CHUNKS * rows->chunk_rows, rows->seen / 2);
+	int64		room = rows->chunk_rows;
+
+	if (store->control)
+		return room;
+	if (rows->chunk_count == 0)
+		return LEAST_ROWS;
+	while (2 * room <= most && store->bytes + bytes_of(rows, 2 * room) <= store->limit)
+		room *= 2;
+	return room;
+}
+
 /* Start a block; false if there is no place. */
 static bool
 start_block(DpermRows *rows)
 {
 	DpermStore *store = rows->store;
-	int64		room =
-		store->control || rows->chunk_count > 0 ? rows->chunk_rows : LEAST_ROWS;
+	int64		room = next_room(rows);
 	Size		size = bytes_of(rows, room);
 
 	rows->block = (DpermChunk) {.shared = InvalidDsaPointer};
@@ -551,7 +591,7 @@ start_block(DpermRows *rows)
 		rows->block.shared = allocate_shared(store, size);
 	}
 	else if (reserve(store, size))
-		rows->block.memory = MemoryContextAllocHuge(store->context, size);
+		rows->block.memory = allocate_private(store->context, size);
 	if (!rows->block.memory && !DsaPointerIsValid(rows->block.shared) && !store->files)
 		return false;
 	rows->memory = rows->block.memory ? rows->block.memory :
@@ -751,6 +791,26 @@ dperm_rows_chunk(DpermRows *rows, int64 i)
 	return fetch(rows, &rows->chunks[i], 0, rows->chunks[i].rows);
 }
 
+/* Give memory back, if the system can do so before the store is closed. */
+void
+dperm_rows_discard(DpermRows *rows, int64 i)
+{
+#ifdef MADV_REMOVE
+	const DpermChunk *chunk = &rows->chunks[i];
+
+	if (DsaPointerIsValid(chunk->shared))
+	{
+		uintptr_t	page = sysconf(_SC_PAGESIZE);
+		uintptr_t	first = (uintptr_t) shared_address(rows->store, chunk);
+		uintptr_t	end = TYPEALIGN_DOWN(page, first + bytes_of(rows, chunk->rows));
+
+		first = TYPEALIGN(page, first);
+		if (first < end)
+			(void) madvise((void *) first, end - first, MADV_REMOVE);
+	}
+#endif
+}
+
 /* A sample. */
 int64
 dperm_rows_sample(DpermRows *rows, int64 count, double **sample)
@@ -762,7 +822,7 @@ dperm_rows_sample(DpermRows *rows, int64 count, double **sample)
 	double	   *to;
 
 	count = Min(count, rows->count);
-	*sample = to = MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes_of(rows, count), 1));
+	*sample = to = allocate_private(CurrentMemoryContext, Max(bytes_of(rows, count), 1));
 	for (int64 i = 0; i < rows->chunk_count; before += rows->chunks[i++].rows)
 	{
 		const DpermChunk *chunk = &rows->chunks[i];

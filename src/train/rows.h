@@ -126,6 +126,9 @@ extern const char *dperm_rows_take_over(DpermRows *rows, const char *from, const
 /* The rows of a chunk. They are valid until the next call for this set. */
 extern const double *dperm_rows_chunk(DpermRows *rows, int64 chunk);
 
+/* Give the shared memory of a chunk back to the system. Nobody may use its rows any more. */
+extern void dperm_rows_discard(DpermRows *rows, int64 chunk);
+
 /*
  * A sample of so many rows, in the current context: pieces of a few
  * rows, at even distances. All rows must have arrived. Returns how many it has.

@@ -38,14 +38,14 @@ noise_of(const DpermTask *task)
 
 /* Begin the training of a task. */
 static void
-begin_work(Work *work, DpermTask *task, const DpermTeam *team)
+begin_work(Work *work, DpermTask *task)
 {
 	DpermLoad  *rows = task->rows;
 
 	work->task = task;
 	work->digested = false;
 	dperm_training_begin(&work->training, task->options, &rows->rows, noise_of(task), rows->count,
-						 rows->remote, dperm_team_processes(team));
+						 rows->remote);
 }
 
 /* Make the model of a finished task, in a context. */
@@ -89,7 +89,7 @@ train_alone(DpermTask *task, DpermTeam *team, MemoryContext result)
 {
 	Work		work;
 
-	begin_work(&work, task, team);
+	begin_work(&work, task);
 	while (work.training.active)
 		dperm_training_answer(&work.training, team);
 	dperm_host_check_status(dperm_training_finish(&work.training));
@@ -154,7 +154,7 @@ train_by_passes(DpermTask *task, MemoryContext result)
 	MemoryContext pass = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
 	Work		training;
 
-	begin_work(&training, task, NULL);
+	begin_work(&training, task);
 	while (training.training.active)
 	{
 		DpermPass	answer;
@@ -205,7 +205,7 @@ run_tasks(DpermTask *tasks, int count, bool close)
 	MemoryContextSwitchTo(caller);
 	if (close)
 		dperm_load_close(tasks[0].rows, 1);
-	dperm_team_end(team);
+	dperm_team_end(team, close);
 	MemoryContextDelete(work);
 }
 

@@ -60,6 +60,7 @@ typedef struct Shared
 	pg_atomic_uint64 question;	/* QUESTION(); 0: none so far */
 	pg_atomic_uint32 pending;	/* members that have not answered it */
 	pg_atomic_uint32 ended;		/* there will be no more */
+	bool		discard;		/* are the rows not used any more then? */
 	ConditionVariable asked;
 	ConditionVariable answered;
 
@@ -71,7 +72,7 @@ typedef struct Shared
 	bool		product;
 } Shared;
 
-/* A set of rows; the steps of its curves, and its chunks, follow. */
+/* A set of rows; its chunks, and the steps and first coordinates of its curves, follow. */
 typedef struct Set
 {
 	DpermLayout layout;
@@ -122,16 +123,25 @@ counted_of(double *sums, const Shared *shared)
 	return sums + sum_words(shared->dim, shared->blocks, 0);
 }
 
+/* The first chunk of a participant among several; all have contiguous chunks. */
+static int64
+share_of(const DpermRows *rows, uint32 participant, uint32 participants)
+{
+	return rows->chunk_count * participant / participants;
+}
+
 /*
- * Sum up the chunks of a participant among several: each gets every so many-th, so
- * that all have as many in memory and in files.
+ * Sum up the chunks of a participant. The chunks of a process that loaded rows are
+ * contiguous, too, so a participant uses the memory and the files of few of them.
  */
 static void
 sum_chunks(DpermRows *rows, DpermMoments *m, uint32 participant, uint32 participants,
 		   double *counted)
 {
+	int64		end = share_of(rows, participant + 1, participants);
+
 	memset(counted, 0, sizeof(double) * rows->chunk_count);
-	for (int64 i = participant; i < rows->chunk_count; i += participants)
+	for (int64 i = share_of(rows, participant, participants); i < end; i++)
 	{
 		int64		before = m->rows;
 
@@ -156,18 +166,14 @@ check_counted(const DpermRows *rows, const double *counted)
 		elog(ERROR, "rows were lost");
 }
 
-/* Bytes of the steps of curves, and of the description of a set. */
-static Size
-steps_bytes(const DpermLayout *layout)
-{
-	return sizeof(double) * 2 * layout->curves;
-}
-
+/* Bytes of the description of a set: chunks, steps and first coordinates of curves. */
 static Size
 set_bytes(const DpermRows *rows)
 {
-	return MAXALIGN(sizeof(Set)) + steps_bytes(&rows->feed.layout) +
-		   sizeof(DpermChunk) * rows->chunk_count;
+	int			curves = rows->feed.layout.curves;
+
+	return MAXALIGN(sizeof(Set)) + sizeof(DpermChunk) * rows->chunk_count +
+		   sizeof(double) * curves + MAXALIGN(sizeof(int32) * curves);
 }
 
 /* Describe a set; returns the end of its description. */
@@ -180,10 +186,12 @@ write_set(char *at, const DpermRows *rows)
 
 	memcpy(at, &set, sizeof(set));
 	at += MAXALIGN(sizeof(set));
-	memcpy(at, layout->steps, steps_bytes(layout));
-	at += steps_bytes(layout);
 	memcpy(at, rows->chunks, sizeof(DpermChunk) * rows->chunk_count);
-	return at + sizeof(DpermChunk) * rows->chunk_count;
+	at += sizeof(DpermChunk) * rows->chunk_count;
+	memcpy(at, layout->steps, sizeof(double) * layout->curves);
+	at += sizeof(double) * layout->curves;
+	memcpy(at, layout->firsts, sizeof(int32) * layout->curves);
+	return at + MAXALIGN(sizeof(int32) * layout->curves);
 }
 
 /*
@@ -418,20 +426,16 @@ dperm_team_begin(DpermLoad **sets, int count, int blocks)
 	return team;
 }
 
-int
-dperm_team_processes(const DpermTeam *team)
-{
-	return team ? team->wanted + 1 : 1;
-}
-
 /* End a team. */
 void
-dperm_team_end(DpermTeam *team)
+dperm_team_end(DpermTeam *team, bool discard)
 {
 	if (team == NULL)
 		return;
 	if (team->context)
 	{
+		team->shared->discard = discard;
+		pg_write_barrier();
 		pg_atomic_write_u32(&team->shared->ended, 1);
 		ConditionVariableBroadcast(&team->shared->asked);
 		WaitForParallelWorkersToFinish(team->context);
@@ -463,15 +467,17 @@ read_set(DpermRows *rows, DpermStore *store, char *at)
 	DpermLayout layout = set->layout;
 
 	at += MAXALIGN(sizeof(Set));
-	layout.place = NULL;		/* only the leader restores weights */
-	layout.steps = (const double *) at;
-	at += steps_bytes(&layout);
 	dperm_rows_init(rows, store, layout.words, 1);
-	rows->feed.layout = layout;
 	rows->chunk_rows = set->chunk_rows;
 	rows->chunks = (DpermChunk *) at;
 	rows->chunk_count = set->chunks;
-	return at + sizeof(DpermChunk) * set->chunks;
+	at += sizeof(DpermChunk) * set->chunks;
+	layout.place = NULL;		/* only the leader restores weights */
+	layout.steps = (const double *) at;
+	at += sizeof(double) * layout.curves;
+	layout.firsts = (const int32 *) at;
+	rows->feed.layout = layout;
+	return at + MAXALIGN(sizeof(int32) * layout.curves);
 }
 
 /* Answer a question. */
@@ -505,6 +511,24 @@ answer(Member *member, uint32 members)
 		dperm_moments_pack(&m, sums + 3 + 2 * m.dim);
 }
 
+/*
+ * Give back the memory of the chunks that a member has summed up. The system takes
+ * long for it, in the process that lets go of shared memory last, unless all have
+ * done their share before.
+ */
+static void
+discard_share(Member *member, uint32 members)
+{
+	for (int i = 0; i < member->shared->set_count; i++)
+	{
+		DpermRows  *rows = &member->sets[i];
+		int64		end = share_of(rows, member->number + 1, members + 1);
+
+		for (int64 j = share_of(rows, member->number, members + 1); j < end; j++)
+			dperm_rows_discard(rows, j);
+	}
+}
+
 /* Wait for the next question; 0 if there will be none. */
 static uint64
 next_question(Shared *shared, uint64 last)
@@ -534,6 +558,7 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 	Member		member = {.shared = shared, .weights = room};
 	char	   *sets = shm_toc_lookup(toc, KEY_SETS, false);
 	uint64		question;
+	uint32		members = 0;
 
 	pgstat_report_activity(STATE_RUNNING, "dperm: sums over rows");
 	member.store = dperm_rows_join(&shared->key);
@@ -551,13 +576,16 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 	while ((question = next_question(shared, question)) != 0)
 	{
 		/* those who have joined later do not take part */
-		if (member.number > MEMBERS_OF(question))
+		members = MEMBERS_OF(question);
+		if (member.number > members)
 			continue;
-		answer(&member, MEMBERS_OF(question));
+		answer(&member, members);
 		pg_write_barrier();
 		if (pg_atomic_sub_fetch_u32(&shared->pending, 1) == 0)
 			ConditionVariableBroadcast(&shared->answered);
 	}
 	dperm_wipe(member.room, shared->pass_words);
+	if (shared->discard && member.number <= members)
+		discard_share(&member, members);
 	dperm_rows_close(member.store);
 }

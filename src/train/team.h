@@ -24,9 +24,6 @@ typedef struct DpermTeam DpermTeam;
  */
 extern DpermTeam *dperm_team_begin(DpermLoad **sets, int count, int blocks);
 
-/* How many processes sum up rows: this one, and the members of a team, or NULL. */
-extern int	dperm_team_processes(const DpermTeam *team);
-
 /*
  * Sum up all rows of a set for a question, into a pass that has been started for
  * a matrix; by a team that helps with the set or, if it is NULL, alone.
@@ -34,8 +31,8 @@ extern int	dperm_team_processes(const DpermTeam *team);
 extern void dperm_team_sum(DpermTeam *team, DpermRows *rows, const DpermMatrix *x,
 						   const DpermAsk *ask, DpermMoments *m);
 
-/* End a team, which may be NULL. */
-extern void dperm_team_end(DpermTeam *team);
+/* End a team, which may be NULL. Is the memory of its rows given back, too? */
+extern void dperm_team_end(DpermTeam *team, bool discard);
 
 /* The main function of a member. */
 extern PGDLLEXPORT void dperm_team_main(dsm_segment *segment, shm_toc *toc);

@@ -31,30 +31,25 @@ arrange_prior(const DpermModel *prior, const DpermLayout *layout, int blocks)
 /*
  * A sample to start from has at most this size; but 20 rows for each coordinate,
  * if these fit into half of dperm.cache_memory, since a start on fewer saves less.
+ * On 16 cores a smaller one saved less than the passes that it cost.
  */
 #define SAMPLE_BYTES ((Size) 32 * 1024 * 1024)
 #define SAMPLE_ROWS_EACH 20
 
-/*
- * How many rows a sample has: if these are all rows, no more than a start is worth.
- * One process works on it, while so many sum up all rows.
- */
+/* How many rows a sample has: if these are all rows, no more than a start is worth. */
 static int64
-sample_rows(const DpermRows *rows, int dim, bool remote, int processes)
+sample_rows(const DpermRows *rows, int dim, bool remote)
 {
-	int64		each = SAMPLE_ROWS_EACH * (int64) dim;
-	Size		bytes = Min(sizeof(double) * rows->words * each,
-							(Size) dperm_cache_memory * 1024 / 2);
-	int64		most = Max(bytes, SAMPLE_BYTES) / (sizeof(double) * rows->words);
-	int64		worth = rows->count / (remote ? 1 : DPERM_MINIMISE_PART);
+	Size		row = sizeof(double) * rows->words;
+	Size		bytes = Min(row * SAMPLE_ROWS_EACH * dim, (Size) dperm_cache_memory * 1024 / 2);
 
-	return Min(Min(worth, most), Max(worth / processes, each));
+	return Min(rows->count / (remote ? 1 : DPERM_MINIMISE_PART), Max(bytes, SAMPLE_BYTES) / row);
 }
 
 /* Begin a training: noise, and a start from a sample. */
 void
 dperm_training_begin(DpermTraining *training, const DpermOptions *options, DpermRows *rows,
-					 DpermNoisePlans noise, int64 units, bool remote, int processes)
+					 DpermNoisePlans noise, int64 units, bool remote)
 {
 	const DpermLayout *layout = &rows->feed.layout;
 	int			blocks = dperm_loss_blocks(options->loss);
@@ -73,7 +68,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, Dperm
 									  .chunks = &training->sample,
 									  .rough = dperm_fit_rough(&training->fit)};
 	training->matrix.count = training->matrix.chunk_rows =
-		dperm_rows_sample(rows, sample_rows(rows, dim, remote, processes), &training->sample);
+		dperm_rows_sample(rows, sample_rows(rows, dim, remote), &training->sample);
 	if (layout->weighted)
 	{
 		training->matrix.of = rows->count;

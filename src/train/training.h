@@ -46,11 +46,11 @@ typedef struct DpermTraining
  * Begin a training, in the current memory context: draw the noise, and start
  * from a sample of the rows. noise is its shape, in the order of the rows, or
  * NULL; units is their public number; remote says that these are not all rows,
- * so that they cannot answer; and so many processes will.
+ * so that they cannot answer.
  */
 extern void
 dperm_training_begin(DpermTraining *training, const DpermOptions *options, DpermRows *rows,
-					 DpermNoisePlans noise, int64 units, bool remote, int processes);
+					 DpermNoisePlans noise, int64 units, bool remote);
 
 /* Answer from all rows, with a team or NULL, and continue. */
 extern void dperm_training_answer(DpermTraining *training, DpermTeam *team);

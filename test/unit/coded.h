@@ -14,15 +14,13 @@ static inline void
 decode_row(const DpermLayout *layout, const double *row, double *out)
 {
 	uint16_t	codes[SAMPLE_DIM_MAX * SAMPLE_COUNT];
-	uint16_t	places[SAMPLE_DIM_MAX * SAMPLE_COUNT];
+	int32_t		places[SAMPLE_DIM_MAX * SAMPLE_COUNT];
 	double		entries[2 * SAMPLE_DIM_MAX * SAMPLE_COUNT];
 	double		unit = layout->unit;
 
 	memset(out, 0, sizeof(double) * layout->dim);
 	memcpy(out, row, sizeof(double) * layout->numbers);
-	dperm_layout_lines(layout, row, out + layout->numbers);
-	dperm_layout_categories(layout, row, codes);
-	dperm_layout_curves(layout, row, places, entries);
+	dperm_layout_decode(layout, row, 1, 0, out, codes, places, entries);
 	if (dperm_layout_has_constant(layout))
 		out[layout->dense] = unit;
 	for (int k = 0; k < layout->codes; k++)

@@ -204,7 +204,7 @@ TEST(sums_gradients_within_its_bound)
 		dperm_moments_merge(&m[0], m[1].rows, m[1].value, m[1].gradient, m[1].gradient_low, NULL);
 		CHECK(m[0].rows == COUNT);
 		CHECK(fixed_off(dim, m[0].gradient, m[0].gradient_low, exact) <=
-			  COUNT / 16.0 * dperm_extended_rounding(dim, loss, COUNT, 0, sqrt(norm), 0));
+			  COUNT / 16.0 * dperm_moments_extended_rounding(dim, loss, COUNT, 0, sqrt(norm), 0));
 		free(rows);
 		free(rooms[0]);
 		free(rooms[1]);

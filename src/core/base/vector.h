@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* Two doubles. The accessors need no alignment beyond that of a double. */
 typedef double DpermPair __attribute__((vector_size(16)));
@@ -295,6 +298,17 @@ static inline DpermPair
 dperm_choose(DpermInts mask, DpermPair one, DpermPair other)
 {
 	return (DpermPair) (((DpermInts) one & mask) | ((DpermInts) other & ~mask));
+}
+
+/* The lesser of each two. */
+static inline DpermPair
+dperm_lesser(DpermPair one, DpermPair other)
+{
+#ifdef __SSE2__
+	return _mm_min_pd(one, other);
+#else
+	return dperm_choose((DpermInts) (one < other), one, other);
+#endif
 }
 
 /*

@@ -8,7 +8,7 @@
 
 #include "core/base/host.h"
 #include "core/encode/fourier.h"
-#include "core/encode/knots.h"
+#include "core/encode/encoder.h"
 
 /* Several codes share a word. */
 #define CODES_PER_WORD (sizeof(double) / sizeof(uint16_t))
@@ -28,7 +28,7 @@ dperm_layout_dense(int dim)
 /* Place the coordinates of the blocks that are in a part, and their curves. */
 static void
 place_part(const DpermEncoder *enc, DpermPart part, DpermLayout *layout, int *at, int *places,
-		   double *steps, double *firsts)
+		   double *steps, int32_t *firsts)
 {
 	int			trained = 0;
 
@@ -59,14 +59,16 @@ make_linear(const DpermEncoder *enc, DpermLayout *layout)
 	int			curves = 0;
 	int			at = 0;
 	double	   *steps;
+	int32_t    *firsts;
 
 	for (int i = 0; i < enc->block_count; i++)
 		if (dperm_block_is_curve(&enc->blocks[i]))
 			curves += dperm_block_parts(&enc->blocks[i]);
-	layout->steps = steps = dperm_host_alloc(sizeof(double) * 2 * (size_t) (curves + 1));
+	layout->steps = steps = dperm_host_alloc(sizeof(double) * (size_t) (curves + 1));
+	layout->firsts = firsts = dperm_host_alloc(sizeof(int32_t) * (size_t) (curves + 1));
 	for (int part = 0; part < DPERM_PARTS; part++)
 	{
-		place_part(enc, (DpermPart) part, layout, &at, places, steps, steps + curves);
+		place_part(enc, (DpermPart) part, layout, &at, places, steps, firsts);
 		if (part == DPERM_PART_NUMBER)
 			layout->numbers = at;
 		if (part != DPERM_PART_LINE)
@@ -142,11 +144,11 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 				break;
 			case DPERM_PART_CURVE:
 				for (int k = 0; k < dperm_block_parts(block); k++)
-					*position++ = dperm_knots_position(block, value, k);
+					*position++ = dperm_encoder_position(block, value, k);
 				break;
 			case DPERM_PART_LINE:
 			case DPERM_PART_OPEN:
-				*open++ = dperm_knots_position(block, value, 0);
+				*open++ = dperm_encoder_position(block, value, 0);
 				break;
 			case DPERM_PARTS:
 				break;
@@ -154,18 +156,9 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 	}
 }
 
-/* The straight lines of a row that are positions. */
-void
-dperm_layout_lines(const DpermLayout *layout, const double *row, double *lines)
-{
-	row += layout->numbers + layout->curves;
-	for (int k = 0; k < layout->dense - layout->numbers; k++)
-		lines[k] = dperm_knots_line(row[k], layout->unit);
-}
-
-/* The categories of a row. */
-void
-dperm_layout_categories(const DpermLayout *layout, const double *row, uint16_t *coordinates)
+/* The coordinates of the categories of a row, dim for none. */
+static inline void
+decode_categories(const DpermLayout *layout, const double *row, uint16_t *coordinates)
 {
 	const uint16_t *codes =
 		(const uint16_t *) (row + layout->numbers + dperm_layout_positions(layout));
@@ -180,47 +173,84 @@ dperm_layout_categories(const DpermLayout *layout, const double *row, uint16_t *
 	}
 }
 
-/* Two curves, in the first coordinate of each and its two entries. */
-static inline void
-decode_curves(const DpermLayout *layout, DpermPair position, DpermPair steps, DpermPair first,
-			  DpermPair *coordinate, DpermPair *entry, DpermPair *next)
-{
-	DpermInts	present = (DpermInts) (position >= 0);
+typedef int32_t IntPair __attribute__((vector_size(8)));
 
-	dperm_knots_points(position, steps, layout->unit, coordinate, entry);
-	*coordinate = dperm_choose(present, *coordinate + first, dperm_both(layout->dim));
-	*next = dperm_choose(present, layout->unit - *entry, dperm_both(0));
-	*entry = dperm_choose(present, *entry, dperm_both(0));
+/* dperm_knots_point() of two positions. */
+static inline IntPair
+point_pair(DpermPair position, DpermPair steps, double target, DpermPair *entry)
+{
+	DpermPair	way = position * steps;
+	IntPair		place = __builtin_convertvector(dperm_lesser(way, steps - 0.5), IntPair);
+
+	*entry = target - target * (way - __builtin_convertvector(place, DpermPair));
+	return place;
 }
 
-/* The curves of a row. */
-void
-dperm_layout_curves(const DpermLayout *layout, const double *row, uint16_t *coordinates,
-					double *entries)
+/* The curves of a row: the first coordinate of each, dim if it is missing, and two entries. */
+static inline void
+decode_curves(const DpermLayout *layout, const double *row, int32_t *coordinates,
+			  double *entries)
 {
 	const double *positions = row + layout->numbers;
 	const double *steps = layout->steps;
-	const double *firsts = steps + layout->curves;
-	DpermPair	first,
-				entry,
-				next;
+	const int32_t *firsts = layout->firsts;
+	double		unit = layout->unit;
+	DpermInts	signs = {0};	/* of missing ones, among others */
 	int			k = 0;
 
 	for (; k + 2 <= layout->curves; k += 2)
 	{
-		decode_curves(layout, dperm_pair_at(positions + k), dperm_pair_at(steps + k),
-					  dperm_pair_at(firsts + k), &first, &entry, &next);
-		coordinates[k] = (uint16_t) first[0];
-		coordinates[k + 1] = (uint16_t) first[1];
+		DpermPair	position = dperm_pair_at(positions + k);
+		DpermPair	entry;
+		IntPair		place = point_pair(position, dperm_pair_at(steps + k), unit, &entry);
+		DpermPair	next = unit - entry;
+		IntPair		first;
+
+		memcpy(&first, firsts + k, sizeof(first));
+		place += first;
+		memcpy(coordinates + k, &place, sizeof(place));
 		dperm_put_pair((DpermPair) {entry[0], next[0]}, entries + 2 * k);
 		dperm_put_pair((DpermPair) {entry[1], next[1]}, entries + 2 * k + 2);
+		signs |= (DpermInts) position;
 	}
 	if (k < layout->curves)
 	{
-		decode_curves(layout, dperm_both(positions[k]), dperm_both(steps[k]),
-					  dperm_both(firsts[k]), &first, &entry, &next);
-		coordinates[k] = (uint16_t) first[0];
-		dperm_put_pair((DpermPair) {entry[0], next[0]}, entries + 2 * k);
+		coordinates[k] =
+			firsts[k] + dperm_knots_point(positions[k], steps[k], unit, &entries[2 * k]);
+		entries[2 * k + 1] = dperm_knots_rest(unit, entries[2 * k]);
+		signs |= (DpermInts) dperm_both(positions[k]);
+	}
+	for (k = 0; (signs[0] | signs[1]) < 0 && k < layout->curves; k++)
+		if (positions[k] < 0)
+		{
+			coordinates[k] = layout->dim;
+			entries[2 * k] = entries[2 * k + 1] = 0;
+		}
+}
+
+/* Decode rows, column by column of what they have. */
+void
+dperm_layout_decode(const DpermLayout *layout, const double *rows, int count, size_t stride,
+					double *dense, uint16_t *codes, int32_t *places, double *entries)
+{
+	int			numbers = layout->numbers;
+	int			lines = layout->dense - numbers;
+
+	for (int i = 0; dperm_layout_codes(layout) + lines > 0 && i < count; i++)
+		dperm_fetch_ahead(rows + i * stride, sizeof(double) * stride,
+						  sizeof(double) * (size_t) layout->words);
+	for (int i = 0; layout->curves > 0 && i < count; i++)
+		decode_curves(layout, rows + i * stride, places + (size_t) i * layout->curves,
+					  entries + 2 * (size_t) i * layout->curves);
+	for (int i = 0; layout->codes > 0 && i < count; i++)
+		decode_categories(layout, rows + i * stride, codes + (size_t) i * layout->codes);
+	for (int i = 0; lines > 0 && i < count; i++, dense += layout->dense)
+	{
+		const double *row = rows + i * stride;
+
+		memcpy(dense, row, sizeof(double) * (size_t) numbers);
+		for (int k = 0; k < lines; k++)
+			dense[numbers + k] = dperm_knots_line(row[numbers + layout->curves + k], layout->unit);
 	}
 }
 

@@ -57,8 +57,8 @@ typedef struct DpermLayout
 	const double *owners;		/* of each owner, if the word is its number, below 0 for nobody */
 	/* the intercept, the coordinate of a category, the sum of a curve's entries */
 	double		unit;
-	/* of each curve: knots less 1; and after these, first coordinates */
-	const double *steps;
+	const double *steps;		/* of each curve: knots less 1 */
+	const int32_t *firsts;		/* and first coordinates */
 	/* dim positions of coordinates in the model; NULL: the same as here */
 	const int  *place;
 } DpermLayout;
@@ -83,15 +83,14 @@ extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *e
 								const DpermValue *values, double label, double *row);
 
 /*
- * Decode a row: its straight lines that are positions; the coordinates of categories,
- * dim for none; and for each curve its first coordinate, dim if there is no number, and
- * the entries of that and of the next coordinate, which are 0 then.
+ * Decode rows, stride words apart: numbers with straight lines, layout.dense of each
+ * row, if there are such lines; the coordinates of categories, dim for none; and for
+ * each curve its first coordinate, dim if there is no number, and the entries of that and
+ * of the next coordinate, which are 0 then.
  */
-extern void dperm_layout_lines(const DpermLayout *layout, const double *row, double *lines);
-extern void dperm_layout_categories(const DpermLayout *layout, const double *row,
-									uint16_t *coordinates);
-extern void dperm_layout_curves(const DpermLayout *layout, const double *row,
-								uint16_t *coordinates, double *entries);
+extern void dperm_layout_decode(const DpermLayout *layout, const double *rows, int count,
+								size_t stride, double *dense, uint16_t *codes, int32_t *places,
+								double *entries);
 
 /*
  * Restore trained weights to the order of the model: class by class, if there

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stddef.h>
 
-
 /* Allows for the rounding of a computed radius; docs/guarantee.md, Lemma 13. */
 #define RADIUS_NUDGE (1 + 16 * DBL_EPSILON)
 
@@ -15,33 +14,16 @@
 static DpermShape
 part_shape(const DpermBlock *block, double target)
 {
-	DpermShape	shape = {
-		.kind = DPERM_SHAPE_BOX,
-		.count = dperm_block_part_count(block),
-		.radius = target
+	bool		box = block->kind == DPERM_BLOCK_BOX && block->each == 0;
+	int			count = dperm_block_part_count(block);
+
+	return (DpermShape) {
+		/* in one dimension all of them are intervals, so use one name */
+		.kind = count == 1 || box ? DPERM_SHAPE_BOX :
+			block->kind == DPERM_BLOCK_VECTOR ? DPERM_SHAPE_BALL : DPERM_SHAPE_CROSS,
+		.count = count,
+		.radius = box ? dperm_encoder_box_target(block, target) : target
 	};
-
-	switch (block->each > 0 ? DPERM_BLOCK_NUMBER : block->kind)
-	{
-		case DPERM_BLOCK_FLAG:
-			break;
-		case DPERM_BLOCK_NUMBER:	/* over knots, if it has several coordinates */
-		case DPERM_BLOCK_TIME:
-		case DPERM_BLOCK_CATEGORY:
-			shape.kind = DPERM_SHAPE_CROSS;
-			break;
-		case DPERM_BLOCK_VECTOR:
-			shape.kind = DPERM_SHAPE_BALL;
-			break;
-		case DPERM_BLOCK_BOX:
-			shape.radius = dperm_encoder_box_target(block, target);
-			break;
-	}
-
-	/* in one dimension all of them are intervals, so use one name */
-	if (shape.count == 1)
-		shape.kind = DPERM_SHAPE_BOX;
-	return shape;
 }
 
 /* The shape of all features of a kernel. */

@@ -80,7 +80,7 @@ dperm_descent_reach(int dim, double lambda, DpermLoss loss, int64_t rows, double
 	double		curvature = dperm_loss_bounds(loss).curvature;
 	double		smooth = smoothness(lambda, curvature);
 	double		q = root_rate(lambda, curvature);
-	double		error = dperm_extended_rounding(dim, loss, rows, lambda, 2 * weight_bound, tilt);
+	double		error = dperm_moments_extended_rounding(dim, loss, rows, lambda, 2 * weight_bound, tilt);
 	double		points = 0x1p-97 * weight_bound;
 	double		excess = 32 * error * error / lambda + 60 * smooth / q * points * points;
 
@@ -174,7 +174,7 @@ complete(DpermDescent *descent)
 	}
 
 	/* the factor allows for the rounding of the norm itself */
-	return sqrt(norm) * (1 + 1e-9) + dperm_extended_rounding(dim, problem->loss, problem->rows,
+	return sqrt(norm) * (1 + 1e-9) + dperm_moments_extended_rounding(dim, problem->loss, problem->rows,
 															 problem->lambda, sqrt(point),
 															 sqrt(tilt));
 }

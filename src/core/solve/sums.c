@@ -10,7 +10,6 @@
 #include "core/base/blas.h"
 #include "core/base/host.h"
 #include "core/base/vector.h"
-#include "core/encode/knots.h"
 
 #define PARTS DPERM_EXTENDED_PARTS
 #define LAST (PARTS - 1)
@@ -87,7 +86,7 @@ lay_out(DpermMoments *m, Room *room)
 	m->gathered = take(room, words);
 	m->numbers = take(room, words);
 	m->codes = (uint16_t *) take(room, words);
-	m->places = (uint16_t *) take(room, words);
+	m->places = (int32_t *) take(room, words);
 	m->entries = take(room, 2 * words);
 	m->outputs = take(room, outputs);
 	m->moved = take(room, outputs);
@@ -136,7 +135,7 @@ typedef struct Batch
 	const double *numbers;		/* of the first row */
 	size_t		stride;			/* from row to row */
 	const uint16_t *codes;		/* row after row */
-	const uint16_t *places;		/* of curves, row after row */
+	const int32_t *places;		/* of curves, row after row */
 	const double *entries;		/* two for each */
 } Batch;
 
@@ -145,29 +144,12 @@ static Batch
 decode(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	const DpermLayout *layout = &m->layout;
-	size_t		codes = (size_t) layout->codes;
-	size_t		curves = (size_t) layout->curves;
-	size_t		dense = (size_t) layout->dense;
 	bool		lines = layout->dense > layout->numbers;
 
-	for (size_t i = 0; (codes + curves > 0 || lines) && i < (size_t) count; i++)
-	{
-		const double *row = rows + i * stride;
-
-		dperm_fetch_ahead(row, sizeof(double) * stride, sizeof(double) * (size_t) layout->words);
-		if (codes > 0)
-			dperm_layout_categories(layout, row, m->codes + i * codes);
-		if (curves > 0)
-			dperm_layout_curves(layout, row, m->places + i * curves, m->entries + 2 * i * curves);
-		if (lines)
-		{
-			memcpy(m->numbers + i * dense, row, sizeof(double) * (size_t) layout->numbers);
-			dperm_layout_lines(layout, row, m->numbers + i * dense + layout->numbers);
-		}
-	}
+	dperm_layout_decode(layout, rows, count, stride, m->numbers, m->codes, m->places, m->entries);
 	return (Batch) {
 		.layout = layout, .count = count, .unit = layout->unit,
-		.numbers = lines ? m->numbers : rows, .stride = lines ? dense : stride,
+		.numbers = lines ? m->numbers : rows, .stride = lines ? (size_t) layout->dense : stride,
 		.codes = m->codes, .places = m->places, .entries = m->entries
 	};
 }
@@ -218,7 +200,7 @@ many_numbers(const Batch *b)
 /* The output of a row's codes and curves. */
 static double
 coded_output(const DpermLayout *layout, double unit, const uint16_t *restrict codes,
-			 const uint16_t *restrict places, const double *restrict entries,
+			 const int32_t *restrict places, const double *restrict entries,
 			 const double *restrict weights)
 {
 	double		a = 0,
@@ -297,7 +279,7 @@ take_outputs(const Batch *b, int classes, const double *weights, double *outputs
 	const DpermLayout *layout = b->layout;
 	size_t		wide = (size_t) classes;
 	const uint16_t *codes = b->codes;
-	const uint16_t *places = b->places;
+	const int32_t *places = b->places;
 	const double *entries = b->entries;
 
 	if (classes == 1)
@@ -350,7 +332,7 @@ add_coded(const Batch *b, int classes, const double *restrict slopes, double *re
 	const DpermLayout *layout = b->layout;
 	size_t		wide = (size_t) classes;
 	const uint16_t *codes = b->codes;
-	const uint16_t *places = b->places;
+	const int32_t *places = b->places;
 	const double *entries = b->entries;
 	double		scaled[DPERM_CLASSES_MAX];
 
@@ -481,7 +463,7 @@ typedef struct Row
 {
 	const double *numbers;
 	const uint16_t *codes;
-	const uint16_t *places;
+	const int32_t *places;
 	const double *entries;
 } Row;
 
@@ -949,7 +931,7 @@ dperm_moments_rounding(int dim, DpermLoss loss, double norm)
 
 /* The same in extended precision. */
 double
-dperm_extended_rounding(int dim, DpermLoss loss, int64_t rows, double lambda, double norm,
+dperm_moments_extended_rounding(int dim, DpermLoss loss, int64_t rows, double lambda, double norm,
 						double tilt)
 {
 	const DpermLossBounds bounds = dperm_loss_bounds(loss);

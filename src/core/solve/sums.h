@@ -35,7 +35,7 @@
  * precision, at weights that are pairs of doubles. The loops are the same: numbers
  * are split into parts of so few bits that sums of the products of two parts are
  * exact, and these are added up by size of the product, and then in extended
- * precision. dperm_extended_rounding() bounds the error (Lemma 11).
+ * precision. dperm_moments_extended_rounding() bounds the error (Lemma 11).
  */
 #ifndef DPERM_SUMS_H
 #define DPERM_SUMS_H
@@ -128,7 +128,7 @@ typedef struct DpermMoments
 	double	   *gathered;		/* batch_rows x layout.words */
 	double	   *numbers;		/* of decoded rows, with straight lines */
 	uint16_t   *codes;			/* coordinates of categories, row by row */
-	uint16_t   *places;			/* first coordinates of curves */
+	int32_t    *places;			/* first coordinates of curves */
 	double	   *entries;		/* two for each */
 	double	   *outputs;		/* row by row, for each class; then slopes */
 	double	   *moved;			/* the same of the direction */
@@ -212,7 +212,7 @@ extern double dperm_moments_rounding(int dim, DpermLoss loss, double norm);
  * The same for the gradient of a regularised and tilted mean over rows, in extended
  * precision.
  */
-extern double dperm_extended_rounding(int dim, DpermLoss loss, int64_t rows, double lambda,
+extern double dperm_moments_extended_rounding(int dim, DpermLoss loss, int64_t rows, double lambda,
 									  double norm, double tilt);
 
 /* Encoded rows in memory, in chunks of equal size except for the last. */
