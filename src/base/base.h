@@ -12,7 +12,7 @@
 
 #include "core/base/core.h"
 #include "core/encode/encoder.h"
-#include "core/encode/feed.h"
+#include "core/encode/layout.h"
 #include "core/mechanism/calibrate.h"
 
 /*
@@ -39,8 +39,6 @@ extern bool dperm_host_read_tree(Node *context, char *text, DpermTree *out);
 extern void dperm_host_check_status(DpermStatus status);
 extern DpermEncoder dperm_host_check_encoder(DpermEncoder encoder);
 
-extern double *dperm_host_frequencies(const DpermEncoder *encoder);
-extern void dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like);
 
 /*
  * An empty result set of the function's row type, and a row of it, with a value

@@ -131,41 +131,6 @@ dperm_host_check_encoder(DpermEncoder encoder)
 }
 
 /*
- * The frequencies of an encoder's kernel in the current context; NULL without a
- * kernel.
- */
-double *
-dperm_host_frequencies(const DpermEncoder *encoder)
-{
-	int			linear = dperm_encoder_linear_dim(encoder);
-	double	   *frequencies;
-
-	if (encoder->kernel.kind == DPERM_KERNEL_LINEAR)
-		return NULL;
-	frequencies = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
-										 dperm_fourier_size(&encoder->kernel, linear));
-	dperm_fourier_make(&encoder->kernel, linear, frequencies);
-	return frequencies;
-}
-
-/*
- * Make a feed for an encoder in the current context; if like is not NULL, what
- * is the same is shared with it, so that it must live as long.
- */
-void
-dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like)
-{
-	bool		same = like && like->linear == dperm_encoder_linear_dim(encoder) &&
-		dperm_kernel_equal(&like->encoder->kernel, &encoder->kernel);
-
-	dperm_feed_init(feed, encoder, same ? like->frequencies : dperm_host_frequencies(encoder),
-					palloc(sizeof(int) * dperm_encoder_dim(encoder)),
-					MemoryContextAllocExtended(CurrentMemoryContext,
-											   sizeof(double) * Max(dperm_feed_room(encoder), 1),
-											   MCXT_ALLOC_HUGE));
-}
-
-/*
  * An empty result of the function's row type, to be filled with
  * tuplestore_putvalues(). All rows are in memory, some 30 MB at most: a worker
  * reads them again in another transaction, and temp_file_limit must not cost

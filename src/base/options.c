@@ -9,7 +9,6 @@
 
 #include "base/base.h"
 #include "base/options.h"
-#include "core/encode/bend.h"
 
 /* Set the defaults. Epsilon has none: it has to be set. */
 void
@@ -322,25 +321,12 @@ least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 	return least;
 }
 
-/* The encoder with this many knots for its open numbers, if it has any. */
-static DpermEncoder
-bend(DpermEncoder encoder, int knots)
-{
-	DpermBlock *blocks;
-
-	if (!dperm_bend_is_open(&encoder))
-		return encoder;
-	blocks = palloc(sizeof(DpermBlock) * encoder.block_count);
-	dperm_bend_blocks(&encoder, knots, blocks);
-	encoder.blocks = blocks;
-	return encoder;
-}
-
 /* The noise of an encoder for each number of knots that its open numbers can have. */
 static DpermKnotsNoise
 knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
 {
-	bool		open = dperm_bend_is_open(encoder);
+	bool		open = dperm_encoder_is_open(encoder);
+	int			most = DPERM_DIM_MAX / dperm_loss_blocks(options->loss);
 	DpermKnotsNoise noise;
 
 	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
@@ -348,9 +334,9 @@ knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
 		CHECK_FOR_INTERRUPTS();
 		noise.of[knots] = INFINITY;
 		if (open && knots >= DPERM_KNOTS_LEAST &&
-			dperm_bend_dim(encoder, knots) <= DPERM_DIM_MAX / dperm_loss_blocks(options->loss))
+			dperm_encoder_knots_dim(encoder, knots) <= most)
 		{
-			DpermEncoder bent = bend(*encoder, knots);
+			DpermEncoder bent = dperm_encoder_with_knots(encoder, knots);
 
 			noise.of[knots] = least_noise(options, &bent);
 		}
@@ -439,9 +425,9 @@ dperm_plan_for(DpermPlan *plan, int64 units)
 {
 	CHECK_FOR_INTERRUPTS();
 	plan->knots = dperm_calibrate_knots(&plan->knots_noise, units);
-	if (dperm_bend_is_open(&plan->open))
+	if (dperm_encoder_is_open(&plan->open))
 	{
-		plan->encoder = bend(plan->open, plan->knots);
+		plan->encoder = dperm_encoder_with_knots(&plan->open, plan->knots);
 		plan->noise = noise_of(plan->options, plan->inner, &plan->encoder);
 	}
 	dperm_plan_resize(plan, units);

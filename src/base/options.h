@@ -18,7 +18,6 @@
 #include "utils/jsonb.h"
 
 #include "core/encode/encoder.h"
-#include "core/encode/kernel.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 #include "core/model/model.h"

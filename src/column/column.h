@@ -23,7 +23,6 @@
 #include "base/compat.h"
 #include "base/options.h"
 #include "core/base/core.h"
-#include "core/encode/block.h"
 #include "core/encode/encoder.h"
 #include "core/encode/tagged.h"
 #include "core/model/model.h"

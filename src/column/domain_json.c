@@ -17,7 +17,7 @@
 
 #include "base/base.h"
 #include "column/column.h"
-#include "core/encode/knots.h"
+#include "core/encode/encoder.h"
 
 /* The keys of the long form, and WHOLE for a domain as a whole. */
 typedef enum Key
@@ -282,7 +282,7 @@ read_range(const DpermColumn *column, JsonbValue *value, DpermBlock *block)
 			   read_positions(column, getIthJsonbValueFromContainer(list_in(value), i), RANGE),
 			   2 * sizeof(double));
 	block->count = count;
-	dperm_encoder_box_settle(block);
+	dperm_encoder_settle(block);
 }
 
 /*
@@ -392,7 +392,7 @@ read_block(DpermColumn *column, JsonbValue **values)
 	}
 	else
 		block.count = each;
-	dperm_knots_settle(&block);
+	dperm_encoder_settle(&block);
 	column->block = block;
 	column->knotted = knotted;
 }

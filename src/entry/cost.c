@@ -24,7 +24,7 @@
 #include "relation/relation.h"
 #include "train/call_charge.h"
 #include "core/base/core.h"
-#include "core/encode/bend.h"
+#include "core/encode/encoder.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 
@@ -128,7 +128,7 @@ fill_training(char **row, DpermPlan *plan, const DpermSource *source, int64 unit
 
 	dperm_plan_for(plan, units);
 	dperm_plan_check(plan);
-	knots = dperm_bend_is_open(&plan->open) ? plan->knots : plan->options->knots;
+	knots = dperm_encoder_is_open(&plan->open) ? plan->knots : plan->options->knots;
 	fill_inputs(row, plan, source);
 	row[COST_DELTA] = double_to_shortest_decimal(setup->delta);
 	if (!isinf(setup->epsilon))

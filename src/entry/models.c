@@ -18,7 +18,7 @@
 
 #include "base/base.h"
 #include "column/column.h"
-#include "core/encode/knots.h"
+#include "core/encode/encoder.h"
 #include "core/loss/loss.h"
 #include "core/model/model.h"
 #include "core/privacy/composition.h"
@@ -261,10 +261,10 @@ name_within(const DpermBlock *block, int within)
 		DpermBlock	line = dperm_block_element(block, element);
 
 		return psprintf("[%d] %s", element + 1, dperm_column_shown(
-							&line, dperm_knots_position(&line, within % block->each)));
+							&line, dperm_encoder_knot(&line, within % block->each)));
 	}
 	if (dperm_block_is_curve(block))
-		return dperm_column_shown(block, dperm_knots_position(block, within));
+		return dperm_column_shown(block, dperm_encoder_knot(block, within));
 	return block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX ?
 		psprintf("[%d]", within + 1) : NULL;
 }
@@ -432,7 +432,7 @@ middle_of(const DpermBlock *line, const double *weights)
 
 	if (line->count == 1)
 		return 0;
-	place = dperm_knots_place(line, &middle, 1, &entry);
+	place = dperm_encoder_place(line, &middle, 0, 1, &entry);
 	return weights[place] * entry + weights[place + 1] * dperm_knots_rest(1, entry);
 }
 
@@ -472,7 +472,7 @@ dp_curve(PG_FUNCTION_ARGS)
 		bool		is_line = curve.line.count == 1;
 		int			at = is_line ? 0 : i;
 		double		weight = is_line && i == 0 ? -weights[at] : weights[at];
-		double		value = !is_line ? dperm_knots_position(&curve.line, i) :
+		double		value = !is_line ? dperm_encoder_knot(&curve.line, i) :
 			i == 0 ? curve.line.low : curve.line.high;
 
 		dperm_host_put_row(store, desc, (NullableDatum[]) {

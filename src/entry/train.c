@@ -329,7 +329,7 @@ dperm_entry_open_tuning(DpermCall *call)
 }
 
 /*
- * Complete the plans of all candidates, and bend the rows that have been loaded.
+ * Complete the plans of all candidates, and settle the rows that have been loaded.
  * What is chosen, and what is told, is that for portions of equal size. A candidate
  * with Gaussian noise spends delta whether or not it is chosen, since its mistakes
  * affect the choice. So if one spends delta, all do, and the released model says so.
@@ -348,7 +348,7 @@ complete_plans(Tuning *tuning, const int64 *rows, int64 total)
 		if (tuning->plans[i].setup.delta > 0)
 			spends = &tuning->plans[i];
 	}
-	dperm_load_bend(tuning->sets, tuning->set_count);
+	dperm_load_settle(tuning->sets, tuning->set_count);
 	for (int i = 0; i < tuning->count; i++)
 	{
 		DpermOptions *options = &tuning->candidates[i];

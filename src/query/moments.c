@@ -27,11 +27,11 @@
 #include "column/column.h"
 #include "core/base/bytes.h"
 #include "core/base/core.h"
-#include "core/encode/feed.h"
+#include "core/encode/layout.h"
 #include "core/model/model.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 #include "query/checked_query.h"
 
 PG_FUNCTION_INFO_V1(dperm_moments_step);
@@ -78,7 +78,7 @@ is_counting(const State *state)
 
 /* ------------------------------------------------------ expanded and flat */
 
-/* Move waiting rows into the current block. */
+/* Add the rows that wait. */
 static void
 map_rows(State *state)
 {
@@ -92,8 +92,7 @@ map_rows(State *state)
 	if (layout->weighted)
 		for (int i = 0; i < waiting; i++)
 			*dperm_row_weight(layout, mapped + (size_t) i * layout->words) = state->waiting[i];
-	memcpy(dperm_moments_next_rows(&state->moments, waiting), mapped,
-		   sizeof(double) * layout->words * waiting);
+	dperm_moments_add(&state->moments, mapped, waiting, 1);
 }
 
 /* Bring the answer up to date with the sums, except for a Hessian. */
@@ -170,7 +169,7 @@ take_encoder(State *state)
 			raise_corrupted("a reader is unknown");
 	state->readers = dperm_reader_make_all(encoder, pass->readers);
 	state->values = palloc0(sizeof(DpermValue) * encoder->block_count);
-	dperm_host_feed(&state->feed, encoder, NULL);
+	dperm_feed_init(&state->feed, encoder, NULL);
 	if (pass->weighted)
 		dperm_layout_weigh(&state->feed.layout);
 	if (pass->seed != 0)
@@ -191,14 +190,8 @@ prepare_sums(State *state)
 	size_t		size = dperm_moments_room(pass->dim, dperm_loss_blocks(pass->loss), hessian);
 	double	   *room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * size);
 
-	dperm_moments_init_rows(&state->moments, pass->loss, &state->feed.layout, hessian,
-							pass->weights, room);
-	if (pass->order == DPERM_PASS_ROUGH)
-		dperm_moments_be_rough(&state->moments);
-	if (pass->order == DPERM_PASS_CAREFUL)
-		dperm_moments_be_careful(&state->moments, pass->second);
-	if (pass->order == DPERM_PASS_PRODUCT)
-		dperm_moments_be_product(&state->moments, pass->second);
+	dperm_moments_start(&state->moments, pass->order, pass->loss, &state->feed.layout,
+						pass->weights, pass->second, room);
 }
 
 /* Prepare to count. */

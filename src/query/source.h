@@ -9,7 +9,7 @@
 
 #include "base/options.h"
 #include "column/column.h"
-#include "core/encode/block.h"
+#include "core/encode/encoder.h"
 #include "core/solve/pass.h"
 #include "protect/protect.h"
 #include "relation/relation.h"

@@ -12,7 +12,7 @@
 #include "base/base.h"
 #include "train/call_charge.h"
 #include "core/base/blas.h"
-#include "core/encode/bend.h"
+#include "core/encode/encoder.h"
 #include "core/loss/loss.h"
 
 /* Bytes of a text that a caller can put into the ledger. */
@@ -150,7 +150,7 @@ dperm_call_charge_fill(DpermCall *call, const DpermSource *source, const DpermOp
 	 * load the library first, if any number of rows needs it: nothing is
 	 * charged if that fails
 	 */
-	most = dperm_bend_dim(&source->spec.encoder, DPERM_KNOTS_MOST) *
+	most = dperm_encoder_knots_dim(&source->spec.encoder, DPERM_KNOTS_MOST) *
 		dperm_loss_blocks(source->spec.loss);
 	if (kind == DPERM_CALL_SUMMARY)
 		;						/* it multiplies nothing */

@@ -254,7 +254,7 @@ dperm_count_decisions(const DpermSource *source, const DpermModel *model, int bi
 				  .count = errors ? count_error : count_cell,
 				  .words = errors ? 2 : 1},
 		.model = model,
-		.frequencies = dperm_host_frequencies(encoder),
+		.frequencies = dperm_encoder_frequencies(encoder),
 		.room = palloc(sizeof(double) * (dperm_encoder_dim(encoder) +
 										 dperm_encoder_linear_dim(encoder) +
 										 model->loss.classes)),

@@ -4,40 +4,12 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
 #include "miscadmin.h"
 
-#include "core/base/vector.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/claim.h"
-#include "core/solve/codes.h"
+#include "core/solve/sums.h"
 #include "train/count_errors.h"
-
-/* A model, for rows in memory. */
-typedef struct Judge
-{
-	const DpermLayout *layout;
-	int			classes;		/* outputs of a row */
-	Size		stride;			/* from the weights of a class to those of the next */
-	const double *weights;
-} Judge;
-
-/* The output of a row. */
-static double
-output_of(const DpermLayout *layout, const double *weights, const double *row)
-{
-	double		output = dperm_inner((size_t) layout->dense, weights, row) +
-		dperm_layout_constant(layout) * weights[layout->dense];
-
-	if (dperm_layout_codes(layout) > 0)
-	{
-		DpermCodes	codes = dperm_codes_of(layout, row, (size_t) layout->words);
-
-		dperm_codes_outputs(&codes, 1, weights, &output);
-	}
-	return output;
-}
 
 /*
  * What a row counts for that the model gets wrong: its weight in parts, rounded
@@ -46,29 +18,20 @@ output_of(const DpermLayout *layout, const double *weights, const double *row)
 static int64
 parts_of(const DpermLayout *layout, const double *row)
 {
-	return layout->weighted ? (int64) (row[layout->words - 1] * DPERM_PERSON_PARTS) : 1;
+	return layout->weighted ? (int64) (dperm_layout_weight(layout, row) * DPERM_PERSON_PARTS) : 1;
 }
 
 /* Is the class with the largest output, the first of several, not the label? */
 static bool
-is_other_class(const Judge *judge, const double *row)
+is_other_class(const DpermLayout *layout, int classes, const double *outputs, const double *row)
 {
-	double		label = row[dperm_layout_label(judge->layout)];
-	double		most = -INFINITY;
-	int			best = 1;
+	double		label = row[dperm_layout_label(layout)];
+	int			best = 0;
 
-	for (int k = 1; k <= judge->classes; k++)
-	{
-		double		output =
-			output_of(judge->layout, judge->weights + (k - 1) * judge->stride, row);
-
-		if (output > most)
-		{
-			most = output;
+	for (int k = 1; k < classes; k++)
+		if (outputs[k] > outputs[best])
 			best = k;
-		}
-	}
-	return dperm_label_kind_has(DPERM_LABEL_SEVERAL, label) && label != best;
+	return dperm_label_kind_has(DPERM_LABEL_SEVERAL, label) && label != best + 1;
 }
 
 /* The absolute error of a row whose label is a number, in parts. */
@@ -76,7 +39,7 @@ static int64
 error_of(const DpermLayout *layout, double output, const double *row)
 {
 	double		label = row[dperm_layout_label(layout)];
-	double		weight = layout->weighted ? row[layout->words - 1] : 1;
+	double		weight = dperm_layout_weight(layout, row);
 	int64		sums[DPERM_SUMS] = {0};
 
 	if (!dperm_label_kind_has(DPERM_LABEL_NUMBER, label))
@@ -85,36 +48,39 @@ error_of(const DpermLayout *layout, double output, const double *row)
 	return (int64) (weight * sums[DPERM_SUM_ABSOLUTE]);
 }
 
-/* What a row adds to the errors. */
+/* What a row adds to the errors of a model, whose sums are these. */
 static int64
-count_row_wrong(const Judge *judge, const double *row)
+count_row_wrong(DpermMoments *m, const double *row)
 {
-	const DpermLayout *layout = judge->layout;
+	const DpermLayout *layout = &m->layout;
+	const double *outputs = dperm_moments_outputs(m, row);
 	bool		wrong;
 
 	if (layout->label == DPERM_LABEL_NUMBER)
-		return error_of(layout, output_of(layout, judge->weights, row), row);
+		return error_of(layout, outputs[0], row);
 	wrong = layout->label == DPERM_LABEL_SEVERAL ?
-		is_other_class(judge, row) :
-		row[dperm_layout_label(layout)] * output_of(layout, judge->weights, row) < 0;
+		is_other_class(layout, m->classes, outputs, row) :
+		row[dperm_layout_label(layout)] * outputs[0] < 0;
 	return wrong ? parts_of(layout, row) : 0;
 }
 
-/* The weights of a model, in the order of rows in memory. */
-static Judge
-judge_of(const DpermLayout *layout, const DpermModel *model)
+/* Start sums at the weights of a model, in the order of rows in memory; returns their room. */
+static double *
+start_sums(DpermMoments *m, const DpermLayout *layout, const DpermModel *model)
 {
-	Judge		judge = {.layout = layout,
-						 .classes = dperm_loss_blocks(model->loss),
-						 .stride = (Size) layout->dim + DPERM_CODES_BEYOND};
-	double	   *weights = palloc0(sizeof(double) * judge.classes * judge.stride);
+	int			classes = dperm_loss_blocks(model->loss);
+	int			dim = layout->dim * classes;
+	double	   *weights = palloc(sizeof(double) * dim);
+	double	   *room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
+											  dperm_moments_room(dim, classes, false));
 
-	for (int k = 0; k < judge.classes; k++)
+	for (int k = 0; k < classes; k++)
 		for (int i = 0; i < layout->dim; i++)
-			weights[k * judge.stride + i] =
+			weights[i * classes + k] =
 				model->weights[(Size) k * layout->dim + (layout->place ? layout->place[i] : i)];
-	judge.weights = weights;
-	return judge;
+	dperm_moments_start(m, DPERM_PASS_GRADIENT, model->loss, layout, weights, NULL, room);
+	pfree(weights);
+	return room;
 }
 
 /* The rows that a model gets wrong, or the sum of its errors. */
@@ -122,7 +88,8 @@ int64
 dperm_count_errors(DpermLoad *load, const DpermModel *model)
 {
 	DpermRows  *rows = &load->rows;
-	Judge		judge = judge_of(&rows->feed.layout, model);
+	DpermMoments sums;
+	double	   *room = start_sums(&sums, &rows->feed.layout, model);
 	int64		wrong = 0;
 
 	for (int64 i = 0; i < rows->chunk_count; i++)
@@ -133,9 +100,9 @@ dperm_count_errors(DpermLoad *load, const DpermModel *model)
 		{
 			if (j % 4096 == 0)
 				CHECK_FOR_INTERRUPTS();
-			wrong += count_row_wrong(&judge, row);
+			wrong += count_row_wrong(&sums, row);
 		}
 	}
-	pfree(unconstify(double *, judge.weights));
+	pfree(room);
 	return wrong;
 }

@@ -16,11 +16,113 @@
 #include "query/persons.h"
 #include "query/source.h"
 #include "train/load.h"
-#include "train/load_step.h"
 #include "core/base/core.h"
 
 /* The number of rows that are fetched to start from if the others stay elsewhere. */
 #define SAMPLE_ROWS 20000
+
+/* -------------------------------------------- rows as they arrive */
+
+/* Initialise. */
+void
+dperm_intake_init(DpermIntake *intake, int count, int portions)
+{
+	memset(intake, 0, sizeof(*intake));
+	intake->count = count;
+	intake->sets = palloc0(sizeof(DpermIntakeSet) * count);
+	intake->portions = portions;
+	intake->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row",
+												ALLOCSET_DEFAULT_SIZES);
+	dperm_entropy_init(&intake->entropy);
+}
+
+/* Describe a set. */
+void
+dperm_intake_describe(DpermIntake *intake, int set, int portion, const DpermEncoder *encoder,
+					  const uint64 *words, DpermRows *rows)
+{
+	intake->sets[set] = (DpermIntakeSet) {
+		.portion = portion,
+		.encoder = encoder,
+		.words = words,
+		.readers = dperm_reader_make_all(encoder, words),
+		.values = palloc0(sizeof(DpermValue) * encoder->block_count),
+		.rows = rows
+	};
+}
+
+/* Start all sets. */
+void
+dperm_intake_start(DpermIntake *intake, DpermStore *store, DpermLabelKind label, bool weighted)
+{
+	for (int i = 0; i < intake->count; i++)
+		dperm_rows_init_encoded(intake->sets[i].rows, store, intake->sets[i].encoder, label,
+								weighted, i > 0 ? intake->sets[i - 1].rows : NULL,
+								intake->count);
+}
+
+/* Bind the readers. */
+void
+dperm_intake_bind(DpermIntake *intake, TupleDesc desc, int first)
+{
+	for (int i = 0; i < intake->count; i++)
+	{
+		const DpermIntakeSet *set = &intake->sets[i];
+
+		if (desc->natts - first < set->encoder->block_count)
+			elog(ERROR, "rows have %d columns, not %d", desc->natts - first,
+				 set->encoder->block_count);
+		dperm_reader_bind_columns(set->readers, set->encoder->block_count, desc, first);
+	}
+}
+
+/* Draw a portion. */
+int
+dperm_intake_portion(DpermIntake *intake)
+{
+	return intake->portions > 0 ? (int) dperm_draw_below(&intake->entropy, intake->portions) :
+		-1;
+}
+
+/*
+ * Add a row to a set. Values are read in any case: what is fetched must not
+ * depend on the label or the owner.
+ */
+static void
+take_row(DpermIntake *intake, const DpermIntakeSet *set, const Datum *values, const bool *nulls,
+		 double label, int64 owner)
+{
+	MemoryContext caller = MemoryContextSwitchTo(intake->row_context);
+
+	for (int i = 0; i < set->encoder->block_count; i++)
+		dperm_reader_read(&set->readers[i], values[i], nulls[i], &set->values[i]);
+	if (!dperm_rows_add(set->rows, set->values, label, (double) owner))
+		elog(ERROR, "there is no place for a row");
+	MemoryContextSwitchTo(caller);
+}
+
+/* Add a row to every set of its portion. */
+void
+dperm_intake_take(DpermIntake *intake, int portion, const Datum *values, const bool *nulls,
+				  double label, int64 owner)
+{
+	for (int i = 0; i < intake->count; i++)
+		if (intake->sets[i].portion == portion)
+			take_row(intake, &intake->sets[i], values, nulls, label, owner);
+	if (!intake->row_context->isReset || intake->row_context->firstchild)
+		MemoryContextReset(intake->row_context);
+}
+
+/* All random bits have been drawn. */
+void
+dperm_intake_end(DpermIntake *intake)
+{
+	if (!dperm_entropy_ok(&intake->entropy))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_entropy_wipe(&intake->entropy);
+}
+
+/* --------------------------------------------------------------- load */
 
 /* A receiver of rows. */
 typedef struct Loader
@@ -40,14 +142,6 @@ typedef struct Loader
 	DpermPersons *persons;		/* if persons are the units; else NULL */
 } Loader;
 
-/* Add a row to every set of its portion. */
-static void
-take_into(Loader *loader, int portion, TupleTableSlot *slot, double label, int64 owner)
-{
-	dperm_intake_take(&loader->intake, portion, slot->tts_values + 1, slot->tts_isnull + 1, label,
-					  owner);
-}
-
 /* The label of a row. */
 static double
 label_of_row(const Loader *loader, const TupleTableSlot *slot)
@@ -58,24 +152,6 @@ label_of_row(const Loader *loader, const TupleTableSlot *slot)
 
 	MemoryContextSwitchTo(caller);
 	return label;
-}
-
-/* The label of a row that has none. */
-static double
-no_label(const Loader *loader)
-{
-	return dperm_label_kind_none(loader->source->label.kind);
-}
-
-/* A row of a sample has arrived. */
-static bool
-receive_sample(TupleTableSlot *slot, DestReceiver *self)
-{
-	Loader	   *loader = (Loader *) self;
-
-	slot_getallattrs(slot);
-	take_into(loader, -1, slot, label_of_row(loader, slot), 0);
-	return true;
 }
 
 /* The portion of a person. */
@@ -130,14 +206,14 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	}
 	label = label_of_row(loader, slot);
 	if (loader->persons && !person)
-		label = no_label(loader);
+		label = dperm_label_kind_none(loader->source->label.kind);
 	if (person && dperm_label_has(&loader->source->label, label))
 		person->labelled++;
 	else
 		number = DPERM_NOBODY;
-	take_into(loader,
-			  person ? portion_of(loader, person) : dperm_intake_portion(&loader->intake), slot,
-			  label, number);
+	dperm_intake_take(&loader->intake,
+					  person ? portion_of(loader, person) : dperm_intake_portion(&loader->intake),
+					  slot->tts_values + 1, slot->tts_isnull + 1, label, number);
 	return true;
 }
 
@@ -185,8 +261,7 @@ init_loader(Loader *loader, DpermLoad *sets, int count, int64 *portions)
 	{
 		const DpermPassSpec *spec = &sets[i].source->spec;
 
-		sets[i].encoder = spec->encoder;
-		dperm_intake_describe(&loader->intake, i, sets[i].portion, &sets[i].encoder,
+		dperm_intake_describe(&loader->intake, i, sets[i].portion, &spec->encoder,
 							  spec->readers, &sets[i].rows);
 	}
 }
@@ -244,14 +319,8 @@ size_of_rows(const Loader *loader, int64 rows)
 	int			words = 0;
 
 	for (int i = 0; i < loader->count; i++)
-	{
-		const DpermEncoder *encoder = &loader->sets[i].encoder;
-		int		   *places = palloc(sizeof(int) * dperm_encoder_dim(encoder));
-		DpermLayout layout = dperm_layout_make(encoder, places);
-
-		words = Max(words, layout.words + (loader->persons != NULL));
-		pfree(places);
-	}
+		words = Max(words, dperm_layout_make(&loader->sets[i].source->spec.encoder).words +
+					(loader->persons != NULL));
 	return (Size) rows * words * sizeof(double);
 }
 
@@ -264,7 +333,6 @@ let_stay(Loader *loader, int64 rows, int64 units)
 {
 	loader->elsewhere = rows;
 	loader->units = units;
-	loader->pub.receiveSlot = receive_sample;
 	if (loader->persons)
 		dperm_persons_free(loader->persons);
 	loader->persons = NULL;
@@ -389,59 +457,26 @@ dperm_load(DpermLoad *sets, int count, int64 *portions)
 
 		dperm_persons_free(loader.persons);
 		for (int i = 0; i < count; i++)
-		{
-			sets[i].settle.weights = weights;
-			sets[i].settle.bend.to = sets[i].rows.feed.layout;
-			sets[i].rows.settle = dperm_load_settle_row;
-			sets[i].rows.settle_arg = &sets[i].settle;
-		}
+			sets[i].rows.feed.layout.owners = weights;
 	}
 	MemoryContextDelete(loader.intake.row_context);
 }
 
-/* Settle a row. */
+/* The knots are known: the layout says so, and rows stay as they are. */
 void
-dperm_load_settle_row(void *arg, double *row)
-{
-	DpermLoadSettle *settle = arg;
-
-	if (settle->bends)
-	{
-		dperm_bend_row(&settle->bend, row, settle->bent);
-		memcpy(row, settle->bent, sizeof(double) * settle->bend.to.words);
-	}
-	if (settle->weights)
-	{
-		double	   *word = dperm_row_weight(&settle->bend.to, row);
-
-		*word = *word < 0 ? 0 : settle->weights[(int64) *word];
-	}
-}
-
-/* Bend open numbers; those that stay straight lines are as they should be. */
-void
-dperm_load_bend(DpermLoad *sets, int count)
+dperm_load_settle(DpermLoad *sets, int count)
 {
 	for (int i = 0; i < count; i++)
 	{
-		const DpermEncoder *encoder = &sets[i].source->spec.encoder;
-		DpermFeed  *feed = &sets[i].rows.feed;
-		DpermLoadSettle *settle = &sets[i].settle;
+		DpermLayout *layout = &sets[i].rows.feed.layout;
+		DpermLayout settled = dperm_layout_make(&sets[i].source->spec.encoder);
 
-		settle->bend = (DpermBend) {.lines = &sets[i].encoder, .curves = encoder,
-									.from = feed->layout, .to = feed->layout};
-		settle->bends = dperm_encoder_dim(encoder) != dperm_encoder_dim(&sets[i].encoder);
-		if (!settle->bends)
-			continue;
-		dperm_host_feed(feed, encoder, NULL);
-		feed->layout.label = settle->bend.from.label;
-		if (settle->bend.from.weighted)
-			dperm_layout_weigh(&feed->layout);
-		settle->bend.to = feed->layout;
-		Assert(settle->bend.to.words == settle->bend.from.words);
-		settle->bent = palloc(sizeof(double) * settle->bend.to.words);
-		sets[i].rows.settle = dperm_load_settle_row;
-		sets[i].rows.settle_arg = settle;
+		settled.label = layout->label;
+		if (layout->weighted)
+			dperm_layout_weigh(&settled);
+		settled.owners = layout->owners;
+		Assert(settled.words == layout->words);
+		*layout = settled;
 	}
 }
 

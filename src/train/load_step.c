@@ -17,8 +17,8 @@
 #include "base/base.h"
 #include "base/compat.h"
 #include "column/column.h"
-#include "train/load_step.h"
 #include "core/base/core.h"
+#include "train/load.h"
 
 PG_FUNCTION_INFO_V1(dperm_load_step);
 PG_FUNCTION_INFO_V1(dperm_load_step_record);

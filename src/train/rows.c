@@ -47,12 +47,6 @@
 #define PRIVATE_CHUNKS 32
 #define HUGE_BYTES ((Size) 2 * 1024 * 1024)
 
-/*
- * All files together at most: the bounds on rounding in sums over rows hold up to
- * this size.
- */
-#define FILE_BYTES_MAX ((uint64) 1 << 41)
-
 /* The rows of a sample in one piece, at most; and the least number of pieces. */
 #define PIECE_ROWS 32
 #define PIECES 512
@@ -404,10 +398,6 @@ count_bytes(DpermStore *store, Size bytes)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("temporary file size exceeds temp_file_limit (%dkB)", temp_file_limit)));
-	if (all > FILE_BYTES_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the encoded rows take more than 2 terabytes")));
 }
 
 /* Append rows to the file of this process. */
@@ -628,7 +618,7 @@ dperm_rows_init_encoded(DpermRows *rows, DpermStore *store, const DpermEncoder *
 {
 	DpermFeed	feed;
 
-	dperm_host_feed(&feed, encoder, like ? &like->feed : NULL);
+	dperm_feed_init(&feed, encoder, like ? &like->feed : NULL);
 	feed.layout.label = label;
 	if (weighted)
 		dperm_layout_weigh(&feed.layout);
@@ -771,8 +761,8 @@ dperm_rows_take_over(DpermRows *rows, const char *from, const char *end)
 	return from;
 }
 
-/* Some rows of a chunk, as they are stored. */
-static double *
+/* Some rows of a chunk. */
+static const double *
 fetch(DpermRows *rows, const DpermChunk *chunk, int64 first, int64 count)
 {
 	Size		skip = bytes_of(rows, first);
@@ -795,24 +785,10 @@ fetch(DpermRows *rows, const DpermChunk *chunk, int64 first, int64 count)
 }
 
 /* The rows of a chunk. */
-double *
+const double *
 dperm_rows_chunk(DpermRows *rows, int64 i)
 {
-	DpermChunk *chunk = &rows->chunks[i];
-	double	   *first = fetch(rows, chunk, 0, chunk->rows);
-
-	if (rows->settle == NULL || chunk->settled)
-		return first;
-	for (int64 j = 0; j < chunk->rows; j++)
-	{
-		if (j % 4096 == 0)
-			CHECK_FOR_INTERRUPTS();
-		rows->settle(rows->settle_arg, first + rows->words * j);
-	}
-	if (first == rows->buffer)
-		write_at(rows->store, chunk, first, bytes_of(rows, chunk->rows));
-	chunk->settled = true;
-	return first;
+	return fetch(rows, &rows->chunks[i], 0, rows->chunks[i].rows);
 }
 
 /* Give memory back, if the system can do so before the store is closed. */
@@ -857,9 +833,7 @@ dperm_rows_sample(DpermRows *rows, int64 count, double **sample)
 				Min(Min(piece, before + chunk->rows - next), count - taken);
 
 			memcpy(to, fetch(rows, chunk, next - before, some), bytes_of(rows, some));
-			for (int64 j = 0; j < some; j++, to += rows->words)
-				if (rows->settle && !chunk->settled)
-					rows->settle(rows->settle_arg, to);
+			to += rows->words * some;
 			taken += some;
 			next = (int64) ((double) taken / count * rows->count);
 		}

@@ -16,7 +16,7 @@
 #include "utils/dsa.h"
 
 #include "core/encode/encoder.h"
-#include "core/encode/feed.h"
+#include "core/encode/layout.h"
 
 #define DPERM_ROWS_TOKEN 16
 
@@ -37,14 +37,11 @@ typedef struct DpermChunk
 	dsa_pointer shared;			/* invalid: elsewhere */
 	int64		file;			/* its number, if neither; of shared memory, that of the area */
 	int64		at;				/* if neither: the first byte in the file */
-	bool		settled;		/* are they as they are summed up? See below */
 } DpermChunk;
 
 /*
  * A set of rows. Rows are filled in by dperm_rows_next() or, if they are encoded
- * here, by dperm_rows_add(). What is known only when all rows have arrived, such
- * as the number of knots or the weights of persons' rows, is settled when a chunk
- * is first used: then its rows are rewritten in their places.
+ * here, by dperm_rows_add(), and stay as they are.
  */
 typedef struct DpermRows
 {
@@ -58,8 +55,6 @@ typedef struct DpermRows
 	int64		chunk_count;
 	int64		chunk_room;
 	int64		chunk_rows;		/* of a full one */
-	void		(*settle) (void *arg, double *row); /* NULL: nothing is left to settle */
-	void	   *settle_arg;
 
 	/* the block of memory that is being filled */
 	DpermChunk	block;			/* where it is */
@@ -128,16 +123,14 @@ extern void dperm_rows_end(DpermRows *rows);
 extern void dperm_rows_hand_over(DpermRows *rows, StringInfo to);
 extern const char *dperm_rows_take_over(DpermRows *rows, const char *from, const char *end);
 
-/*
- * The rows of a chunk, settled. They are valid until the next call for this set.
- */
-extern double *dperm_rows_chunk(DpermRows *rows, int64 chunk);
+/* The rows of a chunk. They are valid until the next call for this set. */
+extern const double *dperm_rows_chunk(DpermRows *rows, int64 chunk);
 
 /* Give the shared memory of a chunk back to the system. Nobody may use its rows any more. */
 extern void dperm_rows_discard(DpermRows *rows, int64 chunk);
 
 /*
- * A sample of so many rows, settled, in the current context: pieces of a few
+ * A sample of so many rows, in the current context: pieces of a few
  * rows, at even distances. All rows must have arrived. Returns how many it has.
  */
 extern int64 dperm_rows_sample(DpermRows *rows, int64 count, double **sample);

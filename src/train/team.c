@@ -68,30 +68,17 @@ typedef struct Shared
 	int			set;
 	DpermMatrix matrix;			/* without its pointers */
 	bool		hess;
-	bool		careful;
+	bool		extended;
 	bool		product;
 } Shared;
 
-/*
- * A set of rows; what it points to follows: its places in the model, its blocks
- * before and after bending, and its chunks, which all members share.
- */
+/* A set of rows; its chunks, and the steps and first coordinates of its curves, follow. */
 typedef struct Set
 {
 	DpermLayout layout;
-	DpermLayout from;			/* before bending */
-	bool		bends;
-	int			blocks;
 	int64		chunk_rows;
 	int64		chunks;
 } Set;
-
-/* A set, as the leader sees it. */
-typedef struct Side
-{
-	DpermLoad  *load;
-	DpermChunk *chunks;			/* its own, while those of the team are in use */
-} Side;
 
 struct DpermTeam
 {
@@ -106,7 +93,7 @@ struct DpermTeam
 	double	   *room;
 	uint64		number;			/* of the last question */
 	int			count;
-	Side	   *sides;
+	DpermRows **sets;
 };
 
 /*
@@ -158,7 +145,7 @@ sum_chunks(DpermRows *rows, DpermMoments *m, uint32 participant, uint32 particip
 	{
 		int64		before = m->rows;
 
-		dperm_matrix_add(m, dperm_rows_chunk(rows, i), rows->chunks[i].rows, 1);
+		dperm_moments_add(m, dperm_rows_chunk(rows, i), rows->chunks[i].rows, 1);
 		counted[i] += m->rows - before;
 	}
 }
@@ -179,45 +166,32 @@ check_counted(const DpermRows *rows, const double *counted)
 		elog(ERROR, "rows were lost");
 }
 
-/* Bytes of the description of a set. */
+/* Bytes of the description of a set: chunks, steps and first coordinates of curves. */
 static Size
-set_bytes(const DpermLoad *load)
+set_bytes(const DpermRows *rows)
 {
-	return MAXALIGN(sizeof(Set)) + MAXALIGN(sizeof(int) * load->rows.feed.layout.dim) +
-		   2 * MAXALIGN(sizeof(DpermBlock) * load->encoder.block_count) +
-		   sizeof(DpermChunk) * load->rows.chunk_count;
+	int			curves = rows->feed.layout.curves;
+
+	return MAXALIGN(sizeof(Set)) + sizeof(DpermChunk) * rows->chunk_count +
+		   sizeof(double) * curves + MAXALIGN(sizeof(int32) * curves);
 }
 
-/* Copy something to where members see it; returns what is behind it. */
+/* Describe a set; returns the end of its description. */
 static char *
-show(char *at, const void *from, Size size)
+write_set(char *at, const DpermRows *rows)
 {
-	if (from)
-		memcpy(at, from, size);
-	return at + MAXALIGN(size);
-}
-
-/* Describe a set, and use its chunks there; returns the end of its description. */
-static char *
-write_set(char *at, Side *side)
-{
-	const DpermLoad *load = side->load;
-	const DpermLoadSettle *settle = &load->settle;
-	DpermRows  *rows = &side->load->rows;
 	const DpermLayout *layout = &rows->feed.layout;
-	Size		blocks = sizeof(DpermBlock) * load->encoder.block_count;
-	Set			set = {.layout = *layout, .from = settle->bend.from, .bends = settle->bends,
-					   .blocks = load->encoder.block_count, .chunk_rows = rows->chunk_rows,
+	Set			set = {.layout = *layout, .chunk_rows = rows->chunk_rows,
 					   .chunks = rows->chunk_count};
 
-	at = show(at, &set, sizeof(set));
-	at = show(at, layout->place, sizeof(int) * layout->dim);
-	at = show(at, load->encoder.blocks, blocks);
-	at = show(at, settle->bends ? settle->bend.curves->blocks : NULL, blocks);
+	memcpy(at, &set, sizeof(set));
+	at += MAXALIGN(sizeof(set));
 	memcpy(at, rows->chunks, sizeof(DpermChunk) * rows->chunk_count);
-	side->chunks = rows->chunks;
-	rows->chunks = (DpermChunk *) at;
-	return at + sizeof(DpermChunk) * rows->chunk_count;
+	at += sizeof(DpermChunk) * rows->chunk_count;
+	memcpy(at, layout->steps, sizeof(double) * layout->curves);
+	at += sizeof(double) * layout->curves;
+	memcpy(at, layout->firsts, sizeof(int32) * layout->curves);
+	return at + MAXALIGN(sizeof(int32) * layout->curves);
 }
 
 /*
@@ -236,19 +210,19 @@ least_bytes(void)
  * memory.
  */
 static int
-wanted_members(const DpermTeam *team, DpermLoad **sets, int count)
+wanted_members(const DpermTeam *team)
 {
 	Size		each = sizeof(double) *
 		(sum_words(team->dim, team->blocks, team->chunks) + team->pass_words);
 	Size		memory = (Size) dperm_cache_memory * 1024;
 	Size		used = 0;
 
-	for (int i = 0; i < count; i++)
-		used += dperm_rows_bytes(&sets[i]->rows);
+	for (int i = 0; i < team->count; i++)
+		used += dperm_rows_bytes(team->sets[i]);
 	if (used < least_bytes())
 		return 0;
 	memory = Max(TEAM_BYTES, memory - Min(memory, used));
-	return (int) Min(dperm_rows_processes(sets[0]->rows.store) - 1, memory / each);
+	return (int) Min(dperm_rows_processes(team->sets[0]->store) - 1, memory / each);
 }
 
 /* Fill in what members see. */
@@ -262,7 +236,7 @@ fill_in(DpermTeam *team, Size sets, Size room)
 	team->shared = shared;
 	team->room = shm_toc_allocate(toc, room);
 	memset(shared, 0, sizeof(*shared));
-	shared->key = dperm_rows_key(team->sides[0].load->rows.store);
+	shared->key = dperm_rows_key(team->sets[0]->store);
 	shared->set_count = team->count;
 	shared->dim = team->dim;
 	shared->blocks = team->blocks;
@@ -278,21 +252,13 @@ fill_in(DpermTeam *team, Size sets, Size room)
 	shm_toc_insert(toc, KEY_SETS, at);
 	shm_toc_insert(toc, KEY_ROOM, team->room);
 	for (int i = 0; i < team->count; i++)
-		at = write_set(at, &team->sides[i]);
+		at = write_set(at, team->sets[i]);
 }
 
 /* Let members go, and leave parallel mode. */
 static void
 dismiss(DpermTeam *team)
 {
-	for (int i = 0; i < team->count; i++)
-	{
-		Side	   *side = &team->sides[i];
-		DpermRows  *rows = &side->load->rows;
-
-		memcpy(side->chunks, rows->chunks, sizeof(DpermChunk) * rows->chunk_count);
-		rows->chunks = side->chunks;
-	}
 	DestroyParallelContext(team->context);
 	ExitParallelMode();
 	team->context = NULL;
@@ -311,7 +277,7 @@ launch(DpermTeam *team)
 	ParallelContext *context;
 
 	for (int i = 0; i < team->count; i++)
-		sets += set_bytes(team->sides[i].load);
+		sets += set_bytes(team->sets[i]);
 	if (!dperm_rows_room(sets + room))
 		team->wanted = 0;
 	else
@@ -372,11 +338,11 @@ post(DpermTeam *team, int set, const DpermMatrix *x, const DpermAsk *ask, uint32
 	shared->set = set;
 	shared->matrix = *x;
 	shared->hess = ask->hess != NULL;
-	shared->careful = ask->weights_low != NULL;
+	shared->extended = ask->weights_low != NULL;
 	shared->product = ask->direction != NULL;
 	memcpy(team->room, ask->weights, sizeof(double) * dim);
-	if (shared->careful || shared->product)
-		memcpy(team->room + dim, shared->careful ? ask->weights_low : ask->direction,
+	if (shared->extended || shared->product)
+		memcpy(team->room + dim, shared->extended ? ask->weights_low : ask->direction,
 			   sizeof(double) * dim);
 	pg_atomic_write_u32(&shared->pending, members);
 	pg_write_barrier();
@@ -390,7 +356,7 @@ static int
 number_of(const DpermTeam *team, const DpermRows *rows)
 {
 	for (int i = 0; team && i < team->count; i++)
-		if (&team->sides[i].load->rows == rows)
+		if (team->sets[i] == rows)
 			return i;
 	return -1;
 }
@@ -436,26 +402,26 @@ dperm_team_begin(DpermLoad **sets, int count, int blocks)
 {
 	DpermTeam  *team = palloc0(sizeof(*team));
 
+	team->memory = CurrentMemoryContext;
 	team->blocks = blocks;
+	team->count = count;
+	team->sets = palloc(sizeof(DpermRows *) * count);
 	for (int i = 0; i < count; i++)
 	{
-		int			dim = sets[i]->rows.feed.layout.dim;
+		DpermRows  *rows = team->sets[i] = &sets[i]->rows;
+		int			dim = rows->feed.layout.dim;
 
 		team->dim = Max(team->dim, dim);
-		team->chunks = Max(team->chunks, sets[i]->rows.chunk_count);
+		team->chunks = Max(team->chunks, rows->chunk_count);
 		team->pass_words = Max(team->pass_words, dperm_moments_room(dim * blocks, blocks, true));
 	}
-	team->wanted = wanted_members(team, sets, count);
+	team->wanted = wanted_members(team);
 	if (team->wanted == 0)
 	{
+		pfree(team->sets);
 		pfree(team);
 		return NULL;
 	}
-	team->memory = CurrentMemoryContext;
-	team->count = count;
-	team->sides = palloc0(sizeof(Side) * count);
-	for (int i = 0; i < count; i++)
-		team->sides[i].load = sets[i];
 	launch(team);
 	return team;
 }
@@ -477,26 +443,16 @@ dperm_team_end(DpermTeam *team, bool discard)
 		dperm_wipe(team->room, 2 * (size_t) team->dim * team->blocks);
 		dismiss(team);
 	}
-	pfree(team->sides);
+	pfree(team->sets);
 	pfree(team);
 }
-
-/* A set of rows, as a member sees it; blocks have pointers that it does not follow. */
-typedef struct MemberSet
-{
-	DpermRows	rows;
-	DpermLayout layout;
-	DpermLoadSettle settle;
-	DpermEncoder lines;
-	DpermEncoder curves;
-} MemberSet;
 
 /* A member. */
 typedef struct Member
 {
 	Shared	   *shared;
 	DpermStore *store;
-	MemberSet  *sets;
+	DpermRows  *sets;
 	uint32		number;			/* from 1 on */
 	const double *weights;
 	double	   *sums;
@@ -505,36 +461,23 @@ typedef struct Member
 
 /* Read the description of a set; returns its end. */
 static char *
-read_set(MemberSet *mine, DpermStore *store, char *at)
+read_set(DpermRows *rows, DpermStore *store, char *at)
 {
 	const Set  *set = (const Set *) at;
-	DpermLoadSettle *settle = &mine->settle;
+	DpermLayout layout = set->layout;
 
-	memset(mine, 0, sizeof(*mine));
-	mine->layout = set->layout;
-	mine->lines.block_count = mine->curves.block_count = set->blocks;
 	at += MAXALIGN(sizeof(Set));
-	if (set->layout.place)
-		mine->layout.place = (const int *) at;
-	at += MAXALIGN(sizeof(int) * set->layout.dim);
-	mine->lines.blocks = (const DpermBlock *) at;
-	at += MAXALIGN(sizeof(DpermBlock) * set->blocks);
-	mine->curves.blocks = (const DpermBlock *) at;
-	at += MAXALIGN(sizeof(DpermBlock) * set->blocks);
-	dperm_rows_init(&mine->rows, store, set->layout.words, 1);
-	mine->rows.chunk_rows = set->chunk_rows;
-	mine->rows.chunks = (DpermChunk *) at;
-	mine->rows.chunk_count = set->chunks;
-	if (set->bends)
-	{
-		settle->bends = true;
-		settle->bend = (DpermBend) {.lines = &mine->lines, .curves = &mine->curves,
-									.from = set->from, .to = mine->layout};
-		settle->bent = palloc(sizeof(double) * set->layout.words);
-		mine->rows.settle = dperm_load_settle_row;
-		mine->rows.settle_arg = settle;
-	}
-	return at + sizeof(DpermChunk) * set->chunks;
+	dperm_rows_init(rows, store, layout.words, 1);
+	rows->chunk_rows = set->chunk_rows;
+	rows->chunks = (DpermChunk *) at;
+	rows->chunk_count = set->chunks;
+	at += sizeof(DpermChunk) * set->chunks;
+	layout.place = NULL;		/* only the leader restores weights */
+	layout.steps = (const double *) at;
+	at += sizeof(double) * layout.curves;
+	layout.firsts = (const int32 *) at;
+	rows->feed.layout = layout;
+	return at + MAXALIGN(sizeof(int32) * layout.curves);
 }
 
 /* Answer a question. */
@@ -542,22 +485,22 @@ static void
 answer(Member *member, uint32 members)
 {
 	const Shared *shared = member->shared;
-	MemberSet  *set = &member->sets[shared->set];
+	DpermRows  *rows = &member->sets[shared->set];
 	DpermMatrix matrix = shared->matrix;
 	DpermAsk	ask = {.weights = member->weights};
 	DpermMoments m;
 	double	   *sums = member->sums;
 
-	matrix.layout = &set->layout;
+	matrix.layout = &rows->feed.layout;
 	matrix.room = member->room;
-	if (shared->careful)
+	if (shared->extended)
 		ask.weights_low = member->weights + matrix.dim;
 	if (shared->product)
 		ask.direction = member->weights + matrix.dim;
 	if (shared->hess)
 		ask.hess = member->room;	/* it is only asked whether there is one */
 	dperm_matrix_start(&matrix, &ask, &m);
-	sum_chunks(&set->rows, &m, member->number, members + 1, counted_of(sums, shared));
+	sum_chunks(rows, &m, member->number, members + 1, counted_of(sums, shared));
 	dperm_moments_flush(&m);
 	sums[0] = m.value[0];
 	sums[1] = m.value[1];
@@ -578,7 +521,7 @@ discard_share(Member *member, uint32 members)
 {
 	for (int i = 0; i < member->shared->set_count; i++)
 	{
-		DpermRows  *rows = &member->sets[i].rows;
+		DpermRows  *rows = &member->sets[i];
 		int64		end = share_of(rows, member->number + 1, members + 1);
 
 		for (int64 j = share_of(rows, member->number, members + 1); j < end; j++)
@@ -621,7 +564,7 @@ dperm_team_main(dsm_segment *segment, shm_toc *toc)
 	member.store = dperm_rows_join(&shared->key);
 	if (member.store == NULL)
 		return;					/* too late: the rows are not used any more */
-	member.sets = palloc(sizeof(MemberSet) * shared->set_count);
+	member.sets = palloc(sizeof(DpermRows) * shared->set_count);
 	for (int i = 0; i < shared->set_count; i++)
 		sets = read_set(&member.sets[i], member.store, sets);
 	member.room = MemoryContextAllocHuge(CurrentMemoryContext,

@@ -11,7 +11,7 @@
 #include "storage/dsm.h"
 #include "storage/shm_toc.h"
 
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "train/load.h"
 
 typedef struct DpermTeam DpermTeam;

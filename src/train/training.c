@@ -15,7 +15,7 @@
 #include "core/mechanism/fit.h"
 #include "core/privacy/draw.h"
 #include "core/solve/ask.h"
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "query/source.h"
 #include "train/team.h"
 #include "train/training.h"
@@ -157,34 +157,21 @@ static void
 answer_by_pass(Training *training, const DpermSource *source)
 {
 	const DpermAsk *ask = &training->ask;
-	int			dim = training->plan->setup.dim;
-	double		n = (double) training->plan->setup.rows;
+	DpermMoments sums;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm pass",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	DpermPass	pass = {
-		.order = ask->weights_low ? DPERM_PASS_CAREFUL :
-		ask->direction ? DPERM_PASS_PRODUCT :
-		!ask->hess ? DPERM_PASS_GRADIENT :
-		dperm_fit_rough(&training->fit) ? DPERM_PASS_ROUGH : DPERM_PASS_HESSIAN,
+		.order = dperm_ask_order(ask, dperm_fit_rough(&training->fit)),
 		.weights = ask->weights,
 		.second = ask->weights_low ? ask->weights_low : ask->direction
 	};
 
 	dperm_queries_pass(source, &pass);
 	check_rows(training, &pass);
-	dperm_matrix_sums_means(pass.value, pass.sums, pass.sums + dim, n, dim, ask);
-	if (ask->hess)
-	{
-		const double *packed = pass.hess;
-		int			d = dperm_setup_row_dim(&training->plan->setup);
-
-		for (int j = 0; j < d; j++)
-			for (int i = j; i < d; i++)
-				ask->hess[(size_t) j * d + i] = *packed++ / n;
-		for (size_t i = 0; i < dperm_loss_pairs_size(pass.loss.classes); i++)
-			ask->hess[(size_t) d * d + i] = *packed++ / n;
-	}
+	dperm_matrix_start(&training->matrix, ask, &sums);
+	dperm_moments_merge(&sums, pass.rows, pass.value, pass.sums, pass.sums + sums.dim, pass.hess);
+	dperm_matrix_means(&sums, (double) training->plan->setup.rows, ask);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 }
@@ -364,7 +351,7 @@ dperm_train_source(DpermPlan *plan, const DpermSource *source)
 	{
 		dperm_plan_for(plan, rows.count);
 		settled.spec.encoder = plan->encoder;
-		dperm_load_bend(&rows, 1);
+		dperm_load_settle(&rows, 1);
 		dperm_plan_tell_delta(plan, rows.count);
 		dperm_plan_tell_noise(plan, 1, 1, rows.count);
 		dperm_plan_check(plan);

@@ -53,8 +53,7 @@ static long checked;
 static bool
 encode_pair(const Pair *pair, DpermShape *shapes, int *count, double x[2][DIM_MAX])
 {
-	int			places[SAMPLE_DIM_MAX];
-	DpermLayout layout = dperm_layout_make(inner, places);
+	DpermLayout layout = dperm_layout_make(inner);
 	double		room[SAMPLE_DIM_MAX];
 	double		row[DIM_MAX];
 

@@ -13,12 +13,14 @@
 static inline void
 decode_row(const DpermLayout *layout, const double *row, double *out)
 {
-	const uint16_t *codes = dperm_row_codes(layout, row);
-	const uint16_t *places = codes + layout->codes;
+	uint16_t	codes[SAMPLE_DIM_MAX * SAMPLE_COUNT];
+	int32_t		places[SAMPLE_DIM_MAX * SAMPLE_COUNT];
+	double		entries[2 * SAMPLE_DIM_MAX * SAMPLE_COUNT];
 	double		unit = layout->unit;
 
 	memset(out, 0, sizeof(double) * layout->dim);
-	memcpy(out, row, sizeof(double) * layout->dense);
+	memcpy(out, row, sizeof(double) * layout->numbers);
+	dperm_layout_decode(layout, row, 1, 0, out, codes, places, entries);
 	if (dperm_layout_has_constant(layout))
 		out[layout->dense] = unit;
 	for (int k = 0; k < layout->codes; k++)
@@ -27,8 +29,8 @@ decode_row(const DpermLayout *layout, const double *row, double *out)
 	for (int k = 0; k < layout->curves; k++)
 		if (places[k] < layout->dim)
 		{
-			out[places[k]] = row[layout->dense + k];
-			out[places[k] + 1] = unit - row[layout->dense + k];
+			out[places[k]] = entries[2 * k];
+			out[places[k] + 1] = entries[2 * k + 1];
 		}
 	for (int i = 0; layout->labelled && i < layout->dim; i++)
 		out[i] *= row[dperm_layout_label(layout)];
@@ -58,7 +60,6 @@ typedef struct CodedRows
 	SampleEncoder sampled;
 	SampleRow	row;
 	const DpermEncoder *encoder;
-	int			places[SAMPLE_DIM_MAX];
 } CodedRows;
 
 /* A layout with codes, or every third time one of a vector. */
@@ -66,7 +67,7 @@ static inline DpermLayout
 any_layout(TestRandom *state, CodedRows *coded, int round)
 {
 	coded->encoder = sample_coded_encoder(state, &coded->sampled);
-	return round % 3 ? dperm_layout_make(coded->encoder, coded->places) :
+	return round % 3 ? dperm_layout_make(coded->encoder) :
 		dperm_layout_dense(1 + test_below(state, 40));
 }
 

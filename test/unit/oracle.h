@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/mechanism/fit.h"
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "core/solve/solver.h"
 
 /* The status of a search that has ended without certified weights. */

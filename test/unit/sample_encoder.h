@@ -11,7 +11,6 @@
 #include "unit/test.h"
 
 #include "core/encode/encoder.h"
-#include "core/encode/knots.h"
 
 #define SAMPLE_DIM_MAX 40
 #define SAMPLE_BLOCKS 6
@@ -164,8 +163,8 @@ sample_knots(TestRandom *state, DpermBlock *block, double *room)
 		room[k] = test_below(state, 4) == 0 ? nextafter(room[k - 1], INFINITY) :
 			room[k - 1] + test_uniform(state) * (block->high / 2 - room[k - 1] / 2);
 	block->knots = room;
-	dperm_knots_settle(block);
-	if (dperm_knots_fault(block) != NULL)
+	dperm_encoder_settle(block);
+	if (dperm_encoder_knots_fault(block) != NULL)
 		block->knots = NULL;
 }
 
@@ -174,7 +173,7 @@ static inline void
 sample_scale(TestRandom *state, DpermBlock *block)
 {
 	block->log = test_below(state, 2);
-	if (dperm_knots_fault(block) != NULL)
+	if (dperm_encoder_knots_fault(block) != NULL)
 		block->log = false;
 }
 
@@ -327,7 +326,7 @@ sample_number(TestRandom *state, const DpermBlock *block)
 
 	if (dperm_block_is_number(block) && block->count > 1 && test_below(state, 3) == 0)
 	{
-		knot = dperm_knots_position(block, test_below(state, block->count));
+		knot = dperm_encoder_knot(block, test_below(state, block->count));
 		return test_below(state, 2) ? knot : nextafter(knot, test_below(state, 2) ? INFINITY :
 													   -INFINITY);
 	}

@@ -8,7 +8,7 @@
 #include "unit/test.h"
 
 #include "core/loss/loss.h"
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 #include "core/solve/pass.h"
 
 #define SAMPLE_PASS_BYTES 16384

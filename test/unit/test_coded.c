@@ -6,7 +6,7 @@
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
 
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 #include "unit/problem.h"
 #include "unit/vectors.h"
 
@@ -14,7 +14,6 @@
 
 static SampleEncoder sampled;
 static SampleRow row;
-static int	places[SAMPLE_DIM_MAX];
 static double coded[ROWS_MAX * (SAMPLE_DIM_MAX + 1)];
 static double vectors[ROWS_MAX * SAMPLE_DIM_MAX];
 static double weights[SAMPLE_DIM_MAX];
@@ -31,7 +30,7 @@ static Problem
 make_problem(TestRandom *state, int64_t count, double norm)
 {
 	const DpermEncoder *enc = sample_coded_encoder(state, &sampled);
-	Problem		problem = {.layout = dperm_layout_make(enc, places),
+	Problem		problem = {.layout = dperm_layout_make(enc),
 	.rows = {.loss = {.kind = (DpermLossKind) test_below(state, 3)}, .count = count,
 	.data = vectors}};
 	const DpermLayout *layout = &problem.layout;
@@ -58,9 +57,9 @@ check_sums(const DpermMoments *m, const DpermMoments *plain, const Rows *rows)
 {
 	int			dim = plain->dim;
 	double		near = 1e-13 * (1 + rows->count) * (rows->loss.h > 0 ? 1 / rows->loss.h : 1);
-	/* dperm_moments_be_rough; a term is no larger than the curvature */
+	/* single precision; a term is no larger than the curvature */
 	int64_t		most = rows->count < DPERM_ROUGH_ROWS ? rows->count : DPERM_ROUGH_ROWS;
-	double		rough = m->squares.rough ? (double) (most + 8) * 0x1p-24 * (1 + 1e-4) * rows->count *
+	double		rough = m->order == DPERM_PASS_ROUGH ? (double) (most + 8) * 0x1p-24 * (1 + 1e-4) * rows->count *
 		dperm_loss_bounds(rows->loss).curvature : 0;
 
 	CHECK(m->dim == dim && m->rows == plain->rows);
@@ -70,7 +69,7 @@ check_sums(const DpermMoments *m, const DpermMoments *plain, const Rows *rows)
 		CHECK_NEAR(m->gradient[j] + m->gradient_low[j], plain->gradient[j] +
 				   plain->gradient_low[j], near);
 		for (int i = j; m->hessian && i < dim; i++)
-			CHECK_NEAR(m->hess[j * dim + i], plain->hess[j * dim + i],
+			CHECK_NEAR(dperm_moments_second(m, i, j), dperm_moments_second(plain, i, j),
 					   near * (rows->loss.h > 0 ? 10 / rows->loss.h : 1) + rough);
 	}
 }
@@ -114,23 +113,24 @@ TEST(agrees_with_vectors)
 		DpermMoments m;
 		int64_t		done = 0;
 
-		dperm_moments_init_rows(&m, rows->loss, &problem.layout, hessian, weights, room);
+		dperm_moments_start(&m, hessian ? DPERM_PASS_HESSIAN : DPERM_PASS_GRADIENT, rows->loss, &problem.layout, weights, NULL, room);
 		vectors_add(&m, coded, rows->count);
 		dperm_moments_flush(&m);
 		check_sums(&m, &plain, rows);
 
-		dperm_moments_init_rows(&m, rows->loss, &problem.layout, hessian, weights, room);
-		if (round % 3 == 0)
-			dperm_moments_be_rough(&m);
+		dperm_moments_start(&m, !hessian ? DPERM_PASS_GRADIENT : round % 3 ? DPERM_PASS_HESSIAN : DPERM_PASS_ROUGH,
+							rows->loss, &problem.layout, weights, NULL, room);
 		while (done < rows->count)
 		{
-			int64_t		most = rows->count - done < m.block_rows ? rows->count - done : m.block_rows;
-			int			some = 1 + test_below(&state, (int) most);
+			int			some = 1;
 
 			if (test_below(&state, 2))
-				some = 1;
-			memcpy(some == 1 ? dperm_moments_next(&m) : dperm_moments_next_rows(&m, some),
-				   coded + done * words, sizeof(double) * words * some);
+				memcpy(dperm_moments_next(&m), coded + done * words, sizeof(double) * words);
+			else
+			{
+				some += test_below(&state, (int) (rows->count - done));
+				vectors_add(&m, coded + done * words, some);
+			}
 			done += some;
 			if (test_below(&state, 8) == 0)
 				dperm_moments_flush(&m);
@@ -157,18 +157,15 @@ TEST(merges)
 		double	   *room = exact_room(rows->dim, true);
 		double	   *part_room = exact_room(rows->dim, true);
 		DpermMoments plain = plain_pass(rows, true);
+		DpermPassOrder order = round % 3 ? DPERM_PASS_HESSIAN : DPERM_PASS_ROUGH;
 		DpermMoments m;
 		DpermMoments part;
 
-		dperm_moments_init_rows(&part, rows->loss, &problem.layout, true, weights, part_room);
-		if (round % 3 == 0)
-			dperm_moments_be_rough(&part);
+		dperm_moments_start(&part, order, rows->loss, &problem.layout, weights, NULL, part_room);
 		vectors_add(&part, coded, first);
 		dperm_moments_flush(&part);
 		dperm_moments_pack(&part, packed);
-		dperm_moments_init_rows(&m, rows->loss, &problem.layout, true, weights, room);
-		if (round % 3 == 0)
-			dperm_moments_be_rough(&m);
+		dperm_moments_start(&m, order, rows->loss, &problem.layout, weights, NULL, room);
 		if (test_below(&state, 2))
 			dperm_moments_merge(&m, part.rows, part.value, part.gradient, part.gradient_low,
 								packed);
@@ -202,8 +199,8 @@ TEST(adds_every_step_th_row)
 			memmove(vectors + i * some.dim, vectors + i * step * some.dim,
 					sizeof(double) * some.dim);
 		plain = plain_pass(&some, true);
-		dperm_moments_init_rows(&m, some.loss, &problem.layout, true, weights, room);
-		dperm_moments_add_every(&m, coded, some.count, step);
+		dperm_moments_start(&m, DPERM_PASS_HESSIAN, some.loss, &problem.layout, weights, NULL, room);
+		dperm_moments_add(&m, coded, problem.rows.count, step);
 		dperm_moments_flush(&m);
 		check_sums(&m, &plain, &some);
 		free(room);
@@ -233,7 +230,7 @@ TEST(rounds_within_its_bound)
 		for (int j = 0; j < rows->dim; j++)
 			norm += weights[j] * weights[j];
 		wide_gradient(rows, 0, NULL, weights, exact);
-		dperm_moments_init_rows(&m, rows->loss, &problem.layout, false, weights, room);
+		dperm_moments_start(&m, DPERM_PASS_GRADIENT, rows->loss, &problem.layout, weights, NULL, room);
 		vectors_add(&m, coded, rows->count);
 		dperm_moments_flush(&m);
 		for (int j = 0; j < rows->dim; j++)

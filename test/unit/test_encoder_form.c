@@ -166,8 +166,8 @@ TEST(lists_uneven_knots)
 	form[sizeof(listed) - 1 - 17] = 0xf0;	/* 0.5 becomes 1 */
 	CHECK_TEXT(read_form(form, sizeof(listed) - 1, &out), "the features are not in canonical form");
 	block.knots = (double[]) {0, 1, 2};
-	dperm_knots_settle(&block);
-	CHECK(block.knots == NULL && dperm_knots_position(&block, 1) == 1);
+	dperm_encoder_settle(&block);
+	CHECK(block.knots == NULL && dperm_encoder_knot(&block, 1) == 1);
 	CHECK(form_size(&enc) == sizeof(even) - 1);
 	write_form(&enc, form);
 	CHECK(memcmp(form, even, sizeof(even) - 1) == 0);
@@ -199,7 +199,7 @@ TEST(lists_uneven_knots_of_vectors)
 	write_form(&enc, form);
 	CHECK_TEXT(read_form(form, sizeof(even) - 1 + 24, &out),
 			   "the features are not in canonical form");
-	dperm_knots_settle(&block);
+	dperm_encoder_settle(&block);
 	CHECK(block.knots == NULL && form_size(&enc) == sizeof(even) - 1);
 	write_form(&enc, form);
 	CHECK(memcmp(form, even, sizeof(even) - 1) == 0);
@@ -213,7 +213,7 @@ TEST(lists_uneven_knots_of_vectors)
 	block.high = 0;
 	CHECK_TEXT(why_not(&enc), "");
 	block.knots = (double[]) {0, 1, 2};
-	dperm_knots_settle(&block);
+	dperm_encoder_settle(&block);
 	CHECK(block.knots != NULL);
 	CHECK_TEXT(dperm_encoder_fault(&enc),
 			   "the knots of a number do not begin and end at its bounds");

@@ -356,7 +356,7 @@ TEST(maps_the_blocks_with_a_kernel)
 		sample_row(&state, enc, &row);
 		encode(&plain, row.values, 1);
 		memcpy(linear, out, sizeof(linear));
-		dperm_fourier_map(&enc->kernel, frequencies, dim, linear, 1, mapped);
+		dperm_fourier_map_rows(&enc->kernel, frequencies, dim, 1, linear, 1, 0, mapped);
 		encode(enc, row.values, 1);
 		for (int i = 0; i < enc->kernel.features; i++)
 			CHECK_NEAR(out[i], share * mapped[i], 1e-15);

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/solve/extended.h"
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 #include "unit/coded.h"
 #include "unit/fixed.h"
 #include "unit/problem.h"
@@ -161,8 +160,7 @@ static double weights_low[SAMPLE_DIM_MAX];
 static void
 extended_pass(DpermMoments *m, DpermLoss loss, const DpermLayout *layout, const double *rows, int64_t count, double *room)
 {
-	dperm_moments_init_rows(m, loss, layout, false, weights, room);
-	dperm_moments_be_careful(m, weights_low);
+	dperm_moments_start(m, DPERM_PASS_EXTENDED, loss, layout, weights, weights_low, room);
 	vectors_add(m, rows, count);
 	dperm_moments_flush(m);
 }
@@ -206,7 +204,7 @@ TEST(sums_gradients_within_its_bound)
 		dperm_moments_merge(&m[0], m[1].rows, m[1].value, m[1].gradient, m[1].gradient_low, NULL);
 		CHECK(m[0].rows == COUNT);
 		CHECK(fixed_off(dim, m[0].gradient, m[0].gradient_low, exact) <=
-			  COUNT / 16.0 * dperm_extended_rounding(dim, loss, COUNT, 0, sqrt(norm), 0));
+			  COUNT / 16.0 * dperm_moments_extended_rounding(dim, loss, COUNT, 0, sqrt(norm), 0));
 		free(rows);
 		free(rooms[0]);
 		free(rooms[1]);

@@ -4,7 +4,7 @@
  */
 #include "unit/sample_encoder.h"
 
-#include "core/encode/feed.h"
+#include "core/encode/layout.h"
 #include "core/encode/fourier.h"
 #include "host.h"
 #include "unit/exact.h"
@@ -88,7 +88,7 @@ relative_error(const DpermKernel *kernel, double points[PAIRS][2][DIM], double *
 			twice[i] = 2 * once[i];
 		}
 		for (int side = 0; side < 2; side++)
-			dperm_fourier_map(kernel, frequencies, DIM, points[p][side], 1, features[p][side]);
+			dperm_fourier_map_rows(kernel, frequencies, DIM, 1, points[p][side], 1, 0, features[p][side]);
 		for (int i = 0; i < kernel->features; i++)
 			product += features[p][0][i] * features[p][1][i];
 		exact = closed_form(kernel, once, DIM);
@@ -193,7 +193,7 @@ TEST(has_norm_one)
 		for (int i = 0; i < DIM; i++)
 			x[i] = round % 5 ? 2 * test_uniform(&state) - 1 : 0;
 		dperm_fourier_make(&kernel, DIM, frequencies);
-		dperm_fourier_map(&kernel, frequencies, DIM, x, target, z);
+		dperm_fourier_map_rows(&kernel, frequencies, DIM, 1, x, target, 0, z);
 		for (int i = 0; i < kernel.features; i++)
 			sum += (long double) z[i] * z[i];
 		CHECK_NEAR((double) (sqrtl(sum) / fabs(target)), 1, 1e-14);

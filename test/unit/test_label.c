@@ -6,22 +6,14 @@
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
 
-#include "core/encode/feed.h"
+#include "core/encode/layout.h"
 #include "core/encode/fourier.h"
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 #include "loss_at.h"
 
 #define ROWS 300
 
-/* How rows are added up. */
-typedef enum Way
-{
-	GRADIENT,
-	HESSIAN,
-	ROUGH,
-	CAREFUL,
-	WAYS
-} Way;
+static const DpermPassOrder orders[] = {DPERM_PASS_GRADIENT, DPERM_PASS_HESSIAN, DPERM_PASS_ROUGH, DPERM_PASS_EXTENDED};
 
 /* The sums of a pass: loss and its low part, gradient and its low parts, packed Hessian. */
 typedef struct Sums
@@ -32,29 +24,23 @@ typedef struct Sums
 
 static SampleEncoder sampled;
 static SampleRow row;
-static int	places[SAMPLE_DIM_MAX];
-static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
 static double weights[SAMPLE_DIM_MAX];
 static Sums sums[2];
 
 /* Add up rows. */
 static void
-sum_rows(const DpermLayout *layout, DpermLoss loss, Way way, const double *rows, int count, Sums *out)
+sum_rows(const DpermLayout *layout, DpermLoss loss, DpermPassOrder order, const double *rows, int count, Sums *out)
 {
-	bool		hessian = way == HESSIAN || way == ROUGH;
+	bool		hessian = order == DPERM_PASS_HESSIAN || order == DPERM_PASS_ROUGH;
 	size_t		dim = (size_t) layout->dim;
 	double	   *room = malloc(sizeof(double) * dperm_moments_room(layout->dim, 1, hessian));
 	double		low[SAMPLE_DIM_MAX];
 	DpermMoments m;
 
-	dperm_moments_init_rows(&m, loss, layout, hessian, weights, room);
 	for (size_t j = 0; j < dim; j++)
 		low[j] = weights[j] * 0x1p-55;
-	if (way == ROUGH)
-		dperm_moments_be_rough(&m);
-	if (way == CAREFUL)
-		dperm_moments_be_careful(&m, low);
-	dperm_moments_add_every(&m, rows, count, 1);
+	dperm_moments_start(&m, order, loss, layout, weights, low, room);
+	dperm_moments_add(&m, rows, count, 1);
 	dperm_moments_flush(&m);
 	out->count = 2 + 2 * dim + (hessian ? dperm_moments_packed(layout->dim, loss) : 0);
 	memcpy(out->numbers, m.value, sizeof(double) * 2);
@@ -75,26 +61,23 @@ any_loss(TestRandom *state)
 	return loss;
 }
 
-/* A feed of any kind, with open numbers sometimes; its room is the caller's to free. */
-static double *
+/* A feed of any kind, with open numbers sometimes. */
+static const DpermLayout *
 any_feed(TestRandom *state, DpermFeed *feed)
 {
 	const DpermEncoder *enc = sample_encoder(state, &sampled);
 	bool		kernel = enc->kernel.kind != DPERM_KERNEL_LINEAR;
-	double	   *room = malloc(sizeof(double) * (dperm_feed_room(enc) + 1));
 
 	for (int i = 0; !kernel && i < enc->block_count; i++)
 		sampled.blocks[i].open = dperm_block_is_number(&enc->blocks[i]) && enc->blocks[i].count == 1 &&
 			test_below(state, 3) == 0;
-	if (kernel)
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
-	dperm_feed_init(feed, enc, kernel ? frequencies : NULL, places, room);
+	dperm_feed_init(feed, enc, NULL);
 	if (test_below(state, 2))
 		dperm_layout_weigh(&feed->layout);
 	random_row(state, feed->layout.dim, weights);
 	for (int j = 0; j < feed->layout.dim; j++)
 		weights[j] *= 5;
-	return room;
+	return &feed->layout;
 }
 
 /* Encode a row of any values with a label and, if rows have one, a weight. */
@@ -127,10 +110,9 @@ TEST(no_label_adds_nothing)
 	for (int round = 0; round < 3000; round++)
 	{
 		DpermFeed	feed;
-		double	   *room = any_feed(&state, &feed);
-		const DpermLayout *layout = &feed.layout;
+		const DpermLayout *layout = any_feed(&state, &feed);
 		DpermLoss	loss = any_loss(&state);
-		Way			way = (Way) (round % WAYS);
+		DpermPassOrder order = orders[round % 4];
 		int			count = 1 + test_below(&state, round % 10 ? 40 : ROWS);
 		double	   *rows = malloc(sizeof(double) * layout->words * count);
 		double		all = 0;
@@ -143,8 +125,8 @@ TEST(no_label_adds_nothing)
 			encode_row(&state, &feed, 0, weight, rows + (size_t) i * layout->words);
 			all += layout->weighted ? weight : 1;
 		}
-		sum_rows(layout, loss, way, rows, count, &sums[0]);
-		if (way != CAREFUL)
+		sum_rows(layout, loss, order, rows, count, &sums[0]);
+		if (order != DPERM_PASS_EXTENDED)
 			CHECK_NEAR(sums[0].numbers[0] + sums[0].numbers[1], all * loss_at(loss, 0, 1).value, 1e-12 * count);
 		for (size_t j = 2; j < sums[0].count; j++)
 			CHECK(sums[0].numbers[j] == 0);
@@ -153,7 +135,7 @@ TEST(no_label_adds_nothing)
 		for (int i = 0; i < count; i++)
 			if (test_below(&state, 2))
 				rows[(size_t) i * layout->words + dperm_layout_label(layout)] = test_below(&state, 2) ? 1 : -1;
-		sum_rows(layout, loss, way, rows, count, &sums[0]);
+		sum_rows(layout, loss, order, rows, count, &sums[0]);
 		for (int i = 0; i < count; i++)
 		{
 			double	   *at = rows + (size_t) i * layout->words;
@@ -161,11 +143,10 @@ TEST(no_label_adds_nothing)
 			if (at[dperm_layout_label(layout)] == 0)
 				encode_row(&state, &feed, 0, layout->weighted ? *dperm_row_weight(layout, at) : 1, at);
 		}
-		sum_rows(layout, loss, way, rows, count, &sums[1]);
+		sum_rows(layout, loss, order, rows, count, &sums[1]);
 		for (size_t j = 0; j < sums[0].count; j++)
 			CHECK(sums[0].numbers[j] == sums[1].numbers[j]);
 		free(rows);
-		free(room);
 	}
 	CHECK(kinds[0] > 100 && kinds[1] > 100 && kinds[2] > 100);
 }
@@ -178,25 +159,23 @@ TEST(turns_with_the_weights)
 	for (int round = 0; round < 2000; round++)
 	{
 		DpermFeed	feed;
-		double	   *room = any_feed(&state, &feed);
-		const DpermLayout *layout = &feed.layout;
+		const DpermLayout *layout = any_feed(&state, &feed);
 		DpermLoss	loss = any_loss(&state);
-		Way			way = (Way) (round % WAYS);
+		DpermPassOrder order = orders[round % 4];
 		int			count = 1 + test_below(&state, round % 10 ? 40 : ROWS);
 		double	   *rows = malloc(sizeof(double) * layout->words * count);
 
 		for (int i = 0; i < count; i++)
 			encode_row(&state, &feed, test_below(&state, 3) - 1, test_uniform(&state), rows + (size_t) i * layout->words);
-		sum_rows(layout, loss, way, rows, count, &sums[0]);
+		sum_rows(layout, loss, order, rows, count, &sums[0]);
 		for (int i = 0; i < count; i++)
 			rows[(size_t) i * layout->words + dperm_layout_label(layout)] *= -1;
 		for (int j = 0; j < layout->dim; j++)
 			weights[j] = -weights[j];
-		sum_rows(layout, loss, way, rows, count, &sums[1]);
+		sum_rows(layout, loss, order, rows, count, &sums[1]);
 		for (size_t j = 0; j < sums[0].count; j++)
 			CHECK(sums[1].numbers[j] == (j >= 2 && j < 2 + 2 * (size_t) layout->dim ? -1 : 1) * sums[0].numbers[j]);
 		free(rows);
-		free(room);
 	}
 }
 
@@ -210,10 +189,10 @@ TEST(agrees_with_signed_vectors)
 		bool		intercept = test_below(&state, 2);
 		DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 1 + test_below(&state, SAMPLE_DIM_MAX - 1), .norm = 1};
 		DpermEncoder enc = {.block_count = 1, .blocks = &block, .intercept = intercept};
-		DpermLayout layout = dperm_layout_make(&enc, places);
+		DpermLayout layout = dperm_layout_make(&enc);
 		DpermLayout plain = dperm_layout_dense(layout.dim);
 		DpermLoss	loss = any_loss(&state);
-		Way			way = (Way) (round % WAYS);
+		DpermPassOrder order = orders[round % 4];
 		int			count = 1 + test_below(&state, ROWS);
 		double	   *rows = malloc(sizeof(double) * layout.words * count);
 		double	   *vectors = malloc(sizeof(double) * plain.words * count);
@@ -228,8 +207,8 @@ TEST(agrees_with_signed_vectors)
 								test_below(&state, 2) ? 1 : -1, rows + (size_t) i * layout.words);
 			decode_row(&layout, rows + (size_t) i * layout.words, vectors + (size_t) i * plain.words);
 		}
-		sum_rows(&layout, loss, way, rows, count, &sums[0]);
-		sum_rows(&plain, loss, way, vectors, count, &sums[1]);
+		sum_rows(&layout, loss, order, rows, count, &sums[0]);
+		sum_rows(&plain, loss, order, vectors, count, &sums[1]);
 		for (size_t j = 0; j < sums[0].count; j++)
 			CHECK(sums[0].numbers[j] == sums[1].numbers[j]);
 		free(rows);

@@ -4,9 +4,13 @@
  */
 #include "unit/coded.h"
 
-#include "core/encode/feed.h"
+#include "core/encode/layout.h"
 #include "core/encode/fourier.h"
+#include "core/encode/shape.h"
 #include "unit/exact.h"
+
+#define KNOTS_MAX 16
+#define OPEN_DIM_MAX (SAMPLE_BLOCKS * KNOTS_MAX + SAMPLE_DIM_MAX)
 
 static SampleEncoder sampled;
 static SampleRow row;
@@ -59,13 +63,13 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 	CHECK(layout->dim == dperm_encoder_dim(enc));
 	CHECK(layout->first_code == layout->dim - categories - knots);
 	CHECK(layout->dense == layout->first_code - enc->intercept && layout->labelled);
+	CHECK(layout->numbers == layout->dense);
 	CHECK(dperm_layout_has_constant(layout) == enc->intercept);
 	CHECK(layout->codes == columns && layout->curves == curves);
-	columns += curves;
 	/* the number of knots takes no memory, and the label takes that of the intercept */
-	CHECK(layout->words == layout->dense + curves + (columns + 3) / 4 + 1);
-	CHECK((layout->place == NULL) == (columns == 0));
-	CHECK(columns == 0 || layout->first_curve == layout->dim - knots);
+	CHECK(layout->words == layout->numbers + curves + (columns + 3) / 4 + 1);
+	columns += curves;
+	CHECK(columns > 0 || layout->place == NULL);
 	for (int i = 0; i < layout->dim; i++)
 	{
 		int			place = layout->place ? layout->place[i] : i;
@@ -78,7 +82,7 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 		CHECK((i >= layout->first_code) ==
 			  (in_model.block != NULL && (in_model.block->kind == DPERM_BLOCK_CATEGORY ||
 										  dperm_block_is_curve(in_model.block))));
-		CHECK((columns > 0 && i >= layout->first_curve) ==
+		CHECK((columns > 0 && i >= layout->dim - knots) ==
 			  (in_model.block != NULL && dperm_block_is_curve(in_model.block)));
 	}
 }
@@ -95,7 +99,6 @@ TEST(lays_out_what_the_encoder_makes)
 	for (int round = 0; round < 60000; round++)
 	{
 		const DpermEncoder *enc = sample_encoder(&state, &sampled);
-		int			places[SAMPLE_DIM_MAX];
 		double		vector[SAMPLE_DIM_MAX];
 		double		restored[SAMPLE_DIM_MAX];
 		DpermFeed	feed;
@@ -104,8 +107,7 @@ TEST(lays_out_what_the_encoder_makes)
 
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 			continue;
-		CHECK(dperm_feed_room(enc) == 0);
-		dperm_feed_init(&feed, enc, NULL, places, NULL);
+		dperm_feed_init(&feed, enc, NULL);
 		CHECK(!dperm_feed_waits(&feed));
 		check_layout(&feed.layout, enc);
 		coded += feed.layout.codes;
@@ -122,14 +124,12 @@ TEST(lays_out_what_the_encoder_makes)
 			CHECK(restored[i] == plain[i]);
 		CHECK(exact_in_ball(vector, feed.layout.dim));
 		CHECK(words[dperm_layout_label(&feed.layout)] == sign);
-		if (dperm_layout_codes(&feed.layout) > 0)
+		if (feed.layout.codes > 0)
 		{
-			const uint16_t *codes = dperm_row_codes(&feed.layout, words);
-			int			all = 4 * (dperm_layout_label(&feed.layout) - feed.layout.dense - feed.layout.curves);
+			const uint16_t *codes = (const uint16_t *) (words + dperm_layout_label(&feed.layout)) - (feed.layout.codes + 3) / 4 * 4;
 
-			for (int k = 0; k < all; k++)
-				CHECK(k >= dperm_layout_codes(&feed.layout) ? codes[k] == 0 :
-					  codes[k] >= feed.layout.first_code && codes[k] <= feed.layout.dim);
+			for (int k = feed.layout.codes; k % 4 != 0; k++)
+				CHECK(codes[k] == 0);
 		}
 		free(words);
 	}
@@ -147,10 +147,9 @@ TEST(forgets_the_row_before)
 	for (int round = 0; round < 20000; round++)
 	{
 		const DpermEncoder *enc = sample_coded_encoder(&state, &sampled);
-		int			places[SAMPLE_DIM_MAX];
 		double		fresh[SAMPLE_DIM_MAX + 1];
 		double		again[SAMPLE_DIM_MAX + 1];
-		DpermLayout layout = dperm_layout_make(enc, places);
+		DpermLayout layout = dperm_layout_make(enc);
 		int			sign = any_sign(&state);
 
 		memset(fresh, 0, sizeof(fresh));
@@ -161,6 +160,102 @@ TEST(forgets_the_row_before)
 		dperm_layout_encode(&layout, enc, row.values, sign, again);
 		CHECK(memcmp(fresh, again, sizeof(double) * layout.words) == 0);
 	}
+}
+
+/* Let some of the straight numbers of an encoder be open; how many. */
+static int
+open_numbers(TestRandom *state, SampleEncoder *sample)
+{
+	int			open = 0;
+
+	for (int i = 0; i < sample->encoder.block_count; i++)
+	{
+		DpermBlock *block = &sample->blocks[i];
+
+		block->open = dperm_block_is_number(block) && block->count == 1 && test_below(state, 4) > 0;
+		open += block->open;
+	}
+	return open;
+}
+
+/*
+ * A row with open numbers is, with any number of knots, bit for bit the row that an
+ * encoder with these knots makes, in the order of the model; and its coordinates are in
+ * the shapes of rows that are stored.
+ */
+TEST(leaves_knots_open)
+{
+	TestRandom	state = 31;
+	int			found = 0;
+
+	for (int round = 0; round < 100000; round++)
+	{
+		const DpermEncoder *lines = sample_encoder(&state, &sampled);
+		int			open = open_numbers(&state, &sampled);
+		int			knots = 1 + test_below(&state, KNOTS_MAX);
+		int			sign = any_sign(&state);
+		DpermEncoder enc;
+		DpermLayout from,
+					to;
+		double		words[SAMPLE_DIM_MAX];
+		double		vector[OPEN_DIM_MAX];
+		double		restored[OPEN_DIM_MAX];
+		double		expected[OPEN_DIM_MAX] = {0};
+		DpermShape	shapes[OPEN_DIM_MAX];
+		int			shape_count;
+
+		if (lines->kernel.kind != DPERM_KERNEL_LINEAR || open == 0)
+			continue;
+		found++;
+		enc = dperm_encoder_with_knots(lines, knots);
+		from = dperm_layout_make(lines);
+		to = dperm_layout_make(&enc);
+		CHECK(dperm_encoder_is_open(lines) && dperm_encoder_fault(&enc) == NULL);
+		CHECK(from.words == to.words && to.words <= DPERM_LAYOUT_WORDS_MAX(to.dim));
+		CHECK(from.dense - from.numbers == open && to.dense - to.numbers == (knots == 1 ? open : 0));
+		CHECK(dperm_encoder_knots_dim(lines, knots) == to.dim);
+		CHECK(dperm_encoder_knots_dim(&enc, 1) == from.dim);
+		sample_row(&state, lines, &row);
+		for (int i = 0; i < lines->block_count; i++)
+			if (lines->blocks[i].open)
+				row.values[i].number = sample_number(&state, &enc.blocks[i]);
+		dperm_layout_encode(&from, lines, row.values, sign, words);
+		decode_row(&to, words, vector);
+		dperm_layout_restore(&to, 1, vector, restored);
+		if (sign != 0)
+			dperm_encoder_encode(&enc, NULL, row.values, sign, expected, NULL);
+		for (int i = 0; i < to.dim; i++)
+			CHECK(restored[i] == expected[i]);
+		CHECK(exact_in_ball(vector, to.dim));
+		shape_count = dperm_shape_list(&enc, true, shapes);
+		for (int i = 0; i < shape_count; i++)
+		{
+			int			in_model = to.place ? to.place[shapes[i].first] : shapes[i].first;
+
+			CHECK(dperm_shape_contains(&shapes[i], vector));
+			shapes[i].first = in_model;
+			CHECK(dperm_shape_belongs(&enc, &shapes[i]));
+		}
+	}
+	CHECK(found > 10000);
+}
+
+/* What a row weighs: its word, or what its owner does, or 1. */
+TEST(weighs_rows)
+{
+	const double of_owners[] = {0.5, 0.25};
+	DpermLayout layout = dperm_layout_dense(1);
+	double		words[2] = {0.7, 1};
+
+	CHECK(dperm_layout_weight(&layout, words) == 1);
+	dperm_layout_weigh(&layout);
+	words[1] = 0.125;
+	CHECK(dperm_layout_weight(&layout, words) == 0.125);
+	layout.owners = of_owners;
+	words[1] = 1;
+	CHECK(dperm_layout_weight(&layout, words) == 0.25);
+	words[1] = -1;
+	CHECK(dperm_layout_weight(&layout, words) == 0);
 }
 
 /*
@@ -192,19 +287,16 @@ TEST(maps_kernels_by_block)
 	for (int round = 0; round < 600; round++)
 	{
 		const DpermEncoder *enc;
-		int			places[SAMPLE_DIM_MAX];
 		int			count = 1 + test_below(&state, DPERM_FEED_ROWS);
 		int			dim;
 		DpermFeed	feed;
-		double	   *room;
 
 		do
 			enc = sample_encoder(&state, &sampled);
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
 		dim = dperm_encoder_dim(enc);
 		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
-		room = calloc(dperm_feed_room(enc), sizeof(double));
-		dperm_feed_init(&feed, enc, frequencies, places, room);
+		dperm_feed_init(&feed, enc, NULL);
 		CHECK(dperm_feed_waits(&feed));
 		check_layout(&feed.layout, enc);
 
@@ -236,7 +328,6 @@ TEST(maps_kernels_by_block)
 					CHECK(got[dim - 1] == plain[dim - 1]);
 			}
 		}
-		free(room);
 	}
 }
 
@@ -253,17 +344,14 @@ TEST(rounds_a_row_alike_everywhere)
 	for (int round = 0; round < 60; round++)
 	{
 		const DpermEncoder *enc;
-		int			places[SAMPLE_DIM_MAX];
 		static double first[SAMPLE_DIM_MAX + 1];
 		DpermFeed	feed;
-		double	   *room;
 
 		do
 			enc = sample_encoder(&state, &sampled);
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
 		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
-		room = calloc(dperm_feed_room(enc), sizeof(double));
-		dperm_feed_init(&feed, enc, frequencies, places, room);
+		dperm_feed_init(&feed, enc, NULL);
 		sample_row(&state, enc, &row);
 		for (int at = 0; at < DPERM_FEED_ROWS; at++)
 		{
@@ -280,7 +368,6 @@ TEST(rounds_a_row_alike_everywhere)
 				memcpy(first, mapped, sizeof(double) * feed.layout.words);
 			CHECK(memcmp(first, mapped, sizeof(double) * feed.layout.words) == 0);
 		}
-		free(room);
 	}
 }
 
@@ -292,10 +379,9 @@ TEST(codes_every_coordinate)
 	{.kind = DPERM_BLOCK_NUMBER, .count = 1, .low = 0, .high = 1},
 	{.kind = DPERM_BLOCK_CATEGORY, .count = 4698, .categories = names}};
 	DpermEncoder enc = {.block_count = 3, .blocks = blocks, .intercept = true};
-	static int	places[5000];
 	static double vector[5000];
 	static double restored[5000];
-	DpermLayout layout = dperm_layout_make(&enc, places);
+	DpermLayout layout = dperm_layout_make(&enc);
 
 	CHECK(layout.dim == 5000 && layout.dense == 1 && layout.codes == 2 && layout.words == 3);
 	for (int first = 0; first < 300; first++)

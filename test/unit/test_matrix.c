@@ -5,7 +5,7 @@
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
 
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "host.h"
 #include "unit/problem.h"
 #include "unit/vectors.h"
@@ -16,7 +16,6 @@
 
 static SampleEncoder sampled;
 static SampleRow row;
-static int	places[DIM_MAX];
 static double vectors[ROWS_MAX * DIM_MAX];
 static double chosen[ROWS_MAX * DIM_MAX];
 static double weights[DIM_MAX];
@@ -100,7 +99,7 @@ TEST(reads_encoded_rows)
 	for (int round = 0; round < 300; round++)
 	{
 		const DpermEncoder *enc = sample_coded_encoder(&state, &sampled);
-		DpermLayout layout = dperm_layout_make(enc, places);
+		DpermLayout layout = dperm_layout_make(enc);
 		int64_t		rows = 1 + test_below(&state, round % 5 ? 200 : ROWS_MAX);
 		int64_t		chunk_rows = 8 << test_below(&state, 8);
 		int			chunk_count = 0;
@@ -179,7 +178,7 @@ TEST(polls)
 	test_host_poll_arg = &polls;
 	matrix_eval(&matrix, weights, &got.value, got.gradient, NULL);
 	test_host_poll = NULL;
-	CHECK(polls >= ROWS_MAX / DPERM_BLOCK_ROWS_MAX);
+	CHECK(polls >= ROWS_MAX / DPERM_BATCH_ROWS);
 	free(matrix.room);
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/base/core.h"
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 #include "unit/problem.h"
 #include "unit/vectors.h"
 
@@ -90,7 +90,7 @@ check_sums(const DpermMoments *m, const Rows *rows)
 	{
 		CHECK_NEAR(m->gradient[j] + m->gradient_low[j], (double) naive.gradient[j], near);
 		for (int i = j; m->hessian && i < dim; i++)
-			CHECK_NEAR(m->hess[(size_t) j * dim + i], (double) naive.hess[i * dim + j],
+			CHECK_NEAR(dperm_moments_second(m, i, j), (double) naive.hess[i * dim + j],
 					   near * (rows->loss.h > 0 ? 10 / rows->loss.h : 1));
 	}
 }
@@ -166,11 +166,11 @@ check_rough(const Rows *rows)
 	int			dim = rows->dim;
 	int64_t		most = rows->count < DPERM_ROUGH_ROWS ? rows->count : DPERM_ROUGH_ROWS;
 	double		unit = (double) (most + 8) * FLT_EPSILON / 2 * (1 + 1e-4);
+	DpermLayout layout = dperm_layout_dense(dim);
 	DpermMoments m;
 
 	naive_pass(rows, true);
-	vectors_init(&m, rows->loss, dim, true, weights, room);
-	dperm_moments_be_rough(&m);
+	dperm_moments_start(&m, DPERM_PASS_ROUGH, rows->loss, &layout, weights, NULL, room);
 	vectors_add(&m, rows->data, rows->count);
 	dperm_moments_flush(&m);
 
@@ -182,7 +182,7 @@ check_rough(const Rows *rows)
 				   1e-12 * rows->count * dperm_loss_bounds(rows->loss).curvature + 1e-12);
 		/* numbers too small for single precision, and the sums in double */
 		for (int i = j; i < dim; i++)
-			CHECK_NEAR(m.hess[j * dim + i], (double) naive.hess[j * dim + i],
+			CHECK_NEAR(dperm_moments_second(&m, i, j), (double) naive.hess[j * dim + i],
 					   unit * (double) naive.sizes[j * dim + i] +
 					   1e-12 * rows->count * dperm_loss_bounds(rows->loss).curvature);
 	}
@@ -363,29 +363,40 @@ TEST(rounds_within_its_bound_over_many_rows)
 }
 
 /*
- * The bound allows 2^28 pieces: of 2^33 rows, and of 2^41 bytes. So pieces have
- * 32 rows, or are long.
+ * However rows arrive, there are few pieces: two, one after the other, have more rows
+ * than the most of one. The bound allows 2^28 of them, of 2^33 rows.
  */
 TEST(has_few_pieces)
 {
-	for (int dim = 1; dim <= 1000; dim++)
-		for (int classes = 2; classes <= 2500 && (classes == 2 || classes * dim <= DPERM_DIM_MAX); classes += 1 + classes / 8)
-		{
-			DpermLoss	loss = {classes > 2 ? DPERM_LOSS_SOFTMAX : DPERM_LOSS_LOGISTIC, 0, classes > 2 ? classes : 0};
-			int			blocks = dperm_loss_blocks(loss);
-			DpermLayout layout = dperm_layout_dense(dim);
-			double	   *place = malloc(sizeof(double) * dperm_moments_room(dim * blocks, blocks, false));
-			double	   *at = calloc((size_t) (dim * blocks), sizeof(double));
-			DpermMoments m;
-			int			rows;
+	TestRandom	state = 47;
 
-			dperm_moments_init_rows(&m, loss, &layout, false, at, place);
-			rows = dperm_moments_piece(&m, 3);
-			CHECK(rows >= 32 || rows * dim >= 1300);
-			CHECK(rows <= m.block_rows);
-			free(place);
-			free(at);
+	for (int round = 0; round < 60; round++)
+	{
+		int			dim = 1 + test_below(&state, round % 3 ? 10 : DIM_MAX);
+		Rows		rows = make_problem(&state, dim, 200, 1);
+		int			most = round % 2 ? 3 : 200;
+		int64_t		count = 0;
+		int64_t		pieces = 0;
+		DpermMoments m;
+
+		vectors_init(&m, rows.loss, dim, false, weights, room);
+		for (int i = 0; i < 400; i++)
+		{
+			int			some = 1 + test_below(&state, most);
+
+			for (int64_t left = some; left > 0; left -= m.batch_rows)
+			{
+				int			before = m.piece_rows;
+
+				vectors_add(&m, rows.data, left < m.batch_rows ? left : m.batch_rows);
+				CHECK(m.piece_rows <= DPERM_PIECE_ROWS);
+				pieces += m.piece_rows <= before;
+			}
+			count += some;
 		}
+		CHECK(m.rows == count);
+		CHECK(pieces <= 2 * count / DPERM_PIECE_ROWS + 1);
+	}
 }
 
 /*

@@ -125,7 +125,7 @@ TEST(has_parts_by_order)
 			size_t		answer = 8 + 8 * (size_t) weighted;
 
 			CHECK(dperm_pass_write_request(&pass, NULL) ==
-				  (size_t) AT_WEIGHTS + 8 * 12 * (order == DPERM_PASS_CAREFUL || several ? 2 : 1) + 4 * 3 + 17);
+				  (size_t) AT_WEIGHTS + 8 * 12 * (order == DPERM_PASS_EXTENDED || several ? 2 : 1) + 4 * 3 + 17);
 			answer += order == DPERM_PASS_COUNT ? 8 * 4 : 16 + 8 * 24;
 			answer += order == DPERM_PASS_HESSIAN || order == DPERM_PASS_ROUGH ? 8 * 78 : 0;
 			CHECK(dperm_pass_write_answer(&pass, NULL) == answer);

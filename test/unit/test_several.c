@@ -4,9 +4,7 @@
  */
 #include "unit/test.h"
 
-#include "core/solve/extended.h"
-#include "core/solve/matrix.h"
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 #include "unit/classes.h"
 #include "unit/fixed.h"
 
@@ -49,7 +47,7 @@ make_table(TestRandom *state, int round)
 	else
 	{
 		t.coded.encoder = sample_coded_encoder(state, &t.coded.sampled);
-		t.layout = dperm_layout_make(t.coded.encoder, t.coded.places);
+		t.layout = dperm_layout_make(t.coded.encoder);
 	}
 	if (test_below(state, 2))
 		dperm_layout_weigh(&t.layout);
@@ -133,9 +131,9 @@ TEST(sums_up_gradients)
 		room = room_for(false);
 		wide += t.layout.dense > 24;
 		sum_exactly(NULL);
-		dperm_moments_init_rows(&m, loss_of_table(), &t.layout, false, t.weights, room);
+		dperm_moments_start(&m, DPERM_PASS_GRADIENT, loss_of_table(), &t.layout, t.weights, NULL, room);
 		if (round % 2)
-			dperm_moments_add_every(&m, t.data, t.count, 1);
+			dperm_moments_add(&m, t.data, t.count, 1);
 		else
 			for (int i = 0; i < t.count; i++)
 				memcpy(dperm_moments_next(&m), row_at(i), sizeof(double) * (size_t) t.layout.words);
@@ -171,12 +169,11 @@ TEST(sums_up_in_extended_precision)
 			fixed_add_gradient(loss_of_table(), t.layout.dim, x, label,
 							   t.layout.weighted ? row_at(i)[t.layout.words - 1] : 1, t.weights, t.low, exact);
 		}
-		dperm_moments_init_rows(&m, loss_of_table(), &t.layout, false, t.weights, room);
-		dperm_moments_be_careful(&m, t.low);
-		dperm_moments_add_every(&m, t.data, t.count, 1);
+		dperm_moments_start(&m, DPERM_PASS_EXTENDED, loss_of_table(), &t.layout, t.weights, t.low, room);
+		dperm_moments_add(&m, t.data, t.count, 1);
 		dperm_moments_flush(&m);
 		CHECK(fixed_off(t.dim, m.gradient, m.gradient_low, exact) <=
-			  t.count / 16.0 * dperm_extended_rounding(t.dim, loss_of_table(), t.count, 0, t.norm, 0));
+			  t.count / 16.0 * dperm_moments_extended_rounding(t.dim, loss_of_table(), t.count, 0, t.norm, 0));
 		free(room);
 	}
 }
@@ -196,6 +193,7 @@ TEST(sums_up_curvatures)
 		int			half;
 		int			d;
 		double		slack;
+		DpermPassOrder order;
 
 		make_table(&state, round);
 		d = t.layout.dim;
@@ -205,15 +203,11 @@ TEST(sums_up_curvatures)
 		packed = malloc(sizeof(double) * dperm_moments_packed(t.dim, loss_of_table()));
 		sum_exactly(NULL);
 		slack = t.count * (round % 2 ? 4e-5 : 1e-13 * (1 + t.norm));
-		dperm_moments_init_rows(&m, loss_of_table(), &t.layout, true, t.weights, room);
-		dperm_moments_init_rows(&rest, loss_of_table(), &t.layout, true, t.weights, other);
-		if (round % 2)
-		{
-			dperm_moments_be_rough(&m);
-			dperm_moments_be_rough(&rest);
-		}
-		dperm_moments_add_every(&m, t.data, half, 1);
-		dperm_moments_add_every(&rest, row_at(half), t.count - half, 1);
+		order = round % 2 ? DPERM_PASS_ROUGH : DPERM_PASS_HESSIAN;
+		dperm_moments_start(&m, order, loss_of_table(), &t.layout, t.weights, NULL, room);
+		dperm_moments_start(&rest, order, loss_of_table(), &t.layout, t.weights, NULL, other);
+		dperm_moments_add(&m, t.data, half, 1);
+		dperm_moments_add(&rest, row_at(half), t.count - half, 1);
 		dperm_moments_flush(&m);
 		dperm_moments_flush(&rest);
 		dperm_moments_pack(&rest, packed);
@@ -222,7 +216,7 @@ TEST(sums_up_curvatures)
 			  t.count * dperm_moments_rounding(t.dim, loss_of_table(), t.norm));
 		for (int j = 0; j < d; j++)
 			for (int i = j; i < d; i++)
-				CHECK_NEAR(m.hess[j * d + i], (double) sums.traces[j * d + i], slack);
+				CHECK_NEAR(dperm_moments_second(&m, i, j), (double) sums.traces[j * d + i], slack);
 		for (int j = 0, at = 0; j < t.classes; j++)
 			for (int i = j; i < t.classes; i++)
 				CHECK_NEAR(m.pairs[at++], (double) sums.pairs[j * t.classes + i], 1e-13 * (1 + t.norm) * t.count);
@@ -244,9 +238,8 @@ TEST(multiplies_by_the_hessian)
 		make_table(&state, round);
 		room = room_for(false);
 		sum_exactly(NULL);
-		dperm_moments_init_rows(&m, loss_of_table(), &t.layout, false, t.weights, room);
-		dperm_moments_be_product(&m, t.direction);
-		dperm_moments_add_every(&m, t.data, t.count, 1);
+		dperm_moments_start(&m, DPERM_PASS_PRODUCT, loss_of_table(), &t.layout, t.weights, t.direction, room);
+		dperm_moments_add(&m, t.data, t.count, 1);
 		dperm_moments_flush(&m);
 		for (int j = 0; j < t.dim; j++)
 			CHECK_NEAR(m.gradient[j] + m.gradient_low[j], (double) sums.product[j], 1e-13 * (1 + t.norm) * t.count);
@@ -349,6 +342,6 @@ TEST(bounds_rounding_by_blocks)
 	double		norm = sqrt(2);
 
 	CHECK_NEAR(dperm_moments_rounding(500, loss, 8), u * (0.5 * ((50 + 16) * 8 + 2) + 36 + 100 * norm), 1e-12 * u);
-	CHECK_NEAR(dperm_extended_rounding(500, loss, 1 << 20, 0.25, 8, 3),
+	CHECK_NEAR(dperm_moments_extended_rounding(500, loss, 1 << 20, 0.25, 8, 3),
 			   0x1p-93 + 0x1p-100 * ((0.5 * 54 / 16 + 0.25) * 8 + 3 + norm * 502 + 10 / 16.0), 1e-40);
 }

@@ -119,8 +119,7 @@ TEST(follows_the_layout)
 	for (int round = 0; round < 10000; round++)
 	{
 		const DpermEncoder *enc = any_encoder(&state);
-		int			places[SAMPLE_DIM_MAX];
-		DpermLayout layout = dperm_layout_make(enc, places);
+		DpermLayout layout = dperm_layout_make(enc);
 		DpermShape	shapes[2][SHAPES_MAX];
 		int			counts[2];
 		int			of[2][SAMPLE_DIM_MAX];	/* the shape of a coordinate */

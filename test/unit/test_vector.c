@@ -185,7 +185,8 @@ TEST(multiplies_rows)
 				}
 				CHECK(fabsl(inner[1 + i] - exact) <= (dim + 2) * (DBL_EPSILON / 2) * size);
 			}
-			dperm_rows_sum(count, rows + 1, stride, dim, constant, factors + 1, sum + 1);
+			memset(sum, 0, sizeof(double) * (dim + 2));
+			dperm_add_rows(count, rows + 1, stride, dim, constant, factors + 1, sum + 1);
 			for (size_t j = 0; j <= dim; j++)
 			{
 				long double exact = 0,

@@ -11,7 +11,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/privacy/claim.h"
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
 

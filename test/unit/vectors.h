@@ -4,7 +4,7 @@
 #ifndef DPERM_TEST_VECTORS_H
 #define DPERM_TEST_VECTORS_H
 
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 
 /* Start a pass over vectors. */
 static inline void
@@ -12,14 +12,14 @@ vectors_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian, const doubl
 {
 	DpermLayout layout = dperm_layout_dense(dim);
 
-	dperm_moments_init_rows(m, loss, &layout, hessian, weights, room);
+	dperm_moments_start(m, hessian ? DPERM_PASS_HESSIAN : DPERM_PASS_GRADIENT, loss, &layout, weights, NULL, room);
 }
 
 /* Add rows, vectors or others, to a pass. */
 static inline void
 vectors_add(DpermMoments *m, const double *rows, int64_t count)
 {
-	dperm_moments_add_every(m, rows, count, 1);
+	dperm_moments_add(m, rows, count, 1);
 }
 
 #endif							/* DPERM_TEST_VECTORS_H */

@@ -33,7 +33,7 @@ typedef enum DpermStatus
  */
 #define DPERM_PRIOR_NORM_MAX 1e6
 #define DPERM_BINS_MAX 1000	/* of a histogram of decisions */
-#define DPERM_ROWS_MAX (INT64_C(1) << 33)	/* see core/solve/moments.h: compensated sums */
+#define DPERM_ROWS_MAX (INT64_C(1) << 33)	/* see core/solve/sums.h: compensated sums */
 
 /* The position of a name, or -1. */
 static inline int

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* Two doubles. The accessors need no alignment beyond that of a double. */
 typedef double DpermPair __attribute__((vector_size(16)));
@@ -223,15 +226,13 @@ dperm_add_eight(const double *restrict rows, size_t stride, size_t dim, double c
 	}
 }
 
-/* The sum of such rows, each times its factor. */
+/* Add any number of them. */
 static inline void
-dperm_rows_sum(size_t count, const double *restrict rows, size_t stride, size_t dim,
+dperm_add_rows(size_t count, const double *restrict rows, size_t stride, size_t dim,
 			   double constant, const double *restrict factors, double *restrict sum)
 {
 	size_t		i = 0;
 
-	for (size_t j = 0; j <= dim; j++)
-		sum[j] = 0;
 	for (; i + 8 <= count; i += 8)
 		dperm_add_eight(rows + i * stride, stride, dim, constant, factors + i, sum);
 	for (; i < count; i++)
@@ -242,12 +243,12 @@ dperm_rows_sum(size_t count, const double *restrict rows, size_t stride, size_t 
 	}
 }
 
-/* Add the lower triangle of x x' to a matrix whose columns are stride apart. */
+/* Add the upper triangle of x x' to a matrix whose columns are stride apart. */
 static inline void
 dperm_add_square(size_t dim, const double *restrict x, double *restrict sum, size_t stride)
 {
 	for (size_t j = 0; j < dim; j++, sum += stride)
-		for (size_t i = j; i < dim; i++)
+		for (size_t i = 0; i <= j; i++)
 			sum[i] = dperm_fused(x[i], x[j], sum[i]);
 }
 
@@ -265,13 +266,13 @@ dperm_add_four_squares(size_t dim, const double *restrict x, double *restrict su
 		DpermPair	yj = dperm_both(y[j]);
 		DpermPair	zj = dperm_both(z[j]);
 		DpermPair	uj = dperm_both(u[j]);
-		size_t		i = j;
+		size_t		i = 0;
 
-		for (; i + 2 <= dim; i += 2)
+		for (; i + 1 <= j; i += 2)
 			dperm_put_pair(dperm_pair_at(sum + i) +
 						   ((dperm_pair_at(x + i) * xj + dperm_pair_at(y + i) * yj) +
 							(dperm_pair_at(z + i) * zj + dperm_pair_at(u + i) * uj)), sum + i);
-		if (i < dim)
+		if (i <= j)
 			sum[i] += (x[i] * x[j] + y[i] * y[j]) + (z[i] * z[j] + u[i] * u[j]);
 	}
 }
@@ -297,6 +298,17 @@ static inline DpermPair
 dperm_choose(DpermInts mask, DpermPair one, DpermPair other)
 {
 	return (DpermPair) (((DpermInts) one & mask) | ((DpermInts) other & ~mask));
+}
+
+/* The lesser of each two. */
+static inline DpermPair
+dperm_lesser(DpermPair one, DpermPair other)
+{
+#ifdef __SSE2__
+	return _mm_min_pd(one, other);
+#else
+	return dperm_choose((DpermInts) (one < other), one, other);
+#endif
 }
 
 /*

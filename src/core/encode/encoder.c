@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "core/base/core.h"
+#include "core/base/host.h"
 #include "core/encode/fourier.h"
-#include "core/encode/knots.h"
 #include "core/base/vector.h"
 
 #define MARGIN(dimension) (1 + ((dimension) + 16) * DBL_EPSILON)
@@ -44,6 +44,45 @@ dperm_encoder_dim(const DpermEncoder *enc)
 	return dim + (enc->intercept ? 1 : 0);
 }
 
+/* Are numbers left to the rule of knots? */
+bool
+dperm_encoder_is_open(const DpermEncoder *enc)
+{
+	for (int i = 0; i < enc->block_count; i++)
+		if (enc->blocks[i].open)
+			return true;
+	return false;
+}
+
+/* The encoder with so many knots for open numbers. */
+DpermEncoder
+dperm_encoder_with_knots(const DpermEncoder *enc, int knots)
+{
+	DpermEncoder out = *enc;
+	DpermBlock *blocks;
+
+	if (!dperm_encoder_is_open(enc))
+		return out;
+	blocks = dperm_host_alloc(sizeof(DpermBlock) * (size_t) enc->block_count);
+	memcpy(blocks, enc->blocks, sizeof(DpermBlock) * (size_t) enc->block_count);
+	for (int i = 0; i < enc->block_count; i++)
+		if (blocks[i].open)
+			blocks[i].count = knots;
+	out.blocks = blocks;
+	return out;
+}
+
+/* Its dimension. */
+int64_t
+dperm_encoder_knots_dim(const DpermEncoder *enc, int knots)
+{
+	int64_t		dim = dperm_encoder_dim(enc);
+
+	for (int i = 0; i < enc->block_count; i++)
+		dim += enc->blocks[i].open ? knots - enc->blocks[i].count : 0;
+	return dim;
+}
+
 /* What a trained coordinate stands for. */
 bool
 dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)
@@ -70,6 +109,115 @@ dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)
 	return true;
 }
 
+/* What is wrong with the bounds and knots of a number, or NULL. */
+const char *
+dperm_encoder_knots_fault(const DpermBlock *block)
+{
+	const double *knots = block->knots;
+	int			last = block->count - 1;
+
+	if (!dperm_block_are_bounds(block->low, block->high))
+		return "the bounds of a number are out of order";
+	if (block->log && block->kind != DPERM_BLOCK_NUMBER)
+		return "only a number has a scale";
+	if (!(dperm_block_scaled(block, block->low) < dperm_block_scaled(block, block->high)))
+		return "the bounds of a number are the same on its scale";
+	if (block->count < 1 || block->count > DPERM_DIM_MAX)
+		return "the number of knots is out of range";
+	if (knots == NULL)
+		return NULL;
+	if (block->log)
+		return "listed knots have no scale";
+	if (last < 1 || knots[0] != block->low || knots[last] != block->high)
+		return "the knots of a number do not begin and end at its bounds";
+	for (int i = 0; i < last; i++)
+		if (!dperm_block_are_bounds(knots[i], knots[i + 1]))
+			return "the knots of a number are out of order";
+	return NULL;
+}
+
+/* One of several even knots, which are even on the scale of the number. */
+static double
+even_value(const DpermBlock *block, int i)
+{
+	int			last = block->count - 1;
+	double		low = dperm_block_scaled(block, block->low);
+	double		high = dperm_block_scaled(block, block->high);
+
+	if (i == 0 || i == last)
+		return i == 0 ? block->low : block->high;
+	return dperm_block_unscaled(block, low + (high - low) * i / last);
+}
+
+/* The value of a knot. */
+double
+dperm_encoder_knot(const DpermBlock *block, int i)
+{
+	return block->knots ? block->knots[i] : even_value(block, i);
+}
+
+/* The position of a number among listed knots, by bisection. */
+static double
+position_in_list(const DpermBlock *block, double clamped)
+{
+	const double *knots = block->knots;
+	int			place = 0;
+	int			after = block->count - 1;
+	double		share;
+
+	while (after - place > 1)
+	{
+		int			middle = (place + after) / 2;
+
+		if (knots[middle] <= clamped)
+			place = middle;
+		else
+			after = middle;
+	}
+	share = (clamped - knots[place]) / (knots[after] - knots[place]);
+	return fmin((place + share) / (block->count - 1), 1);
+}
+
+/* The position of a number. */
+static double
+position_of(const DpermBlock *block, double x)
+{
+	double		clamped = fmax(block->low, fmin(block->high, x));
+
+	if (isnan(x))
+		return DPERM_KNOTS_NONE;
+	if (block->knots)
+		return position_in_list(block, clamped);
+	return dperm_block_share(dperm_block_scaled(block, x), dperm_block_scaled(block, block->low),
+							 dperm_block_scaled(block, block->high));
+}
+
+/* The position of one of the numbers of a block. */
+double
+dperm_encoder_position(const DpermBlock *block, const DpermValue *value, int i)
+{
+	DpermBlock	element;
+
+	if (!value->present)
+		return DPERM_KNOTS_NONE;
+	if (dperm_block_is_number(block))
+		return position_of(block, value->number);
+	element = dperm_block_element(block, i);
+	return position_of(&element, value->vector[i]);
+}
+
+/* The place of one of the numbers of a block. */
+int
+dperm_encoder_place(const DpermBlock *block, const DpermValue *value, int i, double target,
+				  double *entry)
+{
+	double		position = dperm_encoder_position(block, value, i);
+
+	*entry = 0;
+	return position < 0 ? -1 :
+		dperm_knots_point(position, dperm_block_part_count(block) - 1, target, entry);
+}
+
 /* Do all elements of a box have the same bounds? */
 bool
 dperm_encoder_box_is_cube(const DpermBlock *block)
@@ -81,15 +229,33 @@ dperm_encoder_box_is_cube(const DpermBlock *block)
 	return true;
 }
 
-/* Replace bounds that are all the same by low and high. */
-void
-dperm_encoder_box_settle(DpermBlock *block)
+/*
+ * Are the knots of a block at even distances? Those of a vector are for elements of the
+ * same bounds.
+ */
+static bool
+knots_are_even(const DpermBlock *block)
 {
-	if (block->bounds == NULL || block->count < 1 || !dperm_encoder_box_is_cube(block))
-		return;
-	block->low = block->bounds[0];
-	block->high = block->bounds[1];
-	block->bounds = NULL;
+	DpermBlock	number = block->each > 0 ? dperm_block_element(block, 0) : *block;
+
+	for (int i = 0; number.knots && i < number.count; i++)
+		if (number.knots[i] != even_value(&number, i))
+			return false;
+	return true;
+}
+
+/* Let bounds that are all the same be low and high, and even knots be no list. */
+void
+dperm_encoder_settle(DpermBlock *block)
+{
+	if (block->bounds && block->count > 0 && dperm_encoder_box_is_cube(block))
+	{
+		block->low = block->bounds[0];
+		block->high = block->bounds[1];
+		block->bounds = NULL;
+	}
+	if (dperm_block_part_count(block) > 1 && block->bounds == NULL && knots_are_even(block))
+		block->knots = NULL;
 }
 
 /* What is wrong with a vector whose elements are numbers, or NULL. */
@@ -106,8 +272,8 @@ box_fault(const DpermBlock *block)
 
 		if (!dperm_block_are_bounds(element.low, element.high))
 			return "the bounds of a vector are out of order";
-		if (dperm_knots_fault(&element))
-			return dperm_knots_fault(&element);
+		if (dperm_encoder_knots_fault(&element))
+			return dperm_encoder_knots_fault(&element);
 	}
 	return NULL;
 }
@@ -120,7 +286,7 @@ block_fault(const DpermBlock *block)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			return dperm_knots_fault(block);
+			return dperm_encoder_knots_fault(block);
 		case DPERM_BLOCK_FLAG:
 			return block->count == 1 ? NULL : "a boolean has one coordinate";
 		case DPERM_BLOCK_CATEGORY:
@@ -178,14 +344,6 @@ dperm_encoder_fault(const DpermEncoder *enc)
 	return NULL;
 }
 
-/* Write a zero block. */
-static void
-zero_block(int count, double *out)
-{
-	for (int i = 0; i < count; i++)
-		out[i] = 0;
-}
-
 /*
  * A vector whose squares overflow or underflow: scale by the largest coordinate
  * first.
@@ -200,17 +358,11 @@ extreme_vector(const DpermBlock *block, const double *raw, double target, double
 	for (int i = 0; i < block->count; i++)
 	{
 		if (!isfinite(raw[i]))
-		{
-			zero_block(block->count, out);
 			return;
-		}
 		largest = fmax(largest, fabs(raw[i]));
 	}
 	if (largest == 0)
-	{
-		zero_block(block->count, out);
 		return;
-	}
 	for (int i = 0; i < block->count; i++)
 		sum += (raw[i] / largest) * (raw[i] / largest);
 	norm = sqrt(sum) * MARGIN(block->count);
@@ -290,10 +442,9 @@ curve_block(const DpermBlock *block, const DpermValue *value, double target, dou
 {
 	double		entry;
 
-	zero_block(block->count, out);
 	for (int i = 0; i < dperm_block_parts(block); i++, out += dperm_block_part_count(block))
 	{
-		int			place = dperm_knots_place_part(block, value, i, target, &entry);
+		int			place = dperm_encoder_place(block, value, i, target, &entry);
 
 		if (place < 0)
 			continue;
@@ -307,11 +458,9 @@ void
 dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
 						   double *out)
 {
+	memset(out, 0, sizeof(double) * (size_t) block->count);
 	if (!value->present)
-	{
-		zero_block(block->count, out);
 		return;
-	}
 	if (dperm_block_is_curve(block))
 	{
 		curve_block(block, value, target, out);
@@ -321,13 +470,12 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			out[0] = isnan(value->number) ? 0 : target * dperm_block_line(block, value->number);
+			out[0] = dperm_knots_line(dperm_encoder_position(block, value, 0), target);
 			break;
 		case DPERM_BLOCK_FLAG:
 			out[0] = value->number > 0 ? target : -target;
 			break;
 		case DPERM_BLOCK_CATEGORY:
-			zero_block(block->count, out);
 			if (value->category >= 0 && value->category < block->count)
 				out[value->category] = target;
 			break;
@@ -392,11 +540,25 @@ dperm_encoder_encode(const DpermEncoder *enc, const double *frequencies, const D
 	{
 		target = sign * dperm_encoder_kernel_target(enc);
 		dperm_encoder_encode_inputs(enc, values, room);
-		dperm_fourier_map(&enc->kernel, frequencies, dperm_encoder_linear_dim(enc), room,
-						  target, out);
+		dperm_fourier_map_rows(&enc->kernel, frequencies, dperm_encoder_linear_dim(enc), 1, room,
+							   target, 0, out);
 	}
 	if (enc->intercept)
 		out[dperm_encoder_dim(enc) - 1] = target;
+}
+
+/* The frequencies of the kernel. */
+double *
+dperm_encoder_frequencies(const DpermEncoder *enc)
+{
+	int			linear = dperm_encoder_linear_dim(enc);
+	double	   *frequencies;
+
+	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
+		return NULL;
+	frequencies = dperm_host_alloc(sizeof(double) * dperm_fourier_size(&enc->kernel, linear));
+	dperm_fourier_make(&enc->kernel, linear, frequencies);
+	return frequencies;
 }
 
 static const char *const kernel_names[] = {"linear", "gaussian", "laplacian", "cauchy", "matern"};

@@ -8,16 +8,300 @@
  * arithmetic, for the resulting doubles: every step allows for its own
  * rounding. With a kernel, the encoded blocks are mapped to random features of
  * norm 1 (fourier.h), which share the ball with an intercept.
+ *
+ * A number between two neighbouring knots is written as two entries, one for
+ * each of them, by linear interpolation: hat functions. The weights of a block
+ * of knots are the points of a curve, so that a linear model of such blocks is
+ * an additive model of the columns. Both entries have the sign of the target,
+ * and they add up to it exactly, as the entries of a category do. A vector over
+ * knots is one such number after the other. A number with a scale is interpolated
+ * on it, and its knots are at even distances there.
  */
 #ifndef DPERM_ENCODER_H
 #define DPERM_ENCODER_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "core/base/codec.h"
-#include "core/encode/block.h"
-#include "core/encode/kernel.h"
+#include "core/base/host.h"
+
+/* Are two texts the same? */
+static inline bool
+dperm_block_same_text(const DpermText *a, const DpermText *b)
+{
+	return a->len == b->len && (a->len == 0 || memcmp(a->bytes, b->bytes, (size_t) a->len) == 0);
+}
+
+typedef enum DpermBlockKind
+{
+	/* clamped to [low, high], mapped to [-1, 1], or to hats over knots */
+	DPERM_BLOCK_NUMBER = 0,
+	DPERM_BLOCK_TIME = 1,		/* the same, in days since 2000-01-01, or of a day */
+	DPERM_BLOCK_FLAG = 2,		/* -1 or +1 */
+	DPERM_BLOCK_CATEGORY = 3,	/* one-hot; all zeros for an unlisted value */
+	DPERM_BLOCK_VECTOR = 4,		/* divided by norm, clipped to norm 1 */
+	DPERM_BLOCK_BOX = 5			/* a vector whose elements are clamped and mapped like numbers */
+} DpermBlockKind;
+
+typedef struct DpermBlock
+{
+	DpermBlockKind kind;
+	/* coordinates: 1, knots, number of categories, or dimension, times the knots of each */
+	int			count;
+	int			each;			/* BOX: the knots of each element, 2 or more; 0: it is straight */
+	/*
+	 * NUMBER, TIME: is the number of knots left to the rule, which needs n? Until then
+	 * it is 1, a straight line.
+	 */
+	bool		open;
+	bool		log;			/* NUMBER: does x count as sign(x) log(1 + |x|)? */
+	DpermText	column;			/* empty for an array that is not a column */
+	double		low;			/* NUMBER, TIME; BOX: of all elements, unless there are bounds */
+	double		high;
+	/* the positions of the knots of a number, or of each element; NULL: at even distances */
+	const double *knots;
+	double		norm;			/* VECTOR */
+	const DpermText *categories;	/* CATEGORY: count of them */
+	const double *bounds;		/* BOX: low and high of each element, or NULL */
+} DpermBlock;
+
+/* The value of a column in one row. */
+typedef struct DpermValue
+{
+	bool		present;		/* false: a zero block */
+	double		number;			/* NUMBER, TIME; FLAG: < 0 or > 0 */
+	int			category;		/* CATEGORY: position, -1 for an unlisted value */
+	const double *vector;		/* VECTOR, BOX: its elements */
+} DpermValue;
+
+/* Is a block a number or a time? */
+static inline bool
+dperm_block_is_number(const DpermBlock *block)
+{
+	return block->kind == DPERM_BLOCK_NUMBER || block->kind == DPERM_BLOCK_TIME;
+}
+
+/* Is it a curve, a number over knots, or are its elements? */
+static inline bool
+dperm_block_is_curve(const DpermBlock *block)
+{
+	return (dperm_block_is_number(block) && block->count > 1) || block->each > 0;
+}
+
+/* Where the coordinates of a block are in rows, in this order (layout.h). */
+typedef enum DpermPart
+{
+	DPERM_PART_NUMBER,
+	DPERM_PART_LINE,			/* of an open number; the intercept follows */
+	DPERM_PART_CODE,
+	DPERM_PART_CURVE,
+	DPERM_PART_OPEN,			/* of an open number, too */
+	DPERM_PARTS
+} DpermPart;
+
+static inline DpermPart
+dperm_block_part(const DpermBlock *block)
+{
+	if (block->kind == DPERM_BLOCK_CATEGORY)
+		return DPERM_PART_CODE;
+	if (dperm_block_is_curve(block))
+		return block->open ? DPERM_PART_OPEN : DPERM_PART_CURVE;
+	return block->open ? DPERM_PART_LINE : DPERM_PART_NUMBER;
+}
+
+/*
+ * How many parts of the ball a block takes: curves take one each, so a vector
+ * of them is encoded as so many columns are.
+ */
+static inline int
+dperm_block_parts(const DpermBlock *block)
+{
+	return block->each > 0 ? block->count / block->each : 1;
+}
+
+/* The coordinates of a part. */
+static inline int
+dperm_block_part_count(const DpermBlock *block)
+{
+	return block->each > 0 ? block->each : block->count;
+}
+
+/* The knots of a number, or of each element of a BOX; 1: straight. */
+static inline int
+dperm_block_knots(const DpermBlock *block)
+{
+	return dperm_block_is_number(block) ? block->count : block->each > 0 ? block->each : 1;
+}
+
+/* The elements of a vector. */
+static inline int
+dperm_block_elements(const DpermBlock *block)
+{
+	return block->each > 0 ? block->count / block->each : block->count;
+}
+
+/* The bounds of element i of a BOX. */
+static inline double
+dperm_block_low(const DpermBlock *block, int i)
+{
+	return block->bounds ? block->bounds[2 * i] : block->low;
+}
+
+static inline double
+dperm_block_high(const DpermBlock *block, int i)
+{
+	return block->bounds ? block->bounds[2 * i + 1] : block->high;
+}
+
+/* Element i of a BOX as a number. */
+static inline DpermBlock
+dperm_block_element(const DpermBlock *block, int i)
+{
+	return (DpermBlock) {
+		.kind = DPERM_BLOCK_NUMBER,
+		.count = block->each > 0 ? block->each : 1,
+		.low = dperm_block_low(block, i),
+		.high = dperm_block_high(block, i),
+		.knots = block->knots
+	};
+}
+
+/* The largest magnitude of bounds and knots; their differences are finite. */
+#define DPERM_BOUND_MAX 1e300
+
+/* In order and in range. */
+static inline bool
+dperm_block_are_bounds(double low, double high)
+{
+	return low < high && low >= -DPERM_BOUND_MAX && high <= DPERM_BOUND_MAX;
+}
+
+/* The share of the way from one bound to the other, clamped to [0, 1]. */
+static inline double
+dperm_block_share(double x, double low, double high)
+{
+	double		clamped = fmax(low, fmin(high, x));
+
+	return (clamped - low) / (high - low);
+}
+
+/* Map a number from its bounds to [-1, 1]. */
+static inline double
+dperm_block_between(double x, double low, double high)
+{
+	return 2 * dperm_block_share(x, low, high) - 1;
+}
+
+/* A value on the scale of a number, which is odd and increasing, and back. */
+static inline double
+dperm_block_scaled(const DpermBlock *block, double x)
+{
+	return block->log ? copysign(log1p(fabs(x)), x) : x;
+}
+
+static inline double
+dperm_block_unscaled(const DpermBlock *block, double scaled)
+{
+	return block->log ? copysign(expm1(fabs(scaled)), scaled) : scaled;
+}
+
+/* Map a value of a number, which is not NaN, to [-1, 1]. */
+static inline double
+dperm_block_line(const DpermBlock *block, double x)
+{
+	return dperm_block_between(dperm_block_scaled(block, x), dperm_block_scaled(block, block->low),
+							   dperm_block_scaled(block, block->high));
+}
+
+/* The value that is mapped to 0. */
+static inline double
+dperm_block_middle(const DpermBlock *block)
+{
+	return dperm_block_unscaled(block, dperm_block_scaled(block, block->low) / 2 +
+								dperm_block_scaled(block, block->high) / 2);
+}
+
+/* What is wrong with the bounds and knots of a number, or NULL. */
+extern const char *dperm_encoder_knots_fault(const DpermBlock *block);
+
+/* The value of a knot, from 0; the last one is at count - 1. */
+extern double dperm_encoder_knot(const DpermBlock *block, int i);
+
+#define DPERM_KNOTS_NONE (-1.0)
+
+/*
+ * The position of a number, or of element i of a vector: the share of the way from
+ * the first knot to the last one, where each step from knot to knot is as long; of a
+ * straight line, from the lower bound to the upper one. DPERM_KNOTS_NONE, which is
+ * negative, if there is no number.
+ */
+extern double dperm_encoder_position(const DpermBlock *block, const DpermValue *value, int i);
+
+/* The entry of the second knot: what the first one leaves of the target, exactly. */
+static inline double
+dperm_knots_rest(double target, double entry)
+{
+	return target - entry;
+}
+
+/*
+ * From a position, which is there, to a point: it is between the knot that is returned
+ * and the next one, and *entry is the entry of the first of them. steps is the number of
+ * knots less 1.
+ *
+ * The difference of the target and the entry is exact, whatever was rounded before: if
+ * the product is at least half the target, the entry is exact, and the difference is the
+ * product; else the entry is at least half the target (Sterbenz' lemma, twice).
+ */
+static inline int
+dperm_knots_point(double position, double steps, double target, double *entry)
+{
+	double		way = position * steps;
+	double		most = steps - 0.5; /* before the last knot */
+	int			place = (int) (way < most ? way : most);
+
+	*entry = target - target * (way - place);
+	return place;
+}
+
+/*
+ * The same for a number, or element i of a vector: returns the first knot, or -1 if
+ * there is no number; *entry is 0 then.
+ */
+extern int	dperm_encoder_place(const DpermBlock *block, const DpermValue *value, int i,
+							  double target, double *entry);
+
+/* The entry of a straight line: a multiple of the target, between -1 and 1. */
+static inline double
+dperm_knots_line(double position, double target)
+{
+	return position < 0 ? 0 : target * (2 * position - 1);
+}
+
+/* The parameters of a kernel. */
+typedef enum DpermKernelKind
+{
+	DPERM_KERNEL_LINEAR = 0,	/* none */
+	DPERM_KERNEL_GAUSSIAN = 1,
+	DPERM_KERNEL_LAPLACIAN = 2,
+	DPERM_KERNEL_CAUCHY = 3,
+	DPERM_KERNEL_MATERN = 4
+} DpermKernelKind;
+
+typedef struct DpermKernel
+{
+	DpermKernelKind kind;
+	double		gamma;			/* bandwidth, > 0 */
+	int			features;		/* D, even */
+	int64_t		seed;			/* public */
+} DpermKernel;
+
+#define DPERM_GAMMA_MIN 1e-6
+#define DPERM_GAMMA_MAX 1e6
 
 /* The range of the public norm bound; its inverse and its square are finite. */
 #define DPERM_NORM_MIN 1e-100
@@ -36,6 +320,16 @@ extern int	dperm_encoder_linear_dim(const DpermEncoder *enc);
 
 /* Trained dimension: the blocks or the kernel's features, and the intercept. */
 extern int	dperm_encoder_dim(const DpermEncoder *enc);
+
+/* Are numbers left to the rule of knots? */
+extern bool dperm_encoder_is_open(const DpermEncoder *enc);
+
+/*
+ * The encoder with so many knots for these numbers, 1 for straight lines, in memory of
+ * the host; and its dimension, which may be too large for an encoder.
+ */
+extern DpermEncoder dperm_encoder_with_knots(const DpermEncoder *enc, int knots);
+extern int64_t dperm_encoder_knots_dim(const DpermEncoder *enc, int knots);
 
 /* NULL if every field is in range, else what is wrong. */
 extern const char *dperm_encoder_fault(const DpermEncoder *enc);
@@ -94,8 +388,8 @@ extern double dperm_encoder_box_target(const DpermBlock *block, double target);
 /* Do all elements of a BOX have the same bounds? */
 extern bool dperm_encoder_box_is_cube(const DpermBlock *block);
 
-/* Take bounds that are all the same into low and high. */
-extern void dperm_encoder_box_settle(DpermBlock *block);
+/* Let bounds that are all the same be low and high, and listed knots at even distances no list. */
+extern void dperm_encoder_settle(DpermBlock *block);
 
 /*
  * With a kernel: write its dperm_encoder_linear_dim() inputs; and the norm of
@@ -104,6 +398,9 @@ extern void dperm_encoder_box_settle(DpermBlock *block);
 extern void
 dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
 extern double dperm_encoder_kernel_target(const DpermEncoder *enc);
+
+/* The frequencies of its kernel, in memory of the host; NULL without one. */
+extern double *dperm_encoder_frequencies(const DpermEncoder *enc);
 
 /*
  * Are two kernels the same? Then they have the same frequencies in any

@@ -8,7 +8,6 @@
 
 #include "core/base/codec.h"
 #include "core/base/core.h"
-#include "core/encode/knots.h"
 
 /* The order of texts, for qsort: by their bytes. */
 static int
@@ -132,8 +131,6 @@ visit_box(DpermCodec *c, DpermBlock *block, int elements, int knots)
 	if (!dperm_codec_reads(c))
 		return;
 	block->kind = DPERM_BLOCK_BOX;
-	block->count = elements;
-	dperm_encoder_box_settle(block);
 	block->count = elements * knots;
 	block->each = knots > 1 || block->knots ? knots : 0;
 }
@@ -178,7 +175,7 @@ visit_block(DpermCodec *c, DpermBlock *block)
 			dperm_codec_number(c, "norm", &block->norm);
 	}
 	if (dperm_codec_reads(c) && c->why == NULL)
-		dperm_knots_settle(block);
+		dperm_encoder_settle(block);
 }
 
 /* The columns of an encoder, as a list. */

@@ -276,25 +276,15 @@ dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int
 {
 	const double unit = 1,
 				zero = 0;
+	const int	one = 1;
 	int			rows = kernel->features / 2;
 	int			stride = kernel->features + extra;
 
-	dperm_blas()->dgemm("T", "N", &rows, &count, &dim, &unit, frequencies, &dim, x, &dim, &zero,
-						out, &stride);
+	if (count == 1)
+		dperm_blas()->dgemv("T", &dim, &rows, &unit, frequencies, &dim, x, &one, &zero, out, &one);
+	else
+		dperm_blas()->dgemm("T", "N", &rows, &count, &dim, &unit, frequencies, &dim, x, &dim,
+							&zero, out, &stride);
 	for (int i = 0; i < count; i++)
 		turn(rows, target, out + (size_t) i * stride);
-}
-
-/* Write the features of x. */
-void
-dperm_fourier_map(const DpermKernel *kernel, const double *frequencies, int dim,
-				  const double *x, double target, double *out)
-{
-	const int	one = 1;
-	const double unit = 1,
-				zero = 0;
-	int			rows = kernel->features / 2;
-
-	dperm_blas()->dgemv("T", &dim, &rows, &unit, frequencies, &dim, x, &one, &zero, out, &one);
-	turn(rows, target, out);
 }

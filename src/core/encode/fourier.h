@@ -17,7 +17,7 @@
 
 #include <stddef.h>
 
-#include "core/encode/kernel.h"
+#include "core/encode/encoder.h"
 
 /* Doubles for the frequencies: D/2 rows of dim. */
 extern size_t dperm_fourier_size(const DpermKernel *kernel, int dim);
@@ -30,13 +30,8 @@ extern size_t dperm_fourier_size(const DpermKernel *kernel, int dim);
 extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies);
 
 /*
- * Write the D features of x, of norm at most |target|, with the sign of target.
- */
-extern void dperm_fourier_map(const DpermKernel *kernel, const double *frequencies, int dim,
-							  const double *x, double target, double *out);
-
-/*
- * The same for each of count vectors, row after row, D + extra doubles apart.
+ * Write the D features of each of count vectors, of norm at most |target|, with the sign
+ * of target: row after row, D + extra doubles apart.
  */
 extern void dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int dim,
 								   int count, const double *x, double target, int extra,

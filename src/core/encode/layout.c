@@ -1,77 +1,103 @@
 /*
- * layout.c: the layout of an encoded row in memory.
+ * layout.c: the layout of an encoded row in memory, and how rows are encoded into it.
  */
 #include "core/encode/layout.h"
 
 #include <math.h>
+#include <string.h>
 
-#include "core/encode/knots.h"
+#include "core/base/host.h"
+#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 
 /* Several codes share a word. */
 #define CODES_PER_WORD (sizeof(double) / sizeof(uint16_t))
+
+/* The code of no category: more than any coordinate. */
+#define NO_CODE 0x6000
 
 /* The layout of plain vectors. */
 DpermLayout
 dperm_layout_dense(int dim)
 {
 	return (DpermLayout) {
-		.dim = dim, .dense = dim, .first_code = dim, .first_curve = dim, .words = dim
+		.dim = dim, .numbers = dim, .dense = dim, .first_code = dim, .words = dim
 	};
 }
 
-/* The parts of a layout, in their order. */
-typedef enum Part
+/* Place the coordinates of the blocks that are in a part, and their curves. */
+static void
+place_part(const DpermEncoder *enc, DpermPart part, DpermLayout *layout, int *at, int *places,
+		   double *steps, int32_t *firsts)
 {
-	PART_DENSE,
-	PART_CODE,
-	PART_CURVE,
-	PARTS
-} Part;
+	int			trained = 0;
 
-static Part
-part_of(const DpermBlock *block)
-{
-	return block->kind == DPERM_BLOCK_CATEGORY ? PART_CODE :
-		dperm_block_is_curve(block) ? PART_CURVE : PART_DENSE;
+	for (int i = 0; i < enc->block_count; trained += enc->blocks[i++].count)
+	{
+		const DpermBlock *block = &enc->blocks[i];
+		int			each = dperm_block_part_count(block);
+
+		if (dperm_block_part(block) != part)
+			continue;
+		layout->codes += part == DPERM_PART_CODE;
+		for (int j = 0; part >= DPERM_PART_CURVE && j < block->count; j += each)
+		{
+			steps[layout->curves] = each - 1;
+			firsts[layout->curves++] = *at + j;
+		}
+		for (int j = 0; j < block->count; j++)
+			places[(*at)++] = trained + j;
+	}
 }
 
-/* The layout for the rows of an encoder: part by part, each in order. */
+/* The layout for the rows of an encoder without a kernel: part by part, each in order. */
+static void
+make_linear(const DpermEncoder *enc, DpermLayout *layout)
+{
+	int		   *places = dperm_host_alloc(sizeof(int) * (size_t) layout->dim);
+	bool		same = true;
+	int			curves = 0;
+	int			at = 0;
+	double	   *steps;
+	int32_t    *firsts;
+
+	for (int i = 0; i < enc->block_count; i++)
+		if (dperm_block_is_curve(&enc->blocks[i]))
+			curves += dperm_block_parts(&enc->blocks[i]);
+	layout->steps = steps = dperm_host_alloc(sizeof(double) * (size_t) (curves + 1));
+	layout->firsts = firsts = dperm_host_alloc(sizeof(int32_t) * (size_t) (curves + 1));
+	for (int part = 0; part < DPERM_PARTS; part++)
+	{
+		place_part(enc, (DpermPart) part, layout, &at, places, steps, firsts);
+		if (part == DPERM_PART_NUMBER)
+			layout->numbers = at;
+		if (part != DPERM_PART_LINE)
+			continue;
+		layout->dense = at;
+		if (enc->intercept)
+			places[at++] = layout->dim - 1;
+		layout->first_code = at;
+	}
+	for (int i = 0; i < layout->dim; i++)
+		same = same && places[i] == i;
+	layout->place = same ? NULL : places;
+}
+
+/* The layout for the rows of an encoder. */
 DpermLayout
-dperm_layout_make(const DpermEncoder *enc, int *places)
+dperm_layout_make(const DpermEncoder *enc)
 {
 	DpermLayout layout = dperm_layout_dense(dperm_encoder_dim(enc));
 	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
-	int			at = 0;
 
 	layout.labelled = true;
 	layout.unit = linear ? dperm_encoder_target(enc) : dperm_encoder_kernel_target(enc);
-	for (int i = 0; linear && i < enc->block_count; i++)
-	{
-		Part		part = part_of(&enc->blocks[i]);
-
-		layout.codes += part == PART_CODE;
-		layout.curves += part == PART_CURVE ? dperm_block_parts(&enc->blocks[i]) : 0;
-		layout.open += enc->blocks[i].open;
-		layout.first_code -= part != PART_DENSE ? enc->blocks[i].count : 0;
-		layout.first_curve -= part == PART_CURVE ? enc->blocks[i].count : 0;
-	}
-	layout.dense = layout.first_code - (enc->intercept ? 1 : 0);
-	layout.words = layout.dense + layout.curves +
-		(int) ((dperm_layout_slots(&layout) + CODES_PER_WORD - 1) / CODES_PER_WORD) + 1;
-	if (dperm_layout_codes(&layout) == 0)
-		return layout;
-	layout.place = places;
-	for (int part = 0; part < PARTS; part++)
-	{
-		int			trained = 0;
-
-		for (int i = 0; i < enc->block_count; i++)
-			for (int j = 0; j < enc->blocks[i].count; j++, trained++)
-				if (part_of(&enc->blocks[i]) == (Part) part)
-					places[at++] = trained;
-		if (part == PART_DENSE && enc->intercept)
-			places[at++] = layout.dim - 1;
-	}
+	if (linear)
+		make_linear(enc, &layout);
+	else
+		layout.numbers = layout.dense = layout.dim - (enc->intercept ? 1 : 0);
+	layout.words = layout.numbers + dperm_layout_positions(&layout) +
+		(int) ((layout.codes + CODES_PER_WORD - 1) / CODES_PER_WORD) + 1;
 	return layout;
 }
 
@@ -88,43 +114,143 @@ void
 dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 					const DpermValue *values, double label, double *row)
 {
-	double	   *entry = row + layout->dense;
-	uint16_t   *code = (uint16_t *) (entry + layout->curves);
-	uint16_t   *place = code + layout->codes;
-	uint16_t   *room = place + layout->curves;
-	int			at[PARTS] = {0, layout->first_code, layout->first_curve};
+	double	   *number = row;
+	double	   *position = row + layout->numbers;
+	double	   *open = position + dperm_layout_positions(layout);
+	uint16_t   *code = (uint16_t *) open;
+	int			category = 0;
 
+	for (int i = 0; i < enc->block_count; i++)
+		open -= enc->blocks[i].open;
 	row[dperm_layout_label(layout)] = label;
-	if (dperm_layout_slots(layout) > 0)
+	if (layout->codes > 0)
 		row[dperm_layout_label(layout) - 1] = 0;	/* the padding after the codes */
 	for (int i = 0; i < enc->block_count; i++)
 	{
 		const DpermBlock *block = &enc->blocks[i];
 		const DpermValue *value = &values[i];
-		Part		part = part_of(block);
-		int			within = -1;
 
-		if (part == PART_CODE)
+		switch (dperm_block_part(block))
 		{
-			if (value->present && value->category < block->count)
-				within = value->category;
-			*code++ = (uint16_t) (within >= 0 ? at[part] + within : layout->dim);
+			case DPERM_PART_NUMBER:
+				dperm_encoder_encode_block(block, value, layout->unit, number);
+				number += block->count;
+				break;
+			case DPERM_PART_CODE:
+				*code++ = (uint16_t) (value->present && value->category >= 0 &&
+									  value->category < block->count ?
+									  category + value->category : NO_CODE);
+				category += block->count;
+				break;
+			case DPERM_PART_CURVE:
+				for (int k = 0; k < dperm_block_parts(block); k++)
+					*position++ = dperm_encoder_position(block, value, k);
+				break;
+			case DPERM_PART_LINE:
+			case DPERM_PART_OPEN:
+				*open++ = dperm_encoder_position(block, value, 0);
+				break;
+			case DPERM_PARTS:
+				break;
 		}
-		else if (part == PART_CURVE)
-		{
-			for (int k = 0; k < dperm_block_parts(block); k++)
-			{
-				int			first = at[part] + k * dperm_block_part_count(block);
+	}
+}
 
-				within = dperm_knots_place_part(block, value, k, layout->unit, entry++);
-				*place++ = (uint16_t) (within >= 0 ? first + within : layout->dim);
-			}
+/* The coordinates of the categories of a row, dim for none. */
+static inline void
+decode_categories(const DpermLayout *layout, const double *row, uint16_t *coordinates)
+{
+	const uint16_t *codes =
+		(const uint16_t *) (row + layout->numbers + dperm_layout_positions(layout));
+	uint16_t	first = (uint16_t) layout->first_code;
+	uint16_t	none = (uint16_t) layout->dim;
+
+	for (int k = 0; k < layout->codes; k++)
+	{
+		uint16_t	coordinate = (uint16_t) (codes[k] + first);
+
+		coordinates[k] = coordinate < none ? coordinate : none;
+	}
+}
+
+typedef int32_t IntPair __attribute__((vector_size(8)));
+
+/* dperm_knots_point() of two positions. */
+static inline IntPair
+point_pair(DpermPair position, DpermPair steps, double target, DpermPair *entry)
+{
+	DpermPair	way = position * steps;
+	IntPair		place = __builtin_convertvector(dperm_lesser(way, steps - 0.5), IntPair);
+
+	*entry = target - target * (way - __builtin_convertvector(place, DpermPair));
+	return place;
+}
+
+/* The curves of a row: the first coordinate of each, dim if it is missing, and two entries. */
+static inline void
+decode_curves(const DpermLayout *layout, const double *row, int32_t *coordinates,
+			  double *entries)
+{
+	const double *positions = row + layout->numbers;
+	const double *steps = layout->steps;
+	const int32_t *firsts = layout->firsts;
+	double		unit = layout->unit;
+	DpermInts	signs = {0};	/* of missing ones, among others */
+	int			k = 0;
+
+	for (; k + 2 <= layout->curves; k += 2)
+	{
+		DpermPair	position = dperm_pair_at(positions + k);
+		DpermPair	entry;
+		IntPair		place = point_pair(position, dperm_pair_at(steps + k), unit, &entry);
+		DpermPair	next = unit - entry;
+		IntPair		first;
+
+		memcpy(&first, firsts + k, sizeof(first));
+		place += first;
+		memcpy(coordinates + k, &place, sizeof(place));
+		dperm_put_pair((DpermPair) {entry[0], next[0]}, entries + 2 * k);
+		dperm_put_pair((DpermPair) {entry[1], next[1]}, entries + 2 * k + 2);
+		signs |= (DpermInts) position;
+	}
+	if (k < layout->curves)
+	{
+		coordinates[k] =
+			firsts[k] + dperm_knots_point(positions[k], steps[k], unit, &entries[2 * k]);
+		entries[2 * k + 1] = dperm_knots_rest(unit, entries[2 * k]);
+		signs |= (DpermInts) dperm_both(positions[k]);
+	}
+	for (k = 0; (signs[0] | signs[1]) < 0 && k < layout->curves; k++)
+		if (positions[k] < 0)
+		{
+			coordinates[k] = layout->dim;
+			entries[2 * k] = entries[2 * k + 1] = 0;
 		}
-		else
-			dperm_encoder_encode_block(block, value, layout->unit, row + at[part]);
-		if (block->open)
-			*room++ = value->present && !isnan(value->number);
-		at[part] += block->count;
+}
+
+/* Decode rows, column by column of what they have. */
+void
+dperm_layout_decode(const DpermLayout *layout, const double *rows, int count, size_t stride,
+					double *dense, uint16_t *codes, int32_t *places, double *entries)
+{
+	int			numbers = layout->numbers;
+	int			lines = layout->dense - numbers;
+
+	for (int i = 0; dperm_layout_codes(layout) + lines > 0 && i < count; i++)
+		dperm_fetch_ahead(rows + i * stride, sizeof(double) * stride,
+						  sizeof(double) * (size_t) layout->words);
+	for (int i = 0; layout->curves > 0 && i < count; i++)
+		decode_curves(layout, rows + i * stride, places + (size_t) i * layout->curves,
+					  entries + 2 * (size_t) i * layout->curves);
+	for (int i = 0; layout->codes > 0 && i < count; i++)
+		decode_categories(layout, rows + i * stride, codes + (size_t) i * layout->codes);
+	for (int i = 0; lines > 0 && i < count; i++, dense += layout->dense)
+	{
+		const double *row = rows + i * stride;
+
+		memcpy(dense, row, sizeof(double) * (size_t) numbers);
+		for (int k = 0; k < lines; k++)
+			dense[numbers + k] = dperm_knots_line(row[numbers + layout->curves + k], layout->unit);
 	}
 }
 
@@ -135,4 +261,58 @@ dperm_layout_restore(const DpermLayout *layout, int blocks, const double *weight
 	for (int k = 0; k < blocks; k++, out += layout->dim)
 		for (int i = 0; i < layout->dim; i++)
 			out[layout->place ? layout->place[i] : i] = weights[i * blocks + k];
+}
+
+/* Initialise a feed. */
+void
+dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like)
+{
+	int			linear = dperm_encoder_linear_dim(encoder);
+	size_t		waiting;
+
+	memset(feed, 0, sizeof(*feed));
+	feed->encoder = encoder;
+	feed->layout = dperm_layout_make(encoder);
+	feed->linear = linear;
+	if (encoder->kernel.kind == DPERM_KERNEL_LINEAR)
+	{
+		if (encoder->block_count == 1 && encoder->blocks[0].kind == DPERM_BLOCK_VECTOR)
+			feed->vector = &encoder->blocks[0];
+		return;
+	}
+	feed->frequencies = like && like->linear == linear &&
+		dperm_kernel_equal(&like->encoder->kernel, &encoder->kernel) ?
+		like->frequencies : dperm_encoder_frequencies(encoder);
+	/* a row has a label, and perhaps a weight */
+	waiting = (size_t) (linear + dperm_encoder_dim(encoder) + 2);
+	feed->blocks = dperm_host_alloc(sizeof(double) * DPERM_FEED_ROWS * waiting);
+	feed->mapped = feed->blocks + DPERM_FEED_ROWS * (size_t) linear;
+}
+
+/* Add a row to those that wait. */
+bool
+dperm_feed_wait(DpermFeed *feed, const DpermValue *values, double label)
+{
+	dperm_encoder_encode_inputs(feed->encoder, values,
+								feed->blocks + (size_t) feed->waiting * feed->linear);
+	feed->labels[feed->waiting++] = label;
+	return feed->waiting == DPERM_FEED_ROWS;
+}
+
+/* Encode the rows that wait. */
+double *
+dperm_feed_map(DpermFeed *feed)
+{
+	const DpermLayout *layout = &feed->layout;
+	size_t		left = (size_t) (DPERM_FEED_ROWS - feed->waiting);
+
+	memset(feed->blocks + (size_t) feed->waiting * feed->linear, 0,
+		   sizeof(double) * left * feed->linear);
+	dperm_fourier_map_rows(&feed->encoder->kernel, feed->frequencies, feed->linear,
+						   DPERM_FEED_ROWS, feed->blocks, layout->unit,
+						   layout->words - layout->dense, feed->mapped);
+	for (int i = 0; i < feed->waiting; i++)
+		feed->mapped[(size_t) i * layout->words + dperm_layout_label(layout)] = feed->labels[i];
+	feed->waiting = 0;
+	return feed->mapped;
 }

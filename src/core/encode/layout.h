@@ -1,83 +1,96 @@
 /*
- * layout.h: the layout of an encoded row in memory.
+ * layout.h: the layout of an encoded row in memory, and how rows are encoded into it.
  *
  * A row of numbers is a vector. A category sets one coordinate of many, so a
  * column of categories is stored as one code, not as a vector of zeros. A curve
- * sets two neighbouring coordinates, so it is stored as the entry of the first
- * of them and as a code, its place: the other entry is what the first one
- * leaves of the unit (knots.h); a vector of curves is stored as so many of them.
- * A pass takes time proportional to the number of columns, not of coordinates,
- * and so does memory. The trained coordinates are renumbered for this, with
- * numbers first, then the intercept, then categories, then curves:
+ * sets two neighbouring coordinates, so it is stored as the position of its number
+ * among the knots (knots.h), from which the two entries are computed while rows are
+ * summed up; a vector of curves is stored as so many of them. A pass takes time
+ * proportional to the number of columns, not of coordinates, and so does memory.
+ * The trained coordinates are renumbered for this, with numbers first, then the
+ * intercept, then categories, then curves:
  *
- *   numbers | entries of curves | codes, 16 bits each, padded to a word | label |
- *   what the row weighs
+ *   numbers | positions | codes, 16 bits each, padded to a word | label |
+ *   the weight or the owner of the row
  *
  * The intercept is the same in every row, so no row holds it. The label is as
  * its kind says (core.h); if there is none, the row adds nothing to any
- * sum, whatever else it holds (moments.h). Plain vectors have no word for it:
+ * sum, whatever else it holds (sums.h). Plain vectors have no word for it:
  * theirs is 1.
  *
- * Numbers that may become curves later (bend.h) are numbers that have room for
- * the code of a curve, after the other codes: until then it says whether there
- * is a number.
+ * Open numbers, whose knots are known only when n is, are the last positions. If
+ * they become straight lines, their coordinates follow those of numbers. So rows are
+ * the same for any number of knots: only the layout is made anew.
  *
  * Rows have weights if the unit of privacy is a person: the rows of a person
- * together weigh as much as one row. Otherwise each row weighs 1. Codes are the
- * coordinates of categories, then the first coordinates of curves, or dim for
- * none. The objective, the noise and the release do not depend on the order of
- * coordinates; the model does, so the trained weights are restored to its order
- * at the end.
+ * together weigh as much as one row. Otherwise each row weighs 1. What a person's
+ * rows weigh is known only when all of them have arrived, so rows that are kept have
+ * the number of their owner, and the layout has a table of weights.
+ *
+ * Codes are places among the coordinates of categories. The objective, the noise and
+ * the release do not depend on the order of coordinates; the model does, so the trained
+ * weights are restored to its order at the end.
  */
 #ifndef DPERM_LAYOUT_H
 #define DPERM_LAYOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/base/core.h"
+#include "core/base/vector.h"
 #include "core/encode/encoder.h"
 
 typedef struct DpermLayout
 {
 	int			dim;			/* trained coordinates */
-	int			dense;			/* how many of them are numbers; they come first */
-	int			first_code;		/* after the numbers, and the intercept if there is one */
-	int			first_curve;	/* those of curves come last, from this one on */
+	int			numbers;		/* of a row; theirs are the first coordinates */
+	int			dense;			/* the same with straight lines that are stored as positions */
+	int			first_code;		/* after these, and the intercept if there is one */
 	int			codes;			/* columns that are codes */
-	int			curves;			/* numbers that are an entry and a code: columns or elements */
-	int			open;			/* numbers that have room for the code of a curve */
+	int			curves;			/* positions that are curves: columns or elements */
 	int			words;			/* of a row, in doubles */
 	bool		labelled;		/* do rows have a label? Otherwise it is 1 */
 	DpermLabelKind label;		/* its kind */
-	bool		weighted;		/* is the last word the weight of the row? */
+	bool		weighted;		/* do they have a weight, the last word? Otherwise it is 1 */
+	const double *owners;		/* of each owner, if the word is its number, below 0 for nobody */
 	/* the intercept, the coordinate of a category, the sum of a curve's entries */
 	double		unit;
+	const double *steps;		/* of each curve: knots less 1 */
+	const int32_t *firsts;		/* and first coordinates */
 	/* dim positions of coordinates in the model; NULL: the same as here */
 	const int  *place;
 } DpermLayout;
 
 /*
- * Rows of so many coordinates have at most this many words: one for each, room
- * for as many codes, a label and a weight.
+ * Rows of so many coordinates have at most this many words: one for each, one for
+ * what pads codes, a label and a weight.
  */
-#define DPERM_LAYOUT_WORDS_MAX(dim) ((dim) + (dim) / 4 + 3)
+#define DPERM_LAYOUT_WORDS_MAX(dim) ((dim) + 3)
 
 /* The layout of plain vectors. */
 extern DpermLayout dperm_layout_dense(int dim);
 
-/*
- * The layout for the rows of an encoder; places is room for dperm_encoder_dim()
- * integers.
- */
-extern DpermLayout dperm_layout_make(const DpermEncoder *enc, int *places);
+/* The layout for the rows of an encoder, in memory of the host. */
+extern DpermLayout dperm_layout_make(const DpermEncoder *enc);
+
+/* Give rows weights of at most 1 in an additional last word. */
+extern void dperm_layout_weigh(DpermLayout *layout);
 
 /* Encode a row without a kernel. Writes all words but its weight. */
 extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 								const DpermValue *values, double label, double *row);
 
-/* Give rows weights of at most 1 in an additional last word. */
-extern void dperm_layout_weigh(DpermLayout *layout);
+/*
+ * Decode rows, stride words apart: numbers with straight lines, layout.dense of each
+ * row, if there are such lines; the coordinates of categories, dim for none; and for
+ * each curve its first coordinate, dim if there is no number, and the entries of that and
+ * of the next coordinate, which are 0 then.
+ */
+extern void dperm_layout_decode(const DpermLayout *layout, const double *rows, int count,
+								size_t stride, double *dense, uint16_t *codes, int32_t *places,
+								double *entries);
 
 /*
  * Restore trained weights to the order of the model: class by class, if there
@@ -100,25 +113,18 @@ dperm_layout_constant(const DpermLayout *layout)
 	return dperm_layout_has_constant(layout) ? layout->unit : 0;
 }
 
-/* The number of codes of a row. */
+/* The number of codes and curves of a row. */
 static inline int
 dperm_layout_codes(const DpermLayout *layout)
 {
 	return layout->codes + layout->curves;
 }
 
-/* The same with the room for more: the 16-bit words that are stored. */
+/* The positions of a row: those of straight lines follow those of curves. */
 static inline int
-dperm_layout_slots(const DpermLayout *layout)
+dperm_layout_positions(const DpermLayout *layout)
 {
-	return dperm_layout_codes(layout) + layout->open;
-}
-
-/* Those codes: categories, then curves. */
-static inline const uint16_t *
-dperm_row_codes(const DpermLayout *layout, const double *row)
-{
-	return (const uint16_t *) (row + layout->dense + layout->curves);
+	return layout->curves + layout->dense - layout->numbers;
 }
 
 /* The word of the label, if rows have one. */
@@ -128,11 +134,91 @@ dperm_layout_label(const DpermLayout *layout)
 	return layout->words - (layout->weighted ? 2 : 1);
 }
 
-/* A pointer to the weight of a row. */
+/* A pointer to the weight of a row, or its owner. */
 static inline double *
 dperm_row_weight(const DpermLayout *layout, double *row)
 {
 	return row + layout->words - 1;
 }
+
+/* What a row weighs. */
+static inline double
+dperm_layout_weight(const DpermLayout *layout, const double *row)
+{
+	double		word = layout->weighted ? row[layout->words - 1] : 1;
+
+	if (!layout->weighted || layout->owners == NULL)
+		return word;
+	return word < 0 ? 0 : layout->owners[(size_t) word];
+}
+
+/* How many rows can wait. */
+#define DPERM_FEED_ROWS 32
+
+/*
+ * Encodes the values of rows. Without a kernel a row is written at once. With a
+ * kernel, rows wait until there are enough for a matrix product, which is many times
+ * faster than a product for each row.
+ */
+typedef struct DpermFeed
+{
+	const DpermEncoder *encoder;
+	DpermLayout layout;
+	/* the only block, if it is a vector and there is no kernel; else NULL */
+	const DpermBlock *vector;
+	const double *frequencies;	/* of the kernel, or NULL */
+	int			linear;			/* coordinates before the kernel */
+	int			waiting;
+	double		labels[DPERM_FEED_ROWS];
+	double	   *blocks;			/* DPERM_FEED_ROWS x linear: waiting rows, then zeros */
+	double	   *mapped;			/* DPERM_FEED_ROWS x layout.words, weights included */
+} DpermFeed;
+
+/*
+ * Initialise, in memory of the host. The feed keeps a pointer to the encoder, and, to
+ * share frequencies that are the same, those of another feed, which may be NULL.
+ */
+extern void dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like);
+
+/* Do rows have to wait? */
+static inline bool
+dperm_feed_waits(const DpermFeed *feed)
+{
+	return feed->frequencies != NULL;
+}
+
+/* Write a row that does not have to wait, except for its weight. */
+static inline void
+dperm_feed_write(const DpermFeed *feed, const DpermValue *values, double label, double *row)
+{
+	/* fast path for the most common case, a single vector */
+	if (feed->vector && values->present)
+	{
+		double		factor =
+			dperm_encoder_vector_factor(feed->vector, values->vector, feed->layout.unit);
+
+		if (factor != 0)
+		{
+			dperm_scale((size_t) feed->vector->count, factor, values->vector, row);
+			row[dperm_layout_label(&feed->layout)] = label;
+			return;
+		}
+	}
+	dperm_layout_encode(&feed->layout, feed->encoder, values, label, row);
+}
+
+/*
+ * Let a row wait; true when no more can wait, so that dperm_feed_map() must be
+ * called.
+ */
+extern bool dperm_feed_wait(DpermFeed *feed, const DpermValue *values, double label);
+
+/*
+ * Encode the waiting rows, feed.waiting of them, row after row, except for
+ * their weights, which the caller may write; none wait afterwards. The result
+ * is valid until the next row waits. The product always has the same shape, so
+ * that the rounding of a row does not depend on the others.
+ */
+extern double *dperm_feed_map(DpermFeed *feed);
 
 #endif							/* DPERM_LAYOUT_H */

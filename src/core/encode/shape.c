@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stddef.h>
 
-
 /* Allows for the rounding of a computed radius; docs/guarantee.md, Lemma 13. */
 #define RADIUS_NUDGE (1 + 16 * DBL_EPSILON)
 
@@ -15,33 +14,16 @@
 static DpermShape
 part_shape(const DpermBlock *block, double target)
 {
-	DpermShape	shape = {
-		.kind = DPERM_SHAPE_BOX,
-		.count = dperm_block_part_count(block),
-		.radius = target
+	bool		box = block->kind == DPERM_BLOCK_BOX && block->each == 0;
+	int			count = dperm_block_part_count(block);
+
+	return (DpermShape) {
+		/* in one dimension all of them are intervals, so use one name */
+		.kind = count == 1 || box ? DPERM_SHAPE_BOX :
+			block->kind == DPERM_BLOCK_VECTOR ? DPERM_SHAPE_BALL : DPERM_SHAPE_CROSS,
+		.count = count,
+		.radius = box ? dperm_encoder_box_target(block, target) : target
 	};
-
-	switch (block->each > 0 ? DPERM_BLOCK_NUMBER : block->kind)
-	{
-		case DPERM_BLOCK_FLAG:
-			break;
-		case DPERM_BLOCK_NUMBER:	/* over knots, if it has several coordinates */
-		case DPERM_BLOCK_TIME:
-		case DPERM_BLOCK_CATEGORY:
-			shape.kind = DPERM_SHAPE_CROSS;
-			break;
-		case DPERM_BLOCK_VECTOR:
-			shape.kind = DPERM_SHAPE_BALL;
-			break;
-		case DPERM_BLOCK_BOX:
-			shape.radius = dperm_encoder_box_target(block, target);
-			break;
-	}
-
-	/* in one dimension all of them are intervals, so use one name */
-	if (shape.count == 1)
-		shape.kind = DPERM_SHAPE_BOX;
-	return shape;
 }
 
 /* The shape of all features of a kernel. */
@@ -71,35 +53,25 @@ append_block(DpermShape *out, int *count, const DpermBlock *block, double target
 		append(out, count, part_shape(block, target));
 }
 
-/* Is a block stored as a code? */
-static bool
-is_coded(const DpermBlock *block)
-{
-	return block->kind == DPERM_BLOCK_CATEGORY || dperm_block_is_curve(block);
-}
-
 /* The shapes of an encoder, in the order of its coordinates. */
 int
-dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out)
+dperm_shape_list(const DpermEncoder *enc, bool as_stored, DpermShape *out)
 {
-	double		target = dperm_encoder_target(enc);
+	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
+	double		target = linear ? dperm_encoder_target(enc) : dperm_encoder_kernel_target(enc);
+	DpermShape	intercept = {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target};
 	int			count = 0;
 
-	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-	{
-		target = dperm_encoder_kernel_target(enc);
+	if (!linear)
 		append(out, &count, kernel_shape(enc));
+	for (int part = 0; part < DPERM_PARTS; part++)
+	{
+		for (int i = 0; linear && i < enc->block_count; i++)
+			if (as_stored ? dperm_block_part(&enc->blocks[i]) == (DpermPart) part : part == 0)
+				append_block(out, &count, &enc->blocks[i], target);
+		if (enc->intercept && part == (as_stored ? DPERM_PART_LINE : 0))
+			append(out, &count, intercept);
 	}
-	else
-		for (int i = 0; i < enc->block_count; i++)
-			if (!codes_last || !is_coded(&enc->blocks[i]))
-				append_block(out, &count, &enc->blocks[i], target);
-	if (enc->intercept)
-		append(out, &count, (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target});
-	for (int curves = 0; curves <= 1 && codes_last; curves++)
-		for (int i = 0; enc->kernel.kind == DPERM_KERNEL_LINEAR && i < enc->block_count; i++)
-			if (is_coded(&enc->blocks[i]) && dperm_block_is_curve(&enc->blocks[i]) == (curves == 1))
-				append_block(out, &count, &enc->blocks[i], target);
 	return count;
 }
 

@@ -52,10 +52,10 @@ dperm_shape_most(const DpermEncoder *enc)
 
 /*
  * The shapes of an encoder, one for each part of a block and the intercept, or for all
- * features of a kernel; returns how many. In the order of the model, or with
- * categories and curves last as in rows with codes (layout.h).
+ * features of a kernel; returns how many. In the order of the model, or of the
+ * coordinates of rows as they are stored (layout.h).
  */
-extern int	dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out);
+extern int	dperm_shape_list(const DpermEncoder *enc, bool as_stored, DpermShape *out);
 
 /*
  * The same for vectors that inner produces and outer, which has one vector and

@@ -137,19 +137,8 @@ dperm_tagged_elements(const DpermTagged *value, double *out)
 bool
 dperm_tagged_fits(DpermTag tag, DpermBlockKind kind)
 {
-	switch (kind)
-	{
-		case DPERM_BLOCK_NUMBER:
-			return tag == DPERM_TAG_NUMBER;
-		case DPERM_BLOCK_TIME:
-			return tag == DPERM_TAG_TIME;
-		case DPERM_BLOCK_FLAG:
-			return tag == DPERM_TAG_FLAG;
-		case DPERM_BLOCK_CATEGORY:
-			return tag == DPERM_TAG_TEXT;
-		case DPERM_BLOCK_VECTOR:
-		case DPERM_BLOCK_BOX:
-			return tag == DPERM_TAG_FLOAT8 || tag == DPERM_TAG_FLOAT4;
-	}
-	return false;
+	static const DpermTag of_kind[] = {DPERM_TAG_NUMBER, DPERM_TAG_TIME, DPERM_TAG_FLAG,
+		DPERM_TAG_TEXT, DPERM_TAG_FLOAT8, DPERM_TAG_FLOAT8};
+
+	return (tag == DPERM_TAG_FLOAT4 ? DPERM_TAG_FLOAT8 : tag) == of_kind[kind];
 }

@@ -18,7 +18,7 @@
 #define DPERM_TAGGED_H
 
 #include "core/base/bytes.h"
-#include "core/encode/block.h"
+#include "core/encode/encoder.h"
 
 /* The type of a column. The numbers are sent to other servers: append only. */
 typedef enum DpermTag

@@ -20,7 +20,7 @@
 #include "core/base/core.h"
 #include "core/privacy/composition.h"
 #include "core/solve/descent.h"
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 
 /*
  * The largest gradient at weights that are accepted: BOUND, or BOUND_ROWS

@@ -109,7 +109,7 @@ minimise_tilted(DpermFitting *fitting)
 
 /*
  * Draw the noise. With several classes it comes class by class, and weights are
- * coordinate by coordinate (products.h).
+ * coordinate by coordinate (sums.h).
  */
 static void
 draw_noise(DpermFitting *fitting)

@@ -11,8 +11,8 @@
 #include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/draw.h"
-#include "core/solve/matrix.h"
 #include "core/solve/solver.h"
+#include "core/solve/sums.h"
 
 typedef struct DpermFit
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/base/vector.h"
-#include "core/encode/knots.h"
+#include "core/encode/encoder.h"
 
 /* The weights of one or several classes, from those of a block on. */
 typedef struct Weights
@@ -48,7 +48,7 @@ add_curves(const DpermBlock *block, const DpermValue *value, double target, Weig
 	for (int i = 0; i < dperm_block_parts(block); i++, weights.of += each)
 	{
 		double		entry;
-		int			place = dperm_knots_place_part(block, value, i, target, &entry);
+		int			place = dperm_encoder_place(block, value, i, target, &entry);
 		double		rest = place >= 0 ? dperm_knots_rest(target, entry) : 0;
 		const double *w = weights.of + place;
 

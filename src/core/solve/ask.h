@@ -4,12 +4,32 @@
 #ifndef DPERM_ASK_H
 #define DPERM_ASK_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a pass over rows computes. The numbers are on the wire (pass.h). */
+typedef enum DpermPassOrder
+{
+	DPERM_PASS_GRADIENT = 1,	/* rows, loss and gradient */
+	DPERM_PASS_HESSIAN = 2,		/* also second derivatives */
+	DPERM_PASS_ROUGH = 3,		/* these in single precision, except for their sums */
+	DPERM_PASS_EXTENDED = 4,	/* rows and gradient, in extended precision */
+	/*
+	 * rows, and the number of those with a label in each cell; or sums of errors,
+	 * if labels are numbers
+	 */
+	DPERM_PASS_COUNT = 5,
+	DPERM_PASS_PRODUCT = 6		/* of several classes: rows, and the Hessian times a vector */
+} DpermPassOrder;
+
+#define DPERM_PASS_LAST DPERM_PASS_PRODUCT
+
 /*
  * A question: the mean over rows of the loss at weights, its gradient (dim)
  * and, if hess is not NULL, its Hessian (dim x dim, lower triangle, by
  * columns); with several classes, what takes its place (metric.h). If
  * weights_low is not NULL, the gradient alone, in extended precision, at
- * weights that have it (extended.h). If direction is not NULL, which
+ * weights that have it (sums.h). If direction is not NULL, which
  * is only for several classes, the product of the Hessian with it, in place of
  * the gradient, alone.
  */
@@ -23,5 +43,15 @@ typedef struct DpermAsk
 	double	   *hess;			/* NULL: not needed */
 	const double *direction;	/* NULL: none */
 } DpermAsk;
+
+/* The pass that answers a question; is a Hessian in single precision enough? */
+static inline DpermPassOrder
+dperm_ask_order(const DpermAsk *ask, bool rough)
+{
+	return ask->weights_low ? DPERM_PASS_EXTENDED :
+		   ask->direction	? DPERM_PASS_PRODUCT :
+		   ask->hess == NULL ? DPERM_PASS_GRADIENT :
+		   rough			? DPERM_PASS_ROUGH : DPERM_PASS_HESSIAN;
+}
 
 #endif							/* DPERM_ASK_H */

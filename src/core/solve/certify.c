@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/base/core.h"
-#include "core/solve/extended.h"
+#include "core/solve/sums.h"
 
 /* Allows for the rounding of a norm itself. */
 #define NORM_ROUNDING (1 + 1e-9)
@@ -47,7 +47,7 @@ dperm_certify(const DpermObjective *objective, const DpermAsk *answered)
 			tilt += objective->tilt[i] * objective->tilt[i];
 	}
 	if (answered->weights_low)
-		hidden = dperm_extended_rounding(objective->dim, objective->loss, objective->most_rows,
+		hidden = dperm_moments_extended_rounding(objective->dim, objective->loss, objective->most_rows,
 										 objective->lambda, sqrt(weights), sqrt(tilt));
 	else
 		hidden = objective->rounding[0] +

@@ -39,7 +39,7 @@ typedef struct DpermMetric
 	int			dim;			/* weights */
 	int			blocks;			/* classes, or 1 */
 	/*
-	 * What a pass answers (moments.h): the Hessian of the mean loss, d x d by
+	 * What a pass answers (sums.h): the Hessian of the mean loss, d x d by
 	 * columns, lower triangle; with several classes A, then S, packed.
 	 */
 	double	   *hess;

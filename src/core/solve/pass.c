@@ -9,7 +9,7 @@
 #include "core/base/bytes.h"
 #include "core/base/core.h"
 #include "core/base/host.h"
-#include "core/solve/moments.h"
+#include "core/solve/sums.h"
 
 #define MAGIC UINT64_C(0x64707004)	/* "dpp", version 4 */
 

@@ -8,7 +8,7 @@
  * read and encoded, and the weights. The state of a pass begins with its request,
  * so that states of one and the same pass can be told from others; the answer is
  * there only if there are rows. Weights and sums are in the order of layout.h, and
- * of products.h within that; the weights of a pass that counts are in the order of
+ * of sums.h within that; the weights of a pass that counts are in the order of
  * the model. Readers are words that describe how columns are stored, and opaque
  * here. In a pass over the rows of persons each row has a weight, and is counted
  * in parts of a person (DPERM_PERSON_PARTS); errors add up in as many parts of 1.
@@ -27,23 +27,7 @@
 #include "core/loss/loss.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
-
-/* What a pass computes. */
-typedef enum DpermPassOrder
-{
-	DPERM_PASS_GRADIENT = 1,	/* rows, loss and gradient */
-	DPERM_PASS_HESSIAN = 2,		/* also second derivatives */
-	DPERM_PASS_ROUGH = 3,		/* these in single precision, except for their sums */
-	DPERM_PASS_CAREFUL = 4,		/* rows and gradient, in extended precision */
-	/*
-	 * rows, and the number of those with a label in each cell; or sums of errors,
-	 * if labels are numbers
-	 */
-	DPERM_PASS_COUNT = 5,
-	DPERM_PASS_PRODUCT = 6		/* of several classes: rows, and the Hessian times a vector */
-} DpermPassOrder;
-
-#define DPERM_PASS_LAST DPERM_PASS_PRODUCT
+#include "core/solve/ask.h"
 
 typedef struct DpermPass
 {
@@ -72,7 +56,7 @@ typedef struct DpermPass
 	double		value[2];
 	uint64_t	digest;			/* of the rows, if there is a seed */
 	const double *sums;			/* gradient, or product, and its low parts */
-	/* if it was asked for, packed; with several classes, what moments.h has in its place */
+	/* if it was asked for, packed; with several classes, what sums.h has in its place */
 	const double *hess;
 	const int64_t *counts;		/* by label and within that by decision */
 } DpermPass;
@@ -95,7 +79,7 @@ dperm_pass_has_hess(const DpermPass *pass)
 static inline bool
 dperm_pass_has_second(const DpermPass *pass)
 {
-	return pass->order == DPERM_PASS_CAREFUL || pass->order == DPERM_PASS_PRODUCT;
+	return pass->order == DPERM_PASS_EXTENDED || pass->order == DPERM_PASS_PRODUCT;
 }
 
 /* The number of counts; 0 in a pass that does not count. */

@@ -32,7 +32,7 @@
 
 #include "core/solve/ask.h"
 #include "core/solve/certify.h"
-#include "core/solve/matrix.h"
+#include "core/solve/sums.h"
 #include "core/solve/metric.h"
 
 /* What is to be minimised, and what helps. */
