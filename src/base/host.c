@@ -19,7 +19,7 @@
 #include "base/message.h"
 #include "core/base/core.h"
 #include "core/base/host.h"
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 #include "core/mechanism/calibrate.h"
 
 /* The memory for a result in kB: more than any function of ours returns. */
