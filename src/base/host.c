@@ -22,7 +22,7 @@
 #include "base/base.h"
 #include "base/compat.h"
 #include "core/base/blas.h"
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 
 /* The memory for a result in kB: more than any function of ours returns. */
 #define RESULT_MEMORY (64 * 1024)

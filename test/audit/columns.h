@@ -6,7 +6,7 @@
 #ifndef DPERM_TEST_COLUMNS_H
 #define DPERM_TEST_COLUMNS_H
 
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 #include "unit/problem.h"
 #include "unit/shaped.h"
 

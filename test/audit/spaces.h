@@ -5,7 +5,6 @@
 #define DPERM_TEST_SPACES_H
 
 #include "core/encode/encoder.h"
-#include "core/encode/fourier.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/noise.h"
 #include "unit/test.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "core/mechanism/calibrate.h"
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 #include "fuzz/fuzz.h"
 #include "unit/exact.h"
 #include "unit/sample_encoder.h"

@@ -16,7 +16,7 @@
 
 #include <time.h>
 
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 #include "core/encode/layout.h"
 #include "core/encode/shape.h"
 #include "unit/exact_shape.h"

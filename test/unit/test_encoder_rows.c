@@ -6,7 +6,7 @@
 
 #include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 #include "unit/exact.h"
 
 static SampleEncoder sampled;

@@ -7,7 +7,7 @@
 #include "unit/coded.h"
 
 #include "core/encode/layout.h"
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 #include "core/solve/sums.h"
 #include "loss_at.h"
 

@@ -5,7 +5,7 @@
 #include "unit/coded.h"
 
 #include "core/encode/layout.h"
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 #include "core/encode/shape.h"
 #include "unit/exact.h"
 

@@ -6,7 +6,7 @@
 #include "unit/sample_encoder.h"
 
 #include "core/base/core.h"
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 #include "core/mechanism/noise.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"

@@ -3,7 +3,7 @@
  */
 #include "unit/sample_encoder.h"
 
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 #include "core/model/model.h"
 
 /* The decision on one vector; NULL is a missing one. */

@@ -5,7 +5,7 @@
 #include "unit/sample_encoder.h"
 
 #include "core/base/core.h"
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 #include "core/encode/layout.h"
 #include "core/encode/shape.h"
 #include "unit/exact_shape.h"

@@ -14,7 +14,6 @@
 
 #include "core/base/core.h"
 #include "core/base/host.h"
-#include "core/encode/fourier.h"
 #include "core/base/vector.h"
 
 #define MARGIN(dimension) (1 + ((dimension) + 16) * DBL_EPSILON)

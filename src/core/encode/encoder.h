@@ -7,7 +7,7 @@
  * elements. Whatever the input, |x| <= 1 holds exactly, in real
  * arithmetic, for the resulting doubles: every step allows for its own
  * rounding. With a kernel, the encoded blocks are mapped to random features of
- * norm 1 (fourier.h), which share the ball with an intercept.
+ * norm 1 (fourier.c), which share the ball with an intercept.
  *
  * A number between two neighbouring knots is written as two entries, one for
  * each of them, by linear interpolation: hat functions. The weights of a block
@@ -401,6 +401,24 @@ extern double dperm_encoder_kernel_target(const DpermEncoder *enc);
 
 /* The frequencies of its kernel, in memory of the host; NULL without one. */
 extern double *dperm_encoder_frequencies(const DpermEncoder *enc);
+
+/* Doubles for the frequencies: D/2 rows of dim. */
+extern size_t dperm_fourier_size(const DpermKernel *kernel, int dim);
+
+/*
+ * Make the frequencies of a kernel for inputs of dim coordinates. Only +, -, *,
+ * /, sqrt and integer arithmetic are used, so that the result is the same on
+ * every IEEE machine.
+ */
+extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies);
+
+/*
+ * Write the D features of each of count vectors, of norm at most |target|, with the sign
+ * of target: row after row, D + extra doubles apart.
+ */
+extern void dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int dim,
+								   int count, const double *x, double target, int extra,
+								   double *out);
 
 /*
  * Are two kernels the same? Then they have the same frequencies in any

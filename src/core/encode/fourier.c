@@ -1,7 +1,18 @@
 /*
- * fourier.c: generate and apply random Fourier features.
+ * fourier.c: generate and apply random Fourier features of norm 1.
+ *
+ * For D features, D/2 frequencies w_k give pairs sqrt(2/D) (cos w_k.x, sin
+ * w_k.x). Their inner product is an average of cos w_k.(x - x'), whose mean is
+ * the kernel when the frequencies follow its spectral law (Rahimi and Recht
+ * 2007); the norm is 1 for any x, up to rounding, which never exceeds 1. The
+ * frequencies do not depend on data: their seed is public.
+ *
+ *   gaussian   exp(-gamma |x-x'|^2)                        normal, orthogonal within blocks
+ *   laplacian  exp(-gamma |x-x'|_1)                        Cauchy per coordinate
+ *   cauchy     prod_j 1/(1 + gamma^2 (x_j-x'_j)^2)         Laplace per coordinate
+ *   matern     (1 + sqrt(3) gamma r) exp(-sqrt(3) gamma r) multivariate t, 3 degrees of freedom
  */
-#include "core/encode/fourier.h"
+#include "core/encode/encoder.h"
 
 #include <float.h>
 #include <math.h>

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/base/host.h"
-#include "core/encode/fourier.h"
 #include "core/encode/encoder.h"
 
 /* Several codes share a word. */

@@ -4,7 +4,7 @@
  * A row of numbers is a vector. A category sets one coordinate of many, so a
  * column of categories is stored as one code, not as a vector of zeros. A curve
  * sets two neighbouring coordinates, so it is stored as the position of its number
- * among the knots (knots.h), from which the two entries are computed while rows are
+ * among the knots (encoder.h), from which the two entries are computed while rows are
  * summed up; a vector of curves is stored as so many of them. A pass takes time
  * proportional to the number of columns, not of coordinates, and so does memory.
  * The trained coordinates are renumbered for this, with numbers first, then the
