@@ -42,7 +42,7 @@ static double laid_out[ROWS * OWN_MAX * (DIM_MAX + 2)];
 static double row_weights[ROWS * OWN_MAX];
 static double released[FITS][DIM_MAX];
 static double fit_room[DIM_MAX * DIM_MAX + 400 * DIM_MAX];
-static double moments_room[100000];
+static double moments_room[200000];
 
 /* The tables of the guarantee document: the largest trace of a loss. */
 static inline double

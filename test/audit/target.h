@@ -165,8 +165,8 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 	DpermLayout layout = dperm_layout_dense(wide);
 	double		tilt[DIM_MAX];
 	double	   *chunk;
-	static double moments_room[40000];
-	static double room[3000];
+	static double moments_room[200000];
+	static double room[40000];
 	DpermMatrix matrix;
 	DpermProblem problem = {.objective = {.loss = t->loss, .dim = t->dim, .most_rows = t->rows, .lambda = t->lambda, .bound = 1e-12}};
 

@@ -113,8 +113,8 @@ static double
 train(const Target *t, const Table *table, const int *portions, int candidate, DpermEntropy *e,
 	  int *rows)
 {
-	static double moments_room[20000];
-	static double room[200];
+	static double moments_room[200000];
+	static double room[2000];
 	double		data[ROWS];
 	double	   *chunk = data;
 	double		weight = 0;
@@ -424,8 +424,8 @@ TEST(tuned_models_are_nearly_the_best)
 		TABLE = 600, TUNINGS = 400, MODELS = 5
 	};
 	static const double delta = 0.1;
-	static double moments_room[20000];
-	static double room[200];
+	static double moments_room[200000];
+	static double room[2000];
 	static const double grid[MODELS] = {1e-3, 1e-2, 0.1, 1, 10};
 	TestEntropy source;
 	DpermEntropy e;

@@ -153,8 +153,8 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 {
 	int			d = table->rows.dim;
 	int			dim = d * dperm_loss_blocks(table->rows.loss);
-	static double moments_room[100000];
-	static double fit_room[10000];
+	static double moments_room[200000];
+	static double fit_room[100000];
 	static double words[TABLE_ROWS * (TABLE_DIM + 1)];
 	double		weights[TABLE_WEIGHTS];
 	long double exact[TABLE_WEIGHTS];

@@ -17,7 +17,7 @@
 #define COUNT_MAX 60
 
 static double data[DIM_MAX * COUNT_MAX];
-static double moments_room[10000];
+static double moments_room[200000];
 static double weights[DIM_MAX];
 static double tilt[DIM_MAX];
 

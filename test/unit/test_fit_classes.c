@@ -156,8 +156,8 @@ TEST(releases_the_minimum)
 		Set			set;
 		bool		persons = round % 3 == 0;
 		bool		plain = round % 4 == 0;
-		static double room[30000],
-					fit_room[5000];
+		static double room[200000],
+					fit_room[40000];
 		double		weights[WEIGHTS],
 					expected[WEIGHTS],
 					gradient[WEIGHTS],
@@ -176,7 +176,7 @@ TEST(releases_the_minimum)
 		chunk = set.rows;
 		matrix = matrix_of(&set, &chunk, room);
 		dim = matrix.dim;
-		CHECK(dperm_moments_room(dim, set.classes, true) <= 30000 && dperm_fit_room(dim, set.classes) <= 5000);
+		CHECK(dperm_moments_room(dim, set.classes, true) <= 200000 && dperm_fit_room(dim, set.classes) <= 40000);
 		test_entropy_init(&entropy, &source, (uint64_t) round + 5);
 		fit = (DpermFit) {.setup = {.loss = matrix.loss, .method = (DpermMethod) (round % 2), .epsilon = plain ? INFINITY : 5,
 			.unit = persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW, .delta = round % 5 == 0 && !plain ? 1e-6 : 0,
@@ -226,7 +226,7 @@ TEST(draws_for_each_class)
 		DpermFitting fitting;
 		double		weights[12],
 					drawn[12],
-					room[3000];
+					room[20000];
 
 		dperm_noise_measure(law, &noise);
 		fit.setup.noise = round / 2 % 2 && objective ? &noise : NULL;

@@ -23,8 +23,8 @@
 #define CASES 40000
 
 static double data[DIM_MAX * COUNT_MAX];
-static double moments_room[100000];
-static double fit_room[10000];
+static double moments_room[200000];
+static double fit_room[100000];
 
 /* A fit and what it ended with, before the release. */
 typedef struct Trial

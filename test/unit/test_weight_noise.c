@@ -26,8 +26,8 @@ static const DpermBlock blocks[4] = {
 };
 static const DpermEncoder encoder = {.block_count = 4, .blocks = blocks, .intercept = true};
 static double data[COUNT * DIM];
-static double moments_room[10000];
-static double fit_room[10000];
+static double moments_room[200000];
+static double fit_room[100000];
 static TestEntropy source;
 static DpermEntropy entropy;
 
