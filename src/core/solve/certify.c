@@ -47,8 +47,9 @@ dperm_certify(const DpermObjective *objective, const DpermAsk *answered)
 			tilt += objective->tilt[i] * objective->tilt[i];
 	}
 	if (answered->weights_low)
-		hidden = dperm_moments_extended_rounding(objective->dim, objective->loss, objective->most_rows,
-										 objective->lambda, sqrt(weights), sqrt(tilt));
+		hidden = dperm_moments_extended_rounding(objective->dim, objective->loss,
+												 objective->most_rows, objective->lambda,
+												 sqrt(weights), sqrt(tilt));
 	else
 		hidden = objective->rounding[0] +
 			objective->rounding[1] * sqrt(weights) * NORM_ROUNDING;

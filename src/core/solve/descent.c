@@ -41,7 +41,8 @@ dperm_descent_reach(int dim, double lambda, DpermLoss loss, int64_t rows, double
 	double		curvature = dperm_loss_bounds(loss).curvature;
 	double		smooth = smoothness(lambda, curvature);
 	double		q = root_rate(lambda, curvature);
-	double		error = dperm_moments_extended_rounding(dim, loss, rows, lambda, 2 * weight_bound, tilt);
+	double		error =
+		dperm_moments_extended_rounding(dim, loss, rows, lambda, 2 * weight_bound, tilt);
 	double		points = 0x1p-97 * weight_bound;
 	double		excess = 32 * error * error / lambda + 60 * smooth / q * points * points;
 
