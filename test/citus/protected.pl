@@ -106,10 +106,11 @@ for my $block ("SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL sear
 }
 like(ask($node, 'ana', "CREATE FUNCTION pg_temp.train() RETURNS text LANGUAGE sql SET work_mem = '8MB' AS \$f\$ SELECT dp_logreg_train('patients', 'y', '{n,f}', 0.01)::text \$f\$; SELECT pg_temp.train()"), qr/^\{"format"/, 'in a function with a setting');
 like(ask($node, 'ana', "SELECT dp_logreg_tune('patients', 'y', '{n,f}', 0.01, candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]')"), qr/^\{"format"/, 'tuning');
+like(ask($node, 'ana', "SELECT count(*) > 4, bool_and(count_low <= count AND count <= count_high) FROM dp_summary('patients', 0.01)"), qr/^t\|t$/, 'a summary');
 sql("ALTER ROLE ana SET citus.enable_binary_protocol = off");
 like(ask($node, 'ana', $cheap), qr/^\{"format"/, 'with a setting of the role');
 sql("ALTER ROLE ana RESET ALL");
-cmp_ok(abs(sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1") - $spent - 14 * 0.01), '<', 1e-6, 'each of these is charged');
+cmp_ok(abs(sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1") - $spent - 15 * 0.01), '<', 1e-6, 'each of these is charged');
 like(ask($node, 'owen', "SELECT dp_budget_alter('patients', epsilon => 10); SELECT dp_logreg_train('patients', 'n', '{f}', 0.1, positive => '5')::jsonb ->> 'persons'; SELECT count(*) FROM dp_evaluate(dp_logreg_train('patients', 'y', '{n,f}', 0.1), 'patients', epsilon => 0.1)"),
 	qr/1001\s+9/, 'a label that is computed, and an evaluation');
 my @reads = grep { /FROM (?:ONLY )?\S*patients_\d+/ } split /\n/, $cluster->since($mark);

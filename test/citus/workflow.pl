@@ -191,6 +191,17 @@ for my $table ('hashed', 'reference', 'tenant.people', 'divided')
 	is(sql("SELECT r FROM models, dp_roc(model, '$table', epsilon => 'Infinity') r"), sql("SELECT r FROM models, dp_roc(model, 'local', epsilon => 'Infinity') r"), "$table: ROC");
 	is($cluster->since($mark) =~ /dperm_moments_agg/ ? 'there' : 'here', $table eq 'reference' ? 'here' : 'there', "$table: where rows are counted");
 }
+
+# A summary: all rows come here, once
+for my $call (['hashed', 'local', ''], ['reference', 'local', ''], ['tenant.people', 'local', ''], ['divided', 'local', ''],
+	['by_person', 'local', ", unit => 'person'"], ['by_token', 'local_loose', ", unit => 'token'"])
+{
+	my ($table, $same, $unit) = @$call;
+	my $summary = "'Infinity', '{e,n,c}', domains => '{\"e\": [\"blue\", \"red\"], \"n\": [0, 100], \"c\": [\"Paris\", \"Köln\"]}'$unit";
+	my $counts = sql("SELECT s FROM dp_summary('$same', $summary) s");
+	like($counts, qr/\(c,Köln,/, "$same: a summary");
+	is(sql("SET dperm.pull_memory = 0; SELECT s FROM dp_summary('$table', $summary) s"), $counts, "$table: its summary");
+}
 sql("CREATE TABLE person_models AS SELECT dp_logreg_train('local', 'y', '{e,n,x}', 1, domains => '{\"e\": [\"blue\"], \"n\": [0, 100], \"x\": {\"dimension\": 3, \"norm\": 2}}') AS model");
 for my $call (['by_person', 'person', 'local', 'there'], ['tenant.people', 'person', 'local', 'there'], ['reference', 'person', 'local', 'here'], ['hashed', 'person', 'local', 'here'],
 	['loose', 'person', 'local_loose', 'there'], ['alone', 'person', 'local_loose', 'there'], ['by_token', 'token', 'local_loose', 'there'])
