@@ -147,7 +147,7 @@ for my $worker (@workers)
 	}
 	like(ask($worker, 'owen', "SELECT dp_protect('patients', budget => 'patients')"), qr/this server is a worker of a Citus cluster/, "$name: nothing is protected there");
 }
-is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), 23, 'that many charges');
+is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), 24, 'that many charges');
 
 # Citus sends SET to the connections of a transaction, with all that stands
 # behind it: a payload that opens the shards, if a connection of the owner or of
