@@ -155,79 +155,66 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 	}
 }
 
-/* The coordinates of the categories of a row, dim for none. */
+typedef int32_t IntPair __attribute__((vector_size(8)));
+typedef int16_t Codes __attribute__((vector_size(8)));
+
+/*
+ * The coordinates of the categories of a row, dim for none: word by word, so up to three
+ * more are written.
+ */
 static inline void
-decode_categories(const DpermLayout *layout, const double *row, uint16_t *coordinates)
+decode_categories(const DpermLayout *layout, const double *codes, uint16_t *coordinates)
 {
-	const uint16_t *codes =
-		(const uint16_t *) (row + layout->numbers + dperm_layout_positions(layout));
-	uint16_t	first = (uint16_t) layout->first_code;
-	uint16_t	none = (uint16_t) layout->dim;
+	int16_t		first = (int16_t) layout->first_code;
+	int16_t		none = (int16_t) layout->dim;
+	size_t		count = (size_t) layout->codes;
 
-	for (int k = 0; k < layout->codes; k++)
+	for (size_t k = 0; k < count; k += CODES_PER_WORD)
 	{
-		uint16_t	coordinate = (uint16_t) (codes[k] + first);
+		Codes		four;
+		Codes		known;
 
-		coordinates[k] = coordinate < none ? coordinate : none;
+		memcpy(&four, codes++, sizeof(four));
+		four += first;
+		known = four < none;
+		four = (four & known) | (none & ~known);
+		memcpy(coordinates + k, &four, sizeof(four));
 	}
 }
 
-typedef int32_t IntPair __attribute__((vector_size(8)));
-
-/* dperm_knots_point() of two positions. */
-static inline IntPair
-point_pair(DpermPair position, DpermPair steps, double target, DpermPair *entry)
-{
-	DpermPair	way = position * steps;
-	IntPair		place = __builtin_convertvector(dperm_lesser(way, steps - 0.5), IntPair);
-
-	*entry = target - target * (way - __builtin_convertvector(place, DpermPair));
-	return place;
-}
-
-/* The curves of a row: the first coordinate of each, dim if it is missing, and two entries. */
+/*
+ * The curves of a row, as dperm_knots_point() has them: two by two, so one more may be
+ * read and written. Without a number the place is below 0, and the coordinate dim.
+ */
 static inline void
-decode_curves(const DpermLayout *layout, const double *row, int32_t *coordinates,
+decode_curves(const DpermLayout *layout, const double *positions, int32_t *coordinates,
 			  double *entries)
 {
-	const double *positions = row + layout->numbers;
 	const double *steps = layout->steps;
 	const int32_t *firsts = layout->firsts;
 	double		unit = layout->unit;
-	DpermInts	signs = {0};	/* of missing ones, among others */
-	int			k = 0;
+	IntPair		none = {layout->dim, layout->dim};
+	size_t		curves = (size_t) layout->curves;
 
-	for (; k + 2 <= layout->curves; k += 2)
+	for (size_t k = 0; k < curves; k += 2)
 	{
-		DpermPair	position = dperm_pair_at(positions + k);
-		DpermPair	entry;
-		IntPair		place = point_pair(position, dperm_pair_at(steps + k), unit, &entry);
+		DpermPair	most = dperm_pair_at(steps + k);
+		DpermPair	way = dperm_pair_at(positions + k) * most;
+		IntPair		place = __builtin_convertvector(dperm_lesser(way, most - 0.5), IntPair);
+		DpermPair	entry = unit - unit * (way - __builtin_convertvector(place, DpermPair));
 		DpermPair	next = unit - entry;
+		IntPair		missing = place < 0;
 		IntPair		first;
 
 		memcpy(&first, firsts + k, sizeof(first));
-		place += first;
+		place = ((place + first) & ~missing) | (none & missing);
 		memcpy(coordinates + k, &place, sizeof(place));
 		dperm_put_pair((DpermPair) {entry[0], next[0]}, entries + 2 * k);
 		dperm_put_pair((DpermPair) {entry[1], next[1]}, entries + 2 * k + 2);
-		signs |= (DpermInts) position;
 	}
-	if (k < layout->curves)
-	{
-		coordinates[k] =
-			firsts[k] + dperm_knots_point(positions[k], steps[k], unit, &entries[2 * k]);
-		entries[2 * k + 1] = dperm_knots_rest(unit, entries[2 * k]);
-		signs |= (DpermInts) dperm_both(positions[k]);
-	}
-	for (k = 0; (signs[0] | signs[1]) < 0 && k < layout->curves; k++)
-		if (positions[k] < 0)
-		{
-			coordinates[k] = layout->dim;
-			entries[2 * k] = entries[2 * k + 1] = 0;
-		}
 }
 
-/* Decode rows, column by column of what they have. */
+/* Decode rows, one after the other, so what is too much of one is overwritten by the next. */
 void
 dperm_layout_decode(const DpermLayout *layout, const double *rows, int count, size_t stride,
 					double *dense, uint16_t *codes, int32_t *places, double *entries)
@@ -235,21 +222,21 @@ dperm_layout_decode(const DpermLayout *layout, const double *rows, int count, si
 	int			numbers = layout->numbers;
 	int			lines = layout->dense - numbers;
 
-	for (int i = 0; dperm_layout_codes(layout) + lines > 0 && i < count; i++)
-		dperm_fetch_ahead(rows + i * stride, sizeof(double) * stride,
-						  sizeof(double) * (size_t) layout->words);
-	for (int i = 0; layout->curves > 0 && i < count; i++)
-		decode_curves(layout, rows + i * stride, places + (size_t) i * layout->curves,
-					  entries + 2 * (size_t) i * layout->curves);
-	for (int i = 0; layout->codes > 0 && i < count; i++)
-		decode_categories(layout, rows + i * stride, codes + (size_t) i * layout->codes);
-	for (int i = 0; lines > 0 && i < count; i++, dense += layout->dense)
+	for (int i = 0; i < count && dperm_layout_codes(layout) + lines > 0; i++, rows += stride)
 	{
-		const double *row = rows + i * stride;
+		const double *positions = rows + numbers;
 
-		memcpy(dense, row, sizeof(double) * (size_t) numbers);
+		decode_curves(layout, positions, places, entries);
+		decode_categories(layout, positions + dperm_layout_positions(layout), codes);
+		places += layout->curves;
+		entries += 2 * layout->curves;
+		codes += layout->codes;
+		if (lines == 0)
+			continue;
+		memcpy(dense, rows, sizeof(double) * (size_t) numbers);
 		for (int k = 0; k < lines; k++)
-			dense[numbers + k] = dperm_knots_line(row[numbers + layout->curves + k], layout->unit);
+			dense[numbers + k] = dperm_knots_line(positions[layout->curves + k], layout->unit);
+		dense += layout->dense;
 	}
 }
 

@@ -57,8 +57,9 @@ typedef struct DpermLayout
 	const double *owners;		/* of each owner, if the word is its number, below 0 for nobody */
 	/* the intercept, the coordinate of a category, the sum of a curve's entries */
 	double		unit;
-	const double *steps;		/* of each curve: knots less 1 */
-	const int32_t *firsts;		/* and first coordinates */
+	/* of each curve, with room for one more: knots less 1, and first coordinates */
+	const double *steps;
+	const int32_t *firsts;
 	/* dim positions of coordinates in the model; NULL: the same as here */
 	const int  *place;
 } DpermLayout;
@@ -86,7 +87,8 @@ extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *e
  * Decode rows, stride words apart: numbers with straight lines, layout.dense of each
  * row, if there are such lines; the coordinates of categories, dim for none; and for
  * each curve its first coordinate, dim if there is no number, and the entries of that and
- * of the next coordinate, which are 0 then.
+ * of the next coordinate, which mean nothing then. There is room for a word of codes and
+ * a curve more.
  */
 extern void dperm_layout_decode(const DpermLayout *layout, const double *rows, int count,
 								size_t stride, double *dense, uint16_t *codes, int32_t *places,
