@@ -458,8 +458,10 @@ check_planned(Oid class, Oid object, void *table)
 {
 	ObjectAddress address = {.classId = class, .objectId = object};
 
+	/* the constraints of a domain are planned with any cast to it, and may be anybody's */
 	if (object >= FirstNormalObjectId &&
-		(class == ProcedureRelationId || class == OperatorRelationId))
+		(class == ProcedureRelationId || class == OperatorRelationId ||
+		 (class == TypeRelationId && get_typtype(object) == TYPTYPE_DOMAIN)))
 		refuse_relation(*(Oid *) table, psprintf("an index, its statistics or its partition key "
 												 "use %s, which is not PostgreSQL's own",
 												 getObjectDescription(&address, false)),

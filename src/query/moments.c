@@ -149,11 +149,32 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 
 static const ExpandedObjectMethods state_methods = {state_flat_size, state_flatten};
 
+/* In a word of a request: is a number open? Its place in rows depends on that (layout.h). */
+#define WORD_OPEN UINT64_C(0x8000)
+
+/* Let those numbers be open that the words of a request say; returns the other bits. */
+static uint64 *
+take_open(DpermEncoder *encoder, const uint64 *words)
+{
+	int			count = encoder->block_count;
+	DpermBlock *blocks = memcpy(palloc(sizeof(DpermBlock) * count), encoder->blocks,
+								sizeof(DpermBlock) * count);
+	uint64	   *rest = palloc(sizeof(uint64) * count);
+
+	for (int i = 0; i < count; i++)
+	{
+		blocks[i].open = (words[i] & WORD_OPEN) && dperm_block_is_number(&blocks[i]);
+		rest[i] = words[i] & ~(blocks[i].open ? WORD_OPEN : 0);
+	}
+	encoder->blocks = blocks;
+	return rest;
+}
+
 /* Prepare to read and encode rows, as the request says. */
 static void
 take_encoder(State *state)
 {
-	const DpermPass *pass = &state->pass;
+	DpermPass  *pass = &state->pass;
 	DpermEncoder *encoder = &state->encoder;
 	DpermText	form = {(const char *) pass->encoder, (int) pass->encoder_size};
 	const char *fault = dperm_encoder_form_read(form, encoder);
@@ -164,6 +185,7 @@ take_encoder(State *state)
 		raise_corrupted("the dimension of the encoder does not match");
 	if (pass->reader_count != encoder->block_count)
 		raise_corrupted("the readers do not match the encoder");
+	pass->readers = take_open(encoder, pass->readers);
 	for (int i = 0; i < encoder->block_count; i++)
 		if (!dperm_reader_word_fits(pass->readers[i], &encoder->blocks[i]))
 			raise_corrupted("a reader is unknown");
@@ -519,6 +541,7 @@ dperm_moments_request(const DpermPassSpec *spec, DpermPass *pass)
 	DpermText	form = dperm_encoder_form_write(&spec->encoder);
 	size_t		size;
 	bytea	   *request;
+	uint64	   *words;
 
 	if (pass->order != DPERM_PASS_COUNT)
 	{
@@ -531,7 +554,9 @@ dperm_moments_request(const DpermPassSpec *spec, DpermPass *pass)
 	pass->dim = dperm_encoder_dim(&spec->encoder) * Max(pass->loss.classes, 1);
 	pass->weighted = spec->weighted;
 	pass->reader_count = spec->encoder.block_count;
-	pass->readers = spec->readers;
+	pass->readers = words = palloc(sizeof(uint64) * pass->reader_count);
+	for (int i = 0; i < pass->reader_count; i++)
+		words[i] = spec->readers[i] | (spec->encoder.blocks[i].open ? WORD_OPEN : 0);
 	pass->encoder_size = form.len;
 	pass->encoder = (const unsigned char *) form.bytes;
 	size = VARHDRSZ + dperm_pass_write_request(pass, NULL);

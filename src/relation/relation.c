@@ -168,7 +168,9 @@ dperm_relation_dependencies(Oid class, Oid object,
 	{
 		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
 
-		each(depend->refclassid, depend->refobjid, arg);
+		/* not those of its columns, as on their types */
+		if (depend->objsubid == 0)
+			each(depend->refclassid, depend->refobjid, arg);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
