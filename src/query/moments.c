@@ -213,7 +213,7 @@ prepare_sums(State *state)
 	double	   *room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * size);
 
 	dperm_moments_start(&state->moments, pass->order, pass->loss, &state->feed.layout,
-						pass->weights, pass->second, room);
+						pass->weights, pass->weights_low, room);
 }
 
 /* Prepare to count. */

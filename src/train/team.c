@@ -69,7 +69,6 @@ typedef struct Shared
 	DpermMatrix matrix;			/* without its pointers */
 	bool		hess;
 	bool		extended;
-	bool		product;
 } Shared;
 
 /* A set of rows; its chunks, and the steps and first coordinates of its curves, follow. */
@@ -339,11 +338,9 @@ post(DpermTeam *team, int set, const DpermMatrix *x, const DpermAsk *ask, uint32
 	shared->matrix = *x;
 	shared->hess = ask->hess != NULL;
 	shared->extended = ask->weights_low != NULL;
-	shared->product = ask->direction != NULL;
 	memcpy(team->room, ask->weights, sizeof(double) * dim);
-	if (shared->extended || shared->product)
-		memcpy(team->room + dim, shared->extended ? ask->weights_low : ask->direction,
-			   sizeof(double) * dim);
+	if (shared->extended)
+		memcpy(team->room + dim, ask->weights_low, sizeof(double) * dim);
 	pg_atomic_write_u32(&shared->pending, members);
 	pg_write_barrier();
 	pg_atomic_write_u64(&shared->question, QUESTION(++team->number, members));
@@ -495,8 +492,6 @@ answer(Member *member, uint32 members)
 	matrix.room = member->room;
 	if (shared->extended)
 		ask.weights_low = member->weights + matrix.dim;
-	if (shared->product)
-		ask.direction = member->weights + matrix.dim;
 	if (shared->hess)
 		ask.hess = member->room;	/* it is only asked whether there is one */
 	dperm_matrix_start(&matrix, &ask, &m);

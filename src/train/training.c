@@ -164,7 +164,7 @@ answer_by_pass(Training *training, const DpermSource *source)
 	DpermPass	pass = {
 		.order = dperm_ask_order(ask, dperm_fit_rough(&training->fit)),
 		.weights = ask->weights,
-		.second = ask->weights_low ? ask->weights_low : ask->direction
+		.weights_low = ask->weights_low
 	};
 
 	dperm_queries_pass(source, &pass);

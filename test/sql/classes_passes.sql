@@ -52,7 +52,7 @@ RESET parallel_leader_participation;
 SELECT m::jsonb -> 'classes' AS classes, m::jsonb -> 'rows' AS rows, array_dims(dp_weights(m)) AS weights
   FROM dp_logreg_train('wards', 'place', '{x}', 1, domains => '{"place": ["home", "ward", "icu", "hospice"], "x": {"dimension": 3}}') m;
 
--- so little curvature that the solver asks for products with the Hessian
+-- so little curvature that steps are hard to find
 CREATE TABLE hard AS
   SELECT (ARRAY['a', 'b', 'c', 'd', 'e'])[1 + (2.5 + 2.5 * sin(i))::int % 5] AS y,
          (SELECT array_agg(sin(i * (1 + 0.001 * k)) + 0.001 * cos(1.3 * i * k) ORDER BY k) FROM generate_series(1, 12) k) AS x
@@ -72,10 +72,10 @@ SELECT threshold, round(true_positive_rate::numeric, 3) AS true_positive, round(
 
 -- Requests by hand: three classes of vectors of two elements
 SET max_parallel_workers_per_gather = 0;
-CREATE FUNCTION request(pass_order int, weights float8[], second float8[] DEFAULT '{}', kind int DEFAULT 4, number int DEFAULT 3, label int DEFAULT 2) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION request(pass_order int, weights float8[], low float8[] DEFAULT '{}', kind int DEFAULT 4, number int DEFAULT 3, label int DEFAULT 2) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
   SELECT decode('64707004', 'hex') || set_byte(set_byte('\x0000', 0, pass_order), 1, kind) || int2send(number::int2) || float8send(0) || set_byte('\x00', 0, label) || '\x000000' || int8send(0)
     || int4send(cardinality(weights)) || int4send(1) || int4send(length(encoder))
-    || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights || second) WITH ORDINALITY u(w, k)) || int4send(13) || encoder
+    || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights || low) WITH ORDINALITY u(w, k)) || int4send(13) || encoder
   FROM (SELECT int4send(1) || int4send(0) || '\x04' || int4send(2) || '\x00' || float8send(1) || '\x0000') s(encoder)
 $$;
 CREATE FUNCTION word(r bytea, m bytea, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
@@ -97,18 +97,15 @@ CREATE FUNCTION answer(r bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT dperm.dp
 -- coordinate, each with its classes. Rows without a class count, and add nothing
 SELECT word(r, m, 0) AS rows, round(number(r, m, 1)::numeric, 6) AS loss, array_agg(round(number(r, m, 3 + i)::numeric, 6) ORDER BY i) AS gradient
   FROM (SELECT request(1, '{0,0,0,0,0,0}') AS r) r, answer(r) m, generate_series(0, 5) i GROUP BY m, 1, 2;
--- The Hessian at 0 is (diag(p) - p p') x x', here times the first class's weight of the first coordinate
-SELECT word(r, m, 0) AS rows, array_agg(round(number(r, m, 3 + i)::numeric, 6) ORDER BY i) AS product
-  FROM (SELECT request(6, '{0,0,0,0,0,0}', '{1,0,0,0,0,0}') AS r) r, answer(r) m, generate_series(0, 5) i GROUP BY m, 1;
 -- Counts by label and decision: weights are class by class, and the first of equal outputs wins
 SELECT word(r, m, 0) AS rows, array_agg(word(r, m, 1 + i) ORDER BY i) AS counts
   FROM (SELECT request(5, '{1,0,0,1,0,0}', kind => 0) AS r) r, answer(r) m, generate_series(0, 8) i GROUP BY m, 1;
 
 -- States are combined if they are of the same pass
 SELECT o, length(a) - length(r) AS answer, word(r, dperm.dperm_moments_combine(a, a), 0) AS rows, dperm.dperm_moments_combine(r, a) = a AS with_none
-  FROM generate_series(1, 6) o, LATERAL (SELECT request(o, '{0,0,0,0,0,1}', CASE WHEN o IN (4, 6) THEN '{1,0,0,0,0,0}'::float8[] ELSE '{}' END, CASE o WHEN 5 THEN 0 ELSE 4 END) AS r) r, answer(r) a ORDER BY 1;
+  FROM generate_series(1, 5) o, LATERAL (SELECT request(o, '{0,0,0,0,0,1}', CASE WHEN o = 4 THEN '{1,0,0,0,0,0}'::float8[] ELSE '{}' END, CASE o WHEN 5 THEN 0 ELSE 4 END) AS r) r, answer(r) a ORDER BY 1;
 \set VERBOSITY terse
-SELECT dperm.dperm_moments_combine(request(6, '{0,0,0,0,0,0}', '{0,0,0,0,0,1}'), request(6, '{0,0,0,0,0,0}', '{0,0,0,0,1,0}'));
+SELECT dperm.dperm_moments_combine(request(4, '{0,0,0,0,0,0}', '{0,0,0,0,0,1}'), request(4, '{0,0,0,0,0,0}', '{0,0,0,0,1,0}'));
 \set VERBOSITY default
 -- Requests that are no requests: fewer and more classes, weights that are no multiple, labels of another kind
 SELECT outcomes('answer(request(?))', $$ 1, '{0,0,0,0,0,0}', number => 2 | 1, '{0,0,0,0,0,0}', number => 129 | 5, '{0,0,0,0,0,0}', kind => 0, number => 101 | 1, '{0,0,0,0,0,0,0}' | 1, '{0,0,0,0,0,0}', kind => 0

@@ -38,7 +38,6 @@ typedef struct ClassesSums
 {
 	Quad		value;
 	Quad		gradient[CLASSES_DIM * CLASSES_MOST];
-	Quad		product[CLASSES_DIM * CLASSES_MOST];
 	Quad		traces[CLASSES_DIM * CLASSES_DIM];
 	Quad		pairs[CLASSES_MOST * CLASSES_MOST];
 } ClassesSums;
@@ -55,18 +54,15 @@ classes_vector(const DpermLayout *layout, const double *row, double *out)
 
 /* Add a row. */
 static inline void
-classes_add(ClassesSums *sums, const DpermLayout *layout, int classes, const double *row, const Quad *weights,
-			const double *direction)
+classes_add(ClassesSums *sums, const DpermLayout *layout, int classes, const double *row, const Quad *weights)
 {
 	int			dim = layout->dim;
 	int			own = (int) row[dperm_layout_label(layout)] - 1;
 	Quad		weight = layout->weighted ? row[layout->words - 1] : 1;
 	double		x[CLASSES_DIM];
 	Quad		p[CLASSES_MOST] = {0};
-	Quad		v[CLASSES_MOST] = {0};
 	Quad		most;
 	Quad		sum = 0;
-	Quad		mean = 0;
 	Quad		trace = 0;
 
 	if (own < 0)
@@ -74,10 +70,7 @@ classes_add(ClassesSums *sums, const DpermLayout *layout, int classes, const dou
 	classes_vector(layout, row, x);
 	for (int j = 0; j < dim; j++)
 		for (int k = 0; k < classes; k++)
-		{
 			p[k] += weights[j * classes + k] * x[j];
-			v[k] += (direction ? (Quad) direction[j * classes + k] : 0) * x[j];
-		}
 	most = p[0];
 	for (int k = 1; k < classes; k++)
 		most = p[k] > most ? p[k] : most;
@@ -88,16 +81,12 @@ classes_add(ClassesSums *sums, const DpermLayout *layout, int classes, const dou
 	for (int k = 0; k < classes; k++)
 	{
 		p[k] /= sum;
-		mean += p[k] * v[k];
 		trace += p[k] * (1 - p[k]);
 	}
 	for (int j = 0; j < dim; j++)
 	{
 		for (int k = 0; k < classes; k++)
-		{
 			sums->gradient[j * classes + k] += weight * (p[k] - (k == own)) * x[j];
-			sums->product[j * classes + k] += weight * p[k] * (v[k] - mean) * x[j];
-		}
 		for (int i = 0; i < dim; i++)
 			sums->traces[j * dim + i] += weight * trace * x[i] * x[j];
 	}

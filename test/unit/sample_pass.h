@@ -18,7 +18,7 @@ typedef struct SamplePass
 {
 	DpermPass	pass;
 	double		weights[24];
-	double		second[24];
+	double		weights_low[24];
 	uint64_t	readers[8];
 	unsigned char encoder[128];
 	double		sums[48];
@@ -46,8 +46,7 @@ sample_pass(TestRandom *state, SamplePass *sample, unsigned char *bytes)
 	}
 	else
 	{
-		pass->loss.kind = pass->order == DPERM_PASS_PRODUCT ? DPERM_LOSS_SOFTMAX :
-			(DpermLossKind) test_below(state, DPERM_LOSS_COUNT);
+		pass->loss.kind = (DpermLossKind) test_below(state, DPERM_LOSS_COUNT);
 		pass->label = dperm_loss_entry((int) pass->loss.kind)->label;
 		if (dperm_loss_entry((int) pass->loss.kind)->h_min > 0)
 			pass->loss.h = 0.02 + 0.98 * test_uniform(state);
@@ -66,7 +65,7 @@ sample_pass(TestRandom *state, SamplePass *sample, unsigned char *bytes)
 	for (int i = 0; i < 24; i++)
 	{
 		sample->weights[i] = 2 * test_uniform(state) - 1;
-		sample->second[i] = 2 * test_uniform(state) - 1;
+		sample->weights_low[i] = 2 * test_uniform(state) - 1;
 		sample->sums[2 * i] = 2 * test_uniform(state) - 1;
 		sample->sums[2 * i + 1] = 2 * test_uniform(state) - 1;
 	}
@@ -77,7 +76,7 @@ sample_pass(TestRandom *state, SamplePass *sample, unsigned char *bytes)
 	for (int i = 0; i < 512; i++)
 		sample->hess[i] = 2 * test_uniform(state) - 1;
 	pass->weights = sample->weights;
-	pass->second = dperm_pass_has_second(pass) ? sample->second : NULL;
+	pass->weights_low = pass->order == DPERM_PASS_EXTENDED ? sample->weights_low : NULL;
 	pass->readers = sample->readers;
 	pass->encoder = sample->encoder;
 	pass->sums = sample->sums;

@@ -67,7 +67,7 @@ sums_at(const Set *set, const double *weights, ClassesSums *sums)
 	for (int j = 0; j < set->layout.dim * set->classes; j++)
 		wide[j] = weights[j];
 	for (int i = 0; i < ROWS; i++)
-		classes_add(sums, &set->layout, set->classes, set->rows + i * set->layout.words, wide, NULL);
+		classes_add(sums, &set->layout, set->classes, set->rows + i * set->layout.words, wide);
 }
 
 /* The norm of the exact gradient of the objective. */

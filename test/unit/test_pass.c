@@ -80,7 +80,7 @@ same_pass(const DpermPass *a, const DpermPass *b)
 		a->loss.classes == b->loss.classes && a->label == b->label && a->bins == b->bins &&
 		a->weighted == b->weighted && a->seed == b->seed && a->dim == b->dim &&
 		same_numbers(a->weights, b->weights, dim) &&
-		(!dperm_pass_has_second(a) || same_numbers(a->second, b->second, dim)) &&
+		(a->order != DPERM_PASS_EXTENDED || same_numbers(a->weights_low, b->weights_low, dim)) &&
 		a->reader_count == b->reader_count &&
 		memcmp(a->readers, b->readers, sizeof(uint64_t) * (size_t) a->reader_count) == 0 &&
 		a->encoder_size == b->encoder_size && memcmp(a->encoder, b->encoder, a->encoder_size) == 0 &&
@@ -117,15 +117,12 @@ TEST(has_parts_by_order)
 	for (int order = DPERM_PASS_GRADIENT; order <= DPERM_PASS_LAST; order++)
 		for (int weighted = 0; weighted < 2; weighted++)
 		{
-			bool		several = order == DPERM_PASS_PRODUCT;
 			DpermPass	pass = {.order = (DpermPassOrder) order, .rows = 7, .dim = 12, .reader_count = 3, .encoder_size = 17,
-				.weighted = weighted, .label = several ? DPERM_LABEL_SEVERAL : DPERM_LABEL_TWO,
-				.loss = {.kind = several ? DPERM_LOSS_SOFTMAX : DPERM_LOSS_LOGISTIC, .classes = several ? 4 : 0}
-			};
+			.weighted = weighted, .label = DPERM_LABEL_TWO, .loss = {.kind = DPERM_LOSS_LOGISTIC}};
 			size_t		answer = 8 + 8 * (size_t) weighted;
 
 			CHECK(dperm_pass_write_request(&pass, NULL) ==
-				  (size_t) AT_WEIGHTS + 8 * 12 * (order == DPERM_PASS_EXTENDED || several ? 2 : 1) + 4 * 3 + 17);
+				  (size_t) AT_WEIGHTS + 8 * 12 * (order == DPERM_PASS_EXTENDED ? 2 : 1) + 4 * 3 + 17);
 			answer += order == DPERM_PASS_COUNT ? 8 * 4 : 16 + 8 * 24;
 			answer += order == DPERM_PASS_HESSIAN || order == DPERM_PASS_ROUGH ? 8 * 78 : 0;
 			CHECK(dperm_pass_write_answer(&pass, NULL) == answer);
@@ -308,7 +305,7 @@ check_promises(const DpermPass *pass)
 	CHECK(pass->bins >= 0 && pass->bins <= (pass->order == DPERM_PASS_COUNT ? DPERM_BINS_MAX : 0));
 	CHECK(pass->loss.kind <= DPERM_LOSS_SOFTMAX);
 	CHECK(pass->label == DPERM_LABEL_SEVERAL ? pass->loss.classes >= 3 && pass->dim % pass->loss.classes == 0 :
-		  pass->loss.classes == 0 && pass->order != DPERM_PASS_PRODUCT);
+		  pass->loss.classes == 0);
 	CHECK(dperm_pass_count_cells(pass) <= 10000);
 	CHECK(pass->order == DPERM_PASS_COUNT || pass->label == dperm_loss_entry((int) pass->loss.kind)->label);
 	CHECK(pass->rows >= 0 && pass->rows <= DPERM_ROWS_MAX);

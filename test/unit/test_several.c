@@ -22,7 +22,7 @@ static struct
 	double		data[ROWS * (CLASSES_DIM + 3)];
 	double		weights[CLASSES_DIM * CLASSES_MOST];
 	double		low[CLASSES_DIM * CLASSES_MOST];
-	double		direction[CLASSES_DIM * CLASSES_MOST];
+	double		direction[CLASSES_DIM * CLASSES_MOST];	/* of differences */
 	double		norm;			/* of the weights */
 } t;
 
@@ -90,7 +90,7 @@ sum_exactly(const double *low)
 	for (int j = 0; j < t.dim; j++)
 		wide[j] = (Quad) t.weights[j] + (low ? (Quad) low[j] : 0);
 	for (int i = 0; i < t.count; i++)
-		classes_add(&sums, &t.layout, t.classes, row_at(i), wide, t.direction);
+		classes_add(&sums, &t.layout, t.classes, row_at(i), wide);
 }
 
 /* Room with nothing behind it. */
@@ -226,27 +226,6 @@ TEST(sums_up_curvatures)
 	}
 }
 
-TEST(multiplies_by_the_hessian)
-{
-	TestRandom	state = 24;
-
-	for (int round = 0; round < 240; round++)
-	{
-		double	   *room;
-		DpermMoments m;
-
-		make_table(&state, round);
-		room = room_for(false);
-		sum_exactly(NULL);
-		dperm_moments_start(&m, DPERM_PASS_PRODUCT, loss_of_table(), &t.layout, t.weights, t.direction, room);
-		dperm_moments_add(&m, t.data, t.count, 1);
-		dperm_moments_flush(&m);
-		for (int j = 0; j < t.dim; j++)
-			CHECK_NEAR(m.gradient[j] + m.gradient_low[j], (double) sums.product[j], 1e-13 * (1 + t.norm) * t.count);
-		free(room);
-	}
-}
-
 /* Answers to questions: means over all rows, or over some. */
 TEST(answers_questions)
 {
@@ -280,11 +259,6 @@ TEST(answers_questions)
 		for (int j = 0, at = d * d; j < t.classes && ask.hess; j++)
 			for (int i = j; i < t.classes; i++)
 				CHECK_NEAR(hess[at++], (double) sums.pairs[j * t.classes + i] / t.count, slack);
-		ask.hess = NULL;
-		ask.direction = t.direction;
-		dperm_matrix_answer(&matrix, &ask);
-		for (int j = 0; j < t.dim; j++)
-			CHECK_NEAR(gradient[j], (double) sums.product[j] / t.count, slack);
 		dperm_matrix_wipe(&matrix);
 		for (size_t i = 0; i < dperm_moments_room(t.dim, t.classes, true); i++)
 			CHECK(matrix.room[i] == 0);
@@ -292,7 +266,7 @@ TEST(answers_questions)
 	}
 }
 
-/* The gradient is that of the value, and the product that of the gradient. */
+/* The gradient is that of the value. */
 TEST(agrees_with_differences)
 {
 	TestRandom	state = 26;
@@ -302,9 +276,8 @@ TEST(agrees_with_differences)
 		double		value;
 		double		values[2];
 		double		gradient[CLASSES_DIM * CLASSES_MOST];
-		double		ends[2][CLASSES_DIM * CLASSES_MOST];
+		double		unused[CLASSES_DIM * CLASSES_MOST];
 		double		moved[CLASSES_DIM * CLASSES_MOST];
-		double		product[CLASSES_DIM * CLASSES_MOST];
 		double	   *chunk = t.data;
 		double		step = 1e-5;
 		double		slope = 0;
@@ -319,16 +292,11 @@ TEST(agrees_with_differences)
 		{
 			for (int j = 0; j < t.dim; j++)
 				moved[j] = t.weights[j] + (side ? step : -step) * t.direction[j];
-			ask = (DpermAsk) {.weights = moved, .value = &values[side], .gradient = ends[side]};
+			ask = (DpermAsk) {.weights = moved, .value = &values[side], .gradient = unused};
 			dperm_matrix_answer(&matrix, &ask);
 		}
-		ask = (DpermAsk) {.weights = t.weights, .value = &value, .gradient = product, .direction = t.direction};
-		dperm_matrix_answer(&matrix, &ask);
 		for (int j = 0; j < t.dim; j++)
-		{
 			slope += gradient[j] * t.direction[j];
-			CHECK_NEAR(product[j], (ends[1][j] - ends[0][j]) / (2 * step), 1e-7 * (1 + fabs(product[j])));
-		}
 		CHECK_NEAR(slope, (values[1] - values[0]) / (2 * step), 1e-7 * (1 + fabs(slope)));
 		free(matrix.room);
 	}

@@ -492,33 +492,6 @@ dperm_loss_curvatures(int classes, int count, const double *slopes, const double
 }
 
 /*
- * Curvatures times vectors: p_k (v_k - p.v). The same number may be subtracted
- * from all v_k: that of the own class, so that nothing cancels where p_y is
- * nearly 1.
- */
-void
-dperm_loss_products(int classes, int count, const double *slopes, const double *labels,
-					const double *weights, double *vectors)
-{
-	for (int i = 0; i < count; i++, slopes += classes, vectors += classes)
-	{
-		int			own = class_of(classes, labels[i]);
-		double		weight = weights ? weights[i] : 1;
-		double		base = own >= 0 ? vectors[own] : 0;
-		double		mean = 0;
-
-		for (int k = 0; k < classes; k++)
-		{
-			vectors[k] -= base;
-			mean += k == own ? 0 : slopes[k] * vectors[k];
-		}
-		mean = weight > 0 ? mean / weight : 0;
-		for (int k = 0; k < classes; k++)
-			vectors[k] = own < 0 ? 0 : probability_of(slopes, k, own, weight) * (vectors[k] - mean);
-	}
-}
-
-/*
  * At size t of the slope, where t = 1 - p_y, the trace is largest if the other
  * classes are equally probable: K t (2 - 2/K - t)/(K-1), whose largest is
  * 1 - 1/K.

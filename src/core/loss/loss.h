@@ -135,14 +135,11 @@ extern double dperm_loss_block(DpermLoss loss, int count, double *outputs, const
 
 /*
  * From the slopes of rows of several classes: the trace of the curvature of each,
- * while their curvatures are added to a packed matrix of classes; and curvatures
- * times vectors, which have as many elements as there are classes.
+ * while their curvatures are added to a packed matrix of classes.
  */
 extern void dperm_loss_curvatures(int classes, int count, const double *slopes,
 								  const double *labels, const double *weights, double *traces,
 								  double *pairs);
-extern void dperm_loss_products(int classes, int count, const double *slopes,
-								const double *labels, const double *weights, double *vectors);
 
 /* The outputs of a row, one for each block of weights, become its slopes. */
 extern void dperm_loss_slopes(DpermLoss loss, DpermExtended *outputs, double label);

@@ -18,20 +18,17 @@ typedef enum DpermPassOrder
 	 * rows, and the number of those with a label in each cell; or sums of errors,
 	 * if labels are numbers
 	 */
-	DPERM_PASS_COUNT = 5,
-	DPERM_PASS_PRODUCT = 6		/* of several classes: rows, and the Hessian times a vector */
+	DPERM_PASS_COUNT = 5
 } DpermPassOrder;
 
-#define DPERM_PASS_LAST DPERM_PASS_PRODUCT
+#define DPERM_PASS_LAST DPERM_PASS_COUNT
 
 /*
  * A question: the mean over rows of the loss at weights, its gradient (dim)
  * and, if hess is not NULL, its Hessian (dim x dim, lower triangle, by
  * columns); with several classes, what takes its place (metric.h). If
  * weights_low is not NULL, the gradient alone, in extended precision, at
- * weights that have it (sums.h). If direction is not NULL, which
- * is only for several classes, the product of the Hessian with it, in place of
- * the gradient, alone.
+ * weights that have it (sums.h).
  */
 typedef struct DpermAsk
 {
@@ -41,7 +38,6 @@ typedef struct DpermAsk
 	double	   *gradient;
 	double	   *gradient_low;	/* beside weights_low */
 	double	   *hess;			/* NULL: not needed */
-	const double *direction;	/* NULL: none */
 } DpermAsk;
 
 /* The pass that answers a question; is a Hessian in single precision enough? */
@@ -49,7 +45,6 @@ static inline DpermPassOrder
 dperm_ask_order(const DpermAsk *ask, bool rough)
 {
 	return ask->weights_low ? DPERM_PASS_EXTENDED :
-		   ask->direction	? DPERM_PASS_PRODUCT :
 		   ask->hess == NULL ? DPERM_PASS_GRADIENT :
 		   rough			? DPERM_PASS_ROUGH : DPERM_PASS_HESSIAN;
 }

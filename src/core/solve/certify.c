@@ -35,8 +35,6 @@ dperm_certify(const DpermObjective *objective, const DpermAsk *answered)
 	double		tilt = 0;
 	double		hidden;			/* how much of the gradient rounding may have hidden */
 
-	if (answered->direction)
-		return false;
 	for (int i = 0; i < objective->dim; i++)
 	{
 		double		entry = gradient_at(objective, answered, i);

@@ -138,8 +138,6 @@ labels_fault(const DpermPass *pass)
 		return "the number of classes is out of range";
 	if (several && pass->dim % pass->loss.classes != 0)
 		return "the dimension is not a multiple of the number of classes";
-	if (!several && pass->order == DPERM_PASS_PRODUCT)
-		return "only the Hessian of several classes is multiplied";
 	if (pass->bins > (counts && pass->label != DPERM_LABEL_NUMBER ? DPERM_BINS_MAX : 0))
 		return "the number of bins is out of range";
 	if (counts && ((int) pass->loss.kind != 0 || pass->loss.h != 0 || pass->seed != 0))
@@ -193,8 +191,8 @@ visit_request(Form *form, DpermPass *pass)
 	if (fault)
 		return fault;
 	visit_numbers(form, &pass->weights, (size_t) pass->dim);
-	if (dperm_pass_has_second(pass))
-		visit_numbers(form, &pass->second, (size_t) pass->dim);
+	if (pass->order == DPERM_PASS_EXTENDED)
+		visit_numbers(form, &pass->weights_low, (size_t) pass->dim);
 	visit_words(form, &pass->readers, (size_t) pass->reader_count, 4);
 	visit_bytes(form, &pass->encoder, pass->encoder_size);
 	return form->in.bad ? "too short, or a number is not finite" : NULL;

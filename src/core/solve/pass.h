@@ -44,7 +44,7 @@ typedef struct DpermPass
 	uint64_t	seed;			/* of the digest of rows (bytes.h); 0: no digest */
 	int			dim;			/* weights: those of the encoder, for each class */
 	const double *weights;
-	const double *second;		/* low parts of the weights, or a direction; or NULL */
+	const double *weights_low;	/* in extended precision; else NULL */
 	int			reader_count;
 	const uint64_t *readers;	/* their low 32 bits */
 	size_t		encoder_size;
@@ -55,7 +55,7 @@ typedef struct DpermPass
 	int64_t		persons;		/* if weighted; no more than rows */
 	double		value[2];
 	uint64_t	digest;			/* of the rows, if there is a seed */
-	const double *sums;			/* gradient, or product, and its low parts */
+	const double *sums;			/* gradient, and its low parts */
 	/* if it was asked for, packed; with several classes, what sums.h has in its place */
 	const double *hess;
 	const int64_t *counts;		/* by label and within that by decision */
@@ -73,13 +73,6 @@ static inline bool
 dperm_pass_has_hess(const DpermPass *pass)
 {
 	return pass->order == DPERM_PASS_HESSIAN || pass->order == DPERM_PASS_ROUGH;
-}
-
-/* Is there a vector beside the weights: their low parts, or a direction? */
-static inline bool
-dperm_pass_has_second(const DpermPass *pass)
-{
-	return pass->order == DPERM_PASS_EXTENDED || pass->order == DPERM_PASS_PRODUCT;
 }
 
 /* The number of counts; 0 in a pass that does not count. */

@@ -81,7 +81,6 @@ lay_out(DpermMoments *m, Room *room)
 	m->gradient = take(room, d);
 	m->gradient_low = take(room, d);
 	m->weights = take(room, selected);
-	m->direction = take(room, selected);
 	m->piece = take(room, selected);
 	m->gathered = take(room, words);
 	m->numbers = take(room, words);
@@ -89,7 +88,6 @@ lay_out(DpermMoments *m, Room *room)
 	m->places = (int32_t *) take(room, words);
 	m->entries = take(room, 2 * words);
 	m->outputs = take(room, outputs);
-	m->moved = take(room, outputs);
 
 	e->sum = (DpermExtended *) take(room, d * sizeof(DpermExtended) / sizeof(double));
 	take_each(room, e->weights, PARTS, selected);
@@ -721,7 +719,7 @@ flush_extended(DpermMoments *m)
 /* Start a pass over rows of any layout. */
 void
 dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
-					const DpermLayout *layout, const double *weights, const double *second,
+					const DpermLayout *layout, const double *weights, const double *weights_low,
 					double *room)
 {
 	int			classes = dperm_loss_blocks(loss);
@@ -747,15 +745,8 @@ dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 	memset(m->piece, 0, sizeof(double) * (d + beyond));
 	memcpy(m->weights, weights, sizeof(double) * d);
 	memset(m->weights + d, 0, sizeof(double) * beyond);
-	if (order == DPERM_PASS_PRODUCT)
-	{
-		memcpy(m->direction, second, sizeof(double) * d);
-		memset(m->direction + d, 0, sizeof(double) * beyond);
-	}
-	else
-		m->direction = NULL;
 	if (order == DPERM_PASS_EXTENDED)
-		start_extended(m, second);
+		start_extended(m, weights_low);
 	if (m->hessian)
 	{
 		memset(m->hess, 0, sizeof(double) * stride * stride);
@@ -793,12 +784,6 @@ add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 									 m->classes > 1 || !m->hessian ? NULL : curvatures, weights));
 	if (m->classes > 1 && m->hessian)
 		dperm_loss_curvatures(m->classes, count, slopes, labels, weights, curvatures, m->pairs);
-	if (m->direction)
-	{
-		take_outputs(&b, m->classes, m->direction, m->moved);
-		dperm_loss_products(m->classes, count, slopes, labels, weights, m->moved);
-		slopes = m->moved;
-	}
 	if (m->piece_rows + count > DPERM_PIECE_ROWS)
 		end_piece(m);
 	m->piece_rows += count;
@@ -950,8 +935,7 @@ dperm_matrix_start(const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m)
 	DpermLayout vectors = dperm_layout_dense(x->dim / dperm_loss_blocks(x->loss));
 
 	dperm_moments_start(m, dperm_ask_order(ask, x->rough), x->loss,
-						x->layout ? x->layout : &vectors, ask->weights,
-						ask->weights_low ? ask->weights_low : ask->direction, x->room);
+						x->layout ? x->layout : &vectors, ask->weights, ask->weights_low, x->room);
 }
 
 /* Turn the sums of a pass into means. */

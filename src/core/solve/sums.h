@@ -1,7 +1,7 @@
 /*
  * sums.h: sums over encoded rows at given weights: of losses, their gradients, and
- * their Hessians or the products of these with a direction. Trusted, as far as
- * gradients go: the certificate of the solver rests on them.
+ * their Hessians. Trusted, as far as gradients go: the certificate of the solver
+ * rests on them.
  *
  * A row is x; its output is x.w, and its loss is a function of that and of its
  * label (loss.h). The gradient is the sum of slopes times x, the Hessian that of
@@ -118,7 +118,6 @@ typedef struct DpermMoments
 
 	/* vectors that codes select from have a place for missing values: zeros here */
 	double	   *weights;
-	double	   *direction;		/* NULL: no product is asked for */
 	double	   *piece;			/* the gradient of the current piece */
 	int			piece_rows;		/* number of rows in it */
 
@@ -131,7 +130,6 @@ typedef struct DpermMoments
 	int32_t    *places;			/* first coordinates of curves */
 	double	   *entries;		/* two for each */
 	double	   *outputs;		/* row by row, for each class; then slopes */
-	double	   *moved;			/* the same of the direction */
 
 	/* rows times the roots of their curvatures, in doubles or in single precision */
 	int			scaled_rows;
@@ -147,12 +145,12 @@ extern size_t dperm_moments_room(int dim, int classes, bool hessian);
 
 /*
  * Start a pass over rows of a layout, with zero sums; room stays in use, and is
- * enough for any layout. second is NULL, or the low parts of weights, or the
- * direction, as the order says. With low parts, the mean loss is not computed.
+ * enough for any layout. weights_low is for extended precision, in which the mean
+ * loss is not computed; else NULL.
  */
 extern void dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 								const DpermLayout *layout, const double *weights,
-								const double *second, double *room);
+								const double *weights_low, double *room);
 
 /* The place for one more row; the caller fills in all of its words. */
 extern double *dperm_moments_next(DpermMoments *m);
