@@ -140,6 +140,8 @@ INSERT INTO callees.tables (extra, definition) VALUES
 	('', 'CREATE INDEX ON callees.t (callees.parsed(word))'), ('', $$CREATE INDEX ON callees.t (x) WHERE callees.sql('a') = word$$), ('', $$CREATE INDEX ON callees.t (x) WHERE word OPERATOR(callees.===) 'a'$$),
 	('', 'CREATE STATISTICS callees.s ON (callees.parsed(word)), y FROM callees.t'), ('PARTITION BY RANGE (callees.parsed(word))', ''), ('', 'CREATE TABLE callees.child () INHERITS (callees.t); CREATE INDEX ON callees.child (callees.parsed(word))'),
 	('PARTITION BY RANGE (x)', 'CREATE TABLE callees.part PARTITION OF callees.t DEFAULT PARTITION BY RANGE (callees.parsed(word))'),
+	-- a cast to a domain runs its constraints
+	('', 'CREATE INDEX ON callees.t ((x::callees.fitting))'),
 	-- neither operator classes matter, nor what is computed when a row is written
 	('', $$CREATE INDEX ON callees.t (word text_pattern_ops); CREATE INDEX ON callees.t USING gin (to_tsvector('simple', word)); CREATE INDEX ON callees.t (lower(word)) WHERE x > 0.5$$),
 	('', 'ALTER TABLE callees.t ADD CHECK (callees.sql(word) IS NOT NULL), ADD z text GENERATED ALWAYS AS (callees.parsed(word)) STORED, ALTER word SET DEFAULT callees.parsed(NULL)');

@@ -146,6 +146,8 @@ for my $call (@calls)
 	compare("$what, in memory", $local, $source, $arguments, 'SET dperm.pull_memory = DEFAULT', 'here');
 	compare("$what, nothing in memory", $local, $source, $arguments, "SET dperm.pull_memory = 0; SET dperm.cache_memory = 0", 'there');
 }
+# of two numbers one has knots of its own, and those of the other follow from the rows: the order of coordinates is the same everywhere
+compare('knots of one column', 'everyone', 'people', "'y', '{n,f,b}', 'Infinity', lambda => 0.01, domains => '{\"n\": [0, 100], \"f\": {\"range\": [-1, 1], \"knots\": 4}}'", 'SET dperm.pull_memory = 0', 'there');
 compare('svm', 'everyone', 'people', $all, 'SET dperm.pull_memory = 0', 'there', 'dp_svm_train');
 # labels of several classes, and numbers; with many columns, numbers are read
 # there, and classes come here
