@@ -108,13 +108,6 @@ dperm_layout_has_constant(const DpermLayout *layout)
 	return layout->first_code > layout->dense;
 }
 
-/* That unit, or 0 if there is no intercept. */
-static inline double
-dperm_layout_constant(const DpermLayout *layout)
-{
-	return dperm_layout_has_constant(layout) ? layout->unit : 0;
-}
-
 /* The number of codes and curves of a row. */
 static inline int
 dperm_layout_codes(const DpermLayout *layout)
