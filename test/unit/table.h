@@ -166,7 +166,7 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	TestEntropy source;
 	DpermFit	fit = {
 		.setup = {.loss = table->rows.loss, .method = table->method, .epsilon = epsilon, .lambda = table->lambda,
-		.rows = table->rows.count, .dim = dim, .prior = table->prior != NULL,
+		.rows = table->rows.count, .dim = dim,
 		.prior_norm = table->prior ? dperm_model_norm(table->prior, dim) : 0},
 		.prior = table->prior,
 		.hess_cost = mode == TABLE_IN_MEMORY ? 0 : d / 72.0,

@@ -45,18 +45,11 @@ typedef struct DpermSetup
 	double		lambda;			/* as requested, >= 0 */
 	int64_t		rows;			/* n, public: the number of units */
 	int			dim;			/* weights: those of a row's coordinates, for each class */
-	/*
-	 * the shape of the noise, the same for each class; NULL: the ball, as for
-	 * mechanisms without shapes
-	 */
+	/* the shape of noise in the objective, the same for each class; NULL: the ball */
 	const DpermNoise *noise;
 	/* the largest share of epsilon for the slack; 0: by the criterion */
 	double		slack;
-	/*
-	 * is the regulariser centred at the weights of a prior, not at 0? And a
-	 * bound on their norm: 0 without one
-	 */
-	bool		prior;
+	/* above the norm of the weights of a prior, where the regulariser is centred; 0: none */
 	double		prior_norm;
 } DpermSetup;
 
@@ -241,15 +234,10 @@ extern const char *dperm_calibrate_analysis_name(int analysis);
 #define DPERM_KNOTS_MOST 16
 
 /*
- * sqrt(E|b|^2) for the numbers of knots that the rule can choose; infinite for
- * those that it must not choose.
+ * The noise is sqrt(E|b|^2) by the number of knots; infinite for those that the
+ * rule must not choose.
  */
-typedef struct DpermKnotsNoise
-{
-	double		of[DPERM_KNOTS_MOST + 1];
-} DpermKnotsNoise;
-
-extern int	dperm_calibrate_knots(const DpermKnotsNoise *noise, int64_t rows);
+extern int	dperm_calibrate_knots(const double *noise, int64_t rows);
 
 /*
  * sqrt(E|b|^2) by epsilon, delta, neighbours, loss and the shape of the noise,

@@ -325,58 +325,40 @@ dperm_filter_delta_left(const DpermFilter *filter, const DpermFilterSums *spent,
 /* ----------------------------------------------------- what a call takes */
 
 /*
- * The release that spends epsilon and delta with noise that is known. The share
- * of the release depends on the number of rows: here it is the largest, and the
- * noise gets all of epsilon.
+ * The divergence of a training whose noise is known: output perturbation, or else
+ * Gaussian objective perturbation. The share of the release depends on the number of
+ * rows: here it is the largest, and the noise gets all of epsilon. In the output, noise
+ * is proportional to the sensitivity, for any number of rows. In the objective, the slack
+ * whatever the slope is at most a share of epsilon; that of the claim may be 0, and then
+ * the noise gets all of epsilon. No bound that its sigma satisfies is below the exact delta.
  */
-static DpermRelease
-known_release(const DpermSpend *spend, DpermCurve curve)
+static double
+divergence_of(const DpermSpend *spend, bool output, double order)
 {
+	const DpermLossBounds loss = dperm_loss_bounds(spend->loss);
+	bool		gaussian = spend->delta > 0;
+	double		sigma = !gaussian ? 0 :
+		dperm_privacy_sigma(spend->epsilon, dperm_calibrate_delta(spend->delta) /
+							(output ? 1 : loss.directions));
 	DpermRelease release = {
 		.neighbours = spend->neighbours,
 		.unit = spend->unit,
 		.epsilon = spend->epsilon,
 		.delta = spend->delta,
-		.curve = curve,
+		.curve = gaussian ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL,
+		.mu = gaussian ? SIGMA_ROOM / sigma : spend->epsilon * NUDGE,
+		.dim = spend->dim,
 		.stage = DPERM_RELEASE_SHARE_MAX * spend->epsilon * NUDGE
 	};
 
-	return release;
-}
-
-/* Output perturbation: noise is proportional to the sensitivity, for any number of rows. */
-static double
-output_divergence(const DpermSpend *spend, double order)
-{
-	bool		gaussian = spend->delta > 0;
-	DpermRelease release = known_release(spend, gaussian ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL);
-
-	release.dim = spend->dim;
-	release.mu = gaussian ?
-		SIGMA_ROOM / dperm_privacy_sigma(spend->epsilon, dperm_calibrate_delta(spend->delta)) :
-		spend->epsilon * NUDGE;
-	return dperm_composition_curve(&release, order);
-}
-
-/*
- * Gaussian objective perturbation. The slack whatever the slope is at most a
- * share of epsilon; that of the claim may be 0, and then the noise gets all of
- * epsilon. No bound that its sigma satisfies is below the exact delta.
- */
-static double
-objective_divergence(const DpermSpend *spend, double order)
-{
-	DpermRelease release = known_release(spend, DPERM_CURVE_NONE);
-	const DpermLossBounds loss = dperm_loss_bounds(spend->loss);
-	double		most = (spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon;
-
-	dperm_composition_objective(&release, loss.directions, loss.lines,
-								dperm_claim_rows_apart(spend->neighbours) *
-								dperm_privacy_sigma(spend->epsilon,
-													 dperm_calibrate_delta(spend->delta) /
-														 loss.directions));
-	release.mu *= SIGMA_ROOM;
-	release.kappa = most * NUDGE;
+	if (!output)
+	{
+		dperm_composition_objective(&release, loss.directions, loss.lines,
+									dperm_claim_rows_apart(spend->neighbours) * sigma);
+		release.mu *= SIGMA_ROOM;
+		release.kappa =
+			(spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon * NUDGE;
+	}
 	return dperm_composition_curve(&release, order);
 }
 
@@ -404,9 +386,9 @@ dperm_charge_of(const DpermSpend *spend, double order)
 	if (spend->objective && !(spend->delta > 0))
 		return sums;
 	if (spend->output)
-		divergence = output_divergence(spend, order);
+		divergence = divergence_of(spend, true, order);
 	if (spend->objective)
-		divergence = fmax(divergence, objective_divergence(spend, order));
+		divergence = fmax(divergence, divergence_of(spend, false, order));
 	sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
 	return sums;
 }
