@@ -94,7 +94,6 @@ begin(Training *training, const DpermPlan *plan, DpermRows *rows, bool remote)
 	training->fit.calibration = plan->calibration;
 	if (options->prior)
 		training->fit.prior = arrange_prior(options->prior, layout, blocks);
-	dperm_entropy_init(&training->entropy);
 	training->matrix = (DpermMatrix) {.loss = options->loss, .dim = dim, .layout = layout,
 									  .chunks = &training->sample,
 									  .rough = dperm_fit_rough(&training->fit)};

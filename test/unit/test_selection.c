@@ -214,7 +214,7 @@ TEST(has_its_law)
 			if (!(p > P_MIN))
 				fprintf(stderr, "case %zu, rule %d: p = %g\n", c, r, p);
 		}
-	CHECK(dperm_entropy_ok(&e));
+	CHECK(e.status == DPERM_OK);
 }
 
 /*
@@ -262,7 +262,7 @@ TEST(has_its_law_for_persons)
 					counts[dperm_selection_choose(&e, rules[r], budget, parts[p], mistakes, at->count, order)]++;
 				CHECK(counts_fit_p(counts, law, at->count, DRAWS / 2) > P_MIN);
 			}
-	CHECK(dperm_entropy_ok(&e));
+	CHECK(e.status == DPERM_OK);
 }
 
 /*
@@ -541,7 +541,7 @@ TEST(infinite_epsilon_takes_the_best)
 		CHECK(dperm_selection_choose(&e, rules[r], 0, 1, mistakes + 2, 3, order) == 1);
 		CHECK(dperm_selection_choose(&e, rules[r], 0, 1, mistakes, 1, order) == 0);
 	}
-	CHECK(source.fills == 0 && dperm_entropy_ok(&e));
+	CHECK(source.fills == 0 && e.status == DPERM_OK);
 }
 
 /*
@@ -562,17 +562,17 @@ TEST(ends_without_entropy)
 
 			test_entropy_init(&e, &source, 3);
 			source.fail_at = fail_at;
-			while (dperm_entropy_ok(&e) && draws++ < 100000)
+			while (e.status == DPERM_OK && draws++ < 100000)
 			{
 				int			chosen = dperm_selection_choose(&e, rules[r], 1 << 16, 1, mistakes, 5, order);
 
 				CHECK(chosen >= 0 && chosen < 5);
 			}
-			CHECK(!dperm_entropy_ok(&e));
+			CHECK(e.status != DPERM_OK);
 
 			/* and immediately from then on, however unlikely the others are */
 			CHECK(dperm_selection_choose(&e, rules[r], UINT64_C(1) << 40, 1, mistakes, 5, order) >= 0);
-			CHECK(!dperm_entropy_ok(&e));
+			CHECK(e.status != DPERM_OK);
 		}
 }
 

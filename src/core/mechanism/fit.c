@@ -50,63 +50,6 @@ dperm_fit_rough(const DpermFit *fit)
 	return dperm_solver_rough(&objective);
 }
 
-/* Begin to minimise the objective, with a tilt or NULL, from the current weights. */
-static void
-minimise(DpermFitting *fitting, const double *tilt)
-{
-	const DpermFit *fit = fitting->fit;
-	DpermProblem problem = {
-		.objective = objective_of(fit, tilt),
-		.weight_bound = fit->calibration.weight_bound,
-		.descent_steps = fit->calibration.descent_steps,
-		.sample = fit->sample,
-		.hess_cost = fit->hess_cost
-	};
-
-	fitting->objective = problem.objective;
-	dperm_solver_start(&fitting->solver, &problem, fitting->weights,
-					   fitting->room + 2 * fit->setup.dim);
-}
-
-/*
- * Without noise in the objective, from the weights of the prior, to which what
- * is tilted is due.
- */
-static void
-minimise_plain(DpermFitting *fitting)
-{
-	const DpermFit *fit = fitting->fit;
-	int			dim = fit->setup.dim;
-	double	   *tilt = fitting->room + dim;
-
-	for (int i = 0; i < dim; i++)
-	{
-		fitting->weights[i] = fit->prior ? fit->prior[i] : 0;
-		tilt[i] = -fit->calibration.lambda * fitting->weights[i];
-	}
-	minimise(fitting, fit->prior ? tilt : NULL);
-}
-
-/*
- * With noise in the objective, from its minimum without data, which is right if
- * the noise dominates. A prior differs from the noise in that it is known.
- */
-static void
-minimise_tilted(DpermFitting *fitting)
-{
-	const DpermFit *fit = fitting->fit;
-	double		lambda = fit->calibration.lambda;
-
-	for (int i = 0; i < fit->setup.dim; i++)
-	{
-		fitting->noise[i] /= fit->setup.rows;
-		if (fit->prior)
-			fitting->noise[i] -= lambda * fit->prior[i];
-		fitting->weights[i] = -fitting->noise[i] / lambda;
-	}
-	minimise(fitting, fitting->noise);
-}
-
 /*
  * Draw the noise. With several classes it comes class by class, and weights are
  * coordinate by coordinate (sums.h).
@@ -127,28 +70,49 @@ draw_noise(DpermFitting *fitting)
 			fitting->noise[j * blocks + k] = drawn[k * row_dim + j];
 }
 
+/*
+ * Begin to minimise the objective, with the prior and the noise, if that is in it, as
+ * a tilt. From the minimum without data: the weights of the prior, or what is right
+ * if the noise dominates.
+ */
+static void
+minimise(DpermFitting *fitting)
+{
+	const DpermFit *fit = fitting->fit;
+	int			dim = fit->setup.dim;
+	double		lambda = fit->calibration.lambda;
+	bool		noisy = has_noise(fit, true);
+	double	   *tilt = fitting->room + dim;
+	DpermProblem problem = {
+		.objective = objective_of(fit, noisy || fit->prior ? tilt : NULL),
+		.weight_bound = fit->calibration.weight_bound,
+		.descent_steps = fit->calibration.descent_steps,
+		.sample = fit->sample,
+		.hess_cost = fit->hess_cost
+	};
+
+	for (int i = 0; i < dim; i++)
+	{
+		tilt[i] = noisy ? fitting->noise[i] / fit->setup.rows : 0;
+		if (fit->prior)
+			tilt[i] -= lambda * fit->prior[i];
+		fitting->weights[i] = 0 - tilt[i] / lambda; /* never -0 */
+	}
+	fitting->objective = problem.objective;
+	dperm_solver_start(&fitting->solver, &problem, fitting->weights, fitting->room + 2 * dim);
+}
+
 void
 dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, double *room)
 {
-	memset(fitting, 0, sizeof(*fitting));
-	fitting->fit = fit;
-	fitting->weights = weights;
-	fitting->room = room;
-	fitting->noise = room;
-	fitting->status = DPERM_OK;
+	*fitting = (DpermFitting) {.fit = fit, .weights = weights, .room = room, .noise = room};
 	if (!isinf(fit->setup.epsilon))
 	{
 		draw_noise(fitting);
-		if (!dperm_entropy_ok(fit->entropy))
-		{
-			fitting->status = DPERM_NO_ENTROPY;
-			return;
-		}
+		fitting->status = fit->entropy->status;
 	}
-	if (has_noise(fit, true))
-		minimise_tilted(fitting);
-	else
-		minimise_plain(fitting);
+	if (fitting->status == DPERM_OK)
+		minimise(fitting);
 }
 
 /*
@@ -198,7 +162,7 @@ release(DpermFitting *fitting)
 			fitting->weights[i] += fitting->noise[i];
 	dperm_release(fit->entropy, fit->setup.dim, fit->calibration.grid,
 				  fit->calibration.release_scale, fitting->weights);
-	return dperm_entropy_ok(fit->entropy) ? DPERM_OK : DPERM_NO_ENTROPY;
+	return fit->entropy->status;
 }
 
 /*

@@ -113,7 +113,7 @@ dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, ui
 				return order[i];
 		return best;			/* not reached: the best one always accepts */
 	}
-	while (!e->failed)
+	while (e->status == DPERM_OK)
 	{
 		/*
 		 * a uniform draw, accepted with probability equal to its weight: the
@@ -204,17 +204,6 @@ dperm_counts_add_errors(double decision, double label, int64_t labelled, int64_t
 
 	for (int i = 0; i < DPERM_SUMS; i++)
 		sums[i] += (int64_t) (terms[i] * (double) DPERM_ERRORS_PARTS) / labelled;
-}
-
-/* 1/epsilon is 2^20/budget. */
-void
-dperm_counts_add_error_noise(DpermEntropy *e, uint64_t budget, int64_t *sums)
-{
-	if (budget == 0)
-		return;
-	for (int i = 0; i < DPERM_SUMS; i++)
-		sums[i] += dperm_draw_discrete_laplace(
-			e, (int64_t) ((DPERM_SUMS * DPERM_ERRORS_PARTS) << 20), (int64_t) budget);
 }
 
 /* ------------------------------------------------------- a summary */

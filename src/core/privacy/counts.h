@@ -58,7 +58,7 @@ extern int dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t
 
 /* ------------------------------------------------------ counts of decisions */
 
-/* The noise of counts of disjoint cells. Both 0: none. */
+/* The noise of counts of disjoint cells, or of sums. Both 0: none. */
 typedef struct DpermCountsNoise
 {
 	/*
@@ -71,6 +71,7 @@ typedef struct DpermCountsNoise
 	int64_t		sigma;			/* or discrete Gaussian, in parts */
 } DpermCountsNoise;
 
+/* Add it. A unit moves all counts together by at most twice the parts. */
 extern void dperm_counts_add_noise(DpermEntropy *e, DpermCountsNoise noise, uint64_t parts,
 								   int64_t *counts, int count);
 
@@ -137,19 +138,17 @@ enum
 };
 
 /*
+ * The parts of their noise, by dperm_selection_budget() of epsilon: whether a unit is
+ * replaced or removed, it moves each of the sums by at most DPERM_ERRORS_PARTS.
+ */
+#define DPERM_ERRORS_NOISE_PARTS (DPERM_SUMS * DPERM_ERRORS_PARTS / 2)
+
+/*
  * Add a row with a label. labelled is the number of labelled rows of its
  * person, 1 if rows are the units.
  */
 extern void dperm_counts_add_errors(double decision, double label, int64_t labelled,
 									int64_t *sums);
-
-/*
- * Add discrete Laplace noise. A unit moves each of the sums by at most
- * DPERM_ERRORS_PARTS, so all of them by DPERM_SUMS times that, whether it is
- * replaced or removed: the scale is that, divided by epsilon. budget is
- * dperm_selection_budget(epsilon); 0 adds nothing.
- */
-extern void dperm_counts_add_error_noise(DpermEntropy *e, uint64_t budget, int64_t *sums);
 
 /* --------------------------------------- a summary (docs/guarantee.md, "A summary") */
 

@@ -24,12 +24,6 @@
 /* The tails of the noise are cut off at a probability of e^-46 each. */
 #define TAIL 46
 
-void
-dperm_entropy_init(DpermEntropy *e)
-{
-	memset(e, 0, sizeof(*e));
-}
-
 /* In a way that the compiler does not optimise away. */
 void
 dperm_entropy_wipe(DpermEntropy *e)
@@ -48,10 +42,10 @@ dperm_draw_word(DpermEntropy *e)
 {
 	if (e->left == 0)
 	{
-		if (e->failed || !dperm_host_random(e->pool, sizeof(e->pool)))
+		if (e->status != DPERM_OK || !dperm_host_random(e->pool, sizeof(e->pool)))
 		{
 			/* all ones, which ends every loop below after a few rounds */
-			e->failed = true;
+			e->status = DPERM_NO_ENTROPY;
 			return UINT64_MAX;
 		}
 		e->left = (int) (sizeof(e->pool) / sizeof(e->pool[0]));
@@ -85,7 +79,7 @@ dperm_draw_below(DpermEntropy *e, uint64_t bound)
 
 	do
 		word = dperm_draw_word(e);
-	while (word > UINT64_MAX - excess && !e->failed);
+	while (word > UINT64_MAX - excess && e->status == DPERM_OK);
 	return word % bound;
 }
 
@@ -100,7 +94,7 @@ dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den)
 	uint64_t	k = 1;
 
 	/* k beyond 2^13 has a probability below 1/(2^13)!: den * k cannot overflow */
-	while (k < 8192 && !e->failed && dperm_draw_below(e, den * k) < num)
+	while (k < 8192 && e->status == DPERM_OK && dperm_draw_below(e, den * k) < num)
 		k++;
 	return k % 2 == 1;
 }
@@ -109,7 +103,7 @@ dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den)
 bool
 dperm_draw_exp_minus_times(DpermEntropy *e, uint64_t num, uint64_t den, uint64_t times)
 {
-	while (times > 0 && !e->failed)
+	while (times > 0 && e->status == DPERM_OK)
 	{
 		if (!dperm_draw_exp_minus(e, num, den))
 			return false;
@@ -122,7 +116,7 @@ dperm_draw_exp_minus_times(DpermEntropy *e, uint64_t num, uint64_t den, uint64_t
 int64_t
 dperm_draw_discrete_laplace(DpermEntropy *e, int64_t num, int64_t den)
 {
-	while (!e->failed)
+	while (e->status == DPERM_OK)
 	{
 		int64_t		low = (int64_t) dperm_draw_below(e, (uint64_t) num);
 		int64_t		high = 0;
@@ -133,7 +127,7 @@ dperm_draw_discrete_laplace(DpermEntropy *e, int64_t num, int64_t den)
 			continue;
 
 		/* the bound keeps num * high within 64 bits; e^-4096 is negligible */
-		while (high < 4096 && !e->failed && dperm_draw_exp_minus(e, 1, 1))
+		while (high < 4096 && e->status == DPERM_OK && dperm_draw_exp_minus(e, 1, 1))
 			high++;
 		size = (low + num * high) / den;
 		negative = dperm_draw_bit(e);
@@ -150,7 +144,7 @@ draw_exp_minus_square(DpermEntropy *e, uint64_t low, uint64_t scale)
 {
 	uint64_t	k = 1;
 
-	while (k < 8192 && !e->failed && dperm_draw_below(e, scale) < low &&
+	while (k < 8192 && e->status == DPERM_OK && dperm_draw_below(e, scale) < low &&
 		   dperm_draw_below(e, 2 * scale * k) < low)
 		k++;
 	return k % 2 == 1;
@@ -165,7 +159,7 @@ draw_exp_minus_square(DpermEntropy *e, uint64_t low, uint64_t scale)
 int64_t
 dperm_draw_discrete_gaussian(DpermEntropy *e, int64_t scale)
 {
-	while (!e->failed)
+	while (e->status == DPERM_OK)
 	{
 		int64_t		z = dperm_draw_discrete_laplace(e, scale, 1);
 		uint64_t	away = (uint64_t) (llabs(z) > scale ? llabs(z) - scale : scale - llabs(z));
@@ -191,7 +185,7 @@ draw_half_uniform(DpermEntropy *e)
 	int			exponent = -2;
 	uint64_t	word;
 
-	while (!dperm_draw_bit(e) && exponent > -1000 && !e->failed)
+	while (!dperm_draw_bit(e) && exponent > -1000 && e->status == DPERM_OK)
 		exponent--;
 	word = dperm_draw_word(e);
 	return ldexp(1 + (double) word * 0x1p-64, exponent);

@@ -5,8 +5,7 @@
  *
  * Bits come from the host: the server's strong random source, or a fixed stream
  * in unit tests. If the source fails, the struct remembers it: draws made
- * afterwards are meaningless, and the caller checks dperm_entropy_ok() once at
- * the end.
+ * afterwards are meaningless, and the caller checks the status once at the end.
  */
 #ifndef DPERM_DRAW_H
 #define DPERM_DRAW_H
@@ -14,23 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/core.h"
+
+/* Begins as zeros. */
 typedef struct DpermEntropy
 {
-	bool		failed;
+	DpermStatus status;			/* did the source provide random bits for every draw so far? */
 	uint64_t	pool[32];
 	int			left;			/* words not yet used */
 	uint64_t	bits;			/* single bits not yet used */
 	int			bits_left;
 } DpermEntropy;
-
-extern void dperm_entropy_init(DpermEntropy *e);
-
-/* Did the source provide random bits for every draw so far? */
-static inline bool
-dperm_entropy_ok(const DpermEntropy *e)
-{
-	return !e->failed;
-}
 
 /* Erase the unused bits. */
 extern void dperm_entropy_wipe(DpermEntropy *e);
