@@ -166,7 +166,7 @@ TEST(exp_minus_has_its_probability)
 		int64_t		hits = 0;
 
 		for (int k = 0; k < DRAWS; k++)
-			hits += dperm_draw_exp_minus(&e, pairs[i][0], pairs[i][1]);
+			hits += dperm_draw_exp_minus(&e, pairs[i][0], pairs[i][1], 1);
 		if (pairs[i][0] == 0)
 			CHECK(hits == DRAWS);
 		else
@@ -311,7 +311,7 @@ draw_all(DpermEntropy *e)
 	dperm_draw_discrete_laplace(e, 1, 1);
 	dperm_draw_discrete_laplace(e, INT64_C(1) << 50, 1);
 	dperm_draw_below(e, UINT64_C(0xaaaaaaaaaaaaaaab));
-	dperm_draw_exp_minus(e, 1, 1);
+	dperm_draw_exp_minus(e, 1, 1, 1);
 	dperm_draw_exponential(e);
 	dperm_draw_gamma_sphere(e, 5, 1, b);
 	for (int i = 0; i < 50; i++)
@@ -359,7 +359,7 @@ TEST(reports_a_failed_source)
 						dperm_draw_below(&e, (UINT64_C(1) << 63) + 1);
 						break;
 					case 2:
-						dperm_draw_exp_minus(&e, 1, 1);
+						dperm_draw_exp_minus(&e, 1, 1, 1);
 						break;
 					case 3:
 						dperm_draw_exponential(&e);

@@ -641,7 +641,7 @@ TEST(fits_at_large)
 			.lambda = pow(10, -10 + 11 * test_uniform(&state)), .rows = rows.count, .dim = rows.dim
 		};
 		calibrate(&fit);
-		at_large.rough = dperm_fit_rough(&fit);
+		at_large.rough = dperm_solver_rough(fit.calibration.lambda, fit.setup.loss);
 		CHECK(oracle_fit(oracle_of(&at_large), &fit, weights, fit_room) == DPERM_OK);
 	}
 }

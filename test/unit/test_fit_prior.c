@@ -61,7 +61,7 @@ run_trial(Trial *trial, uint64_t seed)
 		dperm_noise_draw(&entropy, dperm_setup_law(setup), NULL, setup->dim,
 						 trial->fit.calibration.noise_scale, trial->noise);
 	test_entropy_init(&entropy, &source, seed);
-	matrix.rough = dperm_fit_rough(&trial->fit);
+	matrix.rough = dperm_solver_rough(trial->fit.calibration.lambda, trial->fit.setup.loss);
 	dperm_fit_start(&fitting, &trial->fit, trial->weights, fit_room);
 	while (dperm_fit_next(&fitting, &ask))
 		dperm_matrix_answer(&matrix, &ask);

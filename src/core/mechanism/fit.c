@@ -42,14 +42,6 @@ objective_of(const DpermFit *fit, const double *tilt)
 	};
 }
 
-bool
-dperm_fit_rough(const DpermFit *fit)
-{
-	DpermObjective objective = objective_of(fit, NULL);
-
-	return dperm_solver_rough(&objective);
-}
-
 /*
  * Draw the noise. With several classes it comes class by class, and weights are
  * coordinate by coordinate (sums.h).

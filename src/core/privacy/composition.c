@@ -565,11 +565,8 @@ dperm_composition_releases(const DpermComposition *sums)
 static bool
 in_range(const DpermRelease *r)
 {
-	bool		noise = r->curve != DPERM_CURVE_NONE && r->curve != DPERM_CURVE_PURE;
-
 	return r->epsilon > 0 && r->epsilon <= DPERM_COMPOSITION_EPSILON_MAX && r->delta >= 0 &&
-		   r->delta < 1 && (r->delta == 0) == is_pure(r) &&
-		   (!noise || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
+		   r->delta < 1 && (r->delta == 0) == is_pure(r);
 }
 
 DpermCompositionFault

@@ -74,8 +74,8 @@ accept(DpermEntropy *e, int64_t excess, uint64_t budget, uint64_t parts)
 	whole += rest / den;
 	rest = rest % den * parts + (uint64_t) excess % parts * budget;
 	whole += rest / (den * parts);
-	return dperm_draw_exp_minus_times(e, 1, 1, whole) &&
-		dperm_draw_exp_minus(e, rest % (den * parts), den * parts);
+	return dperm_draw_exp_minus(e, 1, 1, whole) &&
+		dperm_draw_exp_minus(e, rest % (den * parts), den * parts, 1);
 }
 
 /* A uniformly random order, by Fisher and Yates. */

@@ -33,10 +33,8 @@ extern uint64_t dperm_draw_word(DpermEntropy *e);
 extern bool dperm_draw_bit(DpermEntropy *e);
 extern uint64_t dperm_draw_below(DpermEntropy *e, uint64_t bound);
 
-/* true with probability exp(-num/den), num <= den <= 2^50, den > 0; or its power */
-extern bool dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den);
-extern bool dperm_draw_exp_minus_times(DpermEntropy *e, uint64_t num, uint64_t den,
-									   uint64_t times);
+/* true with probability exp(-times num/den), num <= den <= 2^50, den > 0 */
+extern bool dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den, uint64_t times);
 
 /*
  * P(z) proportional to exp(-|z| den/num): a scale of num/den, num <= 2^50
