@@ -204,9 +204,9 @@ dperm_entry_open_measure(DpermCall *call)
 	name_columns(fcinfo, model);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
-	measure->noise.budget = sums_errors(measure) ?
-		dperm_selection_budget(options.epsilon) :	/* either relation: counts.h */
-		dperm_selection_budget_for(options.epsilon, options.neighbours);
+	/* of sums, for either relation: see counts.h */
+	measure->noise.budget = dperm_selection_budget(
+		options.epsilon, sums_errors(measure) ? DPERM_NEIGHBOURS_REPLACE : options.neighbours);
 	dperm_queries_open(&measure->source, &names, &options);
 	dperm_source_tell_training(&measure->source, &model->source);
 	measure->parts = sums_errors(measure) ? DPERM_ERRORS_NOISE_PARTS :

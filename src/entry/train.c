@@ -447,7 +447,7 @@ tune_privately(Tuning *tuning)
 	dperm_load_close(tuning->sets, tuning->set_count);
 
 	chosen = dperm_selection_choose(&entropy, tuning->selection,
-						  dperm_selection_budget_for(candidate->epsilon, candidate->neighbours),
+						  dperm_selection_budget(candidate->epsilon, candidate->neighbours),
 						  is_regression(tuning) ? DPERM_ERRORS_PARTS :
 						  dperm_unit_parts(candidate->unit), mistakes,
 						  tuning->count, order);

@@ -87,7 +87,7 @@ TEST(noise_has_its_scale)
 			int64_t		sums[DPERM_SUMS] = {0, 100, -5, INT64_C(1) << 53, 7};
 			static const int64_t truth[DPERM_SUMS] = {0, 100, -5, INT64_C(1) << 53, 7};
 
-			dperm_counts_add_noise(&e, test_laplace(dperm_selection_budget(epsilons[i])), DPERM_ERRORS_NOISE_PARTS, sums, DPERM_SUMS);
+			dperm_counts_add_noise(&e, test_laplace(dperm_selection_budget(epsilons[i], DPERM_NEIGHBOURS_REPLACE)), DPERM_ERRORS_NOISE_PARTS, sums, DPERM_SUMS);
 			for (int j = 0; j < DPERM_SUMS; j++)
 			{
 				double		z = (double) (sums[j] - truth[j]);
@@ -111,7 +111,7 @@ TEST(without_privacy_there_is_no_noise)
 	int64_t		sums[DPERM_SUMS] = {1, 2, 3, 4, 5};
 
 	test_entropy_init(&e, &source, 4);
-	dperm_counts_add_noise(&e, test_laplace(dperm_selection_budget(INFINITY)), DPERM_ERRORS_NOISE_PARTS, sums, DPERM_SUMS);
+	dperm_counts_add_noise(&e, test_laplace(dperm_selection_budget(INFINITY, DPERM_NEIGHBOURS_REPLACE)), DPERM_ERRORS_NOISE_PARTS, sums, DPERM_SUMS);
 	for (int i = 0; i < DPERM_SUMS; i++)
 		CHECK(sums[i] == i + 1);
 }
@@ -181,7 +181,7 @@ TEST(intervals_cover)
 	test_entropy_init(&e, &source, 5);
 	for (size_t k = 0; k < 3; k++)
 	{
-		uint64_t	budget = dperm_selection_budget(epsilons[k]);
+		uint64_t	budget = dperm_selection_budget(epsilons[k], DPERM_NEIGHBOURS_REPLACE);
 		int			covered[DPERM_METRIC_COUNT] = {0};
 
 		/* the first rounds find the means */
@@ -223,7 +223,7 @@ TEST(interval_of_r2_covers_small_variances)
 	test_entropy_init(&e, &source, 6);
 	for (size_t k = 0; k < 3; k++)
 	{
-		uint64_t	budget = dperm_selection_budget(epsilons[k]);
+		uint64_t	budget = dperm_selection_budget(epsilons[k], DPERM_NEIGHBOURS_REPLACE);
 		int			covered = 0;
 
 		for (int round = 0; round < 2000; round++)

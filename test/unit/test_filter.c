@@ -233,7 +233,7 @@ TEST(either_rule)
 	/* tails count as deltas do */
 	over = a, over.tail = one;
 	CHECK(!dperm_filter_allows(&filter, &over));
-	over.delta = dperm_amount_less(a.delta, one);
+	over.delta = a.delta - one;
 	CHECK(dperm_filter_allows(&filter, &over));
 	over = b, over.divergence = dperm_amount_add(b.divergence, one);
 	CHECK(!dperm_filter_allows(&filter, &over));
@@ -375,6 +375,13 @@ needle_for(double loss, double order, double left)
 	return low;
 }
 
+/* a - b, or 0 if b is larger. */
+static DpermAmount
+less(DpermAmount a, DpermAmount b)
+{
+	return a > b ? a - b : 0;
+}
+
 /*
  * The best last release, given the loss so far: a needle that spends the rest
  * by Renyi divergences, where conversion is tight; the worst that sums still
@@ -385,9 +392,9 @@ best_last(const DpermFilter *filter, const DpermFilterSums *spent, double loss, 
 {
 	const double tries[] = {1, 0.5, 0.25, 0.125, 0.0625};
 	double		most = hockey(loss, epsilon);
-	double		rest = dperm_amount_double(dperm_amount_less(dperm_filter_limit(filter), spent->divergence));
+	double		rest = dperm_amount_double(less(dperm_filter_limit(filter), spent->divergence));
 	double		aim = fmax(epsilon - loss + log(filter->order / (filter->order - 1)), 1e-6);
-	double		left = dperm_amount_double(dperm_amount_less(filter->epsilon, spent->epsilon));
+	double		left = dperm_amount_double(less(filter->epsilon, spent->epsilon));
 	double		pure = dperm_amount_double(dperm_filter_left(filter, spent));
 	double		delta = dperm_amount_double(filter->delta);
 	Law			laws[11];

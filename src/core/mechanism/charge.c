@@ -15,8 +15,10 @@
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/composition.h"
 
-/* Digits of an amount after the point, and the largest as a double. */
+/* Digits of an amount after the point, of all and of those that are rounded; the largest. */
 #define DIGITS 24
+#define EPSILON_DIGITS 12
+#define DIVERGENCE_DIGITS 15
 #define AMOUNT_MAX 1e6
 
 /*
@@ -30,9 +32,6 @@
 
 /* Steps of a bisection of doubles that are not far from 1. */
 #define SEARCH_STEPS 100
-
-/* Digits after the point of a limit. */
-#define LIMIT_DIGITS 15
 
 /* A relative margin for the rounding of a budget's epsilon and delta. */
 #define LESS (1 - 1e-15)
@@ -223,7 +222,7 @@ dperm_filter_limit(const DpermFilter *filter)
 		dperm_amount_double(filter->epsilon) * LESS,
 		dperm_amount_double(filter->delta * RENYI_PARTS / PARTS) * LESS,
 		filter->order);
-	return dperm_amount_down(limit, LIMIT_DIGITS);
+	return dperm_amount_down(limit, DIVERGENCE_DIGITS);
 }
 
 /* Rule A. */
@@ -267,13 +266,13 @@ DpermFilterSums
 dperm_filter_pure(double epsilon, double order)
 {
 	DpermRelease release = {.epsilon = epsilon, .curve = DPERM_CURVE_PURE};
-	DpermFilterSums sums = {.epsilon = dperm_amount_up(epsilon, DPERM_EPSILON_DIGITS)};
+	DpermFilterSums sums = {.epsilon = dperm_amount_up(epsilon, EPSILON_DIGITS)};
 
 	if (order > 1)
 	{
-		sums.tail = sums.direct = dperm_amount_up(DPERM_TAIL, DPERM_DELTA_DIGITS);
+		sums.tail = sums.direct = dperm_amount_up(DPERM_TAIL, DIGITS);
 		sums.divergence =
-			dperm_amount_up(dperm_composition_curve(&release, order), DPERM_DIVERGENCE_DIGITS);
+			dperm_amount_up(dperm_composition_curve(&release, order), DIVERGENCE_DIGITS);
 	}
 	return sums;
 }
@@ -286,7 +285,7 @@ DpermAmount
 dperm_filter_left(const DpermFilter *filter, const DpermFilterSums *spent)
 {
 	DpermAmount limit = dperm_filter_limit(filter);
-	DpermAmount unit = power_of_ten(DIGITS - DPERM_EPSILON_DIGITS);
+	DpermAmount unit = power_of_ten(DIGITS - EPSILON_DIGITS);
 	DpermAmount low = 0;
 	DpermAmount high = DPERM_EPSILON_MAX * DPERM_AMOUNT_ONE / unit + 1;
 
@@ -315,10 +314,9 @@ dperm_filter_delta_left(const DpermFilter *filter, const DpermFilterSums *spent,
 	all.tail = all.direct = 0;	/* it is in the delta */
 	all = dperm_filter_add(spent, &all);
 	if (sums_allow(filter, &all))
-		sums = dperm_amount_less(filter->delta * SUM_PARTS / PARTS,
-								 dperm_amount_add(spent->delta, spent->tail));
+		sums = filter->delta * SUM_PARTS / PARTS - dperm_amount_add(spent->delta, spent->tail);
 	if (divergences_allow(filter, dperm_filter_limit(filter), &all))
-		direct = dperm_amount_less(filter->delta * DIRECT_PARTS / PARTS, spent->direct);
+		direct = filter->delta * DIRECT_PARTS / PARTS - spent->direct;
 	return sums < direct ? direct : sums;
 }
 
@@ -370,7 +368,7 @@ dperm_charge_of(const DpermSpend *spend, double order)
 
 	if (spend->delta > 0)
 	{
-		sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
+		sums.delta = dperm_amount_up(spend->delta, DIGITS);
 		sums.tail = 0;			/* it is in the delta */
 	}
 	if (!(order > 1))
@@ -389,6 +387,6 @@ dperm_charge_of(const DpermSpend *spend, double order)
 		divergence = divergence_of(spend, true, order);
 	if (spend->objective)
 		divergence = fmax(divergence, divergence_of(spend, false, order));
-	sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
+	sums.divergence = dperm_amount_up(divergence, DIVERGENCE_DIGITS);
 	return sums;
 }

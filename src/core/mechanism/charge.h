@@ -58,18 +58,6 @@ dperm_amount_add(DpermAmount a, DpermAmount b)
 	return a + b < DPERM_AMOUNT_MAX ? a + b : DPERM_AMOUNT_MAX;
 }
 
-/* a - b, or 0 if b is larger. */
-static inline DpermAmount
-dperm_amount_less(DpermAmount a, DpermAmount b)
-{
-	return a > b ? a - b : 0;
-}
-
-/* Amounts of each kind are rounded up to this many digits after the point. */
-#define DPERM_EPSILON_DIGITS 12
-#define DPERM_DELTA_DIGITS 24
-#define DPERM_DIVERGENCE_DIGITS 15
-
 /* A budget. */
 typedef struct DpermFilter
 {

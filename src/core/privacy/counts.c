@@ -32,7 +32,7 @@ static const uint64_t column_weights[] = {
 #define NUDGE (1 - 1e-9)
 
 uint64_t
-dperm_selection_budget(double epsilon)
+dperm_selection_budget(double epsilon, DpermNeighbours neighbours)
 {
 	double		units;
 
@@ -48,13 +48,7 @@ dperm_selection_budget(double epsilon)
 
 	/* beyond 2^20 a single error decides anyway */
 	units = floor(ldexp(fmin(epsilon, 0x1p20), BUDGET_BITS));
-	return units < 1 ? 1 : (uint64_t) units;
-}
-
-uint64_t
-dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours)
-{
-	return dperm_selection_budget(epsilon) * (neighbours == DPERM_NEIGHBOURS_REMOVE ? 2 : 1);
+	return (units < 1 ? 1 : (uint64_t) units) * (neighbours == DPERM_NEIGHBOURS_REMOVE ? 2 : 1);
 }
 
 /* true with probability exp(-excess epsilon/(2 parts)), epsilon = budget/2^20. */
@@ -238,7 +232,7 @@ divide_rho(double rho, DpermNeighbours neighbours, uint64_t parts, DpermSummary 
 	double		epsilon = sqrt(2 * intervals) * NUDGE;
 	double		sigma = sqrt(dperm_claim_rows_apart(neighbours) / (2 * (rho - intervals)));
 
-	column->intervals = number ? dperm_selection_budget(epsilon) : 0;
+	column->intervals = number ? dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE) : 0;
 	column->noise.sigma = (int64_t) ceil(fmin(sigma / NUDGE * (double) parts, 0x1p60));
 	return column->noise.sigma <= INT64_C(1) << 49 &&
 		(!number || ldexp(epsilon, BUDGET_BITS) >= 1);
@@ -264,7 +258,7 @@ bool
 dperm_summary_divide(double epsilon, double delta, DpermNeighbours neighbours, uint64_t parts,
 					 DpermSummary *columns, int count)
 {
-	uint64_t	budget = dperm_selection_budget(epsilon);
+	uint64_t	budget = dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE);
 	double		rho = delta > 0 ? concentrated(epsilon, delta) : 0;
 	uint64_t	all = 0;
 	bool		enough = true;

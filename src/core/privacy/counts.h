@@ -22,16 +22,11 @@
 /*
  * epsilon as a fraction num/2^20, rounded down so that no more is spent. At
  * least 2^-20; an infinite epsilon (num = 0) adds no noise, and selects the best
- * candidate, the first one in case of a tie.
- */
-extern uint64_t dperm_selection_budget(double epsilon);
-
-/*
- * The same for either kind of neighbours: twice as much if a row is removed,
+ * candidate, the first one in case of a tie. Twice as much if a row is removed,
  * since counts then change by half as much as when another row takes its place,
  * or all in the same direction.
  */
-extern uint64_t dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours);
+extern uint64_t dperm_selection_budget(double epsilon, DpermNeighbours neighbours);
 
 /* ---------------------------------------------------------------- choices */
 
