@@ -10,36 +10,18 @@
 #include "core/base/linsys.h"
 #include "core/privacy/draw.h"
 
-/* Is there noise, in the objective or to be added to its minimum? */
+/* Is noise in the objective? Else it is added to the minimum. */
 static bool
-has_noise(const DpermFit *fit, bool in_objective)
+in_objective(const DpermFit *fit)
 {
-	return !isinf(fit->setup.epsilon) &&
-		dperm_mechanism_entry((int) fit->setup.method)->in_objective == in_objective;
+	return dperm_mechanism_entry((int) fit->setup.method)->in_objective;
 }
 
 size_t
 dperm_fit_room(int dim, int blocks)
 {
-	/* the noise; and as it was drawn, then the tilt of the prior */
+	/* the noise; and as it was drawn, then the tilt */
 	return dperm_solver_room(dim, blocks) + 2 * (size_t) dim;
-}
-
-/* What a fit minimises. */
-static DpermObjective
-objective_of(const DpermFit *fit, const double *tilt)
-{
-	const DpermCalibration *cal = &fit->calibration;
-
-	return (DpermObjective) {
-		.loss = fit->setup.loss,
-		.dim = fit->setup.dim,
-		.most_rows = dperm_setup_most_rows(&fit->setup),
-		.lambda = cal->lambda,
-		.tilt = tilt,
-		.bound = cal->gradient_bound,
-		.rounding = {cal->rounding[0], cal->rounding[1]}
-	};
 }
 
 /*
@@ -52,11 +34,9 @@ draw_noise(DpermFitting *fitting)
 	const DpermFit *fit = fitting->fit;
 	int			blocks = dperm_loss_blocks(fit->setup.loss);
 	int			row_dim = dperm_setup_row_dim(&fit->setup);
-	double	   *drawn = blocks > 1 ? fitting->room + fit->setup.dim : fitting->noise;
+	double	   *drawn = fitting->noise + fit->setup.dim;
 
 	dperm_mechanism_draw(fit->entropy, &fit->setup, &fit->calibration, drawn);
-	if (blocks == 1)
-		return;
 	for (int k = 0; k < blocks; k++)
 		for (int j = 0; j < row_dim; j++)
 			fitting->noise[j * blocks + k] = drawn[k * row_dim + j];
@@ -71,14 +51,22 @@ static void
 minimise(DpermFitting *fitting)
 {
 	const DpermFit *fit = fitting->fit;
+	const DpermCalibration *cal = &fit->calibration;
 	int			dim = fit->setup.dim;
-	double		lambda = fit->calibration.lambda;
-	bool		noisy = has_noise(fit, true);
-	double	   *tilt = fitting->room + dim;
+	bool		noisy = !isinf(fit->setup.epsilon) && in_objective(fit);
+	double	   *tilt = fitting->noise + dim;
 	DpermProblem problem = {
-		.objective = objective_of(fit, noisy || fit->prior ? tilt : NULL),
-		.weight_bound = fit->calibration.weight_bound,
-		.descent_steps = fit->calibration.descent_steps,
+		.objective = {
+			.loss = fit->setup.loss,
+			.dim = dim,
+			.most_rows = dperm_setup_most_rows(&fit->setup),
+			.lambda = cal->lambda,
+			.tilt = noisy || fit->prior ? tilt : NULL,
+			.bound = cal->gradient_bound,
+			.rounding = {cal->rounding[0], cal->rounding[1]}
+		},
+		.weight_bound = cal->weight_bound,
+		.descent_steps = cal->descent_steps,
 		.sample = fit->sample,
 		.hess_cost = fit->hess_cost
 	};
@@ -87,17 +75,17 @@ minimise(DpermFitting *fitting)
 	{
 		tilt[i] = noisy ? fitting->noise[i] / fit->setup.rows : 0;
 		if (fit->prior)
-			tilt[i] -= lambda * fit->prior[i];
-		fitting->weights[i] = 0 - tilt[i] / lambda; /* never -0 */
+			tilt[i] -= cal->lambda * fit->prior[i];
+		fitting->weights[i] = 0 - tilt[i] / cal->lambda;	/* never -0 */
 	}
 	fitting->objective = problem.objective;
-	dperm_solver_start(&fitting->solver, &problem, fitting->weights, fitting->room + 2 * dim);
+	dperm_solver_start(&fitting->solver, &problem, fitting->weights, tilt + dim);
 }
 
 void
 dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, double *room)
 {
-	*fitting = (DpermFitting) {.fit = fit, .weights = weights, .room = room, .noise = room};
+	*fitting = (DpermFitting) {.fit = fit, .weights = weights, .noise = room};
 	if (!isinf(fit->setup.epsilon))
 	{
 		draw_noise(fitting);
@@ -131,16 +119,6 @@ dperm_fit_next(DpermFitting *fitting, DpermAsk *ask)
 	return more;
 }
 
-/* Are the weights certified, and within the certified bound? */
-static bool
-plausible(const DpermFitting *fitting)
-{
-	const DpermCalibration *cal = &fitting->fit->calibration;
-	double		norm = sqrt(dperm_dot(fitting->fit->setup.dim, fitting->weights, fitting->weights));
-
-	return fitting->certified && norm <= cal->weight_bound + cal->gradient_bound / cal->lambda;
-}
-
 /* Release the weights. */
 static DpermStatus
 release(DpermFitting *fitting)
@@ -149,7 +127,7 @@ release(DpermFitting *fitting)
 
 	if (isinf(fit->setup.epsilon))
 		return DPERM_OK;
-	if (has_noise(fit, false))
+	if (!in_objective(fit))
 		for (int i = 0; i < fit->setup.dim; i++)
 			fitting->weights[i] += fitting->noise[i];
 	dperm_release(fit->entropy, fit->setup.dim, fit->calibration.grid,
@@ -159,20 +137,24 @@ release(DpermFitting *fitting)
 
 /*
  * Release the weights, and erase the noise and the weights that are not
- * released. They are certified unless the noise exceeds its bound, which has a
- * probability below delta; zeros are released instead then.
+ * released. They are certified, and within the certified bound, unless the noise
+ * exceeds its bound, which has a probability below delta; zeros are released
+ * instead then.
  */
 DpermStatus
 dperm_fit_end(DpermFitting *fitting)
 {
-	int			dim = fitting->fit->setup.dim;
+	const DpermFit *fit = fitting->fit;
+	const DpermCalibration *cal = &fit->calibration;
+	int			dim = fit->setup.dim;
 	DpermStatus status = fitting->status;
 
-	if (!plausible(fitting))
+	if (!fitting->certified || !(sqrt(dperm_dot(dim, fitting->weights, fitting->weights)) <=
+								 cal->weight_bound + cal->gradient_bound / cal->lambda))
 		dperm_wipe(fitting->weights, dim);
 	if (status == DPERM_OK)
 		status = release(fitting);
-	dperm_wipe(fitting->room, dperm_fit_room(dim, dperm_loss_blocks(fitting->fit->setup.loss)));
+	dperm_wipe(fitting->noise, dperm_fit_room(dim, dperm_loss_blocks(fit->setup.loss)));
 	if (status != DPERM_OK)
 		dperm_wipe(fitting->weights, dim);
 	return status;

@@ -47,8 +47,7 @@ typedef struct DpermFitting
 	const DpermFit *fit;
 	DpermStatus status;
 	double	   *weights;
-	double	   *room;
-	double	   *noise;			/* dim */
+	double	   *noise;			/* dim, at the beginning of the room */
 	DpermObjective objective;
 	DpermSolver solver;
 	DpermAsk	asked;			/* the last question */

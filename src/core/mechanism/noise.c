@@ -383,32 +383,23 @@ dperm_noise_rounding(int dim)
 	return (64 + dim) * DBL_EPSILON;
 }
 
-/* Bounded by the case in which all have the largest factor. */
-static double
-gaussian_tail(const DpermNoise *noise, int dim, int blocks, double scale)
-{
-	double		factor = 1;
-
-	if (noise)
-	{
-		factor = 0;
-		for (int i = 0; i < noise->group_count; i++)
-			factor = fmax(factor, gaussian_factor(noise, &noise->groups[i]));
-	}
-	return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim * blocks)) * (1 + 1e-9);
-}
-
 /*
- * Every group has its radius, and every shape its largest norm (section
+ * Gaussian noise is bounded by the case in which all groups have the largest factor.
+ * Else every group has its radius, and every shape its largest norm (section
  * "Sampling in shapes").
  */
 double
 dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, int blocks, double scale)
 {
+	double		factor = noise ? 0 : 1;
 	double		sum = 0;
 
 	if (law == DPERM_LAW_GAUSSIAN)
-		return gaussian_tail(noise, dim, blocks, scale);
+	{
+		for (int i = 0; noise && i < noise->group_count; i++)
+			factor = fmax(factor, gaussian_factor(noise, &noise->groups[i]));
+		return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim * blocks)) * (1 + 1e-9);
+	}
 	if (noise == NULL && blocks == 1)
 		return dperm_draw_gamma_sphere_tail(dim, scale);
 	if (noise == NULL)
