@@ -98,7 +98,7 @@ epsilon_of(const Law *law)
 static DpermFilter
 filter_of(double epsilon, double delta)
 {
-	return (DpermFilter) {dperm_amount_down(epsilon, 12), dperm_amount_down(delta, 24), dperm_filter_order(epsilon, delta)};
+	return (DpermFilter) {dperm_amount_of(epsilon, 12, false), dperm_amount_of(delta, 24, false), dperm_filter_order(epsilon, delta)};
 }
 
 /*
@@ -108,9 +108,9 @@ filter_of(double epsilon, double delta)
 static DpermFilterSums
 known_cost(const Law *law, double order)
 {
-	DpermFilterSums cost = {.epsilon = dperm_amount_up(epsilon_of(law), 12), .divergence = dperm_amount_up(divergence(law, order), 15)};
+	DpermFilterSums cost = {.epsilon = dperm_amount_of(epsilon_of(law), 12, true), .divergence = dperm_amount_of(divergence(law, order), 15, true)};
 
-	cost.tail = cost.direct = dperm_amount_up(DPERM_TAIL, 24);
+	cost.tail = cost.direct = dperm_amount_of(DPERM_TAIL, 24, true);
 	return cost;
 }
 
@@ -120,7 +120,7 @@ bound_cost(double epsilon, double delta, double order)
 {
 	DpermFilterSums cost = dperm_filter_pure(epsilon, order);
 
-	cost.delta = cost.direct = dperm_amount_up(delta, 24);
+	cost.delta = cost.direct = dperm_amount_of(delta, 24, true);
 	cost.tail = 0;
 	return cost;
 }
@@ -219,7 +219,7 @@ TEST(either_rule)
 	DpermAmount one = 1;
 	DpermAmount quarter = filter.delta / 4;
 	DpermAmount sixteenth = filter.delta / 16;
-	DpermAmount much = dperm_amount_up(1000, 0);
+	DpermAmount much = dperm_amount_of(1000, 0, true);
 	DpermFilterSums a = {filter.epsilon, quarter, much, filter.delta, 0};
 	DpermFilterSums b = {much, filter.delta, limit, sixteenth, filter.delta};
 	DpermFilterSums over;

@@ -515,7 +515,7 @@ TEST(spends_no_more_than_is_charged)
 				 (unsigned long long) (decimal % UINT64_C(1000000000000)));
 		epsilon = strtod(text, NULL);
 		close += epsilon * UNIT == (double) units && (unsigned __int128) decimal << 20 < most;
-		charged = dperm_amount_up(epsilon, 12);
+		charged = dperm_amount_of(epsilon, 12, true);
 		CHECK(charged % TRILLION == 0);
 		CHECK((unsigned __int128) dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE) * TRILLION <= charged / TRILLION << 20);
 	}

@@ -57,9 +57,8 @@ power_of_ten(int power)
 	return result;
 }
 
-/* The shortest decimal of a double, rounded to this many digits. */
-static DpermAmount
-of_double(double x, int digits, bool up)
+DpermAmount
+dperm_amount_of(double x, int digits, bool up)
 {
 	DpermAmount result = 0;
 	char		text[32];
@@ -90,18 +89,6 @@ of_double(double x, int digits, bool up)
 		place--;
 	}
 	return more && up ? dperm_amount_add(result, power_of_ten(DIGITS - digits)) : result;
-}
-
-DpermAmount
-dperm_amount_up(double x, int digits)
-{
-	return of_double(x, digits, true);
-}
-
-DpermAmount
-dperm_amount_down(double x, int digits)
-{
-	return of_double(x, digits, false);
 }
 
 /* Read digits, optionally followed by a point and more digits. */
@@ -222,7 +209,7 @@ dperm_filter_limit(const DpermFilter *filter)
 		dperm_amount_double(filter->epsilon) * LESS,
 		dperm_amount_double(filter->delta * RENYI_PARTS / PARTS) * LESS,
 		filter->order);
-	return dperm_amount_down(limit, DIVERGENCE_DIGITS);
+	return dperm_amount_of(limit, DIVERGENCE_DIGITS, false);
 }
 
 /* Rule A. */
@@ -266,13 +253,13 @@ DpermFilterSums
 dperm_filter_pure(double epsilon, double order)
 {
 	DpermRelease release = {.epsilon = epsilon, .curve = DPERM_CURVE_PURE};
-	DpermFilterSums sums = {.epsilon = dperm_amount_up(epsilon, EPSILON_DIGITS)};
+	DpermFilterSums sums = {.epsilon = dperm_amount_of(epsilon, EPSILON_DIGITS, true)};
 
 	if (order > 1)
 	{
-		sums.tail = sums.direct = dperm_amount_up(DPERM_TAIL, DIGITS);
+		sums.tail = sums.direct = dperm_amount_of(DPERM_TAIL, DIGITS, true);
 		sums.divergence =
-			dperm_amount_up(dperm_composition_curve(&release, order), DIVERGENCE_DIGITS);
+			dperm_amount_of(dperm_composition_curve(&release, order), DIVERGENCE_DIGITS, true);
 	}
 	return sums;
 }
@@ -368,7 +355,7 @@ dperm_charge_of(const DpermSpend *spend, double order)
 
 	if (spend->delta > 0)
 	{
-		sums.delta = dperm_amount_up(spend->delta, DIGITS);
+		sums.delta = dperm_amount_of(spend->delta, DIGITS, true);
 		sums.tail = 0;			/* it is in the delta */
 	}
 	if (!(order > 1))
@@ -387,6 +374,6 @@ dperm_charge_of(const DpermSpend *spend, double order)
 		divergence = divergence_of(spend, true, order);
 	if (spend->objective)
 		divergence = fmax(divergence, divergence_of(spend, false, order));
-	sums.divergence = dperm_amount_up(divergence, DIVERGENCE_DIGITS);
+	sums.divergence = dperm_amount_of(divergence, DIVERGENCE_DIGITS, true);
 	return sums;
 }

@@ -36,8 +36,7 @@ __extension__ typedef unsigned __int128 DpermAmount __attribute__((aligned(8)));
  * user wrote, rounded up or down to this many digits after the point. x is at
  * least 0.
  */
-extern DpermAmount dperm_amount_up(double x, int digits);
-extern DpermAmount dperm_amount_down(double x, int digits);
+extern DpermAmount dperm_amount_of(double x, int digits, bool up);
 
 /*
  * Read a decimal without an exponent, as numeric prints it; false if it is not
