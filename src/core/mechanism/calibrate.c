@@ -67,18 +67,11 @@
 /* The relative precision of the search for a lambda. */
 #define LAMBDA_PRECISION 1e-12
 
-/* Is the noise in the objective? */
-static bool
-in_objective(const DpermSetup *s)
-{
-	return dperm_mechanism_entry((int) s->method)->in_objective;
-}
-
 /* The coordinates whose noise is drawn together. */
 static int
 drawn_dim(const DpermSetup *s)
 {
-	return in_objective(s) ? dperm_setup_row_dim(s) : s->dim;
+	return dperm_setup_in_objective(s) ? dperm_setup_row_dim(s) : s->dim;
 }
 
 /* The mean of the noise's squared norm at scale 1. */
@@ -106,7 +99,8 @@ tail_of(const DpermSetup *s, double scale)
 double
 dperm_mechanism_effect(const DpermSetup *s, const DpermCalibration *cal)
 {
-	return sqrt(spread(s)) * cal->noise_scale / (in_objective(s) ? s->rows * cal->lambda : 1);
+	return sqrt(spread(s)) * cal->noise_scale /
+		(dperm_setup_in_objective(s) ? s->rows * cal->lambda : 1);
 }
 
 void
@@ -573,7 +567,6 @@ output_deviations(const DpermSetup *s, const DpermCalibration *cal, double *each
 
 static const DpermMechanism mechanisms[DPERM_METHOD_COUNT] = {
 	[DPERM_METHOD_OBJECTIVE] = {
-		.name = "objective",
 		.description = "objective perturbation",
 		.in_objective = true,
 		.risk = objective_risk,
@@ -582,7 +575,6 @@ static const DpermMechanism mechanisms[DPERM_METHOD_COUNT] = {
 		.deviations = objective_deviations
 	},
 	[DPERM_METHOD_OUTPUT] = {
-		.name = "output",
 		.description = "output perturbation",
 		.risk = output_risk,
 		.spend = spend_output,
@@ -597,11 +589,8 @@ dperm_mechanism_entry(int method)
 	return method >= 0 && method < DPERM_METHOD_COUNT ? &mechanisms[method] : NULL;
 }
 
-const char *
-dperm_mechanism_name(int method)
-{
-	return mechanisms[method].name;
-}
+DPERM_WORDS(dperm_mechanism_name, "objective", "output");
+DPERM_WORDS(dperm_calibrate_analysis_name, "sharp", "paper");
 
 /*
  * What is wrong with the parameters, or NULL: their ranges, which the formulas
@@ -743,14 +732,6 @@ dperm_calibrate_expected_risk(const DpermSetup *s)
 	return out.lambda >= DPERM_LAMBDA_MIN ? mechanism->risk(s, out.lambda) : INFINITY;
 }
 
-const char *
-dperm_calibrate_analysis_name(int analysis)
-{
-	static const char *const names[] = {"sharp", "paper"};
-
-	return names[analysis];
-}
-
 double
 dperm_calibrate_knots_noise(const DpermSetup *s)
 {
@@ -803,7 +784,7 @@ dperm_noise_share(const DpermSetup *setup, const DpermCalibration *calibration)
 {
 	double		curvature = calibration->lambda;
 
-	if (!dperm_mechanism_entry((int) setup->method)->in_objective)
+	if (!dperm_setup_in_objective(setup))
 		curvature += TYPICAL_CURVATURE * dperm_loss_bounds(setup->loss).trace / setup->dim;
 	return dperm_noise_share_norm(setup, calibration) * curvature *
 		sqrt(dperm_setup_row_dim(setup)) / (slope_at_zero(setup->loss) * TYPICAL_CORRELATION);

@@ -108,7 +108,6 @@ dperm_setup_most_rows(const DpermSetup *setup)
  */
 typedef struct DpermMechanism
 {
-	const char *name;			/* in SQL and in models */
 	const char *description;	/* in the guarantee */
 
 	/*
@@ -143,7 +142,11 @@ typedef struct DpermMechanism
 /* The entry of a method; NULL if there is none. */
 extern const DpermMechanism *dperm_mechanism_entry(int method);
 
-extern const char *dperm_mechanism_name(int method);
+static inline bool
+dperm_setup_in_objective(const DpermSetup *setup)
+{
+	return dperm_mechanism_entry((int) setup->method)->in_objective;
+}
 
 /*
  * A bound on the root mean square norm of what the noise adds to the weights,
@@ -218,6 +221,8 @@ extern const char *dperm_calibrate(const DpermSetup *setup, DpermCalibration *ou
 /* The reason for an effective lambda below DPERM_LAMBDA_MIN. */
 #define DPERM_LAMBDA_TOO_SMALL "lambda is too small: it must be at least 1e-10"
 
+/* Names, in SQL and in models. */
+extern const char *dperm_mechanism_name(int method);
 extern const char *dperm_calibrate_analysis_name(int analysis);
 
 /*

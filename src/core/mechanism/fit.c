@@ -10,13 +10,6 @@
 #include "core/base/linsys.h"
 #include "core/privacy/draw.h"
 
-/* Is noise in the objective? Else it is added to the minimum. */
-static bool
-in_objective(const DpermFit *fit)
-{
-	return dperm_mechanism_entry((int) fit->setup.method)->in_objective;
-}
-
 size_t
 dperm_fit_room(int dim, int blocks)
 {
@@ -53,7 +46,7 @@ minimise(DpermFitting *fitting)
 	const DpermFit *fit = fitting->fit;
 	const DpermCalibration *cal = &fit->calibration;
 	int			dim = fit->setup.dim;
-	bool		noisy = !isinf(fit->setup.epsilon) && in_objective(fit);
+	bool		noisy = !isinf(fit->setup.epsilon) && dperm_setup_in_objective(&fit->setup);
 	double	   *tilt = fitting->noise + dim;
 	DpermProblem problem = {
 		.objective = {
@@ -127,7 +120,7 @@ release(DpermFitting *fitting)
 
 	if (isinf(fit->setup.epsilon))
 		return DPERM_OK;
-	if (!in_objective(fit))
+	if (!dperm_setup_in_objective(&fit->setup))
 		for (int i = 0; i < fit->setup.dim; i++)
 			fitting->weights[i] += fitting->noise[i];
 	dperm_release(fit->entropy, fit->setup.dim, fit->calibration.grid,

@@ -121,13 +121,7 @@ dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, ui
 	return best;
 }
 
-const char *
-dperm_selection_name(int rule)
-{
-	static const char *const names[] = {"permute_and_flip", "exponential"};
-
-	return names[rule];
-}
+DPERM_WORDS(dperm_selection_name, "permute_and_flip", "exponential");
 
 /* ------------------------------------------------- counts and sums */
 
