@@ -45,9 +45,9 @@ sort_shapes(const DpermShape *shapes, int count, DpermShape *out)
 }
 
 /*
- * What the shapes from from on and before to, as a group of dim coordinates, add to the
- * cube root of the spread: the cube root of the mean of |b|^2 at epsilon 1, which is
- * (dim+1)(dim+2) times the mean square of a point of its shapes. Its share is
+ * What the first "to" shapes without the first "from", as a group of dim coordinates,
+ * add to the cube root of the spread: the cube root of the mean of |b|^2 at epsilon 1,
+ * which is (dim+1)(dim+2) times the mean square of a point of its shapes. Its share is
  * proportional to the same number.
  */
 static double

@@ -467,7 +467,8 @@ DpermEstimate
 dperm_metrics_of_errors(DpermMetricKind metric, const int64_t *sums, uint64_t budget, double unit)
 {
 	Means		m = means_of(sums, budget);
-	double		mean = m.of[metric == DPERM_METRIC_ABSOLUTE ? DPERM_SUM_ABSOLUTE : DPERM_SUM_SQUARED];
+	bool		absolute = metric == DPERM_METRIC_ABSOLUTE;
+	double		mean = m.of[absolute ? DPERM_SUM_ABSOLUTE : DPERM_SUM_SQUARED];
 	double		variance = metric == DPERM_METRIC_ROWS ? m.noise :
 		(m.of[DPERM_SUM_SQUARED] - mean * mean) / m.rows +
 		(1 + mean * mean) * m.noise / (m.rows * m.rows);
@@ -480,7 +481,7 @@ dperm_metrics_of_errors(DpermMetricKind metric, const int64_t *sums, uint64_t bu
 		return m.rows > 0 && m.variance > 0 ? r2_of(&m) : (DpermEstimate) {NAN, -INFINITY, 1};
 	if (m.rows > 0)
 		result = around(mean, mean - half, mean + half);
-	if (metric == DPERM_METRIC_SQUARED)
+	if (!absolute)
 		result = (DpermEstimate) {sqrt(result.value), sqrt(result.low), sqrt(result.high)};
 	/* shares of the distance between the bounds; 0 even if that overflows */
 	return (DpermEstimate) {2 * (unit * result.value), 2 * (unit * result.low),
