@@ -78,7 +78,7 @@ dperm_options_follow(DpermOptions *options, const DpermModel *model)
 
 /*
  * Kernel, intercept and the domain of labels are those of the prior; arguments
- * must not say otherwise.
+ * must not say otherwise. So are knots, which are not specified then.
  */
 static void
 settle_prior(DpermOptions *options)
@@ -93,6 +93,8 @@ settle_prior(DpermOptions *options)
 	check_same(!options->has_seed || options->kernel.seed == kernel->seed, "kernel_seed");
 	check_same(options->intercept < 0 || (options->intercept > 0) == prior->encoder.intercept,
 			   "intercept");
+	refuse_if(options->knots > 0, "knots cannot be specified with a prior",
+			  "Omit knots: they are those of the prior.");
 	settle_prior_labels(options);
 	dperm_options_follow(options, prior);
 }

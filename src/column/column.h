@@ -361,8 +361,5 @@ extern int	dperm_scorer_declared_dimension(Node *node, ParamListInfo params);
 extern void dperm_model_type_prior(FunctionCallInfo fcinfo, DpermOptions *options);
 extern void dperm_model_type_check_prior_names(const DpermModel *prior, const char *label,
 											   char **features, int count);
-extern void dperm_model_type_check_prior_block(const DpermOptions *options,
-											   const DpermColumn *column,
-											   const DpermBlock *block);
 
 #endif							/* DPERM_COLUMN_H */

@@ -3,8 +3,8 @@
  * training.
  *
  * Weights mean the same in both only if rows are encoded in the same way. So the
- * training has the columns, the domains and the kernel of the prior, and arguments that
- * contradict it are errors, before a row is read.
+ * training has the columns, the domains and the kernel of the prior. Domains and knots
+ * cannot be specified, and other arguments must not contradict it: before a row is read.
  */
 #include "postgres.h"
 
@@ -251,6 +251,11 @@ dperm_model_type_prior(FunctionCallInfo fcinfo, DpermOptions *options)
 
 	if (!dperm_arguments_get(fcinfo, "prior", InvalidOid, &value))
 		return;
+	if (dperm_arguments_jsonb(fcinfo, "domains"))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("domains cannot be specified with a prior"),
+				 errhint("Omit them: they are those of the prior.")));
 	prior = dperm_model_type_open(value);
 	learner = dperm_loss_entry((int) prior->loss.kind)->learner;
 	if (learner != options->learner)
@@ -318,46 +323,4 @@ dperm_model_type_check_prior_names(const DpermModel *prior, const char *label, c
 				 added ? errdetail("Column \"%s\" is not a feature of the prior.", added) :
 						 errdetail("Column \"%s\" is a feature of the prior.", left_out),
 				 errhint("Use NULL for the features of the prior.")));
-}
-
-/* Are the knots of two numbers, or of their elements, at the same positions? */
-static bool
-same_knots(const DpermBlock *a, const DpermBlock *b)
-{
-	int			count = dperm_block_knots(a);
-
-	return count == dperm_block_knots(b) && (a->knots == NULL) == (b->knots == NULL) &&
-		   (a->knots == NULL || memcmp(a->knots, b->knots, sizeof(double) * count) == 0);
-}
-
-/*
- * Raise an error if the caller specified another domain for a column than the
- * prior has, or another number of knots.
- */
-void
-dperm_model_type_check_prior_block(const DpermOptions *options, const DpermColumn *column,
-								   const DpermBlock *block)
-{
-	bool		given = column->from == DPERM_DOMAIN_GIVEN;
-	bool		knotted = given && column->knotted;
-	const char *fault = given ? dperm_domains_fault(block, &column->block) : NULL;
-
-	if (given && fault == NULL)
-		fault = dperm_domains_fault(&column->block, block);
-	if (given && fault == NULL && column->block.log != block->log)
-		fault = "scale";
-	if (fault == NULL && options->kernel.kind == DPERM_KERNEL_LINEAR)
-	{
-		if (knotted && !same_knots(&column->block, block))
-			fault = "list of knots";
-		else if (!knotted && dperm_block_is_number(block) && options->knots > 0 &&
-				 (options->knots != block->count || block->knots))
-			fault = "number of knots";
-	}
-	if (fault)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the %s of column \"%s\" differs from that of the prior", fault,
-						column->name),
-				 errhint("Omit it to use that of the prior.")));
 }

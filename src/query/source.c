@@ -209,7 +209,7 @@ check_knots(DpermColumn **features, int count, const DpermOptions *options)
 				 errhint("They are for numbers whose domains have no knots of their own.")));
 }
 
-/* The features as options want them, which must not contradict a prior. */
+/* The features as options want them; those that are given stay. */
 void
 dperm_source_encode(DpermSource *source, const DpermOptions *options)
 {
@@ -228,9 +228,6 @@ dperm_source_encode(DpermSource *source, const DpermOptions *options)
 		}
 		check_knots(source->features, count, options);
 	}
-	else if (options->prior)
-		for (int i = 0; i < count; i++)
-			dperm_model_type_check_prior_block(options, source->features[i], &source->blocks[i]);
 	source->spec.loss = dperm_options_loss(options, &source->spec.labels);
 	source->spec.encoder = dperm_options_encoder(options, source->blocks, count);
 }
