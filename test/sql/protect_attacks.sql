@@ -529,7 +529,7 @@ ALTER TABLE vault.labels ADD CHECK (y BETWEEN 0 AND 1000);
 -- which is not evaluated, as its type is none that domains have
 ALTER TABLE vault.labels ADD CHECK (s = 'a'::text::pg_node_tree::text) NOT VALID;
 SELECT dp_protect('vault.labels', 'vault', domains => '{"age": [0, 100], "y": [0, 10], "z": {"categories": [0, 1, 2, 3]}, "v": {"dimension": 2, "norm": 1}}');
-SELECT dp_protect('vault.labels', domains => '{"v": {"norm": 2}}');
+SELECT dp_protect('vault.labels', domains => '{"v": {"dimension": 2, "norm": 2}}');
 SELECT domains -> 'v' AS of_vectors FROM dp_protected WHERE relation = 'vault.labels';
 SELECT dp_grant('vault', 'dperm_analyst');
 RESET ROLE;
