@@ -34,7 +34,6 @@
 #include "column/column.h"
 #include "core/mechanism/charge.h"
 #include "entry/entry.h"
-#include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"

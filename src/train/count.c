@@ -18,7 +18,6 @@
 #include "core/model/model.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
-#include "query/persons.h"
 #include "query/source.h"
 #include "train/count.h"
 #include "train/rows.h"

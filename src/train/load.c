@@ -13,7 +13,6 @@
 #include "utils/memutils.h"
 
 #include "base/base.h"
-#include "query/persons.h"
 #include "query/source.h"
 #include "train/load.h"
 #include "core/base/core.h"
