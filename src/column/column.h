@@ -359,7 +359,6 @@ extern int	dperm_scorer_declared_dimension(Node *node, ParamListInfo params);
 
 /* model_type.c: may a training have this prior? */
 extern void dperm_model_type_prior(FunctionCallInfo fcinfo, DpermOptions *options);
-extern void dperm_model_type_check_prior_names(const DpermModel *prior, const char *label,
-											   char **features, int count);
+extern void dperm_model_type_check_prior_label(const DpermModel *prior, const char *label);
 
 #endif							/* DPERM_COLUMN_H */

@@ -3,8 +3,8 @@
  * training.
  *
  * Weights mean the same in both only if rows are encoded in the same way. So the
- * training has the columns, the domains and the kernel of the prior. Domains and knots
- * cannot be specified, and other arguments must not contradict it: before a row is read.
+ * training has the columns, the domains and the kernel of the prior: nobody can specify
+ * them beside it.
  */
 #include "postgres.h"
 
@@ -251,12 +251,14 @@ dperm_model_type_prior(FunctionCallInfo fcinfo, DpermOptions *options)
 
 	if (!dperm_arguments_get(fcinfo, "prior", InvalidOid, &value))
 		return;
-	if (dperm_arguments_jsonb(fcinfo, "domains"))
+	prior = dperm_model_type_open(value);
+	if (dperm_arguments_get(fcinfo, "features", InvalidOid, &value) ||
+		dperm_arguments_jsonb(fcinfo, "domains"))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("domains cannot be specified with a prior"),
-				 errhint("Omit them: they are those of the prior.")));
-	prior = dperm_model_type_open(value);
+				 errmsg("features and domains cannot be specified with a prior"),
+				 errhint("Use NULL for features, and omit domains: they are those of the "
+						 "prior.")));
 	learner = dperm_loss_entry((int) prior->loss.kind)->learner;
 	if (learner != options->learner)
 		ereport(ERROR,
@@ -282,45 +284,16 @@ dperm_model_type_prior(FunctionCallInfo fcinfo, DpermOptions *options)
 	options->prior = prior;
 }
 
-/* The first of some names that is not among others, or NULL. */
-static const char *
-first_missing(char **names, int count, char **others, int other_count)
-{
-	for (int i = 0; i < count; i++)
-		if (dperm_find_name((const char *const *) others, other_count, names[i]) < 0)
-			return names[i];
-	return NULL;
-}
-
-/*
- * Raise an error if label or features are not those of the prior; without
- * features, they are.
- */
+/* Raise an error if the label is not that of the prior. */
 void
-dperm_model_type_check_prior_names(const DpermModel *prior, const char *label, char **features,
-								   int count)
+dperm_model_type_check_prior_label(const DpermModel *prior, const char *label)
 {
-	char	   *own_label = pnstrdup(prior->label.bytes, prior->label.len);
-	int			own_count = prior->encoder.block_count;
-	char	  **own = palloc(sizeof(char *) * own_count);
-	const char *added;
-	const char *left_out;
+	char	   *own = pnstrdup(prior->label.bytes, prior->label.len);
 
-	if (strcmp(own_label, label) != 0)
+	if (strcmp(own, label) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" differs from that of the prior", label),
-				 prior->label.len > 0 ? errdetail("The label of the prior is \"%s\".", own_label) :
+				 prior->label.len > 0 ? errdetail("The label of the prior is \"%s\".", own) :
 										errdetail("The label of the prior is an expression.")));
-	for (int i = 0; i < own_count; i++)
-		own[i] = (char *) prior->encoder.blocks[i].column.bytes;
-	added = first_missing(features, count, own, own_count);
-	left_out = first_missing(own, own_count, features, count);
-	if (count > 0 && (added || left_out))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features differ from those of the prior"),
-				 added ? errdetail("Column \"%s\" is not a feature of the prior.", added) :
-						 errdetail("Column \"%s\" is a feature of the prior.", left_out),
-				 errhint("Use NULL for the features of the prior.")));
 }

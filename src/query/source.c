@@ -469,8 +469,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	label = names->label ? find_column(source, columns, count, names->label, "label") : NULL;
 	source->block_count = names->feature_count;
 	if (prior)
-		dperm_model_type_check_prior_names(options->prior, names->label, features,
-										 source->block_count);
+		dperm_model_type_check_prior_label(options->prior, names->label);
 	if (given)
 	{
 		source->block_count = prior ? prior->block_count : names->block_count;

@@ -82,7 +82,7 @@ SELECT value = (SELECT avg((dp_predict(model, r) = y)::int) FROM readings r) AS 
 
 -- a prior has its knots
 CREATE TABLE earlier AS SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [0, 1], "knots": 4}}') AS model;
-SELECT m::jsonb -> 'features' AS features, cardinality(dp_weights(m)) AS dimension FROM earlier, dp_logreg_train('readings', 'y', 'x', 1, prior => model) m;
+SELECT m::jsonb -> 'features' AS features, cardinality(dp_weights(m)) AS dimension FROM earlier, dp_logreg_train('readings', 'y', NULL, 1, prior => model) m;
 DROP TABLE earlier;
 
 -- registered domains: an analyst may choose other knots within the range

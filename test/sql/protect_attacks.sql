@@ -540,15 +540,15 @@ CREATE FUNCTION pg_temp.wide_number(label text, wide jsonb) RETURNS dp_model LAN
 CREATE FUNCTION pg_temp.wide_classes(label text, wide jsonb) RETURNS dp_model LANGUAGE sql
   AS $$ SELECT dp_logreg_train('own', label, 'age', 'Infinity', domains => wide || '{"age": [0, 100]}') $$;
 SELECT outcomes('dp_linreg_train(''vault.labels'', ?) IS NOT NULL', $$
-	'y', 'age', 1, prior => pg_temp.wide_number('y', '{"y": [0, 10]}')
-	| 'y', 'age', 1, prior => pg_temp.wide_number('y', '{"y": [0, 1000]}')
-	| 'y', 'age', 1, prior => pg_temp.wide_number('y', '{"y": [0, 1000]}'), domains => '{"y": {"categories": [1, 2]}}'
-	| 'z', 'age', 1, prior => pg_temp.wide_number('z', '{"z": [-1000000, 1000000]}') $$);
+	'y', NULL, 1, prior => pg_temp.wide_number('y', '{"y": [0, 10]}')
+	| 'y', NULL, 1, prior => pg_temp.wide_number('y', '{"y": [0, 1000]}')
+	| 'y', NULL, 1, prior => pg_temp.wide_number('y', '{"y": [0, 1000]}'), domains => '{"y": {"categories": [1, 2]}}'
+	| 'z', NULL, 1, prior => pg_temp.wide_number('z', '{"z": [-1000000, 1000000]}') $$);
 SELECT outcomes('dp_logreg_train(''vault.labels'', ?) IS NOT NULL', $$
 	'y', 'age', 1, positive => '5' | 'y', 'age', 1, positive => '50'
 	| 'y', 'age', 1, domains => '{"y": {"categories": [1, 2, 5]}}' | 'y', 'age', 1, domains => '{"y": {"categories": [1, 2, 50]}}'
-	| 'y', 'age', 1, prior => pg_temp.wide_classes('y', '{"y": {"categories": [1, 2, 5]}}') | 'y', 'age', 1, prior => pg_temp.wide_classes('y', '{"y": {"categories": [1, 2, 50]}}')
-	| 'z', 'age', 1, prior => pg_temp.wide_classes('z', '{"z": {"categories": [1, 2, 50]}}') $$);
+	| 'y', NULL, 1, prior => pg_temp.wide_classes('y', '{"y": {"categories": [1, 2, 5]}}') | 'y', NULL, 1, prior => pg_temp.wide_classes('y', '{"y": {"categories": [1, 2, 50]}}')
+	| 'z', NULL, 1, prior => pg_temp.wide_classes('z', '{"z": {"categories": [1, 2, 50]}}') $$);
 DROP FUNCTION pg_temp.wide_number, pg_temp.wide_classes;
 DROP TABLE own;
 RESET ROLE;
