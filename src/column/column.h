@@ -235,6 +235,7 @@ extern bool dperm_reader_kind_fits(uint64 kind, DpermBlockKind block);
 /* What requests say. */
 extern int	dperm_reader_encoding(const char *bytes, int len);
 extern void dperm_reader_check_encoding(int encoding);
+extern void dperm_reader_check_type(const char *what, Oid type, Oid expected);
 extern bool dperm_reader_text_fits(const char *bytes, size_t len, int encoding);
 extern Oid	dperm_reader_common_type(Oid type);
 extern uint64 dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type);
@@ -302,7 +303,6 @@ dperm_label_has(const DpermLabel *label, double read)
 }
 
 extern void dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels);
-extern void dperm_label_check(const DpermLabel *label, Oid type);
 extern double dperm_label_read(const DpermLabel *label, Datum value, bool isnull);
 extern bytea *dperm_label_domain_bytes(const DpermLabels *labels, Oid type);
 extern int	dperm_label_choose_class(const DpermModel *model, const char *name);

@@ -221,16 +221,6 @@ dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels)
 		init_classes(label, type, labels);
 }
 
-/* Raise an error if a type is not that of the labels. */
-void
-dperm_label_check(const DpermLabel *label, Oid type)
-{
-	if (getBaseType(type) != label->type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the label has changed its type since the call began")));
-}
-
 /* The label as a row holds it; may allocate in the current memory context. */
 double
 dperm_label_read(const DpermLabel *label, Datum value, bool isnull)

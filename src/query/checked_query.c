@@ -422,16 +422,8 @@ dperm_checked_query_try(const DpermChecked *query)
 bool
 dperm_checked_query_runs_there(const DpermChecked *query)
 {
-	MemoryContext context =
-		AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	bool		result;
-
 	let_values_vary(query);
-	result = IsA(plan(query, analyse(query))->planTree, ForeignScan);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
-	return result;
+	return IsA(plan(query, analyse(query))->planTree, ForeignScan);
 }
 
 /* A receiver of few rows, each of which is handed to a function. */

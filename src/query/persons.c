@@ -150,19 +150,6 @@ dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy)
 	return persons;
 }
 
-/*
- * Raise an error unless values of a type are read as those of the table: the query that
- * returns them may have found another column.
- */
-void
-dperm_persons_check(const DpermPersons *persons, Oid type)
-{
-	if (getBaseType(type) != persons->type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the unit has changed its type since the call began")));
-}
-
 /* Double the size. */
 static void
 grow_table(DpermPersons *persons)

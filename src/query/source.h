@@ -137,7 +137,6 @@ extern void
 dperm_persons_column(Oid relation, AttrNumber column, Oid *type, Oid *collation);
 extern DpermPersons *
 dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy);
-extern void dperm_persons_check(const DpermPersons *persons, Oid type);
 extern int64 dperm_persons_enter(DpermPersons *persons, Datum value, bool isnull);
 extern int64 dperm_persons_count(const DpermPersons *persons);
 extern DpermPerson *dperm_persons_person(const DpermPersons *persons, int64 number);
