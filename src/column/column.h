@@ -110,7 +110,6 @@ extern DpermText dperm_column_text(Oid base, Datum value);
 extern bool dperm_column_lists(const DpermText *texts, int count, const DpermText *text);
 extern bool dperm_column_input(Oid base, int32 typmod, const char *text, Datum *value,
 							   char **why);
-extern DpermText *dperm_column_labels(Oid type, int *count);
 
 /* domain_checks.c: what CHECK constraints say */
 extern DpermSaid dperm_domain_checks_read(Oid relation, const DpermColumn *column);
@@ -325,6 +324,7 @@ extern void dperm_label_domain_check(const DpermColumn *column, const DpermBlock
 extern Datum dperm_model_type_make(const DpermModel *model);
 extern DpermModel *dperm_model_type_open(Datum value);
 extern DpermModel *dperm_model_type_required(FunctionCallInfo fcinfo);
+extern void dperm_model_type_name_columns(DpermModel *model, char *name);
 extern Datum dperm_model_type_accept(Node *context, DpermTree tree);
 extern Datum dperm_model_type_array(const double *numbers, int rows, int columns);
 

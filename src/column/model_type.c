@@ -219,23 +219,22 @@ describe_prior(const DpermModel *prior, double norm)
 	return dperm_tree_print(&tree);
 }
 
-/* Give the columns of a prior names that end with a zero. */
-static void
-terminate_names(DpermModel *prior)
+/* Give the columns of a model names that end with a zero, or all of them this one. */
+void
+dperm_model_type_name_columns(DpermModel *model, char *name)
 {
-	int			count = prior->encoder.block_count;
-	DpermBlock *blocks = palloc(sizeof(DpermBlock) * count);
+	int			count = model->encoder.block_count;
+	Size		size = sizeof(DpermBlock) * count;
+	DpermBlock *blocks = memcpy(palloc(size), model->encoder.blocks, size);
 
-	memcpy(blocks, prior->encoder.blocks, sizeof(DpermBlock) * count);
 	for (int i = 0; i < count; i++)
-		blocks[i].column.bytes = pnstrdup(blocks[i].column.bytes, blocks[i].column.len);
-	prior->encoder.blocks = blocks;
-	if (count == 1 && blocks[0].column.len == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("prior was trained on arrays and does not name a column"),
-				 errhint("Train the prior with dp_logreg_train, dp_svm_train or "
-						 "dp_linreg_train.")));
+	{
+		DpermText  *column = &blocks[i].column;
+
+		column->bytes = name ? name : pnstrdup(column->bytes, column->len);
+		column->len = strlen(column->bytes);
+	}
+	model->encoder.blocks = blocks;
 }
 
 /*
@@ -266,7 +265,13 @@ dperm_model_type_prior(FunctionCallInfo fcinfo, DpermOptions *options)
 				 errmsg("prior is a %s, not a %s", dperm_loss_learner_name(learner),
 						dperm_loss_learner_name(options->learner)),
 				 errhint("The weights of one say nothing about those of the other.")));
-	terminate_names(prior);
+	dperm_model_type_name_columns(prior, NULL);
+	if (prior->encoder.block_count == 1 && prior->encoder.blocks[0].column.len == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("prior was trained on arrays and does not name a column"),
+				 errhint("Train the prior with dp_logreg_train, dp_svm_train or "
+						 "dp_linreg_train.")));
 	options->prior_norm = dperm_model_norm(prior->weights, dperm_model_weights(prior));
 	/* the weights may be anything: the model may have come as text */
 	if (!(options->prior_norm <= DPERM_PRIOR_NORM_MAX))
