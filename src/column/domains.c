@@ -589,8 +589,8 @@ dperm_domains_missing(const DpermColumn *column)
 					 "the table.%s",
 					 dperm_domain_json_example(column),
 					 column->block.kind != DPERM_BLOCK_NUMBER ? "" :
-					 " Money and counts are {\"range\": [0, 1000000], \"scale\": \"log\"}, integers "
-					 "that are codes {\"categories\": [1, 2, 3]}.")));
+					 " Money and counts are {\"range\": [0, 1000000], \"scale\": \"log\"}, "
+					 "integers that are codes {\"categories\": [1, 2, 3]}.")));
 }
 
 /*
