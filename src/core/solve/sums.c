@@ -91,7 +91,7 @@ lay_out(DpermMoments *m, Room *room)
 
 	e->sum = (DpermExtended *) take(room, d * sizeof(DpermExtended) / sizeof(double));
 	take_each(room, e->weights, PARTS, selected);
-	take_each(room, e->numbers, PARTS, few * 2 * wide);
+	take_each(room, e->numbers, PARTS, few * 2 * wide + 1);
 	take_each(room, e->slopes, PARTS, few * k);
 	take_each(room, e->outputs, LEVELS, few * k);
 	take_each(room, e->levels, LEVELS, selected);
@@ -543,31 +543,27 @@ start_extended(DpermMoments *m, const double *weights_low)
 		e->weights[LAST][j] += weights_low[j];
 }
 
-/* The parts of a batch. */
+/* The parts of a batch: of its numbers, then of its entries, then of the unit. */
 static void
 split_batch(DpermExtendedSums *e, const Batch *b, Batch *parts)
 {
 	size_t		dense = (size_t) b->layout->dense;
 	size_t		count = (size_t) b->count;
+	size_t		numbers = count * dense;
 	size_t		entries = 2 * count * dperm_layout_curves_apart(b->layout);
-	double		unit[PARTS];
-	double	   *units[PARTS];
 
 	for (size_t i = 0; i < count; i++)
 		memcpy(e->numbers[LAST] + i * dense, b->numbers + i * b->stride, sizeof(double) * dense);
-	memcpy(e->numbers[LAST] + count * dense, b->entries, sizeof(double) * entries);
-	split(e->numbers, count * dense + entries, 1);
-	for (int k = 0; k < PARTS; k++)
-		units[k] = &unit[k];
-	unit[LAST] = b->unit;
-	split(units, 1, 1);
+	memcpy(e->numbers[LAST] + numbers, b->entries, sizeof(double) * entries);
+	e->numbers[LAST][numbers + entries] = b->unit;
+	split(e->numbers, numbers + entries + 1, 1);
 	for (int k = 0; k < PARTS; k++)
 	{
 		parts[k] = *b;
-		parts[k].unit = unit[k];
+		parts[k].unit = e->numbers[k][numbers + entries];
 		parts[k].numbers = e->numbers[k];
 		parts[k].stride = dense;
-		parts[k].entries = e->numbers[k] + count * dense;
+		parts[k].entries = e->numbers[k] + numbers;
 	}
 }
 
@@ -835,13 +831,7 @@ dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 	add_compensated(&m->value[0], &m->value[1], value[0]);
 	m->value[1] += value[1];
 	for (int j = 0; j < m->dim; j++)
-		if (m->order == DPERM_PASS_EXTENDED)
-			add_pair(m, j, dperm_quad_of(gradient[j], gradient_low[j]));
-		else
-		{
-			add_compensated(&m->gradient[j], &m->gradient_low[j], gradient[j]);
-			m->gradient_low[j] += gradient_low[j];
-		}
+		add_pair(m, j, dperm_quad_of(gradient[j], gradient_low[j]));
 	if (!m->hessian)
 		return;
 	for (size_t j = 0; j < (size_t) m->layout.dim; j++)
@@ -928,15 +918,6 @@ dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *ask)
 		ask->hess[(size_t) d * (size_t) d + i] = m->pairs[i] / units;
 }
 
-/* The divisor for sums over some of the rows. */
-static double
-units_of(const DpermMatrix *x, int64_t rows)
-{
-	if (x->units == 0)
-		return (double) rows;
-	return rows == x->of ? x->units : x->units * ((double) rows / (double) x->of);
-}
-
 /* The mean over rows in memory. */
 void
 dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
@@ -951,7 +932,8 @@ dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
 		dperm_moments_add(&m, x->chunks[first / x->chunk_rows],
 						  left < x->chunk_rows ? left : x->chunk_rows, x->step ? x->step : 1);
 	}
-	dperm_matrix_means(&m, units_of(x, m.rows), ask);
+	dperm_matrix_means(&m, x->units == 0 ? (double) m.rows :
+					   x->units * ((double) m.rows / (double) x->of), ask);
 }
 
 /* Overwrite the room. */
