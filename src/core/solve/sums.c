@@ -48,7 +48,8 @@ take_each(Room *room, double **vectors, int number, size_t count)
 
 /*
  * The numbers of a batch: so many stay in the nearest cache from the outputs to the
- * gradient, curves with what they are decoded to. But there are at least so many rows; with several classes, more.
+ * gradient, curves with what they are decoded to. But there are at least so many rows;
+ * with several classes, more.
  */
 #define BATCH_NUMBERS 3072
 #define LEAST_ROWS 8
