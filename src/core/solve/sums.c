@@ -343,7 +343,7 @@ add_gradient(const Batch *b, int classes, const double *slopes, double *sum)
 	}
 	dperm_add_rows((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
 				   dperm_layout_has_constant(layout) ? b->unit : 0, slopes, sum);
-	if (dperm_layout_codes(layout) > 0)
+	if (layout->codes + layout->curves > 0)
 		add_rows(b, 1, true, slopes, sum);
 }
 
@@ -464,7 +464,7 @@ add_coded_squares(const Batch *b, const double *curvatures, double *hess)
 	const DpermLayout *layout = b->layout;
 	size_t		stride = (size_t) layout->dim + DPERM_BEYOND;
 
-	for (size_t i = 0; dperm_layout_codes(layout) > 0 && i < (size_t) b->count; i++)
+	for (size_t i = 0; layout->codes + layout->curves > 0 && i < (size_t) b->count; i++)
 	{
 		Row			row = row_of(b, i);
 
