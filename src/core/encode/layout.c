@@ -158,84 +158,87 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 typedef int32_t IntPair __attribute__((vector_size(8)));
 typedef int16_t Codes __attribute__((vector_size(8)));
 
-/*
- * The coordinates of the categories of a row, dim for none: word by word, so up to three
- * more are written.
- */
-static inline void
-decode_categories(const DpermLayout *layout, const double *codes, uint16_t *coordinates)
+/* The coordinates of one word of categories of each row, dim for none. */
+static void
+decode_categories(const DpermLayout *layout, const double *restrict words, size_t count,
+				  size_t stride, uint16_t *restrict coordinates)
 {
 	int16_t		first = (int16_t) layout->first_code;
 	int16_t		none = (int16_t) layout->dim;
-	size_t		count = (size_t) layout->codes;
+	size_t		apart = dperm_layout_codes_apart(layout);
 
-	for (size_t k = 0; k < count; k += CODES_PER_WORD)
+	for (size_t i = 0; i < count; i++, words += stride, coordinates += apart)
 	{
 		Codes		four;
 		Codes		known;
 
-		memcpy(&four, codes++, sizeof(four));
+		memcpy(&four, words, sizeof(four));
 		four += first;
 		known = four < none;
 		four = (four & known) | (none & ~known);
-		memcpy(coordinates + k, &four, sizeof(four));
+		memcpy(coordinates, &four, sizeof(four));
 	}
 }
 
 /*
- * The curves of a row, as dperm_knots_point() has them: two by two, so one more may be
- * read and written. Without a number the place is below 0, and the coordinate dim.
+ * Two curves of each row, as dperm_knots_point() has them. Without a number the place is
+ * below 0, and the coordinate dim.
  */
-static inline void
-decode_curves(const DpermLayout *layout, const double *positions, int32_t *coordinates,
-			  double *entries)
+static void
+decode_curves(const DpermLayout *layout, size_t first, const double *restrict positions,
+			  size_t count, size_t stride, int32_t *restrict coordinates,
+			  double *restrict entries)
 {
-	const double *steps = layout->steps;
-	const int32_t *firsts = layout->firsts;
 	double		unit = layout->unit;
+	DpermPair	most = dperm_pair_at(layout->steps + first);
+	DpermPair	last = most - 0.5;
 	IntPair		none = {layout->dim, layout->dim};
-	size_t		curves = (size_t) layout->curves;
+	IntPair		start;
+	size_t		apart = dperm_layout_curves_apart(layout);
+	/* the processor does not fetch long rows by itself, if they are read column by column */
+	bool		fetches = first % 8 == 0 && layout->curves > 16;
 
-	for (size_t k = 0; k < curves; k += 2)
+	memcpy(&start, layout->firsts + first, sizeof(start));
+	for (size_t i = 0; i < count; i++, positions += stride)
 	{
-		DpermPair	most = dperm_pair_at(steps + k);
-		DpermPair	way = dperm_pair_at(positions + k) * most;
-		IntPair		place = __builtin_convertvector(dperm_lesser(way, most - 0.5), IntPair);
+		DpermPair	way = dperm_pair_at(positions) * most;
+		IntPair		place = __builtin_convertvector(dperm_lesser(way, last), IntPair);
 		DpermPair	entry = unit - unit * (way - __builtin_convertvector(place, DpermPair));
 		DpermPair	next = unit - entry;
 		IntPair		missing = place < 0;
-		IntPair		first;
 
-		memcpy(&first, firsts + k, sizeof(first));
-		place = ((place + first) & ~missing) | (none & missing);
-		memcpy(coordinates + k, &place, sizeof(place));
-		dperm_put_pair((DpermPair) {entry[0], next[0]}, entries + 2 * k);
-		dperm_put_pair((DpermPair) {entry[1], next[1]}, entries + 2 * k + 2);
+		if (fetches)
+			__builtin_prefetch(positions + count * stride);
+		place = ((place + start) & ~missing) | (none & missing);
+		memcpy(coordinates, &place, sizeof(place));
+		dperm_put_pair((DpermPair) {entry[0], next[0]}, entries);
+		dperm_put_pair((DpermPair) {entry[1], next[1]}, entries + 2);
+		coordinates += apart;
+		entries += 2 * apart;
 	}
 }
 
-/* Decode rows, one after the other, so what is too much of one is overwritten by the next. */
+/* Decode rows, column by column: what is the same for a column is loaded once. */
 void
 dperm_layout_decode(const DpermLayout *layout, const double *rows, int count, size_t stride,
 					double *dense, uint16_t *codes, int32_t *places, double *entries)
 {
-	int			numbers = layout->numbers;
-	int			lines = layout->dense - numbers;
+	const double *positions = rows + layout->numbers;
+	const double *words = positions + dperm_layout_positions(layout);
+	size_t		curves = (size_t) layout->curves;
+	int			lines = layout->dense - layout->numbers;
 
-	for (int i = 0; i < count && dperm_layout_codes(layout) + lines > 0; i++, rows += stride)
+	for (size_t k = 0; k < curves; k += 2)
+		decode_curves(layout, k, positions + k, (size_t) count, stride, places + k,
+					  entries + 2 * k);
+	for (size_t k = 0; k < (size_t) layout->codes; k += CODES_PER_WORD)
+		decode_categories(layout, words++, (size_t) count, stride, codes + k);
+	for (int i = 0; lines > 0 && i < count; i++, positions += stride)
 	{
-		const double *positions = rows + numbers;
-
-		decode_curves(layout, positions, places, entries);
-		decode_categories(layout, positions + dperm_layout_positions(layout), codes);
-		places += layout->curves;
-		entries += 2 * layout->curves;
-		codes += layout->codes;
-		if (lines == 0)
-			continue;
-		memcpy(dense, rows, sizeof(double) * (size_t) numbers);
+		memcpy(dense, positions - layout->numbers, sizeof(double) * (size_t) layout->numbers);
 		for (int k = 0; k < lines; k++)
-			dense[numbers + k] = dperm_knots_line(positions[layout->curves + k], layout->unit);
+			dense[layout->numbers + k] =
+				dperm_knots_line(positions[layout->curves + k], layout->unit);
 		dense += layout->dense;
 	}
 }

@@ -87,8 +87,8 @@ extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *e
  * Decode rows, stride words apart: numbers with straight lines, layout.dense of each
  * row, if there are such lines; the coordinates of categories, dim for none; and for
  * each curve its first coordinate, dim if there is no number, and the entries of that and
- * of the next coordinate, which mean nothing then. There is room for a word of codes and
- * a curve more.
+ * of the next coordinate, which mean nothing then. Decoded rows are as far apart as the
+ * functions below say.
  */
 extern void dperm_layout_decode(const DpermLayout *layout, const double *rows, int count,
 								size_t stride, double *dense, uint16_t *codes, int32_t *places,
@@ -113,6 +113,22 @@ static inline int
 dperm_layout_codes(const DpermLayout *layout)
 {
 	return layout->codes + layout->curves;
+}
+
+/*
+ * Decoded rows are so far apart: in codes, a multiple of four, as so many are in a word;
+ * and in curves, a multiple of two.
+ */
+static inline size_t
+dperm_layout_codes_apart(const DpermLayout *layout)
+{
+	return ((size_t) layout->codes + 3) & ~(size_t) 3;
+}
+
+static inline size_t
+dperm_layout_curves_apart(const DpermLayout *layout)
+{
+	return ((size_t) layout->curves + 1) & ~(size_t) 1;
 }
 
 /* The positions of a row: those of straight lines follow those of curves. */

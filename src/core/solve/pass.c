@@ -60,55 +60,35 @@ visit_number(Form *form, double *value)
 	form->size += 8;
 }
 
-/* Room for a list that is read, and is no longer than what is left; else NULL. */
-static void *
-room_for(Form *form, size_t count, int bytes)
+/*
+ * A list of numbers, or of words of which some bytes are there. One that is read gets
+ * memory of its own; it is no longer than what is left.
+ */
+static const void *
+visit_list(Form *form, const void *list, size_t count, int bytes, bool numbers)
 {
-	if (form->in.bad || count > form->in.left / (size_t) bytes)
-		form->in.bad = true;
-	return form->in.bad ? NULL : dperm_host_alloc(8 * (count > 0 ? count : 1));
-}
-
-/* A list of numbers. */
-static void
-visit_numbers(Form *form, const double **numbers, size_t count)
-{
-	double	   *read = form->reads ? room_for(form, count, 8) : NULL;
+	void	   *at = (void *) list;
 
 	if (form->reads)
-		*numbers = read;
-	if (!form->reads && form->out == NULL)
-		form->size += 8 * count;
-	else
-		for (size_t i = 0; i < count && !form->in.bad; i++)
+	{
+		if (form->in.bad || count > form->in.left / (size_t) bytes)
 		{
-			double		number = form->reads ? 0 : (*numbers)[i];
-
-			visit_number(form, &number);
-			if (form->reads)
-				read[i] = number;
+			form->in.bad = true;
+			return NULL;
 		}
-}
-
-/* A list of words, of which some bytes are there. */
-static void
-visit_words(Form *form, const uint64_t **words, size_t count, int bytes)
-{
-	uint64_t   *read = form->reads ? room_for(form, count, bytes) : NULL;
-
-	if (form->reads)
-		*words = read;
-	if (!form->reads && form->out == NULL)
+		at = dperm_host_alloc(8 * (count > 0 ? count : 1));
+	}
+	else if (form->out == NULL)
+	{
 		form->size += (size_t) bytes * count;
-	else
-		for (size_t i = 0; i < count && !form->in.bad; i++)
-		{
-			uint64_t	word = form->reads ? 0 : (*words)[i];
-
-			visit_int(form, &word, bytes);
-			if (form->reads)
-				read[i] = word;
-		}
+		return list;
+	}
+	for (size_t i = 0; i < count && !form->in.bad; i++)
+		if (numbers)
+			visit_number(form, (double *) at + i);
+		else
+			visit_int(form, (uint64_t *) at + i, bytes);
+	return at;
 }
 
 /* Bytes, which stay where they are if they are read. */
@@ -190,10 +170,10 @@ visit_request(Form *form, DpermPass *pass)
 	fault = form->in.bad || weighted > 1 ? "too short, or no flag" : head_fault(pass);
 	if (fault)
 		return fault;
-	visit_numbers(form, &pass->weights, (size_t) pass->dim);
+	pass->weights = visit_list(form, pass->weights, (size_t) pass->dim, 8, true);
 	if (pass->order == DPERM_PASS_EXTENDED)
-		visit_numbers(form, &pass->weights_low, (size_t) pass->dim);
-	visit_words(form, &pass->readers, (size_t) pass->reader_count, 4);
+		pass->weights_low = visit_list(form, pass->weights_low, (size_t) pass->dim, 8, true);
+	pass->readers = visit_list(form, pass->readers, (size_t) pass->reader_count, 4, false);
 	visit_bytes(form, &pass->encoder, pass->encoder_size);
 	return form->in.bad ? "too short, or a number is not finite" : NULL;
 }
@@ -233,10 +213,8 @@ visit_answer(Form *form, DpermPass *pass)
 	pass->persons = (int64_t) persons;
 	if (pass->order == DPERM_PASS_COUNT)
 	{
-		const uint64_t *counts = (const uint64_t *) pass->counts;
-
-		visit_words(form, &counts, (size_t) dperm_pass_count_cells(pass), 8);
-		pass->counts = (const int64_t *) counts;
+		pass->counts = visit_list(form, pass->counts, (size_t) dperm_pass_count_cells(pass), 8,
+								  false);
 		return form->in.bad ? "too short" :
 			form->reads && !counts_fit(pass) ? "more rows are counted than there are" : NULL;
 	}
@@ -244,9 +222,10 @@ visit_answer(Form *form, DpermPass *pass)
 	visit_number(form, &pass->value[1]);
 	if (pass->seed != 0)
 		visit_int(form, &pass->digest, 8);
-	visit_numbers(form, &pass->sums, 2 * (size_t) pass->dim);
+	pass->sums = visit_list(form, pass->sums, 2 * (size_t) pass->dim, 8, true);
 	if (dperm_pass_has_hess(pass))
-		visit_numbers(form, &pass->hess, dperm_moments_packed(pass->dim, pass->loss));
+		pass->hess = visit_list(form, pass->hess, dperm_moments_packed(pass->dim, pass->loss), 8,
+								true);
 	return form->in.bad ? "too short, or a sum is not finite" : NULL;
 }
 

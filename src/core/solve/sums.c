@@ -48,7 +48,8 @@ take_each(Room *room, double **vectors, int number, size_t count)
 
 /*
  * The numbers of a batch: so many stay in the nearest cache from the outputs to the
- * gradient. But there are at least so many rows; with several classes, more.
+ * gradient, curves with what they are decoded to. But there are at least so many rows;
+ * with several classes, more.
  */
 #define BATCH_NUMBERS 3072
 #define LEAST_ROWS 8
@@ -59,7 +60,7 @@ static int
 batch_rows(const DpermLayout *layout, int classes)
 {
 	int			least = classes > 1 ? LEAST_ROWS_SEVERAL : LEAST_ROWS;
-	int			numbers = layout->first_code + layout->curves + layout->codes / 4 + 1;
+	int			numbers = layout->first_code + 4 * layout->curves + layout->codes / 2 + 1;
 	int			rows = BATCH_NUMBERS / (numbers + (classes > 1 ? classes : 0)) / 8 * 8;
 
 	return rows < least ? least : rows > DPERM_BATCH_ROWS ? DPERM_BATCH_ROWS : rows;
@@ -91,7 +92,7 @@ lay_out(DpermMoments *m, Room *room)
 
 	e->sum = (DpermExtended *) take(room, d * sizeof(DpermExtended) / sizeof(double));
 	take_each(room, e->weights, PARTS, selected);
-	take_each(room, e->numbers, PARTS, few * 2 * wide);
+	take_each(room, e->numbers, PARTS, few * 2 * wide + 1);
 	take_each(room, e->slopes, PARTS, few * k);
 	take_each(room, e->outputs, LEVELS, few * k);
 	take_each(room, e->levels, LEVELS, selected);
@@ -152,25 +153,35 @@ decode(DpermMoments *m, const double *rows, int count, size_t stride)
 	};
 }
 
-/* The labels of rows; and what they weigh. NULL if they have none. */
-static const double *
-labels_of(const DpermLayout *layout, const double *rows, int count, size_t stride, double *out)
+/* A row of a batch. */
+typedef struct Row
 {
-	if (!layout->labelled)
-		return NULL;
-	for (int i = 0; i < count; i++)
-		out[i] = rows[i * stride + dperm_layout_label(layout)];
-	return out;
+	const double *numbers;
+	const uint16_t *codes;
+	const int32_t *places;
+	const double *entries;
+} Row;
+
+static inline Row
+row_of(const Batch *b, size_t i)
+{
+	size_t		at = i * dperm_layout_curves_apart(b->layout);
+
+	return (Row) {
+		b->numbers + i * b->stride, b->codes + i * dperm_layout_codes_apart(b->layout),
+		b->places + at, b->entries + 2 * at
+	};
 }
 
-static const double *
-weights_of(const DpermLayout *layout, const double *rows, int count, size_t stride, double *out)
+/* The labels of rows, and what they weigh, if they have any. */
+static void
+take_labels(const DpermLayout *layout, const double *rows, int count, size_t stride,
+			double *labels, double *weights)
 {
-	if (!layout->weighted)
-		return NULL;
-	for (int i = 0; i < count; i++)
-		out[i] = dperm_layout_weight(layout, rows + i * stride);
-	return out;
+	for (int i = 0; layout->labelled && i < count; i++)
+		labels[i] = rows[i * stride + dperm_layout_label(layout)];
+	for (int i = 0; layout->weighted && i < count; i++)
+		weights[i] = dperm_layout_weight(layout, rows + i * stride);
 }
 
 /* to += factor from, for each class. */
@@ -186,88 +197,115 @@ add_times(size_t classes, double factor, const double *restrict from, double *re
 		to[k] = dperm_fused(factor, from[k], to[k]);
 }
 
-/* Are there enough numbers for BLAS, with several classes? */
-static bool
-many_numbers(const Batch *b)
+/*
+ * What coordinate j of row i, which is x, adds: to the outputs of the row, from the
+ * weights of the coordinate; or back, to the sums of the coordinate, from the slopes of
+ * the row.
+ */
+static inline __attribute__((always_inline)) void
+add_entry(size_t classes, bool back, double x, size_t i, size_t j, const double *restrict from,
+		  double *restrict to)
 {
-	return b->layout->dense > DPERM_BLAS_SMALL && b->stride <= INT_MAX;
+	add_times(classes, x, from + (back ? i : j) * classes, to + (back ? j : i) * classes);
 }
 
-/* --------------------------------------------------------------- outputs */
-
-/* The output of a row's codes and curves. */
-static double
-coded_output(const DpermLayout *layout, double unit, const uint16_t *restrict codes,
-			 const int32_t *restrict places, const double *restrict entries,
-			 const double *restrict weights)
-{
-	double		a = 0,
-				b = 0,
-				c = 0,
-				d = 0;
-	DpermPair	p = {0},
-				q = {0},
-				r = {0},
-				s = {0};
-	int			k = 0;
-
-	for (; k + 4 <= layout->codes; k += 4)
-	{
-		a += weights[codes[k]];
-		b += weights[codes[k + 1]];
-		c += weights[codes[k + 2]];
-		d += weights[codes[k + 3]];
-	}
-	for (; k < layout->codes; k++)
-		a += weights[codes[k]];
-	for (k = 0; k + 4 <= layout->curves; k += 4, entries += 8)
-	{
-		p += dperm_pair_at(weights + places[k]) * dperm_pair_at(entries);
-		q += dperm_pair_at(weights + places[k + 1]) * dperm_pair_at(entries + 2);
-		r += dperm_pair_at(weights + places[k + 2]) * dperm_pair_at(entries + 4);
-		s += dperm_pair_at(weights + places[k + 3]) * dperm_pair_at(entries + 6);
-	}
-	for (; k < layout->curves; k++, entries += 2)
-		p += dperm_pair_at(weights + places[k]) * dperm_pair_at(entries);
-	return unit * ((a + b) + (c + d)) + dperm_sum_pairs(p, q, r, s);
-}
-
-/* The outputs of rows, for one class. */
-static void
-one_output_each(const Batch *b, const double *weights, double *outputs)
+/*
+ * The same for all coordinates of rows; with one class, only back and only those of codes
+ * and curves.
+ */
+static inline __attribute__((always_inline)) void
+add_rows(const Batch *b, int classes, bool back, const double *restrict from,
+		 double *restrict to)
 {
 	const DpermLayout *layout = b->layout;
+	const double one = 1;
+	int			count = b->count;
+	int			dense = layout->dense;
+	int			apart = (int) b->stride;
+	bool		blas = dense > DPERM_BLAS_SMALL && b->stride <= INT_MAX;
+	size_t		numbers = classes == 1 || blas ? 0 : (size_t) dense;
 	size_t		codes = (size_t) layout->codes;
 	size_t		curves = (size_t) layout->curves;
+	bool		constant = classes > 1 && dperm_layout_has_constant(layout);
+	double		unit = b->unit;
 
-	dperm_rows_inner((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
-					 dperm_layout_has_constant(layout) ? b->unit : 0, weights, outputs);
-	for (size_t i = 0; codes + curves > 0 && i < (size_t) b->count; i++)
-		outputs[i] += coded_output(layout, b->unit, b->codes + i * codes,
-								   b->places + i * curves, b->entries + 2 * i * curves, weights);
+	if (classes > 1 && blas)
+		dperm_blas()->dgemm("N", back ? "T" : "N", &classes, back ? &dense : &count,
+							back ? &count : &dense, &one, from, &classes, b->numbers, &apart,
+							&one, to, &classes);
+	for (size_t i = 0; i < (size_t) count; i++)
+	{
+		Row			row = row_of(b, i);
+		size_t		wide = (size_t) classes;
+
+		for (size_t j = 0; j < numbers; j++)
+			add_entry(wide, back, row.numbers[j], i, j, from, to);
+		if (constant)
+			add_entry(wide, back, unit, i, (size_t) dense, from, to);
+		for (size_t k = 0; k < codes; k++)
+			add_entry(wide, back, unit, i, row.codes[k], from, to);
+		for (size_t k = 0; k < curves; k++)
+		{
+			size_t		j = (size_t) row.places[k];
+
+			if (classes == 1)	/* both at once */
+				dperm_put_pair(dperm_pair_at(row.entries + 2 * k) * from[i] +
+							   dperm_pair_at(to + j), to + j);
+			else
+			{
+				add_entry(wide, back, row.entries[2 * k], i, j, from, to);
+				add_entry(wide, back, row.entries[2 * k + 1], i, j + 1, from, to);
+			}
+		}
+	}
 }
 
-/* The outputs of the numbers of rows, for several classes. */
+/* Add the codes of rows to their outputs, for one class. */
 static void
-number_outputs(const Batch *b, int classes, const double *weights, double *outputs)
+add_code_outputs(const Batch *b, const double *restrict weights, double *restrict outputs)
 {
-	const double one = 1,
-				none = 0;
-	const double *row = b->numbers;
-	int			count = b->count;
-	int			dense = b->layout->dense;
-	int			apart = (int) b->stride;
+	size_t		codes = (size_t) b->layout->codes;
+	const uint16_t *code = b->codes;
 
-	if (many_numbers(b))
+	for (int i = 0; i < b->count; i++, code += dperm_layout_codes_apart(b->layout))
 	{
-		dperm_blas()->dgemm("N", "N", &classes, &count, &dense, &one, weights, &classes, row,
-							&apart, &none, outputs, &classes);
-		return;
+		double		sums[4] = {0};
+		size_t		k = 0;
+
+		for (; k + 4 <= codes; k += 4)
+			for (size_t l = 0; l < 4; l++)
+				sums[l] += weights[code[k + l]];
+		for (; k < codes; k++)
+			sums[0] += weights[code[k]];
+		outputs[i] += b->unit * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
 	}
-	memset(outputs, 0, sizeof(double) * (size_t) count * (size_t) classes);
-	for (int i = 0; i < count; i++, row += apart, outputs += classes)
-		for (int j = 0; j < dense; j++)
-			add_times(classes, row[j], weights + (size_t) j * classes, outputs);
+}
+
+/* The same of curves. */
+static void
+add_curve_outputs(const Batch *b, const double *restrict weights, double *restrict outputs)
+{
+	size_t		curves = (size_t) b->layout->curves;
+	size_t		apart = dperm_layout_curves_apart(b->layout);
+	const int32_t *place = b->places;
+	const double *entry = b->entries;
+
+	for (int i = 0; i < b->count; i++, place += apart, entry += 2 * apart)
+	{
+		DpermPair	even = {0},
+					odd = {0};
+		size_t		k = 0;
+
+		for (; k + 2 <= curves; k += 2)
+		{
+			even += dperm_pair_at(weights + place[k]) * dperm_pair_at(entry + 2 * k);
+			odd += dperm_pair_at(weights + place[k + 1]) * dperm_pair_at(entry + 2 * k + 2);
+		}
+		if (k < curves)
+			even += dperm_pair_at(weights + place[k]) * dperm_pair_at(entry + 2 * k);
+		even += odd;
+		outputs[i] += even[0] + even[1];
+	}
 }
 
 /* The outputs of rows. */
@@ -275,80 +313,22 @@ static void
 take_outputs(const Batch *b, int classes, const double *weights, double *outputs)
 {
 	const DpermLayout *layout = b->layout;
-	size_t		wide = (size_t) classes;
-	const uint16_t *codes = b->codes;
-	const int32_t *places = b->places;
-	const double *entries = b->entries;
 
 	if (classes == 1)
 	{
-		one_output_each(b, weights, outputs);
+		dperm_rows_inner((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
+						 dperm_layout_has_constant(layout) ? b->unit : 0, weights, outputs);
+		if (layout->codes > 0)
+			add_code_outputs(b, weights, outputs);
+		if (layout->curves > 0)
+			add_curve_outputs(b, weights, outputs);
 		return;
 	}
-	number_outputs(b, classes, weights, outputs);
-	for (int i = 0; i < b->count; i++, codes += layout->codes, outputs += wide)
-	{
-		if (dperm_layout_has_constant(layout))
-			add_times(classes, b->unit, weights + layout->dense * wide, outputs);
-		for (int k = 0; k < layout->codes; k++)
-			add_times(classes, b->unit, weights + codes[k] * wide, outputs);
-		for (int k = 0; k < layout->curves; k++, places++, entries += 2)
-		{
-			add_times(classes, entries[0], weights + *places * wide, outputs);
-			add_times(classes, entries[1], weights + (*places + 1) * wide, outputs);
-		}
-	}
+	memset(outputs, 0, sizeof(double) * (size_t) b->count * (size_t) classes);
+	add_rows(b, classes, false, weights, outputs);
 }
 
 /* ------------------------------------------------------------- gradients */
-
-/* Add the numbers of rows times slopes to a sum, for several classes. */
-static void
-add_numbers(const Batch *b, int classes, const double *slopes, double *sum)
-{
-	const double one = 1;
-	const double *row = b->numbers;
-	int			count = b->count;
-	int			dense = b->layout->dense;
-	int			apart = (int) b->stride;
-
-	if (many_numbers(b))
-	{
-		dperm_blas()->dgemm("N", "T", &classes, &dense, &count, &one, slopes, &classes, row,
-							&apart, &one, sum, &classes);
-		return;
-	}
-	for (int i = 0; i < count; i++, row += apart, slopes += classes)
-		for (int j = 0; j < dense; j++)
-			add_times(classes, row[j], slopes, sum + (size_t) j * classes);
-}
-
-/* Add the codes and curves of rows times slopes to a sum. */
-static inline __attribute__((always_inline)) void
-add_coded(const Batch *b, int classes, const double *restrict slopes, double *restrict sum)
-{
-	const DpermLayout *layout = b->layout;
-	size_t		wide = (size_t) classes;
-	const uint16_t *codes = b->codes;
-	const int32_t *places = b->places;
-	const double *entries = b->entries;
-	double		scaled[DPERM_CLASSES_MAX];
-
-	for (int i = 0; i < b->count; i++, codes += layout->codes, slopes += wide)
-	{
-		for (int k = 0; k < classes; k++)
-			scaled[k] = b->unit * slopes[k];
-		if (classes > 1 && dperm_layout_has_constant(layout))
-			add_times(classes, 1, scaled, sum + layout->dense * wide);
-		for (int k = 0; k < layout->codes; k++)
-			add_times(classes, 1, scaled, sum + codes[k] * wide);
-		for (int k = 0; k < layout->curves; k++, places++, entries += 2)
-		{
-			add_times(classes, entries[0], slopes, sum + *places * wide);
-			add_times(classes, entries[1], slopes, sum + (*places + 1) * wide);
-		}
-	}
-}
 
 /* Add rows times slopes to a sum. */
 static void
@@ -358,14 +338,13 @@ add_gradient(const Batch *b, int classes, const double *slopes, double *sum)
 
 	if (classes > 1)
 	{
-		add_numbers(b, classes, slopes, sum);
-		add_coded(b, classes, slopes, sum);
+		add_rows(b, classes, true, slopes, sum);
 		return;
 	}
 	dperm_add_rows((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
 				   dperm_layout_has_constant(layout) ? b->unit : 0, slopes, sum);
-	if (dperm_layout_codes(layout) > 0)
-		add_coded(b, 1, slopes, sum);
+	if (layout->codes + layout->curves > 0)
+		add_rows(b, 1, true, slopes, sum);
 }
 
 /* high + low += x, keeping the rounding error in low (Knuth's two-sum). */
@@ -456,15 +435,6 @@ add_squares(DpermMoments *m, const Batch *b, const double *curvatures)
 	}
 }
 
-/* A row of a batch. */
-typedef struct Row
-{
-	const double *numbers;
-	const uint16_t *codes;
-	const int32_t *places;
-	const double *entries;
-} Row;
-
 /* Add the beginning of a row, up to so many codes and curves, to a column of the Hessian. */
 static inline void
 add_column(const Batch *b, const Row *row, int codes, int curves, double scaled,
@@ -493,13 +463,10 @@ add_coded_squares(const Batch *b, const double *curvatures, double *hess)
 {
 	const DpermLayout *layout = b->layout;
 	size_t		stride = (size_t) layout->dim + DPERM_BEYOND;
-	size_t		codes = (size_t) layout->codes;
-	size_t		curves = (size_t) layout->curves;
 
-	for (size_t i = 0; codes + curves > 0 && i < (size_t) b->count; i++)
+	for (size_t i = 0; layout->codes + layout->curves > 0 && i < (size_t) b->count; i++)
 	{
-		Row			row = {b->numbers + i * b->stride, b->codes + i * codes,
-		b->places + i * curves, b->entries + 2 * i * curves};
+		Row			row = row_of(b, i);
 
 		if (curvatures[i] == 0)
 			continue;
@@ -577,31 +544,27 @@ start_extended(DpermMoments *m, const double *weights_low)
 		e->weights[LAST][j] += weights_low[j];
 }
 
-/* The parts of a batch. */
+/* The parts of a batch: of its numbers, then of its entries, then of the unit. */
 static void
 split_batch(DpermExtendedSums *e, const Batch *b, Batch *parts)
 {
 	size_t		dense = (size_t) b->layout->dense;
 	size_t		count = (size_t) b->count;
-	size_t		entries = 2 * count * (size_t) b->layout->curves;
-	double		unit[PARTS];
-	double	   *units[PARTS];
+	size_t		numbers = count * dense;
+	size_t		entries = 2 * count * dperm_layout_curves_apart(b->layout);
 
 	for (size_t i = 0; i < count; i++)
 		memcpy(e->numbers[LAST] + i * dense, b->numbers + i * b->stride, sizeof(double) * dense);
-	memcpy(e->numbers[LAST] + count * dense, b->entries, sizeof(double) * entries);
-	split(e->numbers, count * dense + entries, 1);
-	for (int k = 0; k < PARTS; k++)
-		units[k] = &unit[k];
-	unit[LAST] = b->unit;
-	split(units, 1, 1);
+	memcpy(e->numbers[LAST] + numbers, b->entries, sizeof(double) * entries);
+	e->numbers[LAST][numbers + entries] = b->unit;
+	split(e->numbers, numbers + entries + 1, 1);
 	for (int k = 0; k < PARTS; k++)
 	{
 		parts[k] = *b;
-		parts[k].unit = unit[k];
+		parts[k].unit = e->numbers[k][numbers + entries];
 		parts[k].numbers = e->numbers[k];
 		parts[k].stride = dense;
-		parts[k].entries = e->numbers[k] + count * dense;
+		parts[k].entries = e->numbers[k] + numbers;
 	}
 }
 
@@ -768,11 +731,12 @@ add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	Batch		b = decode(m, rows, count, stride);
 	double		room[3][DPERM_BATCH_ROWS];
-	const double *labels = labels_of(&m->layout, rows, count, stride, room[0]);
-	const double *weights = weights_of(&m->layout, rows, count, stride, room[1]);
+	const double *labels = m->layout.labelled ? room[0] : NULL;
+	const double *weights = m->layout.weighted ? room[1] : NULL;
 	double	   *curvatures = room[2];
 	double	   *slopes = m->outputs;
 
+	take_labels(&m->layout, rows, count, stride, room[0], room[1]);
 	if (m->order == DPERM_PASS_EXTENDED)
 	{
 		add_extended(m, &b, labels, weights);
@@ -868,13 +832,7 @@ dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 	add_compensated(&m->value[0], &m->value[1], value[0]);
 	m->value[1] += value[1];
 	for (int j = 0; j < m->dim; j++)
-		if (m->order == DPERM_PASS_EXTENDED)
-			add_pair(m, j, dperm_quad_of(gradient[j], gradient_low[j]));
-		else
-		{
-			add_compensated(&m->gradient[j], &m->gradient_low[j], gradient[j]);
-			m->gradient_low[j] += gradient_low[j];
-		}
+		add_pair(m, j, dperm_quad_of(gradient[j], gradient_low[j]));
 	if (!m->hessian)
 		return;
 	for (size_t j = 0; j < (size_t) m->layout.dim; j++)
@@ -961,15 +919,6 @@ dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *ask)
 		ask->hess[(size_t) d * (size_t) d + i] = m->pairs[i] / units;
 }
 
-/* The divisor for sums over some of the rows. */
-static double
-units_of(const DpermMatrix *x, int64_t rows)
-{
-	if (x->units == 0)
-		return (double) rows;
-	return rows == x->of ? x->units : x->units * ((double) rows / (double) x->of);
-}
-
 /* The mean over rows in memory. */
 void
 dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
@@ -984,7 +933,8 @@ dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
 		dperm_moments_add(&m, x->chunks[first / x->chunk_rows],
 						  left < x->chunk_rows ? left : x->chunk_rows, x->step ? x->step : 1);
 	}
-	dperm_matrix_means(&m, units_of(x, m.rows), ask);
+	dperm_matrix_means(&m, x->units == 0 ? (double) m.rows :
+					   x->units * ((double) m.rows / (double) x->of), ask);
 }
 
 /* Overwrite the room. */

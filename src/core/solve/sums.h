@@ -24,10 +24,10 @@
  * with several classes it is one sum. Gradients are added up without further care
  * within a piece of at most DPERM_PIECE_ROWS rows, which may be in several batches
  * and chunks. Two pieces, one after the other, have more rows than that; so there
- * are few of them, however the rows arrive. The sums of pieces, and those of other
- * processes, are compensated (Knuth's two-sum). dperm_moments_rounding() bounds the
- * error (docs/guarantee.md, Lemma 8). Hessians are for the solver alone; no bound
- * on them is needed.
+ * are few of them, however the rows arrive. The sums of pieces are compensated (Knuth's
+ * two-sum), and those of other processes are added in extended precision.
+ * dperm_moments_rounding() bounds the error (docs/guarantee.md, Lemma 8). Hessians are
+ * for the solver alone; no bound on them is needed.
  *
  * Extended precision. Doubles are enough for most trainings. If the weights are so
  * large that the rounding of outputs could hide more than the certificate allows,
