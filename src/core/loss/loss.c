@@ -445,49 +445,28 @@ softmax_slopes(int classes, DpermExtended *outputs, double label)
 		outputs[own] -= 1;
 }
 
-/* The weighted probability of a class: the slope, plus the weight if it is the row's own. */
-static inline double
-probability_of(const double *slopes, int k, int own, double weight)
-{
-	return k == own ? weight + slopes[k] : slopes[k];
-}
-
-/* Add the curvature of a row to the packed matrix. */
-static void
-add_curvature(int classes, const double *slopes, int own, double weight, double *pairs)
-{
-	for (int j = 0; j < classes; j++)
-	{
-		double		q = probability_of(slopes, j, own, weight);
-		double		share = q / weight;
-
-		*pairs++ += share * (j == own ? -slopes[j] : weight - q);
-		for (int i = j + 1; i < classes; i++)
-			*pairs++ -= share * probability_of(slopes, i, own, weight);
-	}
-}
-
-/* Traces, and the sum of curvatures. */
+/* Traces of curvatures, and their terms by class. */
 void
 dperm_loss_curvatures(int classes, int count, const double *slopes, const double *labels,
-					  const double *weights, double *traces, double *pairs)
+					  const double *weights, double *traces, double *by_class)
 {
 	for (int i = 0; i < count; i++, slopes += classes)
 	{
 		int			own = class_of(classes, labels[i]);
 		double		weight = weights ? weights[i] : 1;
+		double		trace = 0;
 
-		traces[i] = 0;
-		if (own < 0 || !(weight > 0))
-			continue;
-		for (int k = 0; k < classes; k++)
+		for (int k = 0; k < classes && own >= 0 && weight > 0; k++)
 		{
-			double		q = probability_of(slopes, k, own, weight);
+			/* the class's probability times the weight, and what is left of that */
+			double		likely = k == own ? weight + slopes[k] : slopes[k];
+			double		others = k == own ? -slopes[k] : weight - slopes[k];
+			double		curvature = likely * others / weight;
 
-			traces[i] += q / weight * (k == own ? -slopes[k] : weight - q);
+			by_class[k] += curvature;
+			trace += curvature;
 		}
-		traces[i] = fmax(traces[i], 0);
-		add_curvature(classes, slopes, own, weight, pairs);
+		traces[i] = fmax(trace, 0);
 	}
 }
 
