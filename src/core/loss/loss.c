@@ -356,24 +356,19 @@ largest_output(int classes, const double *z)
 static inline double
 exponentials(int classes, double *z, double *most)
 {
-	double		sum = 0;
-	int			k = 0;
+	DpermPair	sum = dperm_both(0);
 
 	*most = largest_output(classes, z);
-	for (; k + 2 <= classes; k += 2)
+	for (int k = 0; k < classes; k += 2)
 	{
-		DpermPair	e = dperm_exp(at_least(dperm_pair_at(z + k) - *most, LEAST));
+		bool		last = k + 1 == classes;
+		DpermPair	away = (last ? dperm_both(z[k]) : dperm_pair_at(z + k)) - *most;
+		DpermPair	e = dperm_exp(at_least(away, LEAST));
 
-		dperm_put_pair(e, z + k);
-		sum += e[0];
-		sum += e[1];
+		store(e, last, z + k);
+		sum += last ? (DpermPair) {e[0], 0} : e;
 	}
-	if (k < classes)
-	{
-		z[k] = dperm_exp(at_least(dperm_both(z[k] - *most), LEAST))[0];
-		sum += z[k];
-	}
-	return sum;
+	return sum[0] + sum[1];
 }
 
 /*
@@ -387,15 +382,18 @@ softmax_row(int classes, double *z, int own, double weight)
 	double		most;
 	double		sum = exponentials(classes, z, &most);
 	double		likely = z[own] / sum;
-	double		others = 0;
+	DpermPair	others = dperm_both(0);
 
 	z[own] = 0;
-	for (int k = 0; k < classes; k++)
+	for (int k = 0; k < classes; k += 2)
 	{
-		z[k] /= sum;
-		others += z[k];
+		bool		last = k + 1 == classes;
+		DpermPair	share = (last ? (DpermPair) {z[k], 0} : dperm_pair_at(z + k)) / sum;
+
+		store(share, last, z + k);
+		others += share;
 	}
-	z[own] = likely > 0.5 ? -others : likely - 1;
+	z[own] = likely > 0.5 ? -(others[0] + others[1]) : likely - 1;
 	if (weight != 1)
 		for (int k = 0; k < classes; k++)
 			z[k] *= weight;
