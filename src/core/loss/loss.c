@@ -549,7 +549,6 @@ static const DpermLossEntry losses[DPERM_LOSS_COUNT] = {
 		.name = "logistic",
 		.learner = DPERM_LEARNER_LOGREG,
 		.label = DPERM_LABEL_TWO,
-		.probability = true,
 		.slope = logistic_slope,
 		.share = logistic_share
 	},
@@ -585,7 +584,6 @@ static const DpermLossEntry losses[DPERM_LOSS_COUNT] = {
 		.name = "softmax",
 		.learner = DPERM_LEARNER_LOGREG,
 		.label = DPERM_LABEL_SEVERAL,
-		.probability = true,
 		.share = softmax_share
 	}
 };

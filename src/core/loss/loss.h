@@ -92,7 +92,6 @@ typedef struct DpermLossEntry
 	double		h_min;			/* the smallest h; 0: it has none */
 	const char *h_range;		/* what is wrong with an h that is out of range */
 	bool		flat;			/* does the loss have pieces without curvature? */
-	bool		probability;	/* does 1/(1 + exp(-margin)) estimate a probability? */
 
 	/* the slope of one output in extended precision, off by less than 2^-106 */
 	DpermExtended (*slope) (double h, DpermExtended z);

@@ -45,9 +45,7 @@ objective_of(const DpermFit *fit, const double *tilt)
 bool
 dperm_fit_rough(const DpermFit *fit)
 {
-	DpermObjective objective = objective_of(fit, NULL);
-
-	return dperm_solver_rough(&objective);
+	return dperm_solver_rough(fit->setup.loss, fit->calibration.lambda);
 }
 
 /* Begin to minimise the objective, with a tilt or NULL, from the current weights. */

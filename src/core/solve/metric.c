@@ -14,9 +14,8 @@ dperm_metric_room(int dim, int blocks)
 {
 	size_t		k = (size_t) blocks;
 	size_t		d = (size_t) dim / k;
-	size_t		room = k * d * d + 2 * DPERM_CORRECTIONS * (size_t) dim;
 
-	return room + k + 2 * d;
+	return k * d * d + 2 * DPERM_CORRECTIONS * (size_t) dim + k + 2 * d;
 }
 
 DpermMetric
@@ -44,20 +43,6 @@ factor_of(const DpermMetric *metric, int k)
 	return k == 0 ? metric->hess : metric->factors + (size_t) (k - 1) * d * d;
 }
 
-/* Add the regulariser to the lower triangle of d x d, and factor it. */
-static bool
-factor_one(double *hess, int dim, double lambda, double *trace)
-{
-	for (int i = 0; i < dim; i++)
-	{
-		double	   *diagonal = hess + (size_t) i * dim + i;
-
-		*diagonal += lambda;
-		*trace += *diagonal;
-	}
-	return dperm_linsys_factor(hess, dim);
-}
-
 /* From the answer to a factor. */
 void
 dperm_metric_factor(DpermMetric *metric, double lambda)
@@ -80,9 +65,13 @@ dperm_metric_factor(DpermMetric *metric, double lambda)
 		double	   *to = factor_of(metric, k);
 
 		for (int j = 0; j < d; j++)
+		{
 			for (int i = j; i < d; i++)
 				to[(size_t) j * d + i] = share * metric->hess[(size_t) j * d + i];
-		definite = factor_one(to, d, lambda, &trace) && definite;
+			to[(size_t) j * d + j] += lambda;
+			trace += to[(size_t) j * d + j];
+		}
+		definite = dperm_linsys_factor(to, d) && definite;
 	}
 	metric->plain = definite ? 0 : trace;
 	metric->count = 0;
