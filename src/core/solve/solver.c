@@ -127,7 +127,7 @@ dperm_solver_room(int dim, int blocks)
 
 /* Is single precision enough for Hessians? */
 bool
-dperm_solver_rough(DpermLoss loss, double lambda)
+dperm_solver_rough(double lambda, DpermLoss loss)
 {
 	return lambda >= ROUGH_LAMBDA * dperm_loss_bounds(loss).curvature;
 }
