@@ -94,8 +94,7 @@ named_scorer(FunctionCallInfo fcinfo)
 static void
 check_probability(const DpermModel *model)
 {
-	if (dperm_model_label(model) == DPERM_LABEL_TWO &&
-		!dperm_loss_entry((int) model->loss.kind)->probability)
+	if (dperm_loss_entry((int) model->loss.kind)->learner == DPERM_LEARNER_SVM)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a support vector machine does not give probabilities"),

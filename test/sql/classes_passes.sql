@@ -73,7 +73,7 @@ SELECT threshold, round(true_positive_rate::numeric, 3) AS true_positive, round(
 -- Requests by hand: three classes of vectors of two elements
 SET max_parallel_workers_per_gather = 0;
 CREATE FUNCTION request(pass_order int, weights float8[], low float8[] DEFAULT '{}', kind int DEFAULT 4, number int DEFAULT 3, label int DEFAULT 2) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
-  SELECT decode('64707004', 'hex') || set_byte(set_byte('\x0000', 0, pass_order), 1, kind) || int2send(number::int2) || float8send(0) || set_byte('\x00', 0, label) || '\x000000' || int8send(0)
+  SELECT decode('64707005', 'hex') || set_byte(set_byte('\x0000', 0, pass_order), 1, kind) || int2send(number::int2) || float8send(0) || set_byte('\x00', 0, label) || '\x000000' || int8send(0)
     || int4send(cardinality(weights)) || int4send(1) || int4send(length(encoder))
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights || low) WITH ORDINALITY u(w, k)) || int4send(13) || encoder
   FROM (SELECT int4send(1) || int4send(0) || '\x04' || int4send(2) || '\x00' || float8send(1) || '\x0000') s(encoder)

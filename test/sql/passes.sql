@@ -33,7 +33,7 @@ $$;
 CREATE FUNCTION request_of(pass_order int, loss int, h float8, weights float8[], readers bigint[], encoder bytea, low float8 DEFAULT 0, bins int DEFAULT 0, seed bigint DEFAULT 0, label int DEFAULT 0,
   classes int DEFAULT 0, weighted int DEFAULT 0) RETURNS bytea
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT decode('64707004', 'hex') || set_byte('\x0000', 0, pass_order) || int2send(classes::int2) || float8send(h) || set_byte('\x00', 0, label) || int2send(bins::int2) || set_byte('\x00', 0, weighted)
+  SELECT decode('64707005', 'hex') || set_byte('\x0000', 0, pass_order) || int2send(classes::int2) || float8send(h) || set_byte('\x00', 0, label) || int2send(bins::int2) || set_byte('\x00', 0, weighted)
     || int8send(seed) || int4send(cardinality(weights)) || int4send(cardinality(readers)) || int4send(length(encoder))
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k))
     || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(w * low), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k)) ELSE '' END
@@ -220,7 +220,7 @@ EXCEPTION WHEN data_corrupted OR invalid_parameter_value THEN
   RETURN SQLERRM || ' ' || detail;
 END $$;
 SELECT what, damage(at, bytes) FROM (VALUES
-  ('nothing', 0, decode('64707004', 'hex')), ('magic', 0, '\x00'), ('version', 3, '\x03'),
+  ('nothing', 0, decode('64707005', 'hex')), ('magic', 0, '\x00'), ('version', 3, '\x03'),
   ('no order', 4, '\x00'), ('counting', 4, '\x05'), ('order', 4, '\x06'), ('loss', 5, '\x05'), ('several classes', 5, '\x04'), ('classes', 6, int2send(3::int2)), ('h', 8, float8send(0.5)), ('h without loss', 5, '\x01'), ('NaN h', 8, float8send('NaN')),
   ('label', 16, '\x01'), ('unknown label', 16, '\x03'), ('bins', 17, int2send(1::int2)), ('many bins', 17, '\xffff'), ('persons', 19, '\x01'), ('no flag', 19, '\x02'), ('seed', 20, int8send(1)),
   ('no dimension', 28, int4send(0)), ('dimension', 28, int4send(1)), ('huge dimension', 28, '\x7fffffff'), ('negative dimension', 28, int4send(-1)),

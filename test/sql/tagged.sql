@@ -63,7 +63,7 @@ SELECT what, reads('t', d) FROM (VALUES ('nothing', NULL::bytea), ('empty', ''),
 
 -- Requests by hand, as in the test of passes
 CREATE FUNCTION request_of(pass_order int, weights float8[], readers bigint[], encoder bytea) RETURNS bytea LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT decode('64707004', 'hex') || set_byte('\x0000', 0, pass_order) || '\x0000' || float8send(0) || '\x00000000' || int8send(0) || int4send(cardinality(weights)) || int4send(cardinality(readers)) || int4send(length(encoder))
+  SELECT decode('64707005', 'hex') || set_byte('\x0000', 0, pass_order) || '\x0000' || float8send(0) || '\x00000000' || int8send(0) || int4send(cardinality(weights)) || int4send(cardinality(readers)) || int4send(length(encoder))
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k))
     || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(w * 1e-18), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k)) ELSE '' END
     || (SELECT string_agg(int4send(r::int), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k)) || encoder

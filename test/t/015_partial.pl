@@ -46,7 +46,7 @@ for my $database ('postgres', @workers)
 		  FROM generate_series(1, 700) i;
 		-- an order of 5 and more counts in so many bins less 5; 10000 more are for persons
 		CREATE FUNCTION request_of(asked int, readers bigint[], dimension int, encoder bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
-		  SELECT decode('64707004', 'hex') || set_byte('\\x0000', 0, least(pass_order, 5)) || '\\x0000' || float8send(0) || '\\x00' || int2send(greatest(pass_order - 5, 0)::int2) || set_byte('\\x00', 0, (asked - pass_order) / 10000)
+		  SELECT decode('64707005', 'hex') || set_byte('\\x0000', 0, least(pass_order, 5)) || '\\x0000' || float8send(0) || '\\x00' || int2send(greatest(pass_order - 5, 0)::int2) || set_byte('\\x00', 0, (asked - pass_order) / 10000)
 		    || int8send(CASE WHEN pass_order < 5 THEN 77 ELSE 0 END) || int4send(dimension) || int4send(cardinality(readers)) || int4send(length(encoder))
 		    || (SELECT string_agg(float8send(sin(k)), '' ORDER BY k) FROM generate_series(1, dimension) k)
 		    || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(1e-18 * cos(k)), '' ORDER BY k) FROM generate_series(1, dimension) k) ELSE '' END

@@ -39,7 +39,7 @@ typedef struct ClassesSums
 	Quad		value;
 	Quad		gradient[CLASSES_DIM * CLASSES_MOST];
 	Quad		traces[CLASSES_DIM * CLASSES_DIM];
-	Quad		pairs[CLASSES_MOST * CLASSES_MOST];
+	Quad		by_class[CLASSES_MOST];
 } ClassesSums;
 
 /* The vector of a row without its label, in the order of the layout. */
@@ -90,9 +90,8 @@ classes_add(ClassesSums *sums, const DpermLayout *layout, int classes, const dou
 		for (int i = 0; i < dim; i++)
 			sums->traces[j * dim + i] += weight * trace * x[i] * x[j];
 	}
-	for (int j = 0; j < classes; j++)
-		for (int k = 0; k < classes; k++)
-			sums->pairs[j * classes + k] += weight * ((j == k ? p[j] : 0) - p[j] * p[k]);
+	for (int k = 0; k < classes; k++)
+		sums->by_class[k] += weight * p[k] * (1 - p[k]);
 }
 
 #endif							/* DPERM_TEST_CLASSES_H */

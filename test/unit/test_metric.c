@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "core/base/linsys.h"
-#include "core/loss/loss.h"
 #include "core/solve/metric.h"
 
 #define DIM_MAX 40
@@ -30,68 +29,103 @@ random_square(TestRandom *state, int dim, int rank, double *a)
 	}
 }
 
-/* Write the answer of a pass: A, then S packed. */
+/* Write the answer of a pass: A, then the diagonal of S. */
 static void
-write_answer(DpermMetric *metric, int d, const double *a, const double *s)
+write_answer(DpermMetric *metric, int d, const double *a, const double *by_class)
 {
-	int			classes = metric->blocks;
-	double	   *to = metric->hess + d * d;
-
 	memcpy(metric->hess, a, sizeof(double) * (size_t) (d * d));
-	for (int j = 0; j < classes && classes > 1; j++)
-		for (int i = j; i < classes; i++)
-			*to++ = s[j * classes + i];
+	if (metric->blocks > 1)
+		memcpy(metric->hess + d * d, by_class, sizeof(double) * (size_t) metric->blocks);
 }
 
-/* (S (x) A/tr(S) + lambda) x, in the order f[j K + k]. */
+/* (share A + lambda) x. */
 static void
-multiply_by(int d, int classes, const double *a, const double *s, double lambda, const double *x, double *out)
+multiply_by(int d, const double *a, double share, double lambda, const double *x, double *out)
 {
-	double		trace = 0;
-
-	for (int k = 0; k < classes; k++)
-		trace += s[k * classes + k];
 	for (int j = 0; j < d; j++)
-		for (int k = 0; k < classes; k++)
-		{
-			double		sum = lambda * x[j * classes + k];
-
-			for (int i = 0; i < d && trace > 0; i++)
-				for (int l = 0; l < classes; l++)
-					sum += a[j * d + i] * s[k * classes + l] / trace * x[i * classes + l];
-			out[j * classes + k] = sum;
-		}
+	{
+		out[j] = lambda * x[j];
+		for (int i = 0; i < d; i++)
+			out[j] += share * a[j * d + i] * x[i];
+	}
 }
 
+/* The numbers of a class less their means over classes, and these. */
+static void
+take_class(int d, int classes, const double *x, int class, double *of_class, double *mean)
+{
+	for (int j = 0; j < d; j++)
+	{
+		mean[j] = 0;
+		for (int k = 0; k < classes; k++)
+			mean[j] += x[j * classes + k] / classes;
+		of_class[j] = x[j * classes + class] - mean[j];
+	}
+}
+
+/*
+ * The constant part has the curvature lambda. Each class has its own for the rest,
+ * up to something that is the same for all classes, and thus of the constant part.
+ * Classes that are equally likely have the Hessian: then there is nothing like that.
+ */
 TEST(stands_for_classes_times_coordinates)
 {
 	TestRandom	state = 31;
 
 	for (int round = 0; round < 400; round++)
 	{
-		int			classes = round % 5 ? 2 + test_below(&state, CLASSES_MAX - 1) : 1;
-		int			d = 1 + test_below(&state, round % 3 ? 5 : DIM_MAX / CLASSES_MAX);
+		int			classes = round % 5 ? 3 + test_below(&state, CLASSES_MAX - 2) : 1;
+		int			d = 1 + test_below(&state, DIM_MAX / CLASSES_MAX);
 		double		lambda = pow(10, -4 * test_uniform(&state));
-		double		a[DIM_MAX * DIM_MAX],
-					s[CLASSES_MAX * CLASSES_MAX] = {1};
+		double		a[DIM_MAX * DIM_MAX];
+		double		by_class[CLASSES_MAX];
+		double		trace = 0;
 		double		x[DIM_MAX],
-					found[DIM_MAX],
-					back[DIM_MAX];
+					found[DIM_MAX];
+		double		wanted[DIM_MAX],
+					constant[DIM_MAX],
+					mean[DIM_MAX],
+					same[DIM_MAX];
 		double	   *room = malloc(sizeof(double) * dperm_metric_room(d * classes, classes));
 		DpermMetric metric = dperm_metric_make(d * classes, classes, room);
 
 		random_square(&state, d, 1 + test_below(&state, 2 * d), a);
-		if (classes > 1)
-			random_square(&state, classes, round % 7 ? 1 + test_below(&state, classes) : 0, s);
-		write_answer(&metric, d, a, s);
+		for (int k = 0; k < classes; k++)
+			trace += by_class[k] = round % 7 == 0 ? 0 : round % 2 ? 0.1 : test_uniform(&state);
+		write_answer(&metric, d, a, by_class);
 		dperm_metric_factor(&metric, lambda);
 		CHECK(metric.plain == 0);
 		for (int i = 0; i < d * classes; i++)
 			found[i] = x[i] = 2 * test_uniform(&state) - 1;
 		dperm_metric_solve(&metric, found);
-		multiply_by(d, classes, a, s, lambda, found, back);
-		for (int i = 0; i < d * classes; i++)
-			CHECK_NEAR(back[i], x[i], 1e-9);
+		for (int k = 0; k < classes; k++)
+		{
+			double		share = classes == 1 ? 1 : trace > 0 ? by_class[k] / trace * classes / (classes - 1) : 0;
+			double		got[DIM_MAX],
+						square[DIM_MAX * DIM_MAX];
+
+			take_class(d, classes, x, k, wanted, constant);
+			take_class(d, classes, found, k, got, mean);
+			if (classes == 1)
+			{
+				multiply_by(d, a, share, lambda, found, got);
+				for (int j = 0; j < d; j++)
+					CHECK_NEAR(got[j], x[j], 1e-9);
+				break;
+			}
+			for (int j = 0; j < d; j++)
+				CHECK_NEAR(mean[j], constant[j] / lambda, 1e-9 / lambda);
+			for (int i = 0; i < d * d; i++)
+				square[i] = share * a[i] + (i % (d + 1) == 0 ? lambda : 0);
+			CHECK(dperm_linsys_factor(square, d));
+			dperm_linsys_solve(square, d, wanted);
+			for (int j = 0; j < d; j++)
+			{
+				if (k == 0)
+					same[j] = wanted[j] - got[j];
+				CHECK_NEAR(wanted[j] - got[j], round % 2 ? 0 : same[j], 1e-8 / lambda);
+			}
+		}
 		free(room);
 	}
 }
@@ -99,18 +133,18 @@ TEST(stands_for_classes_times_coordinates)
 /* What rounding may have made of it. */
 TEST(notices_what_is_not_definite)
 {
-	double		s[9] = {2, -1, -1, -1, 2, -1, -1, -1, 2};
+	double		by_class[3] = {2, 2, 2};
 	double	   *room = malloc(sizeof(double) * dperm_metric_room(6, 3));
 	DpermMetric metric = dperm_metric_make(6, 3, room);
 	double		x[6] = {1, 2, 3, 4, 5, 6};
 
-	write_answer(&metric, 2, (double[]) {1, 3, 3, 1}, s);
+	write_answer(&metric, 2, (double[]) {1, 3, 3, 1}, by_class);
 	dperm_metric_factor(&metric, 0.1);
-	CHECK_NEAR(metric.plain, 2 + 0.6, 1e-12);
+	CHECK_NEAR(metric.plain, 3 + 0.6, 1e-12);
 	dperm_metric_solve(&metric, x);
 	for (int i = 0; i < 6; i++)
-		CHECK_NEAR(x[i], (i + 1) / 2.6, 1e-12);
-	write_answer(&metric, 2, (double[]) {NAN, 0, 0, 1}, s);
+		CHECK_NEAR(x[i], (i + 1) / 3.6, 1e-12);
+	write_answer(&metric, 2, (double[]) {NAN, 0, 0, 1}, by_class);
 	dperm_metric_factor(&metric, 0.1);
 	CHECK(metric.plain != 0);
 	free(room);
@@ -129,8 +163,8 @@ TEST(remembers_its_last_move)
 		int			d = 4;
 		int			dim = d * classes;
 		double		h[DIM_MAX * DIM_MAX],
-					a[DIM_MAX * DIM_MAX],
-					s[9];
+					a[DIM_MAX * DIM_MAX];
+		double		by_class[3] = {0.2, 0.7, 0.3};
 		double		vectors[8][2 * DIM_MAX] = {{0}};
 		DpermPoint	from = {.weights = vectors[0], .gradient = vectors[1]};
 		DpermPoint	to = {.weights = vectors[2], .gradient = vectors[3]};
@@ -139,8 +173,7 @@ TEST(remembers_its_last_move)
 
 		random_square(&state, dim, dim, h);
 		random_square(&state, d, d, a);
-		random_square(&state, 3, 2, s);
-		write_answer(&metric, d, a, s);
+		write_answer(&metric, d, a, by_class);
 		dperm_metric_factor(&metric, 0.1);
 		for (int round = 0; round < 3 * DPERM_CORRECTIONS; round++)
 		{

@@ -178,7 +178,7 @@ TEST(sums_up_in_extended_precision)
 	}
 }
 
-/* Traces and pairs of classes, in doubles and in single precision; packed, merged, and as the answer to a question. */
+/* Traces, and their terms by class, in doubles and in single precision; packed, merged, and as the answer to a question. */
 TEST(sums_up_curvatures)
 {
 	TestRandom	state = 23;
@@ -217,9 +217,8 @@ TEST(sums_up_curvatures)
 		for (int j = 0; j < d; j++)
 			for (int i = j; i < d; i++)
 				CHECK_NEAR(dperm_moments_second(&m, i, j), (double) sums.traces[j * d + i], slack);
-		for (int j = 0, at = 0; j < t.classes; j++)
-			for (int i = j; i < t.classes; i++)
-				CHECK_NEAR(m.pairs[at++], (double) sums.pairs[j * t.classes + i], 1e-13 * (1 + t.norm) * t.count);
+		for (int k = 0; k < t.classes; k++)
+			CHECK_NEAR(m.by_class[k], (double) sums.by_class[k], 1e-13 * (1 + t.norm) * t.count);
 		free(room);
 		free(other);
 		free(packed);
@@ -235,7 +234,7 @@ TEST(answers_questions)
 	{
 		double		value;
 		double		gradient[CLASSES_DIM * CLASSES_MOST];
-		double		hess[CLASSES_DIM * CLASSES_DIM + CLASSES_MOST * CLASSES_MOST];
+		double		hess[CLASSES_DIM * CLASSES_DIM + CLASSES_MOST];
 		double	   *chunk = t.data;
 		DpermMatrix matrix;
 		DpermAsk	ask = {.weights = t.weights, .value = &value, .gradient = gradient};
@@ -256,9 +255,8 @@ TEST(answers_questions)
 		for (int j = 0; j < d && ask.hess; j++)
 			for (int i = j; i < d; i++)
 				CHECK_NEAR(hess[j * d + i], (double) sums.traces[j * d + i] / t.count, slack);
-		for (int j = 0, at = d * d; j < t.classes && ask.hess; j++)
-			for (int i = j; i < t.classes; i++)
-				CHECK_NEAR(hess[at++], (double) sums.pairs[j * t.classes + i] / t.count, slack);
+		for (int k = 0; k < t.classes && ask.hess; k++)
+			CHECK_NEAR(hess[d * d + k], (double) sums.by_class[k] / t.count, slack);
 		dperm_matrix_wipe(&matrix);
 		for (size_t i = 0; i < dperm_moments_room(t.dim, t.classes, true); i++)
 			CHECK(matrix.room[i] == 0);

@@ -356,24 +356,19 @@ largest_output(int classes, const double *z)
 static inline double
 exponentials(int classes, double *z, double *most)
 {
-	double		sum = 0;
-	int			k = 0;
+	DpermPair	sum = dperm_both(0);
 
 	*most = largest_output(classes, z);
-	for (; k + 2 <= classes; k += 2)
+	for (int k = 0; k < classes; k += 2)
 	{
-		DpermPair	e = dperm_exp(at_least(dperm_pair_at(z + k) - *most, LEAST));
+		bool		last = k + 1 == classes;
+		DpermPair	away = (last ? dperm_both(z[k]) : dperm_pair_at(z + k)) - *most;
+		DpermPair	e = dperm_exp(at_least(away, LEAST));
 
-		dperm_put_pair(e, z + k);
-		sum += e[0];
-		sum += e[1];
+		store(e, last, z + k);
+		sum += last ? (DpermPair) {e[0], 0} : e;
 	}
-	if (k < classes)
-	{
-		z[k] = dperm_exp(at_least(dperm_both(z[k] - *most), LEAST))[0];
-		sum += z[k];
-	}
-	return sum;
+	return sum[0] + sum[1];
 }
 
 /*
@@ -387,15 +382,18 @@ softmax_row(int classes, double *z, int own, double weight)
 	double		most;
 	double		sum = exponentials(classes, z, &most);
 	double		likely = z[own] / sum;
-	double		others = 0;
+	DpermPair	others = dperm_both(0);
 
 	z[own] = 0;
-	for (int k = 0; k < classes; k++)
+	for (int k = 0; k < classes; k += 2)
 	{
-		z[k] /= sum;
-		others += z[k];
+		bool		last = k + 1 == classes;
+		DpermPair	share = (last ? (DpermPair) {z[k], 0} : dperm_pair_at(z + k)) / sum;
+
+		store(share, last, z + k);
+		others += share;
 	}
-	z[own] = likely > 0.5 ? -others : likely - 1;
+	z[own] = likely > 0.5 ? -(others[0] + others[1]) : likely - 1;
 	if (weight != 1)
 		for (int k = 0; k < classes; k++)
 			z[k] *= weight;
@@ -445,49 +443,28 @@ softmax_slopes(int classes, DpermExtended *outputs, double label)
 		outputs[own] -= 1;
 }
 
-/* The weighted probability of a class: the slope, plus the weight if it is the row's own. */
-static inline double
-probability_of(const double *slopes, int k, int own, double weight)
-{
-	return k == own ? weight + slopes[k] : slopes[k];
-}
-
-/* Add the curvature of a row to the packed matrix. */
-static void
-add_curvature(int classes, const double *slopes, int own, double weight, double *pairs)
-{
-	for (int j = 0; j < classes; j++)
-	{
-		double		q = probability_of(slopes, j, own, weight);
-		double		share = q / weight;
-
-		*pairs++ += share * (j == own ? -slopes[j] : weight - q);
-		for (int i = j + 1; i < classes; i++)
-			*pairs++ -= share * probability_of(slopes, i, own, weight);
-	}
-}
-
-/* Traces, and the sum of curvatures. */
+/* Traces of curvatures, and their terms by class. */
 void
 dperm_loss_curvatures(int classes, int count, const double *slopes, const double *labels,
-					  const double *weights, double *traces, double *pairs)
+					  const double *weights, double *traces, double *by_class)
 {
 	for (int i = 0; i < count; i++, slopes += classes)
 	{
 		int			own = class_of(classes, labels[i]);
 		double		weight = weights ? weights[i] : 1;
+		double		trace = 0;
 
-		traces[i] = 0;
-		if (own < 0 || !(weight > 0))
-			continue;
-		for (int k = 0; k < classes; k++)
+		for (int k = 0; k < classes && own >= 0 && weight > 0; k++)
 		{
-			double		q = probability_of(slopes, k, own, weight);
+			/* the class's probability times the weight, and what is left of that */
+			double		likely = k == own ? weight + slopes[k] : slopes[k];
+			double		others = k == own ? -slopes[k] : weight - slopes[k];
+			double		curvature = likely * others / weight;
 
-			traces[i] += q / weight * (k == own ? -slopes[k] : weight - q);
+			by_class[k] += curvature;
+			trace += curvature;
 		}
-		traces[i] = fmax(traces[i], 0);
-		add_curvature(classes, slopes, own, weight, pairs);
+		traces[i] = fmax(trace, 0);
 	}
 }
 
@@ -572,7 +549,6 @@ static const DpermLossEntry losses[DPERM_LOSS_COUNT] = {
 		.name = "logistic",
 		.learner = DPERM_LEARNER_LOGREG,
 		.label = DPERM_LABEL_TWO,
-		.probability = true,
 		.slope = logistic_slope,
 		.share = logistic_share
 	},
@@ -608,7 +584,6 @@ static const DpermLossEntry losses[DPERM_LOSS_COUNT] = {
 		.name = "softmax",
 		.learner = DPERM_LEARNER_LOGREG,
 		.label = DPERM_LABEL_SEVERAL,
-		.probability = true,
 		.share = softmax_share
 	}
 };

@@ -83,16 +83,6 @@ typedef struct DpermLossBounds
 /* The largest number of rows in a block. */
 #define DPERM_LOSS_BLOCK 256
 
-/*
- * The matrix of the curvatures by pairs of classes, which only solvers use, is
- * packed: the lower triangle by columns.
- */
-static inline size_t
-dperm_loss_pairs_size(int classes)
-{
-	return (size_t) classes * (size_t) (classes + 1) / 2;
-}
-
 /* An entry of the table. */
 typedef struct DpermLossEntry
 {
@@ -102,7 +92,6 @@ typedef struct DpermLossEntry
 	double		h_min;			/* the smallest h; 0: it has none */
 	const char *h_range;		/* what is wrong with an h that is out of range */
 	bool		flat;			/* does the loss have pieces without curvature? */
-	bool		probability;	/* does 1/(1 + exp(-margin)) estimate a probability? */
 
 	/* the slope of one output in extended precision, off by less than 2^-106 */
 	DpermExtended (*slope) (double h, DpermExtended z);
@@ -135,11 +124,11 @@ extern double dperm_loss_block(DpermLoss loss, int count, double *outputs, const
 
 /*
  * From the slopes of rows of several classes: the trace of the curvature of each,
- * while their curvatures are added to a packed matrix of classes.
+ * whose terms are added up by class. Only solvers use them.
  */
 extern void dperm_loss_curvatures(int classes, int count, const double *slopes,
 								  const double *labels, const double *weights, double *traces,
-								  double *pairs);
+								  double *by_class);
 
 /* The outputs of a row, one for each block of weights, become its slopes. */
 extern void dperm_loss_slopes(DpermLoss loss, DpermExtended *outputs, double label);

@@ -6,7 +6,7 @@
  * G is lambda-convex, so a gradient of norm g at f means that the minimiser is
  * within g / lambda of f. This file decides whether weights are accepted, by
  * nothing but their gradient over all rows: it is trusted, and so is the sum of
- * that gradient (moments.h, extended.h). What looks for the weights (solver.h,
+ * that gradient (sums.h). What looks for the weights (solver.h,
  * metric.h, descent.h) is not: whatever it does, only the number of passes
  * depends on it (docs/guarantee.md, "Rounding" and "The solver always
  * certifies").

@@ -3,13 +3,14 @@
  * solver measures steps with. Nothing relies on it (certify.h).
  *
  * With one block of weights it is the Hessian itself, dim x dim. With K classes
- * and d coordinates that would be K d x K d, so it is
+ * and d coordinates that would be K d x K d, and a number that is added to all
+ * classes of a coordinate changes no loss. So the constant part of a coordinate has
+ * the curvature lambda, and what is left of class k has
  *
- *   S (x) A/tr(S) + lambda,    S = mean of S_i,  A = mean of tr(S_i) x_i x_i',
+ *   K/(K-1) S_kk A/tr(S) + lambda,    S = mean of S_i,  A = mean of tr(S_i) x_i x_i',
  *
- * where S_i is the curvature of a row by pairs of classes: the Hessian of rows
- * whose curvature does not depend on x. With the eigenvalues s of S, it takes K
- * factors of s A/tr(S) + lambda.
+ * where S_i is the curvature of a row by pairs of classes. At weights 0 that is the
+ * Hessian.
  *
  * What the last steps say about it corrects it (BFGS, Nocedal 1980).
  */
@@ -38,15 +39,15 @@ typedef struct DpermMetric
 {
 	int			dim;			/* weights */
 	int			blocks;			/* classes, or 1 */
+	double		lambda;
 	/*
 	 * What a pass answers (sums.h): the Hessian of the mean loss, d x d by
-	 * columns, lower triangle; with several classes A, then S, packed.
+	 * columns, lower triangle; with several classes A, then the diagonal of S.
 	 */
 	double	   *hess;
 	double	   *factors;		/* of the second class and those after it */
-	double	   *vectors;		/* eigenvectors of S, one after the other */
-	double	   *values;			/* eigenvalues of S */
-	double	   *column;			/* scratch: d, or blocks if there are more */
+	double	   *column;			/* scratch: d */
+	double	   *constant;		/* scratch: d, of constant parts */
 	double		plain;			/* not 0: it is indefinite, and this takes its place */
 
 	/* corrections, the oldest first */

@@ -11,7 +11,7 @@
 #include "core/base/host.h"
 #include "core/solve/sums.h"
 
-#define MAGIC UINT64_C(0x64707004)	/* "dpp", version 4 */
+#define MAGIC UINT64_C(0x64707005)	/* "dpp", version 5 */
 
 /* Bytes that are written, measured or read, field by field. */
 typedef struct Form

@@ -563,7 +563,6 @@ solve_sample(const DpermProblem *whole, int64_t step, bool near, bool hess, doub
 	DpermAsk	ask;
 
 	rows.step = step;
-	rows.rough = dperm_solver_rough(whole->objective.lambda, whole->objective.loss);
 	problem.hess_cost = 0;
 	problem.objective.bound = fmax(whole->objective.bound, 2 * CHANCE / sqrt(count));
 	begin(&solver, &problem, weights, room);

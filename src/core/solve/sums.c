@@ -100,7 +100,7 @@ lay_out(DpermMoments *m, Room *room)
 	if (!m->hessian)
 		return;
 	m->hess = take(room, (wide + DPERM_BEYOND) * (wide + DPERM_BEYOND));
-	m->pairs = take(room, dperm_loss_pairs_size(k > 1 ? (int) k : 0));
+	m->by_class = take(room, k);
 	m->scaled = take(room, DPERM_ROUGH_ROWS * wide / 2);
 	m->rough_hess = (float *) take(room, (wide * wide + 1) / 2);
 }
@@ -713,7 +713,7 @@ dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 	if (m->hessian)
 	{
 		memset(m->hess, 0, sizeof(double) * stride * stride);
-		memset(m->pairs, 0, sizeof(double) * dperm_loss_pairs_size(loss.classes));
+		memset(m->by_class, 0, sizeof(double) * (size_t) m->classes);
 	}
 	if (order == DPERM_PASS_ROUGH && layout->first_code > DPERM_BLAS_SMALL)
 	{
@@ -747,7 +747,8 @@ add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 					dperm_loss_block(m->loss, count, m->outputs, labels,
 									 m->classes > 1 || !m->hessian ? NULL : curvatures, weights));
 	if (m->classes > 1 && m->hessian)
-		dperm_loss_curvatures(m->classes, count, slopes, labels, weights, curvatures, m->pairs);
+		dperm_loss_curvatures(m->classes, count, slopes, labels, weights, curvatures,
+							  m->by_class);
 	if (m->piece_rows + count > DPERM_PIECE_ROWS)
 		end_piece(m);
 	m->piece_rows += count;
@@ -838,18 +839,18 @@ dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 	for (size_t j = 0; j < (size_t) m->layout.dim; j++)
 		for (size_t i = j; i < (size_t) m->layout.dim; i++)
 			m->hess[i * stride + j] += *hess_packed++;
-	for (size_t i = 0; i < dperm_loss_pairs_size(m->loss.classes); i++)
-		m->pairs[i] += *hess_packed++;
+	for (int k = 0; k < m->loss.classes; k++)
+		m->by_class[k] += *hess_packed++;
 }
 
-/* The lower triangle of the Hessian, column after column; then pairs of classes. */
+/* The lower triangle of the Hessian, column after column; then by class. */
 void
 dperm_moments_pack(const DpermMoments *m, double *packed)
 {
 	for (int j = 0; j < m->layout.dim; j++)
 		for (int i = j; i < m->layout.dim; i++)
 			*packed++ = dperm_moments_second(m, i, j);
-	memcpy(packed, m->pairs, sizeof(double) * dperm_loss_pairs_size(m->loss.classes));
+	memcpy(packed, m->by_class, sizeof(double) * (size_t) m->loss.classes);
 }
 
 /*
@@ -915,8 +916,8 @@ dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *ask)
 	for (int j = 0; j < d; j++)
 		for (int i = j; i < d; i++)
 			ask->hess[(size_t) j * (size_t) d + (size_t) i] = dperm_moments_second(m, i, j) / units;
-	for (size_t i = 0; i < dperm_loss_pairs_size(m->loss.classes); i++)
-		ask->hess[(size_t) d * (size_t) d + i] = m->pairs[i] / units;
+	for (int k = 0; k < m->loss.classes; k++)
+		ask->hess[(size_t) d * (size_t) d + (size_t) k] = m->by_class[k] / units;
 }
 
 /* The mean over rows in memory. */

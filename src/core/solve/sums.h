@@ -11,7 +11,7 @@
  * With several classes a row has an output and a slope for each. Weights and
  * gradients are coordinate by coordinate, with a number for each class: w[j K + k].
  * The Hessian would be too large: in its place are the sums of tr(S) x x' and of
- * S, the curvature of a row by pairs of classes.
+ * the diagonal of S, the curvature of a row by pairs of classes.
  *
  * Rows are summed up in batches, which are decoded first: numbers stay where they
  * are, a category becomes a coordinate, where the row has the unit, and a curve
@@ -114,7 +114,7 @@ typedef struct DpermMoments
 	double	   *gradient;		/* dim */
 	double	   *gradient_low;	/* dim */
 	double	   *hess;			/* see dperm_moments_second(); NULL: none */
-	double	   *pairs;			/* packed, by pairs of classes (loss.h) */
+	double	   *by_class;		/* with several classes: of their own curvatures */
 
 	/* vectors that codes select from have a place for missing values: zeros here */
 	double	   *weights;
@@ -172,7 +172,7 @@ extern void dperm_moments_merge(DpermMoments *m, int64_t rows, const double *val
 								const double *gradient, const double *gradient_low,
 								const double *hess_packed);
 
-/* The lower triangle of the Hessian, column after column; then pairs of classes. */
+/* The lower triangle of the Hessian, column after column; then by class. */
 extern void dperm_moments_pack(const DpermMoments *m, double *packed);
 
 /*
@@ -194,7 +194,7 @@ dperm_moments_packed(int dim, DpermLoss loss)
 {
 	size_t		d = (size_t) (dim / dperm_loss_blocks(loss));
 
-	return d * (d + 1) / 2 + dperm_loss_pairs_size(loss.classes);
+	return d * (d + 1) / 2 + (size_t) loss.classes;
 }
 
 /* The relative error of one rounding, with a margin for terms of second order. */
