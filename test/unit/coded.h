@@ -81,7 +81,7 @@ any_row(TestRandom *state, CodedRows *coded, const DpermLayout *layout, double *
 		return;
 	}
 	sample_row(state, coded->encoder, &coded->row);
-	dperm_layout_encode(layout, coded->encoder, coded->row.values, test_below(state, 3) - 1, words);
+	dperm_layout_encode(layout, coded->encoder, coded->row.values, test_below(state, 3) - 1, 1, words);
 }
 
 #endif							/* DPERM_TEST_CODED_H */

@@ -345,7 +345,7 @@ dperm_encoder_fault(const DpermEncoder *enc)
 
 /*
  * A vector whose squares overflow or underflow: scale by the largest coordinate
- * first.
+ * first. NaN and infinity make it zero.
  */
 static void
 extreme_vector(const DpermBlock *block, const double *raw, double target, double *out)
@@ -389,18 +389,6 @@ dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double t
 		block->norm * block->norm)
 		return target / block->norm;
 	return target / fmax(sqrt(sum) * MARGIN(block->count), block->norm);
-}
-
-/* A vector, divided by its bound and clipped; NaN and infinity make it zero. */
-static void
-vector_block(const DpermBlock *block, const double *raw, double target, double *out)
-{
-	double		factor = dperm_encoder_vector_factor(block, raw, target);
-
-	if (factor == 0)
-		extreme_vector(block, raw, target, out);
-	else
-		dperm_scale((size_t) block->count, factor, raw, out);
 }
 
 /*
@@ -457,6 +445,14 @@ void
 dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
 						   double *out)
 {
+	double		factor = block->kind == DPERM_BLOCK_VECTOR && value->present ?
+		dperm_encoder_vector_factor(block, value->vector, target) : 0;
+
+	if (factor != 0)
+	{
+		dperm_scale((size_t) block->count, factor, value->vector, out);
+		return;
+	}
 	memset(out, 0, sizeof(double) * (size_t) block->count);
 	if (!value->present)
 		return;
@@ -479,7 +475,7 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 				out[value->category] = target;
 			break;
 		case DPERM_BLOCK_VECTOR:
-			vector_block(block, value->vector, target, out);
+			extreme_vector(block, value->vector, target, out);
 			break;
 		case DPERM_BLOCK_BOX:
 			box_block(block, value->vector, target, out);

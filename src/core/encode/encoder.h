@@ -95,11 +95,10 @@ dperm_block_is_curve(const DpermBlock *block)
 /* Where the coordinates of a block are in rows, in this order (layout.h). */
 typedef enum DpermPart
 {
-	DPERM_PART_NUMBER,
-	DPERM_PART_LINE,			/* of an open number; the intercept follows */
+	DPERM_PART_PLAIN,
+	DPERM_PART_LINE,			/* a straight number; the intercept follows */
 	DPERM_PART_CODE,
 	DPERM_PART_CURVE,
-	DPERM_PART_OPEN,			/* of an open number, too */
 	DPERM_PARTS
 } DpermPart;
 
@@ -109,8 +108,8 @@ dperm_block_part(const DpermBlock *block)
 	if (block->kind == DPERM_BLOCK_CATEGORY)
 		return DPERM_PART_CODE;
 	if (dperm_block_is_curve(block))
-		return block->open ? DPERM_PART_OPEN : DPERM_PART_CURVE;
-	return block->open ? DPERM_PART_LINE : DPERM_PART_NUMBER;
+		return DPERM_PART_CURVE;
+	return dperm_block_is_number(block) ? DPERM_PART_LINE : DPERM_PART_PLAIN;
 }
 
 /*
