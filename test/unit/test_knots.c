@@ -279,8 +279,8 @@ TEST(spaces_knots_by_logarithm)
 	}
 	CHECK(dperm_encoder_knot(&block, 0) == 0 && dperm_encoder_knot(&block, 6) == 999999);
 	CHECK_NEAR(dperm_encoder_knot(&both, 5), 99, 1e-12);
-	CHECK(dperm_block_middle(&both) == 0);
-	CHECK_NEAR(dperm_block_middle(&block), 999, 1e-11);
+	CHECK(dperm_encoder_even(&both, 1, 2) == 0);
+	CHECK_NEAR(dperm_encoder_even(&block, 1, 2), 999, 1e-11);
 }
 
 /* A number has the entries, and the line, of its logarithm between those of the bounds. */

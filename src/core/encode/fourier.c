@@ -190,13 +190,6 @@ fill_orthogonal(Stream *stream, int rows, int dim, double scale, double *out)
 	}
 }
 
-/* Doubles for the frequencies. */
-size_t
-dperm_fourier_size(const DpermKernel *kernel, int dim)
-{
-	return (size_t) (kernel->features / 2) * dim;
-}
-
 /* Make the frequencies of a kernel. */
 void
 dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies)

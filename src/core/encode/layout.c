@@ -123,7 +123,7 @@ dperm_layout_make(const DpermEncoder *enc)
 	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
 
 	layout.labelled = true;
-	layout.unit = linear ? dperm_encoder_target(enc) : dperm_encoder_kernel_target(enc);
+	layout.unit = dperm_encoder_target(enc);
 	if (linear)
 		make_linear(enc, &layout);
 	else
@@ -270,17 +270,19 @@ void
 dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like)
 {
 	int			linear = dperm_encoder_linear_dim(encoder);
+	const DpermKernel *kernel = &encoder->kernel;
+	const DpermKernel *other = like ? &like->encoder->kernel : NULL;
 	size_t		waiting;
 
 	memset(feed, 0, sizeof(*feed));
 	feed->encoder = encoder;
 	feed->layout = dperm_layout_make(encoder);
 	feed->linear = linear;
-	if (encoder->kernel.kind == DPERM_KERNEL_LINEAR)
+	if (kernel->kind == DPERM_KERNEL_LINEAR)
 		return;
-	feed->frequencies = like && like->linear == linear &&
-		dperm_kernel_equal(&like->encoder->kernel, &encoder->kernel) ?
-		like->frequencies : dperm_encoder_frequencies(encoder);
+	feed->frequencies = other && like->linear == linear && other->kind == kernel->kind &&
+		other->gamma == kernel->gamma && other->features == kernel->features &&
+		other->seed == kernel->seed ? like->frequencies : dperm_encoder_frequencies(encoder);
 	/* a row has a label, and perhaps a weight */
 	waiting = (size_t) (linear + dperm_encoder_dim(encoder) + 2);
 	feed->blocks = dperm_host_alloc(sizeof(double) * DPERM_FEED_ROWS * waiting);
