@@ -246,7 +246,7 @@ noise_of(const DpermOptions *options, const DpermEncoder *inner, const DpermEnco
 		return plans;
 	if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
 		inner = NULL;
-	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner ? inner : encoder) + 1));
+	shapes = palloc(sizeof(DpermShape) * (dperm_encoder_dim(inner ? inner : encoder) + 1));
 	count = inner ? dperm_shape_list_within(inner, encoder, shapes) :
 		dperm_shape_list(encoder, true, shapes);
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
@@ -331,15 +331,11 @@ knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
 
 	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		noise.of[knots] = INFINITY;
-		if (open && knots >= DPERM_KNOTS_LEAST &&
-			dperm_encoder_knots_dim(encoder, knots) <= most)
-		{
-			DpermEncoder bent = dperm_encoder_with_knots(encoder, knots);
+		DpermEncoder bent = dperm_encoder_with_knots(encoder, knots);
 
-			noise.of[knots] = least_noise(options, &bent);
-		}
+		CHECK_FOR_INTERRUPTS();
+		noise.of[knots] = open && knots >= DPERM_KNOTS_LEAST && dperm_encoder_dim(&bent) <= most ?
+			least_noise(options, &bent) : INFINITY;
 	}
 	return noise;
 }

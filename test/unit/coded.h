@@ -75,7 +75,7 @@ any_layout(TestRandom *state, CodedRows *coded, int round)
 static inline void
 any_row(TestRandom *state, CodedRows *coded, const DpermLayout *layout, double *words)
 {
-	if (dperm_layout_codes(layout) == 0)
+	if (layout->codes + layout->curves == 0)
 	{
 		random_row(state, layout->dim, words);
 		return;

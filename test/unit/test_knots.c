@@ -93,7 +93,7 @@ check_elements(const DpermEncoder *enc, const SampleRow *row, double sign)
 	double		target = sign * dperm_encoder_target(enc);
 	const double *at = out;
 
-	CHECK(shape_count <= dperm_shape_most(enc));
+	CHECK(shape_count <= dperm_encoder_dim(enc));
 	dperm_encoder_encode(enc, NULL, row->values, sign, out, NULL);
 	CHECK(exact_in_ball(out, dperm_encoder_dim(enc)));
 	for (int i = 0; i < shape_count; i++)

@@ -117,7 +117,7 @@ TEST(no_label_adds_nothing)
 		double	   *rows = malloc(sizeof(double) * layout->words * count);
 		double		all = 0;
 
-		kinds[feed.frequencies ? 0 : dperm_layout_codes(layout) > 0 ? 1 : 2]++;
+		kinds[feed.frequencies ? 0 : layout->codes + layout->curves > 0 ? 1 : 2]++;
 		for (int i = 0; i < count; i++)
 		{
 			double		weight = test_uniform(&state);

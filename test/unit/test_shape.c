@@ -67,7 +67,7 @@ TEST(rows_lie_in_their_shapes)
 		int			count = dperm_shape_list(enc, false, shapes);
 		double		x[SAMPLE_DIM_MAX];
 
-		CHECK(count <= dperm_shape_most(enc));
+		CHECK(count <= dperm_encoder_dim(enc));
 		check_cover(shapes, count, dperm_encoder_dim(enc));
 		dperm_encoder_encode(enc, frequencies, sample_row(&state, enc, &row), test_below(&state, 2) ? 1 : -1, x, room);
 		check_inside(shapes, count, x);

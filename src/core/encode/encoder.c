@@ -71,17 +71,6 @@ dperm_encoder_with_knots(const DpermEncoder *enc, int knots)
 	return out;
 }
 
-/* Its dimension. */
-int64_t
-dperm_encoder_knots_dim(const DpermEncoder *enc, int knots)
-{
-	int64_t		dim = dperm_encoder_dim(enc);
-
-	for (int i = 0; i < enc->block_count; i++)
-		dim += enc->blocks[i].open ? knots - enc->blocks[i].count : 0;
-	return dim;
-}
-
 /* What a trained coordinate stands for. */
 bool
 dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)

@@ -303,10 +303,9 @@ extern bool dperm_encoder_is_open(const DpermEncoder *enc);
 
 /*
  * The encoder with so many knots for these numbers, 1 for straight lines, in memory of
- * the host; and its dimension, which may be too large for an encoder.
+ * the host. Its dimension may be too large for an encoder.
  */
 extern DpermEncoder dperm_encoder_with_knots(const DpermEncoder *enc, int knots);
-extern int64_t dperm_encoder_knots_dim(const DpermEncoder *enc, int knots);
 
 /* NULL if every field is in range, else what is wrong. */
 extern const char *dperm_encoder_fault(const DpermEncoder *enc);

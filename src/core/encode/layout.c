@@ -238,7 +238,7 @@ dperm_layout_decode(const DpermLayout *layout, const double *rows, int count, si
 	int			numbers = layout->numbers;
 	int			lines = layout->dense - numbers;
 
-	for (int i = 0; i < count && dperm_layout_codes(layout) + lines > 0; i++, rows += stride)
+	for (int i = 0; i < count && layout->codes + layout->curves + lines > 0; i++, rows += stride)
 	{
 		const double *positions = rows + numbers;
 

@@ -112,13 +112,6 @@ dperm_layout_has_constant(const DpermLayout *layout)
 	return layout->first_code > layout->dense;
 }
 
-/* The number of codes and curves of a row. */
-static inline int
-dperm_layout_codes(const DpermLayout *layout)
-{
-	return layout->codes + layout->curves;
-}
-
 /* The positions of a row: those of straight lines follow those of curves. */
 static inline int
 dperm_layout_positions(const DpermLayout *layout)

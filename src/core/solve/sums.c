@@ -364,7 +364,7 @@ add_gradient(const Batch *b, int classes, const double *slopes, double *sum)
 	}
 	dperm_add_rows((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
 				   dperm_layout_has_constant(layout) ? b->unit : 0, slopes, sum);
-	if (dperm_layout_codes(layout) > 0)
+	if (layout->codes + layout->curves > 0)
 		add_coded(b, 1, slopes, sum);
 }
 
