@@ -99,12 +99,17 @@ END $$;
 COMMENT ON FUNCTION dperm.dperm_bind() IS
 	'internal to dp_protect: bind what has come from a dump to relations, by name and owner; one that is not ended to each, and none that another session is binding';
 
+-- pg_restore -j fills both tables at once, and nothing else may follow that binds:
+-- whoever inserts what comes from a dump waits for the other, and so sees its rows.
 -- A plan that was made for a few rows is used for many, too, so it looks up each
 -- row by index.
 CREATE FUNCTION dperm.dperm_bind_inserted() RETURNS trigger
 	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 AS $$
 BEGIN
+	IF EXISTS (SELECT FROM inserted i WHERE i.here > '') THEN
+		LOCK TABLE dperm.origin IN SHARE UPDATE EXCLUSIVE MODE;
+	END IF;
 	IF TG_TABLE_NAME = 'protected' THEN
 		UPDATE dperm.protected p SET relation = 0, here = '' WHERE p.id = ANY (ARRAY(SELECT i.id FROM inserted i));
 	ELSE

@@ -57,9 +57,10 @@ arrange_prior(const DpermModel *prior, const DpermLayout *layout, int blocks)
 }
 
 /*
- * A sample to start from has at most this size; but 20 rows for each coordinate,
- * if these fit into half of dperm.cache_memory, since a start on fewer saves less.
- * On 16 cores a smaller one saved less than the passes that it cost.
+ * A sample to start from has at most this size, divided by the number of processes,
+ * since one process starts while all of them make the passes that it saves; but 20
+ * rows for each coordinate, if these fit into half of dperm.cache_memory: a start on
+ * fewer saves less.
  */
 #define SAMPLE_BYTES ((Size) 32 * 1024 * 1024)
 #define SAMPLE_ROWS_EACH 20
@@ -71,7 +72,8 @@ sample_rows(const DpermRows *rows, int dim, bool remote)
 	Size		row = sizeof(double) * rows->words;
 	Size		bytes = Min(row * SAMPLE_ROWS_EACH * dim, (Size) dperm_cache_memory * 1024 / 2);
 
-	return Min(rows->count / (remote ? 1 : DPERM_SOLVER_PART), Max(bytes, SAMPLE_BYTES) / row);
+	bytes = Max(bytes, SAMPLE_BYTES / dperm_rows_processes(rows->store));
+	return Min(rows->count / (remote ? 1 : DPERM_SOLVER_PART), bytes / row);
 }
 
 /*
