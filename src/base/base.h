@@ -76,7 +76,6 @@ extern Jsonb *dperm_arguments_json(FunctionCallInfo fcinfo, const char *const *e
 
 /* known_tree.c: does a query consist of what this version of dperm knows? */
 extern void dperm_known_tree_check(Node *tree, Oid class, Oid object);
-extern Node *dperm_known_tree_read(const char *text, Oid class, Oid object);
 extern bool dperm_known_tree_relation(char relkind);
 
 /*

@@ -111,13 +111,3 @@ dperm_known_tree_check(Node *tree, Oid class, Oid object)
 			 errhint("Property graphs are not supported, for example. Store the rows in a "
 					 "table.")));
 }
-
-/* Read one that the catalog stores as text, and check it. */
-Node *
-dperm_known_tree_read(const char *text, Oid class, Oid object)
-{
-	Node	   *tree = stringToNode(text);
-
-	dperm_known_tree_check(tree, class, object);
-	return tree;
-}

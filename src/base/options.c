@@ -37,29 +37,6 @@ refuse_if(bool refused, const char *message, const char *hint)
 				 errhint("%s", hint)));
 }
 
-/* Raise an error for an argument that contradicts the prior. */
-static void
-check_same(bool same, const char *name)
-{
-	refuse_if(!same, psprintf("%s differs from that of the prior", name),
-			  psprintf("Omit %s to use that of the prior.", name));
-}
-
-/* The domain of labels is that of the prior. */
-static void
-settle_prior_labels(DpermOptions *options)
-{
-	const DpermModel *prior = options->prior;
-	DpermLabels *labels = &options->labels;
-	char	   *positive =
-		prior->has_positive ? pnstrdup(prior->positive.bytes, prior->positive.len) : NULL;
-
-	check_same(labels->positive == NULL ||
-				   (positive && strcmp(labels->positive, positive) == 0),
-			   "positive");
-	labels->positive = positive;
-}
-
 /* Kernel, intercept and labels are those of a model, but for the positive value. */
 void
 dperm_options_follow(DpermOptions *options, const DpermModel *model)
@@ -76,24 +53,20 @@ dperm_options_follow(DpermOptions *options, const DpermModel *model)
 	labels->class_count = model->loss.classes;
 }
 
-/*
- * Kernel, intercept and the domain of labels are those of the prior; arguments
- * must not say otherwise.
- */
+/* Kernel, intercept and labels are those of the prior, and so are knots. */
 static void
 settle_prior(DpermOptions *options)
 {
 	const DpermModel *prior = options->prior;
-	const DpermKernel *kernel = &prior->encoder.kernel;
+	const DpermKernel *kernel = &options->kernel;
 
-	check_same(!options->has_kernel || options->kernel.kind == kernel->kind, "kernel");
-	check_same(options->kernel.gamma == 0 || options->kernel.gamma == kernel->gamma, "gamma");
-	check_same(options->kernel.features == 0 || options->kernel.features == kernel->features,
-			   "kernel_features");
-	check_same(!options->has_seed || options->kernel.seed == kernel->seed, "kernel_seed");
-	check_same(options->intercept < 0 || (options->intercept > 0) == prior->encoder.intercept,
-			   "intercept");
-	settle_prior_labels(options);
+	refuse_if(options->labels.positive || options->knots > 0 || options->intercept >= 0 ||
+			  options->has_kernel || kernel->gamma != 0 || kernel->features != 0 ||
+			  options->has_seed,
+			  "positive, knots, intercept and kernel cannot be specified with a prior",
+			  "Omit them: they are those of the prior.");
+	if (prior->has_positive)
+		options->labels.positive = pnstrdup(prior->positive.bytes, prior->positive.len);
 	dperm_options_follow(options, prior);
 }
 
@@ -394,8 +367,9 @@ check_weights(const DpermOptions *options, int dim)
 }
 
 /*
- * Begin a plan. Options are invalid for any number of units if they are for the
- * largest and for the smallest: effective lambda only decreases with the number.
+ * Begin a plan: reject options that are invalid for any number of units, as they are if
+ * they are for the largest and for the smallest: effective lambda only decreases with the
+ * number. Options and inner encoder stay in use.
  */
 DpermPlan
 dperm_plan_begin(const DpermOptions *options, const DpermEncoder *encoder,

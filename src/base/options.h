@@ -94,7 +94,7 @@ extern void dperm_options_set_labels(DpermOptions *options, const DpermLabels *l
 extern DpermLoss dperm_options_loss(const DpermOptions *options, const DpermLabels *labels);
 extern bool dperm_options_may_be_several(const DpermOptions *options);
 
-/* The encoder of some blocks; allocated in the current memory context, as what follows. */
+/* What follows is allocated in the current memory context. */
 extern DpermEncoder dperm_options_encoder(const DpermOptions *options,
 										  const DpermBlock *blocks, int count);
 
@@ -121,24 +121,11 @@ typedef struct DpermPlan
 	double		noise_share;	/* infinite then */
 } DpermPlan;
 
-/*
- * Begin a plan: reject options that are invalid for any number of units. Options and
- * inner encoder stay in use.
- */
 extern DpermPlan dperm_plan_begin(const DpermOptions *options, const DpermEncoder *encoder,
 								  const DpermEncoder *inner);
-
-/* Plan for a number of units; and for another one, with the same knots. */
 extern void dperm_plan_for(DpermPlan *plan, int64 units);
 extern void dperm_plan_resize(DpermPlan *plan, int64 units);
-
-/* Raise an error if the parameters do not allow that number. */
 extern void dperm_plan_check(const DpermPlan *plan);
-
-/*
- * Tell of a delta that is too large for so many units, which are divided into portions if there
- * are several; and, in a notice, that the best of count plans is too noisy.
- */
 extern void dperm_plan_tell_delta(const DpermPlan *plan, int64 units);
 extern void dperm_plan_tell_noise(const DpermPlan *plans, int count, int portions, int64 units);
 

@@ -110,7 +110,6 @@ extern DpermText dperm_column_text(Oid base, Datum value);
 extern bool dperm_column_lists(const DpermText *texts, int count, const DpermText *text);
 extern bool dperm_column_input(Oid base, int32 typmod, const char *text, Datum *value,
 							   char **why);
-extern DpermText *dperm_column_labels(Oid type, int *count);
 
 /* domain_checks.c: what CHECK constraints say */
 extern DpermSaid dperm_domain_checks_read(Oid relation, const DpermColumn *column);
@@ -235,6 +234,7 @@ extern bool dperm_reader_kind_fits(uint64 kind, DpermBlockKind block);
 /* What requests say. */
 extern int	dperm_reader_encoding(const char *bytes, int len);
 extern void dperm_reader_check_encoding(int encoding);
+extern void dperm_reader_check_type(const char *what, Oid type, Oid expected);
 extern bool dperm_reader_text_fits(const char *bytes, size_t len, int encoding);
 extern Oid	dperm_reader_common_type(Oid type);
 extern uint64 dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type);
@@ -302,7 +302,6 @@ dperm_label_has(const DpermLabel *label, double read)
 }
 
 extern void dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels);
-extern void dperm_label_check(const DpermLabel *label, Oid type);
 extern double dperm_label_read(const DpermLabel *label, Datum value, bool isnull);
 extern bytea *dperm_label_domain_bytes(const DpermLabels *labels, Oid type);
 extern int	dperm_label_choose_class(const DpermModel *model, const char *name);
@@ -325,6 +324,7 @@ extern void dperm_label_domain_check(const DpermColumn *column, const DpermBlock
 extern Datum dperm_model_type_make(const DpermModel *model);
 extern DpermModel *dperm_model_type_open(Datum value);
 extern DpermModel *dperm_model_type_required(FunctionCallInfo fcinfo);
+extern void dperm_model_type_name_columns(DpermModel *model, char *name);
 extern Datum dperm_model_type_accept(Node *context, DpermTree tree);
 extern Datum dperm_model_type_array(const double *numbers, int rows, int columns);
 
@@ -359,10 +359,6 @@ extern int	dperm_scorer_declared_dimension(Node *node, ParamListInfo params);
 
 /* model_type.c: may a training have this prior? */
 extern void dperm_model_type_prior(FunctionCallInfo fcinfo, DpermOptions *options);
-extern void dperm_model_type_check_prior_names(const DpermModel *prior, const char *label,
-											   char **features, int count);
-extern void dperm_model_type_check_prior_block(const DpermOptions *options,
-											   const DpermColumn *column,
-											   const DpermBlock *block);
+extern void dperm_model_type_check_prior_label(const DpermModel *prior, const char *label);
 
 #endif							/* DPERM_COLUMN_H */

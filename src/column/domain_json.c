@@ -557,36 +557,9 @@ dperm_domain_json_print(StringInfo out, const DpermColumn *column)
 	appendStringInfoString(out, bare ? "" : "}");
 }
 
-/* The least width of a range, from 0 on or above, that a logarithmic scale is proposed for. */
-#define WIDE 10000
-
 /*
- * What may suit a number better than the domain that it has, if anything: categories
- * for integers whose values a constraint lists, a scale for a wide range.
- */
-static void
-propose(StringInfo out, const DpermColumn *column)
-{
-	DpermColumn other = *column;
-	const DpermBlock *block = &column->block;
-
-	if (dperm_column_is_integer(column->base) && column->from == DPERM_DOMAIN_DECLARED &&
-		column->value_count > 2)
-	{
-		other.block.kind = DPERM_BLOCK_CATEGORY;
-		other.block.count = column->value_count;
-		other.block.categories = column->values;
-	}
-	else if (block->low >= 0 && block->high - block->low >= WIDE && !column->knotted)
-		other.block.log = true;
-	if (other.block.kind != block->kind || other.block.log != block->log)
-		dperm_domain_json_print(out, &other);
-}
-
-/*
- * Append the form of a domain, with words to be replaced: it is no domain as it
- * is, as a list must not have a value twice, and a dimension is a number. For a
- * number that has one, a domain that may suit it better, or nothing.
+ * Append the form of a domain that a column lacks, with words to be replaced: it is no
+ * domain as it is, as a list must not have a value twice, and a dimension is a number.
  */
 void
 dperm_domain_json_template(StringInfo out, const DpermColumn *column)
@@ -594,12 +567,7 @@ dperm_domain_json_template(StringInfo out, const DpermColumn *column)
 	const DpermBlock *block = &column->block;
 	bool		number = block->kind == DPERM_BLOCK_NUMBER;
 
-	if (dperm_column_known(column))
-	{
-		if (number)
-			propose(out, column);
-	}
-	else if (number && block->low >= 0 && isfinite(block->low) && block->high == INFINITY)
+	if (number && block->low >= 0 && isfinite(block->low) && block->high == INFINITY)
 		appendStringInfo(out, "{\"range\": [%s, \"high\"], \"scale\": \"log\"}",
 						 double_to_shortest_decimal(block->low));
 	else if (number && dperm_column_is_integer(column->base))

@@ -226,8 +226,8 @@ dperm_column_shown(const DpermBlock *block, double value)
 }
 
 /* The labels of an enum, in order, as zero-terminated texts. */
-DpermText *
-dperm_column_labels(Oid type, int *count)
+static DpermText *
+enum_labels(Oid type, int *count)
 {
 	Relation	catalog = table_open(EnumRelationId, AccessShareLock);
 	Relation	index = index_open(EnumTypIdSortOrderIndexId, AccessShareLock);
@@ -295,7 +295,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 	bool		is_enum = get_typtype(column->base) == TYPTYPE_ENUM;
 	int			all = said->count;
 	DpermText  *texts =
-		is_enum ? dperm_column_labels(column->base, &all) : said->texts;
+		is_enum ? enum_labels(column->base, &all) : said->texts;
 	const char *origin = said->origin ? said->origin : "enum labels";
 	int			count = 0;
 	bool		too_long = false;
@@ -569,18 +569,6 @@ dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 	return columns;
 }
 
-/* What else the domain of a number may be, for hints. */
-static const char *
-other_domains(const DpermColumn *column)
-{
-	if (column->block.kind != DPERM_BLOCK_NUMBER)
-		return "";
-	return dperm_column_is_integer(column->base) ?
-		" Counts are {\"range\": [0, 1000000], \"scale\": \"log\"}, codes are "
-		"{\"categories\": [1, 2, 3]}." :
-		" Money is {\"range\": [0, 1000000], \"scale\": \"log\"}.";
-}
-
 /* Raise the error for a column without a domain, or of a type that has none. */
 void
 dperm_domains_missing(const DpermColumn *column)
@@ -599,7 +587,10 @@ dperm_domains_missing(const DpermColumn *column)
 									  "domain: %s.", column->lack) : 0,
 			 errhint("Specify it, as in domains => %s, or declare it with a CHECK constraint on "
 					 "the table.%s",
-					 dperm_domain_json_example(column), other_domains(column))));
+					 dperm_domain_json_example(column),
+					 column->block.kind != DPERM_BLOCK_NUMBER ? "" :
+					 " Money and counts are {\"range\": [0, 1000000], \"scale\": \"log\"}, "
+					 "integers that are codes {\"categories\": [1, 2, 3]}.")));
 }
 
 /*

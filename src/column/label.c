@@ -221,16 +221,6 @@ dperm_label_init(DpermLabel *label, Oid type, const DpermLabels *labels)
 		init_classes(label, type, labels);
 }
 
-/* Raise an error if a type is not that of the labels. */
-void
-dperm_label_check(const DpermLabel *label, Oid type)
-{
-	if (getBaseType(type) != label->type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the label has changed its type since the call began")));
-}
-
 /* The label as a row holds it; may allocate in the current memory context. */
 double
 dperm_label_read(const DpermLabel *label, Datum value, bool isnull)
@@ -528,25 +518,12 @@ dperm_label_domain_check(const DpermColumn *column, const DpermBlock *categories
 	check_values(&label, column, &values, &labels);
 }
 
-/* Raise for a domain of the caller that is not that of the prior. */
-static _Noreturn void
-refuse_other_domain(const DpermColumn *column)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the domain of label \"%s\" differs from that of the prior", column->name),
-			 errhint("Omit it to use that of the prior.")));
-}
-
 /* How to read numbers: bounds that are not specified are those of the domain. */
 static void
 init_number_of(DpermLabel *label, const DpermColumn *column, DpermLabels *labels)
 {
 	bool		specified = labels->low < labels->high;
 
-	if (specified && column->from == DPERM_DOMAIN_GIVEN &&
-		(labels->low != column->block.low || labels->high != column->block.high))
-		refuse_other_domain(column);
 	if (!specified && has_range(column))
 	{
 		labels->low = column->block.low;
@@ -670,10 +647,6 @@ dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, bool may_b
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the domain of label \"%s\" has a single value", column->name),
 				 errhint("Use a label that has two values or more.")));
-	if (labels->kind == DPERM_LABEL_SEVERAL && column->from == DPERM_DOMAIN_GIVEN &&
-		(values.count != labels->class_count ||
-		 !dperm_classes_same(values.bytes.data, labels->classes, values.count)))
-		refuse_other_domain(column);
 	choose_several(&values, may_be_several, labels);
 	if (labels->kind == DPERM_LABEL_NUMBER)
 	{

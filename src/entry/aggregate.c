@@ -11,7 +11,6 @@
 
 #include "fmgr.h"
 #include "nodes/execnodes.h"
-#include "nodes/extensible.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
@@ -80,59 +79,36 @@ enum
 };
 
 /*
- * Raise an error unless the parameters of a call are the same for all rows of a
- * group, whatever the rows contain: their columns are columns that the node groups
- * by.
+ * Raise an error unless the parameters of a call are constants, whatever rows contain.
+ * Where Citus gathers the rows of several servers, even a constant is a column of them.
  */
 static void
-check_parameters(const Agg *agg, const Aggref *call)
+check_parameters(const Aggref *call)
 {
 	ListCell   *cell;
 
 	foreach(cell, call->args)
 	{
-		TargetEntry *argument = lfirst_node(TargetEntry, cell);
-		Node	   *expression = (Node *) argument->expr;
-		bool		same = !contain_volatile_functions(expression);
-		ListCell   *column;
+		const TargetEntry *argument = lfirst_node(TargetEntry, cell);
 
 		/* what rows are sorted by is not an argument */
-		if (argument->resjunk || foreach_current_index(cell) < ARG_EPSILON - 1)
-			continue;
-		foreach(column, pull_var_clause(expression, 0))
-		{
-			int			i = 0;
-
-			while (i < agg->numCols && agg->grpColIdx[i] != lfirst_node(Var, column)->varattno)
-				i++;
-			same = same && i < agg->numCols;
-		}
-		if (!same)
+		if (!argument->resjunk && foreach_current_index(cell) >= ARG_EPSILON - 1 &&
+			(contain_volatile_functions((Node *) argument->expr) ||
+			 contain_var_clause((Node *) argument->expr)))
 			ereport(ERROR,
 					(errcode(ERRCODE_GROUPING_ERROR),
 					 errmsg("epsilon and options of dp_logreg, dp_svm and dp_linreg must be "
-							"constants or depend on columns of GROUP BY"),
-					 errhint("They are parameters of the model, not values of rows.")));
+							"constants"),
+					 errhint("They are parameters of the model, not values of rows. Over a "
+							 "distributed table, gather the rows first, as in WITH r AS "
+							 "MATERIALIZED (SELECT ... FROM ...) SELECT dp_logreg(...) FROM r, "
+							 "or use dp_logreg_train().")));
 	}
 }
 
 /*
- * Does Citus gather the rows of a node from several servers? Then even a
- * constant is a column of them.
- */
-static bool
-is_gathered(const Agg *agg)
-{
-	const Plan *plan = agg->plan.lefttree;
-
-	while (plan && !IsA(plan, CustomScan))
-		plan = plan->lefttree;
-	return plan && strncmp(((const CustomScan *) plan)->methods->CustomName, "Citus", 5) == 0;
-}
-
-/*
- * Raise an error unless a call in its node trains on disjoint groups, with
- * parameters that do not depend on rows.
+ * Raise an error unless a call in its node trains on disjoint groups, with constant
+ * parameters.
  */
 static void
 check_call(const AggState *node, const Aggref *call)
@@ -157,14 +133,7 @@ check_call(const AggState *node, const Aggref *call)
 						"CUBE or several grouping sets"),
 				 errhint("Use GROUP BY, or one query for each grouping set: each row has to count "
 						 "once.")));
-	if (is_gathered(agg))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg, dp_svm and dp_linreg cannot be computed over a distributed "
-						"table, unless GROUP BY has its distribution column"),
-				 errhint("Gather the rows first, as in WITH r AS MATERIALIZED (SELECT ... FROM "
-						 "...) SELECT dp_logreg(...) FROM r, or use dp_logreg_train().")));
-	check_parameters(agg, call);
+	check_parameters(call);
 }
 
 /* The memory for the rows of a group, in bytes. */

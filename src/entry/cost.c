@@ -22,7 +22,6 @@
 #include "column/column.h"
 #include "entry/entry.h"
 #include "relation/relation.h"
-#include "train/call_charge.h"
 #include "core/base/core.h"
 #include "core/encode/encoder.h"
 #include "core/loss/loss.h"
@@ -152,26 +151,27 @@ fill_training(char **row, DpermPlan *plan, const DpermSource *source, int64 unit
 }
 
 /*
- * What a training would charge to the budget of a protected relation; nothing
- * for other relations. Returns the delta that budget and grant allow in all.
+ * What a call would charge to the budget of a protected relation, from its budget to what
+ * is left after it, and how many such calls are left; nothing for other relations.
+ * Returns the delta that budget and grant allow in all.
  */
-static double
-fill_charge(char **row, const DpermOptions *options, const DpermSource *source)
+double
+dperm_cost_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind,
+				  char **calls_left, char **columns)
 {
 	DpermCharge charge;
 	DpermQuote	quote;
 
 	if (source->registration == NULL)
 		return 0;
-	charge = dperm_call_charge_charge(source, options, DPERM_CALL_TRAINING, NULL);
+	charge = dperm_call_charge_charge(source, options, kind, NULL);
 	quote = dperm_budget_preview(&charge);
-	row[COST_CALLS_LEFT] = psprintf(INT64_FORMAT, quote.calls);
-	row[COST_BUDGET] = charge.budget->name;
-	row[COST_EPSILON_CHARGED] = pstrdup(quote.epsilon);
-	row[COST_DELTA_CHARGED] = pstrdup(quote.delta);
-	row[COST_EPSILON_LEFT] = pstrdup(quote.left);
-	if (quote.allowed)
-		row[COST_EPSILON_LEFT_AFTER] = pstrdup(quote.left_after);
+	*calls_left = psprintf(INT64_FORMAT, quote.calls);
+	columns[0] = charge.budget->name;
+	columns[1] = pstrdup(quote.epsilon);
+	columns[2] = pstrdup(quote.delta);
+	columns[3] = pstrdup(quote.left);
+	columns[4] = quote.allowed ? pstrdup(quote.left_after) : NULL;
 	return quote.delta_limit;
 }
 
@@ -195,7 +195,8 @@ print_beside(DpermOptions options, const DpermSource *source, int64 units, doubl
 	dperm_call_charge_settle(&options, source);
 	plan = dperm_plan_begin(&options, &source->spec.encoder, NULL);
 	fill_training(row, &plan, source, units);
-	fill_charge(row, &options, source);
+	(void) dperm_cost_charge(source, &options, DPERM_CALL_TRAINING, &row[COST_CALLS_LEFT],
+							 &row[COST_BUDGET]);
 	if (row[COST_EPSILON_LEFT_AFTER] == NULL)
 		return NULL;
 	for (int i = 0; i < COST_COLUMNS; i++)
@@ -303,7 +304,8 @@ dp_cost(PG_FUNCTION_ARGS)
 	row[COST_UNITS] = psprintf(INT64_FORMAT, units);
 	dperm_source_tell(&source);
 	fill_training(row, &plan, &source, units);
-	limit = fill_charge(row, &options, &source);
+	limit = dperm_cost_charge(&source, &options, DPERM_CALL_TRAINING, &row[COST_CALLS_LEFT],
+							  &row[COST_BUDGET]);
 	dperm_plan_tell_delta(&plan, units);
 	row[COST_WITH_DELTA] = print_beside(options, &source, units, limit, result);
 	PG_RETURN_DATUM(HeapTupleGetDatum(BuildTupleFromCStrings(result, row)));

@@ -8,6 +8,7 @@
 #include "base/options.h"
 #include "protect/protect.h"
 #include "query/source.h"
+#include "train/call_charge.h"
 
 extern void dperm_entry_open_training(DpermCall *call);
 extern Datum dperm_entry_run_training(DpermCall *call);
@@ -22,5 +23,8 @@ extern void dperm_entry_open_charge(DpermCall *call);
 extern void dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner,
 							 const DpermRegistration *registration, bool reads,
 							 DpermOptions *options, DpermSource *source, DpermPlan *plan);
+
+extern double dperm_cost_charge(const DpermSource *source, const DpermOptions *options,
+								DpermCallKind kind, char **calls_left, char **columns);
 
 #endif							/* DPERM_ENTRY_H */

@@ -51,10 +51,8 @@ static void
 name_columns(FunctionCallInfo fcinfo, DpermModel *model)
 {
 	char	   *features = dperm_arguments_text(fcinfo, "features");
-	int			count = model->encoder.block_count;
-	Size		size = sizeof(DpermBlock) * count;
-	DpermBlock *blocks = memcpy(palloc(size), model->encoder.blocks, size);
-	bool		vector = count == 1 &&
+	const DpermBlock *blocks = model->encoder.blocks;
+	bool		vector = model->encoder.block_count == 1 &&
 		(blocks[0].kind == DPERM_BLOCK_VECTOR || blocks[0].kind == DPERM_BLOCK_BOX);
 
 	if (features ? !vector : blocks[0].column.len == 0)
@@ -64,14 +62,7 @@ name_columns(FunctionCallInfo fcinfo, DpermModel *model)
 				 errmsg("the model was trained on arrays and does not name a column"),
 				 features ? errhint("The model knows the names of its columns.") :
 				 errhint("Specify the column that holds the vectors, as in features => 'x'.")));
-	for (int i = 0; i < count; i++)
-	{
-		DpermText  *column = &blocks[i].column;
-
-		column->bytes = features ? features : pnstrdup(column->bytes, column->len);
-		column->len = strlen(column->bytes);
-	}
-	model->encoder.blocks = blocks;
+	dperm_model_type_name_columns(model, features);
 }
 
 /*

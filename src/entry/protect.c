@@ -34,7 +34,6 @@
 #include "column/column.h"
 #include "core/mechanism/charge.h"
 #include "entry/entry.h"
-#include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
@@ -224,19 +223,6 @@ own_relation(FunctionCallInfo fcinfo, const char *hint)
 	return relation;
 }
 
-/* What is registered of a relation by now, as far as a new registration keeps it. */
-static DpermRegistration
-former_registration(Oid relation)
-{
-	const DpermRegistration *found = dperm_protection_find(relation);
-
-	if (found == NULL || found->ended || !found->bound || found->budget == NULL)
-		return (DpermRegistration) {.relation = relation};
-	if (found->renamed)
-		dperm_protection_check_usable(found);	/* an error: which columns are registered? */
-	return *found;
-}
-
 /* Lock the table of a view, which must have the same owner, and its registration. */
 static void
 lock_table(Oid view, Oid table)
@@ -268,17 +254,30 @@ check_table(Oid table)
 }
 
 /*
- * Check domains, and write them as they are registered: knots and scales with their
- * range, which might otherwise get lost, and times as they are now, whatever the
- * DateStyle, the TimeZone and the day when they are read.
+ * Check domains, and write them as they are registered: vectors with their dimension, and
+ * times as they are now, whatever the DateStyle, the TimeZone and the day when they are
+ * read.
  */
 static Datum
-settle_domains(const DpermRegistration *before, Jsonb *given)
+settle_domains(Oid relation, Jsonb *given)
 {
 	int			count;
-	DpermColumn *columns = dperm_protection_replace(before, given, &count);
+	DpermColumn *columns = dperm_domains_read(relation, NULL, &count);
 	StringInfoData text;
 
+	/* nothing is said without a range: what is registered now may have another one */
+	for (int i = 0; i < count; i++)
+	{
+		DpermBlock *block = &columns[i].block;
+
+		if (dperm_block_is_number(block))
+			columns[i].from = DPERM_DOMAIN_UNKNOWN;
+		else if (block->kind == DPERM_BLOCK_BOX)
+			*block = (DpermBlock) {
+				.kind = DPERM_BLOCK_VECTOR, .column = block->column, .count = block->count
+			};
+	}
+	dperm_domains_give(relation, columns, count, given, true);
 	initStringInfo(&text);
 	for (int i = 0; i < count; i++)
 		if (columns[i].from == DPERM_DOMAIN_GIVEN &&
@@ -338,26 +337,31 @@ dp_protect(PG_FUNCTION_ARGS)
 {
 	NullableDatum arguments[6];	/* one more: the table of a view */
 	Oid			relation = own_relation(fcinfo, "Call dp_protect('table', budget => 'name').");
-	DpermRegistration before = former_registration(relation);
+	DpermRegistration *before = dperm_protection_find(relation);
 	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
 	bool		is_view = get_rel_relkind(relation) == RELKIND_VIEW;
 
 	memcpy(arguments, fcinfo->args, sizeof(NullableDatum) * PG_NARGS());
 	arguments[0].value = ObjectIdGetDatum(relation);
 	arguments[5] = (NullableDatum) {0, !is_view};
+	if (before && !before->ended && before->bound && before->budget)
+	{
+		if (before->renamed)
+			dperm_protection_check_usable(before);	/* an error: which columns are registered? */
+		if (is_view && before->view_of == NULL)
+			dperm_protection_resolve(before);	/* it has become a view, which is an error */
+	}
 	if (is_view)
 	{
-		if (before.id && before.view_of == NULL)
-			dperm_protection_resolve(&before);	/* it has become a view, which is an error */
-		before.view = dperm_view_read(relation);
-		lock_table(relation, before.view->table);
-		before.table = dperm_protection_find(before.view->table);
-		arguments[5].value = ObjectIdGetDatum(before.view->table);
+		Oid			table = dperm_view_read(relation)->table;
+
+		lock_table(relation, table);
+		arguments[5].value = ObjectIdGetDatum(table);
 	}
 	else
 		check_table(relation);
-	if (domains && (!is_view || before.table))
-		arguments[4].value = settle_domains(&before, domains);
+	if (domains)
+		arguments[4].value = settle_domains(relation, domains);
 	(void) call_as_owner("dperm_protect", lengthof(arguments), arguments);
 	tell_columns(relation);
 	if (!is_view)
@@ -413,7 +417,8 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 	initStringInfo(&template);
 	if (known)
 		dperm_domain_json_print(&domain, column);
-	dperm_domain_json_template(&template, column);
+	else
+		dperm_domain_json_template(&template, column);
 	dperm_host_put_row(store, desc, (NullableDatum[]) {
 		{DirectFunctionCall1(namein, CStringGetDatum(column->name))},
 		{ObjectIdGetDatum(column->type)},

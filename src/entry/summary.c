@@ -290,12 +290,8 @@ enum
 	COST_VALUES_ERROR,			/* by kind of column */
 	COST_INTERVALS_ERROR,
 	COST_CALLS_LEFT,
-	COST_BUDGET,
-	COST_EPSILON_CHARGED,
-	COST_DELTA_CHARGED,
-	COST_EPSILON_LEFT,
-	COST_EPSILON_LEFT_AFTER,
-	COST_COLUMNS
+	COST_BUDGET,				/* and what cost.c fills in with it */
+	COST_COLUMNS = COST_BUDGET + 5
 };
 
 /*
@@ -336,19 +332,8 @@ dp_cost_summary(PG_FUNCTION_ARGS)
 		desc->natts != COST_COLUMNS)
 		elog(ERROR, "return type must be a row type");
 	dperm_source_tell(&summary->source);
-	if (registration)
-	{
-		DpermCharge charge = dperm_call_charge_charge(&summary->source, &summary->options,
-													  DPERM_CALL_SUMMARY, NULL);
-		DpermQuote	quote = dperm_budget_preview(&charge);
-
-		row[COST_CALLS_LEFT] = psprintf(INT64_FORMAT, quote.calls);
-		row[COST_BUDGET] = charge.budget->name;
-		row[COST_EPSILON_CHARGED] = pstrdup(quote.epsilon);
-		row[COST_DELTA_CHARGED] = pstrdup(quote.delta);
-		row[COST_EPSILON_LEFT] = pstrdup(quote.left);
-		row[COST_EPSILON_LEFT_AFTER] = quote.allowed ? pstrdup(quote.left_after) : NULL;
-	}
+	(void) dperm_cost_charge(&summary->source, &summary->options, DPERM_CALL_SUMMARY,
+							 &row[COST_CALLS_LEFT], &row[COST_BUDGET]);
 	PG_RETURN_DATUM(HeapTupleGetDatum(BuildTupleFromCStrings(TupleDescGetAttInMetadata(desc),
 															 row)));
 }

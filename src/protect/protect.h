@@ -87,8 +87,6 @@ extern char *dperm_protection_unit(const DpermRegistration *registration, const 
 
 extern DpermColumn *dperm_protection_columns(const DpermRegistration *registration,
 											 Jsonb *domains, const char *label, int *count);
-extern DpermColumn *
-dperm_protection_replace(const DpermRegistration *before, Jsonb *domains, int *count);
 
 /*
  * A call of a function that reads rows. It is opened, and then it runs: in the

@@ -660,87 +660,11 @@ give_registered(const DpermRegistration *registration, AttrNumber number,
 		}
 }
 
-/* A member of an object, or NULL. */
-static JsonbValue *
-member_of(JsonbContainer *object, const char *key)
-{
-	return getKeyJsonValueFromContainer(object, key, strlen(key), NULL);
-}
-
-/* A member of a domain that is an object, or NULL. */
-static JsonbValue *
-detail_in(JsonbValue *domain, const char *key)
-{
-	return domain && domain->type == jbvBinary &&
-		JsonContainerIsObject(domain->val.binary.data) ?
-		member_of(domain->val.binary.data, key) : NULL;
-}
-
-/*
- * What a column is before it gets a domain from an argument: knots and a scale without
- * a range are for the range that it has by now, and so is a norm for vectors of the
- * dimension; for others it is as in the catalog.
- */
-static DpermColumn
-column_before(const DpermColumn *catalog, const DpermColumn *column, Jsonb *domains)
-{
-	JsonbValue *domain = JB_ROOT_IS_OBJECT(domains) ?
-		member_of(&domains->root, column->name) : NULL;
-	bool		knots = (detail_in(domain, "knots") || detail_in(domain, "scale")) &&
-		!detail_in(domain, "range") &&
-		(dperm_block_is_number(&column->block) || column->block.kind == DPERM_BLOCK_BOX);
-	bool		norm = detail_in(domain, "norm") && !detail_in(domain, "dimension") &&
-		column->block.kind == DPERM_BLOCK_VECTOR;
-
-	return dperm_column_known(column) && (knots || norm) ? *column : *catalog;
-}
-
-/*
- * All columns with the domains that are registered for them, and the same as in
- * the catalog. Registered domains take precedence over the catalog. What a view
- * shows of its table unchanged has the domain of there unless it has its own.
- */
-static DpermColumn *
-as_registered(const DpermRegistration *registration, DpermColumn **catalog, int *count)
-{
-	const DpermRegistration *table = registration->table;
-	DpermColumn *columns;
-
-	*catalog = dperm_domains_read(registration->relation, NULL, count);
-	columns = palloc(sizeof(*columns) * Max(*count, 1));
-	for (int i = 0; i < *count; i++)
-	{
-		columns[i] = (*catalog)[i];
-		if (registration->view && table)
-			give_registered(table, dperm_view_column(registration->view, columns[i].number),
-							&(*catalog)[i], &columns[i],
-							psprintf("registration of \"%s\"", get_rel_name(table->relation)));
-		give_registered(registration, columns[i].number, &(*catalog)[i], &columns[i],
-						"registration");
-	}
-	return columns;
-}
-
-/*
- * The same columns, with domains of an argument in place of theirs. Those for a
- * registration may be null, which removes one.
- */
-static DpermColumn *
-give_asked(Oid relation, const DpermColumn *catalog, const DpermColumn *columns, int count,
-		   Jsonb *domains, bool may_be_null)
-{
-	DpermColumn *asked = palloc(sizeof(*asked) * Max(count, 1));
-
-	for (int i = 0; i < count; i++)
-		asked[i] = column_before(&catalog[i], &columns[i], domains);
-	dperm_domains_give(relation, asked, count, domains, may_be_null);
-	return asked;
-}
-
 /*
  * All columns of a protected relation that have not been dropped, as from
- * dperm_domains_read(): with the domains that are registered or declared in the
- * catalog, or narrower ones that the caller specifies. The registration is
+ * dperm_domains_read(): with the domains that are registered, or else declared in the
+ * catalog, or narrower ones that the caller specifies. What a view shows of its table
+ * unchanged has the domain of there unless it has its own. The registration is
  * resolved. The classes of a label are the caller's to say, if nothing is known
  * about it.
  */
@@ -748,42 +672,38 @@ DpermColumn *
 dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains,
 						 const char *label, int *count)
 {
-	DpermColumn *catalog;
-	DpermColumn *columns = as_registered(registration, &catalog, count);
-	DpermColumn *asked;
+	const DpermRegistration *table = registration->table;
+	DpermColumn *catalog = dperm_domains_read(registration->relation, NULL, count);
+	DpermColumn *columns = palloc(sizeof(*columns) * Max(*count, 1));
 
-	if (domains == NULL)
-		return columns;
-	asked = give_asked(registration->relation, catalog, columns, *count, domains, false);
+	for (int i = 0; i < *count; i++)
+	{
+		columns[i] = catalog[i];
+		if (registration->view)
+			give_registered(table, dperm_view_column(registration->view, columns[i].number),
+							&catalog[i], &columns[i],
+							psprintf("registration of \"%s\"", get_rel_name(table->relation)));
+		give_registered(registration, columns[i].number, &catalog[i], &columns[i],
+						"registration");
+	}
+	if (domains)
+		dperm_domains_give(registration->relation, catalog, *count, domains, false);
 	for (int i = 0; i < *count; i++)
 
 		/* one that no longer fits is refused when it is used */
-		if (asked[i].from == DPERM_DOMAIN_GIVEN &&
+		if (catalog[i].from == DPERM_DOMAIN_GIVEN &&
 			dperm_protection_lists(registration, &columns[i]) &&
 			columns[i].from != DPERM_DOMAIN_MISFIT)
 		{
 			/* if nothing is known about a label, its classes are the caller's to say */
-			if (asked[i].block.kind == DPERM_BLOCK_CATEGORY && label &&
+			if (catalog[i].block.kind == DPERM_BLOCK_CATEGORY && label &&
 				strcmp(columns[i].name, label) == 0)
-				dperm_label_domain_check(&columns[i], &asked[i].block);
+				dperm_label_domain_check(&columns[i], &catalog[i].block);
 			else
-				dperm_protection_check_block(registration, &columns[i], &asked[i].block);
-			columns[i].block = asked[i].block;
-			columns[i].knotted = asked[i].knotted;
+				dperm_protection_check_block(registration, &columns[i], &catalog[i].block);
+			columns[i].block = catalog[i].block;
+			columns[i].knotted = catalog[i].knotted;
 			columns[i].from = DPERM_DOMAIN_GIVEN;
 		}
 	return columns;
-}
-
-/*
- * The same for dp_protect, with domains that are to be registered in place of
- * those of the same columns before.
- */
-DpermColumn *
-dperm_protection_replace(const DpermRegistration *before, Jsonb *domains, int *count)
-{
-	DpermColumn *catalog;
-	DpermColumn *columns = as_registered(before, &catalog, count);
-
-	return give_asked(before->relation, catalog, columns, *count, domains, true);
 }

@@ -484,8 +484,7 @@ check_virtual(Relation relation)
 		AttrDefault *def = &desc->constr->defval[i];
 
 		if (TupleDescAttr(desc, def->adnum - 1)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
-			(void) check_expression(dperm_known_tree_read(def->adbin, RelationRelationId,
-														  walk.relation), &walk);
+			(void) check_expression(stringToNode(def->adbin), &walk);
 	}
 #endif
 }

@@ -330,7 +330,7 @@ dperm_checked_query_keep(const DpermSource *source)
 	return rows;
 }
 
-/* After the charge: everything that it reads is locked. */
+/* After the charge, once: everything that it reads is locked. */
 void
 dperm_checked_query_run_kept(DpermProtectedRows *rows, DestReceiver *receiver)
 {
@@ -389,7 +389,7 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 	return wanted;
 }
 
-/* Run a query. */
+/* Run a query; its rows go to a receiver. It sees the active snapshot. */
 void
 dperm_checked_query_run(const DpermChecked *query, DestReceiver *receiver)
 {
@@ -404,7 +404,10 @@ let_values_vary(const DpermChecked *query)
 		query->params->params[i].pflags = 0;
 }
 
-/* Do everything up to the first row. */
+/*
+ * Do everything up to the first row: check a query, plan it, and have the executor check
+ * privileges.
+ */
 void
 dperm_checked_query_try(const DpermChecked *query)
 {
@@ -419,16 +422,8 @@ dperm_checked_query_try(const DpermChecked *query)
 bool
 dperm_checked_query_runs_there(const DpermChecked *query)
 {
-	MemoryContext context =
-		AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	bool		result;
-
 	let_values_vary(query);
-	result = IsA(plan(query, analyse(query))->planTree, ForeignScan);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
-	return result;
+	return IsA(plan(query, analyse(query))->planTree, ForeignScan);
 }
 
 /* A receiver of few rows, each of which is handed to a function. */
@@ -462,7 +457,10 @@ end_rows(DestReceiver *self)
 {
 }
 
-/* Run a query, if it is wanted, and hand over its rows. */
+/*
+ * Run a query, if prepare() wants it, and hand over its rows, each of which is valid
+ * during the call.
+ */
 bool
 dperm_checked_query_take(const DpermChecked *query,
 						 void (*take) (void *arg, TupleTableSlot *slot), void *arg)

@@ -35,26 +35,10 @@ typedef struct DpermChecked
 	void	   *prepare_arg;
 } DpermChecked;
 
-/* Run a query; its rows go to a receiver. It sees the active snapshot. */
 extern void dperm_checked_query_run(const DpermChecked *query, DestReceiver *receiver);
-
-/*
- * The same with a function for each row, which is valid during the call; false if
- * prepare() refuses.
- */
 extern bool dperm_checked_query_take(const DpermChecked *query,
 									 void (*take) (void *arg, TupleTableSlot *slot), void *arg);
-
-/*
- * Do everything up to the first row: check a query, plan it, and have the
- * executor check privileges.
- */
 extern void dperm_checked_query_try(const DpermChecked *query);
-
-/*
- * Is a query that aggregates a foreign table run as a whole by the server that
- * has the rows?
- */
 extern bool dperm_checked_query_runs_there(const DpermChecked *query);
 
 /*
@@ -72,21 +56,13 @@ typedef struct DpermProtectedRows
 	int			unit;			/* the column of the query that is the unit; 0: none */
 } DpermProtectedRows;
 
-/*
- * protected_rows.c: rows as the registration of a source says; prepare their
- * expressions, which raises errors such as a function that may not be executed; and
- * the receiver of the columns, which passes rows on to another. It needs a transaction,
- * and keeps a subtransaction open, for all rows up to one that fails.
- */
+/* protected_rows.c */
 extern DpermProtectedRows *dperm_protected_rows_make(const DpermSource *source);
 extern void dperm_protected_rows_plan(DpermProtectedRows *rows);
 extern DestReceiver *dperm_protected_rows_receiver(const DpermProtectedRows *rows,
 												   DestReceiver *next);
 
-/*
- * Prepare the query that reads the rows of a protected relation, in a worker; and run
- * it, once.
- */
+/* checked_query.c again: the query over a protected relation, in a worker. */
 extern DpermProtectedRows *dperm_checked_query_keep(const DpermSource *source);
 extern void dperm_checked_query_run_kept(DpermProtectedRows *rows, DestReceiver *receiver);
 

@@ -18,7 +18,7 @@
 
 #include "base/compat.h"
 #include "column/column.h"
-#include "query/persons.h"
+#include "query/source.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/draw.h"
 
@@ -121,7 +121,11 @@ make_slots(DpermPersons *persons)
 	}
 }
 
-/* Create an empty table. */
+/*
+ * Create an empty table in the current memory context, for values of a type. Each person
+ * gets one of the portions at random when first entered, from entropy, which stays in
+ * use; 0 portions: none.
+ */
 DpermPersons *
 dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy)
 {
@@ -144,16 +148,6 @@ dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy)
 	persons->persons = MemoryContextAlloc(context, sizeof(DpermPerson) * persons->room);
 	make_slots(persons);
 	return persons;
-}
-
-/* Raise an error unless values of a type are read as those of the table. */
-void
-dperm_persons_check(const DpermPersons *persons, Oid type)
-{
-	if (getBaseType(type) != persons->type)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("the unit has changed its type since the call began")));
 }
 
 /* Double the size. */
@@ -217,7 +211,10 @@ add_person(DpermPersons *persons, uint64 hash, Datum value)
 	return *slot = persons->count++;
 }
 
-/* The number of the person of a value. */
+/*
+ * The number of the person with this value, from 0, or DPERM_NOBODY. Detoasted copies
+ * are in the current memory context.
+ */
 int64
 dperm_persons_enter(DpermPersons *persons, Datum value, bool isnull)
 {
@@ -238,19 +235,24 @@ dperm_persons_enter(DpermPersons *persons, Datum value, bool isnull)
 	return add_person(persons, hash, value);
 }
 
+/* The number of persons. */
 int64
 dperm_persons_count(const DpermPersons *persons)
 {
 	return persons->count;
 }
 
+/* One of them: the pointer is valid until another one is entered. */
 DpermPerson *
 dperm_persons_person(const DpermPersons *persons, int64 number)
 {
 	return &persons->persons[number];
 }
 
-/* The weight of a row of each person. */
+/*
+ * The weight of a row of each person, in the current memory context: 1 divided by the
+ * number of their labelled rows, rounded down.
+ */
 double *
 dperm_persons_weights(const DpermPersons *persons)
 {

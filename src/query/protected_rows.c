@@ -357,7 +357,11 @@ forget_evaluation(DestReceiver *self)
 {
 }
 
-/* Rows from columns, if they are more than these. */
+/*
+ * The receiver of the columns, which passes rows on to another, if they are more than
+ * these. It needs a transaction, and keeps a subtransaction open, for all rows up to one
+ * that fails.
+ */
 DestReceiver *
 dperm_protected_rows_receiver(const DpermProtectedRows *rows, DestReceiver *next)
 {
@@ -381,7 +385,7 @@ dperm_protected_rows_receiver(const DpermProtectedRows *rows, DestReceiver *next
 
 /*
  * Simplify the expressions, as the planner does, which evaluates those of constants;
- * and initialise them, which evaluates nothing.
+ * and initialise them, which raises errors such as a function that may not be executed.
  */
 void
 dperm_protected_rows_plan(DpermProtectedRows *rows)

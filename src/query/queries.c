@@ -173,7 +173,11 @@ take_result(void *arg, TupleTableSlot *slot)
 	MemoryContextSwitchTo(before);
 }
 
-/* Run one pass. */
+/*
+ * Run one pass over rows that are elsewhere: of the request, the caller has filled in the
+ * order, and weights and second, or weights and bins. The answer is in the current memory
+ * context.
+ */
 void
 dperm_queries_pass(const DpermSource *source, DpermPass *pass)
 {
@@ -253,7 +257,10 @@ sample_condition(const DpermSource *source, int every)
 	return sql.data;
 }
 
-/* Read a sample of rows; the limit is for equal ones. */
+/*
+ * Read about one in "every" rows, but no more than the limit, which is for equal ones. Which
+ * ones is neither secret nor relevant.
+ */
 void
 dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver)
 {
@@ -311,7 +318,10 @@ take_counts(void *arg, TupleTableSlot *slot)
 	counts->rows += rows;
 }
 
-/* The number of units, and of rows. */
+/*
+ * The number of units of a source whose rows are elsewhere, by a scan of its own: rows, or
+ * persons; and the number of rows.
+ */
 int64
 dperm_queries_count(const DpermSource *source, int64 *rows)
 {
@@ -323,7 +333,10 @@ dperm_queries_count(const DpermSource *source, int64 *rows)
 	return counts.units;
 }
 
-/* Read all rows, once. */
+/*
+ * Read all rows, once, without parallel workers, in any order. The receiver gets the label,
+ * the features and, if there is one, the unit. source->label says how the label is read.
+ */
 void
 dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 {
@@ -387,7 +400,12 @@ is_small(const DpermSource *source)
 	return small;
 }
 
-/* Load all rows where they are read. */
+/*
+ * Load all rows where they are read, by parallel workers, as far as the planner wants to
+ * use any: prepare() is told how many, fills in the key of the shared rows, and may refuse.
+ * Returns false if the query was not run; otherwise *result is that of dperm_load_agg in
+ * the memory context of the caller, NULL if there are no rows.
+ */
 bool
 dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void *arg, int workers),
 				   void *arg, bytea **result)
@@ -457,7 +475,10 @@ try_queries(DpermSource *source)
 	dperm_checked_query_try(&read);
 }
 
-/* Open a source, and check the queries over it. */
+/*
+ * Open a source, and check the queries over it, so that only rows can make one of them fail
+ * later. Copies of the source have the same queries.
+ */
 void
 dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
 {

@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -16,15 +15,16 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
-#include "utils/varlena.h"
 
 #include "base/base.h"
 #include "column/column.h"
-#include "query/persons.h"
 #include "query/source.h"
 #include "relation/relation.h"
 
-/* The relation with a name as in FROM, locked. */
+/*
+ * The relation with a name as in FROM, locked against changes of its definition until the
+ * end of the transaction; raises an error if it cannot have rows.
+ */
 Oid
 dperm_source_find(const char *name)
 {
@@ -209,7 +209,11 @@ check_knots(DpermColumn **features, int count, const DpermOptions *options)
 				 errhint("They are for numbers whose domains have no knots of their own.")));
 }
 
-/* The features as options want them, which must not contradict a prior. */
+/*
+ * Encode the features of an open source, or of a copy of one, as options want them, which
+ * differ from those that it was opened with in knots, kernel or loss. Those that are given
+ * stay as they are.
+ */
 void
 dperm_source_encode(DpermSource *source, const DpermOptions *options)
 {
@@ -228,9 +232,6 @@ dperm_source_encode(DpermSource *source, const DpermOptions *options)
 		}
 		check_knots(source->features, count, options);
 	}
-	else if (options->prior)
-		for (int i = 0; i < count; i++)
-			dperm_model_type_check_prior_block(options, source->features[i], &source->blocks[i]);
 	source->spec.loss = dperm_options_loss(options, &source->spec.labels);
 	source->spec.encoder = dperm_options_encoder(options, source->blocks, count);
 }
@@ -437,7 +438,10 @@ check_columns(const DpermSource *source, const DpermSourceNames *names, const Dp
 	}
 }
 
-/* Find relation and columns and check types, domains and privileges. */
+/*
+ * Find relation and columns and check types, domains and privileges; every mistake is an
+ * error here, before any row is read.
+ */
 void
 dperm_source_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
 {
@@ -465,8 +469,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	label = names->label ? find_column(source, columns, count, names->label, "label") : NULL;
 	source->block_count = names->feature_count;
 	if (prior)
-		dperm_model_type_check_prior_names(options->prior, names->label, features,
-										 source->block_count);
+		dperm_model_type_check_prior_label(options->prior, names->label);
 	if (given)
 	{
 		source->block_count = prior ? prior->block_count : names->block_count;
@@ -508,7 +511,11 @@ tell_left_out(const DpermSource *source)
 					 "what to fill in.")));
 }
 
-/* Tell what a caller should know. */
+/*
+ * Tell in notices which columns features => NULL leaves out, and that the label is a
+ * number which may have more than two values. All of this is public. Called once for each
+ * call: the sources of several candidates have the same columns.
+ */
 void
 dperm_source_tell(const DpermSource *source)
 {
@@ -522,39 +529,19 @@ dperm_source_tell(const DpermSource *source)
 						 "quantity, use dp_linreg_train().")));
 }
 
-/* The relation with a schema-qualified name; InvalidOid if there is none. */
-static Oid
-relation_of_model(const DpermText *name)
-{
-	List	   *parts;
-	Oid			schema;
-
-	if (!SplitIdentifierString(pnstrdup(name->bytes, name->len), '.', &parts) ||
-		list_length(parts) != 2)
-		return InvalidOid;
-	schema = get_namespace_oid(linitial(parts), true);
-	return OidIsValid(schema) ? get_relname_relid(lsecond(parts), schema) : InvalidOid;
-}
-
-/* Is one of two relations read by the other, or are they the same? */
-static bool
-share_rows(Oid one, Oid other)
-{
-	return list_member_oid(dperm_relation_sources(one), other) ||
-		list_member_oid(dperm_relation_sources(other), one);
-}
-
-/* Tell that a model is evaluated on rows that it was trained on. */
+/*
+ * Tell that a model is evaluated on the relation that it was trained on. Which one that
+ * was is what the model says, which anybody can have written.
+ */
 void
 dperm_source_tell_training(const DpermSource *source, const DpermText *trained_on)
 {
-	Oid			trained = trained_on->len > 0 ? relation_of_model(trained_on) : InvalidOid;
+	const DpermText from = {source->from, (int) strlen(source->from)};
 
-	if (!OidIsValid(trained) || !share_rows(source->relation, trained))
-		return;
-	ereport(NOTICE,
-			(errmsg("the model was trained on rows of relation \"%s\"",
-					get_rel_name(source->relation)),
-			 errhint("It may be worse on others: train and evaluate on views that divide the "
-					 "rows.")));
+	if (dperm_block_same_text(&from, trained_on))
+		ereport(NOTICE,
+				(errmsg("the model was trained on rows of relation \"%s\"",
+						get_rel_name(source->relation)),
+				 errhint("It may be worse on others: train and evaluate on views that divide "
+						 "the rows.")));
 }

@@ -1,5 +1,5 @@
 /*
- * source.h: the relation that a learner reads, and the queries over it.
+ * source.h: the relation that a learner reads, the queries over it, and its persons.
  */
 #ifndef DPERM_SOURCE_H
 #define DPERM_SOURCE_H
@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "column/column.h"
 #include "core/encode/encoder.h"
+#include "core/privacy/draw.h"
 #include "core/solve/pass.h"
 #include "protect/protect.h"
 #include "relation/relation.h"
@@ -88,88 +89,58 @@ typedef struct DpermSource
 /* Up to this many columns are arguments of a function. */
 #define DPERM_COLUMN_ARGS 90
 
-/*
- * Find relation and columns and check types, domains and privileges; every
- * mistake is an error here, before any row is read. The relation is locked
- * against changes of its definition until the end of the transaction.
- */
+extern Oid	dperm_source_find(const char *name);
 extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names,
 							  const DpermOptions *options);
-
-/*
- * Encode the features of an open source, or of a copy of one, as options want them,
- * which differ from those that it was opened with in knots, kernel or loss.
- */
 extern void dperm_source_encode(DpermSource *source, const DpermOptions *options);
-
-/*
- * The relation with a name as in FROM, locked in the same way; raises an error
- * if it cannot have rows.
- */
-extern Oid	dperm_source_find(const char *name);
-
-/*
- * Tell in notices which columns features => NULL leaves out, and that the label
- * is a number which may have more than two values. All of this is public. Called
- * once for each call: the sources of several candidates have the same columns.
- */
 extern void dperm_source_tell(const DpermSource *source);
-
-/*
- * Tell that a model to be evaluated was trained on rows of the source: on the
- * source itself, on a relation that it reads, or on one that reads it.
- * trained_on is what the model says, which anybody can have written.
- */
 extern void dperm_source_tell_training(const DpermSource *source, const DpermText *trained_on);
 
 /*
  * The queries over a source, in queries.c. All of them see the snapshot of the calling
  * query, and are checked before they run.
  */
-
-/*
- * Open a source, and check the queries over it, so that only rows can make one
- * of them fail later. Copies of the source have the same queries.
- */
 extern void dperm_queries_open(DpermSource *source, const DpermSourceNames *names,
 							   const DpermOptions *options);
-
-/*
- * The number of units of a source whose rows are elsewhere, by a scan of its
- * own: rows, or persons; and the number of rows.
- */
 extern int64 dperm_queries_count(const DpermSource *source, int64 *rows);
-
-/*
- * Read about one in "every" rows, but no more than the limit: each arrives as
- * in dperm_queries_read(). Which ones is neither secret nor relevant.
- */
 extern void
 dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver);
-
-/*
- * Read all rows, once. The receiver gets the label, the features and, if there
- * is one, the unit. source->label says how the label is read. Rows are read
- * without parallel workers, in any order.
- */
 extern void dperm_queries_read(const DpermSource *source, DestReceiver *receiver);
-
-/*
- * Load all rows where they are read, by parallel workers, as far as the planner
- * wants to use any: prepare() is told how many, fills in the key of the shared
- * rows, and may refuse. Returns false if the query was not run; otherwise
- * *result is that of dperm_load_agg in the memory context of the caller, NULL if
- * there are no rows.
- */
 extern bool
 dperm_queries_load(const DpermSource *source, bytea *key, bool (*prepare) (void *arg, int workers),
 				   void *arg, bytea **result);
+extern void dperm_queries_pass(const DpermSource *source, DpermPass *pass);
 
 /*
- * Run one pass over rows that are elsewhere: of the request, the caller has filled
- * in the order, and weights and second, or weights and bins. The answer is in the
- * current memory context.
+ * persons.c: the persons of a relation, by the values of the column that identifies them.
+ *
+ * Equality is that of the type, with the collation of the column. A value that
+ * is NULL, or too large to be read (column.h), identifies nobody. No value raises an
+ * error.
  */
-extern void dperm_queries_pass(const DpermSource *source, DpermPass *pass);
+typedef struct DpermPersons DpermPersons;
+
+/* What is known of a person. */
+typedef struct DpermPerson
+{
+	uint64		hash;			/* of the value */
+	Datum		value;
+	int64		next;			/* next person in the same slot, or -1 */
+	int64		labelled;		/* rows with a label */
+	int			portion;
+} DpermPerson;
+
+/* Nobody. */
+#define DPERM_NOBODY (-1)
+
+extern void
+dperm_persons_column(Oid relation, AttrNumber column, Oid *type, Oid *collation);
+extern DpermPersons *
+dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy);
+extern int64 dperm_persons_enter(DpermPersons *persons, Datum value, bool isnull);
+extern int64 dperm_persons_count(const DpermPersons *persons);
+extern DpermPerson *dperm_persons_person(const DpermPersons *persons, int64 number);
+extern double *dperm_persons_weights(const DpermPersons *persons);
+extern void dperm_persons_free(DpermPersons *persons);
 
 #endif							/* DPERM_SOURCE_H */

@@ -18,7 +18,6 @@
 #include "core/model/model.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
-#include "query/persons.h"
 #include "query/source.h"
 #include "train/count.h"
 #include "train/rows.h"
@@ -103,9 +102,10 @@ start_tally(DestReceiver *self, int operation, TupleDesc desc)
 	const DpermSource *source = tally->source;
 
 	if (tally->persons)
-		dperm_persons_check(tally->persons, TupleDescAttr(desc, desc->natts - 1)->atttypid);
+		dperm_reader_check_type("unit", TupleDescAttr(desc, desc->natts - 1)->atttypid,
+								source->unit_type);
 	if (source->label_column)
-		dperm_label_check(&source->label, TupleDescAttr(desc, 0)->atttypid);
+		dperm_reader_check_type("label", TupleDescAttr(desc, 0)->atttypid, source->label.type);
 	dperm_reader_bind_columns(tally->readers, source->block_count, desc,
 							  source->label_column ? 1 : 0);
 }

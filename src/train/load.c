@@ -13,7 +13,6 @@
 #include "utils/memutils.h"
 
 #include "base/base.h"
-#include "query/persons.h"
 #include "query/source.h"
 #include "train/load.h"
 #include "core/base/core.h"
@@ -225,11 +224,13 @@ static void
 start_rows(DestReceiver *self, int operation, TupleDesc desc)
 {
 	Loader	   *loader = (Loader *) self;
+	const DpermSource *source = loader->source;
 
-	dperm_label_check(&loader->source->label, TupleDescAttr(desc, 0)->atttypid);
+	dperm_reader_check_type("label", TupleDescAttr(desc, 0)->atttypid, source->label.type);
 	dperm_intake_bind(&loader->intake, desc, 1);
 	if (loader->persons)
-		dperm_persons_check(loader->persons, TupleDescAttr(desc, desc->natts - 1)->atttypid);
+		dperm_reader_check_type("unit", TupleDescAttr(desc, desc->natts - 1)->atttypid,
+								source->unit_type);
 }
 
 static void

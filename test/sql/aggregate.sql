@@ -97,10 +97,8 @@ SELECT outcomes('dp_logreg(sick, x, ?) FROM visits', $$
   1, jsonb_build_object('lambda', id)
   1, CASE WHEN id < 400 THEN '{"norm": 1}' ELSE '{"norm": 2}' END::jsonb
   1, CASE WHEN id < 400 THEN '{"norm": 1}'::jsonb END $$);
-SELECT region, dp_logreg(sick, x, region + 1, jsonb_build_object('lambda', region + 1))::jsonb -> 'epsilon' AS epsilon_by_group
-  FROM visits GROUP BY region ORDER BY region;
-SELECT region, dp_logreg(sick, x, 1, jsonb_build_object('lambda', 1, 'norm', region + 1))::jsonb #> '{features,0,norm}' AS norm_by_group
-  FROM visits GROUP BY region ORDER BY region;
+SELECT outcomes('region, dp_logreg(sick, x, ?) FROM visits GROUP BY region', $$
+  region + 1 | 1, jsonb_build_object('lambda', region + 1) $$);
 
 -- No window: each frame would be one more release
 SELECT outcomes('? FROM visits', $$

@@ -164,7 +164,7 @@ SELECT m->'classes' AS classes, m->'prior'->>'private' AS private
   FROM (SELECT dp_logreg_train('visits', 'free', NULL, 1, prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, domains => '{"free": ["icu", "home", "ward"]}'))::jsonb AS m) s;
 SELECT dp_logreg_train('visits', 'free', NULL, 1, domains => '{"free": ["icu", "home", "hospice"]}', prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, domains => '{"free": ["icu", "home", "ward"]}'));
 SELECT dp_logreg_train('visits', 'free', NULL, 1, positive => 'icu', prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, domains => '{"free": ["icu", "home", "ward"]}'));
-SELECT dp_logreg_train('visits', 'free', NULL, 1, domains => '{"free": ["icu", "home", "ward"]}', prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, positive => 'icu'))::jsonb->>'positive' AS two_classes;
+SELECT dp_logreg_train('visits', 'free', NULL, 1, prior => dp_logreg_train('visits', 'free', '{age,unit}', 1, positive => 'icu'))::jsonb->>'positive' AS two_classes;
 SELECT dp_logreg_train('visits', 'place', NULL, 1, prior => dp_logreg_train('visits', 'place', '{age,unit}', 1, positive => 'icu'))::jsonb->>'positive' AS positive;
 -- With a large lambda and no noise, the model is its prior
 SELECT max(abs(v - w)) < 1e-3 AS same FROM models, unnest(dp_weights(model), dp_weights(dp_logreg_train('visits', 'place', NULL, 'Infinity', lambda => 10000, prior => model))) u(v, w) WHERE name = 'straight';

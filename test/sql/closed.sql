@@ -97,7 +97,7 @@ SELECT dp_protect('d1', domains => '{"s": [0, 5]}');
 CREATE VIEW d2 AS SELECT y, b AS s, a, v FROM d;
 SELECT dp_protect('d2');
 CREATE VIEW d3 AS SELECT y, b AS s, a, v FROM d;
-SELECT dp_protect('d3', domains => '{"s": {"knots": 3}}');
+SELECT dp_protect('d3', domains => '{"s": {"range": [0, 9], "knots": 3}}');
 -- the ledger has what is registered
 SELECT details FROM dp_ledger WHERE budget = 'closed' ORDER BY entry DESC LIMIT 1;
 SET ROLE dperm_closed_analyst;
@@ -105,11 +105,11 @@ SELECT relation, o.* FROM unnest('{d1,d2,d3}'::regclass[]) relation, open(relati
 SELECT relation, o.* FROM unnest('{d1,d2,d3}'::regclass[]) relation, open(relation, 'a') o;
 SELECT tried($$dp_logreg_train('d1', 'y', '{s}', 1, domains => '{"s": [0, 9]}')$$);
 SELECT tried($$dp_logreg_train('d2', 'y', '{s}', 1, domains => '{"s": [0, 10]}')$$);
--- knots of a vector are for its registered range
-SELECT (dp_logreg_train('d2', 'y', '{v}', 1, domains => '{"v": {"knots": 3}}')::jsonb #>> '{features,0}')::jsonb - 'weights';
-SELECT tried($$dp_logreg_train('d2', 'y', '{v}', 1, domains => '{"v": {"dimension": 3, "knots": 3}}')$$);
+-- knots of a vector have a range within the registered one
+SELECT (dp_logreg_train('d2', 'y', '{v}', 1, domains => '{"v": {"range": [[0, 1], [-1, 1]], "knots": 3}}')::jsonb #>> '{features,0}')::jsonb - 'weights';
+SELECT tried($$dp_logreg_train('d2', 'y', '{v}', 1, domains => '{"v": {"knots": 3}}')$$);
 SET ROLE dperm_closed_owner;
-SELECT dp_protect('d2', domains => '{"v": {"knots": 4}}');
+SELECT dp_protect('d2', domains => '{"v": {"range": [[0, 1], [-1, 1]], "knots": 4}}');
 SELECT domains FROM dp_protected WHERE relation = 'closed.d2';
 
 --

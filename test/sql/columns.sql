@@ -164,8 +164,8 @@ SELECT i2, dp_encode(m, clinic) AS hot FROM clinic, dp_logreg_train('clinic', 'y
 CREATE VIEW printed AS SELECT id, y, ('10.0.0.' || 1 + i4 % 4)::inet AS address, ('08:00:2b:01:02:0' || 1 + i4 % 3)::macaddr AS mac, t::name AS name, t::"char" AS "char",
   timetz '12:00+00' + i4 % 2 * interval '1 hour' AS "time", (100 + i4 % 3)::oid AS oid, (i4 % 3)::numeric(4, 2) AS rounded FROM clinic;
 SELECT v.name AS feature, jsonb_array_length(domains -> v.name) AS given, count(DISTINCT dp_encode(m, printed)) AS found,
-       distance(dp_weights(m::text::dp_model), dp_weights(dp_logreg(y, dp_encode(m, printed), 'Infinity', jsonb_build_object('lambda', 0.001, 'intercept', false, 'dimension', jsonb_array_length(domains -> v.name))))) < 1e-9 AS trained_on_them
-  FROM (VALUES ('address', '{"address": ["10.0.0.1", "10.0.0.2/32", "10.0.0.3"]}'::jsonb), ('mac', '{"mac": ["08:00:2b:01:02:01", "08-00-2B-01-02-02"]}'), ('name', '{"name": ["a", "b"]}'),
+       distance(dp_weights(m::text::dp_model), dp_weights(dp_logreg(y, dp_encode(m, printed), 'Infinity', '{"lambda": 0.001, "intercept": false, "dimension": 2}'))) < 1e-9 AS trained_on_them
+  FROM (VALUES ('address', '{"address": ["10.0.0.1", "10.0.0.2/32"]}'::jsonb), ('mac', '{"mac": ["08:00:2b:01:02:01", "08-00-2B-01-02-02"]}'), ('name', '{"name": ["a", "b"]}'),
     ('char', '{"char": ["a", "b"]}'), ('time', '{"time": ["12:00:00+00", "13:00+00"]}'), ('oid', '{"oid": ["100", "101"]}')) v(name, domains),
   LATERAL (SELECT dp_logreg_train('printed', 'y', v.name, 'Infinity', lambda => 0.001, domains => domains, options => '{"intercept": false}')) s(m),
   printed GROUP BY v.name, domains, m::text ORDER BY 1;

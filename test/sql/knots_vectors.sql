@@ -82,8 +82,7 @@ SELECT value = (SELECT avg((dp_predict(model, r) = y)::int) FROM readings r) AS 
 
 -- a prior has its knots
 CREATE TABLE earlier AS SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [0, 1], "knots": 4}}') AS model;
-SELECT m::jsonb -> 'features' AS features, cardinality(dp_weights(m)) AS dimension FROM earlier, dp_logreg_train('readings', 'y', 'x', 1, prior => model, domains => '{"x": {"range": [0, 1], "knots": 4}}') m;
-SELECT * FROM outcomes($$dp_logreg_train('readings', 'y', 'x', 1, prior => model, domains => '{"x": {"range": [0, 1]?}') IS NULL FROM earlier$$, $$} | , "knots": 4} | , "knots": 1} | , "knots": 5} | , "knots": [0, 0.1, 0.2, 1]}$$);
+SELECT m::jsonb -> 'features' AS features, cardinality(dp_weights(m)) AS dimension FROM earlier, dp_logreg_train('readings', 'y', NULL, 1, prior => model) m;
 DROP TABLE earlier;
 
 -- registered domains: an analyst may choose other knots within the range

@@ -218,7 +218,7 @@ CREATE TABLE opposite AS SELECT p, true AS y, ARRAY[s, 0.01] AS x FROM generate_
 CREATE TABLE upright AS SELECT true AS y, '{0,1}'::float8[] AS x FROM generate_series(1, 100);
 SELECT count(DISTINCT m::jsonb #>> '{tuning,chosen,lambda}') AS chosen
 FROM dp_logreg_train('upright', 'y', 'x', 'Infinity', '{"x": {"dimension": 2}}', lambda => 0.01, options => '{"intercept": false}') up,
-     LATERAL (SELECT dp_logreg_tune('opposite', 'y', 'x', 0.001, unit => 'p', prior => up, candidates => '[{"lambda": 0.1}, {"lambda": 1e9}]') AS m FROM generate_series(1, 40)) s;
+     LATERAL (SELECT dp_logreg_tune('opposite', 'y', NULL, 0.001, unit => 'p', prior => up, candidates => '[{"lambda": 0.1}, {"lambda": 1e9}]') AS m FROM generate_series(1, 40)) s;
 
 -- Evaluation: parts of persons, 2^-20 each, against sums by hand; with a file
 -- of notes or not

@@ -105,7 +105,7 @@ SELECT outcomes($$ dp_logreg_train('clinic.patients', ?) IS NOT NULL $$, $$
   'ill', '{age}', 1, domains => '{"age": {"categories": [1, 2]}}'
   'ill', '{ward}', 1, domains => '{"ward": ["A", "D"]}'
   'ill', '{ward}', 1, domains => '{"ward": ["C", "A"]}' | 'ill', 'x', 1, domains => '{"x": {"dimension": 3}}'
-  'ill', 'x', 1, domains => '{"x": {"norm": 3}}' | 'ill', 'x', 1, domains => '{"x": {"dimension": 2, "range": [0, 1]}}'
+  'ill', 'x', 1, domains => '{"x": {"dimension": 2, "norm": 3}}' | 'ill', 'x', 1, domains => '{"x": {"dimension": 2, "range": [0, 1]}}'
   'ill', 'x', 1, domains => '{"x": {"dimension": 2, "norm": 1}}' | 'ill', '{age}', 'Infinity'
   'ill', '{age}', 1, neighbours => 'remove' | 'ill', '{age}', 1, unit => 'id'
   'ill', '{age}', 1, delta => 1e-6 $$);

@@ -529,7 +529,7 @@ ALTER TABLE vault.labels ADD CHECK (y BETWEEN 0 AND 1000);
 -- which is not evaluated, as its type is none that domains have
 ALTER TABLE vault.labels ADD CHECK (s = 'a'::text::pg_node_tree::text) NOT VALID;
 SELECT dp_protect('vault.labels', 'vault', domains => '{"age": [0, 100], "y": [0, 10], "z": {"categories": [0, 1, 2, 3]}, "v": {"dimension": 2, "norm": 1}}');
-SELECT dp_protect('vault.labels', domains => '{"v": {"norm": 2}}');
+SELECT dp_protect('vault.labels', domains => '{"v": {"dimension": 2, "norm": 2}}');
 SELECT domains -> 'v' AS of_vectors FROM dp_protected WHERE relation = 'vault.labels';
 SELECT dp_grant('vault', 'dperm_analyst');
 RESET ROLE;
@@ -540,15 +540,15 @@ CREATE FUNCTION pg_temp.wide_number(label text, wide jsonb) RETURNS dp_model LAN
 CREATE FUNCTION pg_temp.wide_classes(label text, wide jsonb) RETURNS dp_model LANGUAGE sql
   AS $$ SELECT dp_logreg_train('own', label, 'age', 'Infinity', domains => wide || '{"age": [0, 100]}') $$;
 SELECT outcomes('dp_linreg_train(''vault.labels'', ?) IS NOT NULL', $$
-	'y', 'age', 1, prior => pg_temp.wide_number('y', '{"y": [0, 10]}')
-	| 'y', 'age', 1, prior => pg_temp.wide_number('y', '{"y": [0, 1000]}')
-	| 'y', 'age', 1, prior => pg_temp.wide_number('y', '{"y": [0, 1000]}'), domains => '{"y": {"categories": [1, 2]}}'
-	| 'z', 'age', 1, prior => pg_temp.wide_number('z', '{"z": [-1000000, 1000000]}') $$);
+	'y', NULL, 1, prior => pg_temp.wide_number('y', '{"y": [0, 10]}')
+	| 'y', NULL, 1, prior => pg_temp.wide_number('y', '{"y": [0, 1000]}')
+	| 'y', NULL, 1, prior => pg_temp.wide_number('y', '{"y": [0, 1000]}'), domains => '{"y": {"categories": [1, 2]}}'
+	| 'z', NULL, 1, prior => pg_temp.wide_number('z', '{"z": [-1000000, 1000000]}') $$);
 SELECT outcomes('dp_logreg_train(''vault.labels'', ?) IS NOT NULL', $$
 	'y', 'age', 1, positive => '5' | 'y', 'age', 1, positive => '50'
 	| 'y', 'age', 1, domains => '{"y": {"categories": [1, 2, 5]}}' | 'y', 'age', 1, domains => '{"y": {"categories": [1, 2, 50]}}'
-	| 'y', 'age', 1, prior => pg_temp.wide_classes('y', '{"y": {"categories": [1, 2, 5]}}') | 'y', 'age', 1, prior => pg_temp.wide_classes('y', '{"y": {"categories": [1, 2, 50]}}')
-	| 'z', 'age', 1, prior => pg_temp.wide_classes('z', '{"z": {"categories": [1, 2, 50]}}') $$);
+	| 'y', NULL, 1, prior => pg_temp.wide_classes('y', '{"y": {"categories": [1, 2, 5]}}') | 'y', NULL, 1, prior => pg_temp.wide_classes('y', '{"y": {"categories": [1, 2, 50]}}')
+	| 'z', NULL, 1, prior => pg_temp.wide_classes('z', '{"z": {"categories": [1, 2, 50]}}') $$);
 DROP FUNCTION pg_temp.wide_number, pg_temp.wide_classes;
 DROP TABLE own;
 RESET ROLE;

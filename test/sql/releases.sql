@@ -121,8 +121,7 @@ SELECT dp_logreg(ill, x, 1, jsonb_build_object('lambda', 0.1, 'dimension', cardi
 SELECT dp_svm(ill, x, (SELECT 1.0 + v.id)) FROM visits v;
 -- nor by a function that returns something else for each row
 SELECT dp_svm(ill, x, 1 + random(), '{"dimension": 2}') FROM visits;
--- but from what rows are grouped by
-SELECT region, dp_logreg(ill, x, 1 + region, jsonb_build_object('lambda', 0.1, 'dimension', 2 + 0 * region))::jsonb -> 'epsilon' AS epsilon FROM visits GROUP BY region ORDER BY region;
+-- nor from what rows are grouped by
 SELECT r, dp_logreg(ill, x, 1 + r, '{"lambda": 0.1, "dimension": 2}')::jsonb -> 'epsilon' AS epsilon FROM (SELECT region * 2 AS r, ill, x FROM visits) s GROUP BY r ORDER BY r;
 \set VERBOSITY default
 

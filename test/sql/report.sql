@@ -13,11 +13,11 @@ INSERT INTO patients SELECT i, i % 100, (ARRAY['north', 'south'])[1 + i % 2], i 
 CREATE TABLE models (name text, model dp_model);
 INSERT INTO models SELECT 'curves', dp_logreg_train('patients', 'ill', '{age,ward,smoker,at,born}', 1, knots => 4);
 INSERT INTO models SELECT 'lines', dp_svm_train('patients', 'ill', '{age,ward,smoker}', 1, delta => 1e-6, options => '{"method": "output"}', knots => 1, neighbours => 'remove');
-INSERT INTO models SELECT 'persons', dp_logreg_train('patients', 'ill', '{age,ward}', 1, unit => 'id', prior => (SELECT dp_logreg_train('patients', 'ill', '{age,ward}', 'Infinity')));
+INSERT INTO models SELECT 'persons', dp_logreg_train('patients', 'ill', NULL, 1, unit => 'id', prior => (SELECT dp_logreg_train('patients', 'ill', '{age,ward}', 'Infinity')));
 INSERT INTO models SELECT 'exact', dp_logreg_train('patients', 'ill', '{age}', 'Infinity');
 INSERT INTO models SELECT 'kernel', dp_logreg_train('patients', 'ill', '{age}', 20, kernel => 'gaussian');
 INSERT INTO models SELECT 'vector', dp_logreg(ill, ARRAY[age / 120.0, 0.1], 1.0) FROM patients;
-INSERT INTO models SELECT 'exactly tuned', dp_logreg_tune('patients', 'ill', '{age}', 'Infinity', candidates => '[{}, {"lambda": 0.1}]', prior => (SELECT model FROM models WHERE name = 'exact'));
+INSERT INTO models SELECT 'exactly tuned', dp_logreg_tune('patients', 'ill', NULL, 'Infinity', candidates => '[{}, {"lambda": 0.1}]', prior => (SELECT model FROM models WHERE name = 'exact'));
 INSERT INTO models SELECT 'tuned', dp_logreg_tune('patients', 'ill', '{age}', 1, candidates => '[{}, {"lambda": 0.1}]');
 
 -- A page is XML: every element that is opened is closed, in order. The stack of

@@ -78,12 +78,12 @@ ALTER TABLE visits ALTER code TYPE int;
 SELECT dp_protect('visits', 'clinic', columns => '{age,bmi,mood,code,ill}', domains => '{"bmi": [10, 60], "mood": ["good", "awful"], "code": {"categories": [0, 1, 2, 3]}}');
 
 --
--- Knots without a range are for the one that is registered, also behind a view
+-- Knots are registered with their range
 --
-SELECT dp_protect('grown', domains => '{"mass": {"knots": 4}}');
-SELECT domains FROM dp_protected WHERE relation = 'clinic.grown';
+SELECT tried($$dp_protect('grown', domains => '{"mass": {"knots": 4}}')$$);
+SELECT tried($$dp_protect('visits', domains => '{"age": {"knots": 4}}')$$);
 BEGIN;
-SELECT dp_protect('visits', 'clinic', domains => '{"bmi": {"knots": 3}, "age": {"knots": 2}}');
+SELECT dp_protect('visits', 'clinic', domains => '{"bmi": {"range": [10, 60], "knots": 3}, "age": {"range": [0, 120], "knots": 2}}');
 ALTER TABLE visits DROP CONSTRAINT visits_age_check;
 SELECT domains FROM dp_protected WHERE relation = 'clinic.visits';
 SELECT column_name, domain FROM dp_domains('visits') WHERE column_name IN ('age', 'bmi');

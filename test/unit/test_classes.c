@@ -36,16 +36,6 @@ TEST(numbers_values_from_one)
 	CHECK(dperm_classes_size(list, 0) == 0 && dperm_classes_size(list, 2) == 3 && dperm_classes_size(list, 4) == sizeof(list));
 }
 
-TEST(compares_lists)
-{
-	CHECK(dperm_classes_same(list, "a\0\0bb\0A", 4));
-	CHECK(!dperm_classes_same(list, "a\0\0bb\0B", 4));
-	CHECK(!dperm_classes_same(list, "a\0bb\0\0A", 4));
-	CHECK(!dperm_classes_same(list, "a\0\0b\0A", 4));
-	CHECK(!dperm_classes_same(list, "", 1));
-	CHECK(dperm_classes_same(list, "", 0));
-}
-
 /* Only the right number of values, to the last byte. */
 TEST(checks_lists)
 {

@@ -30,18 +30,6 @@ dperm_classes_size(const char *bytes, int count)
 	return (size_t) (dperm_classes_value(bytes, count + 1) - bytes);
 }
 
-/* Are the values of two lists the same, in the same order? */
-bool
-dperm_classes_same(const char *a, const char *b, int count)
-{
-	for (; count > 0 && strcmp(a, b) == 0; count--)
-	{
-		a += strlen(a) + 1;
-		b += strlen(b) + 1;
-	}
-	return count <= 0;
-}
-
 const char *
 dperm_classes_fault(const char *bytes, size_t len, int count)
 {

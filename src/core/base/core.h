@@ -107,9 +107,8 @@ extern const char *dperm_classes_fault(const char *bytes, size_t len, int count)
 /* The value of a class, from 1 to the number of classes. */
 extern const char *dperm_classes_value(const char *bytes, int number);
 
-/* Bytes of so many classes; and are two lists of them the same? */
+/* Bytes of so many classes. */
 extern size_t dperm_classes_size(const char *bytes, int count);
-extern bool dperm_classes_same(const char *a, const char *b, int count);
 
 /* The number of a value; 0 if it is none of so many classes. */
 extern int	dperm_classes_find(const char *bytes, int count, const char *value);

@@ -100,7 +100,10 @@ score_blocks(const DpermEncoder *enc, const DpermValue *values, Weights weights,
 		sums[k] += weights.of[k * weights.apart] * target;
 }
 
-/* The terms of that sum. */
+/*
+ * Without a kernel: the terms of that sum in order, one for each block and one for the
+ * intercept, if there is one.
+ */
 void
 dperm_score_terms(const DpermEncoder *enc, const double *weights, const DpermValue *values,
 				  double *room, double *terms)
@@ -139,7 +142,11 @@ value_says_something(const DpermBlock *block, const DpermValue *value)
 	return block->kind == DPERM_BLOCK_BOX ? numbers > 0 : finite == block->count;
 }
 
-/* Does any block say something? */
+/*
+ * Has a row a value for any block? All that encoding turns into zeros because it is
+ * missing, unlisted or not a number is none; a number whose code happens to be zero is
+ * one.
+ */
 bool
 dperm_score_says_something(const DpermEncoder *enc, const DpermValue *values)
 {
@@ -149,7 +156,10 @@ dperm_score_says_something(const DpermEncoder *enc, const DpermValue *values)
 	return false;
 }
 
-/* The outputs of all classes. With a kernel a row is encoded once. */
+/*
+ * Of a model of several classes, whose weights are there class by class: the decision of
+ * each, w_k.x. With a kernel a row is encoded once.
+ */
 void
 dperm_score_outputs(const DpermEncoder *enc, const double *frequencies, int classes,
 					const double *weights, const DpermValue *values, double *room,
@@ -168,7 +178,10 @@ dperm_score_outputs(const DpermEncoder *enc, const double *frequencies, int clas
 	add_products(dim, room, 1, (Weights) {weights, dim, classes}, outputs);
 }
 
-/* The weighted sum of one encoded row. */
+/*
+ * w.x for the encoded x, clipped as in training. frequencies are the kernel's (NULL without
+ * one); room overlaps nothing else.
+ */
 double
 dperm_score_decision(const DpermEncoder *enc, const double *frequencies, const double *weights,
 					 const DpermValue *values, double *room)
@@ -179,7 +192,7 @@ dperm_score_decision(const DpermEncoder *enc, const double *frequencies, const d
 	return decision;
 }
 
-/* The decision from [-1, 1] to bounds. */
+/* The number between bounds that a decision between -1 and 1 stands for, clipped. */
 double
 dperm_score_value(double decision, double low, double high)
 {
@@ -188,7 +201,7 @@ dperm_score_value(double decision, double low, double high)
 	return fmax(low, fmin(high, low + share * (high - low)));
 }
 
-/* The logistic function. */
+/* 1/(1 + exp(-decision)), without overflow. */
 double
 dperm_score_probability(double decision)
 {
@@ -208,7 +221,7 @@ tame(double output)
 	return fmin(DBL_MAX, fmax(-DBL_MAX, output));
 }
 
-/* The first of the largest outputs. */
+/* The class with the largest output, counted from 1; the first of several. */
 int
 dperm_score_class(int classes, const double *outputs)
 {
@@ -220,7 +233,7 @@ dperm_score_class(int classes, const double *outputs)
 	return most + 1;
 }
 
-/* Softmax. Outputs are reduced by the largest, so that nothing overflows. */
+/* Their probabilities, which replace them. Nothing overflows, as the largest is subtracted. */
 void
 dperm_score_probabilities(int classes, double *outputs)
 {
@@ -233,7 +246,7 @@ dperm_score_probabilities(int classes, double *outputs)
 		outputs[k] /= sum;
 }
 
-/* z_1 - log(sum of exp(z_k) over the others). */
+/* The logarithm of the odds of the first class against the others: a decision. */
 double
 dperm_score_odds(int classes, const double *outputs)
 {
@@ -245,7 +258,11 @@ dperm_score_odds(int classes, const double *outputs)
 	return tame(outputs[0]) - most - log(sum);
 }
 
-/* What a row is counted by. */
+/*
+ * What a row is counted by (core/privacy/counts.h): the decision or, if there are several
+ * classes, the number of the class, or the odds of the first one if there are bins. classes
+ * is 0 if there are not several. room has as many doubles more as there are classes.
+ */
 double
 dperm_score_judge(const DpermEncoder *enc, const double *frequencies, int classes,
 				  const double *weights, const DpermValue *values, int bins, double *room)
