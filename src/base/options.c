@@ -257,7 +257,6 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law,
 		.dim = dperm_encoder_dim(encoder) * dperm_loss_blocks(options->loss),
 		.noise = method == DPERM_METHOD_OBJECTIVE ? noise.of[law] : NULL,
 		.slack = method == DPERM_METHOD_OBJECTIVE ? options->slack : 0,
-		.prior = options->prior != NULL,
 		.prior_norm = options->prior_norm
 	};
 
@@ -295,22 +294,20 @@ least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 }
 
 /* The noise of an encoder for each number of knots that its open numbers can have. */
-static DpermKnotsNoise
-knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
+static void
+fill_knots_noise(const DpermOptions *options, const DpermEncoder *encoder, double *noise)
 {
 	bool		open = dperm_encoder_is_open(encoder);
 	int			most = DPERM_DIM_MAX / dperm_loss_blocks(options->loss);
-	DpermKnotsNoise noise;
 
 	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
 	{
 		DpermEncoder bent = dperm_encoder_with_knots(encoder, knots);
 
 		CHECK_FOR_INTERRUPTS();
-		noise.of[knots] = open && knots >= DPERM_KNOTS_LEAST && dperm_encoder_dim(&bent) <= most ?
+		noise[knots] = open && knots >= DPERM_KNOTS_LEAST && dperm_encoder_dim(&bent) <= most ?
 			least_noise(options, &bent) : INFINITY;
 	}
-	return noise;
 }
 
 /*
@@ -385,7 +382,7 @@ dperm_plan_begin(const DpermOptions *options, const DpermEncoder *encoder,
 		dperm_plan_resize(&plan, 1);
 		dperm_plan_check(&plan);
 	}
-	plan.knots_noise = knots_noise(options, encoder);
+	fill_knots_noise(options, encoder, plan.knots_noise);
 	return plan;
 }
 
@@ -394,7 +391,7 @@ void
 dperm_plan_for(DpermPlan *plan, int64 units)
 {
 	CHECK_FOR_INTERRUPTS();
-	plan->knots = dperm_calibrate_knots(&plan->knots_noise, units);
+	plan->knots = dperm_calibrate_knots(plan->knots_noise, units);
 	if (dperm_encoder_is_open(&plan->open))
 	{
 		plan->encoder = dperm_encoder_with_knots(&plan->open, plan->knots);

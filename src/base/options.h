@@ -109,7 +109,7 @@ typedef struct DpermPlan
 	const DpermOptions *options;
 	DpermEncoder open;			/* how rows are read; it may have open numbers */
 	const DpermEncoder *inner;	/* that has made the vectors in the rows, or NULL */
-	DpermKnotsNoise knots_noise;
+	double		knots_noise[DPERM_KNOTS_MOST + 1];
 
 	/* for one */
 	int			knots;			/* of open numbers; 1: straight lines */

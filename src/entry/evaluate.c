@@ -195,12 +195,12 @@ dperm_entry_open_measure(DpermCall *call)
 	name_columns(fcinfo, model);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
-	measure->noise.budget = sums_errors(measure) ?
-		dperm_selection_budget(options.epsilon) :	/* either relation: counts.h */
-		dperm_selection_budget_for(options.epsilon, options.neighbours);
+	/* of sums, for either relation: see counts.h */
+	measure->noise.budget = dperm_selection_budget(
+		options.epsilon, sums_errors(measure) ? DPERM_NEIGHBOURS_REPLACE : options.neighbours);
 	dperm_queries_open(&measure->source, &names, &options);
 	dperm_source_tell_training(&measure->source, &model->source);
-	measure->parts =
+	measure->parts = sums_errors(measure) ? DPERM_ERRORS_NOISE_PARTS :
 		dperm_unit_parts(measure->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	dperm_call_charge_fill(call, &measure->source, &options, DPERM_CALL_EVALUATION, model);
 	call->opened = measure;
@@ -224,7 +224,7 @@ static void
 count_with_noise(Measure *measure)
 {
 	int			cells = cells_of(measure);
-	DpermEntropy entropy;
+	DpermEntropy entropy = {0};
 	int64		units;
 
 	measure->counts = palloc0(sizeof(int64) * cells);
@@ -248,14 +248,9 @@ count_with_noise(Measure *measure)
 		measure->bins = dperm_metrics_bins(measure->noise.budget, units);
 		dperm_counts_merge(measure->counts, measure->bins);
 	}
-	dperm_entropy_init(&entropy);
-	if (sums_errors(measure))
-		dperm_counts_add_error_noise(&entropy, measure->noise.budget, measure->counts);
-	else
-		dperm_counts_add_noise(&entropy, measure->noise, measure->parts, measure->counts,
-							   cells_of(measure));
-	if (!dperm_entropy_ok(&entropy))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_counts_add_noise(&entropy, measure->noise, measure->parts, measure->counts,
+						   cells_of(measure));
+	dperm_host_check_status(entropy.status);
 	dperm_entropy_wipe(&entropy);
 }
 

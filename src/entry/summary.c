@@ -270,12 +270,10 @@ dperm_entry_run_summary(DpermCall *call)
 	summary->units = dperm_count_values(&summary->source, summary->cells, skip_empty);
 	call->units = summary->units;
 	summary->store = dperm_host_result_set(call->fcinfo, &summary->desc);
-	dperm_entropy_init(&summary->entropy);
 	for (int i = 0; i < summary->count; i++)
 		if (summary->columns[i].kind != DPERM_SUMMARY_NOTHING)
 			put_column(summary, i);
-	if (!dperm_entropy_ok(&summary->entropy))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_host_check_status(summary->entropy.status);
 	dperm_entropy_wipe(&summary->entropy);
 	SPI_finish();
 	return (Datum) 0;

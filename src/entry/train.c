@@ -416,7 +416,7 @@ tune_privately(Tuning *tuning)
 	int64	   *mistakes = palloc(sizeof(int64) * tuning->count);
 	int		   *order = palloc(sizeof(int) * tuning->count);
 	int64		total = 0;
-	DpermEntropy entropy;
+	DpermEntropy entropy = {0};
 	int			chosen;
 
 	load_candidates(tuning, rows);
@@ -446,14 +446,12 @@ tune_privately(Tuning *tuning)
 		mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
 	dperm_load_close(tuning->sets, tuning->set_count);
 
-	dperm_entropy_init(&entropy);
 	chosen = dperm_selection_choose(&entropy, tuning->selection,
-						  dperm_selection_budget_for(candidate->epsilon, candidate->neighbours),
+						  dperm_selection_budget(candidate->epsilon, candidate->neighbours),
 						  is_regression(tuning) ? DPERM_ERRORS_PARTS :
 						  dperm_unit_parts(candidate->unit), mistakes,
 						  tuning->count, order);
-	if (!dperm_entropy_ok(&entropy))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_host_check_status(entropy.status);
 	dperm_entropy_wipe(&entropy);
 	tasks[chosen].model->tuning = describe_choice(tuning, total, chosen);
 	return tasks[chosen].model;

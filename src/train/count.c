@@ -132,11 +132,9 @@ init_tally(Tally *tally, const DpermSource *source)
 		AllocSetContextCreate(CurrentMemoryContext, "dperm row", ALLOCSET_DEFAULT_SIZES);
 	if (source->unit)
 	{
-		dperm_entropy_init(&tally->entropy);
 		tally->persons =
 			dperm_persons_make(source->unit_type, source->unit_collation, 0, &tally->entropy);
-		if (!dperm_entropy_ok(&tally->entropy))
-			dperm_host_check_status(DPERM_NO_ENTROPY);
+		dperm_host_check_status(tally->entropy.status);
 		dperm_rows_init(&tally->notes, dperm_rows_make(0, true, source->registration != NULL),
 						tally->words + 1, 1);
 	}

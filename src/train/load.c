@@ -32,7 +32,6 @@ dperm_intake_init(DpermIntake *intake, int count, int portions)
 	intake->portions = portions;
 	intake->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row",
 												ALLOCSET_DEFAULT_SIZES);
-	dperm_entropy_init(&intake->entropy);
 }
 
 /* Describe a set. */
@@ -116,8 +115,7 @@ dperm_intake_take(DpermIntake *intake, int portion, const Datum *values, const b
 void
 dperm_intake_end(DpermIntake *intake)
 {
-	if (!dperm_entropy_ok(&intake->entropy))
-		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_host_check_status(intake->entropy.status);
 	dperm_entropy_wipe(&intake->entropy);
 }
 

@@ -96,10 +96,10 @@ begin(Training *training, const DpermPlan *plan, DpermRows *rows, bool remote)
 	training->fit.calibration = plan->calibration;
 	if (options->prior)
 		training->fit.prior = arrange_prior(options->prior, layout, blocks);
-	dperm_entropy_init(&training->entropy);
 	training->matrix = (DpermMatrix) {.loss = options->loss, .dim = dim, .layout = layout,
 									  .chunks = &training->sample,
-									  .rough = dperm_fit_rough(&training->fit)};
+									  .rough = dperm_solver_rough(plan->calibration.lambda,
+																  options->loss)};
 	training->matrix.count = training->matrix.chunk_rows =
 		dperm_rows_sample(rows, sample_rows(rows, dim, remote), &training->sample);
 	if (layout->weighted)
@@ -164,7 +164,7 @@ answer_by_pass(Training *training, const DpermSource *source)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	DpermPass	pass = {
-		.order = dperm_ask_order(ask, dperm_fit_rough(&training->fit)),
+		.order = dperm_ask_order(ask, training->matrix.rough),
 		.weights = ask->weights,
 		.weights_low = ask->weights_low
 	};

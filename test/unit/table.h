@@ -166,7 +166,7 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	TestEntropy source;
 	DpermFit	fit = {
 		.setup = {.loss = table->rows.loss, .method = table->method, .epsilon = epsilon, .lambda = table->lambda,
-		.rows = table->rows.count, .dim = dim, .prior = table->prior != NULL,
+		.rows = table->rows.count, .dim = dim,
 		.prior_norm = table->prior ? dperm_model_norm(table->prior, dim) : 0},
 		.prior = table->prior,
 		.hess_cost = mode == TABLE_IN_MEMORY ? 0 : d / 72.0,
@@ -194,7 +194,7 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	}
 	sample = matrix;
 	test_entropy_init(&entropy, &source, seed);
-	matrix.rough = dperm_fit_rough(&fit);
+	matrix.rough = dperm_solver_rough(fit.calibration.lambda, fit.setup.loss);
 	fit.sample = mode == TABLE_STREAMED ? NULL : &sample;
 	dperm_fit_start(&fitting, &fit, weights, fit_room);
 	while (dperm_fit_next(&fitting, &ask))

@@ -23,20 +23,20 @@ text_of(DpermAmount a)
 /* The decimal that was written, to that many digits. */
 TEST(rounds_what_was_written)
 {
-	CHECK_TEXT(text_of(dperm_amount_up(0.1, 12)), "0.1");
-	CHECK_TEXT(text_of(dperm_amount_up(0.3, 12)), "0.3");
-	CHECK_TEXT(text_of(dperm_amount_up(1.0 / 3, 12)), "0.333333333334");
-	CHECK_TEXT(text_of(dperm_amount_down(1.0 / 3, 12)), "0.333333333333");
-	CHECK_TEXT(text_of(dperm_amount_up(1e-6, 24)), "0.000001");
-	CHECK_TEXT(text_of(dperm_amount_up(0x1p-64, 24)), "0.000000000000000000054211");
-	CHECK_TEXT(text_of(dperm_amount_down(0x1p-64, 24)), "0.00000000000000000005421");
-	CHECK_TEXT(text_of(dperm_amount_up(1e-300, 24)), "0.000000000000000000000001");
-	CHECK_TEXT(text_of(dperm_amount_down(1e-300, 24)), "0");
-	CHECK_TEXT(text_of(dperm_amount_up(0.9999999999999999, 12)), "1");
-	CHECK_TEXT(text_of(dperm_amount_up(500, 12)), "500");
-	CHECK_TEXT(text_of(dperm_amount_up(123456.789012345, 12)), "123456.789012345");
-	CHECK_TEXT(text_of(dperm_amount_up(0, 12)), "0");
-	CHECK_TEXT(text_of(dperm_amount_down(0.999999999999999999999999, 24)), "1");
+	CHECK_TEXT(text_of(dperm_amount_of(0.1, 12, true)), "0.1");
+	CHECK_TEXT(text_of(dperm_amount_of(0.3, 12, true)), "0.3");
+	CHECK_TEXT(text_of(dperm_amount_of(1.0 / 3, 12, true)), "0.333333333334");
+	CHECK_TEXT(text_of(dperm_amount_of(1.0 / 3, 12, false)), "0.333333333333");
+	CHECK_TEXT(text_of(dperm_amount_of(1e-6, 24, true)), "0.000001");
+	CHECK_TEXT(text_of(dperm_amount_of(0x1p-64, 24, true)), "0.000000000000000000054211");
+	CHECK_TEXT(text_of(dperm_amount_of(0x1p-64, 24, false)), "0.00000000000000000005421");
+	CHECK_TEXT(text_of(dperm_amount_of(1e-300, 24, true)), "0.000000000000000000000001");
+	CHECK_TEXT(text_of(dperm_amount_of(1e-300, 24, false)), "0");
+	CHECK_TEXT(text_of(dperm_amount_of(0.9999999999999999, 12, true)), "1");
+	CHECK_TEXT(text_of(dperm_amount_of(500, 12, true)), "500");
+	CHECK_TEXT(text_of(dperm_amount_of(123456.789012345, 12, true)), "123456.789012345");
+	CHECK_TEXT(text_of(dperm_amount_of(0, 12, true)), "0");
+	CHECK_TEXT(text_of(dperm_amount_of(0.999999999999999999999999, 24, false)), "1");
 }
 
 /*
@@ -49,8 +49,8 @@ TEST(rounds_up_and_down_by_less_than_a_unit)
 	for (int i = 0; i < 200000; i++)
 	{
 		double		x = exp(-25 + 31.0 * rand() / RAND_MAX);
-		DpermAmount up = dperm_amount_up(x, 12);
-		DpermAmount down = dperm_amount_down(x, 12);
+		DpermAmount up = dperm_amount_of(x, 12, true);
+		DpermAmount down = dperm_amount_of(x, 12, false);
 		long double exact = (long double) x * 1e12L;
 
 		/*
@@ -73,17 +73,17 @@ TEST(rounds_up_and_down_by_less_than_a_unit)
 TEST(stops_at_the_largest)
 {
 	const double large[] = {1e6, 9.3e6, 5.5e7, 1e9, 18446744.073709552, 1e18, 1e300, INFINITY};
-	DpermAmount most = dperm_amount_up(1e6, 15);
+	DpermAmount most = dperm_amount_of(1e6, 15, true);
 
 	CHECK_TEXT(text_of(most), "1000000");
 	for (int i = 0; i < 8; i++)
 	{
-		CHECK(dperm_amount_up(large[i], 15) == most);
-		CHECK(dperm_amount_down(large[i], 12) == most);
+		CHECK(dperm_amount_of(large[i], 15, true) == most);
+		CHECK(dperm_amount_of(large[i], 12, false) == most);
 	}
-	CHECK(dperm_amount_up(NAN, 15) == most);
-	CHECK_TEXT(text_of(dperm_amount_down(NAN, 12)), "0");
-	CHECK(dperm_amount_add(most, dperm_amount_up(0.1, 12)) == most);
+	CHECK(dperm_amount_of(NAN, 15, true) == most);
+	CHECK_TEXT(text_of(dperm_amount_of(NAN, 12, false)), "0");
+	CHECK(dperm_amount_add(most, dperm_amount_of(0.1, 12, true)) == most);
 	CHECK(dperm_amount_add(most, most) == most);
 }
 
@@ -123,12 +123,11 @@ TEST(adds_exactly)
 	DpermAmount small;
 
 	for (int i = 0; i < 10; i++)
-		sum = dperm_amount_add(sum, dperm_amount_up(0.1, 12));
+		sum = dperm_amount_add(sum, dperm_amount_of(0.1, 12, true));
 	CHECK_TEXT(text_of(sum), "1");
 	CHECK(dperm_amount_read("0.999999999999999999999999", &big) && dperm_amount_read("0.000000000000000000000001", &small));
 	CHECK_TEXT(text_of(dperm_amount_add(big, small)), "1");
-	CHECK_TEXT(text_of(dperm_amount_less(dperm_amount_up(1, 0), small)), "0.999999999999999999999999");
-	CHECK_TEXT(text_of(dperm_amount_less(small, big)), "0");
+	CHECK_TEXT(text_of(dperm_amount_of(1, 0, true) - small), "0.999999999999999999999999");
 	CHECK(small < big && big > small && big == big);
 }
 
@@ -147,7 +146,7 @@ TEST(takes_shares)
 
 TEST(becomes_the_nearest_double)
 {
-	CHECK(dperm_amount_double(dperm_amount_up(0.1, 12)) == 0.1);
-	CHECK(dperm_amount_double(dperm_amount_up(1e-6, 24)) == 1e-6);
-	CHECK(dperm_amount_double(dperm_amount_up(0, 24)) == 0);
+	CHECK(dperm_amount_double(dperm_amount_of(0.1, 12, true)) == 0.1);
+	CHECK(dperm_amount_double(dperm_amount_of(1e-6, 24, true)) == 1e-6);
+	CHECK(dperm_amount_double(dperm_amount_of(0, 24, true)) == 0);
 }

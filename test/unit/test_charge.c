@@ -148,7 +148,7 @@ TEST(covers_any_number_of_knots)
  */
 TEST(never_wraps_around)
 {
-	DpermFilter filter = {.epsilon = dperm_amount_down(1e-4, 12), .delta = dperm_amount_down(1e-9, 24), .order = dperm_filter_order(1e-4, 1e-9)};
+	DpermFilter filter = {.epsilon = dperm_amount_of(1e-4, 12, false), .delta = dperm_amount_of(1e-9, 24, false), .order = dperm_filter_order(1e-4, 1e-9)};
 
 	srand(5);
 	for (int i = 0; i < 2000; i++)
@@ -238,7 +238,7 @@ TEST(spends_by_what_is_known)
 static int
 calls(double epsilon, double delta, const DpermSpend *spend)
 {
-	DpermFilter filter = {dperm_amount_down(epsilon, 12), dperm_amount_down(delta, 24), dperm_filter_order(epsilon, delta)};
+	DpermFilter filter = {dperm_amount_of(epsilon, 12, false), dperm_amount_of(delta, 24, false), dperm_filter_order(epsilon, delta)};
 	DpermFilterSums taken = dperm_charge_of(spend, filter.order);
 	DpermFilterSums spent = taken;
 	int			count = 0;

@@ -255,7 +255,7 @@ check_coverage(double epsilon, int rows, int classes, double ratio, double accur
 {
 	/* three deviations and a half below 0.95 */
 	double		least = 0.95 - 3.5 * sqrt(0.95 * 0.05 / samples);
-	uint64_t	budget = dperm_selection_budget(epsilon);
+	uint64_t	budget = dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE);
 	double		variance = dperm_metrics_variance(test_laplace(budget), 1);
 	TestRandom	state = (TestRandom) (rows + classes);
 	int			held[ALL_METRICS][CLASSES_MAX] = {{0}};

@@ -215,7 +215,7 @@ check_coverage(double epsilon, int rows, double mean, uint64_t seed)
 	TestRandom	state = seed;
 	TestEntropy source;
 	DpermEntropy e;
-	uint64_t	budget = dperm_selection_budget(epsilon);
+	uint64_t	budget = dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE);
 	int			bins = dperm_metrics_bins(budget, rows);
 	double		truth = true_area(mean, bins),
 				exact = erfc(-mean) / 2;	/* of the difference of two normal variables */
@@ -276,8 +276,8 @@ TEST(bins_follow_rows_and_epsilon)
 		{1, 9768, 40}, {0.2, 48842, 40}, {1, 48842, 84}, {1, 1000000, 120}, {INFINITY, 0, 120}};
 
 	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
-		CHECK(dperm_metrics_bins(dperm_selection_budget(some[i].epsilon), some[i].rows) == some[i].bins);
-	CHECK(dperm_metrics_bins(dperm_selection_budget_for(0.5, DPERM_NEIGHBOURS_REMOVE), 2000) == 24);
+		CHECK(dperm_metrics_bins(dperm_selection_budget(some[i].epsilon, DPERM_NEIGHBOURS_REPLACE), some[i].rows) == some[i].bins);
+	CHECK(dperm_metrics_bins(dperm_selection_budget(0.5, DPERM_NEIGHBOURS_REMOVE), 2000) == 24);
 	for (int64_t n = 1; n <= DPERM_ROWS_MAX; n += 1 + n / 7)
 	{
 		int			bins = dperm_metrics_bins(1 << 17, n);

@@ -98,7 +98,7 @@ epsilon_of(const Law *law)
 static DpermFilter
 filter_of(double epsilon, double delta)
 {
-	return (DpermFilter) {dperm_amount_down(epsilon, 12), dperm_amount_down(delta, 24), dperm_filter_order(epsilon, delta)};
+	return (DpermFilter) {dperm_amount_of(epsilon, 12, false), dperm_amount_of(delta, 24, false), dperm_filter_order(epsilon, delta)};
 }
 
 /*
@@ -108,9 +108,9 @@ filter_of(double epsilon, double delta)
 static DpermFilterSums
 known_cost(const Law *law, double order)
 {
-	DpermFilterSums cost = {.epsilon = dperm_amount_up(epsilon_of(law), 12), .divergence = dperm_amount_up(divergence(law, order), 15)};
+	DpermFilterSums cost = {.epsilon = dperm_amount_of(epsilon_of(law), 12, true), .divergence = dperm_amount_of(divergence(law, order), 15, true)};
 
-	cost.tail = cost.direct = dperm_amount_up(DPERM_TAIL, 24);
+	cost.tail = cost.direct = dperm_amount_of(DPERM_TAIL, 24, true);
 	return cost;
 }
 
@@ -120,7 +120,7 @@ bound_cost(double epsilon, double delta, double order)
 {
 	DpermFilterSums cost = dperm_filter_pure(epsilon, order);
 
-	cost.delta = cost.direct = dperm_amount_up(delta, 24);
+	cost.delta = cost.direct = dperm_amount_of(delta, 24, true);
 	cost.tail = 0;
 	return cost;
 }
@@ -219,7 +219,7 @@ TEST(either_rule)
 	DpermAmount one = 1;
 	DpermAmount quarter = filter.delta / 4;
 	DpermAmount sixteenth = filter.delta / 16;
-	DpermAmount much = dperm_amount_up(1000, 0);
+	DpermAmount much = dperm_amount_of(1000, 0, true);
 	DpermFilterSums a = {filter.epsilon, quarter, much, filter.delta, 0};
 	DpermFilterSums b = {much, filter.delta, limit, sixteenth, filter.delta};
 	DpermFilterSums over;
@@ -233,7 +233,7 @@ TEST(either_rule)
 	/* tails count as deltas do */
 	over = a, over.tail = one;
 	CHECK(!dperm_filter_allows(&filter, &over));
-	over.delta = dperm_amount_less(a.delta, one);
+	over.delta = a.delta - one;
 	CHECK(dperm_filter_allows(&filter, &over));
 	over = b, over.divergence = dperm_amount_add(b.divergence, one);
 	CHECK(!dperm_filter_allows(&filter, &over));
@@ -375,6 +375,13 @@ needle_for(double loss, double order, double left)
 	return low;
 }
 
+/* a - b, or 0 if b is larger. */
+static DpermAmount
+less(DpermAmount a, DpermAmount b)
+{
+	return a > b ? a - b : 0;
+}
+
 /*
  * The best last release, given the loss so far: a needle that spends the rest
  * by Renyi divergences, where conversion is tight; the worst that sums still
@@ -385,9 +392,9 @@ best_last(const DpermFilter *filter, const DpermFilterSums *spent, double loss, 
 {
 	const double tries[] = {1, 0.5, 0.25, 0.125, 0.0625};
 	double		most = hockey(loss, epsilon);
-	double		rest = dperm_amount_double(dperm_amount_less(dperm_filter_limit(filter), spent->divergence));
+	double		rest = dperm_amount_double(less(dperm_filter_limit(filter), spent->divergence));
 	double		aim = fmax(epsilon - loss + log(filter->order / (filter->order - 1)), 1e-6);
-	double		left = dperm_amount_double(dperm_amount_less(filter->epsilon, spent->epsilon));
+	double		left = dperm_amount_double(less(filter->epsilon, spent->epsilon));
 	double		pure = dperm_amount_double(dperm_filter_left(filter, spent));
 	double		delta = dperm_amount_double(filter->delta);
 	Law			laws[11];

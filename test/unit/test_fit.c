@@ -269,8 +269,10 @@ TEST(releases_the_minimum_and_noise)
 			double		reach;
 
 			fit.setup.delta = law ? 1e-4 : 0;
-			fit.setup.noise = round % 2 ? shaped_noise((DpermNoiseLaw) law) : NULL;
 			fit.setup.neighbours = (DpermNeighbours) (round / 3 % 2);
+			fit.setup.noise = shaped_noise((DpermNoiseLaw) law);
+			CHECK_TEXT(dperm_calibrate(&fit.setup, &fit.calibration), "noise of this method and analysis has no shape");
+			fit.setup.noise = NULL;
 			calibrate(&fit);
 			test_entropy_init(&entropy, &source, 400 + (uint64_t) round);
 			CHECK(run_fit(&fit, weights, fit_room) == DPERM_OK);
@@ -314,7 +316,7 @@ TEST(fails_when_entropy_does)
 
 		/* a source that had failed before stays failed */
 		test_entropy_init(&entropy, &source, 52);
-		entropy.failed = true;
+		entropy.status = DPERM_NO_ENTROPY;
 		CHECK(run_fit(&fit, weights, fit_room) == DPERM_NO_ENTROPY);
 	}
 }
@@ -639,7 +641,7 @@ TEST(fits_at_large)
 			.lambda = pow(10, -10 + 11 * test_uniform(&state)), .rows = rows.count, .dim = rows.dim
 		};
 		calibrate(&fit);
-		at_large.rough = dperm_fit_rough(&fit);
+		at_large.rough = dperm_solver_rough(fit.calibration.lambda, fit.setup.loss);
 		CHECK(oracle_fit(oracle_of(&at_large), &fit, weights, fit_room) == DPERM_OK);
 	}
 }

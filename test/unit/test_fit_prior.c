@@ -51,7 +51,6 @@ run_trial(Trial *trial, uint64_t seed)
 
 	matrix.of = matrix.count;
 	matrix.units = (double) setup->rows;
-	setup->prior = true;
 	setup->prior_norm = dperm_model_norm(trial->prior, setup->dim);
 	trial->fit.prior = trial->prior;
 	trial->fit.entropy = &entropy;
@@ -62,7 +61,7 @@ run_trial(Trial *trial, uint64_t seed)
 		dperm_noise_draw(&entropy, dperm_setup_law(setup), NULL, setup->dim,
 						 trial->fit.calibration.noise_scale, trial->noise);
 	test_entropy_init(&entropy, &source, seed);
-	matrix.rough = dperm_fit_rough(&trial->fit);
+	matrix.rough = dperm_solver_rough(trial->fit.calibration.lambda, trial->fit.setup.loss);
 	dperm_fit_start(&fitting, &trial->fit, trial->weights, fit_room);
 	while (dperm_fit_next(&fitting, &ask))
 		dperm_matrix_answer(&matrix, &ask);
@@ -310,7 +309,6 @@ TEST(expects_nearby_weights)
 		double		risk = dperm_mechanism_entry((int) setup.method)->risk(&setup, 1);
 		double		centred;
 
-		setup.prior = true;
 		setup.prior_norm = 5;
 		centred = dperm_calibrate_default_lambda(&setup);
 		CHECK(centred > plain && centred < 4 * plain);
@@ -321,7 +319,7 @@ TEST(expects_nearby_weights)
 /* A norm that is out of range is refused; the bounds grow with it. */
 TEST(bounds_the_norm)
 {
-	DpermSetup	setup = {.loss = {DPERM_LOSS_LOGISTIC, 0}, .epsilon = 1, .lambda = 0.01, .rows = 100, .dim = 3, .prior = true};
+	DpermSetup	setup = {.loss = {DPERM_LOSS_LOGISTIC, 0}, .epsilon = 1, .lambda = 0.01, .rows = 100, .dim = 3};
 	static const double refused[] = {-1, 1.000001e6, INFINITY, NAN};
 	DpermCalibration before = {0};
 	DpermCalibration cal;

@@ -90,14 +90,11 @@ TEST(noise_is_that_of_draws)
 }
 
 /* The same noise for all numbers of knots up to some number. */
-static DpermKnotsNoise
-noise_up_to(double noise, int most)
+static void
+noise_up_to(double noise, int most, double *all)
 {
-	DpermKnotsNoise all;
-
 	for (int k = 0; k <= DPERM_KNOTS_MOST; k++)
-		all.of[k] = k <= most ? noise : INFINITY;
-	return all;
+		all[k] = k <= most ? noise : INFINITY;
 }
 
 /* By hand: a number and an intercept are two intervals of radius 1/sqrt(2), so that E|b|^2 = 3 4 (1/6 + 1/6) (2/epsilon)^2. */
@@ -105,22 +102,25 @@ TEST(knots_by_hand)
 {
 	DpermEncoder enc = encoder_of(1, 0);
 	DpermSetup	setup = setup_of(&enc, 1, 0, DPERM_NEIGHBOURS_REPLACE, false);
-	DpermKnotsNoise noise = noise_up_to(dperm_calibrate_knots_noise(&setup), 16);
-	DpermKnotsNoise few = noise_up_to(4, 7);
-	DpermKnotsNoise none = noise_up_to(0, 16);
+	double		noise[DPERM_KNOTS_MOST + 1];
+	double		few[DPERM_KNOTS_MOST + 1];
+	double		none[DPERM_KNOTS_MOST + 1];
 	/* 4 ((k - 1/2) / 0.85)^3 rows are the first with k knots */
 	const int64_t rows[][2] = {{1, 1}, {279, 1}, {280, 4}, {593, 4}, {594, 5}, {2747, 7}, {2748, 8}, {24254, 15}, {24255, 16}, {DPERM_ROWS_MAX, 16}};
 
-	CHECK_NEAR(noise.of[16], 4, 1e-12);
+	noise_up_to(dperm_calibrate_knots_noise(&setup), 16, noise);
+	noise_up_to(4, 7, few);
+	noise_up_to(0, 16, none);
+	CHECK_NEAR(noise[16], 4, 1e-12);
 	for (int i = 0; i < 10; i++)
 	{
-		CHECK(dperm_calibrate_knots(&noise, rows[i][0]) == rows[i][1]);
-		CHECK(dperm_calibrate_knots(&few, rows[i][0]) == (rows[i][1] < 7 ? rows[i][1] : 7));
+		CHECK(dperm_calibrate_knots(noise, rows[i][0]) == rows[i][1]);
+		CHECK(dperm_calibrate_knots(few, rows[i][0]) == (rows[i][1] < 7 ? rows[i][1] : 7));
 	}
 	setup.epsilon = INFINITY;
-	CHECK(dperm_calibrate_knots_noise(&setup) == 0 && dperm_calibrate_knots(&none, 1) == 16);
-	none = noise_up_to(0, 3);
-	CHECK(dperm_calibrate_knots(&none, DPERM_ROWS_MAX) == 1);
+	CHECK(dperm_calibrate_knots_noise(&setup) == 0 && dperm_calibrate_knots(none, 1) == 16);
+	noise_up_to(0, 3, none);
+	CHECK(dperm_calibrate_knots(none, DPERM_ROWS_MAX) == 1);
 }
 
 /* More rows never have fewer knots, nor less noise fewer; what is chosen is allowed by its own noise, and nothing larger is. */
@@ -131,25 +131,26 @@ TEST(largest_that_is_allowed)
 	for (int round = 0; round < 200000; round++)
 	{
 		int64_t		rows = (int64_t) exp(27 * test_uniform(&state));
-		DpermKnotsNoise noise = noise_up_to(exp(30 * test_uniform(&state) - 10), 16);
-		DpermKnotsNoise less;
+		double		noise[DPERM_KNOTS_MOST + 1];
+		double		less[DPERM_KNOTS_MOST + 1];
 		int			knots;
 
+		noise_up_to(exp(30 * test_uniform(&state) - 10), 16, noise);
 		for (int k = 0; k <= DPERM_KNOTS_MOST; k++)
 		{
-			noise.of[k] *= test_below(&state, 20) ? 1 + k * test_uniform(&state) : INFINITY;
-			less.of[k] = noise.of[k] * test_uniform(&state);
+			noise[k] *= test_below(&state, 20) ? 1 + k * test_uniform(&state) : INFINITY;
+			less[k] = noise[k] * test_uniform(&state);
 		}
-		knots = dperm_calibrate_knots(&noise, rows);
+		knots = dperm_calibrate_knots(noise, rows);
 		CHECK(knots == 1 || (knots >= 4 && knots <= 16));
 		for (int k = 4; k <= 16; k++)
 		{
-			double		wanted = 0.85 * pow(rows / noise.of[k], 1 / 3.0);
+			double		wanted = 0.85 * pow(rows / noise[k], 1 / 3.0);
 
 			CHECK(k != knots || wanted >= k - 0.500001);
 			CHECK(k <= knots || wanted <= k - 0.499999);
 		}
-		CHECK(dperm_calibrate_knots(&noise, rows + 1 + test_below(&state, 1000)) >= knots);
-		CHECK(dperm_calibrate_knots(&less, rows) >= knots);
+		CHECK(dperm_calibrate_knots(noise, rows + 1 + test_below(&state, 1000)) >= knots);
+		CHECK(dperm_calibrate_knots(less, rows) >= knots);
 	}
 }

@@ -194,7 +194,7 @@ TEST(has_its_law)
 		for (int r = 0; r < 2; r++)
 		{
 			const Case *at = &cases[c];
-			uint64_t	budget = dperm_selection_budget(at->epsilon);
+			uint64_t	budget = dperm_selection_budget(at->epsilon, DPERM_NEIGHBOURS_REPLACE);
 			int64_t		counts[MOST] = {0};
 			double		law[MOST];
 			int			order[MOST];
@@ -214,7 +214,7 @@ TEST(has_its_law)
 			if (!(p > P_MIN))
 				fprintf(stderr, "case %zu, rule %d: p = %g\n", c, r, p);
 		}
-	CHECK(dperm_entropy_ok(&e));
+	CHECK(e.status == DPERM_OK);
 }
 
 /*
@@ -245,7 +245,7 @@ TEST(has_its_law_for_persons)
 			{
 				const Case *at = &persons[c];
 				int64_t		whole = (int64_t) parts[p];
-				uint64_t	budget = dperm_selection_budget_for(at->epsilon, (DpermNeighbours) (p % 2));
+				uint64_t	budget = dperm_selection_budget(at->epsilon, (DpermNeighbours) (p % 2));
 				int64_t		mistakes[MOST];
 				int64_t		counts[MOST] = {0};
 				double		law[MOST];
@@ -262,7 +262,7 @@ TEST(has_its_law_for_persons)
 					counts[dperm_selection_choose(&e, rules[r], budget, parts[p], mistakes, at->count, order)]++;
 				CHECK(counts_fit_p(counts, law, at->count, DRAWS / 2) > P_MIN);
 			}
-	CHECK(dperm_entropy_ok(&e));
+	CHECK(e.status == DPERM_OK);
 }
 
 /*
@@ -276,7 +276,7 @@ TEST(persons_are_within_epsilon)
 		PARTS = 3
 	};
 	int64_t		mistakes[3] = {0};
-	double		spent = (double) dperm_selection_budget(1) / UNIT;
+	double		spent = (double) dperm_selection_budget(1, DPERM_NEIGHBOURS_REPLACE) / UNIT;
 	double		worst[2] = {0, 0};
 
 	do
@@ -376,9 +376,9 @@ TEST(removed_rows_are_within_epsilon)
 	for (size_t k = 0; k < sizeof(epsilons) / sizeof(epsilons[0]); k++)
 	{
 		double		epsilon = epsilons[k];
-		double		preference = (double) dperm_selection_budget_for(epsilon, DPERM_NEIGHBOURS_REMOVE) / UNIT;
+		double		preference = (double) dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REMOVE) / UNIT;
 
-		CHECK(dperm_selection_budget_for(epsilon, DPERM_NEIGHBOURS_REPLACE) == dperm_selection_budget(epsilon));
+		CHECK(dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE) == dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE));
 		CHECK(preference > epsilon && preference <= 2 * epsilon);
 		for (int count = 1; count <= MOST; count++)
 			for (int r = 0; r < 2; r++)
@@ -394,8 +394,8 @@ TEST(removed_rows_are_within_epsilon)
 			}
 		CHECK(worst_loss(DPERM_SELECT_PERMUTE_AND_FLIP, 2 * preference, 2, 6, DPERM_NEIGHBOURS_REMOVE) > 1.5 * epsilon);
 	}
-	CHECK(dperm_selection_budget_for(INFINITY, DPERM_NEIGHBOURS_REMOVE) == 0);
-	CHECK(dperm_selection_budget_for(DPERM_EPSILON_MAX, DPERM_NEIGHBOURS_REMOVE) == (UINT64_C(1000) << 20) - 2);
+	CHECK(dperm_selection_budget(INFINITY, DPERM_NEIGHBOURS_REMOVE) == 0);
+	CHECK(dperm_selection_budget(DPERM_EPSILON_MAX, DPERM_NEIGHBOURS_REMOVE) == (UINT64_C(1000) << 20) - 2);
 }
 
 TEST(neighbours_are_within_epsilon)
@@ -406,7 +406,7 @@ TEST(neighbours_are_within_epsilon)
 	for (size_t k = 0; k < sizeof(epsilons) / sizeof(epsilons[0]); k++)
 	{
 		double		epsilon = epsilons[k];
-		double		spent = (double) dperm_selection_budget(epsilon) / UNIT;
+		double		spent = (double) dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE) / UNIT;
 
 		for (int count = 1; count <= MOST; count++)
 			for (int r = 0; r < 2; r++)
@@ -467,7 +467,7 @@ TEST(rounds_the_budget_down)
 	TestRandom	state = 5;
 
 	CHECK(DPERM_EPSILON_MIN >= 1 / UNIT);	/* one unit is within every epsilon */
-	CHECK(dperm_selection_budget(DPERM_EPSILON_MIN) == 1);
+	CHECK(dperm_selection_budget(DPERM_EPSILON_MIN, DPERM_NEIGHBOURS_REPLACE) == 1);
 	for (int i = 0; i < 100000; i++)
 	{
 		double		epsilon = pow(10, -6 + 12 * test_uniform(&state));
@@ -475,20 +475,20 @@ TEST(rounds_the_budget_down)
 
 		if (epsilon < DPERM_EPSILON_MIN)
 			continue;
-		spent = (double) dperm_selection_budget(epsilon) / UNIT;
+		spent = (double) dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE) / UNIT;
 		CHECK(spent <= epsilon && spent > epsilon - 1 / UNIT);
 	}
-	CHECK(dperm_selection_budget(1) == 1 << 20);
-	CHECK(dperm_selection_budget(nextafter(1, 0)) == (1 << 20) - 1);
-	CHECK(dperm_selection_budget(0.1) == 104857);
-	CHECK(dperm_selection_budget(DPERM_EPSILON_MAX) == (UINT64_C(500) << 20) - 1);
+	CHECK(dperm_selection_budget(1, DPERM_NEIGHBOURS_REPLACE) == 1 << 20);
+	CHECK(dperm_selection_budget(nextafter(1, 0), DPERM_NEIGHBOURS_REPLACE) == (1 << 20) - 1);
+	CHECK(dperm_selection_budget(0.1, DPERM_NEIGHBOURS_REPLACE) == 104857);
+	CHECK(dperm_selection_budget(DPERM_EPSILON_MAX, DPERM_NEIGHBOURS_REPLACE) == (UINT64_C(500) << 20) - 1);
 
 	/* never 0, which would mean no privacy; and no overflow */
-	CHECK(dperm_selection_budget(1e-9) == 1);
-	CHECK(dperm_selection_budget(5e-324) == 1);
-	CHECK(dperm_selection_budget(0x1p20) == (UINT64_C(1) << 40) - 1);
-	CHECK(dperm_selection_budget(1e300) == UINT64_C(1) << 40);
-	CHECK(dperm_selection_budget(INFINITY) == 0);
+	CHECK(dperm_selection_budget(1e-9, DPERM_NEIGHBOURS_REPLACE) == 1);
+	CHECK(dperm_selection_budget(5e-324, DPERM_NEIGHBOURS_REPLACE) == 1);
+	CHECK(dperm_selection_budget(0x1p20, DPERM_NEIGHBOURS_REPLACE) == (UINT64_C(1) << 40) - 1);
+	CHECK(dperm_selection_budget(1e300, DPERM_NEIGHBOURS_REPLACE) == UINT64_C(1) << 40);
+	CHECK(dperm_selection_budget(INFINITY, DPERM_NEIGHBOURS_REPLACE) == 0);
 }
 
 /*
@@ -515,9 +515,9 @@ TEST(spends_no_more_than_is_charged)
 				 (unsigned long long) (decimal % UINT64_C(1000000000000)));
 		epsilon = strtod(text, NULL);
 		close += epsilon * UNIT == (double) units && (unsigned __int128) decimal << 20 < most;
-		charged = dperm_amount_up(epsilon, 12);
+		charged = dperm_amount_of(epsilon, 12, true);
 		CHECK(charged % TRILLION == 0);
-		CHECK((unsigned __int128) dperm_selection_budget(epsilon) * TRILLION <= charged / TRILLION << 20);
+		CHECK((unsigned __int128) dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE) * TRILLION <= charged / TRILLION << 20);
 	}
 	CHECK(close > 100);
 }
@@ -541,7 +541,7 @@ TEST(infinite_epsilon_takes_the_best)
 		CHECK(dperm_selection_choose(&e, rules[r], 0, 1, mistakes + 2, 3, order) == 1);
 		CHECK(dperm_selection_choose(&e, rules[r], 0, 1, mistakes, 1, order) == 0);
 	}
-	CHECK(source.fills == 0 && dperm_entropy_ok(&e));
+	CHECK(source.fills == 0 && e.status == DPERM_OK);
 }
 
 /*
@@ -562,17 +562,17 @@ TEST(ends_without_entropy)
 
 			test_entropy_init(&e, &source, 3);
 			source.fail_at = fail_at;
-			while (dperm_entropy_ok(&e) && draws++ < 100000)
+			while (e.status == DPERM_OK && draws++ < 100000)
 			{
 				int			chosen = dperm_selection_choose(&e, rules[r], 1 << 16, 1, mistakes, 5, order);
 
 				CHECK(chosen >= 0 && chosen < 5);
 			}
-			CHECK(!dperm_entropy_ok(&e));
+			CHECK(e.status != DPERM_OK);
 
 			/* and immediately from then on, however unlikely the others are */
 			CHECK(dperm_selection_choose(&e, rules[r], UINT64_C(1) << 40, 1, mistakes, 5, order) >= 0);
-			CHECK(!dperm_entropy_ok(&e));
+			CHECK(e.status != DPERM_OK);
 		}
 }
 

@@ -159,6 +159,17 @@ dperm_quad_put(double *vector, int dim, int i, DpermExtended x)
 	dperm_quad_split(x, &vector[i], &vector[dim + i]);
 }
 
+/* Define the function that tells the words of an enum, as in JSON, by their numbers. */
+#define DPERM_WORDS(function, ...) \
+	const char * \
+	function(int number) \
+	{ \
+		static const char *const words[] = {__VA_ARGS__}; \
+\
+		return words[number]; \
+	} \
+	extern const char *function(int number)
+
 /* The number of a word, of so many that a function tells, or -1. */
 static inline int
 dperm_find_word(const char *(*word) (int number), int count, const char *name)

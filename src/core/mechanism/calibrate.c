@@ -67,25 +67,11 @@
 /* The relative precision of the search for a lambda. */
 #define LAMBDA_PRECISION 1e-12
 
-/* Is the noise in the objective? */
-static bool
-in_objective(const DpermSetup *s)
-{
-	return dperm_mechanism_entry((int) s->method)->in_objective;
-}
-
 /* The coordinates whose noise is drawn together. */
 static int
 drawn_dim(const DpermSetup *s)
 {
-	return in_objective(s) ? dperm_setup_row_dim(s) : s->dim;
-}
-
-/* The shape of what is drawn. */
-static const DpermNoise *
-drawn_shape(const DpermSetup *s)
-{
-	return in_objective(s) ? s->noise : NULL;
+	return dperm_setup_in_objective(s) ? dperm_setup_row_dim(s) : s->dim;
 }
 
 /* The mean of the noise's squared norm at scale 1. */
@@ -94,7 +80,7 @@ spread(const DpermSetup *s)
 {
 	int			dim = drawn_dim(s);
 
-	return s->dim / dim * dperm_noise_spread(dperm_setup_law(s), drawn_shape(s), dim);
+	return s->dim / dim * dperm_noise_spread(dperm_setup_law(s), s->noise, dim);
 }
 
 /* The norm of the noise is larger than this with probability below 2^-65. */
@@ -103,7 +89,7 @@ tail_of(const DpermSetup *s, double scale)
 {
 	int			dim = drawn_dim(s);
 
-	return dperm_noise_tail(dperm_setup_law(s), drawn_shape(s), dim, s->dim / dim, scale);
+	return dperm_noise_tail(dperm_setup_law(s), s->noise, dim, s->dim / dim, scale);
 }
 
 /*
@@ -113,7 +99,8 @@ tail_of(const DpermSetup *s, double scale)
 double
 dperm_mechanism_effect(const DpermSetup *s, const DpermCalibration *cal)
 {
-	return sqrt(spread(s)) * cal->noise_scale / (in_objective(s) ? s->rows * cal->lambda : 1);
+	return sqrt(spread(s)) * cal->noise_scale /
+		(dperm_setup_in_objective(s) ? s->rows * cal->lambda : 1);
 }
 
 void
@@ -123,7 +110,7 @@ dperm_mechanism_draw(DpermEntropy *e, const DpermSetup *s, const DpermCalibratio
 	int			dim = drawn_dim(s);
 
 	for (int i = 0; i < s->dim; i += dim)
-		dperm_noise_draw(e, dperm_setup_law(s), drawn_shape(s), dim, cal->noise_scale, noise + i);
+		dperm_noise_draw(e, dperm_setup_law(s), s->noise, dim, cal->noise_scale, noise + i);
 }
 
 /*
@@ -218,29 +205,17 @@ dperm_slack(const DpermSetup *s, double lambda, double epsilon)
 	return best;
 }
 
-/*
- * Rounded to three digits, for readability, and so that the result does not
- * depend on how a platform rounds logarithms.
- */
-static double
-three_digits(double lambda)
-{
-	int			power = (int) floor(log10(lambda)) - 2;
-
-	return power < 0 ? rint(lambda * pow(10, -power)) / pow(10, -power) :
-					   rint(lambda / pow(10, power)) * pow(10, power);
-}
-
 /* How far weights are from where the regulariser pulls them: half as far from a prior. */
 static double
 typical_distance(const DpermSetup *s)
 {
-	return dperm_loss_bounds(s->loss).typical_norm / (s->prior ? 2 : 1);
+	return dperm_loss_bounds(s->loss).typical_norm / (s->prior_norm > 0 ? 2 : 1);
 }
 
 /*
  * The lambda of least risk. The risk is convex in lambda, so a golden-section
- * search over its logarithm finds it.
+ * search over its logarithm finds it. Three digits are easy to read, and do not
+ * depend on how a platform rounds logarithms.
  */
 static double
 best_lambda(const DpermSetup *s)
@@ -274,7 +249,7 @@ best_lambda(const DpermSetup *s)
 			right_risk = risk(s, exp(right));
 		}
 	}
-	return three_digits(exp(high));
+	return dperm_composition_digits(exp(high), 3, false);
 }
 
 /* The default lambda; the analysis of the paper has a simple rule. */
@@ -458,31 +433,22 @@ paper(const DpermSetup *s, DpermCalibration *out)
 	out->claim.shares[DPERM_SHARE_NOISE] = epsilon - slack;
 }
 
-/*
- * The scale of the noise for its share of epsilon (sections "Objective
- * perturbation" and "Gaussian noise").
- */
-static double
-objective_scale(const DpermSetup *s, const DpermCalibration *cal)
-{
-	const DpermLossBounds loss = dperm_loss_bounds(s->loss);
-	double		epsilon = cal->claim.shares[DPERM_SHARE_NOISE];
-
-	if (s->delta == 0)
-		return slopes_scale(s, epsilon);
-	return loss.norm * dperm_privacy_objective_sigma(
-		s->neighbours, s->unit, epsilon, dperm_calibrate_delta(s->delta) / loss.directions,
-		cal->floor);
-}
-
+/* The scale of the noise: see "Objective perturbation" and "Gaussian noise". */
 static void
 spend_objective(const DpermSetup *s, DpermCalibration *out)
 {
+	const DpermLossBounds loss = dperm_loss_bounds(s->loss);
+	double		epsilon;
+
 	if (s->analysis == DPERM_ANALYSIS_SHARP)
 		sharp(s, out);
 	else
 		paper(s, out);
-	out->noise_scale = objective_scale(s, out);
+	epsilon = out->claim.shares[DPERM_SHARE_NOISE];
+	out->noise_scale = s->delta == 0 ? slopes_scale(s, epsilon) :
+		loss.norm * dperm_privacy_objective_sigma(
+			s->neighbours, s->unit, epsilon, dperm_calibrate_delta(s->delta) / loss.directions,
+			out->floor);
 }
 
 /*
@@ -593,7 +559,7 @@ bound_output(const DpermSetup *s, DpermCalibration *out)
 static bool
 output_deviations(const DpermSetup *s, const DpermCalibration *cal, double *each)
 {
-	dperm_noise_deviations(dperm_setup_law(s), NULL, s->dim, each);
+	dperm_noise_deviations(dperm_setup_law(s), s->noise, s->dim, each);
 	for (int i = 0; i < s->dim; i++)
 		each[i] *= cal->noise_scale;
 	return true;
@@ -601,7 +567,6 @@ output_deviations(const DpermSetup *s, const DpermCalibration *cal, double *each
 
 static const DpermMechanism mechanisms[DPERM_METHOD_COUNT] = {
 	[DPERM_METHOD_OBJECTIVE] = {
-		.name = "objective",
 		.description = "objective perturbation",
 		.in_objective = true,
 		.risk = objective_risk,
@@ -610,7 +575,6 @@ static const DpermMechanism mechanisms[DPERM_METHOD_COUNT] = {
 		.deviations = objective_deviations
 	},
 	[DPERM_METHOD_OUTPUT] = {
-		.name = "output",
 		.description = "output perturbation",
 		.risk = output_risk,
 		.spend = spend_output,
@@ -625,11 +589,8 @@ dperm_mechanism_entry(int method)
 	return method >= 0 && method < DPERM_METHOD_COUNT ? &mechanisms[method] : NULL;
 }
 
-const char *
-dperm_mechanism_name(int method)
-{
-	return mechanisms[method].name;
-}
+DPERM_WORDS(dperm_mechanism_name, "objective", "output");
+DPERM_WORDS(dperm_calibrate_analysis_name, "sharp", "paper");
 
 /*
  * What is wrong with the parameters, or NULL: their ranges, which the formulas
@@ -668,6 +629,9 @@ fault_of(const DpermSetup *s)
 		return dperm_loss_fault(s->loss);
 	if (s->dim % dperm_loss_blocks(s->loss) != 0)
 		return "the number of weights is not a multiple of that of classes";
+	if (s->noise &&
+		(s->method != DPERM_METHOD_OBJECTIVE || s->analysis == DPERM_ANALYSIS_PAPER))
+		return "noise of this method and analysis has no shape";
 	if (s->method != DPERM_METHOD_OBJECTIVE || s->analysis != DPERM_ANALYSIS_PAPER ||
 		isinf(s->epsilon))
 		return NULL;
@@ -768,14 +732,6 @@ dperm_calibrate_expected_risk(const DpermSetup *s)
 	return out.lambda >= DPERM_LAMBDA_MIN ? mechanism->risk(s, out.lambda) : INFINITY;
 }
 
-const char *
-dperm_calibrate_analysis_name(int analysis)
-{
-	static const char *const names[] = {"sharp", "paper"};
-
-	return names[analysis];
-}
-
 double
 dperm_calibrate_knots_noise(const DpermSetup *s)
 {
@@ -784,11 +740,11 @@ dperm_calibrate_knots_noise(const DpermSetup *s)
 }
 
 int
-dperm_calibrate_knots(const DpermKnotsNoise *noise, int64_t rows)
+dperm_calibrate_knots(const double *noise, int64_t rows)
 {
 	for (int knots = DPERM_KNOTS_MOST; knots >= DPERM_KNOTS_LEAST; knots--)
 		/* without noise the quotient is infinite */
-		if (rint(KNOTS_FACTOR * cbrt((double) rows / noise->of[knots])) >= knots)
+		if (rint(KNOTS_FACTOR * cbrt((double) rows / noise[knots])) >= knots)
 			return knots;
 	return 1;
 }
@@ -828,7 +784,7 @@ dperm_noise_share(const DpermSetup *setup, const DpermCalibration *calibration)
 {
 	double		curvature = calibration->lambda;
 
-	if (!dperm_mechanism_entry((int) setup->method)->in_objective)
+	if (!dperm_setup_in_objective(setup))
 		curvature += TYPICAL_CURVATURE * dperm_loss_bounds(setup->loss).trace / setup->dim;
 	return dperm_noise_share_norm(setup, calibration) * curvature *
 		sqrt(dperm_setup_row_dim(setup)) / (slope_at_zero(setup->loss) * TYPICAL_CORRELATION);

@@ -45,18 +45,11 @@ typedef struct DpermSetup
 	double		lambda;			/* as requested, >= 0 */
 	int64_t		rows;			/* n, public: the number of units */
 	int			dim;			/* weights: those of a row's coordinates, for each class */
-	/*
-	 * the shape of the noise, the same for each class; NULL: the ball, as for
-	 * mechanisms without shapes
-	 */
+	/* the shape of noise in the objective, the same for each class; NULL: the ball */
 	const DpermNoise *noise;
 	/* the largest share of epsilon for the slack; 0: by the criterion */
 	double		slack;
-	/*
-	 * is the regulariser centred at the weights of a prior, not at 0? And a
-	 * bound on their norm: 0 without one
-	 */
-	bool		prior;
+	/* above the norm of the weights of a prior, where the regulariser is centred; 0: none */
 	double		prior_norm;
 } DpermSetup;
 
@@ -115,7 +108,6 @@ dperm_setup_most_rows(const DpermSetup *setup)
  */
 typedef struct DpermMechanism
 {
-	const char *name;			/* in SQL and in models */
 	const char *description;	/* in the guarantee */
 
 	/*
@@ -150,7 +142,11 @@ typedef struct DpermMechanism
 /* The entry of a method; NULL if there is none. */
 extern const DpermMechanism *dperm_mechanism_entry(int method);
 
-extern const char *dperm_mechanism_name(int method);
+static inline bool
+dperm_setup_in_objective(const DpermSetup *setup)
+{
+	return dperm_mechanism_entry((int) setup->method)->in_objective;
+}
 
 /*
  * A bound on the root mean square norm of what the noise adds to the weights,
@@ -225,6 +221,8 @@ extern const char *dperm_calibrate(const DpermSetup *setup, DpermCalibration *ou
 /* The reason for an effective lambda below DPERM_LAMBDA_MIN. */
 #define DPERM_LAMBDA_TOO_SMALL "lambda is too small: it must be at least 1e-10"
 
+/* Names, in SQL and in models. */
+extern const char *dperm_mechanism_name(int method);
 extern const char *dperm_calibrate_analysis_name(int analysis);
 
 /*
@@ -241,15 +239,10 @@ extern const char *dperm_calibrate_analysis_name(int analysis);
 #define DPERM_KNOTS_MOST 16
 
 /*
- * sqrt(E|b|^2) for the numbers of knots that the rule can choose; infinite for
- * those that it must not choose.
+ * The noise is sqrt(E|b|^2) by the number of knots; infinite for those that the
+ * rule must not choose.
  */
-typedef struct DpermKnotsNoise
-{
-	double		of[DPERM_KNOTS_MOST + 1];
-} DpermKnotsNoise;
-
-extern int	dperm_calibrate_knots(const DpermKnotsNoise *noise, int64_t rows);
+extern int	dperm_calibrate_knots(const double *noise, int64_t rows);
 
 /*
  * sqrt(E|b|^2) by epsilon, delta, neighbours, loss and the shape of the noise,

@@ -15,8 +15,10 @@
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/composition.h"
 
-/* Digits of an amount after the point, and the largest as a double. */
+/* Digits of an amount after the point, of all and of those that are rounded; the largest. */
 #define DIGITS 24
+#define EPSILON_DIGITS 12
+#define DIVERGENCE_DIGITS 15
 #define AMOUNT_MAX 1e6
 
 /*
@@ -30,9 +32,6 @@
 
 /* Steps of a bisection of doubles that are not far from 1. */
 #define SEARCH_STEPS 100
-
-/* Digits after the point of a limit. */
-#define LIMIT_DIGITS 15
 
 /* A relative margin for the rounding of a budget's epsilon and delta. */
 #define LESS (1 - 1e-15)
@@ -58,9 +57,8 @@ power_of_ten(int power)
 	return result;
 }
 
-/* The shortest decimal of a double, rounded to this many digits. */
-static DpermAmount
-of_double(double x, int digits, bool up)
+DpermAmount
+dperm_amount_of(double x, int digits, bool up)
 {
 	DpermAmount result = 0;
 	char		text[32];
@@ -91,18 +89,6 @@ of_double(double x, int digits, bool up)
 		place--;
 	}
 	return more && up ? dperm_amount_add(result, power_of_ten(DIGITS - digits)) : result;
-}
-
-DpermAmount
-dperm_amount_up(double x, int digits)
-{
-	return of_double(x, digits, true);
-}
-
-DpermAmount
-dperm_amount_down(double x, int digits)
-{
-	return of_double(x, digits, false);
 }
 
 /* Read digits, optionally followed by a point and more digits. */
@@ -223,7 +209,7 @@ dperm_filter_limit(const DpermFilter *filter)
 		dperm_amount_double(filter->epsilon) * LESS,
 		dperm_amount_double(filter->delta * RENYI_PARTS / PARTS) * LESS,
 		filter->order);
-	return dperm_amount_down(limit, LIMIT_DIGITS);
+	return dperm_amount_of(limit, DIVERGENCE_DIGITS, false);
 }
 
 /* Rule A. */
@@ -267,13 +253,13 @@ DpermFilterSums
 dperm_filter_pure(double epsilon, double order)
 {
 	DpermRelease release = {.epsilon = epsilon, .curve = DPERM_CURVE_PURE};
-	DpermFilterSums sums = {.epsilon = dperm_amount_up(epsilon, DPERM_EPSILON_DIGITS)};
+	DpermFilterSums sums = {.epsilon = dperm_amount_of(epsilon, EPSILON_DIGITS, true)};
 
 	if (order > 1)
 	{
-		sums.tail = sums.direct = dperm_amount_up(DPERM_TAIL, DPERM_DELTA_DIGITS);
+		sums.tail = sums.direct = dperm_amount_of(DPERM_TAIL, DIGITS, true);
 		sums.divergence =
-			dperm_amount_up(dperm_composition_curve(&release, order), DPERM_DIVERGENCE_DIGITS);
+			dperm_amount_of(dperm_composition_curve(&release, order), DIVERGENCE_DIGITS, true);
 	}
 	return sums;
 }
@@ -286,7 +272,7 @@ DpermAmount
 dperm_filter_left(const DpermFilter *filter, const DpermFilterSums *spent)
 {
 	DpermAmount limit = dperm_filter_limit(filter);
-	DpermAmount unit = power_of_ten(DIGITS - DPERM_EPSILON_DIGITS);
+	DpermAmount unit = power_of_ten(DIGITS - EPSILON_DIGITS);
 	DpermAmount low = 0;
 	DpermAmount high = DPERM_EPSILON_MAX * DPERM_AMOUNT_ONE / unit + 1;
 
@@ -315,68 +301,49 @@ dperm_filter_delta_left(const DpermFilter *filter, const DpermFilterSums *spent,
 	all.tail = all.direct = 0;	/* it is in the delta */
 	all = dperm_filter_add(spent, &all);
 	if (sums_allow(filter, &all))
-		sums = dperm_amount_less(filter->delta * SUM_PARTS / PARTS,
-								 dperm_amount_add(spent->delta, spent->tail));
+		sums = filter->delta * SUM_PARTS / PARTS - dperm_amount_add(spent->delta, spent->tail);
 	if (divergences_allow(filter, dperm_filter_limit(filter), &all))
-		direct = dperm_amount_less(filter->delta * DIRECT_PARTS / PARTS, spent->direct);
+		direct = filter->delta * DIRECT_PARTS / PARTS - spent->direct;
 	return sums < direct ? direct : sums;
 }
 
 /* ----------------------------------------------------- what a call takes */
 
 /*
- * The release that spends epsilon and delta with noise that is known. The share
- * of the release depends on the number of rows: here it is the largest, and the
- * noise gets all of epsilon.
+ * The divergence of a training whose noise is known: output perturbation, or else
+ * Gaussian objective perturbation. The share of the release depends on the number of
+ * rows: here it is the largest, and the noise gets all of epsilon. In the output, noise
+ * is proportional to the sensitivity, for any number of rows. In the objective, the slack
+ * whatever the slope is at most a share of epsilon; that of the claim may be 0, and then
+ * the noise gets all of epsilon. No bound that its sigma satisfies is below the exact delta.
  */
-static DpermRelease
-known_release(const DpermSpend *spend, DpermCurve curve)
+static double
+divergence_of(const DpermSpend *spend, bool output, double order)
 {
+	const DpermLossBounds loss = dperm_loss_bounds(spend->loss);
+	bool		gaussian = spend->delta > 0;
+	double		sigma = !gaussian ? 0 :
+		dperm_privacy_sigma(spend->epsilon, dperm_calibrate_delta(spend->delta) /
+							(output ? 1 : loss.directions));
 	DpermRelease release = {
 		.neighbours = spend->neighbours,
 		.unit = spend->unit,
 		.epsilon = spend->epsilon,
 		.delta = spend->delta,
-		.curve = curve,
+		.curve = gaussian ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL,
+		.mu = gaussian ? SIGMA_ROOM / sigma : spend->epsilon * NUDGE,
+		.dim = spend->dim,
 		.stage = DPERM_RELEASE_SHARE_MAX * spend->epsilon * NUDGE
 	};
 
-	return release;
-}
-
-/* Output perturbation: noise is proportional to the sensitivity, for any number of rows. */
-static double
-output_divergence(const DpermSpend *spend, double order)
-{
-	bool		gaussian = spend->delta > 0;
-	DpermRelease release = known_release(spend, gaussian ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL);
-
-	release.dim = spend->dim;
-	release.mu = gaussian ?
-		SIGMA_ROOM / dperm_privacy_sigma(spend->epsilon, dperm_calibrate_delta(spend->delta)) :
-		spend->epsilon * NUDGE;
-	return dperm_composition_curve(&release, order);
-}
-
-/*
- * Gaussian objective perturbation. The slack whatever the slope is at most a
- * share of epsilon; that of the claim may be 0, and then the noise gets all of
- * epsilon. No bound that its sigma satisfies is below the exact delta.
- */
-static double
-objective_divergence(const DpermSpend *spend, double order)
-{
-	DpermRelease release = known_release(spend, DPERM_CURVE_NONE);
-	const DpermLossBounds loss = dperm_loss_bounds(spend->loss);
-	double		most = (spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon;
-
-	dperm_composition_objective(&release, loss.directions, loss.lines,
-								dperm_claim_rows_apart(spend->neighbours) *
-								dperm_privacy_sigma(spend->epsilon,
-													 dperm_calibrate_delta(spend->delta) /
-														 loss.directions));
-	release.mu *= SIGMA_ROOM;
-	release.kappa = most * NUDGE;
+	if (!output)
+	{
+		dperm_composition_objective(&release, loss.directions, loss.lines,
+									dperm_claim_rows_apart(spend->neighbours) * sigma);
+		release.mu *= SIGMA_ROOM;
+		release.kappa =
+			(spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon * NUDGE;
+	}
 	return dperm_composition_curve(&release, order);
 }
 
@@ -388,7 +355,7 @@ dperm_charge_of(const DpermSpend *spend, double order)
 
 	if (spend->delta > 0)
 	{
-		sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
+		sums.delta = dperm_amount_of(spend->delta, DIGITS, true);
 		sums.tail = 0;			/* it is in the delta */
 	}
 	if (!(order > 1))
@@ -404,9 +371,9 @@ dperm_charge_of(const DpermSpend *spend, double order)
 	if (spend->objective && !(spend->delta > 0))
 		return sums;
 	if (spend->output)
-		divergence = output_divergence(spend, order);
+		divergence = divergence_of(spend, true, order);
 	if (spend->objective)
-		divergence = fmax(divergence, objective_divergence(spend, order));
-	sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
+		divergence = fmax(divergence, divergence_of(spend, false, order));
+	sums.divergence = dperm_amount_of(divergence, DIVERGENCE_DIGITS, true);
 	return sums;
 }

@@ -36,8 +36,7 @@ __extension__ typedef unsigned __int128 DpermAmount __attribute__((aligned(8)));
  * user wrote, rounded up or down to this many digits after the point. x is at
  * least 0.
  */
-extern DpermAmount dperm_amount_up(double x, int digits);
-extern DpermAmount dperm_amount_down(double x, int digits);
+extern DpermAmount dperm_amount_of(double x, int digits, bool up);
 
 /*
  * Read a decimal without an exponent, as numeric prints it; false if it is not
@@ -57,18 +56,6 @@ dperm_amount_add(DpermAmount a, DpermAmount b)
 {
 	return a + b < DPERM_AMOUNT_MAX ? a + b : DPERM_AMOUNT_MAX;
 }
-
-/* a - b, or 0 if b is larger. */
-static inline DpermAmount
-dperm_amount_less(DpermAmount a, DpermAmount b)
-{
-	return a > b ? a - b : 0;
-}
-
-/* Amounts of each kind are rounded up to this many digits after the point. */
-#define DPERM_EPSILON_DIGITS 12
-#define DPERM_DELTA_DIGITS 24
-#define DPERM_DIVERGENCE_DIGITS 15
 
 /* A budget. */
 typedef struct DpermFilter

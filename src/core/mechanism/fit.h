@@ -29,9 +29,6 @@ typedef struct DpermFit
 /* How many doubles of room a fit needs. */
 extern size_t dperm_fit_room(int dim, int blocks);
 
-/* Is single precision enough for the Hessians that a fit asks for? */
-extern bool dperm_fit_rough(const DpermFit *fit);
-
 /*
  * The caller controls access to the rows, as in solver.h:
  *
@@ -50,8 +47,7 @@ typedef struct DpermFitting
 	const DpermFit *fit;
 	DpermStatus status;
 	double	   *weights;
-	double	   *room;
-	double	   *noise;			/* dim: as drawn, or as a tilt */
+	double	   *noise;			/* dim, at the beginning of the room */
 	DpermObjective objective;
 	DpermSolver solver;
 	DpermAsk	asked;			/* the last question */

@@ -11,16 +11,14 @@
 #include "core/base/core.h"
 #include "core/base/host.h"
 
-/* Shapes with the same ratio; the best groups contain all or none of them. */
-typedef struct Class
+/* The best groups of the first shapes. */
+typedef struct Best
 {
-	int			first;			/* its shapes */
-	int			count;
-	double		dim;			/* of this class and all preceding ones */
+	int			dim;			/* of these shapes */
 	double		square;			/* mean square, summed likewise */
-	double		cost;			/* of the best groups up to here */
-	int			from;			/* the first class of the last group */
-} Class;
+	double		cost;			/* of the groups; infinite if no group ends here */
+	int			from;			/* where the last group begins */
+} Best;
 
 /*
  * The mean square of a shape per coordinate. Ordered by this ratio, the best
@@ -47,63 +45,52 @@ sort_shapes(const DpermShape *shapes, int count, DpermShape *out)
 }
 
 /*
- * Shapes of the same ratio form a class. Returns the number of classes; they
- * come after an empty one.
- */
-static int
-make_classes(const DpermShape *shapes, int count, Class *classes)
-{
-	int			last = 0;
-
-	classes[0] = (Class) {0};
-	for (int i = 0; i < count; i++)
-	{
-		if (last == 0 || square_ratio(&shapes[i]) != square_ratio(&shapes[i - 1]))
-		{
-			classes[last + 1] = classes[last];
-			last++;
-			classes[last].first = i;
-			classes[last].count = 0;
-		}
-		classes[last].count++;
-		classes[last].dim += shapes[i].count;
-		classes[last].square += dperm_shape_mean_square(&shapes[i]);
-	}
-	return last;
-}
-
-/*
- * What the classes from + 1 to to, as a group of dim coordinates, add to the cube
- * root of the spread: the cube root of the mean of |b|^2 at epsilon 1, which is
- * (dim+1)(dim+2) times the mean square of a point of its shapes. Its share is
+ * What the first "to" shapes without the first "from", as a group of dim coordinates,
+ * add to the cube root of the spread: the cube root of the mean of |b|^2 at epsilon 1,
+ * which is (dim+1)(dim+2) times the mean square of a point of its shapes. Its share is
  * proportional to the same number.
  */
 static double
-group_cost(const Class *classes, int from, int to)
+group_cost(const Best *best, int from, int to)
 {
-	double		dim = classes[to].dim - classes[from].dim;
+	double		dim = best[to].dim - best[from].dim;
 
-	return cbrt((dim + 1) * (dim + 2) * (classes[to].square - classes[from].square));
+	return cbrt((dim + 1) * (dim + 2) * (best[to].square - best[from].square));
 }
 
-/* The best groups up to each class. */
-static void
-find_groups(Class *classes, int count)
+/*
+ * The best groups of the first shapes, however many these are. Of shapes with the
+ * same ratio, they contain all or none.
+ */
+static const Best *
+find_groups(const DpermShape *shapes, int count)
 {
+	Best	   *best = dperm_host_alloc(sizeof(Best) * ((size_t) count + 1));
+
+	best[0] = (Best) {0};
 	for (int to = 1; to <= count; to++)
 	{
-		classes[to].cost = INFINITY;
+		best[to] = (Best) {
+			.dim = best[to - 1].dim + shapes[to - 1].count,
+			.square = best[to - 1].square + dperm_shape_mean_square(&shapes[to - 1]),
+			.cost = INFINITY
+		};
+		if (to < count && square_ratio(&shapes[to]) == square_ratio(&shapes[to - 1]))
+			continue;
 		for (int from = 0; from < to; from++)
 		{
-			double		cost = classes[from].cost + group_cost(classes, from, to);
+			double		cost = best[from].cost;
 
-			if (cost < classes[to].cost)
+			if (isfinite(cost))
+				cost += group_cost(best, from, to);
+			if (cost < best[to].cost)
 			{
-				classes[to].cost = cost;
-				classes[to].from = from;
+				best[to].cost = cost;
+				best[to].from = from;
 			}
 		}
 	}
+	return best;
 }
 
 /* The largest squared norm in the shapes of a group. */
@@ -151,24 +138,21 @@ dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise)
 
 /* Write the best groups, the last of them first. */
 static void
-write_groups(const Class *classes, int count, DpermNoise *noise)
+write_groups(DpermNoise *noise)
 {
-	double		total = classes[count].cost;
+	int			count = noise->shape_count;
+	const Best *best = find_groups(noise->shapes, count);
 	int			at = 0;
 
-	for (int to = count; to > 0; to = classes[to].from)
+	for (int to = count; to > 0; to = best[to].from)
 		at++;
 	noise->group_count = at;
-	for (int to = count; to > 0; to = classes[to].from)
-	{
-		const Class *first = &classes[classes[to].from + 1];
-
+	for (int to = count; to > 0; to = best[to].from)
 		noise->groups[--at] = (DpermNoiseGroup) {
-			.first = first->first,
-			.count = classes[to].first + classes[to].count - first->first,
-			.share = group_cost(classes, classes[to].from, to) / total
+			.first = best[to].from,
+			.count = to - best[to].from,
+			.share = group_cost(best, best[to].from, to) / best[count].cost
 		};
-	}
 }
 
 /*
@@ -195,8 +179,7 @@ const DpermNoise *
 dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count)
 {
 	DpermNoise *noise;
-	Class	   *classes;
-	int			class_count;
+	int			dim = 0;
 
 	if (count == 0)
 		return NULL;
@@ -204,21 +187,18 @@ dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count)
 	noise->shape_count = count;
 	noise->shapes = dperm_host_alloc(sizeof(DpermShape) * (size_t) count);
 	noise->groups = dperm_host_alloc(sizeof(DpermNoiseGroup) * (size_t) count);
-	classes = dperm_host_alloc(sizeof(Class) * ((size_t) count + 1));
 	sort_shapes(shapes, count, noise->shapes);
-	class_count = make_classes(noise->shapes, count, classes);
 	if (law == DPERM_LAW_GAUSSIAN)
 		write_gaussian(noise);
 	else
-	{
-		find_groups(classes, class_count);
-		write_groups(classes, class_count, noise);
-	}
+		write_groups(noise);
 	dperm_noise_measure(law, noise);
+	for (int i = 0; i < noise->group_count; i++)
+		dim += noise->groups[i].dim;
 
 	/* a single vector is the ball, and its spread is the same up to rounding */
 	return noise->spread <
-		0.999999 * dperm_noise_spread(law, NULL, (int) classes[class_count].dim) ? noise : NULL;
+		0.999999 * dperm_noise_spread(law, NULL, dim) ? noise : NULL;
 }
 
 /*
@@ -403,32 +383,23 @@ dperm_noise_rounding(int dim)
 	return (64 + dim) * DBL_EPSILON;
 }
 
-/* Bounded by the case in which all have the largest factor. */
-static double
-gaussian_tail(const DpermNoise *noise, int dim, int blocks, double scale)
-{
-	double		factor = 1;
-
-	if (noise)
-	{
-		factor = 0;
-		for (int i = 0; i < noise->group_count; i++)
-			factor = fmax(factor, gaussian_factor(noise, &noise->groups[i]));
-	}
-	return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim * blocks)) * (1 + 1e-9);
-}
-
 /*
- * Every group has its radius, and every shape its largest norm (section
+ * Gaussian noise is bounded by the case in which all groups have the largest factor.
+ * Else every group has its radius, and every shape its largest norm (section
  * "Sampling in shapes").
  */
 double
 dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, int blocks, double scale)
 {
+	double		factor = noise ? 0 : 1;
 	double		sum = 0;
 
 	if (law == DPERM_LAW_GAUSSIAN)
-		return gaussian_tail(noise, dim, blocks, scale);
+	{
+		for (int i = 0; noise && i < noise->group_count; i++)
+			factor = fmax(factor, gaussian_factor(noise, &noise->groups[i]));
+		return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim * blocks)) * (1 + 1e-9);
+	}
 	if (noise == NULL && blocks == 1)
 		return dperm_draw_gamma_sphere_tail(dim, scale);
 	if (noise == NULL)

@@ -427,15 +427,6 @@ means_of(const int64_t *sums, uint64_t budget)
 	return m;
 }
 
-/* An estimate with this variance, within limits. */
-static DpermEstimate
-estimate_of(double value, double variance, double least, double most)
-{
-	double		half = QUANTILE * sqrt(fmax(variance, 0));
-
-	return (DpermEstimate) {value, fmax(least, value - half), fmin(most, value + half)};
-}
-
 /*
  * 1 - c, with c = S/V, S = E e^2. The interval is that of Fieller: all c for
  * which S - c V, whose mean is 0 at the true c, is within so many of its
@@ -467,13 +458,6 @@ r2_of(const Means *m)
 	return result;
 }
 
-/* A share of the distance between the bounds; 0 even if that overflows. */
-static double
-share_of_range(double share, double unit)
-{
-	return 2 * (unit * share);
-}
-
 /*
  * Means are of numbers between 0 and 1: a mean a has the variance of one of them,
  * divided by their number n, and noise (1 + a^2)/n^2 times that of a sum. That of
@@ -485,21 +469,23 @@ dperm_metrics_of_errors(DpermMetricKind metric, const int64_t *sums, uint64_t bu
 	Means		m = means_of(sums, budget);
 	bool		absolute = metric == DPERM_METRIC_ABSOLUTE;
 	double		mean = m.of[absolute ? DPERM_SUM_ABSOLUTE : DPERM_SUM_SQUARED];
-	double		variance = (m.of[DPERM_SUM_SQUARED] - mean * mean) / m.rows +
+	double		variance = metric == DPERM_METRIC_ROWS ? m.noise :
+		(m.of[DPERM_SUM_SQUARED] - mean * mean) / m.rows +
 		(1 + mean * mean) * m.noise / (m.rows * m.rows);
-	DpermEstimate result;
+	double		half = QUANTILE * sqrt(fmax(variance, 0));
+	DpermEstimate result = {NAN, 0, 1};
 
 	if (metric == DPERM_METRIC_ROWS)
-		return estimate_of(m.rows, m.noise, -INFINITY, INFINITY);
+		return (DpermEstimate) {m.rows, m.rows - half, m.rows + half};
 	if (metric == DPERM_METRIC_R2)
 		return m.rows > 0 && m.variance > 0 ? r2_of(&m) : (DpermEstimate) {NAN, -INFINITY, 1};
-	if (!(m.rows > 0))
-		return (DpermEstimate) {NAN, 0, share_of_range(1, unit)};
-	result = estimate_of(mean, variance, 0, 1);
+	if (m.rows > 0)
+		result = around(mean, mean - half, mean + half);
 	if (!absolute)
 		result = (DpermEstimate) {sqrt(result.value), sqrt(result.low), sqrt(result.high)};
-	return (DpermEstimate) {share_of_range(result.value, unit), share_of_range(result.low, unit),
-							share_of_range(result.high, unit)};
+	/* shares of the distance between the bounds; 0 even if that overflows */
+	return (DpermEstimate) {2 * (unit * result.value), 2 * (unit * result.low),
+							2 * (unit * result.high)};
 }
 
 /*

@@ -9,9 +9,9 @@
 
 #include "core/base/core.h"
 
-static const char *const neighbours_names[DPERM_NEIGHBOURS_COUNT] = {"replace", "remove"};
-static const char *const unit_names[DPERM_UNIT_COUNT] = {"row", "person"};
-static const char *const share_names[DPERM_SHARE_COUNT] = {"slack", "noise", "release"};
+DPERM_WORDS(dperm_claim_neighbours_name, "replace", "remove");
+DPERM_WORDS(dperm_claim_unit_name, "row", "person");
+DPERM_WORDS(dperm_claim_share_name, "slack", "noise", "release");
 
 const char *
 dperm_claim_fault(const DpermClaim *claim)
@@ -38,24 +38,6 @@ dperm_claim_fault(const DpermClaim *claim)
 	if (!(claim->shares[DPERM_SHARE_NOISE] > 0 && claim->shares[DPERM_SHARE_RELEASE] > 0))
 		return "a share of the budget is out of range";
 	return spent <= claim->epsilon * (1 + 1e-9) ? NULL : "the budget adds up to more than epsilon";
-}
-
-const char *
-dperm_claim_neighbours_name(int neighbours)
-{
-	return neighbours_names[neighbours];
-}
-
-const char *
-dperm_claim_unit_name(int unit)
-{
-	return unit_names[unit];
-}
-
-const char *
-dperm_claim_share_name(int share)
-{
-	return share_names[share];
 }
 
 uint64_t

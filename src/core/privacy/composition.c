@@ -514,9 +514,8 @@ dperm_composition_convert(double divergence, double order, double delta)
 	return divergence < CEILING ? fmax(divergence - gain + price + room, 0) : INFINITY;
 }
 
-/* Round to a number of digits: to nearest, or up. */
-static double
-to_digits(double x, int digits, bool up)
+double
+dperm_composition_digits(double x, int digits, bool up)
 {
 	int			power;
 	double		unit;
@@ -566,11 +565,8 @@ dperm_composition_releases(const DpermComposition *sums)
 static bool
 in_range(const DpermRelease *r)
 {
-	bool		noise = r->curve != DPERM_CURVE_NONE && r->curve != DPERM_CURVE_PURE;
-
 	return r->epsilon > 0 && r->epsilon <= DPERM_COMPOSITION_EPSILON_MAX && r->delta >= 0 &&
-		   r->delta < 1 && (r->delta == 0) == is_pure(r) &&
-		   (!noise || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
+		   r->delta < 1 && (r->delta == 0) == is_pure(r);
 }
 
 DpermCompositionFault
@@ -609,7 +605,7 @@ sum_kinds(const DpermExtended *each, int to)
 
 	for (int k = 0; k < to; k++)
 		sum += each[k];
-	return to_digits((double) sum, DIGITS_SUM, false);
+	return dperm_composition_digits((double) sum, DIGITS_SUM, false);
 }
 
 /*
@@ -626,8 +622,8 @@ by_sums(const DpermComposition *sums)
 	};
 
 	if (out.delta > 0)
-		out.delta = to_digits(out.delta + (double) sums->releases[DPERM_KNOWN_PURE] * DPERM_TAIL,
-							  DIGITS_SUM, false);
+		out.delta = dperm_composition_digits(
+			out.delta + (double) sums->releases[DPERM_KNOWN_PURE] * DPERM_TAIL, DIGITS_SUM, false);
 	return out;
 }
 
@@ -662,8 +658,8 @@ by_orders(const DpermComposition *sums, int summed, double delta)
 
 		for (int k = summed; k < DPERM_KNOWN_COUNT; k++)
 			divergence += (double) sums->curves[k][i];
-		epsilon =
-			to_digits(added + dperm_composition_convert(divergence, order, left), DIGITS, true);
+		epsilon = dperm_composition_digits(
+			added + dperm_composition_convert(divergence, order, left), DIGITS, true);
 		if (epsilon < out.epsilon && epsilon <= EPSILON_MAX)
 		{
 			out.epsilon = epsilon;

@@ -111,6 +111,9 @@ extern double dperm_composition_curve(const DpermRelease *release, double order)
  */
 extern double dperm_composition_ball(double shift, int dim, double order);
 
+/* Round to a number of digits: to nearest, or up. */
+extern double dperm_composition_digits(double x, int digits, bool up);
+
 /* The epsilon that follows from a Renyi divergence of an order, at a delta. */
 extern double dperm_composition_convert(double divergence, double order, double delta);
 

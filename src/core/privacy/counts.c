@@ -32,7 +32,7 @@ static const uint64_t column_weights[] = {
 #define NUDGE (1 - 1e-9)
 
 uint64_t
-dperm_selection_budget(double epsilon)
+dperm_selection_budget(double epsilon, DpermNeighbours neighbours)
 {
 	double		units;
 
@@ -48,13 +48,7 @@ dperm_selection_budget(double epsilon)
 
 	/* beyond 2^20 a single error decides anyway */
 	units = floor(ldexp(fmin(epsilon, 0x1p20), BUDGET_BITS));
-	return units < 1 ? 1 : (uint64_t) units;
-}
-
-uint64_t
-dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours)
-{
-	return dperm_selection_budget(epsilon) * (neighbours == DPERM_NEIGHBOURS_REMOVE ? 2 : 1);
+	return (units < 1 ? 1 : (uint64_t) units) * (neighbours == DPERM_NEIGHBOURS_REMOVE ? 2 : 1);
 }
 
 /* true with probability exp(-excess epsilon/(2 parts)), epsilon = budget/2^20. */
@@ -74,8 +68,8 @@ accept(DpermEntropy *e, int64_t excess, uint64_t budget, uint64_t parts)
 	whole += rest / den;
 	rest = rest % den * parts + (uint64_t) excess % parts * budget;
 	whole += rest / (den * parts);
-	return dperm_draw_exp_minus_times(e, 1, 1, whole) &&
-		dperm_draw_exp_minus(e, rest % (den * parts), den * parts);
+	return dperm_draw_exp_minus(e, 1, 1, whole) &&
+		dperm_draw_exp_minus(e, rest % (den * parts), den * parts, 1);
 }
 
 /* A uniformly random order, by Fisher and Yates. */
@@ -113,7 +107,7 @@ dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, ui
 				return order[i];
 		return best;			/* not reached: the best one always accepts */
 	}
-	while (!e->failed)
+	while (e->status == DPERM_OK)
 	{
 		/*
 		 * a uniform draw, accepted with probability equal to its weight: the
@@ -127,13 +121,7 @@ dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, ui
 	return best;
 }
 
-const char *
-dperm_selection_name(int rule)
-{
-	static const char *const names[] = {"permute_and_flip", "exponential"};
-
-	return names[rule];
-}
+DPERM_WORDS(dperm_selection_name, "permute_and_flip", "exponential");
 
 /* ------------------------------------------------- counts and sums */
 
@@ -206,17 +194,6 @@ dperm_counts_add_errors(double decision, double label, int64_t labelled, int64_t
 		sums[i] += (int64_t) (terms[i] * (double) DPERM_ERRORS_PARTS) / labelled;
 }
 
-/* 1/epsilon is 2^20/budget. */
-void
-dperm_counts_add_error_noise(DpermEntropy *e, uint64_t budget, int64_t *sums)
-{
-	if (budget == 0)
-		return;
-	for (int i = 0; i < DPERM_SUMS; i++)
-		sums[i] += dperm_draw_discrete_laplace(
-			e, (int64_t) ((DPERM_SUMS * DPERM_ERRORS_PARTS) << 20), (int64_t) budget);
-}
-
 /* ------------------------------------------------------- a summary */
 
 /*
@@ -249,7 +226,7 @@ divide_rho(double rho, DpermNeighbours neighbours, uint64_t parts, DpermSummary 
 	double		epsilon = sqrt(2 * intervals) * NUDGE;
 	double		sigma = sqrt(dperm_claim_rows_apart(neighbours) / (2 * (rho - intervals)));
 
-	column->intervals = number ? dperm_selection_budget(epsilon) : 0;
+	column->intervals = number ? dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE) : 0;
 	column->noise.sigma = (int64_t) ceil(fmin(sigma / NUDGE * (double) parts, 0x1p60));
 	return column->noise.sigma <= INT64_C(1) << 49 &&
 		(!number || ldexp(epsilon, BUDGET_BITS) >= 1);
@@ -275,7 +252,7 @@ bool
 dperm_summary_divide(double epsilon, double delta, DpermNeighbours neighbours, uint64_t parts,
 					 DpermSummary *columns, int count)
 {
-	uint64_t	budget = dperm_selection_budget(epsilon);
+	uint64_t	budget = dperm_selection_budget(epsilon, DPERM_NEIGHBOURS_REPLACE);
 	double		rho = delta > 0 ? concentrated(epsilon, delta) : 0;
 	uint64_t	all = 0;
 	bool		enough = true;

@@ -22,16 +22,11 @@
 /*
  * epsilon as a fraction num/2^20, rounded down so that no more is spent. At
  * least 2^-20; an infinite epsilon (num = 0) adds no noise, and selects the best
- * candidate, the first one in case of a tie.
- */
-extern uint64_t dperm_selection_budget(double epsilon);
-
-/*
- * The same for either kind of neighbours: twice as much if a row is removed,
+ * candidate, the first one in case of a tie. Twice as much if a row is removed,
  * since counts then change by half as much as when another row takes its place,
  * or all in the same direction.
  */
-extern uint64_t dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours);
+extern uint64_t dperm_selection_budget(double epsilon, DpermNeighbours neighbours);
 
 /* ---------------------------------------------------------------- choices */
 
@@ -58,7 +53,7 @@ extern int dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t
 
 /* ------------------------------------------------------ counts of decisions */
 
-/* The noise of counts of disjoint cells. Both 0: none. */
+/* The noise of counts of disjoint cells, or of sums. Both 0: none. */
 typedef struct DpermCountsNoise
 {
 	/*
@@ -71,6 +66,7 @@ typedef struct DpermCountsNoise
 	int64_t		sigma;			/* or discrete Gaussian, in parts */
 } DpermCountsNoise;
 
+/* Add it. A unit moves all counts together by at most twice the parts. */
 extern void dperm_counts_add_noise(DpermEntropy *e, DpermCountsNoise noise, uint64_t parts,
 								   int64_t *counts, int count);
 
@@ -137,19 +133,17 @@ enum
 };
 
 /*
+ * The parts of their noise, by dperm_selection_budget() of epsilon: whether a unit is
+ * replaced or removed, it moves each of the sums by at most DPERM_ERRORS_PARTS.
+ */
+#define DPERM_ERRORS_NOISE_PARTS (DPERM_SUMS * DPERM_ERRORS_PARTS / 2)
+
+/*
  * Add a row with a label. labelled is the number of labelled rows of its
  * person, 1 if rows are the units.
  */
 extern void dperm_counts_add_errors(double decision, double label, int64_t labelled,
 									int64_t *sums);
-
-/*
- * Add discrete Laplace noise. A unit moves each of the sums by at most
- * DPERM_ERRORS_PARTS, so all of them by DPERM_SUMS times that, whether it is
- * replaced or removed: the scale is that, divided by epsilon. budget is
- * dperm_selection_budget(epsilon); 0 adds nothing.
- */
-extern void dperm_counts_add_error_noise(DpermEntropy *e, uint64_t budget, int64_t *sums);
 
 /* --------------------------------------- a summary (docs/guarantee.md, "A summary") */
 

@@ -10,7 +10,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/host.h"
 
@@ -23,12 +22,6 @@
 
 /* The tails of the noise are cut off at a probability of e^-46 each. */
 #define TAIL 46
-
-void
-dperm_entropy_init(DpermEntropy *e)
-{
-	memset(e, 0, sizeof(*e));
-}
 
 /* In a way that the compiler does not optimise away. */
 void
@@ -48,10 +41,10 @@ dperm_draw_word(DpermEntropy *e)
 {
 	if (e->left == 0)
 	{
-		if (e->failed || !dperm_host_random(e->pool, sizeof(e->pool)))
+		if (e->status != DPERM_OK || !dperm_host_random(e->pool, sizeof(e->pool)))
 		{
 			/* all ones, which ends every loop below after a few rounds */
-			e->failed = true;
+			e->status = DPERM_NO_ENTROPY;
 			return UINT64_MAX;
 		}
 		e->left = (int) (sizeof(e->pool) / sizeof(e->pool[0]));
@@ -85,35 +78,27 @@ dperm_draw_below(DpermEntropy *e, uint64_t bound)
 
 	do
 		word = dperm_draw_word(e);
-	while (word > UINT64_MAX - excess && !e->failed);
+	while (word > UINT64_MAX - excess && e->status == DPERM_OK);
 	return word % bound;
 }
 
 /*
- * true with probability exp(-num/den), num <= den. Von Neumann's alternating
- * series: with x = num/den, a run of successes of Bernoulli(x/k), k = 1, 2,
- * ..., ends at an odd k with probability exp(-x).
+ * Von Neumann's alternating series, so often in a row: with x = num/den, a run of
+ * successes of Bernoulli(x/k), k = 1, 2, ..., ends at an odd k with probability
+ * exp(-x).
  */
 bool
-dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den)
+dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den, uint64_t times)
 {
-	uint64_t	k = 1;
-
-	/* k beyond 2^13 has a probability below 1/(2^13)!: den * k cannot overflow */
-	while (k < 8192 && !e->failed && dperm_draw_below(e, den * k) < num)
-		k++;
-	return k % 2 == 1;
-}
-
-/* So often in a row: true with probability exp(-times num/den). */
-bool
-dperm_draw_exp_minus_times(DpermEntropy *e, uint64_t num, uint64_t den, uint64_t times)
-{
-	while (times > 0 && !e->failed)
+	for (; times > 0 && e->status == DPERM_OK; times--)
 	{
-		if (!dperm_draw_exp_minus(e, num, den))
+		uint64_t	k = 1;
+
+		/* k beyond 2^13 has a probability below 1/(2^13)!: den * k cannot overflow */
+		while (k < 8192 && e->status == DPERM_OK && dperm_draw_below(e, den * k) < num)
+			k++;
+		if (k % 2 == 0)
 			return false;
-		times--;
 	}
 	return true;
 }
@@ -122,18 +107,18 @@ dperm_draw_exp_minus_times(DpermEntropy *e, uint64_t num, uint64_t den, uint64_t
 int64_t
 dperm_draw_discrete_laplace(DpermEntropy *e, int64_t num, int64_t den)
 {
-	while (!e->failed)
+	while (e->status == DPERM_OK)
 	{
 		int64_t		low = (int64_t) dperm_draw_below(e, (uint64_t) num);
 		int64_t		high = 0;
 		int64_t		size;
 		bool		negative;
 
-		if (!dperm_draw_exp_minus(e, (uint64_t) low, (uint64_t) num))
+		if (!dperm_draw_exp_minus(e, (uint64_t) low, (uint64_t) num, 1))
 			continue;
 
 		/* the bound keeps num * high within 64 bits; e^-4096 is negligible */
-		while (high < 4096 && !e->failed && dperm_draw_exp_minus(e, 1, 1))
+		while (high < 4096 && e->status == DPERM_OK && dperm_draw_exp_minus(e, 1, 1, 1))
 			high++;
 		size = (low + num * high) / den;
 		negative = dperm_draw_bit(e);
@@ -150,7 +135,7 @@ draw_exp_minus_square(DpermEntropy *e, uint64_t low, uint64_t scale)
 {
 	uint64_t	k = 1;
 
-	while (k < 8192 && !e->failed && dperm_draw_below(e, scale) < low &&
+	while (k < 8192 && e->status == DPERM_OK && dperm_draw_below(e, scale) < low &&
 		   dperm_draw_below(e, 2 * scale * k) < low)
 		k++;
 	return k % 2 == 1;
@@ -165,7 +150,7 @@ draw_exp_minus_square(DpermEntropy *e, uint64_t low, uint64_t scale)
 int64_t
 dperm_draw_discrete_gaussian(DpermEntropy *e, int64_t scale)
 {
-	while (!e->failed)
+	while (e->status == DPERM_OK)
 	{
 		int64_t		z = dperm_draw_discrete_laplace(e, scale, 1);
 		uint64_t	away = (uint64_t) (llabs(z) > scale ? llabs(z) - scale : scale - llabs(z));
@@ -173,8 +158,8 @@ dperm_draw_discrete_gaussian(DpermEntropy *e, int64_t scale)
 		uint64_t	low = away % (uint64_t) scale;
 
 		if (draw_exp_minus_square(e, low, (uint64_t) scale) &&
-			dperm_draw_exp_minus_times(e, low, (uint64_t) scale, whole) &&
-			dperm_draw_exp_minus_times(e, 1, 2, whole * whole))
+			dperm_draw_exp_minus(e, low, (uint64_t) scale, whole) &&
+			dperm_draw_exp_minus(e, 1, 2, whole * whole))
 			return z;
 	}
 	return 0;
@@ -191,7 +176,7 @@ draw_half_uniform(DpermEntropy *e)
 	int			exponent = -2;
 	uint64_t	word;
 
-	while (!dperm_draw_bit(e) && exponent > -1000 && !e->failed)
+	while (!dperm_draw_bit(e) && exponent > -1000 && e->status == DPERM_OK)
 		exponent--;
 	word = dperm_draw_word(e);
 	return ldexp(1 + (double) word * 0x1p-64, exponent);
@@ -225,23 +210,6 @@ dperm_draw_normal(DpermEntropy *e)
 	return dperm_draw_bit(e) ? size : -size;
 }
 
-/* Chi-squared with the given degrees of freedom. */
-static double
-draw_chi_squared(DpermEntropy *e, int degrees)
-{
-	double		sum = 0;
-
-	for (int i = 0; i < degrees / 2; i++)
-		sum += 2 * dperm_draw_exponential(e);
-	if (degrees % 2 == 1)
-	{
-		double		x = dperm_draw_normal(e);
-
-		sum += x * x;
-	}
-	return sum;
-}
-
 /* Uniform between -1 and 1, with a small relative error even near zero. */
 double
 dperm_draw_between(DpermEntropy *e)
@@ -260,6 +228,16 @@ dperm_draw_gamma(DpermEntropy *e, int shape)
 	for (int i = 0; i < shape; i++)
 		sum += dperm_draw_exponential(e);
 	return sum;
+}
+
+/* Chi-squared with the given degrees of freedom. */
+static double
+draw_chi_squared(DpermEntropy *e, int degrees)
+{
+	double		sum = 2 * dperm_draw_gamma(e, degrees / 2);
+	double		last = degrees % 2 == 1 ? dperm_draw_normal(e) : 0;
+
+	return sum + last * last;
 }
 
 /*

@@ -5,8 +5,7 @@
  *
  * Bits come from the host: the server's strong random source, or a fixed stream
  * in unit tests. If the source fails, the struct remembers it: draws made
- * afterwards are meaningless, and the caller checks dperm_entropy_ok() once at
- * the end.
+ * afterwards are meaningless, and the caller checks the status once at the end.
  */
 #ifndef DPERM_DRAW_H
 #define DPERM_DRAW_H
@@ -14,23 +13,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/core.h"
+
+/* Begins as zeros. */
 typedef struct DpermEntropy
 {
-	bool		failed;
+	DpermStatus status;			/* did the source provide random bits for every draw so far? */
 	uint64_t	pool[32];
 	int			left;			/* words not yet used */
 	uint64_t	bits;			/* single bits not yet used */
 	int			bits_left;
 } DpermEntropy;
-
-extern void dperm_entropy_init(DpermEntropy *e);
-
-/* Did the source provide random bits for every draw so far? */
-static inline bool
-dperm_entropy_ok(const DpermEntropy *e)
-{
-	return !e->failed;
-}
 
 /* Erase the unused bits. */
 extern void dperm_entropy_wipe(DpermEntropy *e);
@@ -40,10 +33,8 @@ extern uint64_t dperm_draw_word(DpermEntropy *e);
 extern bool dperm_draw_bit(DpermEntropy *e);
 extern uint64_t dperm_draw_below(DpermEntropy *e, uint64_t bound);
 
-/* true with probability exp(-num/den), num <= den <= 2^50, den > 0; or its power */
-extern bool dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den);
-extern bool dperm_draw_exp_minus_times(DpermEntropy *e, uint64_t num, uint64_t den,
-									   uint64_t times);
+/* true with probability exp(-times num/den), num <= den <= 2^50, den > 0 */
+extern bool dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den, uint64_t times);
 
 /*
  * P(z) proportional to exp(-|z| den/num): a scale of num/den, num <= 2^50

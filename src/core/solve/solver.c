@@ -127,9 +127,9 @@ dperm_solver_room(int dim, int blocks)
 
 /* Is single precision enough for Hessians? */
 bool
-dperm_solver_rough(const DpermObjective *objective)
+dperm_solver_rough(double lambda, DpermLoss loss)
 {
-	return objective->lambda >= ROUGH_LAMBDA * dperm_loss_bounds(objective->loss).curvature;
+	return lambda >= ROUGH_LAMBDA * dperm_loss_bounds(loss).curvature;
 }
 
 /* The cost of a Hessian. */
@@ -563,7 +563,7 @@ solve_sample(const DpermProblem *whole, int64_t step, bool near, bool hess, doub
 	DpermAsk	ask;
 
 	rows.step = step;
-	rows.rough = dperm_solver_rough(&whole->objective);
+	rows.rough = dperm_solver_rough(whole->objective.lambda, whole->objective.loss);
 	problem.hess_cost = 0;
 	problem.objective.bound = fmax(whole->objective.bound, 2 * CHANCE / sqrt(count));
 	begin(&solver, &problem, weights, room);

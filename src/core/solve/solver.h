@@ -84,7 +84,7 @@ extern size_t dperm_solver_room(int dim, int blocks);
  * Is single precision enough for the Hessians that are asked for? Their
  * rounding must be small against lambda.
  */
-extern bool dperm_solver_rough(const DpermObjective *objective);
+extern bool dperm_solver_rough(double lambda, DpermLoss loss);
 
 /*
  * Begin at weights, or near the minimiser over the sample, which overwrites them.
