@@ -219,7 +219,7 @@ noise_of(const DpermOptions *options, const DpermEncoder *inner, const DpermEnco
 		return plans;
 	if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
 		inner = NULL;
-	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner ? inner : encoder) + 1));
+	shapes = palloc(sizeof(DpermShape) * (dperm_encoder_dim(inner ? inner : encoder) + 1));
 	count = inner ? dperm_shape_list_within(inner, encoder, shapes) :
 		dperm_shape_list(encoder, true, shapes);
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
@@ -302,15 +302,11 @@ fill_knots_noise(const DpermOptions *options, const DpermEncoder *encoder, doubl
 
 	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		noise[knots] = INFINITY;
-		if (open && knots >= DPERM_KNOTS_LEAST &&
-			dperm_encoder_knots_dim(encoder, knots) <= most)
-		{
-			DpermEncoder bent = dperm_encoder_with_knots(encoder, knots);
+		DpermEncoder bent = dperm_encoder_with_knots(encoder, knots);
 
-			noise[knots] = least_noise(options, &bent);
-		}
+		CHECK_FOR_INTERRUPTS();
+		noise[knots] = open && knots >= DPERM_KNOTS_LEAST && dperm_encoder_dim(&bent) <= most ?
+			least_noise(options, &bent) : INFINITY;
 	}
 }
 

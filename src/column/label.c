@@ -234,7 +234,7 @@ dperm_label_read(const DpermLabel *label, Datum value, bool isnull)
 	{
 		number = dperm_reader_number(label->reader, value);
 		return isnan(number) ? dperm_label_kind_none(label->kind) :
-							   dperm_block_between(number, label->low, label->high);
+							   2 * dperm_block_share(number, label->low, label->high) - 1;
 	}
 	class = find_class(label, value);
 	if (class == NO_CLASS)

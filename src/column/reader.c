@@ -789,28 +789,33 @@ dperm_bounded(PG_FUNCTION_ARGS)
 static void
 append_tagged(StringInfo row, DpermStored *type, Datum value, bool isnull)
 {
-	DpermTag	tag = dperm_reader_kind_tag(type->kind);
-	const char *text = NULL;
+	DpermTagged tagged = {.tag = dperm_reader_kind_tag(type->kind),
+						  .encoding = GetDatabaseEncoding(), .count = -1};
 	const double *elements = NULL;
-	bool		vector = tag == DPERM_TAG_FLOAT8 || tag == DPERM_TAG_FLOAT4;
-	int			count = -1;
+	bool		vector = tagged.tag == DPERM_TAG_FLOAT8 || tagged.tag == DPERM_TAG_FLOAT4;
 	unsigned char *at;
 
-	if (tag == DPERM_TAG_TEXT && !isnull)
-		text = dperm_reader_text(type, value, &count);
-	else if (vector && !isnull)
-		elements = dperm_reader_elements(type, value, &count, NULL);
-	enlargeStringInfo(row, DPERM_TAGGED_HEAD + Max(count, 0) * (vector ? sizeof(double) : 1));
-	at = (unsigned char *) row->data + row->len;
-	if (text)
-		at = dperm_tagged_put_text(at, GetDatabaseEncoding(), text, count);
-	else if (elements && count > 0)
-		at = dperm_tagged_put_vector(at, tag, elements, count);
-	else if (isnull || vector || tag == DPERM_TAG_TEXT)
-		at = dperm_tagged_put_null(at, tag, GetDatabaseEncoding());
+	if (isnull)
+		tagged.present = false;
+	else if (tagged.tag == DPERM_TAG_TEXT)
+	{
+		tagged.bytes = (const unsigned char *) dperm_reader_text(type, value, &tagged.count);
+		tagged.present = tagged.bytes != NULL;
+	}
+	else if (vector)
+	{
+		elements = dperm_reader_elements(type, value, &tagged.count, NULL);
+		tagged.present = elements && tagged.count > 0;
+	}
 	else
-		at = dperm_tagged_put_number(at, tag, dperm_reader_number(type->kind, value));
-	row->len = at - (unsigned char *) row->data;
+	{
+		tagged.number = dperm_reader_number(type->kind, value);
+		tagged.present = true;
+	}
+	enlargeStringInfo(row,
+					  DPERM_TAGGED_HEAD + Max(tagged.count, 0) * (vector ? sizeof(double) : 1));
+	at = (unsigned char *) row->data + row->len;
+	row->len = dperm_tagged_put(at, &tagged, elements) - (unsigned char *) row->data;
 }
 
 /*

@@ -169,7 +169,7 @@ init_rows(FitState *state)
 	if (known->encoded && dperm_encoder_dim(&known->made_by) == dimension &&
 		state->encoder.kernel.kind == DPERM_KERNEL_LINEAR)
 	{
-		state->shapes = palloc(sizeof(DpermShape) * dperm_shape_most(&known->made_by));
+		state->shapes = palloc(sizeof(DpermShape) * dperm_encoder_dim(&known->made_by));
 		state->shape_count = dperm_shape_list(&known->made_by, false, state->shapes);
 	}
 	state->plan = dperm_plan_begin(options, &state->encoder,

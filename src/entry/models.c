@@ -425,14 +425,14 @@ find_curve(const DpermEncoder *encoder, const char *name)
 static double
 middle_of(const DpermBlock *line, const double *weights)
 {
-	DpermValue	middle = {.present = true, .number = dperm_block_middle(line)};
+	DpermValue	middle = {.present = true, .number = dperm_encoder_even(line, 1, 2)};
 	double		entry;
 	int			place;
 
 	if (line->count == 1)
 		return 0;
 	place = dperm_encoder_place(line, &middle, 0, 1, &entry);
-	return weights[place] * entry + weights[place + 1] * dperm_knots_rest(1, entry);
+	return weights[place] * entry + weights[place + 1] * (1 - entry);
 }
 
 /*

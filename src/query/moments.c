@@ -55,8 +55,6 @@ typedef struct State
 	DpermMoments moments;		/* of a pass that sums */
 	int64	   *counts;			/* of a pass that counts */
 	double	   *room;			/* for a decision */
-	/* weights of the rows that wait in the feed, if they have any */
-	double		waiting[DPERM_FEED_ROWS];
 } State;
 
 /* A state that we have not written. */
@@ -82,17 +80,10 @@ is_counting(const State *state)
 static void
 map_rows(State *state)
 {
-	const DpermLayout *layout = &state->feed.layout;
 	int			waiting = state->feed.waiting;
-	double	   *mapped;
 
-	if (waiting == 0)
-		return;
-	mapped = dperm_feed_map(&state->feed);
-	if (layout->weighted)
-		for (int i = 0; i < waiting; i++)
-			*dperm_row_weight(layout, mapped + (size_t) i * layout->words) = state->waiting[i];
-	dperm_moments_add(&state->moments, mapped, waiting, 1);
+	if (waiting > 0)
+		dperm_moments_add(&state->moments, dperm_feed_map(&state->feed), waiting, 1);
 }
 
 /* Bring the answer up to date with the sums, except for a Hessian. */
@@ -149,27 +140,6 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 
 static const ExpandedObjectMethods state_methods = {state_flat_size, state_flatten};
 
-/* In a word of a request: is a number open? Its place in rows depends on that (layout.h). */
-#define WORD_OPEN UINT64_C(0x8000)
-
-/* Let those numbers be open that the words of a request say; returns the other bits. */
-static uint64 *
-take_open(DpermEncoder *encoder, const uint64 *words)
-{
-	int			count = encoder->block_count;
-	DpermBlock *blocks = memcpy(palloc(sizeof(DpermBlock) * count), encoder->blocks,
-								sizeof(DpermBlock) * count);
-	uint64	   *rest = palloc(sizeof(uint64) * count);
-
-	for (int i = 0; i < count; i++)
-	{
-		blocks[i].open = (words[i] & WORD_OPEN) && dperm_block_is_number(&blocks[i]);
-		rest[i] = words[i] & ~(blocks[i].open ? WORD_OPEN : 0);
-	}
-	encoder->blocks = blocks;
-	return rest;
-}
-
 /* Prepare to read and encode rows, as the request says. */
 static void
 take_encoder(State *state)
@@ -185,7 +155,6 @@ take_encoder(State *state)
 		raise_corrupted("the dimension of the encoder does not match");
 	if (pass->reader_count != encoder->block_count)
 		raise_corrupted("the readers do not match the encoder");
-	pass->readers = take_open(encoder, pass->readers);
 	for (int i = 0; i < encoder->block_count; i++)
 		if (!dperm_reader_word_fits(pass->readers[i], &encoder->blocks[i]))
 			raise_corrupted("a reader is unknown");
@@ -344,11 +313,9 @@ wait_row(State *state, double label, double weight)
 {
 	DpermFeed  *feed = &state->feed;
 	int			place = feed->waiting;
-	bool		full = dperm_feed_wait(feed, state->values, label);
+	bool		full = dperm_feed_wait(feed, state->values, label, weight);
 	double		rest[2] = {label, weight};
 
-	if (state->pass.weighted)
-		state->waiting[place] = weight;
 	if (state->digest_keys)
 		state->pass.digest +=
 			dperm_digest(state->digest_keys, feed->blocks + (size_t) place * feed->linear,
@@ -363,9 +330,7 @@ write_row(State *state, double label, double weight)
 {
 	double	   *row = dperm_moments_next(&state->moments);
 
-	dperm_feed_write(&state->feed, state->values, label, row);
-	if (state->pass.weighted)
-		*dperm_row_weight(&state->feed.layout, row) = weight;
+	dperm_layout_encode(&state->feed.layout, &state->encoder, state->values, label, weight, row);
 	if (state->digest_keys)
 		state->pass.digest +=
 			dperm_digest(state->digest_keys, row, state->feed.layout.words, NULL, 0);
@@ -380,7 +345,7 @@ add_row(State *state, double label, double weight, int64 labelled)
 {
 	if (is_counting(state))
 		count_row(state, label, labelled);
-	else if (dperm_feed_waits(&state->feed))
+	else if (state->feed.frequencies)
 		wait_row(state, label, weight);
 	else
 		write_row(state, label, weight);
@@ -541,7 +506,6 @@ dperm_moments_request(const DpermPassSpec *spec, DpermPass *pass)
 	DpermText	form = dperm_encoder_form_write(&spec->encoder);
 	size_t		size;
 	bytea	   *request;
-	uint64	   *words;
 
 	if (pass->order != DPERM_PASS_COUNT)
 	{
@@ -554,9 +518,7 @@ dperm_moments_request(const DpermPassSpec *spec, DpermPass *pass)
 	pass->dim = dperm_encoder_dim(&spec->encoder) * Max(pass->loss.classes, 1);
 	pass->weighted = spec->weighted;
 	pass->reader_count = spec->encoder.block_count;
-	pass->readers = words = palloc(sizeof(uint64) * pass->reader_count);
-	for (int i = 0; i < pass->reader_count; i++)
-		words[i] = spec->readers[i] | (spec->encoder.blocks[i].open ? WORD_OPEN : 0);
+	pass->readers = spec->readers;
 	pass->encoder_size = form.len;
 	pass->encoder = (const unsigned char *) form.bytes;
 	size = VARHDRSZ + dperm_pass_write_request(pass, NULL);

@@ -137,9 +137,10 @@ void
 dperm_call_charge_fill(DpermCall *call, const DpermSource *source, const DpermOptions *options,
 					   DpermCallKind kind, const DpermModel *model)
 {
+	DpermEncoder largest = dperm_encoder_with_knots(&source->spec.encoder, DPERM_KNOTS_MOST);
 	DpermLearner learner =
 		model ? dperm_loss_entry((int) model->loss.kind)->learner : options->learner;
-	int64		most;
+	int			most = dperm_encoder_dim(&largest) * dperm_loss_blocks(source->spec.loss);
 
 	(void) dperm_call_charge_purpose(call->fcinfo);
 	dperm_source_tell(source);
@@ -150,8 +151,6 @@ dperm_call_charge_fill(DpermCall *call, const DpermSource *source, const DpermOp
 	 * load the library first, if any number of rows needs it: nothing is
 	 * charged if that fails
 	 */
-	most = dperm_encoder_knots_dim(&source->spec.encoder, DPERM_KNOTS_MOST) *
-		dperm_loss_blocks(source->spec.loss);
 	if (kind == DPERM_CALL_SUMMARY)
 		;						/* it multiplies nothing */
 	else if (most >= DPERM_BLAS_SMALL || kind == DPERM_CALL_TUNING ||

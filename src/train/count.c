@@ -314,13 +314,8 @@ double
 dperm_count_edge(const DpermCells *cells, int place)
 {
 	const DpermBlock *block = cells->block;
-	double		low = dperm_block_scaled(block, block->low);
-	double		high = dperm_block_scaled(block, block->high);
 
-	if (cells->whole)
-		return ceil(block->low) + place;
-	return place == cells->count ? block->high : place == 0 ? block->low :
-		dperm_block_unscaled(block, low + (high - low) * ((double) place / cells->count));
+	return cells->whole ? ceil(block->low) + place : dperm_encoder_even(block, place, cells->count);
 }
 
 /* The cell of a value; the last one if it has none, or none in its domain. */
@@ -340,8 +335,7 @@ cell_of(const DpermCells *cells, const DpermValue *value)
 	if (cells->whole)
 		return (int) (fmax(ceil(block->low), fmin(floor(block->high), value->number)) -
 					  ceil(block->low));
-	return (int) fmin((dperm_block_line(block, value->number) + 1) / 2 * cells->count,
-					  cells->count - 1);
+	return (int) fmin(dperm_block_way(block, value->number) * cells->count, cells->count - 1);
 }
 
 /* The note of a row is its cell in each column that is counted. */

@@ -645,7 +645,6 @@ dperm_rows_next(DpermRows *rows)
 static bool
 add_waiting(DpermRows *rows)
 {
-	const DpermLayout *layout = &rows->feed.layout;
 	int			waiting = rows->feed.waiting;
 	double	   *encoded;
 
@@ -659,8 +658,6 @@ add_waiting(DpermRows *rows)
 		if (row == NULL)
 			return false;
 		memcpy(row, encoded, bytes_of(rows, 1));
-		if (layout->weighted)
-			*dperm_row_weight(layout, row) = rows->owners[i];
 	}
 	return true;
 }
@@ -669,19 +666,15 @@ add_waiting(DpermRows *rows)
 bool
 dperm_rows_add(DpermRows *rows, const DpermValue *values, double label, double owner)
 {
+	DpermFeed  *feed = &rows->feed;
 	double	   *row;
 
-	if (dperm_feed_waits(&rows->feed))
-	{
-		rows->owners[rows->feed.waiting] = owner;
-		return !dperm_feed_wait(&rows->feed, values, label) || add_waiting(rows);
-	}
+	if (feed->frequencies)
+		return !dperm_feed_wait(feed, values, label, owner) || add_waiting(rows);
 	row = dperm_rows_next(rows);
 	if (row == NULL)
 		return false;
-	dperm_feed_write(&rows->feed, values, label, row);
-	if (rows->feed.layout.weighted)
-		*dperm_row_weight(&rows->feed.layout, row) = owner;
+	dperm_layout_encode(&feed->layout, feed->encoder, values, label, owner, row);
 	return true;
 }
 

@@ -47,7 +47,6 @@ typedef struct DpermRows
 {
 	DpermStore *store;
 	DpermFeed	feed;			/* how rows are encoded, and their layout; may be zeros */
-	double		owners[DPERM_FEED_ROWS];	/* of the rows that wait in it */
 	int			words;			/* of a row */
 	int64		count;			/* rows, once all have arrived */
 	int64		seen;			/* by this process */

@@ -13,17 +13,13 @@ write_again(const DpermTagged *value, unsigned char *at)
 {
 	double	   *elements;
 
-	if (!value->present)
-		return dperm_tagged_put_null(at, value->tag, value->encoding);
-	if (value->tag == DPERM_TAG_TEXT)
-		return dperm_tagged_put_text(at, value->encoding, (const char *) value->bytes, value->count);
-	if (value->tag != DPERM_TAG_FLOAT8 && value->tag != DPERM_TAG_FLOAT4)
-		return dperm_tagged_put_number(at, value->tag, value->number);
+	if (!value->present || (value->tag != DPERM_TAG_FLOAT8 && value->tag != DPERM_TAG_FLOAT4))
+		return dperm_tagged_put(at, value, NULL);
 
 	/* a buffer that ends where the elements end */
 	elements = malloc(sizeof(double) * (size_t) value->count + 1);
 	dperm_tagged_elements(value, elements);
-	at = dperm_tagged_put_vector(at, value->tag, elements, value->count);
+	at = dperm_tagged_put(at, value, elements);
 	free(elements);
 	return at;
 }

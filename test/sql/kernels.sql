@@ -64,6 +64,9 @@ SELECT kernel, on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', l
        on_mapped_rows(dp_logreg_train('few', 'y', 'x', 'Infinity', lambda => 0.01, kernel => kernel, gamma => gamma, options => '{"kernel_features": 10}', domains => '{"x": {"norm": 2}}')) AS vector,
        on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => kernel, gamma => gamma, options => '{"kernel_features": 20, "intercept": true}')) AS intercept
   FROM kernels;
+-- the intercept beside a kernel counts as in dp_encode, however many columns there are
+SELECT abs(c.score - c.weight / sqrt(2)) < 1e-12 AS intercept_counts
+  FROM (SELECT dp_logreg_train('few', 'y', '{t,x,a}', 'Infinity', lambda => 0.01, kernel => 'gaussian', options => '{"kernel_features": 20, "intercept": true}') AS model) m, dp_coefficients(model) c WHERE c.value = 'intercept';
 SELECT kernel, distance(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', lambda => 0.01, kernel => kernel, gamma => gamma, options => '{"kernel_features": 20}'),
                         (SELECT dp_logreg(y, dp_encode('{"a": null, "b": null}'::jsonb, few), 'Infinity', jsonb_build_object('lambda', 0.01, 'kernel', kernel, 'gamma', gamma, 'kernel_features', 20)) FROM few)) < 1e-9 AS logreg,
        distance(dp_svm_train('few', 'y', 'x', 'Infinity', lambda => 0.01, domains => '{"x": {"norm": 2}}', kernel => kernel, gamma => gamma, options => '{"kernel_features": 20, "kernel_seed": -5, "intercept": true}'),

@@ -75,13 +75,13 @@ any_layout(TestRandom *state, CodedRows *coded, int round)
 static inline void
 any_row(TestRandom *state, CodedRows *coded, const DpermLayout *layout, double *words)
 {
-	if (dperm_layout_codes(layout) == 0)
+	if (layout->codes + layout->curves == 0)
 	{
 		random_row(state, layout->dim, words);
 		return;
 	}
 	sample_row(state, coded->encoder, &coded->row);
-	dperm_layout_encode(layout, coded->encoder, coded->row.values, test_below(state, 3) - 1, words);
+	dperm_layout_encode(layout, coded->encoder, coded->row.values, test_below(state, 3) - 1, 1, words);
 }
 
 #endif							/* DPERM_TEST_CODED_H */

@@ -24,7 +24,10 @@ sample_number(TestRandom *state)
 	return ldexp(2 * test_uniform(state) - 1, test_below(state, 200) - 100);
 }
 
-/* Write a value and say what it is; returns the position after it. */
+/*
+ * Write a value and say what it is, with what it has as a text in its elements; returns the
+ * position after it.
+ */
 static inline unsigned char *
 sample_value(TestRandom *state, DpermTagged *value, double *elements, unsigned char *at)
 {
@@ -32,17 +35,18 @@ sample_value(TestRandom *state, DpermTagged *value, double *elements, unsigned c
 	value->tag = (DpermTag) (1 + test_below(state, 6));
 	value->present = test_below(state, 4) != 0;
 	value->encoding = value->tag == DPERM_TAG_TEXT ? (int) test_below(state, 42) : 0;
+	value->bytes = (const unsigned char *) elements;
 	if (!value->present)
-		return dperm_tagged_put_null(at, value->tag, value->encoding);
+		return dperm_tagged_put(at, value, elements);
 	switch (value->tag)
 	{
 		case DPERM_TAG_NUMBER:
 		case DPERM_TAG_TIME:
 			value->number = sample_number(state);
-			return dperm_tagged_put_number(at, value->tag, value->number);
+			break;
 		case DPERM_TAG_FLAG:
 			value->number = test_below(state, 2) ? 1 : -1;
-			return dperm_tagged_put_number(at, value->tag, value->number);
+			break;
 		default:
 			value->count = (int) test_below(state, SAMPLE_TAGGED_COUNT + 1);
 	}
@@ -52,9 +56,7 @@ sample_value(TestRandom *state, DpermTagged *value, double *elements, unsigned c
 		if (value->tag == DPERM_TAG_FLOAT4)
 			elements[i] = (float) elements[i];
 	}
-	if (value->tag == DPERM_TAG_TEXT)
-		return dperm_tagged_put_text(at, value->encoding, (const char *) elements, value->count);
-	return dperm_tagged_put_vector(at, value->tag, elements, value->count);
+	return dperm_tagged_put(at, value, elements);
 }
 
 #endif							/* DPERM_SAMPLE_TAGGED_H */

@@ -41,7 +41,7 @@ make_problem(TestRandom *state, int64_t count, double norm)
 	for (int64_t i = 0; i < count; i++)
 	{
 		sample_row(state, enc, &row);
-		dperm_layout_encode(layout, enc, row.values, test_below(state, 3) - 1,
+		dperm_layout_encode(layout, enc, row.values, test_below(state, 3) - 1, 1,
 							coded + i * layout->words);
 		decode_row(layout, coded + i * layout->words, vectors + i * layout->dim);
 	}

@@ -413,7 +413,6 @@ TEST(refuses_what_is_out_of_range)
 	const char *bounds = "the bounds of a number are out of order";
 	const char *order = "the knots of a number are out of order";
 	const char *ends = "the knots of a number do not begin and end at its bounds";
-	const char *box = "the bounds of a vector are out of order";
 	const char *features = "the number of kernel features is out of range";
 	DpermEncoder empty = {.block_count = 0};
 
@@ -427,8 +426,8 @@ TEST(refuses_what_is_out_of_range)
 	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = 0, .high = 1.1e300), none, true), bounds);
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_TIME, .count = 2, .high = 1), none, true), "");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_TIME, .count = 2, .high = 0), none, true), bounds);
-	CHECK_TEXT(why_not(BLOCK(.count = 0, .high = 1), none, true), "the number of knots is out of range");
-	CHECK_TEXT(why_not(BLOCK(.count = 5001, .high = 1), none, true), "the number of knots is out of range");
+	CHECK_TEXT(why_not(BLOCK(.count = 0, .high = 1), none, true), "dimension is out of range");
+	CHECK_TEXT(why_not(BLOCK(.count = 5001, .high = 1), none, true), "dimension is out of range");
 	CHECK_TEXT(why_not(BLOCK(.count = 5000, .high = 1), none, true), "the dimension is out of range");
 	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 0.3, 1}), none, true), "");
 	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 0, 1}), none, true), order);
@@ -440,7 +439,7 @@ TEST(refuses_what_is_out_of_range)
 	CHECK_TEXT(why_not(BLOCK(.count = 1, .high = 1, .knots = (double[]) {0}), none, true), ends);
 	CHECK_TEXT(why_not(BLOCK(.count = 2, .high = 1), ((DpermKernel) {DPERM_KERNEL_GAUSSIAN, 1, 10, 1}), true), "a kernel takes numbers as they are, without knots");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_CATEGORY, .count = 0), none, true),
-			   "the number of categories is out of range");
+			   "dimension is out of range");
 	CHECK_TEXT(why_not(BLOCK(.kind = (DpermBlockKind) 6, .count = 1), none, true),
 			   "a feature has an unknown type");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_VECTOR, .count = 1, .norm = 1e101), none, true),
@@ -453,10 +452,10 @@ TEST(refuses_what_is_out_of_range)
 			   "dimension is out of range");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 0, .high = 1), none, false),
 			   "dimension is out of range");
-	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2), none, true), box);
-	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, 1, 2, 1}), none, true), box);
-	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, 1, NAN, 1}), none, true), box);
-	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, INFINITY, 0, 1}), none, true), box);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, 1, 2, 1}), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, 1, NAN, 1}), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, INFINITY, 0, 1}), none, true), bounds);
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, 1, 2, 3}), none, true), "");
 	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_MATERN, 1, 4998, 7), true), "");
 	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_MATERN, 1, 5000, 7), true),

@@ -93,7 +93,7 @@ check_elements(const DpermEncoder *enc, const SampleRow *row, double sign)
 	double		target = sign * dperm_encoder_target(enc);
 	const double *at = out;
 
-	CHECK(shape_count <= dperm_shape_most(enc));
+	CHECK(shape_count <= dperm_encoder_dim(enc));
 	dperm_encoder_encode(enc, NULL, row->values, sign, out, NULL);
 	CHECK(exact_in_ball(out, dperm_encoder_dim(enc)));
 	for (int i = 0; i < shape_count; i++)
@@ -279,8 +279,8 @@ TEST(spaces_knots_by_logarithm)
 	}
 	CHECK(dperm_encoder_knot(&block, 0) == 0 && dperm_encoder_knot(&block, 6) == 999999);
 	CHECK_NEAR(dperm_encoder_knot(&both, 5), 99, 1e-12);
-	CHECK(dperm_block_middle(&both) == 0);
-	CHECK_NEAR(dperm_block_middle(&block), 999, 1e-11);
+	CHECK(dperm_encoder_even(&both, 1, 2) == 0);
+	CHECK_NEAR(dperm_encoder_even(&block, 1, 2), 999, 1e-11);
 }
 
 /* A number has the entries, and the line, of its logarithm between those of the bounds. */

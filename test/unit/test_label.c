@@ -87,13 +87,13 @@ encode_row(TestRandom *state, DpermFeed *feed, double label, double weight, doub
 	const DpermLayout *layout = &feed->layout;
 
 	sample_row(state, feed->encoder, &row);
-	if (dperm_feed_waits(feed))
+	if (feed->frequencies)
 	{
-		dperm_feed_wait(feed, row.values, label);
+		dperm_feed_wait(feed, row.values, label, 1);
 		memcpy(out, dperm_feed_map(feed), sizeof(double) * layout->words);
 	}
 	else
-		dperm_feed_write(feed, row.values, label, out);
+		dperm_layout_encode(&feed->layout, feed->encoder, row.values, label, 1, out);
 	if (layout->weighted)
 		*dperm_row_weight(layout, out) = weight;
 }
@@ -117,7 +117,7 @@ TEST(no_label_adds_nothing)
 		double	   *rows = malloc(sizeof(double) * layout->words * count);
 		double		all = 0;
 
-		kinds[dperm_feed_waits(&feed) ? 0 : dperm_layout_codes(layout) > 0 ? 1 : 2]++;
+		kinds[feed.frequencies ? 0 : layout->codes + layout->curves > 0 ? 1 : 2]++;
 		for (int i = 0; i < count; i++)
 		{
 			double		weight = test_uniform(&state);
@@ -204,7 +204,7 @@ TEST(agrees_with_signed_vectors)
 		{
 			random_row(&state, block.count, raw);
 			dperm_layout_encode(&layout, &enc, &(DpermValue) {.present = true, .vector = raw},
-								test_below(&state, 2) ? 1 : -1, rows + (size_t) i * layout.words);
+								test_below(&state, 2) ? 1 : -1, 1, rows + (size_t) i * layout.words);
 			decode_row(&layout, rows + (size_t) i * layout.words, vectors + (size_t) i * plain.words);
 		}
 		sum_rows(&layout, loss, order, rows, count, &sums[0]);

@@ -115,7 +115,7 @@ TEST(reads_encoded_rows)
 				chunks[chunk_count++] = malloc(sizeof(double) * layout.words * chunk_rows);
 			place = chunks[i / chunk_rows] + i % chunk_rows * layout.words;
 			sample_row(&state, enc, &row);
-			dperm_layout_encode(&layout, enc, row.values, test_below(&state, 3) - 1, place);
+			dperm_layout_encode(&layout, enc, row.values, test_below(&state, 3) - 1, 1, place);
 			decode_row(&layout, place, vectors + layout.dim * i);
 		}
 		random_row(&state, layout.dim, weights);

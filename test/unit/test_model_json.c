@@ -436,7 +436,7 @@ TEST(prints_columns_and_kernel)
 /* Ranges of columns_model(), and why others are refused. */
 #define ALL "[0, 0.5]"
 #define LIST "[[0, 9], [-5.5, 5]]"
-#define ORDER "the bounds of a vector are out of order"
+#define ORDER "the bounds of a number are out of order"
 
 TEST(explains_hostile_ranges)
 {
@@ -482,7 +482,7 @@ TEST(explains_hostile_features)
 		{"'features': [{'type': 'vector', 'dimension': 1, 'norm': 1}]", "'features': []",
 		"the number of features is out of range"},
 		{"'features': [{'type': 'vector', 'dimension': 1, 'norm': 1}]", "'features': [{'type': 'category', 'column': 'c', 'values': []}]",
-		"the number of categories is out of range"}
+		"dimension is out of range"}
 	};
 	static const Edit of_columns[] = {
 		{"age", "age", ""},

@@ -64,7 +64,7 @@ make_table(TestRandom *state, int round)
 		else
 		{
 			sample_row(state, t.coded.encoder, &t.coded.row);
-			dperm_layout_encode(&t.layout, t.coded.encoder, t.coded.row.values, label, row_at(i));
+			dperm_layout_encode(&t.layout, t.coded.encoder, t.coded.row.values, label, 1, row_at(i));
 		}
 		if (t.layout.weighted)
 			*dperm_row_weight(&t.layout, row_at(i)) = test_uniform(state);

@@ -67,15 +67,19 @@ TEST(is_as_documented)
 	double		ones[] = {1, -1};
 	unsigned char *at = bytes;
 
-	at = dperm_tagged_put_number(at, DPERM_TAG_NUMBER, 1.5);
-	at = dperm_tagged_put_number(at, DPERM_TAG_TIME, -2);
-	at = dperm_tagged_put_number(at, DPERM_TAG_FLAG, 1);
-	at = dperm_tagged_put_number(at, DPERM_TAG_FLAG, -1);
-	at = dperm_tagged_put_null(at, DPERM_TAG_FLAG, 6);
-	at = dperm_tagged_put_text(at, 6, "ab", 2);
-	at = dperm_tagged_put_null(at, DPERM_TAG_TEXT, 6);
-	at = dperm_tagged_put_vector(at, DPERM_TAG_FLOAT8, zero, 1);
-	at = dperm_tagged_put_vector(at, DPERM_TAG_FLOAT4, ones, 2);
+	const DpermTagged values[] = {
+		{.tag = DPERM_TAG_NUMBER, .present = true, .number = 1.5},
+		{.tag = DPERM_TAG_TIME, .present = true, .number = -2},
+		{.tag = DPERM_TAG_FLAG, .present = true, .number = 1},
+		{.tag = DPERM_TAG_FLAG, .present = true, .number = -1},
+		{.tag = DPERM_TAG_FLAG, .encoding = 6},
+		{.tag = DPERM_TAG_TEXT, .present = true, .encoding = 6, .count = 2, .bytes = (const unsigned char *) "ab"},
+		{.tag = DPERM_TAG_TEXT, .encoding = 6},
+		{.tag = DPERM_TAG_FLOAT8, .present = true, .count = 1},
+		{.tag = DPERM_TAG_FLOAT4, .present = true, .count = 2}};
+
+	for (int i = 0; i < 9; i++)
+		at = dperm_tagged_put(at, &values[i], i == 7 ? zero : ones);
 	CHECK((size_t) (at - bytes) == sizeof(expected));
 	CHECK(memcmp(bytes, expected, sizeof(expected)) == 0);
 }

@@ -71,17 +71,6 @@ dperm_encoder_with_knots(const DpermEncoder *enc, int knots)
 	return out;
 }
 
-/* Its dimension. */
-int64_t
-dperm_encoder_knots_dim(const DpermEncoder *enc, int knots)
-{
-	int64_t		dim = dperm_encoder_dim(enc);
-
-	for (int i = 0; i < enc->block_count; i++)
-		dim += enc->blocks[i].open ? knots - enc->blocks[i].count : 0;
-	return dim;
-}
-
 /* What a trained coordinate stands for. */
 bool
 dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)
@@ -121,8 +110,6 @@ dperm_encoder_knots_fault(const DpermBlock *block)
 		return "only a number has a scale";
 	if (!(dperm_block_scaled(block, block->low) < dperm_block_scaled(block, block->high)))
 		return "the bounds of a number are the same on its scale";
-	if (block->count < 1 || block->count > DPERM_DIM_MAX)
-		return "the number of knots is out of range";
 	if (knots == NULL)
 		return NULL;
 	if (block->log)
@@ -135,31 +122,31 @@ dperm_encoder_knots_fault(const DpermBlock *block)
 	return NULL;
 }
 
-/* One of several even knots, which are even on the scale of the number. */
-static double
-even_value(const DpermBlock *block, int i)
+/* One of the values at even distances on the scale of a number. */
+double
+dperm_encoder_even(const DpermBlock *block, int step, int steps)
 {
-	int			last = block->count - 1;
 	double		low = dperm_block_scaled(block, block->low);
 	double		high = dperm_block_scaled(block, block->high);
 
-	if (i == 0 || i == last)
-		return i == 0 ? block->low : block->high;
-	return dperm_block_unscaled(block, low + (high - low) * i / last);
+	if (step == 0 || step == steps)
+		return step == 0 ? block->low : block->high;
+	return dperm_block_unscaled(block, low + (high - low) * step / steps);
 }
 
 /* The value of a knot. */
 double
 dperm_encoder_knot(const DpermBlock *block, int i)
 {
-	return block->knots ? block->knots[i] : even_value(block, i);
+	return block->knots ? block->knots[i] : dperm_encoder_even(block, i, block->count - 1);
 }
 
 /* The position of a number among listed knots, by bisection. */
 static double
-position_in_list(const DpermBlock *block, double clamped)
+position_in_list(const DpermBlock *block, double x)
 {
 	const double *knots = block->knots;
+	double		clamped = fmax(block->low, fmin(block->high, x));
 	int			place = 0;
 	int			after = block->count - 1;
 	double		share;
@@ -177,32 +164,24 @@ position_in_list(const DpermBlock *block, double clamped)
 	return fmin((place + share) / (block->count - 1), 1);
 }
 
-/* The position of a number. */
-static double
-position_of(const DpermBlock *block, double x)
-{
-	double		clamped = fmax(block->low, fmin(block->high, x));
-
-	if (isnan(x))
-		return DPERM_KNOTS_NONE;
-	if (block->knots)
-		return position_in_list(block, clamped);
-	return dperm_block_share(dperm_block_scaled(block, x), dperm_block_scaled(block, block->low),
-							 dperm_block_scaled(block, block->high));
-}
-
 /* The position of one of the numbers of a block. */
 double
 dperm_encoder_position(const DpermBlock *block, const DpermValue *value, int i)
 {
 	DpermBlock	element;
+	double		x = 0;
 
-	if (!value->present)
-		return DPERM_KNOTS_NONE;
-	if (dperm_block_is_number(block))
-		return position_of(block, value->number);
-	element = dperm_block_element(block, i);
-	return position_of(&element, value->vector[i]);
+	if (value->present && dperm_block_is_number(block))
+		x = value->number;
+	else if (value->present)
+	{
+		x = value->vector[i];
+		element = dperm_block_element(block, i);
+		block = &element;
+	}
+	if (!value->present || isnan(x))
+		return -1;
+	return block->knots ? position_in_list(block, x) : dperm_block_way(block, x);
 }
 
 /* The place of one of the numbers of a block. */
@@ -217,70 +196,44 @@ dperm_encoder_place(const DpermBlock *block, const DpermValue *value, int i, dou
 		dperm_knots_point(position, dperm_block_part_count(block) - 1, target, entry);
 }
 
-/* Do all elements of a box have the same bounds? */
-bool
-dperm_encoder_box_is_cube(const DpermBlock *block)
-{
-	for (int i = 1; block->bounds && i < dperm_block_elements(block); i++)
-		if (block->bounds[2 * i] != block->bounds[0] ||
-			block->bounds[2 * i + 1] != block->bounds[1])
-			return false;
-	return true;
-}
-
 /*
- * Are the knots of a block at even distances? Those of a vector are for elements of the
- * same bounds.
+ * Let bounds that are all the same be low and high, and even knots be no list. Those of a
+ * vector are for elements of the same bounds.
  */
-static bool
-knots_are_even(const DpermBlock *block)
-{
-	DpermBlock	number = block->each > 0 ? dperm_block_element(block, 0) : *block;
-
-	for (int i = 0; number.knots && i < number.count; i++)
-		if (number.knots[i] != even_value(&number, i))
-			return false;
-	return true;
-}
-
-/* Let bounds that are all the same be low and high, and even knots be no list. */
 void
 dperm_encoder_settle(DpermBlock *block)
 {
-	if (block->bounds && block->count > 0 && dperm_encoder_box_is_cube(block))
+	const double *bounds = block->bounds;
+	int			elements = dperm_block_elements(block);
+	int			same = 0;
+	DpermBlock	number;
+
+	while (bounds && same < elements && bounds[2 * same] == bounds[0] &&
+		   bounds[2 * same + 1] == bounds[1])
+		same++;
+	if (same > 0 && same == elements)
 	{
-		block->low = block->bounds[0];
-		block->high = block->bounds[1];
+		block->low = bounds[0];
+		block->high = bounds[1];
 		block->bounds = NULL;
 	}
-	if (dperm_block_part_count(block) > 1 && block->bounds == NULL && knots_are_even(block))
-		block->knots = NULL;
-}
-
-/* What is wrong with a vector whose elements are numbers, or NULL. */
-static const char *
-box_fault(const DpermBlock *block)
-{
-	if (block->each != 0 && (block->each < 2 || block->count % block->each != 0))
-		return "the number of knots is out of range";
-	if (block->count < 1 || block->count > DPERM_DIM_MAX)
-		return "dimension is out of range";
-	for (int i = 0; i < dperm_block_elements(block); i++)
-	{
-		DpermBlock	element = dperm_block_element(block, i);
-
-		if (!dperm_block_are_bounds(element.low, element.high))
-			return "the bounds of a vector are out of order";
-		if (dperm_encoder_knots_fault(&element))
-			return dperm_encoder_knots_fault(&element);
-	}
-	return NULL;
+	number = block->each > 0 ? dperm_block_element(block, 0) : *block;
+	if (number.count < 2 || block->bounds || block->knots == NULL)
+		return;
+	for (int i = 0; i < number.count; i++)
+		if (block->knots[i] != dperm_encoder_even(&number, i, number.count - 1))
+			return;
+	block->knots = NULL;
 }
 
 /* What is wrong with one block, or NULL. */
 static const char *
 block_fault(const DpermBlock *block)
 {
+	const char *fault = NULL;
+
+	if (block->count < 1 || block->count > DPERM_DIM_MAX)
+		return "dimension is out of range";
 	switch (block->kind)
 	{
 		case DPERM_BLOCK_NUMBER:
@@ -289,16 +242,20 @@ block_fault(const DpermBlock *block)
 		case DPERM_BLOCK_FLAG:
 			return block->count == 1 ? NULL : "a boolean has one coordinate";
 		case DPERM_BLOCK_CATEGORY:
-			return block->count >= 1 && block->count <= DPERM_DIM_MAX ? NULL :
-				"the number of categories is out of range";
-		case DPERM_BLOCK_VECTOR:
-			if (block->count < 1 || block->count > DPERM_DIM_MAX)
-				return "dimension is out of range";
-			if (!(block->norm >= DPERM_NORM_MIN && block->norm <= DPERM_NORM_MAX))
-				return "norm is out of range";
 			return NULL;
+		case DPERM_BLOCK_VECTOR:
+			return block->norm >= DPERM_NORM_MIN && block->norm <= DPERM_NORM_MAX ? NULL :
+				"norm is out of range";
 		case DPERM_BLOCK_BOX:
-			return box_fault(block);
+			if (block->each != 0 && (block->each < 2 || block->count % block->each != 0))
+				return "the number of knots is out of range";
+			for (int i = 0; fault == NULL && i < dperm_block_elements(block); i++)
+			{
+				DpermBlock	element = dperm_block_element(block, i);
+
+				fault = dperm_encoder_knots_fault(&element);
+			}
+			return fault;
 	}
 	return "a feature has an unknown type";
 }
@@ -343,36 +300,6 @@ dperm_encoder_fault(const DpermEncoder *enc)
 	return NULL;
 }
 
-/*
- * A vector whose squares overflow or underflow: scale by the largest coordinate
- * first.
- */
-static void
-extreme_vector(const DpermBlock *block, const double *raw, double target, double *out)
-{
-	double		largest = 0;
-	double		sum = 0;
-	double		norm;
-
-	for (int i = 0; i < block->count; i++)
-	{
-		if (!isfinite(raw[i]))
-			return;
-		largest = fmax(largest, fabs(raw[i]));
-	}
-	if (largest == 0)
-		return;
-	for (int i = 0; i < block->count; i++)
-		sum += (raw[i] / largest) * (raw[i] / largest);
-	norm = sqrt(sum) * MARGIN(block->count);
-	if (largest / block->norm * norm <= 1)
-		for (int i = 0; i < block->count; i++)
-			out[i] = raw[i] / block->norm * target;
-	else
-		for (int i = 0; i < block->count; i++)
-			out[i] = raw[i] / largest * (target / norm);
-}
-
 /* What a vector in the common range is multiplied by; 0 for others. */
 double
 dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target)
@@ -391,16 +318,27 @@ dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double t
 	return target / fmax(sqrt(sum) * MARGIN(block->count), block->norm);
 }
 
-/* A vector, divided by its bound and clipped; NaN and infinity make it zero. */
+/*
+ * A vector whose squares overflow or underflow: divided by its largest coordinate first,
+ * and so is its bound. NaN and infinity make it zero.
+ */
 static void
-vector_block(const DpermBlock *block, const double *raw, double target, double *out)
+extreme_vector(const DpermBlock *block, const double *raw, double target, double *out)
 {
-	double		factor = dperm_encoder_vector_factor(block, raw, target);
+	DpermBlock	near = *block;
+	double		largest = 0;
+	double		factor;
 
-	if (factor == 0)
-		extreme_vector(block, raw, target, out);
-	else
-		dperm_scale((size_t) block->count, factor, raw, out);
+	for (int i = 0; i < block->count; i++)
+		largest = isfinite(raw[i]) ? fmax(largest, fabs(raw[i])) : INFINITY;
+	if (largest == 0 || isinf(largest))
+		return;
+	near.norm /= largest;
+	for (int i = 0; i < block->count; i++)
+		out[i] = raw[i] / largest;
+	factor = dperm_encoder_vector_factor(&near, out, target);
+	for (int i = 0; i < block->count; i++)
+		out[i] *= factor;
 }
 
 /*
@@ -431,8 +369,8 @@ box_block(const DpermBlock *block, const double *raw, double target, double *out
 
 	for (int i = 0; i < block->count; i++)
 		out[i] = isnan(raw[i]) ? 0 :
-			each * dperm_block_between(raw[i], dperm_block_low(block, i),
-									   dperm_block_high(block, i));
+			each * (2 * dperm_block_share(raw[i], dperm_block_low(block, i),
+										  dperm_block_high(block, i)) - 1);
 }
 
 /* A number between two of its knots, or a vector of such numbers. */
@@ -448,7 +386,7 @@ curve_block(const DpermBlock *block, const DpermValue *value, double target, dou
 		if (place < 0)
 			continue;
 		out[place] = entry;
-		out[place + 1] = dperm_knots_rest(target, entry);
+		out[place + 1] = target - entry;
 	}
 }
 
@@ -457,6 +395,14 @@ void
 dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
 						   double *out)
 {
+	double		factor = block->kind == DPERM_BLOCK_VECTOR && value->present ?
+		dperm_encoder_vector_factor(block, value->vector, target) : 0;
+
+	if (factor != 0)
+	{
+		dperm_scale((size_t) block->count, factor, value->vector, out);
+		return;
+	}
 	memset(out, 0, sizeof(double) * (size_t) block->count);
 	if (!value->present)
 		return;
@@ -479,7 +425,7 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 				out[value->category] = target;
 			break;
 		case DPERM_BLOCK_VECTOR:
-			vector_block(block, value->vector, target, out);
+			extreme_vector(block, value->vector, target, out);
 			break;
 		case DPERM_BLOCK_BOX:
 			box_block(block, value->vector, target, out);
@@ -487,12 +433,14 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 	}
 }
 
-/* The norm of one part of a block or the intercept, without a kernel. */
+/* The norm of one part of a block, of the features of a kernel, or of the intercept. */
 double
 dperm_encoder_target(const DpermEncoder *enc)
 {
 	int			shares = enc->intercept ? 1 : 0;
 
+	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+		return share_of_ball(shares + 1);
 	for (int i = 0; i < enc->block_count; i++)
 		shares += dperm_block_parts(&enc->blocks[i]);
 	return share_of_ball(shares);
@@ -516,28 +464,17 @@ dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, d
 	encode_blocks(enc, values, share_of_ball(enc->block_count), out);
 }
 
-/* The norm of the features of a kernel, and of an intercept beside them. */
-double
-dperm_encoder_kernel_target(const DpermEncoder *enc)
-{
-	return share_of_ball(enc->intercept ? 2 : 1);
-}
-
 /* One row: blocks, kernel, intercept, all times sign. */
 void
 dperm_encoder_encode(const DpermEncoder *enc, const double *frequencies, const DpermValue *values,
 			 double sign, double *out, double *room)
 {
-	double		target;
+	double		target = sign * dperm_encoder_target(enc);
 
 	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
-	{
-		target = sign * dperm_encoder_target(enc);
 		encode_blocks(enc, values, target, out);
-	}
 	else
 	{
-		target = sign * dperm_encoder_kernel_target(enc);
 		dperm_encoder_encode_inputs(enc, values, room);
 		dperm_fourier_map_rows(&enc->kernel, frequencies, dperm_encoder_linear_dim(enc), 1, room,
 							   target, 0, out);
@@ -555,7 +492,8 @@ dperm_encoder_frequencies(const DpermEncoder *enc)
 
 	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
 		return NULL;
-	frequencies = dperm_host_alloc(sizeof(double) * dperm_fourier_size(&enc->kernel, linear));
+	frequencies =
+		dperm_host_alloc(sizeof(double) * (size_t) (enc->kernel.features / 2) * (size_t) linear);
 	dperm_fourier_make(&enc->kernel, linear, frequencies);
 	return frequencies;
 }

@@ -95,11 +95,10 @@ dperm_block_is_curve(const DpermBlock *block)
 /* Where the coordinates of a block are in rows, in this order (layout.h). */
 typedef enum DpermPart
 {
-	DPERM_PART_NUMBER,
-	DPERM_PART_LINE,			/* of an open number; the intercept follows */
+	DPERM_PART_PLAIN,
+	DPERM_PART_LINE,			/* a straight number; the intercept follows */
 	DPERM_PART_CODE,
 	DPERM_PART_CURVE,
-	DPERM_PART_OPEN,			/* of an open number, too */
 	DPERM_PARTS
 } DpermPart;
 
@@ -109,8 +108,8 @@ dperm_block_part(const DpermBlock *block)
 	if (block->kind == DPERM_BLOCK_CATEGORY)
 		return DPERM_PART_CODE;
 	if (dperm_block_is_curve(block))
-		return block->open ? DPERM_PART_OPEN : DPERM_PART_CURVE;
-	return block->open ? DPERM_PART_LINE : DPERM_PART_NUMBER;
+		return DPERM_PART_CURVE;
+	return dperm_block_is_number(block) ? DPERM_PART_LINE : DPERM_PART_PLAIN;
 }
 
 /*
@@ -189,13 +188,6 @@ dperm_block_share(double x, double low, double high)
 	return (clamped - low) / (high - low);
 }
 
-/* Map a number from its bounds to [-1, 1]. */
-static inline double
-dperm_block_between(double x, double low, double high)
-{
-	return 2 * dperm_block_share(x, low, high) - 1;
-}
-
 /* A value on the scale of a number, which is odd and increasing, and back. */
 static inline double
 dperm_block_scaled(const DpermBlock *block, double x)
@@ -209,20 +201,12 @@ dperm_block_unscaled(const DpermBlock *block, double scaled)
 	return block->log ? copysign(expm1(fabs(scaled)), scaled) : scaled;
 }
 
-/* Map a value of a number, which is not NaN, to [-1, 1]. */
+/* The same of a number, on its scale. */
 static inline double
-dperm_block_line(const DpermBlock *block, double x)
+dperm_block_way(const DpermBlock *block, double x)
 {
-	return dperm_block_between(dperm_block_scaled(block, x), dperm_block_scaled(block, block->low),
-							   dperm_block_scaled(block, block->high));
-}
-
-/* The value that is mapped to 0. */
-static inline double
-dperm_block_middle(const DpermBlock *block)
-{
-	return dperm_block_unscaled(block, dperm_block_scaled(block, block->low) / 2 +
-								dperm_block_scaled(block, block->high) / 2);
+	return dperm_block_share(dperm_block_scaled(block, x), dperm_block_scaled(block, block->low),
+							 dperm_block_scaled(block, block->high));
 }
 
 /* What is wrong with the bounds and knots of a number, or NULL. */
@@ -231,27 +215,20 @@ extern const char *dperm_encoder_knots_fault(const DpermBlock *block);
 /* The value of a knot, from 0; the last one is at count - 1. */
 extern double dperm_encoder_knot(const DpermBlock *block, int i);
 
-#define DPERM_KNOTS_NONE (-1.0)
+/* The value that is so many of some even steps from low to high, on the scale of the number. */
+extern double dperm_encoder_even(const DpermBlock *block, int step, int steps);
 
 /*
  * The position of a number, or of element i of a vector: the share of the way from
  * the first knot to the last one, where each step from knot to knot is as long; of a
- * straight line, from the lower bound to the upper one. DPERM_KNOTS_NONE, which is
- * negative, if there is no number.
+ * straight line, from the lower bound to the upper one. Negative if there is no number.
  */
 extern double dperm_encoder_position(const DpermBlock *block, const DpermValue *value, int i);
 
-/* The entry of the second knot: what the first one leaves of the target, exactly. */
-static inline double
-dperm_knots_rest(double target, double entry)
-{
-	return target - entry;
-}
-
 /*
  * From a position, which is there, to a point: it is between the knot that is returned
- * and the next one, and *entry is the entry of the first of them. steps is the number of
- * knots less 1.
+ * and the next one. *entry is the entry of the first of them, and what it leaves of the
+ * target that of the second. steps is the number of knots less 1.
  *
  * The difference of the target and the entry is exact, whatever was rounded before: if
  * the product is at least half the target, the entry is exact, and the difference is the
@@ -326,10 +303,9 @@ extern bool dperm_encoder_is_open(const DpermEncoder *enc);
 
 /*
  * The encoder with so many knots for these numbers, 1 for straight lines, in memory of
- * the host; and its dimension, which may be too large for an encoder.
+ * the host. Its dimension may be too large for an encoder.
  */
 extern DpermEncoder dperm_encoder_with_knots(const DpermEncoder *enc, int knots);
-extern int64_t dperm_encoder_knots_dim(const DpermEncoder *enc, int knots);
 
 /* NULL if every field is in range, else what is wrong. */
 extern const char *dperm_encoder_fault(const DpermEncoder *enc);
@@ -363,8 +339,8 @@ extern void dperm_encoder_encode(const DpermEncoder *enc, const double *frequenc
 
 /*
  * Encode one block, each of its parts with norm at most |target|, into its count
- * coordinates; and the target of each part of an encoder without a kernel, and
- * of its intercept.
+ * coordinates; and the target of each part of an encoder and of its intercept, or of all
+ * features of its kernel and of its intercept.
  */
 extern void dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value,
 									   double target, double *out);
@@ -385,29 +361,19 @@ dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double t
  */
 extern double dperm_encoder_box_target(const DpermBlock *block, double target);
 
-/* Do all elements of a BOX have the same bounds? */
-extern bool dperm_encoder_box_is_cube(const DpermBlock *block);
-
 /* Let bounds that are all the same be low and high, and listed knots at even distances no list. */
 extern void dperm_encoder_settle(DpermBlock *block);
 
-/*
- * With a kernel: write its dperm_encoder_linear_dim() inputs; and the norm of
- * its features.
- */
+/* With a kernel: write its dperm_encoder_linear_dim() inputs. */
 extern void
 dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
-extern double dperm_encoder_kernel_target(const DpermEncoder *enc);
 
 /* The frequencies of its kernel, in memory of the host; NULL without one. */
 extern double *dperm_encoder_frequencies(const DpermEncoder *enc);
 
-/* Doubles for the frequencies: D/2 rows of dim. */
-extern size_t dperm_fourier_size(const DpermKernel *kernel, int dim);
-
 /*
- * Make the frequencies of a kernel for inputs of dim coordinates. Only +, -, *,
- * /, sqrt and integer arithmetic are used, so that the result is the same on
+ * Make the frequencies of a kernel for inputs of dim coordinates: D/2 rows of dim. Only
+ * +, -, *, /, sqrt and integer arithmetic are used, so that the result is the same on
  * every IEEE machine.
  */
 extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies);
@@ -419,17 +385,6 @@ extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequ
 extern void dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int dim,
 								   int count, const double *x, double target, int extra,
 								   double *out);
-
-/*
- * Are two kernels the same? Then they have the same frequencies in any
- * dimension.
- */
-static inline bool
-dperm_kernel_equal(const DpermKernel *a, const DpermKernel *b)
-{
-	return a->kind == b->kind && a->gamma == b->gamma && a->features == b->features &&
-		a->seed == b->seed;
-}
 
 /* "gaussian", ...; "linear" means no kernel. */
 extern const char *dperm_encoder_kernel_name(int kind);

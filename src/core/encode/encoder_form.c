@@ -116,17 +116,10 @@ visit_categories(DpermCodec *c, DpermBlock *block)
 static void
 visit_box(DpermCodec *c, DpermBlock *block, int elements, int knots)
 {
-	if (dperm_codec_nesting(c, "range", dperm_encoder_box_is_cube(block) ? 1 : 2) == 2)
+	if (dperm_codec_nesting(c, "range", block->bounds ? 2 : 1) == 2)
 		block->bounds = dperm_codec_numbers(c, "range", block->bounds, elements, 2);
 	else
-	{
-		double		low = dperm_block_low(block, 0);
-		double		high = dperm_block_high(block, 0);
-
-		dperm_codec_pair(c, "range", &low, &high);
-		block->low = low;
-		block->high = high;
-	}
+		dperm_codec_pair(c, "range", &block->low, &block->high);
 	knots = visit_knots(c, block, knots);
 	if (!dperm_codec_reads(c))
 		return;

@@ -22,16 +22,11 @@
 #include "core/base/linsys.h"
 #include "core/base/vector.h"
 
-/* A public stream of 64-bit words: SplitMix64 (Steele, Lea and Flood 2014). */
-typedef struct Stream
-{
-	uint64_t	state;
-} Stream;
-
+/* The next word of a public stream: SplitMix64 (Steele, Lea and Flood 2014). */
 static uint64_t
-next_word(Stream *stream)
+next_word(uint64_t *stream)
 {
-	uint64_t	z = stream->state += UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t	z = *stream += UINT64_C(0x9e3779b97f4a7c15);
 
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
@@ -40,7 +35,7 @@ next_word(Stream *stream)
 
 /* Uniform on (0, 1), endpoints excluded. */
 static double
-next_uniform(Stream *stream)
+next_uniform(uint64_t *stream)
 {
 	return ((double) (next_word(stream) >> 12) + 0.5) * 0x1p-52;
 }
@@ -57,7 +52,6 @@ plain_log(double x)
 	int			exponent;
 	double		m = frexp(x, &exponent);	/* in [1/2, 1) */
 	double		t,
-				square,
 				term,
 				sum;
 
@@ -66,13 +60,10 @@ plain_log(double x)
 		m *= 2;
 		exponent--;
 	}
-	t = (m - 1) / (m + 1);		/* |t| < 0.172 */
-	square = t * t;
-	term = t;
-	sum = t;
+	term = sum = t = (m - 1) / (m + 1); /* |t| < 0.172 */
 	for (int k = 3; k <= 27; k += 2)
 	{
-		term *= square;
+		term *= t * t;
 		sum += term / k;
 	}
 	return 2 * sum + exponent * log_2;
@@ -80,7 +71,7 @@ plain_log(double x)
 
 /* Two independent standard normals: Marsaglia's polar method needs no sine. */
 static void
-next_normals(Stream *stream, double *x, double *y)
+next_normals(uint64_t *stream, double *x, double *y)
 {
 	double		u,
 				v,
@@ -99,7 +90,7 @@ next_normals(Stream *stream, double *x, double *y)
 }
 
 static void
-fill_normal(Stream *stream, double *out, int count)
+fill_normal(uint64_t *stream, double *out, int count)
 {
 	for (int i = 0; i < count; i += 2)
 	{
@@ -115,7 +106,7 @@ fill_normal(Stream *stream, double *out, int count)
 
 /* The norm of a standard normal vector. */
 static double
-next_chi(Stream *stream, int degrees)
+next_chi(uint64_t *stream, int degrees)
 {
 	double		sum = 0;
 
@@ -169,7 +160,7 @@ orthonormalise(int count, int dim, double *rows)
  * normal vector (Yu et al. 2016).
  */
 static void
-fill_orthogonal(Stream *stream, int rows, int dim, double scale, double *out)
+fill_orthogonal(uint64_t *stream, int rows, int dim, double scale, double *out)
 {
 	int			group = dim < GROUP_MAX ? dim : GROUP_MAX;
 
@@ -190,18 +181,11 @@ fill_orthogonal(Stream *stream, int rows, int dim, double scale, double *out)
 	}
 }
 
-/* Doubles for the frequencies. */
-size_t
-dperm_fourier_size(const DpermKernel *kernel, int dim)
-{
-	return (size_t) (kernel->features / 2) * dim;
-}
-
 /* Make the frequencies of a kernel. */
 void
 dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies)
 {
-	Stream		stream = {(uint64_t) kernel->seed};
+	uint64_t	stream = (uint64_t) kernel->seed;
 	int			rows = kernel->features / 2;
 
 	if (kernel->kind == DPERM_KERNEL_GAUSSIAN)

@@ -24,51 +24,27 @@ dperm_layout_dense(int dim)
 	};
 }
 
-/* Place the coordinates of the blocks that are in a part, and their curves. */
+/* Number the coordinates: part by part, each in the order of the model. */
 static void
-place_part(const DpermEncoder *enc, DpermPart part, DpermLayout *layout, int *at, int *places,
-		   double *steps, int32_t *firsts)
+place_coordinates(const DpermEncoder *enc, bool open, DpermLayout *layout, int *places,
+				  int *starts)
 {
-	int			trained = 0;
-
-	for (int i = 0; i < enc->block_count; trained += enc->blocks[i++].count)
-	{
-		const DpermBlock *block = &enc->blocks[i];
-		int			each = dperm_block_part_count(block);
-
-		if (dperm_block_part(block) != part)
-			continue;
-		layout->codes += part == DPERM_PART_CODE;
-		for (int j = 0; part >= DPERM_PART_CURVE && j < block->count; j += each)
-		{
-			steps[layout->curves] = each - 1;
-			firsts[layout->curves++] = *at + j;
-		}
-		for (int j = 0; j < block->count; j++)
-			places[(*at)++] = trained + j;
-	}
-}
-
-/* The layout for the rows of an encoder without a kernel: part by part, each in order. */
-static void
-make_linear(const DpermEncoder *enc, DpermLayout *layout)
-{
-	int		   *places = dperm_host_alloc(sizeof(int) * (size_t) layout->dim);
 	bool		same = true;
-	int			curves = 0;
 	int			at = 0;
-	double	   *steps;
-	int32_t    *firsts;
 
-	for (int i = 0; i < enc->block_count; i++)
-		if (dperm_block_is_curve(&enc->blocks[i]))
-			curves += dperm_block_parts(&enc->blocks[i]);
-	layout->steps = steps = dperm_host_alloc(sizeof(double) * (size_t) (curves + 1));
-	layout->firsts = firsts = dperm_host_alloc(sizeof(int32_t) * (size_t) (curves + 1));
 	for (int part = 0; part < DPERM_PARTS; part++)
 	{
-		place_part(enc, (DpermPart) part, layout, &at, places, steps, firsts);
-		if (part == DPERM_PART_NUMBER)
+		int			trained = 0;
+
+		for (int i = 0; i < enc->block_count; trained += enc->blocks[i++].count)
+			if (dperm_block_part(&enc->blocks[i]) == (DpermPart) part)
+			{
+				layout->codes += part == DPERM_PART_CODE;
+				starts[i] = at;
+				for (int j = 0; j < enc->blocks[i].count; j++)
+					places[at++] = trained + j;
+			}
+		if (part == (open ? DPERM_PART_PLAIN : DPERM_PART_LINE))
 			layout->numbers = at;
 		if (part != DPERM_PART_LINE)
 			continue;
@@ -82,6 +58,63 @@ make_linear(const DpermEncoder *enc, DpermLayout *layout)
 	layout->place = same ? NULL : places;
 }
 
+/*
+ * Are the words of a block positions, and which? First those of curves, then those of
+ * open numbers, which are curves or straight lines, then, if there are any, those of
+ * other straight lines: so curves and lines follow each other whatever the knots are.
+ */
+static int
+positions_turn(const DpermBlock *block, bool open)
+{
+	if (block->open)
+		return 1;
+	return dperm_block_is_curve(block) ? 0 : open && dperm_block_is_number(block) ? 2 : -1;
+}
+
+/* Give positions their words, which is where their blocks start. */
+static void
+place_positions(const DpermEncoder *enc, bool open, DpermLayout *layout, double *steps,
+				int32_t *firsts, int *starts)
+{
+	int			count = 0;
+
+	for (int turn = 0; turn < 3; turn++)
+		for (int i = 0; i < enc->block_count; i++)
+		{
+			const DpermBlock *block = &enc->blocks[i];
+			int			each = dperm_block_part_count(block);
+			int			first = starts[i];
+
+			if (positions_turn(block, open) != turn)
+				continue;
+			starts[i] = layout->numbers + count;
+			for (int j = 0; j < block->count; j += each)
+			{
+				layout->curves += each > 1;
+				steps[count] = each - 1;
+				firsts[count++] = first + j;
+			}
+		}
+}
+
+/* The layout for the rows of an encoder without a kernel. */
+static void
+make_linear(const DpermEncoder *enc, DpermLayout *layout)
+{
+	bool		open = dperm_encoder_is_open(enc);
+	size_t		most = (size_t) layout->dim + 1;
+	double	   *steps = dperm_host_alloc(sizeof(double) * most);
+	int32_t    *firsts = dperm_host_alloc(sizeof(int32_t) * most);
+	int		   *places = dperm_host_alloc(sizeof(int) * most);
+	int		   *starts = dperm_host_alloc(sizeof(int) * (size_t) enc->block_count);
+
+	place_coordinates(enc, open, layout, places, starts);
+	place_positions(enc, open, layout, steps, firsts, starts);
+	layout->steps = steps;
+	layout->firsts = firsts;
+	layout->starts = starts;
+}
+
 /* The layout for the rows of an encoder. */
 DpermLayout
 dperm_layout_make(const DpermEncoder *enc)
@@ -90,7 +123,7 @@ dperm_layout_make(const DpermEncoder *enc)
 	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
 
 	layout.labelled = true;
-	layout.unit = linear ? dperm_encoder_target(enc) : dperm_encoder_kernel_target(enc);
+	layout.unit = dperm_encoder_target(enc);
 	if (linear)
 		make_linear(enc, &layout);
 	else
@@ -111,16 +144,12 @@ dperm_layout_weigh(DpermLayout *layout)
 /* Encode a row: each block at its place in the layout. */
 void
 dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
-					const DpermValue *values, double label, double *row)
+					const DpermValue *values, double label, double weight, double *row)
 {
-	double	   *number = row;
-	double	   *position = row + layout->numbers;
-	double	   *open = position + dperm_layout_positions(layout);
-	uint16_t   *code = (uint16_t *) open;
-	int			category = 0;
+	uint16_t   *code = (uint16_t *) (row + layout->numbers + dperm_layout_positions(layout));
 
-	for (int i = 0; i < enc->block_count; i++)
-		open -= enc->blocks[i].open;
+	if (layout->weighted)
+		*dperm_row_weight(layout, row) = weight;
 	row[dperm_layout_label(layout)] = label;
 	if (layout->codes > 0)
 		row[dperm_layout_label(layout) - 1] = 0;	/* the padding after the codes */
@@ -128,30 +157,17 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 	{
 		const DpermBlock *block = &enc->blocks[i];
 		const DpermValue *value = &values[i];
+		int			start = layout->starts[i];
 
-		switch (dperm_block_part(block))
-		{
-			case DPERM_PART_NUMBER:
-				dperm_encoder_encode_block(block, value, layout->unit, number);
-				number += block->count;
-				break;
-			case DPERM_PART_CODE:
-				*code++ = (uint16_t) (value->present && value->category >= 0 &&
-									  value->category < block->count ?
-									  category + value->category : NO_CODE);
-				category += block->count;
-				break;
-			case DPERM_PART_CURVE:
-				for (int k = 0; k < dperm_block_parts(block); k++)
-					*position++ = dperm_encoder_position(block, value, k);
-				break;
-			case DPERM_PART_LINE:
-			case DPERM_PART_OPEN:
-				*open++ = dperm_encoder_position(block, value, 0);
-				break;
-			case DPERM_PARTS:
-				break;
-		}
+		if (block->kind == DPERM_BLOCK_CATEGORY)
+			*code++ = (uint16_t) (value->present && value->category >= 0 &&
+								  value->category < block->count ?
+								  start - layout->first_code + value->category : NO_CODE);
+		else if (start < layout->numbers)
+			dperm_encoder_encode_block(block, value, layout->unit, row + start);
+		else
+			for (int k = 0; k < dperm_block_parts(block); k++)
+				row[start + k] = dperm_encoder_position(block, value, k);
 	}
 }
 
@@ -236,9 +252,8 @@ dperm_layout_decode(const DpermLayout *layout, const double *rows, int count, si
 	for (int i = 0; lines > 0 && i < count; i++, positions += stride)
 	{
 		memcpy(dense, positions - layout->numbers, sizeof(double) * (size_t) layout->numbers);
-		for (int k = 0; k < lines; k++)
-			dense[layout->numbers + k] =
-				dperm_knots_line(positions[layout->curves + k], layout->unit);
+		for (int k = layout->curves; k < layout->curves + lines; k++)
+			dense[layout->firsts[k]] = dperm_knots_line(positions[k], layout->unit);
 		dense += layout->dense;
 	}
 }
@@ -257,21 +272,19 @@ void
 dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like)
 {
 	int			linear = dperm_encoder_linear_dim(encoder);
+	const DpermKernel *kernel = &encoder->kernel;
+	const DpermKernel *other = like ? &like->encoder->kernel : NULL;
 	size_t		waiting;
 
 	memset(feed, 0, sizeof(*feed));
 	feed->encoder = encoder;
 	feed->layout = dperm_layout_make(encoder);
 	feed->linear = linear;
-	if (encoder->kernel.kind == DPERM_KERNEL_LINEAR)
-	{
-		if (encoder->block_count == 1 && encoder->blocks[0].kind == DPERM_BLOCK_VECTOR)
-			feed->vector = &encoder->blocks[0];
+	if (kernel->kind == DPERM_KERNEL_LINEAR)
 		return;
-	}
-	feed->frequencies = like && like->linear == linear &&
-		dperm_kernel_equal(&like->encoder->kernel, &encoder->kernel) ?
-		like->frequencies : dperm_encoder_frequencies(encoder);
+	feed->frequencies = other && like->linear == linear && other->kind == kernel->kind &&
+		other->gamma == kernel->gamma && other->features == kernel->features &&
+		other->seed == kernel->seed ? like->frequencies : dperm_encoder_frequencies(encoder);
 	/* a row has a label, and perhaps a weight */
 	waiting = (size_t) (linear + dperm_encoder_dim(encoder) + 2);
 	feed->blocks = dperm_host_alloc(sizeof(double) * DPERM_FEED_ROWS * waiting);
@@ -280,10 +293,11 @@ dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *l
 
 /* Add a row to those that wait. */
 bool
-dperm_feed_wait(DpermFeed *feed, const DpermValue *values, double label)
+dperm_feed_wait(DpermFeed *feed, const DpermValue *values, double label, double weight)
 {
 	dperm_encoder_encode_inputs(feed->encoder, values,
 								feed->blocks + (size_t) feed->waiting * feed->linear);
+	feed->weights[feed->waiting] = weight;
 	feed->labels[feed->waiting++] = label;
 	return feed->waiting == DPERM_FEED_ROWS;
 }
@@ -301,7 +315,13 @@ dperm_feed_map(DpermFeed *feed)
 						   DPERM_FEED_ROWS, feed->blocks, layout->unit,
 						   layout->words - layout->dense, feed->mapped);
 	for (int i = 0; i < feed->waiting; i++)
-		feed->mapped[(size_t) i * layout->words + dperm_layout_label(layout)] = feed->labels[i];
+	{
+		double	   *row = feed->mapped + (size_t) i * layout->words;
+
+		row[dperm_layout_label(layout)] = feed->labels[i];
+		if (layout->weighted)
+			*dperm_row_weight(layout, row) = feed->weights[i];
+	}
 	feed->waiting = 0;
 	return feed->mapped;
 }

@@ -7,8 +7,8 @@
  * among the knots (encoder.h), from which the two entries are computed while rows are
  * summed up; a vector of curves is stored as so many of them. A pass takes time
  * proportional to the number of columns, not of coordinates, and so does memory.
- * The trained coordinates are renumbered for this, with numbers first, then the
- * intercept, then categories, then curves:
+ * The trained coordinates are renumbered for this: what is stored as it is, straight
+ * numbers, the intercept, categories, curves. A row has
  *
  *   numbers | positions | codes, 16 bits each, padded to a word | label |
  *   the weight or the owner of the row
@@ -18,9 +18,10 @@
  * sum, whatever else it holds (sums.h). Plain vectors have no word for it:
  * theirs is 1.
  *
- * Open numbers, whose knots are known only when n is, are the last positions. If
- * they become straight lines, their coordinates follow those of numbers. So rows are
- * the same for any number of knots: only the layout is made anew.
+ * Numbers are open until n is known, which decides how many knots they have. Then all
+ * straight numbers are stored as positions, too, so that rows are the same for any number
+ * of knots: only the layout is made anew. The order of coordinates does not depend on what
+ * was open, so it is the same where rows are encoded when the knots are known.
  *
  * Rows have weights if the unit of privacy is a person: the rows of a person
  * together weigh as much as one row. Otherwise each row weighs 1. What a person's
@@ -45,7 +46,7 @@
 typedef struct DpermLayout
 {
 	int			dim;			/* trained coordinates */
-	int			numbers;		/* of a row; theirs are the first coordinates */
+	int			numbers;		/* words that are entries; theirs are the first coordinates */
 	int			dense;			/* the same with straight lines that are stored as positions */
 	int			first_code;		/* after these, and the intercept if there is one */
 	int			codes;			/* columns that are codes */
@@ -57,9 +58,11 @@ typedef struct DpermLayout
 	const double *owners;		/* of each owner, if the word is its number, below 0 for nobody */
 	/* the intercept, the coordinate of a category, the sum of a curve's entries */
 	double		unit;
-	/* of each curve, with room for one more: knots less 1, and first coordinates */
+	/* of each position, with room for one more: knots less 1, and first coordinate */
 	const double *steps;
 	const int32_t *firsts;
+	/* to encode rows: where each block starts, a word, or a coordinate of a category */
+	const int  *starts;
 	/* dim positions of coordinates in the model; NULL: the same as here */
 	const int  *place;
 } DpermLayout;
@@ -79,9 +82,10 @@ extern DpermLayout dperm_layout_make(const DpermEncoder *enc);
 /* Give rows weights of at most 1 in an additional last word. */
 extern void dperm_layout_weigh(DpermLayout *layout);
 
-/* Encode a row without a kernel. Writes all words but its weight. */
+/* Encode a row without a kernel; a weight is ignored if rows have none. */
 extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
-								const DpermValue *values, double label, double *row);
+								const DpermValue *values, double label, double weight,
+								double *row);
 
 /*
  * Decode rows, stride words apart: numbers with straight lines, layout.dense of each
@@ -106,13 +110,6 @@ static inline bool
 dperm_layout_has_constant(const DpermLayout *layout)
 {
 	return layout->first_code > layout->dense;
-}
-
-/* The number of codes and curves of a row. */
-static inline int
-dperm_layout_codes(const DpermLayout *layout)
-{
-	return layout->codes + layout->curves;
 }
 
 /*
@@ -167,22 +164,20 @@ dperm_layout_weight(const DpermLayout *layout, const double *row)
 #define DPERM_FEED_ROWS 32
 
 /*
- * Encodes the values of rows. Without a kernel a row is written at once. With a
- * kernel, rows wait until there are enough for a matrix product, which is many times
- * faster than a product for each row.
+ * How rows are encoded. With a kernel, which has frequencies, they wait until there are
+ * enough for a matrix product, which is many times faster than a product for each row.
  */
 typedef struct DpermFeed
 {
 	const DpermEncoder *encoder;
 	DpermLayout layout;
-	/* the only block, if it is a vector and there is no kernel; else NULL */
-	const DpermBlock *vector;
 	const double *frequencies;	/* of the kernel, or NULL */
 	int			linear;			/* coordinates before the kernel */
 	int			waiting;
 	double		labels[DPERM_FEED_ROWS];
+	double		weights[DPERM_FEED_ROWS];
 	double	   *blocks;			/* DPERM_FEED_ROWS x linear: waiting rows, then zeros */
-	double	   *mapped;			/* DPERM_FEED_ROWS x layout.words, weights included */
+	double	   *mapped;			/* DPERM_FEED_ROWS x layout.words */
 } DpermFeed;
 
 /*
@@ -191,44 +186,17 @@ typedef struct DpermFeed
  */
 extern void dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like);
 
-/* Do rows have to wait? */
-static inline bool
-dperm_feed_waits(const DpermFeed *feed)
-{
-	return feed->frequencies != NULL;
-}
-
-/* Write a row that does not have to wait, except for its weight. */
-static inline void
-dperm_feed_write(const DpermFeed *feed, const DpermValue *values, double label, double *row)
-{
-	/* fast path for the most common case, a single vector */
-	if (feed->vector && values->present)
-	{
-		double		factor =
-			dperm_encoder_vector_factor(feed->vector, values->vector, feed->layout.unit);
-
-		if (factor != 0)
-		{
-			dperm_scale((size_t) feed->vector->count, factor, values->vector, row);
-			row[dperm_layout_label(&feed->layout)] = label;
-			return;
-		}
-	}
-	dperm_layout_encode(&feed->layout, feed->encoder, values, label, row);
-}
-
 /*
  * Let a row wait; true when no more can wait, so that dperm_feed_map() must be
  * called.
  */
-extern bool dperm_feed_wait(DpermFeed *feed, const DpermValue *values, double label);
+extern bool dperm_feed_wait(DpermFeed *feed, const DpermValue *values, double label,
+							double weight);
 
 /*
- * Encode the waiting rows, feed.waiting of them, row after row, except for
- * their weights, which the caller may write; none wait afterwards. The result
- * is valid until the next row waits. The product always has the same shape, so
- * that the rounding of a row does not depend on the others.
+ * Encode the waiting rows, feed.waiting of them, row after row; none wait afterwards.
+ * The result is valid until the next row waits. The product always has the same shape,
+ * so that the rounding of a row does not depend on the others.
  */
 extern double *dperm_feed_map(DpermFeed *feed);
 

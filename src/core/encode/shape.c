@@ -10,13 +10,23 @@
 /* Allows for the rounding of a computed radius; docs/guarantee.md, Lemma 13. */
 #define RADIUS_NUDGE (1 + 16 * DBL_EPSILON)
 
-/* The shape of a part of a block, whose norm is at most target. */
+/*
+ * The shape of a part of a block, of all features of a kernel, or of the intercept, whose
+ * norm is at most target.
+ */
 static DpermShape
-part_shape(const DpermBlock *block, double target)
+shape_of(const DpermEncoder *enc, const DpermCoordinate *what, double target)
 {
-	bool		box = block->kind == DPERM_BLOCK_BOX && block->each == 0;
-	int			count = dperm_block_part_count(block);
+	const DpermBlock *block = what->block;
+	bool		box = block && block->kind == DPERM_BLOCK_BOX && block->each == 0;
+	int			count = block ? dperm_block_part_count(block) : 1;
+	int			features = enc->kernel.features;
 
+	if (what->kernel)
+		return (DpermShape) {
+			.kind = DPERM_SHAPE_DISCS, .count = features,
+			.radius = target * sqrt(2.0 / features) * RADIUS_NUDGE
+		};
 	return (DpermShape) {
 		/* in one dimension all of them are intervals, so use one name */
 		.kind = count == 1 || box ? DPERM_SHAPE_BOX :
@@ -26,15 +36,12 @@ part_shape(const DpermBlock *block, double target)
 	};
 }
 
-/* The shape of all features of a kernel. */
-static DpermShape
-kernel_shape(const DpermEncoder *enc)
+/* Where it is in rows that are stored; the intercept, which is last, follows the lines. */
+static DpermPart
+part_of(const DpermCoordinate *what)
 {
-	return (DpermShape) {
-		.kind = DPERM_SHAPE_DISCS,
-		.count = enc->kernel.features,
-		.radius = dperm_encoder_kernel_target(enc) * sqrt(2.0 / enc->kernel.features) * RADIUS_NUDGE
-	};
+	return what->block ? dperm_block_part(what->block) :
+		   what->intercept ? DPERM_PART_LINE : DPERM_PART_PLAIN;
 }
 
 /* Append a shape. */
@@ -45,33 +52,22 @@ append(DpermShape *out, int *count, DpermShape shape)
 	out[(*count)++] = shape;
 }
 
-/* Append the shapes of a block. */
-static void
-append_block(DpermShape *out, int *count, const DpermBlock *block, double target)
-{
-	for (int i = 0; i < dperm_block_parts(block); i++)
-		append(out, count, part_shape(block, target));
-}
-
 /* The shapes of an encoder, in the order of its coordinates. */
 int
 dperm_shape_list(const DpermEncoder *enc, bool as_stored, DpermShape *out)
 {
-	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
-	double		target = linear ? dperm_encoder_target(enc) : dperm_encoder_kernel_target(enc);
-	DpermShape	intercept = {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target};
+	double		target = dperm_encoder_target(enc);
+	DpermCoordinate what;
+	DpermShape	shape;
 	int			count = 0;
 
-	if (!linear)
-		append(out, &count, kernel_shape(enc));
-	for (int part = 0; part < DPERM_PARTS; part++)
-	{
-		for (int i = 0; linear && i < enc->block_count; i++)
-			if (as_stored ? dperm_block_part(&enc->blocks[i]) == (DpermPart) part : part == 0)
-				append_block(out, &count, &enc->blocks[i], target);
-		if (enc->intercept && part == (as_stored ? DPERM_PART_LINE : 0))
-			append(out, &count, intercept);
-	}
+	for (int part = 0; part < (as_stored ? DPERM_PARTS : 1); part++)
+		for (int at = 0; dperm_encoder_coordinate(enc, at, &what); at += shape.count)
+		{
+			shape = shape_of(enc, &what, target);
+			if (!as_stored || part_of(&what) == (DpermPart) part)
+				append(out, &count, shape);
+		}
 	return count;
 }
 
@@ -85,7 +81,7 @@ dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, Dp
 	for (int i = 0; i < count; i++)
 		out[i].radius *= target / outer->blocks[0].norm * RADIUS_NUDGE;
 	if (outer->intercept)
-		append(out, &count, (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target});
+		append(out, &count, shape_of(outer, &(DpermCoordinate) {.intercept = true}, target));
 	return count;
 }
 
@@ -93,20 +89,13 @@ dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, Dp
 bool
 dperm_shape_belongs(const DpermEncoder *enc, const DpermShape *shape)
 {
-	bool		kernel = enc->kernel.kind != DPERM_KERNEL_LINEAR;
-	double		target = kernel ? dperm_encoder_kernel_target(enc) : dperm_encoder_target(enc);
-	DpermCoordinate coordinate;
+	DpermCoordinate what;
 	DpermShape	own;
 
-	if (!dperm_encoder_coordinate(enc, shape->first, &coordinate) ||
-		(coordinate.block ? coordinate.within % dperm_block_part_count(coordinate.block) :
-							coordinate.within) != 0)
+	if (!dperm_encoder_coordinate(enc, shape->first, &what))
 		return false;
-	own = coordinate.intercept ?
-			  (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target} :
-		  kernel ? kernel_shape(enc) :
-				   part_shape(coordinate.block, target);
-	return own.kind == shape->kind && own.count == shape->count &&
+	own = shape_of(enc, &what, dperm_encoder_target(enc));
+	return what.within % own.count == 0 && own.kind == shape->kind && own.count == shape->count &&
 		   fabs(own.radius - shape->radius) <= 1e-9 * own.radius;
 }
 

@@ -39,27 +39,16 @@ typedef struct DpermShape
 	double		radius;
 } DpermShape;
 
-/* An upper bound on the number of shapes of an encoder. */
-static inline int
-dperm_shape_most(const DpermEncoder *enc)
-{
-	int			most = 1;
-
-	for (int i = 0; i < enc->block_count; i++)
-		most += dperm_block_parts(&enc->blocks[i]);
-	return most;
-}
-
 /*
  * The shapes of an encoder, one for each part of a block and the intercept, or for all
- * features of a kernel; returns how many. In the order of the model, or of the
- * coordinates of rows as they are stored (layout.h).
+ * features of a kernel; returns how many, at most as many as coordinates. In the order of
+ * the model, or of the coordinates of rows as they are stored (layout.h).
  */
 extern int	dperm_shape_list(const DpermEncoder *enc, bool as_stored, DpermShape *out);
 
 /*
  * The same for vectors that inner produces and outer, which has one vector and
- * no kernel, encodes again; at most dperm_shape_most(inner) + 1 of them.
+ * no kernel, encodes again; at most one more than inner has coordinates.
  */
 extern int
 dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, DpermShape *out);

@@ -6,118 +6,71 @@
 #include <limits.h>
 #include <string.h>
 
-/* Doubles and floats are written bit by bit, including the sign of zero. */
-static float
-to_float(uint32_t bits)
-{
-	float		number;
+/* The bytes of a value of each type, of a byte of a text, or of an element. */
+static const int sizes[] = {
+	[DPERM_TAG_NUMBER] = 8, [DPERM_TAG_TIME] = 8, [DPERM_TAG_FLAG] = 1,
+	[DPERM_TAG_TEXT] = 1, [DPERM_TAG_FLOAT8] = 8, [DPERM_TAG_FLOAT4] = 4
+};
 
-	memcpy(&number, &bits, sizeof(number));
-	return number;
-}
-
-static uint32_t
-float_bits(float number)
-{
-	uint32_t	bits;
-
-	memcpy(&bits, &number, sizeof(bits));
-	return bits;
-}
-
-/* A null of a type. */
+/* Write a value. */
 unsigned char *
-dperm_tagged_put_null(unsigned char *at, DpermTag tag, int encoding)
+dperm_tagged_put(unsigned char *at, const DpermTagged *value, const double *elements)
 {
-	at = dperm_bytes_put_int(at, (uint64_t) tag | DPERM_TAG_NULL, 1);
-	return tag == DPERM_TAG_TEXT ? dperm_bytes_put_int(at, (uint64_t) encoding, 1) : at;
-}
+	bool		text = value->tag == DPERM_TAG_TEXT;
 
-/* A number, a time, or a flag, which is positive if it is set. */
-unsigned char *
-dperm_tagged_put_number(unsigned char *at, DpermTag tag, double number)
-{
-	at = dperm_bytes_put_int(at, (uint64_t) tag, 1);
-	return tag == DPERM_TAG_FLAG ? dperm_bytes_put_int(at, number > 0, 1) :
-								   dperm_bytes_put_int(at, dperm_bytes_bits(number), 8);
-}
-
-/* A text. */
-unsigned char *
-dperm_tagged_put_text(unsigned char *at, int encoding, const char *text, int len)
-{
-	at = dperm_bytes_put_int(at, DPERM_TAG_TEXT, 1);
-	at = dperm_bytes_put_int(at, (uint64_t) encoding, 1);
-	at = dperm_bytes_put_int(at, (uint64_t) len, 4);
-	return dperm_bytes_put(at, text, (size_t) len);
-}
-
-/* A vector, of doubles or floats. */
-unsigned char *
-dperm_tagged_put_vector(unsigned char *at, DpermTag tag, const double *elements, int count)
-{
-	at = dperm_bytes_put_int(at, (uint64_t) tag, 1);
-	at = dperm_bytes_put_int(at, (uint64_t) count, 4);
-	for (int i = 0; i < count; i++)
-		at = tag == DPERM_TAG_FLOAT8 ? dperm_bytes_put_int(at, dperm_bytes_bits(elements[i]), 8) :
-									   dperm_bytes_put_int(at, float_bits((float) elements[i]), 4);
-	return at;
-}
-
-/* The bytes of a text, or of elements of this size. */
-static void
-get_many(DpermBytes *row, DpermTagged *value, size_t size)
-{
-	uint64_t	count = dperm_bytes_get_int(row, 4);
-
-	if (count > INT_MAX / 8)
-		row->bad = true;
-	else
+	at = dperm_bytes_put_int(at, (uint64_t) value->tag | (value->present ? 0 : DPERM_TAG_NULL), 1);
+	if (text)
+		at = dperm_bytes_put_int(at, (uint64_t) value->encoding, 1);
+	if (!value->present)
+		return at;
+	if (value->tag < DPERM_TAG_TEXT)
+		return value->tag == DPERM_TAG_FLAG ? dperm_bytes_put_int(at, value->number > 0, 1) :
+			dperm_bytes_put_int(at, dperm_bytes_bits(value->number), 8);
+	at = dperm_bytes_put_int(at, (uint64_t) value->count, 4);
+	if (text)
+		return dperm_bytes_put(at, value->bytes, (size_t) value->count);
+	for (int i = 0; i < value->count; i++)
 	{
-		value->count = (int) count;
-		value->bytes = dperm_bytes_get(row, count * size);
+		float		single = (float) elements[i];
+		uint32_t	bits;
+
+		memcpy(&bits, &single, sizeof(bits));
+		at = value->tag == DPERM_TAG_FLOAT4 ? dperm_bytes_put_int(at, bits, 4) :
+			dperm_bytes_put_int(at, dperm_bytes_bits(elements[i]), 8);
 	}
+	return at;
 }
 
 /* Read the next value. */
 bool
 dperm_tagged_get(DpermBytes *row, DpermTagged *value)
 {
-	uint64_t	tag = dperm_bytes_get_int(row, 1);
-	uint64_t	flag;
+	uint64_t	head = dperm_bytes_get_int(row, 1);
+	uint64_t	tag = head & ~(uint64_t) DPERM_TAG_NULL;
+	bool		many = tag >= DPERM_TAG_TEXT;
+	uint64_t	count;
 
-	memset(value, 0, sizeof(*value));
-	value->present = (tag & DPERM_TAG_NULL) == 0;
-	tag &= ~(uint64_t) DPERM_TAG_NULL;
 	if (row->bad || tag < DPERM_TAG_NUMBER || tag > DPERM_TAG_FLOAT4)
 		return false;
-	value->tag = (DpermTag) tag;
+	*value = (DpermTagged) {.tag = (DpermTag) tag, .present = head == tag};
 	if (tag == DPERM_TAG_TEXT)
 		value->encoding = (int) dperm_bytes_get_int(row, 1);
 	if (!value->present)
 		return !row->bad;
-	switch (value->tag)
+	count = many ? dperm_bytes_get_int(row, 4) : 1;
+	row->bad = row->bad || count > INT_MAX / 8;
+	value->bytes = dperm_bytes_get(row, count * (size_t) sizes[tag]);
+	if (row->bad)
+		return false;
+	if (many)
+		value->count = (int) count;
+	else if (tag == DPERM_TAG_FLAG)
 	{
-		case DPERM_TAG_NUMBER:
-		case DPERM_TAG_TIME:
-			value->number = dperm_bytes_double(dperm_bytes_get_int(row, 8));
-			break;
-		case DPERM_TAG_FLAG:
-			flag = dperm_bytes_get_int(row, 1);
-			value->number = flag ? 1 : -1;
-			if (flag > 1)
-				row->bad = true;
-			break;
-		case DPERM_TAG_TEXT:
-			get_many(row, value, 1);
-			break;
-		case DPERM_TAG_FLOAT8:
-			get_many(row, value, 8);
-			break;
-		case DPERM_TAG_FLOAT4:
-			get_many(row, value, 4);
-			break;
+		value->number = *value->bytes ? 1 : -1;
+		row->bad = *value->bytes > 1;
 	}
+	else
+		value->number = dperm_bytes_double(dperm_bytes_load(value->bytes, 8));
 	return !row->bad;
 }
 
@@ -125,12 +78,17 @@ dperm_tagged_get(DpermBytes *row, DpermTagged *value)
 void
 dperm_tagged_elements(const DpermTagged *value, double *out)
 {
-	size_t		size = value->tag == DPERM_TAG_FLOAT8 ? 8 : 4;
-	DpermBytes	elements = {value->bytes, (size_t) value->count * size, false};
+	int			size = sizes[value->tag];
 
 	for (int i = 0; i < value->count; i++)
-		out[i] = size == 8 ? dperm_bytes_double(dperm_bytes_get_int(&elements, 8)) :
-			(double) to_float((uint32_t) dperm_bytes_get_int(&elements, 4));
+	{
+		const unsigned char *at = value->bytes + (size_t) i * (size_t) size;
+		uint32_t	bits = (uint32_t) dperm_bytes_load(at, 4);
+		float		single;
+
+		memcpy(&single, &bits, sizeof(single));
+		out[i] = size == 4 ? (double) single : dperm_bytes_double(dperm_bytes_load(at, 8));
+	}
 }
 
 /* Can a column of this type provide values for a kind of block? */

@@ -12,7 +12,8 @@
  *
  * A null has the tag with DPERM_TAG_NULL and nothing else, except for the
  * encoding of a text: so errors in the columns show in every row, whatever it
- * contains. Numbers are big-endian. The reader accepts hostile bytes.
+ * contains. Numbers are big-endian, with the sign of zero. The reader accepts hostile
+ * bytes.
  */
 #ifndef DPERM_TAGGED_H
 #define DPERM_TAGGED_H
@@ -41,22 +42,15 @@ typedef struct DpermTagged
 {
 	DpermTag	tag;
 	bool		present;
-	int			encoding;		/* TEXT */
+	int			encoding;		/* TEXT; it fits into a byte */
 	double		number;			/* NUMBER, TIME; FLAG: -1 or +1 */
 	int			count;			/* TEXT: bytes; FLOAT8, FLOAT4: elements */
-	const unsigned char *bytes; /* of the text or elements, as stored in the row */
+	const unsigned char *bytes; /* of the text or, if it was read, elements as in the row */
 } DpermTagged;
 
-/*
- * Write a value; the writers return the position after it. encoding is that of
- * a text, 0 for others, and fits into a byte.
- */
-extern unsigned char *dperm_tagged_put_null(unsigned char *at, DpermTag tag, int encoding);
-extern unsigned char *dperm_tagged_put_number(unsigned char *at, DpermTag tag, double number);
-extern unsigned char *
-dperm_tagged_put_text(unsigned char *at, int encoding, const char *text, int len);
-extern unsigned char *dperm_tagged_put_vector(unsigned char *at, DpermTag tag,
-											  const double *elements, int count);
+/* Write a value, whose elements are these numbers; returns the position after it. */
+extern unsigned char *dperm_tagged_put(unsigned char *at, const DpermTagged *value,
+									   const double *elements);
 
 /*
  * Read the next value: false if there is none, or if the bytes are not valid.

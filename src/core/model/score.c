@@ -49,7 +49,7 @@ add_curves(const DpermBlock *block, const DpermValue *value, double target, Weig
 	{
 		double		entry;
 		int			place = dperm_encoder_place(block, value, i, target, &entry);
-		double		rest = place >= 0 ? dperm_knots_rest(target, entry) : 0;
+		double		rest = target - entry;
 		const double *w = weights.of + place;
 
 		for (int k = 0; place >= 0 && k < weights.classes; k++, w += weights.apart)
