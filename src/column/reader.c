@@ -813,7 +813,8 @@ append_tagged(StringInfo row, DpermStored *type, Datum value, bool isnull)
 		tagged.present = true;
 	}
 	enlargeStringInfo(row,
-					  DPERM_TAGGED_HEAD + Max(tagged.count, 0) * (vector ? sizeof(double) : 1));
+					  DPERM_TAGGED_HEAD + (tagged.present ? Max(tagged.count, 0) : 0) *
+					  (vector ? sizeof(double) : 1));
 	at = (unsigned char *) row->data + row->len;
 	row->len = dperm_tagged_put(at, &tagged, elements) - (unsigned char *) row->data;
 }
