@@ -273,7 +273,7 @@ for my $table ('reference', 'tenant.people')
 	same_models("$table, groups", '', $table, "dp_logreg(y, ARRAY[f, n / 100.0], 'Infinity', '{\"lambda\": 0.01}')", 'k');
 }
 same_models('groups by the distribution column', '', 'by_person', "dp_logreg(y, ARRAY[f, n / 100.0], 'Infinity', '{\"lambda\": 0.01}')", 'person');
-my @calls = (["dp_logreg(y, x, 'Infinity', '{\"lambda\": 0.01, \"dimension\": 3, \"norm\": 2}')"],
+my @aggregates = (["dp_logreg(y, x, 'Infinity', '{\"lambda\": 0.01, \"dimension\": 3, \"norm\": 2}')"],
 	["dp_svm(y, x, 'Infinity', '{\"lambda\": 0.01, \"dimension\": 3, \"loss\": \"huber\"}')"],
 	["dp_logreg(e, x, 'Infinity', '{\"lambda\": 0.01, \"dimension\": 3, \"classes\": [\"grey\", \"red\", \"blue\"]}')"],
 	["dp_logreg(y, ARRAY[f, n / 100.0], 'Infinity', '{\"lambda\": 0.01}')", 'k'],
@@ -281,7 +281,7 @@ my @calls = (["dp_logreg(y, x, 'Infinity', '{\"lambda\": 0.01, \"dimension\": 3,
 	["dp_logreg(y, ARRAY[f, n / 100.0], 'Infinity', '{\"lambda\": 0.01}' ORDER BY id) FILTER (WHERE k > 0)"]);
 for my $table ('hashed', 'by_person', 'divided')
 {
-	for my $call (@calls)
+	for my $call (@aggregates)
 	{
 		($status, $out, $error) = $node->psql('postgres', models($table, @$call));
 		like($error, qr/must be constants.*MATERIALIZED/s, "aggregates: not over $table, $$call[0]");
