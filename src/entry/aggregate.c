@@ -11,7 +11,6 @@
 
 #include "fmgr.h"
 #include "nodes/execnodes.h"
-#include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
@@ -79,18 +78,6 @@ enum
 	ARG_OPTIONS
 };
 
-/* Does an expression depend on more than constants and the parameters of the query? */
-static bool
-varies(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var) ||
-		(IsA(node, Param) && castNode(Param, node)->paramkind != PARAM_EXTERN))
-		return true;
-	return expression_tree_walker(node, varies, context);
-}
-
 /*
  * Raise an error unless the parameters of a call are constants, whatever rows contain.
  * Where Citus gathers the rows of several servers, even a constant is a column of them.
@@ -107,7 +94,7 @@ check_parameters(const Aggref *call)
 		/* what rows are sorted by is not an argument */
 		if (!argument->resjunk && foreach_current_index(cell) >= ARG_EPSILON - 1 &&
 			(contain_volatile_functions((Node *) argument->expr) ||
-			 varies((Node *) argument->expr, NULL)))
+			 contain_var_clause((Node *) argument->expr)))
 			ereport(ERROR,
 					(errcode(ERRCODE_GROUPING_ERROR),
 					 errmsg("epsilon and options of dp_logreg, dp_svm and dp_linreg must be "

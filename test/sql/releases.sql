@@ -119,9 +119,6 @@ SELECT dp_logreg(ill, x, 1 + (id = 1 AND ill)::int, '{"lambda": 0.1, "dimension"
 SELECT dp_logreg(ill, x, 1, jsonb_build_object('lambda', id, 'dimension', 2)) FROM visits;
 SELECT dp_logreg(ill, x, 1, jsonb_build_object('lambda', 0.1, 'dimension', cardinality(x))) FROM visits;
 SELECT dp_svm(ill, x, (SELECT 1.0 + v.id)) FROM visits v;
-SELECT (SELECT dp_svm(v.ill, v.x, v.id + w.k) FROM (VALUES (1.0)) w(k)) FROM visits v;
-SELECT (SELECT dp_svm(ill, x, g.i) FROM visits) FROM generate_series(1, 2) g(i);
-SELECT dp_svm(ill, x, (SELECT max(id) FROM visits)) FROM visits;
 -- nor by a function that returns something else for each row
 SELECT dp_svm(ill, x, 1 + random(), '{"dimension": 2}') FROM visits;
 -- nor from what rows are grouped by
