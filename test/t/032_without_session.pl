@@ -123,7 +123,7 @@ foreach my $moment ('plan', 'charge', 'row_1', 'keep')
 		ref $end ? $end->($s) : $end ? query($end) : undef;
 		my $said = finish($s);
 		poll("SELECT count(*) = 0 $session AND state = 'active'");
-		is(query("SELECT pid, wait_event $workers"), "$pid|PgSleep", "$what: the worker is where it was");
+		ok($node->poll_query_until('postgres', "SELECT pid, wait_event $workers", "$pid|PgSleep"), "$what: the worker is where it was");
 		if ($later)
 		{
 			my $thing = $moment eq 'keep' ? 'metrics' : 'model';
