@@ -14,7 +14,6 @@
 #include "core/encode/layout.h"
 #include "core/mechanism/fit.h"
 #include "core/privacy/draw.h"
-#include "core/solve/ask.h"
 #include "core/solve/sums.h"
 #include "query/source.h"
 #include "train/team.h"
@@ -32,7 +31,8 @@ typedef struct Training
 	double	   *sample;
 	DpermFitting fitting;
 	double	   *weights;		/* in the order of the layout */
-	DpermAsk	ask;			/* the question that it waits for */
+	const DpermSource *remote;	/* of rows that stay where they are, or NULL */
+	DpermTeam  *team;			/* or NULL */
 	uint64		digest;			/* of the rows that its passes read, if they compute it */
 	bool		digested;		/* is it known? */
 } Training;
@@ -120,15 +120,15 @@ begin(Training *training, const DpermPlan *plan, DpermRows *rows, bool remote)
 
 /* ------------------------------------------------------------- answers */
 
-/* Answer from the store, with a team or NULL. */
+/* Answer from the store. */
 static void
-answer_from_store(Training *training, DpermTeam *team)
+answer_from_store(Training *training, const DpermAsk *ask)
 {
 	DpermMoments moments;
 
-	dperm_matrix_start(&training->matrix, &training->ask, &moments);
-	dperm_team_sum(team, training->rows, &training->matrix, &training->ask, &moments);
-	dperm_matrix_means(&moments, (double) training->plan->setup.rows, &training->ask);
+	dperm_matrix_start(&training->matrix, ask, &moments);
+	dperm_team_sum(training->team, training->rows, &training->matrix, ask, &moments);
+	dperm_matrix_means(&moments, (double) training->plan->setup.rows, ask);
 }
 
 /*
@@ -156,9 +156,8 @@ check_rows(Training *training, const DpermPass *pass)
 
 /* Answer by a pass over the rows of a source, which stay where they are. */
 static void
-answer_by_pass(Training *training, const DpermSource *source)
+answer_by_pass(Training *training, const DpermAsk *ask)
 {
-	const DpermAsk *ask = &training->ask;
 	DpermMoments sums;
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm pass",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -169,13 +168,23 @@ answer_by_pass(Training *training, const DpermSource *source)
 		.weights_low = ask->weights_low
 	};
 
-	dperm_queries_pass(source, &pass);
+	dperm_queries_pass(training->remote, &pass);
 	check_rows(training, &pass);
 	dperm_matrix_start(&training->matrix, ask, &sums);
 	dperm_moments_merge(&sums, pass.rows, pass.value, pass.sums, pass.sums + sums.dim, pass.hess);
 	dperm_matrix_means(&sums, (double) training->plan->setup.rows, ask);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
+}
+
+/* Answer a question of a training. */
+static void
+answer(void *training, const DpermAsk *ask)
+{
+	if (((Training *) training)->remote)
+		answer_by_pass(training, ask);
+	else
+		answer_from_store(training, ask);
 }
 
 /* -------------------------------------------------------------- models */
@@ -272,11 +281,9 @@ train(const DpermPlan *plan, DpermRows *rows, const DpermSource *remote, DpermTe
 
 	MemoryContextSwitchTo(work);
 	begin(&training, plan, rows, remote != NULL);
-	while (dperm_fit_next(&training.fitting, &training.ask))
-		if (remote)
-			answer_by_pass(&training, remote);
-		else
-			answer_from_store(&training, team);
+	training.remote = remote;
+	training.team = team;
+	dperm_fit_minimise(&training.fitting, answer, &training);
 
 	/* release the weights; and erase the noise and the start, which is derived from it */
 	status = dperm_fit_end(&training.fitting);

@@ -193,7 +193,7 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 		problem.objective.bound *= 1 + norm_of(t->dim, tilt);
 	}
 	memset(f, 0, sizeof(double) * t->dim);
-	if (oracle_solve(oracle_of(&matrix), &problem, f, room) != DPERM_OK)
+	if (!oracle_solve(oracle_of(&matrix), &problem, f, room))
 		disagreement = INFINITY;
 }
 

@@ -1,6 +1,6 @@
 /*
  * oracle.h: runs solvers and fits to their end, with an oracle that answers
- * every request immediately.
+ * their questions.
  */
 #ifndef DPERM_TEST_ORACLE_H
 #define DPERM_TEST_ORACLE_H
@@ -11,21 +11,17 @@
 #include "core/solve/sums.h"
 #include "core/solve/solver.h"
 
-/* The status of a search that has ended without certified weights. */
-#define ORACLE_NOT_CERTIFIED ((DpermStatus) 100)
-
-/* What answers the requests. */
+/* What answers questions. */
 typedef struct Oracle
 {
-	DpermStatus (*answer) (void *arg, const DpermAsk *ask);
+	void		(*answer) (void *arg, const DpermAsk *ask);
 	void	   *arg;
 } Oracle;
 
-static inline DpermStatus
+static inline void
 oracle_matrix_answer(void *arg, const DpermAsk *ask)
 {
 	dperm_matrix_answer(arg, ask);
-	return DPERM_OK;
 }
 
 /* Rows in memory as an oracle. */
@@ -35,30 +31,35 @@ oracle_of(DpermMatrix *matrix)
 	return (Oracle) {oracle_matrix_answer, matrix};
 }
 
-/*
- * Solve a problem, until the weights are certified: whether they are, or the
- * first status of the oracle that is not DPERM_OK.
- */
-static inline DpermStatus
+/* A problem that is being solved. */
+typedef struct OracleSearch
+{
+	Oracle		oracle;
+	const DpermProblem *problem;
+	double	   *weights;
+	bool		certified;
+} OracleSearch;
+
+static inline bool
+oracle_certify(void *arg, const DpermAsk *ask)
+{
+	OracleSearch *search = arg;
+
+	search->oracle.answer(search->oracle.arg, ask);
+	search->certified = dperm_certify(&search->problem->objective, ask);
+	if (search->certified)
+		memcpy(search->weights, ask->weights, sizeof(double) * (size_t) search->problem->objective.dim);
+	return search->certified;
+}
+
+/* Solve a problem until the weights are certified; are they? */
+static inline bool
 oracle_solve(Oracle oracle, const DpermProblem *problem, double *weights, double *room)
 {
-	DpermSolver solver;
-	DpermAsk	ask;
+	OracleSearch search = {oracle, problem, weights, false};
 
-	dperm_solver_start(&solver, problem, weights, room);
-	while (dperm_solver_next(&solver, &ask))
-	{
-		DpermStatus status = oracle.answer(oracle.arg, &ask);
-
-		if (status != DPERM_OK)
-			return status;
-		if (dperm_certify(&problem->objective, &ask))
-		{
-			memcpy(weights, ask.weights, sizeof(double) * (size_t) problem->objective.dim);
-			return DPERM_OK;
-		}
-	}
-	return ORACLE_NOT_CERTIFIED;
+	dperm_solver_run(problem, oracle_certify, &search, weights, room);
+	return search.certified;
 }
 
 /* Run a fit, the release included. */
@@ -66,11 +67,9 @@ static inline DpermStatus
 oracle_fit(Oracle oracle, const DpermFit *fit, double *weights, double *room)
 {
 	DpermFitting fitting;
-	DpermAsk	ask;
 
 	dperm_fit_start(&fitting, fit, weights, room);
-	while (dperm_fit_next(&fitting, &ask))
-		fitting.status = oracle.answer(oracle.arg, &ask);
+	dperm_fit_minimise(&fitting, oracle.answer, oracle.arg);
 	return dperm_fit_end(&fitting);
 }
 

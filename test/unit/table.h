@@ -147,6 +147,23 @@ typedef struct TableRun
 	double		allowed;		/* what it may be, with the rounding of the weights to doubles */
 } TableRun;
 
+/* Rows that count how often they are asked. */
+typedef struct TableRows
+{
+	DpermMatrix *matrix;
+	TableRun	run;
+} TableRows;
+
+static inline void
+table_answer(void *arg, const DpermAsk *ask)
+{
+	TableRows  *rows = arg;
+
+	dperm_matrix_answer(rows->matrix, ask);
+	rows->run.asked++;
+	rows->run.careful += ask->weights_low != NULL;
+}
+
 /* Train with epsilon, up to the release. */
 static inline TableRun
 table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
@@ -173,12 +190,12 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 		.entropy = &entropy
 	};
 	DpermFitting fitting;
-	DpermAsk	ask;
-	TableRun	run = {0};
+	TableRows	rows = {.matrix = &matrix};
+	TableRun   *run = &rows.run;
 
-	run.calibrated = dperm_calibrate(&fit.setup, &fit.calibration) == NULL;
-	if (!run.calibrated)
-		return run;
+	run->calibrated = dperm_calibrate(&fit.setup, &fit.calibration) == NULL;
+	if (!run->calibrated)
+		return *run;
 	if (table_labelled(table))
 	{
 		layout.labelled = true;
@@ -197,18 +214,13 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	matrix.rough = dperm_solver_rough(fit.calibration.lambda, fit.setup.loss);
 	fit.sample = mode == TABLE_STREAMED ? NULL : &sample;
 	dperm_fit_start(&fitting, &fit, weights, fit_room);
-	while (dperm_fit_next(&fitting, &ask))
-	{
-		dperm_matrix_answer(&matrix, &ask);
-		run.asked++;
-		run.careful += ask.weights_low != NULL;
-	}
-	run.certified = fitting.certified;
-	run.gradient = table_gradient(table, fit.calibration.lambda, fitting.objective.tilt, weights, exact);
-	run.allowed = fit.calibration.gradient_bound +
+	dperm_fit_minimise(&fitting, table_answer, &rows);
+	run->certified = fitting.certified;
+	run->gradient = table_gradient(table, fit.calibration.lambda, fitting.objective.tilt, weights, exact);
+	run->allowed = fit.calibration.gradient_bound +
 		(dperm_loss_bounds(table->rows.loss).curvature + fit.calibration.lambda) * 0x1p-53 * sqrt(dperm_dot(dim, weights, weights));
-	run.status = dperm_fit_end(&fitting);
-	return run;
+	run->status = dperm_fit_end(&fitting);
+	return *run;
 }
 
 #endif							/* DPERM_TEST_TABLE_H */

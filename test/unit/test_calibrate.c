@@ -8,7 +8,7 @@
 
 #include "core/base/core.h"
 #include "core/mechanism/calibrate.h"
-#include "core/solve/descent.h"
+#include "core/solve/solver.h"
 #include "core/privacy/draw.h"
 #include "core/privacy/composition.h"
 #include "unit/goodness.h"
@@ -238,7 +238,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	 */
 	CHECK(out->gradient_bound >= fminl(1e-10L, 6e-5L / n) * 0.999999L);
 	CHECK(out->gradient_bound <= fmaxl(fminl(1e-10L, 6e-5L / n) * 1.000001L,
-									   4.0001L * dperm_descent_reach(s->dim, out->lambda, s->loss, s->rows,
+									   4.0001L * dperm_solver_reach(s->dim, out->lambda, s->loss, s->rows,
 																	 out->weight_bound, tilted ? (double) (tail / n) : 0)));
 	rho = out->gradient_bound;
 	if (tilted)

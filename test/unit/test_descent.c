@@ -9,7 +9,6 @@
 #include "core/mechanism/calibrate.h"
 #include "core/base/linsys.h"
 #include "core/base/core.h"
-#include "core/solve/descent.h"
 #include "core/solve/solver.h"
 #include "unit/problem.h"
 
@@ -50,83 +49,59 @@ problem_of(const Rows *rows, double lambda, bool tilted, double bound)
 		.weight_bound = 1.01 * fmin(pull + 1 / lambda, pull + sqrt(pull * pull + 2 / lambda))
 	};
 
-	CHECK(4 * dperm_descent_reach(rows->dim, lambda, rows->loss, rows->count, problem.weight_bound, pull * lambda) <= bound);
-	problem.descent_steps = dperm_descent_steps(lambda, c, problem.weight_bound, bound);
+	CHECK(4 * dperm_solver_reach(rows->dim, lambda, rows->loss, rows->count, problem.weight_bound, pull * lambda) <= bound);
+	problem.descent_steps = dperm_solver_steps(lambda, c, problem.weight_bound, bound);
 	return problem;
 }
 
-/* Count an answer. */
-static void
-count_answer(Run *run, const DpermProblem *problem, const DpermAsk *ask)
+/* What answers a solver, and counts. */
+typedef struct Rater
 {
+	const DpermProblem *problem;
+	DpermMatrix matrix;
+	bool		spoil;
+	Run			run;
+} Rater;
+
+static bool
+answer(void *arg, const DpermAsk *ask)
+{
+	Rater	   *rater = arg;
+	Run		   *run = &rater->run;
+
+	dperm_matrix_answer(&rater->matrix, ask);
+	if (!ask->weights_low && rater->spoil)
+		ask->gradient[0] = NAN;
 	run->gradients += ask->weights_low != NULL;
 	run->hessians += ask->hess != NULL;
-	run->certified = dperm_certify(&problem->objective, ask);
+	run->certified = dperm_certify(&rater->problem->objective, ask);
 	if (run->certified)
-		memcpy(weights, ask->weights, sizeof(double) * (size_t) problem->objective.dim);
-}
-
-/* The accelerated method alone, from weights unless they are too far away. */
-static Run
-descend(const Rows *rows, double lambda, bool tilted, double bound)
-{
-	double	   *chunk;
-	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
-	DpermProblem problem = problem_of(rows, lambda, tilted, bound);
-	int			dim = rows->dim;
-	double		value;
-	double		y[2 * DIM_MAX] = {0};
-	double		v[2 * DIM_MAX];
-	double		gradient[2 * DIM_MAX];
-	long double exact[DIM_MAX];
-	DpermAsk	ask = {.weights = y, .weights_low = y + dim, .value = &value, .gradient = gradient,
-	.gradient_low = gradient + dim};
-	Run			run = {.bound = problem.descent_steps};
-
-	if (sqrt(dperm_dot(dim, weights, weights)) <= problem.weight_bound)
-		memcpy(y, weights, sizeof(double) * dim);
-	memcpy(v, y, sizeof(y));
-	for (int64_t step = 0; step <= run.bound && !run.certified; step++)
-	{
-		dperm_matrix_answer(&matrix, &ask);
-		count_answer(&run, &problem, &ask);
-		for (int i = 0; i < dim; i++)
-			dperm_quad_put(gradient, dim, i, dperm_quad_get(gradient, dim, i) +
-						   lambda * dperm_quad_get(y, dim, i) + (tilted ? tilt[i] : 0));
-		dperm_descent_step(dim, lambda, dperm_loss_bounds(rows->loss).curvature, gradient, y, v);
-	}
-	run.gradient = wide_gradient(rows, lambda, problem.objective.tilt, weights, exact);
-	return run;
+		memcpy(weights, ask->weights, sizeof(double) * (size_t) rater->problem->objective.dim);
+	if (ask->hess && rater->spoil)
+		ask->hess[0] = NAN;
+	return run->certified;
 }
 
 /* The solver, from weights; Hessians may be corrupted, so that no step helps but those of descent. */
 static Run
 solve(const Rows *rows, const DpermProblem *problem, bool spoil)
 {
+	const DpermObjective *objective = &problem->objective;
 	double	   *chunk;
-	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
 	double	   *room = malloc(sizeof(double) * dperm_solver_room(rows->dim, 1));
-	DpermSolver solver;
-	DpermAsk	ask;
-	Run			run = {.bound = problem->descent_steps};
+	long double exact[DIM_MAX];
+	Rater		rater = {.problem = problem, .matrix = rows_matrix(rows, &chunk, moments_room), .spoil = spoil,
+	.run = {.bound = problem->descent_steps}};
 
-	dperm_solver_start(&solver, problem, weights, room);
-	while (!run.certified && dperm_solver_next(&solver, &ask))
-	{
-		dperm_matrix_answer(&matrix, &ask);
-		if (!ask.weights_low && spoil)
-			ask.gradient[0] = NAN;
-		count_answer(&run, problem, &ask);
-		if (ask.hess && spoil)
-			ask.hess[0] = NAN;
-	}
+	dperm_solver_run(problem, answer, &rater, weights, room);
+	rater.run.gradient = wide_gradient(rows, objective->lambda, objective->tilt, weights, exact);
 	free(room);
-	return run;
+	return rater.run;
 }
 
 /*
- * Rows of any shape, all losses, far starts: certified within the promised
- * steps, without a Hessian.
+ * Rows of any shape, all losses, far starts, and no step helps but those of descent:
+ * certified within the promised steps.
  */
 TEST(arrives_within_its_steps)
 {
@@ -142,6 +117,7 @@ TEST(arrives_within_its_steps)
 			.count = 1 + test_below(&state, 20),
 			.data = data
 		};
+		DpermProblem problem;
 		Run			run;
 
 		if (rows.loss.kind != DPERM_LOSS_LOGISTIC)
@@ -152,9 +128,10 @@ TEST(arrives_within_its_steps)
 			weights[j] = (test_uniform(&state) - 0.5) * pow(10, 4 * test_uniform(&state));
 			tilt[j] = (test_uniform(&state) - 0.5) * (round % 4 == 1 ? 1 : 0.01);
 		}
-		run = descend(&rows, lambda, tilted, 1e-11);
+		problem = problem_of(&rows, lambda, tilted, 1e-11);
+		run = solve(&rows, &problem, true);
 		CHECK(run.certified);
-		CHECK(run.gradients <= run.bound + 1);
+		CHECK(run.gradients <= run.bound + 2);
 		CHECK(run.gradient <= 1e-11L + 1e-13L * (1 + lambda * 1e4) * 100);
 	}
 }
@@ -263,10 +240,10 @@ TEST(follows_what_doubles_cannot_certify)
  */
 TEST(promises_steps_that_scale)
 {
-	int64_t		base = dperm_descent_steps(1e-4, 1, 100, 1e-10);
+	int64_t		base = dperm_solver_steps(1e-4, 1, 100, 1e-10);
 
 	CHECK(base > 100 && base < 100000);
-	CHECK_NEAR((double) dperm_descent_steps(1e-6, 1, 100, 1e-10) / base, 10, 3);
-	CHECK_NEAR((double) dperm_descent_steps(1e-4, 1, 100, 1e-20) / base, 1.7, 0.4);
-	CHECK(dperm_descent_steps(1e-10, 75, 2e5, 1e-10) < INT64_C(300000000));
+	CHECK_NEAR((double) dperm_solver_steps(1e-6, 1, 100, 1e-10) / base, 10, 3);
+	CHECK_NEAR((double) dperm_solver_steps(1e-4, 1, 100, 1e-20) / base, 1.7, 0.4);
+	CHECK(dperm_solver_steps(1e-10, 75, 2e5, 1e-10) < INT64_C(300000000));
 }

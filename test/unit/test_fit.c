@@ -325,23 +325,20 @@ TEST(fails_when_entropy_does)
 typedef struct Broken
 {
 	int			calls;
-	int			fail_at;		/* 0: never */
 	double		twist;			/* of the gradient, in a different direction each time */
 	double		pull;			/* a slope that no loss has, in value and gradient alike */
 } Broken;
 
-static DpermStatus
+static void
 broken_answer(void *arg, const DpermAsk *ask)
 {
 	Broken	   *broken = arg;
 
 	dperm_matrix_answer(&matrix, ask);
-	if (++broken->calls == broken->fail_at)
-		return DPERM_NO_ENTROPY;
+	broken->calls++;
 	*ask->value -= broken->pull * ask->weights[0];
 	ask->gradient[0] -= broken->pull;
 	ask->gradient[broken->calls % DIM] += broken->calls % 2 ? broken->twist : -broken->twist;
-	return DPERM_OK;
 }
 
 /* Weights that are zero except for the noise of the release. */
@@ -352,22 +349,12 @@ check_near_zero(const DpermFit *fit, const double *weights)
 		CHECK(fabs(weights[j]) <= 100 * fit->calibration.grid * (double) fit->calibration.release_scale);
 }
 
-TEST(passes_faults_of_the_oracle_on)
+TEST(releases_nothing_that_is_not_certified)
 {
 	DpermFit	fit = make_fit(DPERM_LOSS_LOGISTIC, DPERM_METHOD_OBJECTIVE, 1, 0.1);
-	Broken		broken = {0};
+	Broken		broken;
 	double		weights[DIM];
 	Oracle		oracle = {broken_answer, &broken};
-	int			calls;
-
-	CHECK(oracle_fit(oracle, &fit, weights, fit_room) == DPERM_OK);
-	calls = broken.calls;
-	for (int at = 1; at <= calls; at++)
-	{
-		test_entropy_init(&entropy, &source, 52);
-		broken = (Broken) {.fail_at = at};
-		CHECK(oracle_fit(oracle, &fit, weights, fit_room) == DPERM_NO_ENTROPY);
-	}
 
 	/*
 	 * gradients that contradict each other are no certificate: what is released
@@ -413,85 +400,12 @@ TEST(survives_a_useless_sample)
 	}
 }
 
-/* A fit that has ended stays ended, and leaves nothing behind. */
-TEST(asks_no_more_at_the_end)
+/* An oracle that counts its calls. */
+static void
+counting_answer(void *arg, const DpermAsk *ask)
 {
-	for (int method = 0; method < 2; method++)
-		for (int kind = 0; kind < 3; kind++)
-		{
-			DpermFit	fit = make_fit((DpermLossKind) kind, (DpermMethod) method, 0.5, 0.1);
-			DpermFitting fitting;
-			DpermAsk	ask;
-			double		weights[DIM];
-			int			asked = 0;
-
-			fit.sample = method ? &sample_matrix : NULL;
-			dperm_fit_start(&fitting, &fit, weights, fit_room);
-			while (dperm_fit_next(&fitting, &ask))
-			{
-				dperm_matrix_answer(&matrix, &ask);
-				asked++;
-			}
-			CHECK(asked > 1);
-			CHECK(!dperm_fit_next(&fitting, &ask));
-			CHECK(dperm_fit_end(&fitting) == DPERM_OK);
-			check_wiped(fit_room, dperm_fit_room(DIM, 1));
-		}
-}
-
-/* Fits that are under way at the same time do not mix weights or noise. */
-TEST(fits_several_at_once)
-{
-	enum
-	{
-		FITS = 4
-	};
-	static TestEntropy sources[FITS];
-	static DpermEntropy entropies[FITS];
-	static double rooms[FITS][1000];
-	DpermFit	fits[FITS];
-	DpermFitting fittings[FITS];
-	DpermAsk	asks[FITS];
-	bool		active[FITS];
-	double		expected[FITS][DIM];
-	double		weights[FITS][DIM];
-	int			left = FITS;
-
-	CHECK(dperm_fit_room(DIM, 1) <= 1000);
-	for (int i = 0; i < FITS; i++)
-	{
-		fits[i] = make_fit((DpermLossKind) (i % 3), (DpermMethod) (i % 2), 0.5, 0.1 / (i + 1));
-		fits[i].entropy = &entropies[i];
-		test_entropy_init(&entropies[i], &sources[i], 60 + (uint64_t) i);
-		matrix.loss = fits[i].setup.loss;
-		CHECK(run_fit(&fits[i], expected[i], rooms[i]) == DPERM_OK);
-	}
-	for (int i = 0; i < FITS; i++)
-	{
-		test_entropy_init(&entropies[i], &sources[i], 60 + (uint64_t) i);
-		dperm_fit_start(&fittings[i], &fits[i], weights[i], rooms[i]);
-		active[i] = dperm_fit_next(&fittings[i], &asks[i]);
-	}
-	while (left > 0)
-	{
-		left = 0;
-		for (int i = FITS - 1; i >= 0; i--)
-		{
-			matrix.loss = fits[i].setup.loss;
-			if (active[i])
-				dperm_matrix_answer(&matrix, &asks[i]);
-		}
-		for (int i = 0; i < FITS; i++)
-		{
-			active[i] = active[i] && dperm_fit_next(&fittings[i], &asks[i]);
-			left += active[i];
-		}
-	}
-	for (int i = 0; i < FITS; i++)
-	{
-		CHECK(dperm_fit_end(&fittings[i]) == DPERM_OK);
-		CHECK(memcmp(weights[i], expected[i], sizeof(weights[i])) == 0);
-	}
+	++*(int *) arg;
+	dperm_matrix_answer(&matrix, ask);
 }
 
 /*
@@ -504,51 +418,15 @@ TEST(asks_nothing_without_entropy)
 	{
 		DpermFit	fit = make_fit(DPERM_LOSS_LOGISTIC, (DpermMethod) method, 0.5, 0.1);
 		double		weights[DIM] = {1, 2, 3, 4, 5};
-		DpermFitting fitting;
-		DpermAsk	ask;
+		int			asked = 0;
 
 		fit.sample = &sample_matrix;
 		source.fail_at = 0;
-		dperm_fit_start(&fitting, &fit, weights, fit_room);
-		CHECK(!dperm_fit_next(&fitting, &ask));
-		CHECK(dperm_fit_end(&fitting) == DPERM_NO_ENTROPY);
+		CHECK(oracle_fit((Oracle) {counting_answer, &asked}, &fit, weights, fit_room) == DPERM_NO_ENTROPY);
+		CHECK(asked == 0);
 		check_wiped(weights, DIM);
 		check_wiped(fit_room, dperm_fit_room(DIM, 1));
 	}
-}
-
-/* A fault of the rows ends a fit; weights that were not released are wiped. */
-TEST(ends_at_a_fault)
-{
-	DpermFit	fit = make_fit(DPERM_LOSS_LOGISTIC, DPERM_METHOD_OBJECTIVE, 0.5, 0.1);
-	double		weights[DIM];
-	DpermFitting fitting;
-	DpermAsk	ask;
-
-	for (int at = 0; at < 3; at++)
-	{
-		test_entropy_init(&entropy, &source, 52);
-		dperm_fit_start(&fitting, &fit, weights, fit_room);
-		for (int i = 0; i <= at; i++)
-		{
-			CHECK(dperm_fit_next(&fitting, &ask));
-			dperm_matrix_answer(&matrix, &ask);
-		}
-		fitting.status = DPERM_NO_ENTROPY;
-		CHECK(!dperm_fit_next(&fitting, &ask));
-		CHECK(dperm_fit_end(&fitting) == DPERM_NO_ENTROPY);
-		check_wiped(weights, DIM);
-		check_wiped(fit_room, dperm_fit_room(DIM, 1));
-	}
-}
-
-/* An oracle that counts its calls. */
-static DpermStatus
-counting_answer(void *arg, const DpermAsk *ask)
-{
-	++*(int *) arg;
-	dperm_matrix_answer(&matrix, ask);
-	return DPERM_OK;
 }
 
 /*

@@ -1,6 +1,6 @@
 /*
- * test_solver.c: the solver driven by its caller: several at once, a start on a
- * sample, hostile metrics, and how many evaluations are requested.
+ * test_solver.c: what the solver asks: with a start on a sample, with hostile
+ * metrics, and how many evaluations in all.
  */
 #define TEST_OWN_MAIN
 #include "unit/test.h"
@@ -12,9 +12,20 @@
 #include "unit/oracle.h"
 #include "unit/problem.h"
 
-#define SOLVERS 6
 #define DIM_MAX 60
 #define ROWS_MAX 700
+
+/* What a Hessian may be, without a NaN. */
+enum
+{
+	BAD_ZEROS,
+	BAD_NEGATIVE,
+	BAD_INDEFINITE,
+	BAD_TINY,
+	BAD_HUGE,
+	BAD_ONE_WAY,				/* all of one direction, nothing of the others */
+	BAD_METRICS
+};
 
 /* One problem and all that it takes to solve it. */
 typedef struct Task
@@ -23,17 +34,17 @@ typedef struct Task
 	double	   *chunk;
 	DpermMatrix matrix;
 	DpermProblem problem;
-	DpermSolver solver;
-	DpermAsk	ask;
-	bool		active;
 	int			asked;
 	int			hessians;
+	bool		first_hess;		/* did the first question ask for one? */
+	TestRandom *liar;			/* if not NULL: a first Hessian is bad, of this kind */
+	int			bad;
 	double		tilt[DIM_MAX];
 	double		weights[DIM_MAX];
 	double	   *room;
 } Task;
 
-static Task tasks[SOLVERS];
+static Task the_task;
 static double *moments_room;
 
 /* The goal that calibrations set for weights of this norm. */
@@ -72,165 +83,9 @@ make_task(TestRandom *state, Task *task, int dim, int64_t count)
 		task->problem.objective.tilt = task->tilt;
 	}
 	memset(task->weights, 0, sizeof(task->weights));
-	task->asked = task->hessians = 0;
 }
 
-/* Begin to solve. */
-static void
-start(Task *task)
-{
-	task->asked = task->hessians = 0;
-	dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
-}
-
-/* Answer the request of a solver. */
-static void
-answer(Task *task)
-{
-	task->asked++;
-	task->hessians += task->ask.hess != NULL;
-	dperm_matrix_answer(&task->matrix, &task->ask);
-}
-
-/* Is the answer the last one? Then its weights are the result. */
-static bool
-certified(Task *task)
-{
-	if (!dperm_certify(&task->problem.objective, &task->ask))
-		return false;
-	memcpy(task->weights, task->ask.weights, sizeof(double) * (size_t) task->rows.dim);
-	return true;
-}
-
-/* Solve to the end. */
-static bool
-run(Task *task)
-{
-	while (dperm_solver_next(&task->solver, &task->ask))
-	{
-		answer(task);
-		if (certified(task))
-			return true;
-	}
-	return false;
-}
-
-/* Is the goal reached in exact arithmetic? */
-static bool
-solved(const Task *task)
-{
-	static long double exact[DIM_MAX];
-
-	return wide_gradient(&task->rows, task->problem.objective.lambda, task->problem.objective.tilt,
-						 task->weights, exact) <= 2 * task->problem.objective.bound;
-}
-
-/*
- * Several solvers under way at the same time find, bit for bit, what each finds
- * alone.
- */
-TEST(shares_passes)
-{
-	TestRandom	state = 101;
-
-	for (int round = 0; round < 150; round++)
-	{
-		double		alone[SOLVERS][DIM_MAX];
-		int			asked[SOLVERS];
-		int			left = 0;
-
-		for (int i = 0; i < SOLVERS; i++)
-		{
-			Task	   *task = &tasks[i];
-
-			make_task(&state, task, 1 + test_below(&state, 12), 1 + test_below(&state, 80));
-			start(task);
-			CHECK(run(task));
-			memcpy(alone[i], task->weights, sizeof(alone[i]));
-			CHECK(solved(task));
-			asked[i] = task->asked;
-
-			memset(task->weights, 0, sizeof(task->weights));
-			start(task);
-			task->active = dperm_solver_next(&task->solver, &task->ask);
-			left += task->active;
-		}
-		while (left > 0)
-		{
-			/* all of them in turn, or a random one */
-			int			first = test_below(&state, SOLVERS);
-			int			count = test_below(&state, 2) ? SOLVERS : 1;
-
-			for (int i = first; i < first + count; i++)
-				if (tasks[i % SOLVERS].active)
-					answer(&tasks[i % SOLVERS]);
-			for (int i = first; i < first + count; i++)
-			{
-				Task	   *task = &tasks[i % SOLVERS];
-
-				if (!task->active)
-					continue;
-				task->active = !certified(task) && dperm_solver_next(&task->solver, &task->ask);
-				left -= !task->active;
-			}
-		}
-		for (int i = 0; i < SOLVERS; i++)
-		{
-			CHECK(tasks[i].asked == asked[i]);
-			CHECK(memcmp(alone[i], tasks[i].weights, sizeof(alone[i])) == 0);
-		}
-	}
-}
-
-/*
- * With a sample, the first requests are without a Hessian, unless that is almost
- * free; and there are fewer of them.
- */
-TEST(begins_on_a_sample)
-{
-	TestRandom	state = 102;
-	int			with = 0;
-	int			without = 0;
-
-	for (int round = 0; round < 100; round++)
-	{
-		Task	   *task = &tasks[0];
-		DpermMatrix some;
-		bool		free_hess;
-
-		make_task(&state, task, 2 + test_below(&state, 10), ROWS_MAX);
-		start(task);
-		CHECK(run(task) && solved(task));
-		without += task->asked;
-		memset(task->weights, 0, sizeof(task->weights));
-		some = task->matrix;
-		some.count /= 2;
-		task->problem.sample = &some;
-		free_hess = task->problem.hess_cost > 0 && task->problem.hess_cost <= 0.4;
-		start(task);
-		CHECK(dperm_solver_next(&task->solver, &task->ask));
-		CHECK((task->ask.hess != NULL) == free_hess);
-		answer(task);
-		if (!certified(task))
-			CHECK(run(task));
-		CHECK(solved(task));
-		with += task->asked;
-	}
-	CHECK(3 * with < 2 * without);
-}
-
-/* What a Hessian may be, without a NaN. */
-enum
-{
-	BAD_ZEROS,
-	BAD_NEGATIVE,
-	BAD_INDEFINITE,
-	BAD_TINY,
-	BAD_HUGE,
-	BAD_ONE_WAY,				/* all of one direction, nothing of the others */
-	BAD_METRICS
-};
-
+/* A bad one. */
 static void
 make_metric(TestRandom *state, int kind, int dim, double *hess)
 {
@@ -246,6 +101,69 @@ make_metric(TestRandom *state, int kind, int dim, double *hess)
 		}
 }
 
+/* Answer a question, perhaps badly. */
+static void
+answer(void *arg, const DpermAsk *ask)
+{
+	Task	   *task = arg;
+
+	if (task->asked++ == 0)
+		task->first_hess = ask->hess != NULL;
+	task->hessians += ask->hess != NULL;
+	dperm_matrix_answer(&task->matrix, ask);
+	if (task->liar && task->asked == 1 && ask->hess)
+		make_metric(task->liar, task->bad, task->rows.dim, ask->hess);
+}
+
+/* Solve to the end. */
+static bool
+run(Task *task)
+{
+	task->asked = task->hessians = 0;
+	return oracle_solve((Oracle) {answer, task}, &task->problem, task->weights, task->room);
+}
+
+/* Is the goal reached in exact arithmetic? */
+static bool
+solved(const Task *task)
+{
+	static long double exact[DIM_MAX];
+
+	return wide_gradient(&task->rows, task->problem.objective.lambda, task->problem.objective.tilt,
+						 task->weights, exact) <= 2 * task->problem.objective.bound;
+}
+
+/*
+ * With a sample, the first requests are without a Hessian, unless that is almost
+ * free; and there are fewer of them.
+ */
+TEST(begins_on_a_sample)
+{
+	TestRandom	state = 102;
+	int			with = 0;
+	int			without = 0;
+
+	for (int round = 0; round < 100; round++)
+	{
+		Task	   *task = &the_task;
+		DpermMatrix some;
+		bool		free_hess;
+
+		make_task(&state, task, 2 + test_below(&state, 10), ROWS_MAX);
+		CHECK(run(task) && solved(task));
+		without += task->asked;
+		memset(task->weights, 0, sizeof(task->weights));
+		some = task->matrix;
+		some.count /= 2;
+		task->problem.sample = &some;
+		free_hess = task->problem.hess_cost > 0 && task->problem.hess_cost <= 0.4;
+		CHECK(run(task) && solved(task));
+		CHECK(task->first_hess == free_hess);
+		with += task->asked;
+	}
+	CHECK(3 * with < 2 * without);
+}
+
 /* The first Hessian is anything but that. */
 TEST(survives_any_metric)
 {
@@ -253,25 +171,17 @@ TEST(survives_any_metric)
 
 	for (int round = 0; round < 600; round++)
 	{
-		Task	   *task = &tasks[0];
+		Task	   *task = &the_task;
 		int			dim = 1 + test_below(&state, 10);
-		bool		lied = false;
-		bool		done = false;
 
 		make_task(&state, task, dim, 1 + test_below(&state, 100));
 		random_row(&state, dim, task->weights);
 		for (int j = 0; j < dim; j++)
 			task->weights[j] *= round % 3 ? 1 : 1e3;
-		start(task);
-		while (!done && dperm_solver_next(&task->solver, &task->ask))
-		{
-			answer(task);
-			done = certified(task);
-			if (task->ask.hess && !lied)
-				make_metric(&state, round % BAD_METRICS, dim, task->ask.hess);
-			lied = true;
-		}
-		CHECK(done && solved(task));
+		task->liar = &state;
+		task->bad = round % BAD_METRICS;
+		CHECK(run(task) && solved(task));
+		task->liar = NULL;
 		CHECK(task->asked < 1000);
 	}
 }
@@ -290,13 +200,12 @@ TEST(asks_for_little)
 
 		for (int round = 0; round < 120; round++)
 		{
-			Task	   *task = &tasks[0];
+			Task	   *task = &the_task;
 			DpermLoss	loss;
 
 			make_task(&state, task, 1 + test_below(&state, 40), 400);
 			loss = task->rows.loss;
 			task->problem.hess_cost = costs[c];
-			start(task);
 			CHECK(run(task));
 			CHECK(solved(task));
 			if (loss.kind == DPERM_LOSS_LOGISTIC)
@@ -318,17 +227,11 @@ main(void)
 	int			result;
 
 	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, 1, true));
-	for (int i = 0; i < SOLVERS; i++)
-	{
-		tasks[i].rows.data = malloc(sizeof(double) * ROWS_MAX * DIM_MAX);
-		tasks[i].room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX, 1));
-	}
+	the_task.rows.data = malloc(sizeof(double) * ROWS_MAX * DIM_MAX);
+	the_task.room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX, 1));
 	result = test_main();
-	for (int i = 0; i < SOLVERS; i++)
-	{
-		free(tasks[i].rows.data);
-		free(tasks[i].room);
-	}
+	free(the_task.rows.data);
+	free(the_task.room);
 	free(moments_room);
 	return result;
 }

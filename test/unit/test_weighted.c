@@ -13,6 +13,7 @@
 #include "core/privacy/claim.h"
 #include "core/solve/sums.h"
 #include "unit/entropy.h"
+#include "unit/oracle.h"
 #include "unit/problem.h"
 
 #define ROWS_MAX 1200
@@ -240,7 +241,6 @@ TEST(trains_on_persons)
 		DpermFit	fit = {.setup = {.loss = any_loss(&state), .method = DPERM_METHOD_OBJECTIVE, .analysis = DPERM_ANALYSIS_SHARP,
 			.unit = DPERM_UNIT_PERSON, .epsilon = INFINITY, .lambda = 0.01, .rows = persons, .dim = dim}, .sample = &sample, .entropy = &entropy};
 		DpermFitting fitting;
-		DpermAsk	ask;
 		double	   *fit_room = malloc(sizeof(double) * dperm_fit_room(dim, 1));
 		double	   *sample_room = malloc(sizeof(double) * dperm_moments_room(dim, 1, true));
 
@@ -264,8 +264,7 @@ TEST(trains_on_persons)
 		test_entropy_init(&entropy, &source, 503);
 		CHECK(dperm_calibrate(&fit.setup, &fit.calibration) == NULL);
 		dperm_fit_start(&fitting, &fit, trained, fit_room);
-		while (dperm_fit_next(&fitting, &ask))
-			dperm_matrix_answer(&all, &ask);
+		dperm_fit_minimise(&fitting, oracle_matrix_answer, &all);
 		CHECK(dperm_fit_end(&fitting) == DPERM_OK);
 		for (int64_t i = 0; i < count; i++)
 		{

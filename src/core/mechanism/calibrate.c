@@ -19,7 +19,7 @@
 
 #include "core/base/core.h"
 #include "core/privacy/composition.h"
-#include "core/solve/descent.h"
+#include "core/solve/solver.h"
 #include "core/solve/sums.h"
 
 /*
@@ -295,10 +295,10 @@ bound_solver(const DpermSetup *s, double tail, DpermCalibration *out)
 		out->gradient_bound = fmin(BOUND, BOUND_ROWS / s->rows);
 	out->gradient_bound =
 		fmax(out->gradient_bound,
-			 4 * dperm_descent_reach(s->dim, out->lambda, s->loss, dperm_setup_most_rows(s),
+			 4 * dperm_solver_reach(s->dim, out->lambda, s->loss, dperm_setup_most_rows(s),
 									 out->weight_bound, tilt));
 	out->descent_steps =
-		dperm_descent_steps(out->lambda, loss.curvature, out->weight_bound, out->gradient_bound);
+		dperm_solver_steps(out->lambda, loss.curvature, out->weight_bound, out->gradient_bound);
 }
 
 /*

@@ -35,13 +35,43 @@ draw_noise(DpermFitting *fitting)
 			fitting->noise[j * blocks + k] = drawn[k * row_dim + j];
 }
 
+/* Draw the noise, if there is any. */
+void
+dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, double *room)
+{
+	*fitting = (DpermFitting) {.fit = fit, .weights = weights, .noise = room};
+	if (!isinf(fit->setup.epsilon))
+	{
+		draw_noise(fitting);
+		fitting->status = fit->entropy->status;
+	}
+}
+
 /*
- * Begin to minimise the objective, with the prior and the noise, if that is in it, as
- * a tilt. From the minimum without data: the weights of the prior, or what is right
- * if the noise dominates.
+ * Answer a question of the solver. The weights of a question are accepted by its
+ * answer, whatever led to it.
  */
-static void
-minimise(DpermFitting *fitting)
+static bool
+answer_and_certify(void *arg, const DpermAsk *question)
+{
+	DpermFitting *fitting = arg;
+
+	fitting->answer(fitting->arg, question);
+	fitting->certified = dperm_certify(&fitting->objective, question);
+	if (fitting->certified)
+		memcpy(fitting->weights, question->weights,
+			   sizeof(double) * (size_t) fitting->objective.dim);
+	return fitting->certified;
+}
+
+/*
+ * Minimise the objective, with the prior and the noise, if that is in it, as a tilt.
+ * From the minimum without data: the weights of the prior, or what is right if the
+ * noise dominates.
+ */
+void
+dperm_fit_minimise(DpermFitting *fitting, void (*answer) (void *arg, const DpermAsk *question),
+				   void *arg)
 {
 	const DpermFit *fit = fitting->fit;
 	const DpermCalibration *cal = &fit->calibration;
@@ -64,6 +94,8 @@ minimise(DpermFitting *fitting)
 		.hess_cost = fit->hess_cost
 	};
 
+	if (fitting->status != DPERM_OK)
+		return;
 	for (int i = 0; i < dim; i++)
 	{
 		tilt[i] = noisy ? fitting->noise[i] / fit->setup.rows : 0;
@@ -72,44 +104,9 @@ minimise(DpermFitting *fitting)
 		fitting->weights[i] = 0 - tilt[i] / cal->lambda;	/* never -0 */
 	}
 	fitting->objective = problem.objective;
-	dperm_solver_start(&fitting->solver, &problem, fitting->weights, tilt + dim);
-}
-
-void
-dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, double *room)
-{
-	*fitting = (DpermFitting) {.fit = fit, .weights = weights, .noise = room};
-	if (!isinf(fit->setup.epsilon))
-	{
-		draw_noise(fitting);
-		fitting->status = fit->entropy->status;
-	}
-	if (fitting->status == DPERM_OK)
-		minimise(fitting);
-}
-
-/*
- * The weights of a question are accepted by its answer, whatever led to it;
- * otherwise the solver goes on.
- */
-bool
-dperm_fit_next(DpermFitting *fitting, DpermAsk *ask)
-{
-	bool		more;
-
-	if (fitting->status != DPERM_OK || fitting->certified)
-		return false;
-	fitting->certified = fitting->asked.weights &&
-		dperm_certify(&fitting->objective, &fitting->asked);
-	if (fitting->certified)
-	{
-		memcpy(fitting->weights, fitting->asked.weights,
-			   sizeof(double) * (size_t) fitting->objective.dim);
-		return false;
-	}
-	more = dperm_solver_next(&fitting->solver, ask);
-	fitting->asked = *ask;
-	return more;
+	fitting->answer = answer;
+	fitting->arg = arg;
+	dperm_solver_run(&problem, answer_and_certify, fitting, fitting->weights, tilt + dim);
 }
 
 /* Release the weights. */

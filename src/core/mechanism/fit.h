@@ -30,17 +30,16 @@ typedef struct DpermFit
 extern size_t dperm_fit_room(int dim, int blocks);
 
 /*
- * The caller controls access to the rows, as in solver.h:
+ * In three steps:
  *
  *   dperm_fit_start(&fitting, &fit, weights, room);
- *   while (dperm_fit_next(&fitting, &ask))
- *       ... fill in what is asked: the mean over all rows ...
+ *   dperm_fit_minimise(&fitting, answer, arg);
  *   status = dperm_fit_end(&fitting);
  *
- * Then the dim weights are what is released, in the order of the rows'
- * coordinates; with several classes, each with a weight for each class. On any
- * status other than DPERM_OK they must not be shown. To report an error in
- * reading rows, the caller sets fitting.status, which ends the questions.
+ * where answer fills in what is asked: the mean over all rows. Then the dim weights
+ * are what is released, in the order of the rows' coordinates; with several classes,
+ * each with a weight for each class. On any status other than DPERM_OK they must not
+ * be shown.
  */
 typedef struct DpermFitting
 {
@@ -49,14 +48,15 @@ typedef struct DpermFitting
 	double	   *weights;
 	double	   *noise;			/* dim, at the beginning of the room */
 	DpermObjective objective;
-	DpermSolver solver;
-	DpermAsk	asked;			/* the last question */
+	void		(*answer) (void *arg, const DpermAsk *question);
+	void	   *arg;
 	bool		certified;		/* are the weights those of a question that was certified? */
 } DpermFitting;
 
 extern void dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 								double *room);
-extern bool dperm_fit_next(DpermFitting *fitting, DpermAsk *ask);
+extern void dperm_fit_minimise(DpermFitting *fitting,
+							   void (*answer) (void *arg, const DpermAsk *question), void *arg);
 extern DpermStatus dperm_fit_end(DpermFitting *fitting);
 
 #endif							/* DPERM_FIT_H */

@@ -27,7 +27,7 @@
 #include "core/loss/loss.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
-#include "core/solve/ask.h"
+#include "core/solve/certify.h"
 
 typedef struct DpermPass
 {

@@ -2,7 +2,8 @@
  * solver.c: a start on a sample; BFGS steps with a line search on the directional
  * derivative, in doubles and in extended precision; descent.
  *
- * Fast, not trusted: dperm_certify() decides what is a result.
+ * Fast, not trusted: dperm_certify() decides what is a result. The exceptions are
+ * dperm_solver_reach() and dperm_solver_steps(), constants of a training.
  */
 #include "core/solve/solver.h"
 
@@ -13,7 +14,7 @@
 #include "core/base/host.h"
 #include "core/base/linsys.h"
 #include "core/base/core.h"
-#include "core/solve/descent.h"
+#include "core/solve/metric.h"
 
 /*
  * Limits: steps before the lambda path is tried, steps on each leg of it and with
@@ -86,37 +87,34 @@
 
 /*
  * From this ratio of lambda to curvature on, single precision is enough for a
- * Hessian: its error (squares.h) is at most a third of lambda.
+ * Hessian: its error (sums.h) is at most a third of lambda.
  */
 #define ROUGH_LAMBDA 1e-4
 
-/* The stages, in their order. */
-enum
-{
-	STAGE_DIRECT,				/* doubles, the given lambda */
-	STAGE_PATH,					/* doubles, a larger one, on the way to it */
-	STAGE_EXTENDED,				/* extended precision */
-	STAGE_DESCENT
-};
-
-/* The last question. */
-enum
-{
-	STATE_START,				/* none at this point in this stage */
-	STATE_POINT,				/* the point itself */
-	STATE_HESSIAN,				/* the point itself, with a Hessian */
-	STATE_TRIAL,				/* a trial of the line search */
-	STATE_TRIAL_HESSIAN,		/* a trial, with a Hessian */
-	STATE_DESCENT				/* a point of accelerated descent */
-};
-
 /* What solver.metric holds, factored. */
-enum
+typedef enum Held
 {
 	HELD_NOTHING,
 	HELD_OTHER,					/* the Hessian at another point, or over other rows */
 	HELD_FRESH					/* that of the current point */
-};
+} Held;
+
+typedef struct Solver
+{
+	DpermProblem problem;
+	DpermAnswer answer;
+	void	   *arg;
+	bool		done;			/* has an answer been accepted? */
+	bool		extended;		/* are steps in extended precision? */
+	double		lambda;			/* of this leg of the path, or of the problem */
+	int			steps;			/* of this leg */
+	DpermPoint	at;
+	DpermPoint	trial;
+	double	   *direction;
+	DpermMetric metric;
+	Held		held;
+	bool		want_hess;		/* with the next full step, which is usually accepted */
+} Solver;
 
 /* How many doubles of room the solver needs. */
 size_t
@@ -132,9 +130,30 @@ dperm_solver_rough(double lambda, DpermLoss loss)
 	return lambda >= ROUGH_LAMBDA * dperm_loss_bounds(loss).curvature;
 }
 
+/* Begin at weights. */
+static Solver
+make_solver(const DpermProblem *problem, DpermAnswer answer, void *arg, const double *weights,
+			double *room)
+{
+	int			dim = problem->objective.dim;
+	size_t		d = (size_t) dim;
+	Solver		solver = {.problem = *problem, .answer = answer, .arg = arg};
+
+	memset(room, 0, sizeof(double) * 9 * d);
+	solver.at.weights = room;
+	solver.at.gradient = room + 2 * d;
+	solver.trial.weights = room + 4 * d;
+	solver.trial.gradient = room + 6 * d;
+	solver.direction = room + 8 * d;
+	solver.metric = dperm_metric_make(dim, dperm_loss_blocks(problem->objective.loss),
+									  room + 9 * d);
+	memcpy(solver.at.weights, weights, sizeof(double) * d);
+	return solver;
+}
+
 /* The cost of a Hessian. */
 static double
-hess_cost(const DpermSolver *solver)
+hess_cost(const Solver *solver)
 {
 	double		blocks = solver->metric.blocks;
 
@@ -147,134 +166,21 @@ hess_cost(const DpermSolver *solver)
 
 /* Are there several blocks of weights? */
 static bool
-has_blocks(const DpermSolver *solver)
+has_blocks(const Solver *solver)
 {
 	return solver->metric.blocks > 1;
 }
 
-/* The norm of the gradient that this leg aims at. */
-static double
-goal_of(const DpermSolver *solver)
-{
-	double		goal = solver->problem.objective.bound / 2;
-
-	return solver->lambda > solver->problem.objective.lambda ?
-		fmax(PATH_GOAL * solver->lambda, goal) : goal;
-}
-
-/*
- * Is the gradient at a point as small as this leg needs, or as rounding in
- * doubles allows? In extended precision, only the certificate says so.
- */
-static bool
-reached(const DpermSolver *solver, const DpermPoint *point)
-{
-	const double *rounding = solver->problem.objective.rounding;
-	int			dim = solver->metric.dim;
-
-	if (solver->stage == STAGE_EXTENDED)
-		return false;
-	return point->norm <= goal_of(solver) ||
-		point->norm <= rounding[0] +
-		rounding[1] * sqrt(dperm_dot(dim, point->weights, point->weights));
-}
-
-/* Begin a stage, or a leg of the path, at the current point. */
-static void
-begin_leg(DpermSolver *solver, int stage, double lambda)
-{
-	solver->stage = stage;
-	solver->state = STATE_START;
-	solver->steps = 0;
-	solver->lambda = lambda;
-	solver->held = HELD_NOTHING;
-	/* worth asking for with the very first step */
-	solver->want_hess = hess_cost(solver) <= CHEAP_HESS;
-}
-
-/*
- * Begin the path: follow the minimiser along a decreasing lambda. With a strong
- * regulariser Newton's method works best, and each minimiser is a good start
- * for the next one.
- */
-static void
-begin_path(DpermSolver *solver)
-{
-	begin_leg(solver, STAGE_PATH, fmax(solver->problem.objective.lambda, PATH_START));
-}
-
-/* Begin at weights, without a sample. */
-static void
-begin(DpermSolver *solver, const DpermProblem *problem, const double *weights, double *room)
-{
-	int			dim = problem->objective.dim;
-	int			blocks = dperm_loss_blocks(problem->objective.loss);
-	size_t		d = (size_t) dim;
-
-	memset(solver, 0, sizeof(*solver));
-	memset(room, 0, sizeof(double) * 9 * d);
-	solver->problem = *problem;
-	solver->at.weights = room;
-	solver->at.gradient = room + 2 * d;
-	solver->trial.weights = room + 4 * d;
-	solver->trial.gradient = room + 6 * d;
-	solver->direction = room + 8 * d;
-	solver->metric = dperm_metric_make(dim, blocks, room + 9 * d);
-	memcpy(solver->at.weights, weights, sizeof(double) * d);
-	if (dperm_loss_entry((int) problem->objective.loss.kind)->flat)
-		begin_path(solver);
-	else
-		begin_leg(solver, STAGE_DIRECT, problem->objective.lambda);
-}
-
-/*
- * Begin after all near the minimiser, without a path, and perhaps with the
- * Hessian that is in the metric.
- */
-static void
-begin_near(DpermSolver *solver, bool hess)
-{
-	begin_leg(solver, STAGE_DIRECT, solver->problem.objective.lambda);
-	if (hess)
-	{
-		dperm_metric_factor(&solver->metric, solver->lambda);
-		solver->held = HELD_OTHER;
-		solver->want_hess = false;
-	}
-}
-
-/* Ask about a point; the answer is stored in it. */
-static bool
-ask_point(DpermSolver *solver, DpermPoint *point, int state, DpermAsk *ask)
-{
-	bool		hess = state == STATE_HESSIAN || state == STATE_TRIAL_HESSIAN;
-	int			dim = solver->metric.dim;
-
-	solver->state = state;
-	*ask = (DpermAsk) {.weights = point->weights, .value = &point->value,
-		.gradient = point->gradient,
-		.hess = hess ? solver->metric.hess : NULL};
-	if (solver->stage < STAGE_EXTENDED)
-		return true;
-	if (hess)
-		/* what comes with it in doubles is not used */
-		ask->gradient = solver->direction;
-	else
-	{
-		ask->weights_low = point->weights + dim;
-		ask->gradient_low = point->gradient + dim;
-	}
-	return true;
-}
+/* ----------------------------------------------------------- questions */
 
 /* Add the regulariser and the tilt to an answer. */
 static void
-complete(const DpermSolver *solver, DpermPoint *point)
+complete(const Solver *solver, DpermPoint *point)
 {
 	const double *tilt = solver->problem.objective.tilt;
 	int			dim = solver->metric.dim;
 
-	if (solver->stage < STAGE_EXTENDED)
+	if (!solver->extended)
 	{
 		point->value += solver->lambda / 2 * dperm_dot(dim, point->weights, point->weights);
 		for (int i = 0; i < dim; i++)
@@ -298,134 +204,74 @@ complete(const DpermSolver *solver, DpermPoint *point)
 }
 
 /*
- * Begin accelerated descent, at the current point unless that is too far away:
- * y and v of Lemma 12 are the trial and the point.
+ * Ask about a point; with hess, for the Hessian there, which the metric receives.
+ * False if the answer is accepted: then nothing is left to do.
  */
 static bool
-begin_descent(DpermSolver *solver, DpermAsk *ask)
+ask(Solver *solver, DpermPoint *point, bool hess)
 {
-	size_t		d = (size_t) solver->metric.dim;
-	double		norm = sqrt(dperm_dot((int) d, solver->at.weights, solver->at.weights));
+	int			dim = solver->metric.dim;
+	DpermAsk	question = {.weights = point->weights, .value = &point->value,
+		.gradient = point->gradient, .hess = hess ? solver->metric.hess : NULL};
 
-	if (!(norm <= solver->problem.weight_bound))
-		memset(solver->at.weights, 0, sizeof(double) * 2 * d);
-	memcpy(solver->trial.weights, solver->at.weights, sizeof(double) * 2 * d);
-	solver->stage = STAGE_DESCENT;
-	solver->steps = 0;
-	return ask_point(solver, &solver->trial, STATE_DESCENT, ask);
+	if (solver->extended && hess)
+		/* what comes with it in doubles is not used */
+		question.gradient = solver->direction;
+	else if (solver->extended)
+	{
+		question.weights_low = point->weights + dim;
+		question.gradient_low = point->gradient + dim;
+	}
+	dperm_host_poll();
+	solver->done = solver->answer(solver->arg, &question);
+	if (!solver->done && !(solver->extended && hess))
+		complete(solver, point);
+	return !solver->done;
 }
 
-/* The gradient at y has arrived: a step. */
+/* Ask for the Hessian at the current point, and measure steps with it. */
 static bool
-descend(DpermSolver *solver, DpermAsk *ask)
+renew_metric(Solver *solver)
 {
-	if (solver->steps++ >= solver->problem.descent_steps)
+	if (!ask(solver, &solver->at, true))
 		return false;
-	complete(solver, &solver->trial);
-	dperm_descent_step(solver->metric.dim, solver->lambda,
-					   dperm_loss_bounds(solver->problem.objective.loss).curvature,
-					   solver->trial.gradient, solver->trial.weights, solver->at.weights);
-	return ask_point(solver, &solver->trial, STATE_DESCENT, ask);
+	dperm_metric_factor(&solver->metric, solver->lambda);
+	solver->held = HELD_FRESH;
+	return true;
 }
 
-/* This leg has reached its goal, or leads no further: begin the next one. */
-static bool
-end_leg(DpermSolver *solver, DpermAsk *ask)
-{
-	double		lambda = solver->problem.objective.lambda;
+/* ------------------------------------------------------- a line search */
 
-	if (solver->stage == STAGE_EXTENDED)
-		return begin_descent(solver, ask);
-	if (solver->stage == STAGE_DIRECT && !reached(solver, &solver->at))
-		begin_path(solver);		/* a bad start for a loss with flat pieces */
-	else if (solver->lambda > lambda)
-		begin_leg(solver, STAGE_PATH, fmax(lambda, PATH_FACTOR * solver->lambda));
-	else
-		begin_leg(solver, STAGE_EXTENDED, lambda);
-	return dperm_solver_next(solver, ask);
+/* The norm of the gradient that this leg aims at. */
+static double
+goal_of(const Solver *solver)
+{
+	double		goal = solver->problem.objective.bound / 2;
+
+	return solver->lambda > solver->problem.objective.lambda ?
+		fmax(PATH_GOAL * solver->lambda, goal) : goal;
 }
 
 /*
- * No step along the direction is an improvement. If the metric is stale, renew
- * it.
+ * Is the gradient at a point as small as this leg needs, or as rounding in
+ * doubles allows? In extended precision, only the certificate says so.
  */
 static bool
-stuck(DpermSolver *solver, DpermAsk *ask)
+reached(const Solver *solver, const DpermPoint *point)
 {
-	if (solver->held == HELD_FRESH)
-		return end_leg(solver, ask);
-	solver->want_hess = false;	/* it would be lost with a trial that is rejected */
-	return ask_point(solver, &solver->at, STATE_HESSIAN, ask);
-}
-
-/* Ask about the current step of the line search. */
-static bool
-ask_trial(DpermSolver *solver, DpermAsk *ask)
-{
+	const double *rounding = solver->problem.objective.rounding;
 	int			dim = solver->metric.dim;
-	bool		with_hess = solver->want_hess && solver->trials == 0 &&
-		solver->stage < STAGE_EXTENDED;
 
-	for (int i = 0; i < dim; i++)
-	{
-		double		move = solver->step * solver->direction[i];
-
-		if (solver->stage < STAGE_EXTENDED)
-			solver->trial.weights[i] = solver->at.weights[i] + move;
-		else
-			dperm_quad_put(solver->trial.weights, dim, i,
-						   dperm_quad_get(solver->at.weights, dim, i) + move);
-	}
-	return ask_point(solver, &solver->trial, with_hess ? STATE_TRIAL_HESSIAN : STATE_TRIAL, ask);
-}
-
-/* Everything about the point is known: stop, or continue from it. */
-static bool
-proceed(DpermSolver *solver, DpermAsk *ask)
-{
-	int			dim = solver->metric.dim;
-	int			most = has_blocks(solver) ? CLASSES_STEPS :
-		solver->stage == STAGE_DIRECT ? FIRST_STEPS : LEG_STEPS;
-
-	if (reached(solver, &solver->at) || solver->steps++ >= most)
-		return end_leg(solver, ask);
-	if (solver->held == HELD_NOTHING ||
-		(solver->stage == STAGE_EXTENDED && solver->held == HELD_OTHER && solver->want_hess))
-		return ask_point(solver, &solver->at, STATE_HESSIAN, ask);
-	for (int i = 0; i < dim; i++)
-		solver->direction[i] = -solver->at.gradient[i];
-	dperm_metric_solve(&solver->metric, solver->direction);
-	solver->slope = dperm_dot(dim, solver->at.gradient, solver->direction);
-	if (!(solver->slope < 0))
-		return stuck(solver, ask);
-	solver->low = 0;
-	solver->low_slope = solver->slope;
-	solver->high = INFINITY;
-	solver->high_slope = 0;
-	solver->step = 1;
-	solver->trials = 0;
-	return ask_trial(solver, ask);
-}
-
-/* What was asked about the point itself has arrived. */
-static bool
-use_point(DpermSolver *solver, DpermAsk *ask)
-{
-	bool		with_hess = solver->state == STATE_HESSIAN;
-
-	if (!with_hess || solver->stage < STAGE_EXTENDED)
-		complete(solver, &solver->at);
-	if (with_hess)
-	{
-		dperm_metric_factor(&solver->metric, solver->lambda);
-		solver->held = HELD_FRESH;
-	}
-	return proceed(solver, ask);
+	if (solver->extended)
+		return false;
+	return point->norm <= goal_of(solver) ||
+		point->norm <= rounding[0] +
+		rounding[1] * sqrt(dperm_dot(dim, point->weights, point->weights));
 }
 
 /* Judging from this step, does a Hessian at the next point pay off? */
 static bool
-hess_pays(const DpermSolver *solver, double before)
+hess_pays(const Solver *solver, double before)
 {
 	double		rate = solver->at.norm / before;
 
@@ -439,13 +285,13 @@ hess_pays(const DpermSolver *solver, double before)
 		NEAR_STEPS + hess_cost(solver);
 }
 
-/* Accept the trial as the new point. */
-static bool
-take_trial(DpermSolver *solver, DpermAsk *ask)
+/* Accept the trial as the new point, perhaps with its Hessian. */
+static void
+take_trial(Solver *solver, bool hess)
 {
 	DpermPoint	was = solver->at;
 
-	if (solver->state == STATE_TRIAL_HESSIAN)
+	if (hess)
 	{
 		dperm_metric_factor(&solver->metric, solver->lambda);
 		solver->held = HELD_FRESH;
@@ -458,7 +304,6 @@ take_trial(DpermSolver *solver, DpermAsk *ask)
 	solver->at = solver->trial;
 	solver->trial = was;
 	solver->want_hess = hess_pays(solver, was.norm);
-	return proceed(solver, ask);
 }
 
 /*
@@ -482,69 +327,251 @@ inside(double low, double low_slope, double high, double high_slope, bool bisect
 	return high > 4 * low ? sqrt(low) * sqrt(high) : (low + high) / 2;
 }
 
-/* The answer for a trial has arrived. */
+/* Let the trial be a step away from the point. */
+static void
+move_trial(Solver *solver, double step)
+{
+	int			dim = solver->metric.dim;
+
+	for (int i = 0; i < dim; i++)
+	{
+		double		move = step * solver->direction[i];
+
+		if (!solver->extended)
+			solver->trial.weights[i] = solver->at.weights[i] + move;
+		else
+			dperm_quad_put(solver->trial.weights, dim, i,
+						   dperm_quad_get(solver->at.weights, dim, i) + move);
+	}
+}
+
+/*
+ * Move along the direction, on which the point has this slope. False if no step is an
+ * improvement, or the last question was asked.
+ */
 static bool
-judge_trial(DpermSolver *solver, DpermAsk *ask)
+search(Solver *solver, double at_slope)
 {
 	const DpermPoint *at = &solver->at;
 	const DpermPoint *trial = &solver->trial;
 	double		slack = 1e3 * DBL_EPSILON * (1 + fabs(at->value));
-	bool		exact = solver->steps > EXACT_AFTER && !has_blocks(solver);
-	double		left = exact ? EXACT_SLOPE : SLOPE_LEFT;
-	double		overshot = exact ? EXACT_SLOPE : SLOPE_OVERSHOT;
-	double		slope;
+	double		low = 0;
+	double		low_slope = at_slope;
+	double		high = INFINITY;
+	double		high_slope = 0;
+	double		step = 1;
 
-	complete(solver, &solver->trial);
-	slope = dperm_dot(solver->metric.dim, trial->gradient, solver->direction);
-	if (reached(solver, trial) ||
-		(slope >= left * solver->slope && slope <= -overshot * solver->slope &&
-		 trial->value <= at->value + slack))
-		return take_trial(solver, ask);
-	if (solver->state == STATE_TRIAL_HESSIAN)
-		solver->held = HELD_NOTHING;	/* that Hessian belongs to a rejected trial */
-	if (solver->stage == STAGE_EXTENDED)
-		solver->steps++;		/* these passes are so expensive that trials count as steps */
-	if (slope < left * solver->slope)
+	for (int trials = 0; trials < MAX_TRIALS && step != low && step != high; trials++)
 	{
-		solver->low = solver->step;
-		solver->low_slope = slope;
+		bool		hess = solver->want_hess && trials == 0 && !solver->extended;
+		bool		exact = solver->steps > EXACT_AFTER && !has_blocks(solver);
+		double		left = exact ? EXACT_SLOPE : SLOPE_LEFT;
+		double		overshot = exact ? EXACT_SLOPE : SLOPE_OVERSHOT;
+		double		slope;
+
+		move_trial(solver, step);
+		if (!ask(solver, &solver->trial, hess))
+			return false;
+		slope = dperm_dot(solver->metric.dim, trial->gradient, solver->direction);
+		if (reached(solver, trial) || (slope >= left * at_slope && slope <= -overshot * at_slope &&
+									   trial->value <= at->value + slack))
+		{
+			take_trial(solver, hess);
+			return true;
+		}
+		if (hess)
+			solver->held = HELD_NOTHING;	/* that Hessian belongs to a rejected trial */
+		if (solver->extended)
+			solver->steps++;	/* these passes are so expensive that trials count as steps */
+		if (slope < left * at_slope)
+		{
+			low = step;
+			low_slope = slope;
+		}
+		else
+		{
+			high = step;
+			high_slope = slope;
+		}
+		step = isinf(high) ? 4 * step : inside(low, low_slope, high, high_slope, trials % 2 == 1);
 	}
-	else
-	{
-		solver->high = solver->step;
-		solver->high_slope = slope;
-	}
-	if (isinf(solver->high))
-		solver->step *= 4;
-	else
-		solver->step = inside(solver->low, solver->low_slope, solver->high, solver->high_slope,
-							  solver->trials % 2 == 1);
-	if (++solver->trials == MAX_TRIALS || solver->step == solver->low ||
-		solver->step == solver->high)
-		return stuck(solver, ask);
-	return ask_trial(solver, ask);
+	return false;
 }
 
-/* Process the answer to the last question, and ask the next one. */
-bool
-dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
+/* -------------------------------------------------------------- stages */
+
+/*
+ * Minimise with this regulariser, from the current point: until it is as good as this
+ * leg needs, until no step helps, even with a fresh metric, or for so many steps.
+ * With hess, the metric has a Hessian that was asked for elsewhere.
+ */
+static void
+walk(Solver *solver, double lambda, int most, bool hess)
 {
-	dperm_host_poll();
-	switch (solver->state)
+	int			dim = solver->metric.dim;
+
+	if (has_blocks(solver))
+		most = CLASSES_STEPS;
+	solver->lambda = lambda;
+	solver->steps = 0;
+	solver->held = HELD_NOTHING;
+	/* worth asking for with the very first step */
+	solver->want_hess = !hess && hess_cost(solver) <= CHEAP_HESS;
+	if (hess)
 	{
-		case STATE_START:
-			/* in extended precision no Hessian comes with a gradient */
-			return ask_point(solver, &solver->at, solver->held == HELD_NOTHING &&
-							 solver->stage < STAGE_EXTENDED ? STATE_HESSIAN : STATE_POINT, ask);
-		case STATE_POINT:
-		case STATE_HESSIAN:
-			return use_point(solver, ask);
-		case STATE_TRIAL:
-		case STATE_TRIAL_HESSIAN:
-			return judge_trial(solver, ask);
-		case STATE_DESCENT:
-			return descend(solver, ask);
+		dperm_metric_factor(&solver->metric, lambda);
+		solver->held = HELD_OTHER;
 	}
+
+	/* in extended precision no Hessian comes with a gradient */
+	if (hess || solver->extended ? !ask(solver, &solver->at, false) : !renew_metric(solver))
+		return;
+	while (!reached(solver, &solver->at) && solver->steps++ < most)
+	{
+		bool		stale = solver->held == HELD_NOTHING ||
+			(solver->extended && solver->held == HELD_OTHER && solver->want_hess);
+
+		if (!stale)
+		{
+			double		slope;
+
+			for (int i = 0; i < dim; i++)
+				solver->direction[i] = -solver->at.gradient[i];
+			dperm_metric_solve(&solver->metric, solver->direction);
+			slope = dperm_dot(dim, solver->at.gradient, solver->direction);
+			if (slope < 0 && search(solver, slope))
+				continue;
+			if (solver->done || solver->held == HELD_FRESH)
+				return;
+			solver->want_hess = false;	/* it would be lost with a trial that is rejected */
+		}
+		if (!renew_metric(solver))
+			return;
+	}
+}
+
+/*
+ * The steps in doubles, from a point near the minimiser or from any, along a path
+ * if they need one. With a strong regulariser Newton's method works best, and each
+ * minimiser is a good start for the next one.
+ */
+static void
+walk_in_doubles(Solver *solver, bool near, bool hess)
+{
+	const DpermObjective *objective = &solver->problem.objective;
+	double		lambda = fmax(objective->lambda, PATH_START);
+
+	if (near || !dperm_loss_entry((int) objective->loss.kind)->flat)
+	{
+		walk(solver, objective->lambda, FIRST_STEPS, hess);
+		if (solver->done || reached(solver, &solver->at))
+			return;
+	}
+	walk(solver, lambda, LEG_STEPS, false);
+	while (!solver->done && lambda > objective->lambda)
+	{
+		lambda = fmax(objective->lambda, PATH_FACTOR * lambda);
+		walk(solver, lambda, LEG_STEPS, false);
+	}
+}
+
+/* ------------------------------------------------------------- descent */
+
+/*
+ * Accelerated gradient descent (Nesterov 2004; docs/guarantee.md, Lemma 12). The
+ * method assumes slightly more smoothness and less convexity than there is, which
+ * makes up for the rounding of gradients and points. These are smoothness, and the
+ * square root of convexity over smoothness, as it assumes them.
+ */
+static double
+smoothness(double lambda, double curvature)
+{
+	return 17.0 / 16 * (curvature + lambda);
+}
+
+static double
+root_rate(double lambda, double curvature)
+{
+	return sqrt(15.0 / 16 * lambda / smoothness(lambda, curvature));
+}
+
+/* Rounding of gradients and points may keep it from getting below this gradient. */
+double
+dperm_solver_reach(int dim, double lambda, DpermLoss loss, int64_t rows, double weight_bound,
+				   double tilt)
+{
+	double		curvature = dperm_loss_bounds(loss).curvature;
+	double		smooth = smoothness(lambda, curvature);
+	double		q = root_rate(lambda, curvature);
+	double		error =
+		dperm_moments_extended_rounding(dim, loss, rows, lambda, 2 * weight_bound, tilt);
+	double		points = 0x1p-97 * weight_bound;
+	double		excess = 32 * error * error / lambda + 60 * smooth / q * points * points;
+
+	return sqrt(2 * smooth * (1 + 1 / q) * 8 / (3 * q) * excess) + error;
+}
+
+/* The number of steps after which the gradient is at most half of the bound. */
+int64_t
+dperm_solver_steps(double lambda, double curvature, double weight_bound, double bound)
+{
+	double		smooth = smoothness(lambda, curvature);
+	double		q = root_rate(lambda, curvature);
+	double		first = 4 * smooth * weight_bound * weight_bound;
+	double		last = bound * bound / (16 * smooth * (1 + 1 / q));
+
+	return 1 + (int64_t) ceil(4 / (3 * q) * fmax(log(first / last), 1));
+}
+
+/*
+ * A step. x, v and y are those of Lemma 12; v is y before the first step:
+ *
+ *   x' = y - g/smooth,   v' = (1-q) v + q y - g/(q smooth),   y' = (x' + q v')/(1+q)
+ */
+static void
+step_down(int dim, double lambda, double curvature, const double *gradient, double *y, double *v)
+{
+	DpermExtended q = root_rate(lambda, curvature);
+	DpermExtended smooth = smoothness(lambda, curvature);
+
+	for (int i = 0; i < dim; i++)
+	{
+		DpermExtended g = dperm_quad_get(gradient, dim, i) / smooth;
+		DpermExtended from = dperm_quad_get(y, dim, i);
+		DpermExtended ahead = (1 - q) * dperm_quad_get(v, dim, i) + q * from - g / q;
+
+		dperm_quad_put(v, dim, i, ahead);
+		dperm_quad_put(y, dim, i, (from - g + q * ahead) / (1 + q));
+	}
+}
+
+/*
+ * Descend from the current point, unless that is too far away: y and v are the trial
+ * and the point.
+ */
+static void
+descend(Solver *solver)
+{
+	const DpermProblem *problem = &solver->problem;
+	int			dim = solver->metric.dim;
+	size_t		size = sizeof(double) * 2 * (size_t) dim;
+	double		norm = sqrt(dperm_dot(dim, solver->at.weights, solver->at.weights));
+
+	if (!(norm <= problem->weight_bound))
+		memset(solver->at.weights, 0, size);
+	memcpy(solver->trial.weights, solver->at.weights, size);
+	for (int64_t i = 0; ask(solver, &solver->trial, false) && i < problem->descent_steps; i++)
+		step_down(dim, solver->lambda, dperm_loss_bounds(problem->objective.loss).curvature,
+				  solver->trial.gradient, solver->trial.weights, solver->at.weights);
+}
+
+/* ----------------------------------------------------------- the start */
+
+/* Answer from the rows of a sample. */
+static bool
+answer_from_sample(void *rows, const DpermAsk *question)
+{
+	dperm_matrix_answer(rows, question);
 	return false;
 }
 
@@ -559,46 +586,45 @@ solve_sample(const DpermProblem *whole, int64_t step, bool near, bool hess, doub
 	DpermMatrix rows = *whole->sample;
 	DpermProblem problem = *whole;
 	double		count = (double) rows.count / (double) step;
-	DpermSolver solver;
-	DpermAsk	ask;
+	Solver		solver;
 
 	rows.step = step;
 	problem.hess_cost = 0;
 	problem.objective.bound = fmax(whole->objective.bound, 2 * CHANCE / sqrt(count));
-	begin(&solver, &problem, weights, room);
-	if (near)
-		begin_near(&solver, true);
-	while (dperm_solver_next(&solver, &ask) && solver.stage < STAGE_EXTENDED)
-		dperm_matrix_answer(&rows, &ask);
+	solver = make_solver(&problem, answer_from_sample, &rows, weights, room);
+	walk_in_doubles(&solver, near, near);
 	memcpy(weights, solver.at.weights, sizeof(double) * (size_t) solver.metric.dim);
 	if (hess)
-	{
-		(void) ask_point(&solver, &solver.at, STATE_HESSIAN, &ask);
-		dperm_matrix_answer(&rows, &ask);
-	}
+		(void) ask(&solver, &solver.at, true);
 }
 
 /*
- * Begin, near the minimiser over the sample unless that has so few rows that the
- * problem itself is as easy.
+ * Begin near the minimiser over the sample unless that has so few rows that the
+ * problem itself is as easy; and go on until an answer is accepted.
  */
 void
-dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *weights,
-				   double *room)
+dperm_solver_run(const DpermProblem *problem, DpermAnswer answer, void *arg, double *weights,
+				 double *room)
 {
 	int			dim = problem->objective.dim;
 	int64_t		few = FEW_ROWS * dim > FEW_AT_LEAST ? FEW_ROWS * dim : FEW_AT_LEAST;
 	int64_t		rows = problem->sample ? problem->sample->count : 0;
 	int64_t		first = 1;
+	bool		near = rows >= few;
 	bool		hess = problem->hess_cost == 0 || problem->hess_cost > FREE_HESS ||
 		dperm_loss_blocks(problem->objective.loss) > 1;
+	Solver		solver;
 
 	while (rows / (MORE_TIMES * first) >= few)
 		first *= MORE_TIMES;
-	if (rows >= few)
+	if (near)
 		for (int64_t step = first; step > 0; step /= MORE_TIMES)
 			solve_sample(problem, step, step < first, hess || step > 1, weights, room);
-	begin(solver, problem, weights, room);
-	if (rows >= few)
-		begin_near(solver, hess);
+	solver = make_solver(problem, answer, arg, weights, room);
+	walk_in_doubles(&solver, near, near && hess);
+	solver.extended = true;
+	if (!solver.done)
+		walk(&solver, problem->objective.lambda, LEG_STEPS, false);
+	if (!solver.done)
+		descend(&solver);
 }

@@ -6,7 +6,8 @@
  * and its derivatives at a point, which may cost a scan of a table. It does not
  * say when it is done, either: its caller asks the certificate (certify.h) about
  * each answer, and the weights of the first question that passes are the result.
- * So nothing here has to be trusted; it has to be fast, and to come to an end.
+ * So what looks for the weights does not have to be trusted; it has to be fast, and to
+ * come to an end.
  *
  * There are four stages, each begun where the one before leads no further:
  *
@@ -18,7 +19,9 @@
  *    which have to be crossed bend by bend from a bad start.
  *  - The same steps in extended precision, if doubles cannot certify the result,
  *    because the solver stopped short or because the weights are too large.
- *  - Accelerated gradient descent (descent.h), which always arrives.
+ *  - Accelerated gradient descent in extended precision: a slow method that reaches
+ *    its goal after a number of steps that is known in advance, whatever the rows
+ *    contain (docs/guarantee.md, "The solver always certifies").
  *
  * Every step satisfies Wolfe's conditions in the form that survives rounding
  * (Hager and Zhang 2005).
@@ -30,10 +33,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/solve/ask.h"
 #include "core/solve/certify.h"
 #include "core/solve/sums.h"
-#include "core/solve/metric.h"
 
 /* What is to be minimised, and what helps. */
 typedef struct DpermProblem
@@ -52,30 +53,8 @@ typedef struct DpermProblem
  */
 #define DPERM_SOLVER_PART 8
 
-/* Private to the solver. */
-typedef struct DpermSolver
-{
-	DpermProblem problem;
-	int			stage;
-	int			state;			/* what was asked last */
-	double		lambda;			/* of this leg of the path, or of the problem */
-	int64_t		steps;			/* of this leg, or of descent */
-	DpermPoint	at;
-	DpermPoint	trial;
-	double	   *direction;
-	DpermMetric metric;
-	int			held;			/* what the metric holds */
-	bool		want_hess;		/* with the next full step, which is usually accepted */
-
-	/* the line search: slopes at 0, and at the ends of the bracket */
-	double		slope;
-	double		low;
-	double		low_slope;
-	double		high;
-	double		high_slope;
-	double		step;
-	int			trials;
-} DpermSolver;
+/* Answers a question over all rows; true if its weights are accepted. */
+typedef bool (*DpermAnswer) (void *arg, const DpermAsk *question);
 
 /* How many doubles of room the solver needs. */
 extern size_t dperm_solver_room(int dim, int blocks);
@@ -87,24 +66,20 @@ extern size_t dperm_solver_room(int dim, int blocks);
 extern bool dperm_solver_rough(double lambda, DpermLoss loss);
 
 /*
+ * Ask questions until an answer is accepted, or descent has taken all of its steps.
  * Begin at weights, or near the minimiser over the sample, which overwrites them.
- * The caller has control:
- *
- *   dperm_solver_start(&solver, &problem, weights, room);
- *   while (dperm_solver_next(&solver, &ask))
- *   {
- *       ... answer what is asked over all rows ...
- *       if (dperm_certify(&problem.objective, &ask))
- *           break;             the result is ask.weights
- *   }
  */
-extern void dperm_solver_start(DpermSolver *solver, const DpermProblem *problem,
-							   double *weights, double *room);
+extern void dperm_solver_run(const DpermProblem *problem, DpermAnswer answer, void *arg,
+							 double *weights, double *room);
 
 /*
- * Process the answer to the last question, and ask the next one; false if descent
- * has taken all of its steps.
+ * The gradient that descent can reach, and the number of steps that it needs for
+ * bound, given these public quantities; tilt is a bound on the norm of the tilt.
+ * Trusted to leave no outcome but a certified one.
  */
-extern bool dperm_solver_next(DpermSolver *solver, DpermAsk *ask);
+extern double dperm_solver_reach(int dim, double lambda, DpermLoss loss, int64_t rows,
+								 double weight_bound, double tilt);
+extern int64_t
+dperm_solver_steps(double lambda, double curvature, double weight_bound, double bound);
 
 #endif							/* DPERM_SOLVER_H */

@@ -47,7 +47,7 @@
 #include "core/base/core.h"
 #include "core/encode/layout.h"
 #include "core/loss/loss.h"
-#include "core/solve/ask.h"
+#include "core/solve/certify.h"
 
 /* Rows whose gradients are added up without compensation. */
 #define DPERM_PIECE_ROWS 96
