@@ -326,7 +326,7 @@ compare_curves(const DpermSetup *s, const Game *game, const Sums *sums)
 	DpermRelease release = {.neighbours = s->neighbours, .unit = s->unit, .epsilon = s->epsilon, .delta = s->delta};
 	double		most = 0;
 
-	dperm_composition_objective(&release, loss.directions, loss.lines, game->scale / loss.norm);
+	dperm_composition_objective(&release, loss.directions, loss.rank, game->scale / loss.norm);
 	release.kappa = dperm_slack_any_slope(dperm_slack_rank(s->loss, s->unit, s->dim), loss.trace / game->flat);
 	for (int o = 0; o < 4; o++)
 	{

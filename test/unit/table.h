@@ -46,7 +46,7 @@ static inline bool
 table_loss(const char *name, DpermLossKind *kind)
 {
 	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
-		if (strcmp(dperm_loss_entry(i)->name, name) == 0)
+		if (strcmp(dperm_loss_name(i), name) == 0)
 		{
 			*kind = (DpermLossKind) i;
 			return true;

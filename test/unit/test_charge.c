@@ -36,7 +36,7 @@ released(const DpermSetup *setup, double order)
 		release.curve = DPERM_CURVE_PURE;
 	else
 	{
-		dperm_composition_objective(&release, loss.directions, loss.lines, cal.noise_scale / loss.norm);
+		dperm_composition_objective(&release, loss.directions, loss.rank, cal.noise_scale / loss.norm);
 		release.mu *= 1 + 1e-9;
 		release.kappa = dperm_slack_any_slope(dperm_slack_rank(setup->loss, setup->unit, setup->dim),
 											  loss.trace / flat) * (1 + 1e-9);

@@ -188,7 +188,7 @@ TEST(states_every_number)
 		double		z[CLASSES_MAX] = {0};
 		double		label = 2;
 
-		CHECK(bounds.rank == sizes[s] - 1 && bounds.directions == sizes[s] - 1 && bounds.lines == sizes[s] - 1);
+		CHECK(bounds.rank == sizes[s] - 1 && bounds.directions == sizes[s] - 1);
 		CHECK(bounds.norm * bounds.norm >= 2 && bounds.norm < sqrt(2) * (1 + 1e-15));
 		CHECK(bounds.start >= dperm_loss_block(loss, 1, z, &label, NULL, NULL));
 		CHECK_NEAR(bounds.start, (double) logl(sizes[s]), 1e-14);

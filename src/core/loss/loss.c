@@ -300,18 +300,11 @@ log_cosh_pair(double h, DpermPair r, Sums *sums, DpermPair *curve)
 	return dperm_choose(r < 0, -size, size);
 }
 
-/* The hyperbolic tangent of r/h. */
+/* The hyperbolic tangent of r/h, 1 - 2/(1 + e^(2r/h)). */
 static DpermExtended
 log_cosh_slope(double h, DpermExtended r)
 {
-	double		sign = r < 0 ? -1 : 1;
-	DpermExtended x = sign * 2 * r / h;
-	DpermExtended e;
-
-	if (!(x < FLAT))
-		return sign;
-	e = dperm_loss_exp(-x);
-	return sign * (1 - e) / (1 + e);
+	return 1 + 2 * logistic_slope(h, 2 * r / h);
 }
 
 /* The curvature is 1 - s^2 of its largest, for slope s. */
@@ -338,39 +331,6 @@ class_of(int classes, double label)
 	return label >= 1 && label <= classes ? (int) label - 1 : -1;
 }
 
-/* The largest of some numbers. */
-static inline double
-largest_output(int classes, const double *z)
-{
-	double		most = z[0];
-
-	for (int k = 1; k < classes; k++)
-		most = z[k] > most ? z[k] : most;
-	return most;
-}
-
-/*
- * Exponentials replace numbers that were reduced by the largest of them, which
- * is returned with their sum.
- */
-static inline double
-exponentials(int classes, double *z, double *most)
-{
-	DpermPair	sum = dperm_both(0);
-
-	*most = largest_output(classes, z);
-	for (int k = 0; k < classes; k += 2)
-	{
-		bool		last = k + 1 == classes;
-		DpermPair	away = (last ? dperm_both(z[k]) : dperm_pair_at(z + k)) - *most;
-		DpermPair	e = dperm_exp(at_least(away, LEAST));
-
-		store(e, last, z + k);
-		sum += last ? (DpermPair) {e[0], 0} : e;
-	}
-	return sum[0] + sum[1];
-}
-
 /*
  * A row: its loss is returned, and slopes replace its outputs, both times
  * weight. Where p_y is large, 1 - p_y is the sum of the others.
@@ -379,11 +339,25 @@ static inline double
 softmax_row(int classes, double *z, int own, double weight)
 {
 	double		at_own = z[own];
-	double		most;
-	double		sum = exponentials(classes, z, &most);
-	double		likely = z[own] / sum;
+	double		most = z[0];
+	double		sum;
+	double		likely;
+	DpermPair	sums = dperm_both(0);
 	DpermPair	others = dperm_both(0);
 
+	for (int k = 1; k < classes; k++)
+		most = z[k] > most ? z[k] : most;
+	for (int k = 0; k < classes; k += 2)
+	{
+		bool		last = k + 1 == classes;
+		DpermPair	away = (last ? dperm_both(z[k]) : dperm_pair_at(z + k)) - most;
+		DpermPair	e = dperm_exp(at_least(away, LEAST));
+
+		store(e, last, z + k);
+		sums += last ? (DpermPair) {e[0], 0} : e;
+	}
+	sum = sums[0] + sums[1];
+	likely = z[own] / sum;
 	z[own] = 0;
 	for (int k = 0; k < classes; k += 2)
 	{
@@ -496,7 +470,6 @@ dperm_loss_bounds(DpermLoss loss)
 		.norm = 1,
 		.rank = 1,
 		.directions = 1,
-		.lines = 1,
 		.start = 1,
 		.slope_rounding = 4,
 		.typical_norm = 20
@@ -534,7 +507,6 @@ dperm_loss_bounds(DpermLoss loss)
 				.trace = 1 - 1 / classes,
 				.rank = loss.classes - 1,
 				.directions = loss.classes - 1,
-				.lines = loss.classes - 1,
 				.start = log(classes) * (1 + 0x1p-50),
 				.slope_rounding = 2 * classes + 16,
 				.typical_norm = 20 * sqrt(classes / 2)
@@ -546,59 +518,43 @@ dperm_loss_bounds(DpermLoss loss)
 
 static const DpermLossEntry losses[DPERM_LOSS_COUNT] = {
 	[DPERM_LOSS_LOGISTIC] = {
-		.name = "logistic",
 		.learner = DPERM_LEARNER_LOGREG,
 		.label = DPERM_LABEL_TWO,
 		.slope = logistic_slope,
 		.share = logistic_share
 	},
 	[DPERM_LOSS_HUBER] = {
-		.name = "huber",
 		.learner = DPERM_LEARNER_SVM,
 		.label = DPERM_LABEL_TWO,
 		.h_min = DPERM_H_MIN,
-		.h_range = "h must be between 0.01 and 1",
 		.flat = true,
 		.slope = huber_slope
 	},
 	[DPERM_LOSS_SMOOTH_HINGE] = {
-		.name = "smooth_hinge",
 		.learner = DPERM_LEARNER_SVM,
 		.label = DPERM_LABEL_TWO,
 		.h_min = DPERM_H_MIN,
-		.h_range = "h must be between 0.01 and 1",
 		.flat = true,
 		.slope = smooth_hinge_slope,
 		.share = smooth_hinge_share
 	},
 	[DPERM_LOSS_LOG_COSH] = {
-		.name = "log_cosh",
 		.learner = DPERM_LEARNER_LINREG,
 		.label = DPERM_LABEL_NUMBER,
 		.h_min = DPERM_H_MIN_LOG_COSH,
-		.h_range = "h must be between 0.02 and 1",
 		.slope = log_cosh_slope,
 		.share = log_cosh_share
 	},
 	[DPERM_LOSS_SOFTMAX] = {
-		.name = "softmax",
 		.learner = DPERM_LEARNER_LOGREG,
 		.label = DPERM_LABEL_SEVERAL,
 		.share = softmax_share
 	}
 };
 
-/* The learners: their names and default losses. */
-static const struct
-{
-	const char *name;
-	DpermLoss	loss;
-}			learners[DPERM_LEARNER_COUNT] = {
-	[DPERM_LEARNER_LOGREG] = {"logistic regression", {DPERM_LOSS_LOGISTIC, 0, 0}},
-	[DPERM_LEARNER_SVM] = {"support vector machine", {DPERM_LOSS_HUBER, DPERM_H_DEFAULT, 0}},
-	[DPERM_LEARNER_LINREG] = {"linear regression",
-	{DPERM_LOSS_LOG_COSH, DPERM_H_DEFAULT_LOG_COSH, 0}}
-};
+DPERM_WORDS(dperm_loss_name, "logistic", "huber", "smooth_hinge", "log_cosh", "softmax");
+DPERM_WORDS(dperm_loss_learner_name, "logistic regression", "support vector machine",
+			"linear regression");
 
 /* The entry of a kind. */
 const DpermLossEntry *
@@ -692,13 +648,6 @@ dperm_loss_slopes(DpermLoss loss, DpermExtended *outputs, double label)
 		*outputs = entry->slope(loss.h, *outputs - label);
 }
 
-/* The SQL name of a loss. */
-const char *
-dperm_loss_name(int kind)
-{
-	return losses[kind].name;
-}
-
 /* What is wrong with h or classes, or NULL. */
 const char *
 dperm_loss_fault(DpermLoss loss)
@@ -714,19 +663,21 @@ dperm_loss_fault(DpermLoss loss)
 		return "the number of classes must be between 3 and 128";
 	if (entry->h_min == 0)
 		return loss.h == 0 ? NULL : "this loss has no h";
-	return loss.h >= entry->h_min && loss.h <= DPERM_H_MAX ? NULL : entry->h_range;
+	if (loss.h >= entry->h_min && loss.h <= DPERM_H_MAX)
+		return NULL;
+	return entry->h_min == DPERM_H_MIN ? "h must be between 0.01 and 1" :
+		"h must be between 0.02 and 1";
 }
 
 /* The default loss of a learner. */
 DpermLoss
 dperm_loss_default(DpermLearner learner)
 {
-	return learners[learner].loss;
-}
+	static const DpermLoss defaults[DPERM_LEARNER_COUNT] = {
+		[DPERM_LEARNER_LOGREG] = {DPERM_LOSS_LOGISTIC, 0, 0},
+		[DPERM_LEARNER_SVM] = {DPERM_LOSS_HUBER, 0.5, 0},
+		[DPERM_LEARNER_LINREG] = {DPERM_LOSS_LOG_COSH, 0.25, 0}
+	};
 
-/* The name of a learner in prose. */
-const char *
-dperm_loss_learner_name(int learner)
-{
-	return learners[learner].name;
+	return defaults[learner];
 }

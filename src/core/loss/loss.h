@@ -48,8 +48,6 @@ dperm_loss_blocks(DpermLoss loss)
 #define DPERM_H_MIN 0.01
 #define DPERM_H_MIN_LOG_COSH 0.02
 #define DPERM_H_MAX 1.0
-#define DPERM_H_DEFAULT 0.5
-#define DPERM_H_DEFAULT_LOG_COSH 0.25
 
 /* The kinds of models, as SQL names them. */
 typedef enum DpermLearner
@@ -72,9 +70,8 @@ typedef struct DpermLossBounds
 	double		norm;			/* of the slope: g_2 t at most */
 	double		curvature;		/* the largest eigenvalue of the second derivative */
 	double		trace;			/* its largest trace */
-	int			rank;
+	int			rank;			/* and the number of directions up to their sign */
 	int			directions;		/* that the slope is an average of */
-	int			lines;			/* directions up to their sign */
 	double		start;			/* of the loss at weights 0, at most */
 	double		slope_rounding; /* of a slope, besides its margin's, in units of rounding */
 	double		typical_norm;	/* of weights, for the criterion; no bound */
@@ -86,11 +83,9 @@ typedef struct DpermLossBounds
 /* An entry of the table. */
 typedef struct DpermLossEntry
 {
-	const char *name;
 	DpermLearner learner;
 	DpermLabelKind label;		/* decides what the argument z of the loss is */
 	double		h_min;			/* the smallest h; 0: it has none */
-	const char *h_range;		/* what is wrong with an h that is out of range */
 	bool		flat;			/* does the loss have pieces without curvature? */
 
 	/* the slope of one output in extended precision, off by less than 2^-106 */
@@ -136,7 +131,7 @@ extern void dperm_loss_slopes(DpermLoss loss, DpermExtended *outputs, double lab
 /* e^x for x from -700 to 0, with a relative error below 2^-108. */
 extern DpermExtended dperm_loss_exp(DpermExtended x);
 
-/* The bounds of a known loss, and the name of one. */
+/* The bounds of a known loss, and its name in SQL. */
 extern DpermLossBounds dperm_loss_bounds(DpermLoss loss);
 extern const char *dperm_loss_name(int kind);
 

@@ -338,7 +338,7 @@ divergence_of(const DpermSpend *spend, bool output, double order)
 
 	if (!output)
 	{
-		dperm_composition_objective(&release, loss.directions, loss.lines,
+		dperm_composition_objective(&release, loss.directions, loss.rank,
 									dperm_claim_rows_apart(spend->neighbours) * sigma);
 		release.mu *= SIGMA_ROOM;
 		release.kappa =

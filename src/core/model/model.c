@@ -628,7 +628,7 @@ dperm_model_release(const DpermModel *model)
 	{
 		double		rank = dperm_slack_rank(model->loss, claim->unit, weights);
 
-		dperm_composition_objective(&release, loss.directions, loss.lines,
+		dperm_composition_objective(&release, loss.directions, loss.rank,
 									model->noise_scale / loss.norm / NUDGE);
 		release.kappa = dperm_slack_any_slope(rank, loss.trace / flat) * NUDGE;
 	}

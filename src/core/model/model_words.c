@@ -27,7 +27,8 @@ put_subject(DpermOut *out, const DpermModel *model)
 {
 	const DpermLossEntry *loss = dperm_loss_entry((int) model->loss.kind);
 
-	dperm_codec_put(out, "This %s (%s loss", dperm_loss_learner_name(loss->learner), loss->name);
+	dperm_codec_put(out, "This %s (%s loss", dperm_loss_learner_name((int) loss->learner),
+					dperm_loss_name((int) model->loss.kind));
 	if (loss->h_min > 0)
 	{
 		dperm_codec_put(out, ", h = ");
