@@ -87,13 +87,13 @@ TEST(stands_for_classes_times_coordinates)
 					mean[DIM_MAX],
 					same[DIM_MAX];
 		double	   *room = malloc(sizeof(double) * dperm_metric_room(d * classes, classes));
-		DpermMetric metric = dperm_metric_make(d * classes, classes, room);
+		DpermMetric metric = dperm_metric_make(d * classes, classes, lambda, room);
 
 		random_square(&state, d, 1 + test_below(&state, 2 * d), a);
 		for (int k = 0; k < classes; k++)
 			trace += by_class[k] = round % 7 == 0 ? 0 : round % 2 ? 0.1 : test_uniform(&state);
 		write_answer(&metric, d, a, by_class);
-		dperm_metric_factor(&metric, lambda);
+		dperm_metric_factor(&metric);
 		CHECK(metric.plain == 0);
 		for (int i = 0; i < d * classes; i++)
 			found[i] = x[i] = 2 * test_uniform(&state) - 1;
@@ -135,17 +135,17 @@ TEST(notices_what_is_not_definite)
 {
 	double		by_class[3] = {2, 2, 2};
 	double	   *room = malloc(sizeof(double) * dperm_metric_room(6, 3));
-	DpermMetric metric = dperm_metric_make(6, 3, room);
+	DpermMetric metric = dperm_metric_make(6, 3, 0.1, room);
 	double		x[6] = {1, 2, 3, 4, 5, 6};
 
 	write_answer(&metric, 2, (double[]) {1, 3, 3, 1}, by_class);
-	dperm_metric_factor(&metric, 0.1);
+	dperm_metric_factor(&metric);
 	CHECK_NEAR(metric.plain, 3 + 0.6, 1e-12);
 	dperm_metric_solve(&metric, x);
 	for (int i = 0; i < 6; i++)
 		CHECK_NEAR(x[i], (i + 1) / 3.6, 1e-12);
 	write_answer(&metric, 2, (double[]) {NAN, 0, 0, 1}, by_class);
-	dperm_metric_factor(&metric, 0.1);
+	dperm_metric_factor(&metric);
 	CHECK(metric.plain != 0);
 	free(room);
 }
@@ -169,12 +169,12 @@ TEST(remembers_its_last_move)
 		DpermPoint	from = {.weights = vectors[0], .gradient = vectors[1]};
 		DpermPoint	to = {.weights = vectors[2], .gradient = vectors[3]};
 		double	   *room = malloc(sizeof(double) * dperm_metric_room(dim, classes));
-		DpermMetric metric = dperm_metric_make(dim, classes, room);
+		DpermMetric metric = dperm_metric_make(dim, classes, 0.1, room);
 
 		random_square(&state, dim, dim, h);
 		random_square(&state, d, d, a);
 		write_answer(&metric, d, a, by_class);
-		dperm_metric_factor(&metric, 0.1);
+		dperm_metric_factor(&metric);
 		for (int round = 0; round < 3 * DPERM_CORRECTIONS; round++)
 		{
 			DpermPoint	was = from;
@@ -196,7 +196,7 @@ TEST(remembers_its_last_move)
 				to.gradient[dim + i] = round % 2 ? from.gradient[dim + i] + change[i] : from.gradient[dim + i];
 				change[i] = to.gradient[i] - from.gradient[i] + (to.gradient[dim + i] - from.gradient[dim + i]);
 			}
-			dperm_metric_correct(&metric, &from, &to, 0.1);
+			dperm_metric_correct(&metric, &from, &to);
 			CHECK(metric.count == (round < DPERM_CORRECTIONS ? round + 1 : DPERM_CORRECTIONS));
 			dperm_metric_solve(&metric, change);
 			for (int i = 0; i < dim; i++)
@@ -210,7 +210,7 @@ TEST(remembers_its_last_move)
 			to.weights[i] = from.weights[i] + 1;
 			to.gradient[i] = from.gradient[i] - 1;
 		}
-		dperm_metric_correct(&metric, &from, &to, 0.1);
+		dperm_metric_correct(&metric, &from, &to);
 		CHECK(metric.count == DPERM_CORRECTIONS - 1);
 		free(room);
 	}

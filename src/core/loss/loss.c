@@ -527,14 +527,12 @@ static const DpermLossEntry losses[DPERM_LOSS_COUNT] = {
 		.learner = DPERM_LEARNER_SVM,
 		.label = DPERM_LABEL_TWO,
 		.h_min = DPERM_H_MIN,
-		.flat = true,
 		.slope = huber_slope
 	},
 	[DPERM_LOSS_SMOOTH_HINGE] = {
 		.learner = DPERM_LEARNER_SVM,
 		.label = DPERM_LABEL_TWO,
 		.h_min = DPERM_H_MIN,
-		.flat = true,
 		.slope = smooth_hinge_slope,
 		.share = smooth_hinge_share
 	},

@@ -86,7 +86,6 @@ typedef struct DpermLossEntry
 	DpermLearner learner;
 	DpermLabelKind label;		/* decides what the argument z of the loss is */
 	double		h_min;			/* the smallest h; 0: it has none */
-	bool		flat;			/* does the loss have pieces without curvature? */
 
 	/* the slope of one output in extended precision, off by less than 2^-106 */
 	DpermExtended (*slope) (double h, DpermExtended z);

@@ -19,11 +19,11 @@ dperm_metric_room(int dim, int blocks)
 }
 
 DpermMetric
-dperm_metric_make(int dim, int blocks, double *room)
+dperm_metric_make(int dim, int blocks, double lambda, double *room)
 {
 	size_t		k = (size_t) blocks;
 	size_t		d = (size_t) dim / k;
-	DpermMetric metric = {.dim = dim, .blocks = blocks};
+	DpermMetric metric = {.dim = dim, .blocks = blocks, .lambda = lambda};
 
 	metric.moves = room;
 	metric.changes = metric.moves + DPERM_CORRECTIONS * (size_t) dim;
@@ -45,7 +45,7 @@ factor_of(const DpermMetric *metric, int k)
 
 /* From the answer to a factor. */
 void
-dperm_metric_factor(DpermMetric *metric, double lambda)
+dperm_metric_factor(DpermMetric *metric)
 {
 	int			blocks = metric->blocks;
 	int			d = metric->dim / blocks;
@@ -54,7 +54,6 @@ dperm_metric_factor(DpermMetric *metric, double lambda)
 	double		trace = 0;
 	bool		definite = true;
 
-	metric->lambda = lambda;
 	for (int k = 0; k < blocks && blocks > 1; k++)
 		sum += by_class[k] * (blocks - 1) / blocks;
 
@@ -68,7 +67,7 @@ dperm_metric_factor(DpermMetric *metric, double lambda)
 		{
 			for (int i = j; i < d; i++)
 				to[(size_t) j * d + i] = share * metric->hess[(size_t) j * d + i];
-			to[(size_t) j * d + j] += lambda;
+			to[(size_t) j * d + j] += metric->lambda;
 			trace += to[(size_t) j * d + j];
 		}
 		definite = dperm_linsys_factor(to, d) && definite;
@@ -148,8 +147,7 @@ subtract(int dim, const double *to, const double *from, double *out)
 
 /* Correct it by a move. */
 void
-dperm_metric_correct(DpermMetric *metric, const DpermPoint *from, const DpermPoint *to,
-					 double lambda)
+dperm_metric_correct(DpermMetric *metric, const DpermPoint *from, const DpermPoint *to)
 {
 	int			dim = metric->dim;
 	double	   *move;
@@ -165,7 +163,7 @@ dperm_metric_correct(DpermMetric *metric, const DpermPoint *from, const DpermPoi
 
 	/* anything else is rounding */
 	product = dperm_dot(dim, move, change);
-	if (product >= lambda / 2 * dperm_dot(dim, move, move) && product > 0)
+	if (product >= metric->lambda / 2 * dperm_dot(dim, move, move) && product > 0)
 		metric->products[metric->count++] = product;
 }
 

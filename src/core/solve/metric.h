@@ -39,7 +39,7 @@ typedef struct DpermMetric
 {
 	int			dim;			/* weights */
 	int			blocks;			/* classes, or 1 */
-	double		lambda;
+	double		lambda;			/* of the regulariser */
 	/*
 	 * What a pass answers (sums.h): the Hessian of the mean loss, d x d by
 	 * columns, lower triangle; with several classes A, then the diagonal of S.
@@ -60,17 +60,17 @@ typedef struct DpermMetric
 /* How many doubles of room it needs. */
 extern size_t dperm_metric_room(int dim, int blocks);
 
-extern DpermMetric dperm_metric_make(int dim, int blocks, double *room);
+extern DpermMetric dperm_metric_make(int dim, int blocks, double lambda, double *room);
 
 /*
- * From the answer to a factor, for a regulariser, without corrections. If rounding
- * has made it indefinite, it is the sum of its eigenvalues times the identity.
+ * From the answer to a factor, without corrections. If rounding has made it
+ * indefinite, it is the sum of its eigenvalues times the identity.
  */
-extern void dperm_metric_factor(DpermMetric *metric, double lambda);
+extern void dperm_metric_factor(DpermMetric *metric);
 
 /* Correct it by the move from a point to another, of an objective that is lambda-convex. */
 extern void dperm_metric_correct(DpermMetric *metric, const DpermPoint *from,
-								 const DpermPoint *to, double lambda);
+								 const DpermPoint *to);
 
 /* Multiply a vector by the inverse. */
 extern void dperm_metric_solve(const DpermMetric *metric, double *x);

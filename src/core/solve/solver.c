@@ -16,25 +16,13 @@
 #include "core/base/core.h"
 #include "core/solve/metric.h"
 
-/*
- * Limits: steps before the lambda path is tried, steps on each leg of it and with
- * several classes, and trials of a line search.
- */
-#define FIRST_STEPS 100
-#define LEG_STEPS 500
-#define CLASSES_STEPS 3000
+/* Limits: steps in doubles and in extended precision, and trials of a line search. */
+#define MAX_STEPS 3000
 #define MAX_TRIALS 60
 
 /*
- * The lambda path, and the accuracy of each point on it: |gradient| / lambda.
- */
-#define PATH_START 0.1
-#define PATH_FACTOR 0.03
-#define PATH_GOAL 0.1
-
-/*
  * Wolfe's constants: a step may leave this share of the slope, on either side
- * of zero. After some steps of a leg the search becomes almost exact: across a
+ * of zero. After some steps the search becomes almost exact: across a
  * valley as narrow as the bend of a loss, inexact steps zigzag, and a thousand
  * of them achieve no more than twenty exact ones.
  */
@@ -106,8 +94,7 @@ typedef struct Solver
 	void	   *arg;
 	bool		done;			/* has an answer been accepted? */
 	bool		extended;		/* are steps in extended precision? */
-	double		lambda;			/* of this leg of the path, or of the problem */
-	int			steps;			/* of this leg */
+	int			steps;			/* of this stage */
 	DpermPoint	at;
 	DpermPoint	trial;
 	double	   *direction;
@@ -146,7 +133,7 @@ make_solver(const DpermProblem *problem, DpermAnswer answer, void *arg, const do
 	solver.trial.gradient = room + 6 * d;
 	solver.direction = room + 8 * d;
 	solver.metric = dperm_metric_make(dim, dperm_loss_blocks(problem->objective.loss),
-									  room + 9 * d);
+									  problem->objective.lambda, room + 9 * d);
 	memcpy(solver.at.weights, weights, sizeof(double) * d);
 	return solver;
 }
@@ -178,13 +165,14 @@ static void
 complete(const Solver *solver, DpermPoint *point)
 {
 	const double *tilt = solver->problem.objective.tilt;
+	double		lambda = solver->problem.objective.lambda;
 	int			dim = solver->metric.dim;
 
 	if (!solver->extended)
 	{
-		point->value += solver->lambda / 2 * dperm_dot(dim, point->weights, point->weights);
+		point->value += lambda / 2 * dperm_dot(dim, point->weights, point->weights);
 		for (int i = 0; i < dim; i++)
-			point->gradient[i] += solver->lambda * point->weights[i];
+			point->gradient[i] += lambda * point->weights[i];
 		if (tilt)
 		{
 			point->value += dperm_dot(dim, tilt, point->weights);
@@ -197,7 +185,7 @@ complete(const Solver *solver, DpermPoint *point)
 		point->value = 0;		/* which nobody has computed */
 		for (int i = 0; i < dim; i++)
 			dperm_quad_put(point->gradient, dim, i, dperm_quad_get(point->gradient, dim, i) +
-						   solver->lambda * dperm_quad_get(point->weights, dim, i) +
+						   lambda * dperm_quad_get(point->weights, dim, i) +
 						   (tilt ? tilt[i] : 0));
 	}
 	point->norm = sqrt(dperm_dot(dim, point->gradient, point->gradient));
@@ -235,26 +223,23 @@ renew_metric(Solver *solver)
 {
 	if (!ask(solver, &solver->at, true))
 		return false;
-	dperm_metric_factor(&solver->metric, solver->lambda);
+	dperm_metric_factor(&solver->metric);
 	solver->held = HELD_FRESH;
 	return true;
 }
 
 /* ------------------------------------------------------- a line search */
 
-/* The norm of the gradient that this leg aims at. */
+/* The norm of the gradient that steps in doubles aim at. */
 static double
 goal_of(const Solver *solver)
 {
-	double		goal = solver->problem.objective.bound / 2;
-
-	return solver->lambda > solver->problem.objective.lambda ?
-		fmax(PATH_GOAL * solver->lambda, goal) : goal;
+	return solver->problem.objective.bound / 2;
 }
 
 /*
- * Is the gradient at a point as small as this leg needs, or as rounding in
- * doubles allows? In extended precision, only the certificate says so.
+ * Is the gradient at a point as small as this goal, or as rounding in doubles
+ * allows? In extended precision, only the certificate says so.
  */
 static bool
 reached(const Solver *solver, const DpermPoint *point)
@@ -293,12 +278,12 @@ take_trial(Solver *solver, bool hess)
 
 	if (hess)
 	{
-		dperm_metric_factor(&solver->metric, solver->lambda);
+		dperm_metric_factor(&solver->metric);
 		solver->held = HELD_FRESH;
 	}
 	else if (solver->held != HELD_NOTHING)
 	{
-		dperm_metric_correct(&solver->metric, &solver->at, &solver->trial, solver->lambda);
+		dperm_metric_correct(&solver->metric, &solver->at, &solver->trial);
 		solver->held = HELD_OTHER;
 	}
 	solver->at = solver->trial;
@@ -401,32 +386,29 @@ search(Solver *solver, double at_slope)
 /* -------------------------------------------------------------- stages */
 
 /*
- * Minimise with this regulariser, from the current point: until it is as good as this
- * leg needs, until no step helps, even with a fresh metric, or for so many steps.
- * With hess, the metric has a Hessian that was asked for elsewhere.
+ * Step from the current point: until it is good enough, until no step helps, even
+ * with a fresh metric, or for so many steps. With hess, the metric has a Hessian that
+ * was asked for elsewhere.
  */
 static void
-walk(Solver *solver, double lambda, int most, bool hess)
+walk(Solver *solver, bool hess)
 {
 	int			dim = solver->metric.dim;
 
-	if (has_blocks(solver))
-		most = CLASSES_STEPS;
-	solver->lambda = lambda;
 	solver->steps = 0;
 	solver->held = HELD_NOTHING;
 	/* worth asking for with the very first step */
 	solver->want_hess = !hess && hess_cost(solver) <= CHEAP_HESS;
 	if (hess)
 	{
-		dperm_metric_factor(&solver->metric, lambda);
+		dperm_metric_factor(&solver->metric);
 		solver->held = HELD_OTHER;
 	}
 
 	/* in extended precision no Hessian comes with a gradient */
 	if (hess || solver->extended ? !ask(solver, &solver->at, false) : !renew_metric(solver))
 		return;
-	while (!reached(solver, &solver->at) && solver->steps++ < most)
+	while (!reached(solver, &solver->at) && solver->steps++ < MAX_STEPS)
 	{
 		bool		stale = solver->held == HELD_NOTHING ||
 			(solver->extended && solver->held == HELD_OTHER && solver->want_hess);
@@ -447,31 +429,6 @@ walk(Solver *solver, double lambda, int most, bool hess)
 		}
 		if (!renew_metric(solver))
 			return;
-	}
-}
-
-/*
- * The steps in doubles, from a point near the minimiser or from any, along a path
- * if they need one. With a strong regulariser Newton's method works best, and each
- * minimiser is a good start for the next one.
- */
-static void
-walk_in_doubles(Solver *solver, bool near, bool hess)
-{
-	const DpermObjective *objective = &solver->problem.objective;
-	double		lambda = fmax(objective->lambda, PATH_START);
-
-	if (near || !dperm_loss_entry((int) objective->loss.kind)->flat)
-	{
-		walk(solver, objective->lambda, FIRST_STEPS, hess);
-		if (solver->done || reached(solver, &solver->at))
-			return;
-	}
-	walk(solver, lambda, LEG_STEPS, false);
-	while (!solver->done && lambda > objective->lambda)
-	{
-		lambda = fmax(objective->lambda, PATH_FACTOR * lambda);
-		walk(solver, lambda, LEG_STEPS, false);
 	}
 }
 
@@ -524,45 +481,38 @@ dperm_solver_steps(double lambda, double curvature, double weight_bound, double 
 }
 
 /*
- * A step. x, v and y are those of Lemma 12; v is y before the first step:
+ * Descend from the current point, unless that is too far away. x, v and y are those
+ * of Lemma 12, y is the trial, and v the point:
  *
  *   x' = y - g/smooth,   v' = (1-q) v + q y - g/(q smooth),   y' = (x' + q v')/(1+q)
- */
-static void
-step_down(int dim, double lambda, double curvature, const double *gradient, double *y, double *v)
-{
-	DpermExtended q = root_rate(lambda, curvature);
-	DpermExtended smooth = smoothness(lambda, curvature);
-
-	for (int i = 0; i < dim; i++)
-	{
-		DpermExtended g = dperm_quad_get(gradient, dim, i) / smooth;
-		DpermExtended from = dperm_quad_get(y, dim, i);
-		DpermExtended ahead = (1 - q) * dperm_quad_get(v, dim, i) + q * from - g / q;
-
-		dperm_quad_put(v, dim, i, ahead);
-		dperm_quad_put(y, dim, i, (from - g + q * ahead) / (1 + q));
-	}
-}
-
-/*
- * Descend from the current point, unless that is too far away: y and v are the trial
- * and the point.
  */
 static void
 descend(Solver *solver)
 {
 	const DpermProblem *problem = &solver->problem;
+	double		lambda = problem->objective.lambda;
+	double		curvature = dperm_loss_bounds(problem->objective.loss).curvature;
+	DpermExtended q = root_rate(lambda, curvature);
+	DpermExtended smooth = smoothness(lambda, curvature);
 	int			dim = solver->metric.dim;
 	size_t		size = sizeof(double) * 2 * (size_t) dim;
-	double		norm = sqrt(dperm_dot(dim, solver->at.weights, solver->at.weights));
+	double	   *v = solver->at.weights;
+	double	   *y = solver->trial.weights;
 
-	if (!(norm <= problem->weight_bound))
-		memset(solver->at.weights, 0, size);
-	memcpy(solver->trial.weights, solver->at.weights, size);
-	for (int64_t i = 0; ask(solver, &solver->trial, false) && i < problem->descent_steps; i++)
-		step_down(dim, solver->lambda, dperm_loss_bounds(problem->objective.loss).curvature,
-				  solver->trial.gradient, solver->trial.weights, solver->at.weights);
+	if (!(sqrt(dperm_dot(dim, v, v)) <= problem->weight_bound))
+		memset(v, 0, size);
+	memcpy(y, v, size);
+	for (int64_t step = 0; ask(solver, &solver->trial, false) && step < problem->descent_steps;
+		 step++)
+		for (int i = 0; i < dim; i++)
+		{
+			DpermExtended g = dperm_quad_get(solver->trial.gradient, dim, i) / smooth;
+			DpermExtended from = dperm_quad_get(y, dim, i);
+			DpermExtended ahead = (1 - q) * dperm_quad_get(v, dim, i) + q * from - g / q;
+
+			dperm_quad_put(v, dim, i, ahead);
+			dperm_quad_put(y, dim, i, (from - g + q * ahead) / (1 + q));
+		}
 }
 
 /* ----------------------------------------------------------- the start */
@@ -592,7 +542,7 @@ solve_sample(const DpermProblem *whole, int64_t step, bool near, bool hess, doub
 	problem.hess_cost = 0;
 	problem.objective.bound = fmax(whole->objective.bound, 2 * CHANCE / sqrt(count));
 	solver = make_solver(&problem, answer_from_sample, &rows, weights, room);
-	walk_in_doubles(&solver, near, near);
+	walk(&solver, near);
 	memcpy(weights, solver.at.weights, sizeof(double) * (size_t) solver.metric.dim);
 	if (hess)
 		(void) ask(&solver, &solver.at, true);
@@ -621,10 +571,10 @@ dperm_solver_run(const DpermProblem *problem, DpermAnswer answer, void *arg, dou
 		for (int64_t step = first; step > 0; step /= MORE_TIMES)
 			solve_sample(problem, step, step < first, hess || step > 1, weights, room);
 	solver = make_solver(problem, answer, arg, weights, room);
-	walk_in_doubles(&solver, near, near && hess);
+	walk(&solver, near && hess);
 	solver.extended = true;
 	if (!solver.done)
-		walk(&solver, problem->objective.lambda, LEG_STEPS, false);
+		walk(&solver, false);
 	if (!solver.done)
 		descend(&solver);
 }

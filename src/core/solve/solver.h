@@ -9,14 +9,12 @@
  * So what looks for the weights does not have to be trusted; it has to be fast, and to
  * come to an end.
  *
- * There are four stages, each begun where the one before leads no further:
+ * There are three stages, each begun where the one before leads no further:
  *
  *  - Steps in doubles. A gradient is cheap and a Hessian expensive, so a Hessian
  *    serves for many steps, corrected with the gradients (BFGS); the solver asks
  *    for a new one when it saves more than it costs. With several classes there
  *    is a metric in its place (metric.h). The first steps are over a sample.
- *  - The same along a path of decreasing lambda: for losses with flat pieces,
- *    which have to be crossed bend by bend from a bad start.
  *  - The same steps in extended precision, if doubles cannot certify the result,
  *    because the solver stopped short or because the weights are too large.
  *  - Accelerated gradient descent in extended precision: a slow method that reaches
