@@ -71,7 +71,7 @@
 #define FEW_ROWS 2
 #define FEW_AT_LEAST 256
 #define MORE_TIMES 16
-#define CHANCE 0.05
+#define CHANCE 0.02
 
 /*
  * From this ratio of lambda to curvature on, single precision is enough for a
