@@ -11,9 +11,9 @@
 #include "core/base/host.h"
 #include "core/base/vector.h"
 
-#define PARTS DPERM_EXTENDED_PARTS
-#define LAST (PARTS - 1)
-#define LEVELS DPERM_EXTENDED_LEVELS
+/* What slopes in extended precision are multiples of; and the rows of a piece of them. */
+#define FIXED_SLOPE 0x1p-110
+#define FIXED_ROWS 32768
 
 /* ------------------------------------------------------------------ room */
 
@@ -36,14 +36,6 @@ take(Room *room, size_t count)
 
 	room->used += (count + LINE - 1) / LINE * LINE;
 	return vector;
-}
-
-/* The same for each of some vectors, one after the other. */
-static void
-take_each(Room *room, double **vectors, int number, size_t count)
-{
-	for (int k = 0; k < number; k++)
-		vectors[k] = take(room, count);
 }
 
 /*
@@ -70,14 +62,12 @@ batch_rows(const DpermLayout *layout, int classes)
 static void
 lay_out(DpermMoments *m, Room *room)
 {
-	DpermExtendedSums *e = &m->extended;
 	size_t		k = (size_t) m->classes;
 	size_t		wide = (size_t) m->dim / k; /* of rows */
 	size_t		d = (size_t) m->dim;
 	size_t		selected = d + k * DPERM_BEYOND;
 	size_t		outputs = DPERM_BATCH_ROWS * k;
 	size_t		words = 2 * BATCH_NUMBERS + LEAST_ROWS_SEVERAL * DPERM_LAYOUT_WORDS_MAX(wide);
-	size_t		few = DPERM_EXTENDED_ROWS;
 
 	m->gradient = take(room, d);
 	m->gradient_low = take(room, d);
@@ -90,13 +80,9 @@ lay_out(DpermMoments *m, Room *room)
 	m->entries = take(room, 2 * words);
 	m->outputs = take(room, outputs);
 
-	e->sum = (DpermExtended *) take(room, d * sizeof(DpermExtended) / sizeof(double));
-	take_each(room, e->weights, PARTS, selected);
-	take_each(room, e->numbers, PARTS, few * 2 * wide + 1);
-	take_each(room, e->slopes, PARTS, few * k);
-	take_each(room, e->outputs, LEVELS, few * k);
-	take_each(room, e->levels, LEVELS, selected);
-	e->more = take(room, few * k);
+	m->fixed_weights = (DpermFixed *) take(room, 2 * selected);
+	m->fixed_piece = (DpermFixed *) take(room, 2 * selected);
+	m->fixed_outputs = (DpermFixed *) take(room, 2 * outputs);
 	if (!m->hessian)
 		return;
 	m->hess = take(room, (wide + DPERM_BEYOND) * (wide + DPERM_BEYOND));
@@ -198,38 +184,68 @@ add_times(size_t classes, double factor, const double *restrict from, double *re
 }
 
 /*
- * What coordinate j of row i, which is x, adds: to the outputs of the row, from the
- * weights of the coordinate; or back, to the sums of the coordinate, from the slopes of
- * the row.
+ * The same in extended precision, for a factor from -1 to 1, whose size is a multiple of
+ * 2^-62 and a rest. A product is off by at most eight (docs/guarantee.md, Lemma 11).
  */
-static inline __attribute__((always_inline)) void
-add_entry(size_t classes, bool back, double x, size_t i, size_t j, const double *restrict from,
-		  double *restrict to)
+static inline void
+add_fixed_times(size_t classes, double factor, const DpermFixed *restrict from,
+				DpermFixed *restrict to)
 {
-	add_times(classes, x, from + (back ? i : j) * classes, to + (back ? j : i) * classes);
+	double		size = fabs(factor) * 0x1p62;
+	uint64_t	most = (uint64_t) (int64_t) size;
+	uint64_t	rest = (uint64_t) (int64_t) ((size - (double) most) * 0x1p62);
+
+	for (size_t k = 0; k < classes; k++)
+	{
+		DpermFixed	x = from[k] < 0 ? -from[k] : from[k];
+		DpermFixed	high = (uint64_t) (x >> 64);
+		DpermFixed	low = (uint64_t) x;
+		DpermFixed	product = high * most * 4 + (low * most >> 62) + (high * rest >> 60);
+
+		to[k] += (from[k] < 0) == (factor < 0) ? product : -product;
+	}
 }
 
 /*
- * The same for all coordinates of rows; with one class, only back and only those of codes
- * and curves.
+ * What coordinate j of row i, which is x, adds: to the outputs of the row, from the
+ * weights of the coordinate; or back, to the sums of the coordinate, from the slopes of
+ * the row. These are DpermFixed in extended precision, else doubles.
  */
 static inline __attribute__((always_inline)) void
-add_rows(const Batch *b, int classes, bool back, const double *restrict from,
-		 double *restrict to)
+add_entry(size_t classes, bool extended, bool back, double x, size_t i, size_t j,
+		  const void *restrict from, void *restrict to)
+{
+	size_t		first = (back ? i : j) * classes;
+	size_t		target = (back ? j : i) * classes;
+
+	if (extended)
+		add_fixed_times(classes, x, (const DpermFixed *) from + first, (DpermFixed *) to + target);
+	else
+		add_times(classes, x, (const double *) from + first, (double *) to + target);
+}
+
+/*
+ * The same for all coordinates of rows; in doubles with one class, only back and only
+ * those of codes and curves.
+ */
+static inline __attribute__((always_inline)) void
+add_rows(const Batch *b, int classes, bool extended, bool back, const void *restrict from,
+		 void *restrict to)
 {
 	const DpermLayout *layout = b->layout;
 	const double one = 1;
 	int			count = b->count;
 	int			dense = layout->dense;
 	int			apart = (int) b->stride;
-	bool		blas = dense > DPERM_BLAS_SMALL && b->stride <= INT_MAX;
-	size_t		numbers = classes == 1 || blas ? 0 : (size_t) dense;
+	bool		all = extended || classes > 1;
+	bool		blas = !extended && dense > DPERM_BLAS_SMALL && b->stride <= INT_MAX;
+	size_t		numbers = !all || blas ? 0 : (size_t) dense;
 	size_t		codes = (size_t) layout->codes;
 	size_t		curves = (size_t) layout->curves;
-	bool		constant = classes > 1 && dperm_layout_has_constant(layout);
+	bool		constant = all && dperm_layout_has_constant(layout);
 	double		unit = b->unit;
 
-	if (classes > 1 && blas)
+	if (all && blas)
 		dperm_blas()->dgemm("N", back ? "T" : "N", &classes, back ? &dense : &count,
 							back ? &count : &dense, &one, from, &classes, b->numbers, &apart,
 							&one, to, &classes);
@@ -239,22 +255,22 @@ add_rows(const Batch *b, int classes, bool back, const double *restrict from,
 		size_t		wide = (size_t) classes;
 
 		for (size_t j = 0; j < numbers; j++)
-			add_entry(wide, back, row.numbers[j], i, j, from, to);
+			add_entry(wide, extended, back, row.numbers[j], i, j, from, to);
 		if (constant)
-			add_entry(wide, back, unit, i, (size_t) dense, from, to);
+			add_entry(wide, extended, back, unit, i, (size_t) dense, from, to);
 		for (size_t k = 0; k < codes; k++)
-			add_entry(wide, back, unit, i, row.codes[k], from, to);
+			add_entry(wide, extended, back, unit, i, row.codes[k], from, to);
 		for (size_t k = 0; k < curves; k++)
 		{
 			size_t		j = (size_t) row.places[k];
 
-			if (classes == 1)	/* both at once */
-				dperm_put_pair(dperm_pair_at(row.entries + 2 * k) * from[i] +
-							   dperm_pair_at(to + j), to + j);
+			if (!all)			/* both at once */
+				dperm_put_pair(dperm_pair_at(row.entries + 2 * k) * ((const double *) from)[i] +
+							   dperm_pair_at((double *) to + j), (double *) to + j);
 			else
 			{
-				add_entry(wide, back, row.entries[2 * k], i, j, from, to);
-				add_entry(wide, back, row.entries[2 * k + 1], i, j + 1, from, to);
+				add_entry(wide, extended, back, row.entries[2 * k], i, j, from, to);
+				add_entry(wide, extended, back, row.entries[2 * k + 1], i, j + 1, from, to);
 			}
 		}
 	}
@@ -325,7 +341,7 @@ take_outputs(const Batch *b, int classes, const double *weights, double *outputs
 		return;
 	}
 	memset(outputs, 0, sizeof(double) * (size_t) b->count * (size_t) classes);
-	add_rows(b, classes, false, weights, outputs);
+	add_rows(b, classes, false, false, weights, outputs);
 }
 
 /* ------------------------------------------------------------- gradients */
@@ -338,13 +354,13 @@ add_gradient(const Batch *b, int classes, const double *slopes, double *sum)
 
 	if (classes > 1)
 	{
-		add_rows(b, classes, true, slopes, sum);
+		add_rows(b, classes, false, true, slopes, sum);
 		return;
 	}
 	dperm_add_rows((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
 				   dperm_layout_has_constant(layout) ? b->unit : 0, slopes, sum);
 	if (layout->codes + layout->curves > 0)
-		add_rows(b, 1, true, slopes, sum);
+		add_rows(b, 1, false, true, slopes, sum);
 }
 
 /* high + low += x, keeping the rounding error in low (Knuth's two-sum). */
@@ -358,13 +374,30 @@ add_compensated(double *high, double *low, double x)
 	*high = sum;
 }
 
+/* Add to an element of a gradient that is a pair. */
+static void
+add_pair(DpermMoments *m, int j, DpermExtended x)
+{
+	dperm_quad_split(dperm_quad_of(m->gradient[j], m->gradient_low[j]) + x, &m->gradient[j],
+					 &m->gradient_low[j]);
+}
+
 /* Add the piece to the gradient, and begin another one. */
 static void
 end_piece(DpermMoments *m)
 {
+	bool		extended = m->order == DPERM_PASS_EXTENDED;
+	size_t		selected = (size_t) (m->dim + m->classes * DPERM_BEYOND);
+
 	for (int j = 0; j < m->dim; j++)
-		add_compensated(&m->gradient[j], &m->gradient_low[j], m->piece[j]);
-	memset(m->piece, 0, sizeof(double) * (size_t) (m->dim + m->classes * DPERM_BEYOND));
+		if (extended)
+			add_pair(m, j, m->fixed_piece[j] * (DpermExtended) FIXED_SLOPE);
+		else
+			add_compensated(&m->gradient[j], &m->gradient_low[j], m->piece[j]);
+	if (extended)
+		memset(m->fixed_piece, 0, sizeof(DpermFixed) * selected);
+	else
+		memset(m->piece, 0, sizeof(double) * selected);
 	m->piece_rows = 0;
 }
 
@@ -492,189 +525,44 @@ add_coded_squares(const Batch *b, const double *curvatures, double *hess)
 /* ---------------------------------------------------- extended precision */
 
 /*
- * For how many rows gradients add up without rounding in all levels but the last
- * (docs/guarantee.md, Lemma 11).
- */
-#define EXACT_ROWS 1024
-
-/*
- * Split the numbers that are in the last part, of which none is above scale:
- * into multiples of scale 2^-20, scale 2^-40 and scale 2^-60, each the nearest
- * one of what is left, and the rest.
+ * Weights as integers: their sizes add up to at most 2^122. Those that are not finite
+ * are never certified, whatever their sums.
  */
 static void
-split(double *const *parts, size_t count, double scale)
+take_fixed_weights(DpermMoments *m, const double *weights, const double *weights_low)
 {
-	double	   *rest = parts[LAST];
-
-	for (int k = 0; k < LAST; k++)
-	{
-		double		big;
-
-		/* a sum with it is rounded to such a multiple */
-		scale = ldexp(scale, -DPERM_EXTENDED_BITS);
-		big = 0x1.8p52 * scale;
-		for (size_t i = 0; i < count; i++)
-		{
-			parts[k][i] = (rest[i] + big) - big;
-			rest[i] -= parts[k][i];
-		}
-	}
-}
-
-/* Start sums in extended precision: split the weights. */
-static void
-start_extended(DpermMoments *m, const double *weights_low)
-{
-	DpermExtendedSums *e = &m->extended;
-	size_t		d = (size_t) m->dim;
-	size_t		selected = d + (size_t) m->classes * DPERM_BEYOND;
-	double		most = 0;
+	double		sum = 1;
 	int			exponent;
 
-	for (size_t j = 0; j < d; j++)
-		most = fmax(most, fabs(m->weights[j]));
-	frexp(most, &exponent);
-	memset(e->sum, 0, sizeof(DpermExtended) * d);
-	for (int k = 0; k < LEVELS; k++)
-		memset(e->levels[k], 0, sizeof(double) * selected);
-	memcpy(e->weights[LAST], m->weights, sizeof(double) * selected);
-	split(e->weights, selected, ldexp(1, exponent));
-	for (size_t j = 0; j < d; j++)
-		e->weights[LAST][j] += weights_low[j];
+	for (int j = 0; j < m->dim; j++)
+		sum += fabs(weights[j]) + fabs(weights_low[j]);
+	frexp(sum, &exponent);
+	m->fixed_unit = ldexp(1, exponent - 122);
+	for (int j = 0; j < m->dim; j++)
+		m->fixed_weights[j] = !isfinite(sum) ? 0 :
+			(DpermFixed) (dperm_quad_of(weights[j], weights_low[j]) / m->fixed_unit);
+	memset(m->fixed_weights + m->dim, 0, sizeof(DpermFixed) * (size_t) m->classes * DPERM_BEYOND);
 }
 
-/* The parts of a batch: of its numbers, then of its entries, then of the unit. */
-static void
-split_batch(DpermExtendedSums *e, const Batch *b, Batch *parts)
-{
-	size_t		dense = (size_t) b->layout->dense;
-	size_t		count = (size_t) b->count;
-	size_t		numbers = count * dense;
-	size_t		entries = 2 * count * dperm_layout_curves_apart(b->layout);
-
-	for (size_t i = 0; i < count; i++)
-		memcpy(e->numbers[LAST] + i * dense, b->numbers + i * b->stride, sizeof(double) * dense);
-	memcpy(e->numbers[LAST] + numbers, b->entries, sizeof(double) * entries);
-	e->numbers[LAST][numbers + entries] = b->unit;
-	split(e->numbers, numbers + entries + 1, 1);
-	for (int k = 0; k < PARTS; k++)
-	{
-		parts[k] = *b;
-		parts[k].unit = e->numbers[k][numbers + entries];
-		parts[k].numbers = e->numbers[k];
-		parts[k].stride = dense;
-		parts[k].entries = e->numbers[k] + numbers;
-	}
-}
-
-/*
- * Where products of part a and part b are added up: with others that are multiples
- * of the same number, or with those that are so small that doubles are enough.
- */
-static int
-level_of(int a, int b)
-{
-	return a < LAST && b < LAST && a + b < LEVELS - 1 ? a + b : LEVELS - 1;
-}
-
-/* An element of a sum by levels, the smallest first. */
-static DpermExtended
-add_levels(double *const *levels, size_t i)
-{
-	DpermExtended sum = levels[LEVELS - 1][i];
-
-	for (int k = LEVELS - 2; k >= 0; k--)
-		sum += levels[k][i];
-	return sum;
-}
-
-static void
-add_to(double *restrict sum, const double *restrict more, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		sum[i] += more[i];
-}
-
-/* Add the levels to the sum. */
-static void
-end_levels(DpermMoments *m)
-{
-	DpermExtendedSums *e = &m->extended;
-	size_t		selected = (size_t) (m->dim + m->classes * DPERM_BEYOND);
-
-	for (size_t j = 0; j < (size_t) m->dim; j++)
-		e->sum[j] += add_levels(e->levels, j);
-	for (int k = 0; k < LEVELS; k++)
-		memset(e->levels[k], 0, sizeof(double) * selected);
-	e->rows = 0;
-}
-
-/* From the outputs of rows to their slopes, times their weights, in parts. */
-static void
-take_extended_slopes(DpermMoments *m, int count, const double *labels, const double *weights)
-{
-	DpermExtendedSums *e = &m->extended;
-	size_t		classes = (size_t) m->classes;
-	DpermExtended of_row[DPERM_CLASSES_MAX];
-
-	for (int i = 0; i < count; i++)
-	{
-		for (size_t k = 0; k < classes; k++)
-			of_row[k] = add_levels(e->outputs, i * classes + k);
-		dperm_loss_slopes(m->loss, of_row, labels ? labels[i] : 1);
-		for (size_t k = 0; k < classes; k++)
-			dperm_quad_split(of_row[k] * (weights ? weights[i] : 1),
-							 &e->slopes[LAST][i * classes + k], &e->more[i * classes + k]);
-	}
-	split(e->slopes, (size_t) count * classes, 1);
-	add_to(e->slopes[LAST], e->more, (size_t) count * classes);
-}
-
-/* Add the gradient over a batch in extended precision. */
+/* Add the gradient over a batch: outputs, slopes times the weights of rows, sums. */
 static void
 add_extended(DpermMoments *m, const Batch *b, const double *labels, const double *weights)
 {
-	DpermExtendedSums *e = &m->extended;
-	size_t		outputs = (size_t) b->count * (size_t) m->classes;
-	Batch		parts[PARTS];
+	size_t		classes = (size_t) m->classes;
+	DpermFixed *outputs = m->fixed_outputs;
+	DpermExtended of_row[DPERM_CLASSES_MAX];
 
-	if (e->rows + b->count > EXACT_ROWS)
-		end_levels(m);
-	e->rows += b->count;
-	split_batch(e, b, parts);
-	for (int k = 0; k < LEVELS; k++)
-		memset(e->outputs[k], 0, sizeof(double) * outputs);
-	for (int i = 0; i < PARTS; i++)
-		for (int j = 0; j < PARTS; j++)
-		{
-			take_outputs(&parts[i], m->classes, e->weights[j], e->more);
-			add_to(e->outputs[level_of(i, j)], e->more, outputs);
-		}
-	take_extended_slopes(m, b->count, labels, weights);
-	for (int i = 0; i < PARTS; i++)
-		for (int j = 0; j < PARTS; j++)
-			add_gradient(&parts[i], m->classes, e->slopes[j], e->levels[level_of(i, j)]);
-}
-
-/* Add to an element of a gradient that is a pair. */
-static void
-add_pair(DpermMoments *m, int j, DpermExtended x)
-{
-	dperm_quad_split(dperm_quad_of(m->gradient[j], m->gradient_low[j]) + x, &m->gradient[j],
-					 &m->gradient_low[j]);
-}
-
-/* Hand over the sum. */
-static void
-flush_extended(DpermMoments *m)
-{
-	end_levels(m);
-	for (int j = 0; j < m->dim; j++)
+	memset(outputs, 0, sizeof(DpermFixed) * (size_t) b->count * classes);
+	add_rows(b, m->classes, true, false, m->fixed_weights, outputs);
+	for (int i = 0; i < b->count; i++, outputs += classes)
 	{
-		add_pair(m, j, m->extended.sum[j]);
-		m->extended.sum[j] = 0;
+		for (size_t k = 0; k < classes; k++)
+			of_row[k] = outputs[k] * (DpermExtended) m->fixed_unit;
+		dperm_loss_slopes(m->loss, of_row, labels ? labels[i] : 1);
+		for (size_t k = 0; k < classes; k++)
+			outputs[k] = (DpermFixed) (of_row[k] * (weights ? weights[i] : 1) / FIXED_SLOPE);
 	}
+	add_rows(b, m->classes, true, true, m->fixed_outputs, m->fixed_piece);
 }
 
 /* ---------------------------------------------------------------- passes */
@@ -699,17 +587,17 @@ dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 		.dim = (int) d,
 		.classes = classes,
 		.hessian = order == DPERM_PASS_HESSIAN || order == DPERM_PASS_ROUGH,
-		.batch_rows = order == DPERM_PASS_EXTENDED ? DPERM_EXTENDED_ROWS :
-		batch_rows(layout, classes)
+		.batch_rows = batch_rows(layout, classes)
 	};
 	lay_out(m, &of_pass);
 	memset(m->gradient, 0, sizeof(double) * d);
 	memset(m->gradient_low, 0, sizeof(double) * d);
 	memset(m->piece, 0, sizeof(double) * (d + beyond));
+	memset(m->fixed_piece, 0, sizeof(DpermFixed) * (d + beyond));
 	memcpy(m->weights, weights, sizeof(double) * d);
 	memset(m->weights + d, 0, sizeof(double) * beyond);
 	if (order == DPERM_PASS_EXTENDED)
-		start_extended(m, weights_low);
+		take_fixed_weights(m, weights, weights_low);
 	if (m->hessian)
 	{
 		memset(m->hess, 0, sizeof(double) * stride * stride);
@@ -737,6 +625,9 @@ add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 	double	   *slopes = m->outputs;
 
 	take_labels(&m->layout, rows, count, stride, room[0], room[1]);
+	if (m->piece_rows + count > (m->order == DPERM_PASS_EXTENDED ? FIXED_ROWS : DPERM_PIECE_ROWS))
+		end_piece(m);
+	m->piece_rows += count;
 	if (m->order == DPERM_PASS_EXTENDED)
 	{
 		add_extended(m, &b, labels, weights);
@@ -749,9 +640,6 @@ add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 	if (m->classes > 1 && m->hessian)
 		dperm_loss_curvatures(m->classes, count, slopes, labels, weights, curvatures,
 							  m->by_class);
-	if (m->piece_rows + count > DPERM_PIECE_ROWS)
-		end_piece(m);
-	m->piece_rows += count;
 	add_gradient(&b, m->classes, slopes, m->piece);
 	if (m->hessian)
 	{
@@ -813,10 +701,7 @@ void
 dperm_moments_flush(DpermMoments *m)
 {
 	add_gathered(m);
-	if (m->order == DPERM_PASS_EXTENDED)
-		flush_extended(m);
-	else
-		end_piece(m);
+	end_piece(m);
 	if (m->hessian)
 		end_squares(m);
 }
