@@ -73,7 +73,6 @@ lay_out(DpermMoments *m, Room *room)
 	m->gradient_low = take(room, d);
 	m->weights = take(room, selected);
 	m->piece = take(room, selected);
-	m->gathered = take(room, words);
 	m->numbers = take(room, words);
 	m->codes = (uint16_t *) take(room, words);
 	m->places = (int32_t *) take(room, words);
@@ -116,7 +115,6 @@ typedef struct Batch
 {
 	const DpermLayout *layout;
 	int			count;
-	double		unit;			/* also the intercept, if there is one */
 	const double *numbers;		/* of the first row */
 	size_t		stride;			/* from row to row */
 	const uint16_t *codes;		/* row after row */
@@ -133,7 +131,7 @@ decode(DpermMoments *m, const double *rows, int count, size_t stride)
 
 	dperm_layout_decode(layout, rows, count, stride, m->numbers, m->codes, m->places, m->entries);
 	return (Batch) {
-		.layout = layout, .count = count, .unit = layout->unit,
+		.layout = layout, .count = count,
 		.numbers = lines ? m->numbers : rows, .stride = lines ? (size_t) layout->dense : stride,
 		.codes = m->codes, .places = m->places, .entries = m->entries
 	};
@@ -243,7 +241,7 @@ add_rows(const Batch *b, int classes, bool extended, bool back, const void *rest
 	size_t		codes = (size_t) layout->codes;
 	size_t		curves = (size_t) layout->curves;
 	bool		constant = all && dperm_layout_has_constant(layout);
-	double		unit = b->unit;
+	double		unit = layout->unit;
 
 	if (all && blas)
 		dperm_blas()->dgemm("N", back ? "T" : "N", &classes, back ? &dense : &count,
@@ -293,7 +291,7 @@ add_code_outputs(const Batch *b, const double *restrict weights, double *restric
 				sums[l] += weights[code[k + l]];
 		for (; k < codes; k++)
 			sums[0] += weights[code[k]];
-		outputs[i] += b->unit * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+		outputs[i] += b->layout->unit * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
 	}
 }
 
@@ -333,7 +331,7 @@ take_outputs(const Batch *b, int classes, const double *weights, double *outputs
 	if (classes == 1)
 	{
 		dperm_rows_inner((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
-						 dperm_layout_has_constant(layout) ? b->unit : 0, weights, outputs);
+						 dperm_layout_has_constant(layout) ? layout->unit : 0, weights, outputs);
 		if (layout->codes > 0)
 			add_code_outputs(b, weights, outputs);
 		if (layout->curves > 0)
@@ -358,7 +356,7 @@ add_gradient(const Batch *b, int classes, const double *slopes, double *sum)
 		return;
 	}
 	dperm_add_rows((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
-				   dperm_layout_has_constant(layout) ? b->unit : 0, slopes, sum);
+				   dperm_layout_has_constant(layout) ? layout->unit : 0, slopes, sum);
 	if (layout->codes + layout->curves > 0)
 		add_rows(b, 1, false, true, slopes, sum);
 }
@@ -454,14 +452,14 @@ add_squares(DpermMoments *m, const Batch *b, const double *curvatures)
 		{
 			dperm_scale(dense, root, row, m->scaled + at);
 			if (wide > dense)
-				m->scaled[at + dense] = root * b->unit;
+				m->scaled[at + dense] = root * layout->unit;
 		}
 		else
 		{
 			for (size_t j = 0; j < dense; j++)
 				m->rough_scaled[at + j] = (float) root * (float) row[j];
 			if (wide > dense)
-				m->rough_scaled[at + dense] = (float) root * (float) b->unit;
+				m->rough_scaled[at + dense] = (float) root * (float) layout->unit;
 		}
 		if (++m->scaled_rows == most)
 			end_squares(m);
@@ -474,7 +472,7 @@ add_column(const Batch *b, const Row *row, int codes, int curves, double scaled,
 		   double *restrict column)
 {
 	const DpermLayout *layout = b->layout;
-	double		unit = scaled * b->unit;
+	double		unit = scaled * layout->unit;
 
 	for (int j = 0; j < layout->dense; j++)
 		column[j] += scaled * row->numbers[j];
@@ -505,7 +503,7 @@ add_coded_squares(const Batch *b, const double *curvatures, double *hess)
 			continue;
 		for (int k = 0; k < layout->codes; k++)
 			if (row.codes[k] != layout->dim)
-				add_column(b, &row, k + 1, 0, curvatures[i] * b->unit,
+				add_column(b, &row, k + 1, 0, curvatures[i] * layout->unit,
 						   hess + row.codes[k] * stride);
 		for (int k = 0; k < layout->curves; k++)
 		{
@@ -658,25 +656,6 @@ dperm_moments_outputs(DpermMoments *m, const double *row)
 	return m->outputs;
 }
 
-/* Add the rows that are gathered. */
-static void
-add_gathered(DpermMoments *m)
-{
-	if (m->waiting > 0)
-		add_batch(m, m->gathered, m->waiting, (size_t) m->layout.words);
-	m->waiting = 0;
-}
-
-/* The place for one more row. */
-double *
-dperm_moments_next(DpermMoments *m)
-{
-	if (m->waiting == m->batch_rows)
-		add_gathered(m);
-	m->rows++;
-	return m->gathered + m->layout.words * (size_t) m->waiting++;
-}
-
 /* Add one in step of some rows. */
 void
 dperm_moments_add(DpermMoments *m, const double *rows, int64_t count, int64_t step)
@@ -700,7 +679,6 @@ dperm_moments_add(DpermMoments *m, const double *rows, int64_t count, int64_t st
 void
 dperm_moments_flush(DpermMoments *m)
 {
-	add_gathered(m);
 	end_piece(m);
 	if (m->hessian)
 		end_squares(m);

@@ -80,7 +80,7 @@ typedef struct DpermMoments
 	int			dim;			/* weights: for each class, the dimension of rows */
 	int			classes;		/* or 1 */
 	bool		hessian;		/* are there second derivatives? */
-	int64_t		rows;			/* rows added or waiting */
+	int64_t		rows;			/* rows added */
 
 	/* sums, each as a pair high + low, except for second derivatives */
 	double		value[2];
@@ -94,10 +94,8 @@ typedef struct DpermMoments
 	double	   *piece;			/* the gradient of the current piece */
 	int			piece_rows;		/* number of rows in it */
 
-	/* rows that are gathered; and of a batch */
+	/* a batch */
 	int			batch_rows;		/* at most */
-	int			waiting;		/* rows */
-	double	   *gathered;		/* batch_rows x layout.words */
 	double	   *numbers;		/* of decoded rows, with straight lines */
 	uint16_t   *codes;			/* coordinates of categories, row by row */
 	int32_t    *places;			/* first coordinates of curves */
@@ -128,9 +126,6 @@ extern size_t dperm_moments_room(int dim, int classes, bool hessian);
 extern void dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 								const DpermLayout *layout, const double *weights,
 								const double *weights_low, double *room);
-
-/* The place for one more row; the caller fills in all of its words. */
-extern double *dperm_moments_next(DpermMoments *m);
 
 /* Add one in step of count contiguous rows, which stay where they are. */
 extern void dperm_moments_add(DpermMoments *m, const double *rows, int64_t count, int64_t step);
