@@ -58,8 +58,11 @@ batch_rows(const DpermLayout *layout, int classes)
 	return rows < least ? least : rows > DPERM_BATCH_ROWS ? DPERM_BATCH_ROWS : rows;
 }
 
-/* Take what sums of m->dim weights need, whatever the layout of rows. */
-static void
+/*
+ * Take what sums of m->dim weights need, whatever the layout of rows. What comes first
+ * begins with zeros: returns how many.
+ */
+static size_t
 lay_out(DpermMoments *m, Room *room)
 {
 	size_t		k = (size_t) m->classes;
@@ -68,26 +71,32 @@ lay_out(DpermMoments *m, Room *room)
 	size_t		selected = d + k * DPERM_BEYOND;
 	size_t		outputs = DPERM_BATCH_ROWS * k;
 	size_t		words = 2 * BATCH_NUMBERS + LEAST_ROWS_SEVERAL * DPERM_LAYOUT_WORDS_MAX(wide);
+	size_t		zeros;
 
 	m->gradient = take(room, d);
 	m->gradient_low = take(room, d);
 	m->weights = take(room, selected);
 	m->piece = take(room, selected);
+	m->fixed_weights = (DpermFixed *) take(room, 2 * selected);
+	m->fixed_piece = (DpermFixed *) take(room, 2 * selected);
+	if (m->hessian)
+	{
+		m->hess = take(room, (wide + DPERM_BEYOND) * (wide + DPERM_BEYOND));
+		m->by_class = take(room, k);
+	}
+	zeros = room->used;
 	m->numbers = take(room, words);
 	m->codes = (uint16_t *) take(room, words);
 	m->places = (int32_t *) take(room, words);
 	m->entries = take(room, 2 * words);
 	m->outputs = take(room, outputs);
-
-	m->fixed_weights = (DpermFixed *) take(room, 2 * selected);
-	m->fixed_piece = (DpermFixed *) take(room, 2 * selected);
 	m->fixed_outputs = (DpermFixed *) take(room, 2 * outputs);
-	if (!m->hessian)
-		return;
-	m->hess = take(room, (wide + DPERM_BEYOND) * (wide + DPERM_BEYOND));
-	m->by_class = take(room, k);
-	m->scaled = take(room, DPERM_ROUGH_ROWS * wide / 2);
-	m->rough_hess = (float *) take(room, (wide * wide + 1) / 2);
+	if (m->hessian)
+	{
+		m->scaled = take(room, DPERM_ROUGH_ROWS * wide / 2);
+		m->rough_hess = (float *) take(room, (wide * wide + 1) / 2);
+	}
+	return zeros;
 }
 
 _Static_assert(DPERM_SQUARES_ROWS * sizeof(double) <= DPERM_ROUGH_ROWS * sizeof(float),
@@ -100,7 +109,7 @@ dperm_moments_room(int dim, int classes, bool hessian)
 	DpermMoments m = {.dim = dim, .classes = classes, .hessian = hessian};
 	Room		room = {NULL, 0};
 
-	lay_out(&m, &room);
+	(void) lay_out(&m, &room);
 	return room.used + LINE;
 }
 
@@ -155,17 +164,6 @@ row_of(const Batch *b, size_t i)
 		b->numbers + i * b->stride, b->codes + i * dperm_layout_codes_apart(b->layout),
 		b->places + at, b->entries + 2 * at
 	};
-}
-
-/* The labels of rows, and what they weigh, if they have any. */
-static void
-take_labels(const DpermLayout *layout, const double *rows, int count, size_t stride,
-			double *labels, double *weights)
-{
-	for (int i = 0; layout->labelled && i < count; i++)
-		labels[i] = rows[i * stride + dperm_layout_label(layout)];
-	for (int i = 0; layout->weighted && i < count; i++)
-		weights[i] = dperm_layout_weight(layout, rows + i * stride);
 }
 
 /* to += factor from, for each class. */
@@ -539,7 +537,6 @@ take_fixed_weights(DpermMoments *m, const double *weights, const double *weights
 	for (int j = 0; j < m->dim; j++)
 		m->fixed_weights[j] = !isfinite(sum) ? 0 :
 			(DpermFixed) (dperm_quad_of(weights[j], weights_low[j]) / m->fixed_unit);
-	memset(m->fixed_weights + m->dim, 0, sizeof(DpermFixed) * (size_t) m->classes * DPERM_BEYOND);
 }
 
 /* Add the gradient over a batch: outputs, slopes times the weights of rows, sums. */
@@ -573,8 +570,6 @@ dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 {
 	int			classes = dperm_loss_blocks(loss);
 	size_t		d = (size_t) (layout->dim * classes);
-	size_t		beyond = (size_t) classes * DPERM_BEYOND;
-	size_t		stride = (size_t) layout->dim + DPERM_BEYOND;
 	size_t		off = (uintptr_t) room / sizeof(double) % LINE;
 	Room		of_pass = {room + (LINE - off) % LINE, 0};
 
@@ -587,20 +582,10 @@ dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 		.hessian = order == DPERM_PASS_HESSIAN || order == DPERM_PASS_ROUGH,
 		.batch_rows = batch_rows(layout, classes)
 	};
-	lay_out(m, &of_pass);
-	memset(m->gradient, 0, sizeof(double) * d);
-	memset(m->gradient_low, 0, sizeof(double) * d);
-	memset(m->piece, 0, sizeof(double) * (d + beyond));
-	memset(m->fixed_piece, 0, sizeof(DpermFixed) * (d + beyond));
+	memset(of_pass.base, 0, sizeof(double) * lay_out(m, &of_pass));
 	memcpy(m->weights, weights, sizeof(double) * d);
-	memset(m->weights + d, 0, sizeof(double) * beyond);
 	if (order == DPERM_PASS_EXTENDED)
 		take_fixed_weights(m, weights, weights_low);
-	if (m->hessian)
-	{
-		memset(m->hess, 0, sizeof(double) * stride * stride);
-		memset(m->by_class, 0, sizeof(double) * (size_t) m->classes);
-	}
 	if (order == DPERM_PASS_ROUGH && layout->first_code > DPERM_BLAS_SMALL)
 	{
 		m->rough_scaled = (float *) m->scaled;
@@ -622,7 +607,10 @@ add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 	double	   *curvatures = room[2];
 	double	   *slopes = m->outputs;
 
-	take_labels(&m->layout, rows, count, stride, room[0], room[1]);
+	for (int i = 0; labels && i < count; i++)
+		room[0][i] = rows[i * stride + dperm_layout_label(&m->layout)];
+	for (int i = 0; weights && i < count; i++)
+		room[1][i] = dperm_layout_weight(&m->layout, rows + i * stride);
 	if (m->piece_rows + count > (m->order == DPERM_PASS_EXTENDED ? FIXED_ROWS : DPERM_PIECE_ROWS))
 		end_piece(m);
 	m->piece_rows += count;

@@ -20,12 +20,10 @@
  * precision.
  *
  * Order and rounding. The output of a row is in four sums for numbers, four for
- * codes and four for curves, so no sum has more than a quarter of the coordinates;
- * with several classes it is one sum. Gradients are added up without further care
- * within a piece of at most DPERM_PIECE_ROWS rows, which may be in several batches
- * and chunks. Two pieces, one after the other, have more rows than that; so there
- * are few of them, however the rows arrive. The sums of pieces are compensated (Knuth's
- * two-sum), and those of other processes are added in extended precision.
+ * codes and four for curves; with several classes it is one sum. Gradients are added
+ * up without further care within a piece of at most DPERM_PIECE_ROWS rows, which may be
+ * in several batches and chunks. The sums of pieces are compensated (Knuth's two-sum),
+ * and those of other processes are added in extended precision.
  * dperm_moments_rounding() bounds the error (docs/guarantee.md, Lemma 8). Hessians are
  * for the solver alone; no bound on them is needed.
  *
