@@ -72,17 +72,18 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 	for (int i = 0; i < layout->dim; i++)
 	{
 		int			place = layout->place ? layout->place[i] : i;
-		DpermCoordinate in_model;
+		int			in_model = place;
+		const DpermBlock *block;
 
 		CHECK(place >= 0 && place < layout->dim && !seen[place]);
 		seen[place] = true;
-		CHECK(dperm_encoder_coordinate(enc, place, &in_model));
-		CHECK(in_model.intercept == (i == layout->dense && enc->intercept));
+		block = dperm_encoder_block(enc, &in_model);
+		CHECK((enc->intercept && place == layout->dim - 1) == (i == layout->dense && enc->intercept));
 		CHECK((i >= layout->first_code) ==
-			  (in_model.block != NULL && (in_model.block->kind == DPERM_BLOCK_CATEGORY ||
-										  dperm_block_is_curve(in_model.block))));
+			  (block != NULL && (block->kind == DPERM_BLOCK_CATEGORY ||
+										  dperm_block_is_curve(block))));
 		CHECK((columns > 0 && i >= layout->dim - knots) ==
-			  (in_model.block != NULL && dperm_block_is_curve(in_model.block)));
+			  (block != NULL && dperm_block_is_curve(block)));
 	}
 }
 

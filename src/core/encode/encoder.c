@@ -18,9 +18,9 @@
 
 #define MARGIN(dimension) (1 + ((dimension) + 16) * DBL_EPSILON)
 
-/* The range in which a sum of squares is as exact as its terms. */
-#define SQUARE_MIN 1e-200
+/* The sums of squares in which nothing overflows, and what makes any vector have one. */
 #define SQUARE_MAX 1e300
+#define SMALLER 0x1p-540
 
 /* Coordinates of the blocks. */
 int
@@ -71,30 +71,17 @@ dperm_encoder_with_knots(const DpermEncoder *enc, int knots)
 	return out;
 }
 
-/* What a trained coordinate stands for. */
-bool
-dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)
+/* The block of a trained coordinate. */
+const DpermBlock *
+dperm_encoder_block(const DpermEncoder *enc, int *coordinate)
 {
-	int			dim = dperm_encoder_dim(enc);
+	const DpermBlock *block = enc->blocks;
 
-	memset(out, 0, sizeof(*out));
-	if (i < 0 || i >= dim)
-		return false;
-	if (enc->intercept && i == dim - 1)
-		out->intercept = true;
-	else if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-	{
-		out->kernel = true;
-		out->within = i;
-	}
-	else
-	{
-		out->block = enc->blocks;
-		while (i >= out->block->count)
-			i -= out->block++->count;
-		out->within = i;
-	}
-	return true;
+	if (enc->kernel.kind != DPERM_KERNEL_LINEAR || *coordinate >= dperm_encoder_linear_dim(enc))
+		return NULL;
+	while (*coordinate >= block->count)
+		*coordinate -= block++->count;
+	return block;
 }
 
 /* What is wrong with the bounds and knots of a number, or NULL. */
@@ -182,18 +169,6 @@ dperm_encoder_position(const DpermBlock *block, const DpermValue *value, int i)
 	if (!value->present || isnan(x))
 		return -1;
 	return block->knots ? position_in_list(block, x) : dperm_block_way(block, x);
-}
-
-/* The place of one of the numbers of a block. */
-int
-dperm_encoder_place(const DpermBlock *block, const DpermValue *value, int i, double target,
-				  double *entry)
-{
-	double		position = dperm_encoder_position(block, value, i);
-
-	*entry = 0;
-	return position < 0 ? -1 :
-		dperm_knots_point(position, dperm_block_part_count(block) - 1, target, entry);
 }
 
 /*
@@ -300,13 +275,13 @@ dperm_encoder_fault(const DpermEncoder *enc)
 	return NULL;
 }
 
-/* What a vector in the common range is multiplied by; 0 for others. */
+/* What a vector is multiplied by; 0 if its squares overflow, or it is none. */
 double
 dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target)
 {
 	double		sum = dperm_sum_of_squares((size_t) block->count, raw);
 
-	if (!(sum >= SQUARE_MIN && sum <= SQUARE_MAX))
+	if (!(sum <= SQUARE_MAX))
 		return 0;
 
 	/*
@@ -319,26 +294,26 @@ dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double t
 }
 
 /*
- * A vector whose squares overflow or underflow: divided by its largest coordinate first,
- * and so is its bound. NaN and infinity make it zero.
+ * A vector with a norm. If its squares overflow, it is made smaller first, and so is its
+ * bound. NaN and infinity make it zero.
  */
 static void
-extreme_vector(const DpermBlock *block, const double *raw, double target, double *out)
+vector_block(const DpermBlock *block, const double *raw, double target, double *out)
 {
-	DpermBlock	near = *block;
-	double		largest = 0;
-	double		factor;
+	DpermBlock	smaller = *block;
+	double		factor = dperm_encoder_vector_factor(block, raw, target);
 
-	for (int i = 0; i < block->count; i++)
-		largest = isfinite(raw[i]) ? fmax(largest, fabs(raw[i])) : INFINITY;
-	if (largest == 0 || isinf(largest))
+	if (factor != 0)
+	{
+		dperm_scale((size_t) block->count, factor, raw, out);
 		return;
-	near.norm /= largest;
+	}
+	smaller.norm *= SMALLER;
 	for (int i = 0; i < block->count; i++)
-		out[i] = raw[i] / largest;
-	factor = dperm_encoder_vector_factor(&near, out, target);
+		out[i] = raw[i] * SMALLER;
+	factor = dperm_encoder_vector_factor(&smaller, out, target);
 	for (int i = 0; i < block->count; i++)
-		out[i] *= factor;
+		out[i] = factor == 0 ? 0 : out[i] * factor;
 }
 
 /*
@@ -351,42 +326,39 @@ share_of_ball(int shares)
 	return shares == 1 ? 1 : sqrt(1.0 / shares) * (1 - 4 * DBL_EPSILON);
 }
 
-/*
- * The bound on each coordinate of a box; the share allows for the rounding of
- * this product.
- */
+/* The bound on each coordinate; the share allows for the rounding of this product. */
 double
-dperm_encoder_box_target(const DpermBlock *block, double target)
+dperm_encoder_most(const DpermBlock *block, double target)
 {
-	return target * share_of_ball(block->count);
+	bool		box = block->kind == DPERM_BLOCK_BOX && block->each == 0;
+
+	return box ? target * share_of_ball(block->count) : target;
 }
 
-/* A vector whose coordinates are numbers between bounds; NaN is 0. */
+/*
+ * A number, or a vector of numbers: straight lines, or each between two of its knots. NaN
+ * is 0.
+ */
 static void
-box_block(const DpermBlock *block, const double *raw, double target, double *out)
+numbers_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
 {
-	double		each = dperm_encoder_box_target(block, target);
+	double		most = dperm_encoder_most(block, target);
+	int			knots = dperm_block_knots(block);
 
-	for (int i = 0; i < block->count; i++)
-		out[i] = isnan(raw[i]) ? 0 :
-			each * (2 * dperm_block_share(raw[i], dperm_block_low(block, i),
-										  dperm_block_high(block, i)) - 1);
-}
-
-/* A number between two of its knots, or a vector of such numbers. */
-static void
-curve_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
-{
-	double		entry;
-
-	for (int i = 0; i < dperm_block_parts(block); i++, out += dperm_block_part_count(block))
+	for (int i = 0; i < block->count / knots; i++, out += knots)
 	{
-		int			place = dperm_encoder_place(block, value, i, target, &entry);
+		double		position = dperm_encoder_position(block, value, i);
+		double		entry;
+		int			place;
 
-		if (place < 0)
-			continue;
-		out[place] = entry;
-		out[place + 1] = target - entry;
+		if (knots == 1)
+			*out = dperm_knots_line(position, most);
+		else if (position >= 0)
+		{
+			place = dperm_knots_point(position, knots - 1, target, &entry);
+			out[place] = entry;
+			out[place + 1] = target - entry;
+		}
 	}
 }
 
@@ -395,42 +367,20 @@ void
 dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
 						   double *out)
 {
-	double		factor = block->kind == DPERM_BLOCK_VECTOR && value->present ?
-		dperm_encoder_vector_factor(block, value->vector, target) : 0;
-
-	if (factor != 0)
+	if (value->present && block->kind == DPERM_BLOCK_VECTOR)
 	{
-		dperm_scale((size_t) block->count, factor, value->vector, out);
+		vector_block(block, value->vector, target, out);
 		return;
 	}
 	memset(out, 0, sizeof(double) * (size_t) block->count);
 	if (!value->present)
 		return;
-	if (dperm_block_is_curve(block))
-	{
-		curve_block(block, value, target, out);
-		return;
-	}
-	switch (block->kind)
-	{
-		case DPERM_BLOCK_NUMBER:
-		case DPERM_BLOCK_TIME:
-			out[0] = dperm_knots_line(dperm_encoder_position(block, value, 0), target);
-			break;
-		case DPERM_BLOCK_FLAG:
-			out[0] = value->number > 0 ? target : -target;
-			break;
-		case DPERM_BLOCK_CATEGORY:
-			if (value->category >= 0 && value->category < block->count)
-				out[value->category] = target;
-			break;
-		case DPERM_BLOCK_VECTOR:
-			extreme_vector(block, value->vector, target, out);
-			break;
-		case DPERM_BLOCK_BOX:
-			box_block(block, value->vector, target, out);
-			break;
-	}
+	if (block->kind == DPERM_BLOCK_FLAG)
+		out[0] = value->number > 0 ? target : -target;
+	else if (block->kind != DPERM_BLOCK_CATEGORY)
+		numbers_block(block, value, target, out);
+	else if (value->category >= 0 && value->category < block->count)
+		out[value->category] = target;
 }
 
 /* The norm of one part of a block, of the features of a kernel, or of the intercept. */
@@ -498,18 +448,5 @@ dperm_encoder_frequencies(const DpermEncoder *enc)
 	return frequencies;
 }
 
-static const char *const kernel_names[] = {"linear", "gaussian", "laplacian", "cauchy", "matern"};
-static const char *const block_names[] = {"number",	  "time",	"boolean",
-										  "category", "vector", "vector"};
-
-const char *
-dperm_encoder_kernel_name(int kind)
-{
-	return kernel_names[kind];
-}
-
-const char *
-dperm_encoder_kind_name(int kind)
-{
-	return block_names[kind];
-}
+DPERM_WORDS(dperm_encoder_kernel_name, "linear", "gaussian", "laplacian", "cauchy", "matern");
+DPERM_WORDS(dperm_encoder_kind_name, "number", "time", "boolean", "category", "vector", "vector");

@@ -245,13 +245,6 @@ dperm_knots_point(double position, double steps, double target, double *entry)
 	return place;
 }
 
-/*
- * The same for a number, or element i of a vector: returns the first knot, or -1 if
- * there is no number; *entry is 0 then.
- */
-extern int	dperm_encoder_place(const DpermBlock *block, const DpermValue *value, int i,
-							  double target, double *entry);
-
 /* The entry of a straight line: a multiple of the target, between -1 and 1. */
 static inline double
 dperm_knots_line(double position, double target)
@@ -317,17 +310,11 @@ extern const char *dperm_encoder_fault(const DpermEncoder *enc);
  */
 extern const char *dperm_encoder_form_names_fault(const DpermEncoder *enc);
 
-/* What a trained coordinate stands for. */
-typedef struct DpermCoordinate
-{
-	const DpermBlock *block;	/* NULL for the intercept and for a kernel's feature */
-	int			within;			/* position in the block or among the kernel's features */
-	bool		intercept;
-	bool		kernel;
-} DpermCoordinate;
-
-/* Coordinate i, from 0; false if there is none. */
-extern bool dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out);
+/*
+ * The block of a trained coordinate, from 0, which becomes its position in the block; NULL
+ * for the intercept and for a kernel's feature.
+ */
+extern const DpermBlock *dperm_encoder_block(const DpermEncoder *enc, int *coordinate);
 
 /*
  * Write the dperm_encoder_dim() coordinates of one row to out, times sign (-1
@@ -347,19 +334,19 @@ extern void dperm_encoder_encode_block(const DpermBlock *block, const DpermValue
 extern double dperm_encoder_target(const DpermEncoder *enc);
 
 /*
- * The factor by which a vector is multiplied to be encoded: target divided by
- * its bound or its norm. 0 if multiplying is not enough: norms outside the
- * common range, and elements that are not finite.
+ * The factor by which a vector is multiplied to be encoded: target divided by its bound or
+ * its norm. 0 if that is not enough: for squares that overflow, and elements that are not
+ * finite.
  */
 extern double
 dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target);
 
 /*
- * The bound on each coordinate of a straight BOX of norm at most |target|: no
- * encoded coordinate exceeds it in absolute value, and count times its square
+ * The bound on each coordinate of a block, of parts of norm at most |target|: no encoded
+ * coordinate exceeds it in absolute value, and for a straight BOX count times its square
  * is at most the square of target, exactly.
  */
-extern double dperm_encoder_box_target(const DpermBlock *block, double target);
+extern double dperm_encoder_most(const DpermBlock *block, double target);
 
 /* Let bounds that are all the same be low and high, and listed knots at even distances no list. */
 extern void dperm_encoder_settle(DpermBlock *block);

@@ -9,33 +9,15 @@
 #include "core/base/codec.h"
 #include "core/base/core.h"
 
-/* The order of texts, for qsort: by their bytes. */
+/* The order of texts, for qsort: by length, then by their bytes. */
 static int
 compare_texts(const void *a, const void *b)
 {
-	const DpermText *x = *(const DpermText *const *) a;
-	const DpermText *y = *(const DpermText *const *) b;
-	int			order = x->len != y->len ? (x->len < y->len ? -1 : 1) : 0;
+	const DpermText *x = a;
+	const DpermText *y = b;
 
-	return order != 0 || x->len == 0 ? order : memcmp(x->bytes, y->bytes, (size_t) x->len);
-}
-
-/*
- * Are two of count <= DPERM_DIM_MAX texts the same? They are in an array whose
- * elements are stride bytes long.
- */
-static bool
-has_doubles(const DpermText *first, size_t stride, int count)
-{
-	const DpermText *sorted[DPERM_DIM_MAX];
-
-	for (int i = 0; i < count; i++)
-		sorted[i] = (const DpermText *) ((const char *) first + stride * (size_t) i);
-	qsort(sorted, (size_t) count, sizeof(sorted[0]), compare_texts);
-	for (int i = 1; i < count; i++)
-		if (dperm_block_same_text(sorted[i - 1], sorted[i]))
-			return true;
-	return false;
+	return x->len != y->len || x->len == 0 ? x->len - y->len :
+		memcmp(x->bytes, y->bytes, (size_t) x->len);
 }
 
 static bool
@@ -51,22 +33,28 @@ dperm_encoder_form_names_fault(const DpermEncoder *enc)
 	for (int i = 0; i < enc->block_count; i++)
 	{
 		const DpermBlock *block = &enc->blocks[i];
+		DpermText	sorted[DPERM_DIM_MAX];
 
 		if (block->column.len == 0 &&
 			!(enc->block_count == 1 && block->kind == DPERM_BLOCK_VECTOR))
 			return "a feature has no column";
 		if (has_zero_byte(&block->column))
 			return "the name of a column contains a zero byte";
+		for (int j = 0; j < i; j++)
+			if (dperm_block_same_text(&enc->blocks[j].column, &block->column))
+				return "a column occurs twice";
 		if (block->kind != DPERM_BLOCK_CATEGORY)
 			continue;
+		memcpy(sorted, block->categories, sizeof(DpermText) * (size_t) block->count);
+		qsort(sorted, (size_t) block->count, sizeof(DpermText), compare_texts);
 		for (int k = 0; k < block->count; k++)
-			if (has_zero_byte(&block->categories[k]))
+		{
+			if (has_zero_byte(&sorted[k]))
 				return "a category contains a zero byte";
-		if (has_doubles(block->categories, sizeof(DpermText), block->count))
-			return "a category occurs twice";
+			if (k > 0 && dperm_block_same_text(&sorted[k - 1], &sorted[k]))
+				return "a category occurs twice";
+		}
 	}
-	if (has_doubles(&enc->blocks[0].column, sizeof(DpermBlock), enc->block_count))
-		return "a column occurs twice";
 	return NULL;
 }
 

@@ -69,38 +69,27 @@ plain_log(double x)
 	return 2 * sum + exponent * log_2;
 }
 
-/* Two independent standard normals: Marsaglia's polar method needs no sine. */
-static void
-next_normals(uint64_t *stream, double *x, double *y)
-{
-	double		u,
-				v,
-				s,
-				factor;
-
-	do
-	{
-		u = 2 * next_uniform(stream) - 1;
-		v = 2 * next_uniform(stream) - 1;
-		s = u * u + v * v;
-	} while (s >= 1 || s == 0);
-	factor = sqrt(-2 * plain_log(s) / s);
-	*x = u * factor;
-	*y = v * factor;
-}
-
+/* Independent standard normals: Marsaglia's polar method, two at a time, needs no sine. */
 static void
 fill_normal(uint64_t *stream, double *out, int count)
 {
 	for (int i = 0; i < count; i += 2)
 	{
-		double		x,
-					y;
+		double		u,
+					v,
+					s,
+					factor;
 
-		next_normals(stream, &x, &y);
-		out[i] = x;
+		do
+		{
+			u = 2 * next_uniform(stream) - 1;
+			v = 2 * next_uniform(stream) - 1;
+			s = u * u + v * v;
+		} while (s >= 1 || s == 0);
+		factor = sqrt(-2 * plain_log(s) / s);
+		out[i] = u * factor;
 		if (i + 1 < count)
-			out[i + 1] = y;
+			out[i + 1] = v * factor;
 	}
 }
 
@@ -114,10 +103,9 @@ next_chi(uint64_t *stream, int degrees)
 		sum -= 2 * plain_log(next_uniform(stream));
 	if (degrees % 2 == 1)
 	{
-		double		x,
-					y;
+		double		x;
 
-		next_normals(stream, &x, &y);
+		fill_normal(stream, &x, 1);
 		sum += x * x;
 	}
 	return sqrt(sum);
@@ -214,11 +202,10 @@ dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies)
 			for (int k = 0; k < dim; k++)
 			{
 				/* a quotient of normals is Cauchy */
-				double		x,
-							y;
+				double		pair[2];
 
-				next_normals(&stream, &x, &y);
-				row[k] = kernel->gamma * x / y;
+				fill_normal(&stream, pair, 2);
+				row[k] = kernel->gamma * pair[0] / pair[1];
 			}
 		else
 			for (int k = 0; k < dim; k++)
