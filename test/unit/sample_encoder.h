@@ -163,7 +163,6 @@ sample_knots(TestRandom *state, DpermBlock *block, double *room)
 		room[k] = test_below(state, 4) == 0 ? nextafter(room[k - 1], INFINITY) :
 			room[k - 1] + test_uniform(state) * (block->high / 2 - room[k - 1] / 2);
 	block->knots = room;
-	dperm_encoder_settle(block);
 	if (dperm_encoder_knots_fault(block) != NULL)
 		block->knots = NULL;
 }

@@ -118,7 +118,8 @@ dperm_encoder_even(const DpermBlock *block, int step, int steps)
 
 	if (step == 0 || step == steps)
 		return step == 0 ? block->low : block->high;
-	return dperm_block_unscaled(block, low + (high - low) * step / steps);
+	low += (high - low) * step / steps;
+	return block->log ? copysign(expm1(fabs(low)), low) : low;
 }
 
 /* The value of a knot. */
@@ -169,36 +170,6 @@ dperm_encoder_position(const DpermBlock *block, const DpermValue *value, int i)
 	if (!value->present || isnan(x))
 		return -1;
 	return block->knots ? position_in_list(block, x) : dperm_block_way(block, x);
-}
-
-/*
- * Let bounds that are all the same be low and high, and even knots be no list. Those of a
- * vector are for elements of the same bounds.
- */
-void
-dperm_encoder_settle(DpermBlock *block)
-{
-	const double *bounds = block->bounds;
-	int			elements = dperm_block_elements(block);
-	int			same = 0;
-	DpermBlock	number;
-
-	while (bounds && same < elements && bounds[2 * same] == bounds[0] &&
-		   bounds[2 * same + 1] == bounds[1])
-		same++;
-	if (same > 0 && same == elements)
-	{
-		block->low = bounds[0];
-		block->high = bounds[1];
-		block->bounds = NULL;
-	}
-	number = block->each > 0 ? dperm_block_element(block, 0) : *block;
-	if (number.count < 2 || block->bounds || block->knots == NULL)
-		return;
-	for (int i = 0; i < number.count; i++)
-		if (block->knots[i] != dperm_encoder_even(&number, i, number.count - 1))
-			return;
-	block->knots = NULL;
 }
 
 /* What is wrong with one block, or NULL. */

@@ -62,7 +62,7 @@ typedef struct DpermBlock
 	DpermText	column;			/* empty for an array that is not a column */
 	double		low;			/* NUMBER, TIME; BOX: of all elements, unless there are bounds */
 	double		high;
-	/* the positions of the knots of a number, or of each element; NULL: at even distances */
+	/* listed knots of a number, or of each element; NULL: they are at even distances */
 	const double *knots;
 	double		norm;			/* VECTOR */
 	const DpermText *categories;	/* CATEGORY: count of them */
@@ -188,17 +188,11 @@ dperm_block_share(double x, double low, double high)
 	return (clamped - low) / (high - low);
 }
 
-/* A value on the scale of a number, which is odd and increasing, and back. */
+/* A value on the scale of a number, which is odd and increasing. */
 static inline double
 dperm_block_scaled(const DpermBlock *block, double x)
 {
 	return block->log ? copysign(log1p(fabs(x)), x) : x;
-}
-
-static inline double
-dperm_block_unscaled(const DpermBlock *block, double scaled)
-{
-	return block->log ? copysign(expm1(fabs(scaled)), scaled) : scaled;
 }
 
 /* The same of a number, on its scale. */
@@ -347,9 +341,6 @@ dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double t
  * is at most the square of target, exactly.
  */
 extern double dperm_encoder_most(const DpermBlock *block, double target);
-
-/* Let bounds that are all the same be low and high, and listed knots at even distances no list. */
-extern void dperm_encoder_settle(DpermBlock *block);
 
 /* With a kernel: write its dperm_encoder_linear_dim() inputs. */
 extern void

@@ -155,8 +155,6 @@ visit_block(DpermCodec *c, DpermBlock *block)
 			block->count = elements;
 			dperm_codec_number(c, "norm", &block->norm);
 	}
-	if (dperm_codec_reads(c) && c->why == NULL)
-		dperm_encoder_settle(block);
 }
 
 /* The columns of an encoder, as a list. */

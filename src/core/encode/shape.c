@@ -134,60 +134,46 @@ within_cross(const double *x, int count, double radius)
 	return rest * (others > 1 ? 1 + (others + 1) * DBL_EPSILON : 1) <= radius - largest;
 }
 
+/* A box has a part for each coordinate, discs one for each pair. */
+static int
+parts_of(const DpermShape *shape)
+{
+	return shape->kind == DPERM_SHAPE_BOX ? shape->count :
+		shape->kind == DPERM_SHAPE_DISCS ? shape->count / 2 : 1;
+}
+
 /* Is a vector in a shape? NaN is in none. */
 bool
 dperm_shape_contains(const DpermShape *shape, const double *x)
 {
+	bool		round = shape->kind == DPERM_SHAPE_BALL || shape->kind == DPERM_SHAPE_DISCS;
+	int			parts = parts_of(shape);
+	int			each = shape->count / parts;
+
 	x += shape->first;
-	switch (shape->kind)
-	{
-		case DPERM_SHAPE_BALL:
-			return within_ball(x, shape->count, 1, shape->radius);
-		case DPERM_SHAPE_BOX:
-			for (int i = 0; i < shape->count; i++)
-				if (!(fabs(x[i]) <= shape->radius))
-					return false;
-			return true;
-		case DPERM_SHAPE_CROSS:
-			return within_cross(x, shape->count, shape->radius);
-		case DPERM_SHAPE_DISCS:
-			for (int i = 0; i < shape->count / 2; i++)
-				if (!within_ball(x + i, 2, shape->count / 2, shape->radius))
-					return false;
-			return true;
-	}
-	return false;
+	for (int i = 0; i < parts; i++)
+		if (!(round ? within_ball(x + i, each, parts, shape->radius) :
+			  within_cross(x + i, each, shape->radius)))
+			return false;
+	return true;
 }
 
 /* The mean squared norm of a point that is uniform in the shape. */
 double
 dperm_shape_mean_square(const DpermShape *shape)
 {
-	double		k = shape->count;
+	double		k = shape->count / parts_of(shape);
 	double		square = shape->radius * shape->radius;
 
-	switch (shape->kind)
-	{
-		case DPERM_SHAPE_BALL:
-			return square * k / (k + 2);
-		case DPERM_SHAPE_BOX:
-			return square * k / 3;
-		case DPERM_SHAPE_CROSS:
-			return square * 2 * k / ((k + 1) * (k + 2));
-		case DPERM_SHAPE_DISCS:
-			return square * k / 4;
-	}
-	return 0;
+	return shape->kind == DPERM_SHAPE_CROSS ? square * 2 * k / ((k + 1) * (k + 2)) :
+		square * parts_of(shape) * k / (k + 2);
 }
 
-/* The largest norm in the shape: that of a corner of a box, and of as many discs. */
+/* The largest norm in the shape. */
 double
 dperm_shape_norm(const DpermShape *shape)
 {
-	double		sides = shape->kind == DPERM_SHAPE_BOX ? shape->count :
-		shape->kind == DPERM_SHAPE_DISCS ? shape->count / 2.0 : 1;
-
-	return shape->radius * sqrt(sides);
+	return shape->radius * sqrt(parts_of(shape));
 }
 
 DPERM_WORDS(dperm_shape_name, "ball", "box", "cross", "discs");
