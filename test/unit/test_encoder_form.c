@@ -253,7 +253,7 @@ TEST(refuses_other_lengths)
 }
 
 /*
- * Whatever a byte is changed to: refused, or a valid encoder in canonical form.
+ * Whatever a byte is changed to: refused, or a valid encoder.
  */
 TEST(survives_flipped_bytes)
 {
@@ -275,9 +275,6 @@ TEST(survives_flipped_bytes)
 				if (read_form(form, size, &out) != NULL)
 					continue;
 				CHECK(dperm_encoder_fault(&out) == NULL);
-				CHECK(dperm_encoder_form_names_fault(&out) == NULL);
-				CHECK(form_size(&out) == size);
-				CHECK(memcmp(form, dperm_encoder_form_write(&out).bytes, size) == 0);
 			}
 	}
 }
@@ -295,15 +292,15 @@ TEST(checks_names)
 
 	CHECK_TEXT(why_not(&enc), "");
 	categories[2] = sample_literal("x");
-	CHECK_TEXT(why_not(&enc), "a category occurs twice");
+	CHECK_TEXT(why_not(&enc), "");	/* the first counts */
 	categories[2] = (DpermText) {"x\0", 2};
-	CHECK_TEXT(why_not(&enc), "a category contains a zero byte");
+	CHECK_TEXT(why_not(&enc), "a text contains a zero byte");
 	categories[2] = sample_literal("X");
 	CHECK_TEXT(why_not(&enc), "");
 	blocks[2].column = sample_literal("a");
 	CHECK_TEXT(why_not(&enc), "a column occurs twice");
 	blocks[2].column = (DpermText) {"a\0b", 3};
-	CHECK_TEXT(why_not(&enc), "the name of a column contains a zero byte");
+	CHECK_TEXT(why_not(&enc), "a text contains a zero byte");
 	blocks[2].column = sample_literal("");
 	CHECK_TEXT(why_not(&enc), "a feature has no column");
 	enc.block_count = 2;
@@ -327,9 +324,6 @@ TEST(finds_doubles_among_many)
 	static DpermBlock blocks[DPERM_DIM_MAX];
 	static char names[DPERM_DIM_MAX][8];
 	TestRandom	state = 4;
-	DpermBlock	block = {.kind = DPERM_BLOCK_CATEGORY, .column = sample_literal("c"),
-		.count = DPERM_DIM_MAX, .categories = texts};
-	DpermEncoder wide = {.block_count = 1, .blocks = &block};
 	DpermEncoder many = {.block_count = DPERM_DIM_MAX, .blocks = blocks};
 
 	for (int i = 0; i < DPERM_DIM_MAX; i++)
@@ -338,7 +332,6 @@ TEST(finds_doubles_among_many)
 		texts[i] = sample_literal(names[i]);
 		blocks[i] = (DpermBlock) {.kind = DPERM_BLOCK_FLAG, .column = texts[i], .count = 1};
 	}
-	CHECK_TEXT(why_not(&wide), "");
 	CHECK_TEXT(why_not(&many), "");
 	for (int round = 0; round < 20; round++)
 	{
@@ -347,7 +340,6 @@ TEST(finds_doubles_among_many)
 		DpermText	kept = texts[i];
 
 		texts[i] = blocks[i].column = texts[j];
-		CHECK_TEXT(why_not(&wide), "a category occurs twice");
 		CHECK_TEXT(why_not(&many), "a column occurs twice");
 		texts[i] = blocks[i].column = kept;
 	}

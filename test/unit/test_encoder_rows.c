@@ -34,7 +34,6 @@ TEST(stays_in_the_ball)
 		double		guard = 0;
 
 		CHECK(dperm_encoder_fault(enc) == NULL);
-		CHECK(dperm_encoder_form_names_fault(enc) == NULL);
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
 		memset(&guard, 0x5a, sizeof(guard));

@@ -18,19 +18,16 @@
 #include <math.h>
 
 #include "core/base/blas.h"
+#include "core/base/bytes.h"
 #include "core/base/host.h"
 #include "core/base/linsys.h"
 #include "core/base/vector.h"
 
-/* The next word of a public stream: SplitMix64 (Steele, Lea and Flood 2014). */
+/* The next word of a public stream: SplitMix64. */
 static uint64_t
 next_word(uint64_t *stream)
 {
-	uint64_t	z = *stream += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return dperm_bytes_mix(*stream += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Uniform on (0, 1), endpoints excluded. */

@@ -81,47 +81,34 @@ place_positions(const DpermEncoder *enc, bool open, const DpermLayout *layout,
 	}
 }
 
-/* The layout for the rows of an encoder without a kernel. */
-static void
-make_linear(const DpermEncoder *enc, DpermLayout *layout)
-{
-	bool		open = dperm_encoder_is_open(enc);
-	size_t		dim = (size_t) layout->dim;
-	DpermPosition *positions = dperm_host_alloc(sizeof(DpermPosition) * (dim + 1));
-	int		   *places = dperm_host_alloc(sizeof(int) * dim);
-	int		   *starts = dperm_host_alloc(sizeof(int) * (size_t) enc->block_count);
-
-	place_coordinates(enc, open, layout, places, starts);
-	place_positions(enc, open, layout, positions, starts);
-	layout->positions = positions;
-	layout->place = places;
-	layout->starts = starts;
-}
-
 /* The layout for the rows of an encoder. */
 DpermLayout
-dperm_layout_make(const DpermEncoder *enc)
+dperm_layout_make(const DpermEncoder *enc, bool weighted)
 {
 	DpermLayout layout = dperm_layout_dense(dperm_encoder_dim(enc));
-	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
+	bool		open = dperm_encoder_is_open(enc);
 
 	layout.labelled = true;
+	layout.weighted = weighted;
 	layout.unit = dperm_encoder_target(enc);
-	if (linear)
-		make_linear(enc, &layout);
+	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
+	{
+		size_t		dim = (size_t) layout.dim;
+		DpermPosition *positions = dperm_host_alloc(sizeof(DpermPosition) * (dim + 1));
+		int		   *places = dperm_host_alloc(sizeof(int) * dim);
+		int		   *starts = dperm_host_alloc(sizeof(int) * (size_t) enc->block_count);
+
+		place_coordinates(enc, open, &layout, places, starts);
+		place_positions(enc, open, &layout, positions, starts);
+		layout.positions = positions;
+		layout.place = places;
+		layout.starts = starts;
+	}
 	else
 		layout.numbers = layout.dense = layout.dim - (enc->intercept ? 1 : 0);
 	layout.words = layout.numbers + dperm_layout_positions(&layout) +
-		(int) ((layout.codes + CODES_PER_WORD - 1) / CODES_PER_WORD) + 1;
+		(int) ((layout.codes + CODES_PER_WORD - 1) / CODES_PER_WORD) + (weighted ? 2 : 1);
 	return layout;
-}
-
-/* Give rows weights. */
-void
-dperm_layout_weigh(DpermLayout *layout)
-{
-	layout->weighted = true;
-	layout->words++;
 }
 
 /* Write what follows the coordinates of a row. */
@@ -130,7 +117,7 @@ put_label(const DpermLayout *layout, double *row, double label, double weight)
 {
 	row[dperm_layout_label(layout)] = label;
 	if (layout->weighted)
-		*dperm_row_weight(layout, row) = weight;
+		row[layout->words - 1] = weight;	/* or its owner */
 }
 
 /* Encode a row: each block at its place in the layout. */
@@ -258,7 +245,8 @@ dperm_layout_restore(const DpermLayout *layout, int blocks, const double *weight
 
 /* Initialise a feed. */
 void
-dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like)
+dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, bool weighted,
+				const DpermFeed *like)
 {
 	int			linear = dperm_encoder_linear_dim(encoder);
 	const DpermKernel *kernel = &encoder->kernel;
@@ -267,7 +255,7 @@ dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *l
 
 	memset(feed, 0, sizeof(*feed));
 	feed->encoder = encoder;
-	feed->layout = dperm_layout_make(encoder);
+	feed->layout = dperm_layout_make(encoder, weighted);
 	feed->linear = linear;
 	if (kernel->kind == DPERM_KERNEL_LINEAR)
 		return;

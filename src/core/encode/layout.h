@@ -83,11 +83,11 @@ typedef struct DpermLayout
 /* The layout of plain vectors. */
 extern DpermLayout dperm_layout_dense(int dim);
 
-/* The layout for the rows of an encoder, in memory of the host. */
-extern DpermLayout dperm_layout_make(const DpermEncoder *enc);
-
-/* Give rows weights of at most 1 in an additional last word. */
-extern void dperm_layout_weigh(DpermLayout *layout);
+/*
+ * The layout for the rows of an encoder, in memory of the host, which may have weights of at
+ * most 1 in an additional last word.
+ */
+extern DpermLayout dperm_layout_make(const DpermEncoder *enc, bool weighted);
 
 /* Encode a row without a kernel; a weight is ignored if rows have none. */
 extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
@@ -149,13 +149,6 @@ dperm_layout_label(const DpermLayout *layout)
 	return layout->words - (layout->weighted ? 2 : 1);
 }
 
-/* A pointer to the weight of a row, or its owner. */
-static inline double *
-dperm_row_weight(const DpermLayout *layout, double *row)
-{
-	return row + layout->words - 1;
-}
-
 /* What a row weighs. */
 static inline double
 dperm_layout_weight(const DpermLayout *layout, const double *row)
@@ -189,7 +182,8 @@ typedef struct DpermFeed
  * Initialise, in memory of the host. The feed keeps a pointer to the encoder, and, to
  * share frequencies that are the same, those of another feed, which may be NULL.
  */
-extern void dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like);
+extern void dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, bool weighted,
+							const DpermFeed *like);
 
 /*
  * Let a row wait; true when no more can wait, so that dperm_feed_map() must be

@@ -1,7 +1,7 @@
 /*
  * shape.c: the public sets that contain the parts of an encoded row.
  */
-#include "core/encode/shape.h"
+#include "core/encode/encoder.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,9 +20,8 @@
 static DpermShape
 shape_at(const DpermEncoder *enc, int coordinate, double target, DpermPart *part)
 {
-	int			within = coordinate;
 	int			features = enc->kernel.features;
-	const DpermBlock *block = dperm_encoder_block(enc, &within);
+	const DpermBlock *block = dperm_encoder_block(enc, &coordinate);
 	bool		box = block && block->kind == DPERM_BLOCK_BOX && block->each == 0;
 	int			count = block ? dperm_block_part_count(block) : 1;
 
@@ -36,7 +35,6 @@ shape_at(const DpermEncoder *enc, int coordinate, double target, DpermPart *part
 		/* in one dimension all of them are intervals, so use one name */
 		.kind = count == 1 || box ? DPERM_SHAPE_BOX :
 			block->kind == DPERM_BLOCK_VECTOR ? DPERM_SHAPE_BALL : DPERM_SHAPE_CROSS,
-		.first = block ? coordinate - within % count : coordinate,
 		.count = count,
 		.radius = block ? dperm_encoder_most(block, target) : target
 	};
@@ -81,17 +79,6 @@ dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, Dp
 			.kind = DPERM_SHAPE_BOX, .first = outer->blocks[0].count, .count = 1, .radius = target
 		};
 	return count;
-}
-
-/* Is a shape one of an encoder's? */
-bool
-dperm_shape_belongs(const DpermEncoder *enc, const DpermShape *shape)
-{
-	DpermPart	part;
-	DpermShape	own = shape_at(enc, shape->first, dperm_encoder_target(enc), &part);
-
-	return own.first == shape->first && own.kind == shape->kind && own.count == shape->count &&
-		   fabs(own.radius - shape->radius) <= 1e-9 * own.radius;
 }
 
 /*
@@ -162,11 +149,12 @@ dperm_shape_contains(const DpermShape *shape, const double *x)
 double
 dperm_shape_mean_square(const DpermShape *shape)
 {
-	double		k = shape->count / parts_of(shape);
+	double		parts = parts_of(shape);
+	double		k = shape->count / parts;
 	double		square = shape->radius * shape->radius;
 
 	return shape->kind == DPERM_SHAPE_CROSS ? square * 2 * k / ((k + 1) * (k + 2)) :
-		square * parts_of(shape) * k / (k + 2);
+		square * parts * k / (k + 2);
 }
 
 /* The largest norm in the shape. */
