@@ -192,7 +192,7 @@ TEST(lists_knots_of_vectors)
 	for (int knots = 0; knots < 5; knots++)
 	{
 		form[sizeof(even) - 4] = (unsigned char) knots;
-		CHECK((read_form(form, sizeof(even) - 1, &out) == NULL) == (knots > 1));
+		CHECK((read_form(form, sizeof(even) - 1, &out) == NULL) == (knots > 0));
 		CHECK(knots < 2 || (out.blocks[0].count == 2 * knots && out.blocks[0].each == knots));
 	}
 	block.bounds = (double[]) {0, 2, 0, 3};

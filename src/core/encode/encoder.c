@@ -59,11 +59,8 @@ DpermEncoder
 dperm_encoder_with_knots(const DpermEncoder *enc, int knots)
 {
 	DpermEncoder out = *enc;
-	DpermBlock *blocks;
+	DpermBlock *blocks = dperm_host_alloc(sizeof(DpermBlock) * (size_t) enc->block_count);
 
-	if (!dperm_encoder_is_open(enc))
-		return out;
-	blocks = dperm_host_alloc(sizeof(DpermBlock) * (size_t) enc->block_count);
 	memcpy(blocks, enc->blocks, sizeof(DpermBlock) * (size_t) enc->block_count);
 	for (int i = 0; i < enc->block_count; i++)
 		if (blocks[i].open)
@@ -135,9 +132,10 @@ static double
 position_in_list(const DpermBlock *block, double x)
 {
 	const double *knots = block->knots;
-	double		clamped = fmax(block->low, fmin(block->high, x));
+	int			last = dperm_block_part_count(block) - 1;
+	double		clamped = fmax(knots[0], fmin(knots[last], x));
 	int			place = 0;
-	int			after = block->count - 1;
+	int			after = last;
 	double		share;
 
 	while (after - place > 1)
@@ -150,27 +148,25 @@ position_in_list(const DpermBlock *block, double x)
 			after = middle;
 	}
 	share = (clamped - knots[place]) / (knots[after] - knots[place]);
-	return fmin((place + share) / (block->count - 1), 1);
+	return fmin((place + share) / last, 1);
 }
 
 /* The position of one of the numbers of a block. */
 double
 dperm_encoder_position(const DpermBlock *block, const DpermValue *value, int i)
 {
-	DpermBlock	element;
-	double		x = 0;
+	bool		number = dperm_block_is_number(block);
+	double		x;
 
-	if (value->present && dperm_block_is_number(block))
-		x = value->number;
-	else if (value->present)
-	{
-		x = value->vector[i];
-		element = dperm_block_element(block, i);
-		block = &element;
-	}
-	if (!value->present || isnan(x))
+	if (!value->present)
 		return -1;
-	return block->knots ? position_in_list(block, x) : dperm_block_way(block, x);
+	x = number ? value->number : value->vector[i];
+	if (isnan(x))
+		return -1;
+	if (block->knots)
+		return position_in_list(block, x);
+	return number ? dperm_block_way(block, x) :
+		dperm_block_share(x, dperm_block_low(block, i), dperm_block_high(block, i));
 }
 
 /* What is wrong with one block, or NULL. */
@@ -255,6 +251,10 @@ dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double t
 
 	if (!(sum <= SQUARE_MAX))
 		return 0;
+	/* most vectors are within the bound, which is tested without a square root */
+	if (sum * (MARGIN(block->count) * MARGIN(block->count) * (1 + 8 * DBL_EPSILON)) <=
+		block->norm * block->norm)
+		return target / block->norm;
 	return target / fmax(sqrt(sum) * MARGIN(block->count), block->norm);
 }
 
@@ -300,30 +300,35 @@ dperm_encoder_most(const DpermBlock *block, double target)
 	return box ? target * share_of_ball(block->count) : target;
 }
 
-/*
- * A number, or a vector of numbers: straight lines, or each between two of its knots. NaN
- * is 0.
- */
+/* A vector whose coordinates are numbers between bounds; NaN is 0. */
 static void
-numbers_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
+box_block(const DpermBlock *block, const double *raw, double target, double *out)
 {
 	double		most = dperm_encoder_most(block, target);
-	int			knots = dperm_block_knots(block);
 
-	for (int i = 0; i < block->count / knots; i++, out += knots)
+	for (int i = 0; i < block->count; i++)
+		out[i] = isnan(raw[i]) ? 0 :
+			most * (2 * dperm_block_share(raw[i], dperm_block_low(block, i),
+										  dperm_block_high(block, i)) - 1);
+}
+
+/* A number between two of its knots, or a vector of such numbers. */
+static void
+curve_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
+{
+	int			knots = dperm_block_part_count(block);
+
+	for (int i = 0, at = 0; at < block->count; i++, at += knots)
 	{
 		double		position = dperm_encoder_position(block, value, i);
 		double		entry;
 		int			place;
 
-		if (knots == 1)
-			*out = dperm_knots_line(position, most);
-		else if (position >= 0)
-		{
-			place = dperm_knots_point(position, knots - 1, target, &entry);
-			out[place] = entry;
-			out[place + 1] = target - entry;
-		}
+		if (position < 0)
+			continue;
+		place = at + dperm_knots_point(position, knots - 1, target, &entry);
+		out[place] = entry;
+		out[place + 1] = target - entry;
 	}
 }
 
@@ -332,18 +337,19 @@ void
 dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
 						   double *out)
 {
-	if (value->present && block->kind == DPERM_BLOCK_VECTOR)
-	{
-		vector_block(block, value->vector, target, out);
-		return;
-	}
 	memset(out, 0, sizeof(double) * (size_t) block->count);
 	if (!value->present)
 		return;
-	if (block->kind == DPERM_BLOCK_FLAG)
+	if (block->kind == DPERM_BLOCK_VECTOR)
+		vector_block(block, value->vector, target, out);
+	else if (dperm_block_is_curve(block))
+		curve_block(block, value, target, out);
+	else if (dperm_block_is_number(block))
+		out[0] = dperm_knots_line(dperm_encoder_position(block, value, 0), target);
+	else if (block->kind == DPERM_BLOCK_BOX)
+		box_block(block, value->vector, target, out);
+	else if (block->kind == DPERM_BLOCK_FLAG)
 		out[0] = value->number > 0 ? target : -target;
-	else if (block->kind != DPERM_BLOCK_CATEGORY)
-		numbers_block(block, value, target, out);
 	else if (value->category >= 0 && value->category < block->count)
 		out[value->category] = target;
 }
