@@ -239,6 +239,7 @@ lint:
 	@! command -v python3 >/dev/null || python3 -c 'import sys; [compile(open(f).read(), f, "exec") for f in sys.argv[1:]]' \
 		$(wildcard $(here)/test/*/*.py $(here)/docs/examples/*.py) $(here)/test/bench/compare $(here)/test/compare/run $(here)/test/export/check
 	@$(here)/test/audit/plant --check $(here)
+	@$(here)/test/audit/plant --faults $(here)/test/mutants/faults --check $(here)
 
 # The archive for PGXN.
 dist:

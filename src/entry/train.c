@@ -24,7 +24,7 @@
 #include "query/source.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
-#include "train/count_errors.h"
+#include "train/count.h"
 #include "train/training.h"
 
 /* ------------------------------------------------------------ training */

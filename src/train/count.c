@@ -1,9 +1,9 @@
 /*
  * count.c: count the rows of a source in one scan: by a model's decisions, or
- * by the values of each column.
+ * by the values of each column; and rows in a store that a model gets wrong.
  * Trusted: a row must not count more than once.
  *
- * How much a row of a person counts is known only when all rows have been seen.
+ * In a scan, how much a row of a person counts is known only when all rows have been seen.
  * Until then a note of each row, and its person, are in a store.
  */
 #include "postgres.h"
@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "tcop/dest.h"
 #include "utils/memutils.h"
 
@@ -18,9 +19,11 @@
 #include "core/model/model.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/counts.h"
+#include "core/solve/sums.h"
 #include "query/source.h"
 #include "train/count.h"
 #include "train/rows.h"
+#include "train/training.h"
 
 /* A receiver of rows. What is counted, and how, is in a larger struct. */
 typedef struct Tally
@@ -378,4 +381,77 @@ dperm_count_values(const DpermSource *source, DpermCells *cells, bool skip_empty
 	};
 
 	return count_rows(&values.tally, source);
+}
+
+/* --------------------------------------------------------------- errors */
+
+/*
+ * What a row in a store counts for that the model gets wrong: its weight in parts,
+ * rounded down. The number of parts is a power of two, so the product is exact.
+ */
+static int64
+stored_parts_of(const DpermLayout *layout, const double *row)
+{
+	return layout->weighted ? (int64) (dperm_layout_weight(layout, row) * DPERM_PERSON_PARTS) : 1;
+}
+
+/* The absolute error of a row whose label is a number, in parts. */
+static int64
+error_of(const DpermLayout *layout, double output, const double *row)
+{
+	double		label = row[dperm_layout_label(layout)];
+	int64		sums[DPERM_SUMS] = {0};
+
+	if (!dperm_label_kind_has(DPERM_LABEL_NUMBER, label))
+		return 0;
+	dperm_counts_add_errors(output, label, 1, sums);
+	return (int64) (dperm_layout_weight(layout, row) * sums[DPERM_SUM_ABSOLUTE]);
+}
+
+/* What a row adds to the errors of a model, whose sums are these. */
+static int64
+errors_of(DpermMoments *m, const double *row)
+{
+	const DpermLayout *layout = &m->layout;
+	const double *outputs = dperm_moments_outputs(m, row);
+	double		label = row[dperm_layout_label(layout)];
+	bool		wrong;
+
+	if (layout->label == DPERM_LABEL_NUMBER)
+		return error_of(layout, outputs[0], row);
+	wrong = layout->label == DPERM_LABEL_SEVERAL ?
+		dperm_label_kind_has(DPERM_LABEL_SEVERAL, label) &&
+		dperm_score_class(m->classes, outputs) != label :
+		label * outputs[0] < 0;
+	return wrong ? stored_parts_of(layout, row) : 0;
+}
+
+int64
+dperm_count_errors(DpermLoad *load, const DpermModel *model)
+{
+	DpermRows  *rows = &load->rows;
+	const DpermLayout *layout = &rows->feed.layout;
+	int			classes = dperm_loss_blocks(model->loss);
+	int			dim = layout->dim * classes;
+	double	   *room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
+											  dperm_moments_room(dim, classes, false));
+	double	   *weights = dperm_train_arrange(model, layout);
+	DpermMoments sums;
+	int64		errors = 0;
+
+	dperm_moments_start(&sums, DPERM_PASS_GRADIENT, model->loss, layout, weights, NULL, room);
+	for (int64 i = 0; i < rows->chunk_count; i++)
+	{
+		const double *row = dperm_rows_chunk(rows, i);
+
+		for (int64 j = 0; j < rows->chunks[i].rows; j++, row += rows->words)
+		{
+			if (j % 4096 == 0)
+				CHECK_FOR_INTERRUPTS();
+			errors += errors_of(&sums, row);
+		}
+	}
+	pfree(weights);
+	pfree(room);
+	return errors;
 }

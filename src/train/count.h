@@ -1,11 +1,11 @@
 /*
  * count.h: count the rows of a source in one scan: by a model's decisions,
- * or by the values of each column.
+ * or by the values of each column; and rows in a store that a model gets wrong.
  *
  * Counts are in parts of a unit (core/privacy/claim.h): each row of a person
- * counts for the same part, rounded down. Both return the number of rows, or
- * persons, of the source, or of the table behind it, which is public. They need
- * an SPI connection.
+ * counts for the same part, rounded down. Those that scan return the number of
+ * rows, or persons, of the source, or of the table behind it, which is public.
+ * They need an SPI connection.
  */
 #ifndef DPERM_COUNT_H
 #define DPERM_COUNT_H
@@ -14,6 +14,7 @@
 #include "core/model/model.h"
 #include "core/privacy/counts.h"
 #include "query/source.h"
+#include "train/load.h"
 
 /*
  * Count the rows with a label in the cells of dperm_counts_cell() for this many
@@ -45,5 +46,12 @@ extern double dperm_count_edge(const DpermCells *cells, int place);
 
 /* Count the rows by the values of each column; with skip_empty those without any count nowhere. */
 extern int64 dperm_count_values(const DpermSource *source, DpermCells *cells, bool skip_empty);
+
+/*
+ * The rows with a margin below zero; or, of labels that are numbers, the absolute
+ * errors, in parts of one (core/privacy/counts.h). The rows must have been encoded
+ * like those that the model was trained on, and be all rows of their portion.
+ */
+extern int64 dperm_count_errors(DpermLoad *load, const DpermModel *model);
 
 #endif							/* DPERM_COUNT_H */

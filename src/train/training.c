@@ -43,16 +43,16 @@ typedef struct Training
  */
 #define STREAMED_HESS_COST (1.0 / 72)
 
-/* The weights of a prior in the order of the rows, and of classes within that. */
-static const double *
-arrange_prior(const DpermModel *prior, const DpermLayout *layout, int blocks)
+double *
+dperm_train_arrange(const DpermModel *model, const DpermLayout *layout)
 {
+	int			blocks = dperm_loss_blocks(model->loss);
 	double	   *weights = palloc(sizeof(double) * layout->dim * blocks);
 
 	for (int k = 0; k < blocks; k++)
 		for (int i = 0; i < layout->dim; i++)
 			weights[i * blocks + k] =
-				prior->weights[k * layout->dim + (layout->place ? layout->place[i] : i)];
+				model->weights[(Size) k * layout->dim + (layout->place ? layout->place[i] : i)];
 	return weights;
 }
 
@@ -95,7 +95,7 @@ begin(Training *training, const DpermPlan *plan, DpermRows *rows, bool remote)
 	training->fit.setup = plan->setup;
 	training->fit.calibration = plan->calibration;
 	if (options->prior)
-		training->fit.prior = arrange_prior(options->prior, layout, blocks);
+		training->fit.prior = dperm_train_arrange(options->prior, layout);
 	training->matrix = (DpermMatrix) {.loss = options->loss, .dim = dim, .layout = layout,
 									  .chunks = &training->sample,
 									  .rough = dperm_solver_rough(plan->calibration.lambda,

@@ -8,6 +8,7 @@
 #define DPERM_TRAINING_H
 
 #include "base/options.h"
+#include "core/encode/layout.h"
 #include "core/model/model.h"
 #include "query/source.h"
 #include "train/load.h"
@@ -31,5 +32,8 @@ extern void dperm_train_tasks(DpermTask *tasks, int count);
 
 /* Train on rows of no source, in this process; their model does not name a label. */
 extern DpermModel *dperm_train_rows(const DpermPlan *plan, DpermRows *rows);
+
+/* The weights of a model in the order of rows of a layout, and of classes within that. */
+extern double *dperm_train_arrange(const DpermModel *model, const DpermLayout *layout);
 
 #endif							/* DPERM_TRAINING_H */

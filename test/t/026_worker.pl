@@ -138,7 +138,7 @@ my %calls = (
 my $cancel = "SELECT pg_cancel_backend(pid) $session";
 foreach my $case (
 	(map { [ "$_ is cancelled", [ "$calls{$_};" ], $cancel, qr/ERROR:  57014: canceling statement due to user request\n$told/, 'kept' ] } sort keys %calls),
-	[ 'statement_timeout', [ "SET statement_timeout = '1s';", "$train;" ], undef, qr/57014: canceling statement due to statement timeout\n$told/, 'kept' ],
+	[ 'statement_timeout', [ "SET statement_timeout = '3s';", "$train;" ], undef, qr/57014: canceling statement due to statement timeout\n$told/, 'kept' ],
 	[ 'an exception block', [ "DO \$\$ BEGIN PERFORM dp_logreg_train('held', 'ill', '{age}', 0.01); EXCEPTION WHEN query_canceled THEN NULL; END \$\$;" ], $cancel, qr/^$/, 'kept' ],
 	[ 'a savepoint', [ 'BEGIN;', 'SAVEPOINT s;', "$train;", 'ROLLBACK TO s;', 'SELECT 1/0;' ], $cancel, qr/57014.*$told.*22012/s, 'kept' ],
 	[ 'pg_terminate_backend of the session', [ "$train;" ], "SELECT pg_terminate_backend(pid) $session", qr/57P01: terminating connection due to administrator command\n$told/, 'kept' ],
@@ -684,7 +684,7 @@ $gone->{in} .= "$open;\n";
 like(finish($gone), qr/ERROR:  42704: role with OID \d+ has been dropped|ERROR:  42501/, 'a role that was dropped');
 
 # The administrator can limit how long a call takes.
-query("ALTER DATABASE postgres SET dperm.call_timeout = '500ms'");
+query("ALTER DATABASE postgres SET dperm.call_timeout = '2s'");
 hold();
 like((as('ben', $train))[1], qr/ERROR:  57014: .*dperm\.call_timeout.*The call has been charged/s, 'dperm.call_timeout');
 let_go();

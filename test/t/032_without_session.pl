@@ -103,7 +103,7 @@ sub new_in_log { my $all = slurp_file($node->logfile); my $new = substr($all, $l
 
 my %ways = (
 	cancel => [ [], "SELECT pg_cancel_backend(pid) $session", qr/ERROR:  57014: canceling statement due to user request\n/ ],
-	'statement_timeout' => [ ["SET statement_timeout = '700ms';"], undef, qr/ERROR:  57014: canceling statement due to statement timeout\n/ ],
+	'statement_timeout' => [ ["SET statement_timeout = '3s';"], undef, qr/ERROR:  57014: canceling statement due to statement timeout\n/ ],
 	terminate => [ [], "SELECT pg_terminate_backend(pid) $session", qr/FATAL:  57P01: terminating connection due to administrator command\n/ ],
 	'client gone' => [ ["SET client_connection_check_interval = '50ms';"], sub { $_[0]->{handle}->kill_kill }, undef ]);
 foreach my $moment ('plan', 'charge', 'row_1', 'keep')
@@ -261,7 +261,7 @@ foreach my $case (
 	my ($what, $stop, $error, $release, $unlogged) = @$case;
 	foreach my $gone (0, 1)
 	{
-		query("ALTER DATABASE postgres SET dperm.call_timeout = '1500ms'") unless $stop;
+		query("ALTER DATABASE postgres SET dperm.call_timeout = '3s'") unless $stop;
 		new_in_log();
 		$entry = last_entry() + 1;
 		$s = start_at_moment('row_1', 'ana', $train);
