@@ -192,7 +192,7 @@ TEST(lists_knots_of_vectors)
 	for (int knots = 0; knots < 5; knots++)
 	{
 		form[sizeof(even) - 4] = (unsigned char) knots;
-		CHECK((read_form(form, sizeof(even) - 1, &out) == NULL) == (knots > 0));
+		CHECK((read_form(form, sizeof(even) - 1, &out) == NULL) == (knots > 1));
 		CHECK(knots < 2 || (out.blocks[0].count == 2 * knots && out.blocks[0].each == knots));
 	}
 	block.bounds = (double[]) {0, 2, 0, 3};
@@ -253,7 +253,7 @@ TEST(refuses_other_lengths)
 }
 
 /*
- * Whatever a byte is changed to: refused, or a valid encoder.
+ * Whatever a byte is changed to: refused, or a valid encoder in canonical form.
  */
 TEST(survives_flipped_bytes)
 {
@@ -275,6 +275,8 @@ TEST(survives_flipped_bytes)
 				if (read_form(form, size, &out) != NULL)
 					continue;
 				CHECK(dperm_encoder_fault(&out) == NULL);
+				CHECK(form_size(&out) == size);
+				CHECK(memcmp(form, dperm_encoder_form_write(&out).bytes, size) == 0);
 			}
 	}
 }

@@ -337,7 +337,8 @@ void
 dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
 						   double *out)
 {
-	memset(out, 0, sizeof(double) * (size_t) block->count);
+	if (!value->present || block->kind != DPERM_BLOCK_VECTOR)
+		memset(out, 0, sizeof(double) * (size_t) block->count);
 	if (!value->present)
 		return;
 	if (block->kind == DPERM_BLOCK_VECTOR)
@@ -603,13 +604,21 @@ dperm_encoder_form_write(const DpermEncoder *enc)
 	return dperm_codec_written(&c);
 }
 
-/* Read exactly these bytes, trusting none of them; NULL, else what is wrong. */
+/*
+ * Read exactly these bytes, trusting none of them; NULL, else what is wrong. Only
+ * the bytes that an encoder is written as are read as this encoder.
+ */
 const char *
 dperm_encoder_form_read(DpermText bytes, DpermEncoder *out)
 {
 	DpermCodec	c = dperm_codec_read(bytes.bytes, (size_t) bytes.len);
+	DpermText	again;
 
 	memset(out, 0, sizeof(*out));
 	dperm_encoder_form_visit(&c, out);
-	return dperm_codec_end_of_bytes(&c);
+	if (dperm_codec_end_of_bytes(&c))
+		return c.why;
+	again = dperm_encoder_form_write(out);
+	return dperm_host_same_text(&again, &bytes) ? NULL :
+		"the features are not in canonical form";
 }

@@ -94,7 +94,7 @@ dperm_layout_make(const DpermEncoder *enc, bool weighted)
 	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
 	{
 		size_t		dim = (size_t) layout.dim;
-		DpermPosition *positions = dperm_host_alloc(sizeof(DpermPosition) * (dim + 1));
+		DpermPosition *positions = dperm_host_alloc(sizeof(DpermPosition) * dim);
 		int		   *places = dperm_host_alloc(sizeof(int) * dim);
 		int		   *starts = dperm_host_alloc(sizeof(int) * (size_t) enc->block_count);
 
@@ -174,24 +174,25 @@ decode_categories(const DpermLayout *layout, const double *restrict words, size_
 }
 
 /*
- * Two curves of each row, as dperm_knots_point() has them. Without a number the place is
- * below 0, and the coordinate dim.
+ * Two curves of each row, or the last one twice, as dperm_knots_point() has them. Without
+ * a number the place is below 0, and the coordinate dim.
  */
 static void
-decode_curves(const DpermLayout *layout, const DpermPosition *two, const double *restrict rows,
-			  size_t count, size_t stride, int32_t *restrict coordinates,
-			  double *restrict entries)
+decode_curves(const DpermLayout *layout, int k, const double *restrict rows, size_t count,
+			  size_t stride, int32_t *restrict coordinates, double *restrict entries)
 {
 	double		unit = layout->unit;
-	const double *restrict first = rows + two[0].word;
-	const double *restrict second = rows + two[1].word;
-	DpermPair	most = {two[0].steps, two[1].steps};
+	const DpermPosition *a = layout->positions + k;
+	const DpermPosition *b = k + 1 < layout->curves ? a + 1 : a;
+	const double *restrict first = rows + a->word;
+	const double *restrict second = rows + b->word;
+	DpermPair	most = {a->steps, b->steps};
 	DpermPair	last = most - 0.5;
 	IntPair		none = {layout->dim, layout->dim};
-	IntPair		start = {two[0].first, two[1].first};
+	IntPair		start = {a->first, b->first};
 	size_t		apart = dperm_layout_curves_apart(layout);
 	/* the processor does not fetch long rows by itself, if they are read column by column */
-	bool		fetches = (two - layout->positions) % 8 == 0 && layout->curves > 16;
+	bool		fetches = k % 8 == 0 && layout->curves > 16;
 
 	for (size_t i = 0; i < count; i++, first += stride, second += stride)
 	{
@@ -222,8 +223,7 @@ dperm_layout_decode(const DpermLayout *layout, const double *rows, int count, si
 	const double *words = rows + layout->numbers + dperm_layout_positions(layout);
 
 	for (int k = 0; k < layout->curves; k += 2)
-		decode_curves(layout, layout->positions + k, rows, (size_t) count, stride, places + k,
-					  entries + 2 * k);
+		decode_curves(layout, k, rows, (size_t) count, stride, places + k, entries + 2 * k);
 	for (size_t k = 0; k < (size_t) layout->codes; k += CODES_PER_WORD)
 		decode_categories(layout, words++, (size_t) count, stride, codes + k);
 	for (int i = 0; lines < end && i < count; i++, rows += stride, dense += layout->dense)

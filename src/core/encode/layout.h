@@ -67,7 +67,7 @@ typedef struct DpermLayout
 	const double *owners;		/* of each owner, if the word is its number, below 0 for nobody */
 	/* the intercept, the coordinate of a category, the sum of a curve's entries */
 	double		unit;
-	const DpermPosition *positions; /* curves, then lines, with room for one more */
+	const DpermPosition *positions; /* curves, then lines */
 	/* to encode rows: where each block starts, a word, or a coordinate of a category */
 	const int  *starts;
 	/* where each coordinate is in the model; NULL: the same as here */
