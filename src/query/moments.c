@@ -53,6 +53,8 @@ typedef struct State
 	uint64_t   *digest_keys;	/* of rows, if the request asks for a digest; else NULL */
 
 	DpermMoments moments;		/* of a pass that sums */
+	double	   *rows;			/* that wait, encoded; with a kernel the feed has them */
+	int			waiting;
 	int64	   *counts;			/* of a pass that counts */
 	double	   *room;			/* for a decision */
 } State;
@@ -76,7 +78,7 @@ is_counting(const State *state)
 
 /* ------------------------------------------------------ expanded and flat */
 
-/* Add the rows that wait. */
+/* Add the rows that wait, with a kernel or without one. */
 static void
 map_rows(State *state)
 {
@@ -84,6 +86,8 @@ map_rows(State *state)
 
 	if (waiting > 0)
 		dperm_moments_add(&state->moments, dperm_feed_map(&state->feed), waiting, 1);
+	dperm_moments_add(&state->moments, state->rows, state->waiting, 1);
+	state->waiting = 0;
 }
 
 /* Bring the answer up to date with the sums, except for a Hessian. */
@@ -181,6 +185,7 @@ prepare_sums(State *state)
 
 	dperm_moments_start(&state->moments, pass->order, pass->loss, &state->feed.layout,
 						pass->weights, pass->weights_low, room);
+	state->rows = palloc(sizeof(double) * DPERM_FEED_ROWS * state->feed.layout.words);
 }
 
 /* Prepare to count. */
@@ -322,16 +327,18 @@ wait_row(State *state, double label, double weight)
 		map_rows(state);
 }
 
-/* Write a row into the sums. */
+/* The same without a kernel. */
 static void
 write_row(State *state, double label, double weight)
 {
-	double	   *row = dperm_moments_next(&state->moments);
+	const DpermLayout *layout = &state->feed.layout;
+	double	   *row = state->rows + (size_t) state->waiting * layout->words;
 
-	dperm_layout_encode(&state->feed.layout, &state->encoder, state->values, label, weight, row);
+	dperm_layout_encode(layout, &state->encoder, state->values, label, weight, row);
 	if (state->digest_keys)
-		state->pass.digest +=
-			dperm_digest(state->digest_keys, row, state->feed.layout.words, NULL, 0);
+		state->pass.digest += dperm_digest(state->digest_keys, row, layout->words, NULL, 0);
+	if (++state->waiting == DPERM_FEED_ROWS)
+		map_rows(state);
 }
 
 /*

@@ -125,7 +125,7 @@ TEST(agrees_with_vectors)
 			int			some = 1;
 
 			if (test_below(&state, 2))
-				memcpy(dperm_moments_next(&m), coded + done * words, sizeof(double) * words);
+				dperm_moments_add(&m, coded + done * words, 1, 1);
 			else
 			{
 				some += test_below(&state, (int) (rows->count - done));

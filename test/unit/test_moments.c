@@ -125,7 +125,7 @@ TEST(agrees_with_a_plain_loop)
 
 		vectors_init(&m, rows.loss, dim, hessian, weights, room);
 		for (int64_t i = 0; i < count; i++)
-			memcpy(dperm_moments_next(&m), rows.data + i * dim, sizeof(double) * dim);
+			dperm_moments_add(&m, rows.data + i * dim, 1, 1);
 		CHECK(m.rows == count);
 		dperm_moments_flush(&m);
 		dperm_moments_flush(&m);
@@ -142,7 +142,7 @@ TEST(agrees_with_a_plain_loop)
 				vectors_add(&part, rows.data + done * dim, some);
 			else
 				for (int64_t i = done; i < done + some; i++)
-					memcpy(dperm_moments_next(&part), rows.data + i * dim, sizeof(double) * dim);
+					dperm_moments_add(&part, rows.data + i * dim, 1, 1);
 			dperm_moments_flush(&part);
 			if (hessian)
 				dperm_moments_pack(&part, packed);

@@ -139,7 +139,7 @@ TEST(sums_up_gradients)
 			dperm_moments_add(&m, t.data, t.count, 1);
 		else
 			for (int i = 0; i < t.count; i++)
-				memcpy(dperm_moments_next(&m), row_at(i), sizeof(double) * (size_t) t.layout.words);
+				dperm_moments_add(&m, row_at(i), 1, 1);
 		dperm_moments_flush(&m);
 		CHECK(m.rows == t.count);
 		CHECK(off_by(m.gradient, m.gradient_low, sums.gradient) <=

@@ -166,18 +166,13 @@ static inline void
 dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_t dim,
 				 double constant, const double *restrict y, double *restrict out)
 {
-	if (constant != 0 && dim % 4 == 3)
-		for (size_t i = 0; i < count; i++, rows += stride)
-		{
-			dperm_fetch_ahead(rows, sizeof(double) * stride, sizeof(double) * dim);
-			out[i] = dperm_row_inner(rows, dim, constant, y, true);
-		}
-	else
-		for (size_t i = 0; i < count; i++, rows += stride)
-		{
-			dperm_fetch_ahead(rows, sizeof(double) * stride, sizeof(double) * dim);
-			out[i] = dperm_row_inner(rows, dim, constant, y, false);
-		}
+	bool		three = constant != 0 && dim % 4 == 3;
+
+	for (size_t i = 0; i < count; i++, rows += stride)
+	{
+		dperm_fetch_ahead(rows, sizeof(double) * stride, sizeof(double) * dim);
+		out[i] = dperm_row_inner(rows, dim, constant, y, three);
+	}
 }
 
 /* Add eight such rows, each times its factor, to a sum. */

@@ -102,16 +102,26 @@ visit_bytes(Form *form, const unsigned char **bytes, size_t size)
 	form->size += size;
 }
 
-/* What is wrong with the labels and cells of a request, or NULL. */
+/* What is wrong with the head of a request, or NULL. */
 static const char *
-labels_fault(const DpermPass *pass)
+head_fault(const DpermPass *pass)
 {
 	bool		counts = pass->order == DPERM_PASS_COUNT;
 	bool		several = pass->label == DPERM_LABEL_SEVERAL;
 	int			most = counts && pass->bins == 0 ? DPERM_COUNTS_CLASSES_MAX : DPERM_CLASSES_MAX;
+	const DpermLossEntry *entry = dperm_loss_entry((int) pass->loss.kind);
+	DpermLoss	loss = {pass->loss.kind, pass->loss.h, 0};
 
-	if (pass->label > DPERM_LABEL_SEVERAL ||
-		(!counts && pass->label != dperm_loss_entry((int) pass->loss.kind)->label))
+	if (pass->order < DPERM_PASS_GRADIENT || pass->order > DPERM_PASS_LAST || entry == NULL)
+		return "unknown kind of pass";
+	/* is h valid, whatever the number of classes? */
+	if (entry->label == DPERM_LABEL_SEVERAL)
+		loss.classes = DPERM_CLASSES_MIN;
+	if (dperm_loss_fault(loss) != NULL)
+		return "h is out of range";
+	if (pass->dim < 1 || pass->dim > DPERM_DIM_MAX)
+		return "the dimension is out of range";
+	if (pass->label > DPERM_LABEL_SEVERAL || (!counts && pass->label != entry->label))
 		return "the labels are not those of the loss";
 	if (several ? pass->loss.classes < DPERM_CLASSES_MIN || pass->loss.classes > most :
 		pass->loss.classes != 0)
@@ -123,25 +133,6 @@ labels_fault(const DpermPass *pass)
 	if (counts && ((int) pass->loss.kind != 0 || pass->loss.h != 0 || pass->seed != 0))
 		return "there is a loss or a digest in a pass that counts";
 	return NULL;
-}
-
-/* What is wrong with the head of a request, or NULL. */
-static const char *
-head_fault(const DpermPass *pass)
-{
-	DpermLoss	loss = pass->loss;
-
-	if (pass->order < DPERM_PASS_GRADIENT || pass->order > DPERM_PASS_LAST ||
-		(int) loss.kind >= DPERM_LOSS_COUNT)
-		return "unknown kind of pass";
-	/* is h valid, whatever the number of classes? */
-	loss.classes = dperm_loss_entry((int) loss.kind)->label == DPERM_LABEL_SEVERAL ?
-		DPERM_CLASSES_MIN : 0;
-	if (dperm_loss_fault(loss) != NULL)
-		return "h is out of range";
-	if (pass->dim < 1 || pass->dim > DPERM_DIM_MAX)
-		return "the dimension is out of range";
-	return labels_fault(pass);
 }
 
 /* The request. */

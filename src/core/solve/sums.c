@@ -11,9 +11,9 @@
 #include "core/base/host.h"
 #include "core/base/vector.h"
 
-#define PARTS DPERM_EXTENDED_PARTS
-#define LAST (PARTS - 1)
-#define LEVELS DPERM_EXTENDED_LEVELS
+/* What slopes in extended precision are multiples of; and the rows of a piece of them. */
+#define FIXED_SLOPE 0x1p-110
+#define FIXED_ROWS 32768
 
 /* ------------------------------------------------------------------ room */
 
@@ -38,14 +38,6 @@ take(Room *room, size_t count)
 	return vector;
 }
 
-/* The same for each of some vectors, one after the other. */
-static void
-take_each(Room *room, double **vectors, int number, size_t count)
-{
-	for (int k = 0; k < number; k++)
-		vectors[k] = take(room, count);
-}
-
 /*
  * The numbers of a batch: so many stay in the nearest cache from the outputs to the
  * gradient, curves with what they are decoded to. But there are at least so many rows;
@@ -66,43 +58,45 @@ batch_rows(const DpermLayout *layout, int classes)
 	return rows < least ? least : rows > DPERM_BATCH_ROWS ? DPERM_BATCH_ROWS : rows;
 }
 
-/* Take what sums of m->dim weights need, whatever the layout of rows. */
-static void
+/*
+ * Take what sums of m->dim weights need, whatever the layout of rows. What comes first
+ * begins with zeros: returns how many.
+ */
+static size_t
 lay_out(DpermMoments *m, Room *room)
 {
-	DpermExtendedSums *e = &m->extended;
 	size_t		k = (size_t) m->classes;
 	size_t		wide = (size_t) m->dim / k; /* of rows */
 	size_t		d = (size_t) m->dim;
 	size_t		selected = d + k * DPERM_BEYOND;
 	size_t		outputs = DPERM_BATCH_ROWS * k;
 	size_t		words = 2 * BATCH_NUMBERS + LEAST_ROWS_SEVERAL * DPERM_LAYOUT_WORDS_MAX(wide);
-	size_t		few = DPERM_EXTENDED_ROWS;
+	size_t		zeros;
 
 	m->gradient = take(room, d);
 	m->gradient_low = take(room, d);
 	m->weights = take(room, selected);
 	m->piece = take(room, selected);
-	m->gathered = take(room, words);
+	m->fixed_weights = (DpermFixed *) take(room, 2 * selected);
+	m->fixed_piece = (DpermFixed *) take(room, 2 * selected);
+	if (m->hessian)
+	{
+		m->hess = take(room, (wide + DPERM_BEYOND) * (wide + DPERM_BEYOND));
+		m->by_class = take(room, k);
+	}
+	zeros = room->used;
 	m->numbers = take(room, words);
 	m->codes = (uint16_t *) take(room, words);
 	m->places = (int32_t *) take(room, words);
 	m->entries = take(room, 2 * words);
 	m->outputs = take(room, outputs);
-
-	e->sum = (DpermExtended *) take(room, d * sizeof(DpermExtended) / sizeof(double));
-	take_each(room, e->weights, PARTS, selected);
-	take_each(room, e->numbers, PARTS, few * 2 * wide + 1);
-	take_each(room, e->slopes, PARTS, few * k);
-	take_each(room, e->outputs, LEVELS, few * k);
-	take_each(room, e->levels, LEVELS, selected);
-	e->more = take(room, few * k);
-	if (!m->hessian)
-		return;
-	m->hess = take(room, (wide + DPERM_BEYOND) * (wide + DPERM_BEYOND));
-	m->by_class = take(room, k);
-	m->scaled = take(room, DPERM_ROUGH_ROWS * wide / 2);
-	m->rough_hess = (float *) take(room, (wide * wide + 1) / 2);
+	m->fixed_outputs = (DpermFixed *) take(room, 2 * outputs);
+	if (m->hessian)
+	{
+		m->scaled = take(room, DPERM_ROUGH_ROWS * wide / 2);
+		m->rough_hess = (float *) take(room, (wide * wide + 1) / 2);
+	}
+	return zeros;
 }
 
 _Static_assert(DPERM_SQUARES_ROWS * sizeof(double) <= DPERM_ROUGH_ROWS * sizeof(float),
@@ -115,7 +109,7 @@ dperm_moments_room(int dim, int classes, bool hessian)
 	DpermMoments m = {.dim = dim, .classes = classes, .hessian = hessian};
 	Room		room = {NULL, 0};
 
-	lay_out(&m, &room);
+	(void) lay_out(&m, &room);
 	return room.used + LINE;
 }
 
@@ -130,7 +124,6 @@ typedef struct Batch
 {
 	const DpermLayout *layout;
 	int			count;
-	double		unit;			/* also the intercept, if there is one */
 	const double *numbers;		/* of the first row */
 	size_t		stride;			/* from row to row */
 	const uint16_t *codes;		/* row after row */
@@ -147,7 +140,7 @@ decode(DpermMoments *m, const double *rows, int count, size_t stride)
 
 	dperm_layout_decode(layout, rows, count, stride, m->numbers, m->codes, m->places, m->entries);
 	return (Batch) {
-		.layout = layout, .count = count, .unit = layout->unit,
+		.layout = layout, .count = count,
 		.numbers = lines ? m->numbers : rows, .stride = lines ? (size_t) layout->dense : stride,
 		.codes = m->codes, .places = m->places, .entries = m->entries
 	};
@@ -173,17 +166,6 @@ row_of(const Batch *b, size_t i)
 	};
 }
 
-/* The labels of rows, and what they weigh, if they have any. */
-static void
-take_labels(const DpermLayout *layout, const double *rows, int count, size_t stride,
-			double *labels, double *weights)
-{
-	for (int i = 0; layout->labelled && i < count; i++)
-		labels[i] = rows[i * stride + dperm_layout_label(layout)];
-	for (int i = 0; layout->weighted && i < count; i++)
-		weights[i] = dperm_layout_weight(layout, rows + i * stride);
-}
-
 /* to += factor from, for each class. */
 static inline void
 add_times(size_t classes, double factor, const double *restrict from, double *restrict to)
@@ -198,38 +180,68 @@ add_times(size_t classes, double factor, const double *restrict from, double *re
 }
 
 /*
- * What coordinate j of row i, which is x, adds: to the outputs of the row, from the
- * weights of the coordinate; or back, to the sums of the coordinate, from the slopes of
- * the row.
+ * The same in extended precision, for a factor from -1 to 1, whose size is a multiple of
+ * 2^-62 and a rest. A product is off by at most eight (docs/guarantee.md, Lemma 11).
  */
-static inline __attribute__((always_inline)) void
-add_entry(size_t classes, bool back, double x, size_t i, size_t j, const double *restrict from,
-		  double *restrict to)
+static inline void
+add_fixed_times(size_t classes, double factor, const DpermFixed *restrict from,
+				DpermFixed *restrict to)
 {
-	add_times(classes, x, from + (back ? i : j) * classes, to + (back ? j : i) * classes);
+	double		size = fabs(factor) * 0x1p62;
+	uint64_t	most = (uint64_t) (int64_t) size;
+	uint64_t	rest = (uint64_t) (int64_t) ((size - (double) most) * 0x1p62);
+
+	for (size_t k = 0; k < classes; k++)
+	{
+		DpermFixed	x = from[k] < 0 ? -from[k] : from[k];
+		DpermFixed	high = (uint64_t) (x >> 64);
+		DpermFixed	low = (uint64_t) x;
+		DpermFixed	product = high * most * 4 + (low * most >> 62) + (high * rest >> 60);
+
+		to[k] += (from[k] < 0) == (factor < 0) ? product : -product;
+	}
 }
 
 /*
- * The same for all coordinates of rows; with one class, only back and only those of codes
- * and curves.
+ * What coordinate j of row i, which is x, adds: to the outputs of the row, from the
+ * weights of the coordinate; or back, to the sums of the coordinate, from the slopes of
+ * the row. These are DpermFixed in extended precision, else doubles.
  */
 static inline __attribute__((always_inline)) void
-add_rows(const Batch *b, int classes, bool back, const double *restrict from,
-		 double *restrict to)
+add_entry(size_t classes, bool extended, bool back, double x, size_t i, size_t j,
+		  const void *restrict from, void *restrict to)
+{
+	size_t		first = (back ? i : j) * classes;
+	size_t		target = (back ? j : i) * classes;
+
+	if (extended)
+		add_fixed_times(classes, x, (const DpermFixed *) from + first, (DpermFixed *) to + target);
+	else
+		add_times(classes, x, (const double *) from + first, (double *) to + target);
+}
+
+/*
+ * The same for all coordinates of rows; in doubles with one class, only back and only
+ * those of codes and curves.
+ */
+static inline __attribute__((always_inline)) void
+add_rows(const Batch *b, int classes, bool extended, bool back, const void *restrict from,
+		 void *restrict to)
 {
 	const DpermLayout *layout = b->layout;
 	const double one = 1;
 	int			count = b->count;
 	int			dense = layout->dense;
 	int			apart = (int) b->stride;
-	bool		blas = dense > DPERM_BLAS_SMALL && b->stride <= INT_MAX;
-	size_t		numbers = classes == 1 || blas ? 0 : (size_t) dense;
+	bool		all = extended || classes > 1;
+	bool		blas = !extended && dense > DPERM_BLAS_SMALL && b->stride <= INT_MAX;
+	size_t		numbers = !all || blas ? 0 : (size_t) dense;
 	size_t		codes = (size_t) layout->codes;
 	size_t		curves = (size_t) layout->curves;
-	bool		constant = classes > 1 && dperm_layout_has_constant(layout);
-	double		unit = b->unit;
+	bool		constant = all && dperm_layout_has_constant(layout);
+	double		unit = layout->unit;
 
-	if (classes > 1 && blas)
+	if (all && blas)
 		dperm_blas()->dgemm("N", back ? "T" : "N", &classes, back ? &dense : &count,
 							back ? &count : &dense, &one, from, &classes, b->numbers, &apart,
 							&one, to, &classes);
@@ -239,22 +251,22 @@ add_rows(const Batch *b, int classes, bool back, const double *restrict from,
 		size_t		wide = (size_t) classes;
 
 		for (size_t j = 0; j < numbers; j++)
-			add_entry(wide, back, row.numbers[j], i, j, from, to);
+			add_entry(wide, extended, back, row.numbers[j], i, j, from, to);
 		if (constant)
-			add_entry(wide, back, unit, i, (size_t) dense, from, to);
+			add_entry(wide, extended, back, unit, i, (size_t) dense, from, to);
 		for (size_t k = 0; k < codes; k++)
-			add_entry(wide, back, unit, i, row.codes[k], from, to);
+			add_entry(wide, extended, back, unit, i, row.codes[k], from, to);
 		for (size_t k = 0; k < curves; k++)
 		{
 			size_t		j = (size_t) row.places[k];
 
-			if (classes == 1)	/* both at once */
-				dperm_put_pair(dperm_pair_at(row.entries + 2 * k) * from[i] +
-							   dperm_pair_at(to + j), to + j);
+			if (!all)			/* both at once */
+				dperm_put_pair(dperm_pair_at(row.entries + 2 * k) * ((const double *) from)[i] +
+							   dperm_pair_at((double *) to + j), (double *) to + j);
 			else
 			{
-				add_entry(wide, back, row.entries[2 * k], i, j, from, to);
-				add_entry(wide, back, row.entries[2 * k + 1], i, j + 1, from, to);
+				add_entry(wide, extended, back, row.entries[2 * k], i, j, from, to);
+				add_entry(wide, extended, back, row.entries[2 * k + 1], i, j + 1, from, to);
 			}
 		}
 	}
@@ -277,7 +289,7 @@ add_code_outputs(const Batch *b, const double *restrict weights, double *restric
 				sums[l] += weights[code[k + l]];
 		for (; k < codes; k++)
 			sums[0] += weights[code[k]];
-		outputs[i] += b->unit * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
+		outputs[i] += b->layout->unit * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
 	}
 }
 
@@ -317,7 +329,7 @@ take_outputs(const Batch *b, int classes, const double *weights, double *outputs
 	if (classes == 1)
 	{
 		dperm_rows_inner((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
-						 dperm_layout_has_constant(layout) ? b->unit : 0, weights, outputs);
+						 dperm_layout_has_constant(layout) ? layout->unit : 0, weights, outputs);
 		if (layout->codes > 0)
 			add_code_outputs(b, weights, outputs);
 		if (layout->curves > 0)
@@ -325,7 +337,7 @@ take_outputs(const Batch *b, int classes, const double *weights, double *outputs
 		return;
 	}
 	memset(outputs, 0, sizeof(double) * (size_t) b->count * (size_t) classes);
-	add_rows(b, classes, false, weights, outputs);
+	add_rows(b, classes, false, false, weights, outputs);
 }
 
 /* ------------------------------------------------------------- gradients */
@@ -338,13 +350,13 @@ add_gradient(const Batch *b, int classes, const double *slopes, double *sum)
 
 	if (classes > 1)
 	{
-		add_rows(b, classes, true, slopes, sum);
+		add_rows(b, classes, false, true, slopes, sum);
 		return;
 	}
 	dperm_add_rows((size_t) b->count, b->numbers, b->stride, (size_t) layout->dense,
-				   dperm_layout_has_constant(layout) ? b->unit : 0, slopes, sum);
+				   dperm_layout_has_constant(layout) ? layout->unit : 0, slopes, sum);
 	if (layout->codes + layout->curves > 0)
-		add_rows(b, 1, true, slopes, sum);
+		add_rows(b, 1, false, true, slopes, sum);
 }
 
 /* high + low += x, keeping the rounding error in low (Knuth's two-sum). */
@@ -358,13 +370,30 @@ add_compensated(double *high, double *low, double x)
 	*high = sum;
 }
 
+/* Add to an element of a gradient that is a pair. */
+static void
+add_pair(DpermMoments *m, int j, DpermExtended x)
+{
+	dperm_quad_split(dperm_quad_of(m->gradient[j], m->gradient_low[j]) + x, &m->gradient[j],
+					 &m->gradient_low[j]);
+}
+
 /* Add the piece to the gradient, and begin another one. */
 static void
 end_piece(DpermMoments *m)
 {
+	bool		extended = m->order == DPERM_PASS_EXTENDED;
+	size_t		selected = (size_t) (m->dim + m->classes * DPERM_BEYOND);
+
 	for (int j = 0; j < m->dim; j++)
-		add_compensated(&m->gradient[j], &m->gradient_low[j], m->piece[j]);
-	memset(m->piece, 0, sizeof(double) * (size_t) (m->dim + m->classes * DPERM_BEYOND));
+		if (extended)
+			add_pair(m, j, m->fixed_piece[j] * (DpermExtended) FIXED_SLOPE);
+		else
+			add_compensated(&m->gradient[j], &m->gradient_low[j], m->piece[j]);
+	if (extended)
+		memset(m->fixed_piece, 0, sizeof(DpermFixed) * selected);
+	else
+		memset(m->piece, 0, sizeof(double) * selected);
 	m->piece_rows = 0;
 }
 
@@ -421,14 +450,14 @@ add_squares(DpermMoments *m, const Batch *b, const double *curvatures)
 		{
 			dperm_scale(dense, root, row, m->scaled + at);
 			if (wide > dense)
-				m->scaled[at + dense] = root * b->unit;
+				m->scaled[at + dense] = root * layout->unit;
 		}
 		else
 		{
 			for (size_t j = 0; j < dense; j++)
 				m->rough_scaled[at + j] = (float) root * (float) row[j];
 			if (wide > dense)
-				m->rough_scaled[at + dense] = (float) root * (float) b->unit;
+				m->rough_scaled[at + dense] = (float) root * (float) layout->unit;
 		}
 		if (++m->scaled_rows == most)
 			end_squares(m);
@@ -441,7 +470,7 @@ add_column(const Batch *b, const Row *row, int codes, int curves, double scaled,
 		   double *restrict column)
 {
 	const DpermLayout *layout = b->layout;
-	double		unit = scaled * b->unit;
+	double		unit = scaled * layout->unit;
 
 	for (int j = 0; j < layout->dense; j++)
 		column[j] += scaled * row->numbers[j];
@@ -472,7 +501,7 @@ add_coded_squares(const Batch *b, const double *curvatures, double *hess)
 			continue;
 		for (int k = 0; k < layout->codes; k++)
 			if (row.codes[k] != layout->dim)
-				add_column(b, &row, k + 1, 0, curvatures[i] * b->unit,
+				add_column(b, &row, k + 1, 0, curvatures[i] * layout->unit,
 						   hess + row.codes[k] * stride);
 		for (int k = 0; k < layout->curves; k++)
 		{
@@ -492,189 +521,43 @@ add_coded_squares(const Batch *b, const double *curvatures, double *hess)
 /* ---------------------------------------------------- extended precision */
 
 /*
- * For how many rows gradients add up without rounding in all levels but the last
- * (docs/guarantee.md, Lemma 11).
- */
-#define EXACT_ROWS 1024
-
-/*
- * Split the numbers that are in the last part, of which none is above scale:
- * into multiples of scale 2^-20, scale 2^-40 and scale 2^-60, each the nearest
- * one of what is left, and the rest.
+ * Weights as integers: their sizes add up to at most 2^122. Those that are not finite
+ * are never certified, whatever their sums.
  */
 static void
-split(double *const *parts, size_t count, double scale)
+take_fixed_weights(DpermMoments *m, const double *weights, const double *weights_low)
 {
-	double	   *rest = parts[LAST];
-
-	for (int k = 0; k < LAST; k++)
-	{
-		double		big;
-
-		/* a sum with it is rounded to such a multiple */
-		scale = ldexp(scale, -DPERM_EXTENDED_BITS);
-		big = 0x1.8p52 * scale;
-		for (size_t i = 0; i < count; i++)
-		{
-			parts[k][i] = (rest[i] + big) - big;
-			rest[i] -= parts[k][i];
-		}
-	}
-}
-
-/* Start sums in extended precision: split the weights. */
-static void
-start_extended(DpermMoments *m, const double *weights_low)
-{
-	DpermExtendedSums *e = &m->extended;
-	size_t		d = (size_t) m->dim;
-	size_t		selected = d + (size_t) m->classes * DPERM_BEYOND;
-	double		most = 0;
+	double		sum = 1;
 	int			exponent;
 
-	for (size_t j = 0; j < d; j++)
-		most = fmax(most, fabs(m->weights[j]));
-	frexp(most, &exponent);
-	memset(e->sum, 0, sizeof(DpermExtended) * d);
-	for (int k = 0; k < LEVELS; k++)
-		memset(e->levels[k], 0, sizeof(double) * selected);
-	memcpy(e->weights[LAST], m->weights, sizeof(double) * selected);
-	split(e->weights, selected, ldexp(1, exponent));
-	for (size_t j = 0; j < d; j++)
-		e->weights[LAST][j] += weights_low[j];
+	for (int j = 0; j < m->dim; j++)
+		sum += fabs(weights[j]) + fabs(weights_low[j]);
+	frexp(sum, &exponent);
+	m->fixed_unit = ldexp(1, exponent - 122);
+	for (int j = 0; j < m->dim; j++)
+		m->fixed_weights[j] = !isfinite(sum) ? 0 :
+			(DpermFixed) (dperm_quad_of(weights[j], weights_low[j]) / m->fixed_unit);
 }
 
-/* The parts of a batch: of its numbers, then of its entries, then of the unit. */
-static void
-split_batch(DpermExtendedSums *e, const Batch *b, Batch *parts)
-{
-	size_t		dense = (size_t) b->layout->dense;
-	size_t		count = (size_t) b->count;
-	size_t		numbers = count * dense;
-	size_t		entries = 2 * count * dperm_layout_curves_apart(b->layout);
-
-	for (size_t i = 0; i < count; i++)
-		memcpy(e->numbers[LAST] + i * dense, b->numbers + i * b->stride, sizeof(double) * dense);
-	memcpy(e->numbers[LAST] + numbers, b->entries, sizeof(double) * entries);
-	e->numbers[LAST][numbers + entries] = b->unit;
-	split(e->numbers, numbers + entries + 1, 1);
-	for (int k = 0; k < PARTS; k++)
-	{
-		parts[k] = *b;
-		parts[k].unit = e->numbers[k][numbers + entries];
-		parts[k].numbers = e->numbers[k];
-		parts[k].stride = dense;
-		parts[k].entries = e->numbers[k] + numbers;
-	}
-}
-
-/*
- * Where products of part a and part b are added up: with others that are multiples
- * of the same number, or with those that are so small that doubles are enough.
- */
-static int
-level_of(int a, int b)
-{
-	return a < LAST && b < LAST && a + b < LEVELS - 1 ? a + b : LEVELS - 1;
-}
-
-/* An element of a sum by levels, the smallest first. */
-static DpermExtended
-add_levels(double *const *levels, size_t i)
-{
-	DpermExtended sum = levels[LEVELS - 1][i];
-
-	for (int k = LEVELS - 2; k >= 0; k--)
-		sum += levels[k][i];
-	return sum;
-}
-
-static void
-add_to(double *restrict sum, const double *restrict more, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		sum[i] += more[i];
-}
-
-/* Add the levels to the sum. */
-static void
-end_levels(DpermMoments *m)
-{
-	DpermExtendedSums *e = &m->extended;
-	size_t		selected = (size_t) (m->dim + m->classes * DPERM_BEYOND);
-
-	for (size_t j = 0; j < (size_t) m->dim; j++)
-		e->sum[j] += add_levels(e->levels, j);
-	for (int k = 0; k < LEVELS; k++)
-		memset(e->levels[k], 0, sizeof(double) * selected);
-	e->rows = 0;
-}
-
-/* From the outputs of rows to their slopes, times their weights, in parts. */
-static void
-take_extended_slopes(DpermMoments *m, int count, const double *labels, const double *weights)
-{
-	DpermExtendedSums *e = &m->extended;
-	size_t		classes = (size_t) m->classes;
-	DpermExtended of_row[DPERM_CLASSES_MAX];
-
-	for (int i = 0; i < count; i++)
-	{
-		for (size_t k = 0; k < classes; k++)
-			of_row[k] = add_levels(e->outputs, i * classes + k);
-		dperm_loss_slopes(m->loss, of_row, labels ? labels[i] : 1);
-		for (size_t k = 0; k < classes; k++)
-			dperm_quad_split(of_row[k] * (weights ? weights[i] : 1),
-							 &e->slopes[LAST][i * classes + k], &e->more[i * classes + k]);
-	}
-	split(e->slopes, (size_t) count * classes, 1);
-	add_to(e->slopes[LAST], e->more, (size_t) count * classes);
-}
-
-/* Add the gradient over a batch in extended precision. */
+/* Add the gradient over a batch: outputs, slopes times the weights of rows, sums. */
 static void
 add_extended(DpermMoments *m, const Batch *b, const double *labels, const double *weights)
 {
-	DpermExtendedSums *e = &m->extended;
-	size_t		outputs = (size_t) b->count * (size_t) m->classes;
-	Batch		parts[PARTS];
+	size_t		classes = (size_t) m->classes;
+	DpermFixed *outputs = m->fixed_outputs;
+	DpermExtended of_row[DPERM_CLASSES_MAX];
 
-	if (e->rows + b->count > EXACT_ROWS)
-		end_levels(m);
-	e->rows += b->count;
-	split_batch(e, b, parts);
-	for (int k = 0; k < LEVELS; k++)
-		memset(e->outputs[k], 0, sizeof(double) * outputs);
-	for (int i = 0; i < PARTS; i++)
-		for (int j = 0; j < PARTS; j++)
-		{
-			take_outputs(&parts[i], m->classes, e->weights[j], e->more);
-			add_to(e->outputs[level_of(i, j)], e->more, outputs);
-		}
-	take_extended_slopes(m, b->count, labels, weights);
-	for (int i = 0; i < PARTS; i++)
-		for (int j = 0; j < PARTS; j++)
-			add_gradient(&parts[i], m->classes, e->slopes[j], e->levels[level_of(i, j)]);
-}
-
-/* Add to an element of a gradient that is a pair. */
-static void
-add_pair(DpermMoments *m, int j, DpermExtended x)
-{
-	dperm_quad_split(dperm_quad_of(m->gradient[j], m->gradient_low[j]) + x, &m->gradient[j],
-					 &m->gradient_low[j]);
-}
-
-/* Hand over the sum. */
-static void
-flush_extended(DpermMoments *m)
-{
-	end_levels(m);
-	for (int j = 0; j < m->dim; j++)
+	memset(outputs, 0, sizeof(DpermFixed) * (size_t) b->count * classes);
+	add_rows(b, m->classes, true, false, m->fixed_weights, outputs);
+	for (int i = 0; i < b->count; i++, outputs += classes)
 	{
-		add_pair(m, j, m->extended.sum[j]);
-		m->extended.sum[j] = 0;
+		for (size_t k = 0; k < classes; k++)
+			of_row[k] = outputs[k] * (DpermExtended) m->fixed_unit;
+		dperm_loss_slopes(m->loss, of_row, labels ? labels[i] : 1);
+		for (size_t k = 0; k < classes; k++)
+			outputs[k] = (DpermFixed) (of_row[k] * (weights ? weights[i] : 1) / FIXED_SLOPE);
 	}
+	add_rows(b, m->classes, true, true, m->fixed_outputs, m->fixed_piece);
 }
 
 /* ---------------------------------------------------------------- passes */
@@ -687,8 +570,6 @@ dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 {
 	int			classes = dperm_loss_blocks(loss);
 	size_t		d = (size_t) (layout->dim * classes);
-	size_t		beyond = (size_t) classes * DPERM_BEYOND;
-	size_t		stride = (size_t) layout->dim + DPERM_BEYOND;
 	size_t		off = (uintptr_t) room / sizeof(double) % LINE;
 	Room		of_pass = {room + (LINE - off) % LINE, 0};
 
@@ -699,22 +580,12 @@ dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 		.dim = (int) d,
 		.classes = classes,
 		.hessian = order == DPERM_PASS_HESSIAN || order == DPERM_PASS_ROUGH,
-		.batch_rows = order == DPERM_PASS_EXTENDED ? DPERM_EXTENDED_ROWS :
-		batch_rows(layout, classes)
+		.batch_rows = batch_rows(layout, classes)
 	};
-	lay_out(m, &of_pass);
-	memset(m->gradient, 0, sizeof(double) * d);
-	memset(m->gradient_low, 0, sizeof(double) * d);
-	memset(m->piece, 0, sizeof(double) * (d + beyond));
+	memset(of_pass.base, 0, sizeof(double) * lay_out(m, &of_pass));
 	memcpy(m->weights, weights, sizeof(double) * d);
-	memset(m->weights + d, 0, sizeof(double) * beyond);
 	if (order == DPERM_PASS_EXTENDED)
-		start_extended(m, weights_low);
-	if (m->hessian)
-	{
-		memset(m->hess, 0, sizeof(double) * stride * stride);
-		memset(m->by_class, 0, sizeof(double) * (size_t) m->classes);
-	}
+		take_fixed_weights(m, weights, weights_low);
 	if (order == DPERM_PASS_ROUGH && layout->first_code > DPERM_BLAS_SMALL)
 	{
 		m->rough_scaled = (float *) m->scaled;
@@ -736,7 +607,13 @@ add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 	double	   *curvatures = room[2];
 	double	   *slopes = m->outputs;
 
-	take_labels(&m->layout, rows, count, stride, room[0], room[1]);
+	for (int i = 0; labels && i < count; i++)
+		room[0][i] = rows[i * stride + dperm_layout_label(&m->layout)];
+	for (int i = 0; weights && i < count; i++)
+		room[1][i] = dperm_layout_weight(&m->layout, rows + i * stride);
+	if (m->piece_rows + count > (m->order == DPERM_PASS_EXTENDED ? FIXED_ROWS : DPERM_PIECE_ROWS))
+		end_piece(m);
+	m->piece_rows += count;
 	if (m->order == DPERM_PASS_EXTENDED)
 	{
 		add_extended(m, &b, labels, weights);
@@ -749,9 +626,6 @@ add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 	if (m->classes > 1 && m->hessian)
 		dperm_loss_curvatures(m->classes, count, slopes, labels, weights, curvatures,
 							  m->by_class);
-	if (m->piece_rows + count > DPERM_PIECE_ROWS)
-		end_piece(m);
-	m->piece_rows += count;
 	add_gradient(&b, m->classes, slopes, m->piece);
 	if (m->hessian)
 	{
@@ -768,25 +642,6 @@ dperm_moments_outputs(DpermMoments *m, const double *row)
 
 	take_outputs(&b, m->classes, m->weights, m->outputs);
 	return m->outputs;
-}
-
-/* Add the rows that are gathered. */
-static void
-add_gathered(DpermMoments *m)
-{
-	if (m->waiting > 0)
-		add_batch(m, m->gathered, m->waiting, (size_t) m->layout.words);
-	m->waiting = 0;
-}
-
-/* The place for one more row. */
-double *
-dperm_moments_next(DpermMoments *m)
-{
-	if (m->waiting == m->batch_rows)
-		add_gathered(m);
-	m->rows++;
-	return m->gathered + m->layout.words * (size_t) m->waiting++;
 }
 
 /* Add one in step of some rows. */
@@ -812,11 +667,7 @@ dperm_moments_add(DpermMoments *m, const double *rows, int64_t count, int64_t st
 void
 dperm_moments_flush(DpermMoments *m)
 {
-	add_gathered(m);
-	if (m->order == DPERM_PASS_EXTENDED)
-		flush_extended(m);
-	else
-		end_piece(m);
+	end_piece(m);
 	if (m->hessian)
 		end_squares(m);
 }

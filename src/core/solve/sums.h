@@ -16,26 +16,23 @@
  * Rows are summed up in batches, which are decoded first: numbers stay where they
  * are, a category becomes a coordinate, where the row has the unit, and a curve
  * becomes a coordinate and two entries, for that and for the next one. What follows is
- * in few loops, each of which is for one class or several, in doubles or in the parts
- * of extended precision.
+ * in few loops, each of which is for one class or several, in doubles or in extended
+ * precision.
  *
  * Order and rounding. The output of a row is in four sums for numbers, four for
- * codes and four for curves, so no sum has more than a quarter of the coordinates;
- * with several classes it is one sum. Gradients are added up without further care
- * within a piece of at most DPERM_PIECE_ROWS rows, which may be in several batches
- * and chunks. Two pieces, one after the other, have more rows than that; so there
- * are few of them, however the rows arrive. The sums of pieces are compensated (Knuth's
- * two-sum), and those of other processes are added in extended precision.
+ * codes and four for curves; with several classes it is one sum. Gradients are added
+ * up without further care within a piece of at most DPERM_PIECE_ROWS rows, which may be
+ * in several batches and chunks. The sums of pieces are compensated (Knuth's two-sum),
+ * and those of other processes are added in extended precision.
  * dperm_moments_rounding() bounds the error (docs/guarantee.md, Lemma 8). Hessians are
  * for the solver alone; no bound on them is needed.
  *
  * Extended precision. Doubles are enough for most trainings. If the weights are so
  * large that the rounding of outputs could hide more than the certificate allows,
  * or if the solver stops short of its goal, the gradient is computed in extended
- * precision, at weights that are pairs of doubles. The loops are the same: numbers
- * are split into parts of so few bits that sums of the products of two parts are
- * exact, and these are added up by size of the product, and then in extended
- * precision. dperm_moments_extended_rounding() bounds the error (Lemma 11).
+ * precision, at weights that are pairs of doubles. Sums are integers of 128 bits then,
+ * so that they are exact in any order, and faster than the numbers of 113 bits in which
+ * slopes are computed. dperm_moments_extended_rounding() bounds the error (Lemma 11).
  */
 #ifndef DPERM_SUMS_H
 #define DPERM_SUMS_H
@@ -52,12 +49,8 @@
 /* Rows whose gradients are added up without compensation. */
 #define DPERM_PIECE_ROWS 96
 
-/*
- * Rows of a batch, at most; and in extended precision, where their parts are to
- * stay in the processor's cache.
- */
+/* Rows of a batch, at most. */
 #define DPERM_BATCH_ROWS DPERM_PIECE_ROWS
-#define DPERM_EXTENDED_ROWS 32
 
 /*
  * Rows whose second derivatives are added up by BLAS at a time; and in single
@@ -74,30 +67,8 @@
 #define DPERM_SQUARES_ROWS 96
 #define DPERM_ROUGH_ROWS 512
 
-/*
- * The parts of a number in extended precision: each but the last has so many bits,
- * the last is what is left; and how many sums there are, by size of the products.
- */
-#define DPERM_EXTENDED_PARTS 4
-#define DPERM_EXTENDED_BITS 20
-#define DPERM_EXTENDED_LEVELS 5
-
-/* What sums in extended precision are made of. */
-typedef struct DpermExtendedSums
-{
-	int			rows;			/* whose gradients are in levels, not in sum */
-	DpermExtended *sum;			/* dim: of the gradients */
-
-	/* of weights; of numbers and entries of a batch; of its slopes */
-	double	   *weights[DPERM_EXTENDED_PARTS];
-	double	   *numbers[DPERM_EXTENDED_PARTS];
-	double	   *slopes[DPERM_EXTENDED_PARTS];
-
-	/* sums of outputs, and of gradients; and more outputs */
-	double	   *outputs[DPERM_EXTENDED_LEVELS];
-	double	   *levels[DPERM_EXTENDED_LEVELS];
-	double	   *more;
-} DpermExtendedSums;
+/* What sums in extended precision are of: multiples of a power of two. */
+__extension__ typedef __int128 DpermFixed;
 
 typedef struct DpermMoments
 {
@@ -107,7 +78,7 @@ typedef struct DpermMoments
 	int			dim;			/* weights: for each class, the dimension of rows */
 	int			classes;		/* or 1 */
 	bool		hessian;		/* are there second derivatives? */
-	int64_t		rows;			/* rows added or waiting */
+	int64_t		rows;			/* rows added */
 
 	/* sums, each as a pair high + low, except for second derivatives */
 	double		value[2];
@@ -121,10 +92,8 @@ typedef struct DpermMoments
 	double	   *piece;			/* the gradient of the current piece */
 	int			piece_rows;		/* number of rows in it */
 
-	/* rows that are gathered; and of a batch */
+	/* a batch */
 	int			batch_rows;		/* at most */
-	int			waiting;		/* rows */
-	double	   *gathered;		/* batch_rows x layout.words */
 	double	   *numbers;		/* of decoded rows, with straight lines */
 	uint16_t   *codes;			/* coordinates of categories, row by row */
 	int32_t    *places;			/* first coordinates of curves */
@@ -137,7 +106,11 @@ typedef struct DpermMoments
 	float	   *rough_scaled;	/* else NULL */
 	float	   *rough_hess;		/* and the sum over them */
 
-	DpermExtendedSums extended;
+	/* in extended precision: weights, the piece, and outputs, then slopes */
+	double		fixed_unit;		/* weights and outputs are multiples of it */
+	DpermFixed *fixed_weights;
+	DpermFixed *fixed_piece;
+	DpermFixed *fixed_outputs;
 } DpermMoments;
 
 /* How many doubles of room a pass needs, for dim weights of so many classes, or 1. */
@@ -151,9 +124,6 @@ extern size_t dperm_moments_room(int dim, int classes, bool hessian);
 extern void dperm_moments_start(DpermMoments *m, DpermPassOrder order, DpermLoss loss,
 								const DpermLayout *layout, const double *weights,
 								const double *weights_low, double *room);
-
-/* The place for one more row; the caller fills in all of its words. */
-extern double *dperm_moments_next(DpermMoments *m);
 
 /* Add one in step of count contiguous rows, which stay where they are. */
 extern void dperm_moments_add(DpermMoments *m, const double *rows, int64_t count, int64_t step);
