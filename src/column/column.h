@@ -228,7 +228,7 @@ extern const double *dperm_reader_elements(const DpermStored *stored, Datum valu
 /* What types can be read as. */
 extern DpermReaderKind dperm_reader_kind(Oid type, DpermBlockKind kind);
 extern DpermReaderKind dperm_reader_kind_natural(Oid type);
-extern DpermTag dperm_reader_kind_tag(DpermReaderKind kind);
+extern DpermBlockKind dperm_reader_kind_block(DpermReaderKind kind);
 extern bool dperm_reader_kind_fits(uint64 kind, DpermBlockKind block);
 
 /* What requests say. */

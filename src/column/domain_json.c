@@ -282,7 +282,6 @@ read_range(const DpermColumn *column, JsonbValue *value, DpermBlock *block)
 			   read_positions(column, getIthJsonbValueFromContainer(list_in(value), i), RANGE),
 			   2 * sizeof(double));
 	block->count = count;
-	dperm_encoder_settle(block);
 }
 
 /*
@@ -392,7 +391,6 @@ read_block(DpermColumn *column, JsonbValue **values)
 	}
 	else
 		block.count = each;
-	dperm_encoder_settle(&block);
 	column->block = block;
 	column->knotted = knotted;
 }

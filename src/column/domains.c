@@ -112,17 +112,9 @@ dperm_column_has_text(Oid base)
 bool
 dperm_column_kind(Oid base, DpermBlockKind *kind)
 {
-	static const DpermBlockKind kinds[] = {
-		[DPERM_TAG_NUMBER] = DPERM_BLOCK_NUMBER,
-		[DPERM_TAG_TIME] = DPERM_BLOCK_TIME,
-		[DPERM_TAG_FLAG] = DPERM_BLOCK_FLAG,
-		[DPERM_TAG_TEXT] = DPERM_BLOCK_CATEGORY,
-		[DPERM_TAG_FLOAT8] = DPERM_BLOCK_VECTOR,
-		[DPERM_TAG_FLOAT4] = DPERM_BLOCK_VECTOR
-	};
 	DpermReaderKind stored = dperm_reader_kind_natural(base);
 
-	*kind = kinds[dperm_reader_kind_tag(stored)];
+	*kind = dperm_reader_kind_block(stored);
 	return stored != DPERM_READ_NONE;
 }
 
@@ -134,9 +126,9 @@ bool
 dperm_column_number(Oid type, Datum value, double *out)
 {
 	DpermReaderKind stored = dperm_reader_kind_natural(type);
-	DpermTag	tag = dperm_reader_kind_tag(stored);
+	DpermBlockKind kind = dperm_reader_kind_block(stored);
 
-	if (tag != DPERM_TAG_NUMBER && tag != DPERM_TAG_TIME)
+	if (kind != DPERM_BLOCK_NUMBER && kind != DPERM_BLOCK_TIME)
 		return false;
 	*out = dperm_reader_number(stored, value);
 	return true;
@@ -157,7 +149,7 @@ bool
 dperm_column_lists(const DpermText *texts, int count, const DpermText *text)
 {
 	for (int i = 0; i < count; i++)
-		if (dperm_block_same_text(&texts[i], text))
+		if (dperm_host_same_text(&texts[i], text))
 			return true;
 	return false;
 }

@@ -152,12 +152,12 @@ classes_of(const DpermLabels *labels, const char **classes)
 static void
 init_classes(DpermLabel *label, Oid type, const DpermLabels *labels)
 {
-	DpermTag	tag = dperm_reader_kind_tag(label->reader);
+	DpermBlockKind kind = dperm_reader_kind_block(label->reader);
 	const char *classes;
 	int			count = classes_of(labels, &classes);
 
 	if (label->reader == DPERM_READ_NONE || label->reader == DPERM_READ_OUTPUT ||
-		(tag != DPERM_TAG_TEXT && tag != DPERM_TAG_NUMBER && tag != DPERM_TAG_FLAG))
+		(kind != DPERM_BLOCK_CATEGORY && kind != DPERM_BLOCK_NUMBER && kind != DPERM_BLOCK_FLAG))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("a label cannot be of type %s", format_type_be(type)),
@@ -173,7 +173,7 @@ init_classes(DpermLabel *label, Oid type, const DpermLabels *labels)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
 				 errhint("Longer values are ignored; shorten them in a view.")));
-	if (classes == NULL && tag == DPERM_TAG_TEXT)
+	if (classes == NULL && kind == DPERM_BLOCK_CATEGORY)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a label of type %s requires a positive value", format_type_be(type)),
@@ -189,7 +189,7 @@ static void
 init_number(DpermLabel *label, Oid type, const DpermLabels *labels)
 {
 	if (label->reader == DPERM_READ_NONE ||
-		dperm_reader_kind_tag(label->reader) != DPERM_TAG_NUMBER)
+		dperm_reader_kind_block(label->reader) != DPERM_BLOCK_NUMBER)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the label of a regression cannot be of type %s", format_type_be(type)),
@@ -552,7 +552,7 @@ is_any_number(const DpermLabel *label, const DpermColumn *column, const Values *
 	double		one = two ? strtod(value_at(values, 1), NULL) : 0;
 	double		other = two ? strtod(value_at(values, 2), NULL) : 0;
 
-	if (dperm_reader_kind_tag(label->reader) != DPERM_TAG_NUMBER)
+	if (dperm_reader_kind_block(label->reader) != DPERM_BLOCK_NUMBER)
 		return false;
 	if (!protected && !dperm_column_known(column))
 		return true;

@@ -39,32 +39,36 @@ PG_FUNCTION_INFO_V1(dperm_sample);
 /* How many bytes of a value decide whether its row is in a sample. */
 #define SAMPLE_PREFIX 256
 
-/* The type of each kind, if that is a single one, and its tag in a tagged row. */
+/*
+ * The type of each kind, if that is a single one, and what it is in a tagged row: a kind of
+ * block, whose elements may be floats.
+ */
 static const struct
 {
 	Oid			type;
-	DpermTag	tag;
+	DpermBlockKind block;
+	bool		single;
 }			kinds[] = {
-	[DPERM_READ_NONE] = {InvalidOid, DPERM_TAG_TEXT},
-	[DPERM_READ_INT2] = {INT2OID, DPERM_TAG_NUMBER},
-	[DPERM_READ_INT4] = {INT4OID, DPERM_TAG_NUMBER},
-	[DPERM_READ_INT8] = {INT8OID, DPERM_TAG_NUMBER},
-	[DPERM_READ_FLOAT4] = {FLOAT4OID, DPERM_TAG_NUMBER},
-	[DPERM_READ_FLOAT8] = {FLOAT8OID, DPERM_TAG_NUMBER},
-	[DPERM_READ_NUMERIC] = {NUMERICOID, DPERM_TAG_NUMBER},
-	[DPERM_READ_BOOL] = {BOOLOID, DPERM_TAG_FLAG},
-	[DPERM_READ_DATE] = {DATEOID, DPERM_TAG_TIME},
-	[DPERM_READ_TIMESTAMP] = {TIMESTAMPOID, DPERM_TAG_TIME},
-	[DPERM_READ_TEXT] = {InvalidOid, DPERM_TAG_TEXT},
-	[DPERM_READ_BPCHAR] = {BPCHAROID, DPERM_TAG_TEXT},
-	[DPERM_READ_ENUM] = {InvalidOid, DPERM_TAG_TEXT},
-	[DPERM_READ_FLOAT8_ARRAY] = {FLOAT8ARRAYOID, DPERM_TAG_FLOAT8},
-	[DPERM_READ_FLOAT4_ARRAY] = {FLOAT4ARRAYOID, DPERM_TAG_FLOAT4},
-	[DPERM_READ_NUMBER_ARRAY] = {InvalidOid, DPERM_TAG_FLOAT8},
-	[DPERM_READ_VECTOR] = {InvalidOid, DPERM_TAG_FLOAT4},
-	[DPERM_READ_OUTPUT] = {InvalidOid, DPERM_TAG_TEXT},
-	[DPERM_READ_TIMESTAMPTZ] = {TIMESTAMPTZOID, DPERM_TAG_TIME},
-	[DPERM_READ_TIME_OF_DAY] = {TIMEOID, DPERM_TAG_TIME}
+	[DPERM_READ_NONE] = {InvalidOid, DPERM_BLOCK_CATEGORY},
+	[DPERM_READ_INT2] = {INT2OID, DPERM_BLOCK_NUMBER},
+	[DPERM_READ_INT4] = {INT4OID, DPERM_BLOCK_NUMBER},
+	[DPERM_READ_INT8] = {INT8OID, DPERM_BLOCK_NUMBER},
+	[DPERM_READ_FLOAT4] = {FLOAT4OID, DPERM_BLOCK_NUMBER},
+	[DPERM_READ_FLOAT8] = {FLOAT8OID, DPERM_BLOCK_NUMBER},
+	[DPERM_READ_NUMERIC] = {NUMERICOID, DPERM_BLOCK_NUMBER},
+	[DPERM_READ_BOOL] = {BOOLOID, DPERM_BLOCK_FLAG},
+	[DPERM_READ_DATE] = {DATEOID, DPERM_BLOCK_TIME},
+	[DPERM_READ_TIMESTAMP] = {TIMESTAMPOID, DPERM_BLOCK_TIME},
+	[DPERM_READ_TEXT] = {InvalidOid, DPERM_BLOCK_CATEGORY},
+	[DPERM_READ_BPCHAR] = {BPCHAROID, DPERM_BLOCK_CATEGORY},
+	[DPERM_READ_ENUM] = {InvalidOid, DPERM_BLOCK_CATEGORY},
+	[DPERM_READ_FLOAT8_ARRAY] = {FLOAT8ARRAYOID, DPERM_BLOCK_VECTOR},
+	[DPERM_READ_FLOAT4_ARRAY] = {FLOAT4ARRAYOID, DPERM_BLOCK_VECTOR, true},
+	[DPERM_READ_NUMBER_ARRAY] = {InvalidOid, DPERM_BLOCK_VECTOR},
+	[DPERM_READ_VECTOR] = {InvalidOid, DPERM_BLOCK_VECTOR, true},
+	[DPERM_READ_OUTPUT] = {InvalidOid, DPERM_BLOCK_CATEGORY},
+	[DPERM_READ_TIMESTAMPTZ] = {TIMESTAMPTZOID, DPERM_BLOCK_TIME},
+	[DPERM_READ_TIME_OF_DAY] = {TIMEOID, DPERM_BLOCK_TIME}
 };
 
 /* The stored form of a value of the extension pgvector. */
@@ -90,7 +94,7 @@ typedef struct Category
 #define SH_KEY_TYPE DpermText
 #define SH_KEY key
 #define SH_HASH_KEY(table, key) hash_bytes((const unsigned char *) (key).bytes, (key).len)
-#define SH_EQUAL(table, a, b) dperm_block_same_text(&(a), &(b))
+#define SH_EQUAL(table, a, b) dperm_host_same_text(&(a), &(b))
 #define SH_STORE_HASH
 #define SH_GET_HASH(table, category) ((category)->hash)
 #define SH_SCOPE static inline
@@ -353,11 +357,11 @@ dperm_reader_kind(Oid type, DpermBlockKind block)
 	return DPERM_READ_NONE;
 }
 
-/* The tag of a kind in a tagged row. */
-DpermTag
-dperm_reader_kind_tag(DpermReaderKind kind)
+/* The kind of block that a kind can be; a VECTOR may be a BOX, too. */
+DpermBlockKind
+dperm_reader_kind_block(DpermReaderKind kind)
 {
-	return kinds[kind].tag;
+	return kinds[kind].block;
 }
 
 /*
@@ -368,7 +372,7 @@ bool
 dperm_reader_kind_fits(uint64 kind, DpermBlockKind block)
 {
 	return kind > DPERM_READ_NONE && kind <= DPERM_READ_LAST && kind != DPERM_READ_NUMBER_ARRAY &&
-		dperm_tagged_fits(kinds[kind].tag, block);
+		dperm_tagged_fits(kinds[kind].block, block);
 }
 
 /*
@@ -656,18 +660,18 @@ dperm_reader_read(DpermReader *reader, Datum datum, bool isnull, DpermValue *val
 	value->present = !isnull;
 	if (isnull)
 		return;
-	switch (dperm_reader_kind_tag(reader->kind))
+	switch (dperm_reader_kind_block(reader->kind))
 	{
-		case DPERM_TAG_NUMBER:
-		case DPERM_TAG_TIME:
-		case DPERM_TAG_FLAG:
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+		case DPERM_BLOCK_FLAG:
 			value->number = dperm_reader_number(reader->kind, datum);
 			break;
-		case DPERM_TAG_TEXT:
+		case DPERM_BLOCK_CATEGORY:
 			value->category = read_category(reader, datum);
 			break;
-		case DPERM_TAG_FLOAT8:
-		case DPERM_TAG_FLOAT4:
+		case DPERM_BLOCK_VECTOR:
+		case DPERM_BLOCK_BOX:
 			count = dperm_block_elements(reader->block);
 			value->vector = dperm_reader_elements(&reader->stored, datum, &count, reader->vector);
 			value->present = value->vector != NULL;
@@ -685,19 +689,19 @@ dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged, DpermVa
 	value->present = tagged->present;
 	if (!tagged->present)
 		return;
-	switch (tagged->tag)
+	switch (tagged->kind)
 	{
-		case DPERM_TAG_NUMBER:
-		case DPERM_TAG_TIME:
-		case DPERM_TAG_FLAG:
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+		case DPERM_BLOCK_FLAG:
 			value->number = tagged->number;
 			break;
-		case DPERM_TAG_TEXT:
+		case DPERM_BLOCK_CATEGORY:
 			value->category =
 				dperm_reader_find(reader->texts, (const char *) tagged->bytes, tagged->count);
 			break;
-		case DPERM_TAG_FLOAT8:
-		case DPERM_TAG_FLOAT4:
+		case DPERM_BLOCK_VECTOR:
+		case DPERM_BLOCK_BOX:
 			value->present = tagged->count == dperm_block_elements(reader->block);
 			value->vector = reader->vector;
 			if (value->present)
@@ -789,15 +793,15 @@ dperm_bounded(PG_FUNCTION_ARGS)
 static void
 append_tagged(StringInfo row, DpermStored *type, Datum value, bool isnull)
 {
-	DpermTagged tagged = {.tag = dperm_reader_kind_tag(type->kind),
+	DpermTagged tagged = {.kind = kinds[type->kind].block, .single = kinds[type->kind].single,
 						  .encoding = GetDatabaseEncoding(), .count = -1};
 	const double *elements = NULL;
-	bool		vector = tagged.tag == DPERM_TAG_FLOAT8 || tagged.tag == DPERM_TAG_FLOAT4;
+	bool		vector = tagged.kind == DPERM_BLOCK_VECTOR;
 	unsigned char *at;
 
 	if (isnull)
 		tagged.present = false;
-	else if (tagged.tag == DPERM_TAG_TEXT)
+	else if (tagged.kind == DPERM_BLOCK_CATEGORY)
 	{
 		tagged.bytes = (const unsigned char *) dperm_reader_text(type, value, &tagged.count);
 		tagged.present = tagged.bytes != NULL;

@@ -262,6 +262,8 @@ name_within(const DpermBlock *block, int within)
 		return psprintf("[%d] %s", element + 1, dperm_column_shown(
 							&line, dperm_encoder_knot(&line, within % block->each)));
 	}
+	if (block->kind == DPERM_BLOCK_CATEGORY)
+		return pnstrdup(block->categories[within].bytes, block->categories[within].len);
 	if (dperm_block_is_curve(block))
 		return dperm_column_shown(block, dperm_encoder_knot(block, within));
 	return block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX ?
@@ -276,31 +278,13 @@ column_name(const DpermBlock *block)
 						   pnstrdup(block->column.bytes, block->column.len));
 }
 
-/* What a coordinate stands for; NULL if it is all of its column. */
-static char *
-coordinate_name(const DpermCoordinate *at)
-{
-	const DpermText *category;
-
-	if (at->intercept)
-		return "intercept";
-	if (at->kernel)				/* which combines all columns */
-		return psprintf("kernel feature %d", at->within + 1);
-	if (at->block->kind != DPERM_BLOCK_CATEGORY)
-		return name_within(at->block, at->within);
-	category = &at->block->categories[at->within];
-	return pnstrdup(category->bytes, category->len);
-}
-
 /* What a weight is multiplied by at most, in units of the label. */
 static double
-full_entry(const DpermModel *model, const DpermCoordinate *at)
+full_entry(const DpermModel *model, const DpermBlock *block)
 {
 	double		target = dperm_encoder_target(&model->encoder);
 
-	return dperm_model_unit(model) *
-		(!at->intercept && !at->kernel && at->block->kind == DPERM_BLOCK_BOX &&
-		 at->block->each == 0 ? dperm_encoder_box_target(at->block, target) : target);
+	return dperm_model_unit(model) * (block ? dperm_encoder_most(block, target) : target);
 }
 
 /*
@@ -337,25 +321,25 @@ dp_coefficients(PG_FUNCTION_ARGS)
 	for (int i = 0; i < dim; i++)
 	{
 		int			number = ranked[i].number;
-		DpermCoordinate at;
-		double		full;
-		bool		plain;
+		int			within = number;
+		const DpermBlock *block = dperm_encoder_block(&model->encoder, &within);
+		bool		intercept = ranked[i].intercept;
+		bool		kernel = !block && !intercept;	/* which combines all columns */
+		double		full = full_entry(model, block);
 
-		if (!dperm_encoder_coordinate(&model->encoder, number, &at))
-			elog(ERROR, "coordinate %d is out of range", number);
-		full = full_entry(model, &at);
-		plain = !at.intercept && !at.kernel;
 		dperm_host_put_row(store, desc, (NullableDatum[]) {
 			{Int32GetDatum(number + 1)},
-			plain ? column_name(at.block) : dperm_host_text(NULL),
-			dperm_host_text(coordinate_name(&at)),
+			block ? column_name(block) : dperm_host_text(NULL),
+			dperm_host_text(intercept ? "intercept" :
+							kernel ? psprintf("kernel feature %d", number + 1) :
+							name_within(block, within)),
 			{Float8GetDatum(weights[number])},
 			{Float8GetDatum(noise[number])},
 			dperm_host_text(exact ? "exact" : "bound"),
 			{BoolGetDatum(fabs(weights[number]) > DPERM_MODEL_STANDS_OUT * noise[number])},
 			{Float8GetDatum(full * weights[number] +
-							(at.intercept ? dperm_model_centre(model) : 0)), at.kernel},
-			{Float8GetDatum(full * noise[number]), at.kernel}
+							(intercept ? dperm_model_centre(model) : 0)), kernel},
+			{Float8GetDatum(full * noise[number]), kernel}
 		});
 	}
 	return (Datum) 0;
@@ -410,7 +394,7 @@ find_curve(const DpermEncoder *encoder, const char *name)
 		{
 			found.line = dperm_block_element(block, number - 1);
 			found.first = first + (number - 1) * found.line.count;
-			found.target = block->each > 0 ? target : dperm_encoder_box_target(block, target);
+			found.target = dperm_encoder_most(block, target);
 		}
 	}
 	if (found.first < 0)
@@ -431,7 +415,7 @@ middle_of(const DpermBlock *line, const double *weights)
 
 	if (line->count == 1)
 		return 0;
-	place = dperm_encoder_place(line, &middle, 0, 1, &entry);
+	place = dperm_knots_point(dperm_encoder_position(line, &middle, 0), line->count - 1, 1, &entry);
 	return weights[place] * entry + weights[place + 1] * (1 - entry);
 }
 

@@ -164,9 +164,7 @@ take_encoder(State *state)
 			raise_corrupted("a reader is unknown");
 	state->readers = dperm_reader_make_all(encoder, pass->readers);
 	state->values = palloc0(sizeof(DpermValue) * encoder->block_count);
-	dperm_feed_init(&state->feed, encoder, NULL);
-	if (pass->weighted)
-		dperm_layout_weigh(&state->feed.layout);
+	dperm_feed_init(&state->feed, encoder, pass->weighted, NULL);
 	if (pass->seed != 0)
 	{
 		size_t		most = Max(state->feed.layout.words, state->feed.linear) + 2;
@@ -383,9 +381,9 @@ read_columns(State *state, FunctionCallInfo fcinfo)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 					 errmsg("the value is not a row made by dperm_row")));
-		if (!dperm_tagged_fits(tagged.tag, state->encoder.blocks[i].kind))
+		if (!dperm_tagged_fits(tagged.kind, state->encoder.blocks[i].kind))
 			raise_mismatch();
-		if (tagged.tag == DPERM_TAG_TEXT && tagged.encoding != GetDatabaseEncoding())
+		if (tagged.kind == DPERM_BLOCK_CATEGORY && tagged.encoding != GetDatabaseEncoding())
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("the row is from a database of another encoding"),

@@ -167,17 +167,11 @@ grow_table(DpermPersons *persons)
 static uint64
 hash_of(DpermPersons *persons, Datum value)
 {
-	uint64		x;
-
 	if (!persons->typbyval)
 		return DatumGetUInt64(FunctionCall2Coll(&persons->hash, persons->collation, value,
 												UInt64GetDatum(persons->seed)));
 
-	/* the finaliser of splitmix64 (Steele, Lea and Flood 2014) */
-	x = (uint64) value ^ persons->seed;
-	x = (x ^ (x >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64CONST(0x94d049bb133111eb);
-	return x ^ (x >> 31);
+	return dperm_bytes_mix((uint64) value ^ persons->seed);
 }
 
 /* Is this the value of a person? */

@@ -538,7 +538,7 @@ dperm_source_tell_training(const DpermSource *source, const DpermText *trained_o
 {
 	const DpermText from = {source->from, (int) strlen(source->from)};
 
-	if (dperm_block_same_text(&from, trained_on))
+	if (dperm_host_same_text(&from, trained_on))
 		ereport(NOTICE,
 				(errmsg("the model was trained on rows of relation \"%s\"",
 						get_rel_name(source->relation)),

@@ -318,8 +318,8 @@ size_of_rows(const Loader *loader, int64 rows)
 	int			words = 0;
 
 	for (int i = 0; i < loader->count; i++)
-		words = Max(words, dperm_layout_make(&loader->sets[i].source->spec.encoder).words +
-					(loader->persons != NULL));
+		words = Max(words, dperm_layout_make(&loader->sets[i].source->spec.encoder,
+											 loader->persons != NULL).words);
 	return (Size) rows * words * sizeof(double);
 }
 
@@ -468,11 +468,10 @@ dperm_load_settle(DpermLoad *sets, int count)
 	for (int i = 0; i < count; i++)
 	{
 		DpermLayout *layout = &sets[i].rows.feed.layout;
-		DpermLayout settled = dperm_layout_make(&sets[i].source->spec.encoder);
+		DpermLayout settled = dperm_layout_make(&sets[i].source->spec.encoder,
+												layout->weighted);
 
 		settled.label = layout->label;
-		if (layout->weighted)
-			dperm_layout_weigh(&settled);
 		settled.owners = layout->owners;
 		Assert(settled.words == layout->words);
 		*layout = settled;

@@ -618,10 +618,8 @@ dperm_rows_init_encoded(DpermRows *rows, DpermStore *store, const DpermEncoder *
 {
 	DpermFeed	feed;
 
-	dperm_feed_init(&feed, encoder, like ? &like->feed : NULL);
+	dperm_feed_init(&feed, encoder, weighted, like ? &like->feed : NULL);
 	feed.layout.label = label;
-	if (weighted)
-		dperm_layout_weigh(&feed.layout);
 	dperm_rows_init(rows, store, feed.layout.words, sets);
 	rows->feed = feed;
 }

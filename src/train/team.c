@@ -165,14 +165,12 @@ check_counted(const DpermRows *rows, const double *counted)
 		elog(ERROR, "rows were lost");
 }
 
-/* Bytes of the description of a set: chunks, steps and first coordinates of positions. */
+/* Bytes of the description of a set: chunks and positions. */
 static Size
 set_bytes(const DpermRows *rows)
 {
-	int			positions = dperm_layout_positions(&rows->feed.layout);
-
 	return MAXALIGN(sizeof(Set)) + sizeof(DpermChunk) * rows->chunk_count +
-		   sizeof(double) * positions + MAXALIGN(sizeof(int32) * positions);
+		   sizeof(DpermPosition) * dperm_layout_positions(&rows->feed.layout);
 }
 
 /* Describe a set; returns the end of its description. */
@@ -182,16 +180,14 @@ write_set(char *at, const DpermRows *rows)
 	const DpermLayout *layout = &rows->feed.layout;
 	Set			set = {.layout = *layout, .chunk_rows = rows->chunk_rows,
 					   .chunks = rows->chunk_count};
-	int			positions = dperm_layout_positions(layout);
+	Size		positions = sizeof(DpermPosition) * dperm_layout_positions(layout);
 
 	memcpy(at, &set, sizeof(set));
 	at += MAXALIGN(sizeof(set));
 	memcpy(at, rows->chunks, sizeof(DpermChunk) * rows->chunk_count);
 	at += sizeof(DpermChunk) * rows->chunk_count;
-	memcpy(at, layout->steps, sizeof(double) * positions);
-	at += sizeof(double) * positions;
-	memcpy(at, layout->firsts, sizeof(int32) * positions);
-	return at + MAXALIGN(sizeof(int32) * positions);
+	memcpy(at, layout->positions, positions);
+	return at + positions;
 }
 
 /*
@@ -463,7 +459,6 @@ read_set(DpermRows *rows, DpermStore *store, char *at)
 {
 	const Set  *set = (const Set *) at;
 	DpermLayout layout = set->layout;
-	int			positions = dperm_layout_positions(&layout);
 
 	at += MAXALIGN(sizeof(Set));
 	dperm_rows_init(rows, store, layout.words, 1);
@@ -472,11 +467,9 @@ read_set(DpermRows *rows, DpermStore *store, char *at)
 	rows->chunk_count = set->chunks;
 	at += sizeof(DpermChunk) * set->chunks;
 	layout.place = layout.starts = NULL;	/* only the leader encodes rows and restores weights */
-	layout.steps = (const double *) at;
-	at += sizeof(double) * positions;
-	layout.firsts = (const int32 *) at;
+	layout.positions = (const DpermPosition *) at;
 	rows->feed.layout = layout;
-	return at + MAXALIGN(sizeof(int32) * positions);
+	return at + sizeof(DpermPosition) * dperm_layout_positions(&layout);
 }
 
 /* Answer a question. */

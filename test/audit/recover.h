@@ -211,7 +211,10 @@ lay_out(const Rows *rows, DpermMatrix *matrix, DpermLayout *layout, double **chu
 	layout->labelled = rows->labels != NULL;
 	layout->words += layout->labelled;
 	if (rows->weights)
-		dperm_layout_weigh(layout);
+	{
+		layout->weighted = true;
+		layout->words++;
+	}
 	for (int64_t i = 0; i < rows->count; i++)
 	{
 		double	   *row = laid_out + i * layout->words;
@@ -220,7 +223,7 @@ lay_out(const Rows *rows, DpermMatrix *matrix, DpermLayout *layout, double **chu
 		if (rows->labels)
 			row[dperm_layout_label(layout)] = rows->labels[i];
 		if (rows->weights)
-			*dperm_row_weight(layout, row) = dperm_unit_weight((int64_t) rint(1 / rows->weights[i]));
+			row[layout->words - 1] = dperm_unit_weight((int64_t) rint(1 / rows->weights[i]));
 	}
 	*chunk = laid_out;
 	matrix->dim = rows->dim * dperm_loss_blocks(rows->loss);

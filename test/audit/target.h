@@ -173,12 +173,13 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 	CHECK(dperm_solver_room(t->dim, t->blocks) <= 3000);
 	layout.labelled = true;
 	layout.words++;
-	dperm_layout_weigh(&layout);
+	layout.weighted = true;
+	layout.words++;
 	for (int i = 0; i < t->rows; i++)
 	{
 		memcpy(flat + i * layout.words, a[i], sizeof(double) * wide);
 		flat[i * layout.words + dperm_layout_label(&layout)] = a[i][LABEL];
-		*dperm_row_weight(&layout, flat + i * layout.words) = weight_of(t, i);
+		flat[(i + 1) * layout.words - 1] = weight_of(t, i);
 	}
 	rows.data = flat;
 	matrix = rows_matrix(&rows, &chunk, moments_room);

@@ -51,7 +51,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	FUZZ_REQUIRE(dperm_encoder_fault(&enc) == NULL);
-	FUZZ_REQUIRE(dperm_encoder_form_names_fault(&enc) == NULL);
 	again = dperm_encoder_form_write(&enc);
 	FUZZ_REQUIRE(same_text(&again, &bytes));
 	encode_rows(&enc);

@@ -13,7 +13,7 @@ write_again(const DpermTagged *value, unsigned char *at)
 {
 	double	   *elements;
 
-	if (!value->present || (value->tag != DPERM_TAG_FLOAT8 && value->tag != DPERM_TAG_FLOAT4))
+	if (!value->present || value->kind != DPERM_BLOCK_VECTOR)
 		return dperm_tagged_put(at, value, NULL);
 
 	/* a buffer that ends where the elements end */
@@ -30,7 +30,7 @@ has_nan(const DpermTagged *value)
 {
 	double		elements[8192];
 
-	if (!value->present || value->tag != DPERM_TAG_FLOAT4)
+	if (!value->present || !value->single)
 		return false;
 	dperm_tagged_elements(value, elements);
 	for (int i = 0; i < value->count; i++)
@@ -64,7 +64,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		length = (size_t) (row.at - start);
 		FUZZ_REQUIRE(length > 0 && length + row.left + (size_t) (start - in) == size);
-		FUZZ_REQUIRE(value.tag >= DPERM_TAG_NUMBER && value.tag <= DPERM_TAG_FLOAT4);
+		FUZZ_REQUIRE(value.kind >= DPERM_BLOCK_NUMBER && value.kind <= DPERM_BLOCK_VECTOR);
 		FUZZ_REQUIRE(value.count >= 0);
 		FUZZ_REQUIRE((size_t) (write_again(&value, again) - again) == length);
 		FUZZ_REQUIRE(has_nan(&value) || memcmp(again, start, length) == 0);

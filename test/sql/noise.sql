@@ -59,7 +59,7 @@ SELECT outcomes('jsonb_set(m::jsonb, ?)::dp_model::text <> '''' FROM models', $$
   '{noise_groups,0,shapes,0,first}', '7' | '{noise_groups,0,shapes,0,count}', '2'
   '{noise_groups,0,shapes,0,radius}', '-1' | '{noise_groups,0,shapes,0,shape}', '"cube"'
   '{noise_groups,0,shapes}', '[]' | '{noise_groups,0,shapes,0,odd}', '1' | '{method}', '"output"'
-  '{analysis}', '"paper"' | '{noise_groups,0,shapes,0,radius}', '0.001' $$);
+  '{analysis}', '"paper"' $$);
 
 -- The criterion: lambda by default is where the risk is least, here by trying
 -- many; the slack takes what that lambda needs

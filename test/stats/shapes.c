@@ -18,7 +18,6 @@
 
 #include "core/encode/encoder.h"
 #include "core/encode/layout.h"
-#include "core/encode/shape.h"
 #include "unit/exact_shape.h"
 
 #define SECONDS 4
@@ -53,7 +52,7 @@ static long checked;
 static bool
 encode_pair(const Pair *pair, DpermShape *shapes, int *count, double x[2][DIM_MAX])
 {
-	DpermLayout layout = dperm_layout_make(inner);
+	DpermLayout layout = dperm_layout_make(inner, false);
 	double		room[SAMPLE_DIM_MAX];
 	double		row[DIM_MAX];
 

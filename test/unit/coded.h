@@ -67,7 +67,7 @@ static inline DpermLayout
 any_layout(TestRandom *state, CodedRows *coded, int round)
 {
 	coded->encoder = sample_coded_encoder(state, &coded->sampled);
-	return round % 3 ? dperm_layout_make(coded->encoder) :
+	return round % 3 ? dperm_layout_make(coded->encoder, false) :
 		dperm_layout_dense(1 + test_below(state, 40));
 }
 

@@ -7,7 +7,7 @@
 #ifndef DPERM_TEST_EXACT_SHAPE_H
 #define DPERM_TEST_EXACT_SHAPE_H
 
-#include "core/encode/shape.h"
+#include "core/encode/encoder.h"
 #include "unit/exact.h"
 
 #define EXACT_TERMS 4

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/encode/shape.h"
+#include "core/encode/encoder.h"
 #include "unit/goodness.h"
 
 /* The largest norm in a shape. */

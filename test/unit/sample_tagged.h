@@ -32,19 +32,20 @@ static inline unsigned char *
 sample_value(TestRandom *state, DpermTagged *value, double *elements, unsigned char *at)
 {
 	memset(value, 0, sizeof(*value));
-	value->tag = (DpermTag) (1 + test_below(state, 6));
+	value->kind = (DpermBlockKind) test_below(state, 5);
+	value->single = value->kind == DPERM_BLOCK_VECTOR && test_below(state, 2);
 	value->present = test_below(state, 4) != 0;
-	value->encoding = value->tag == DPERM_TAG_TEXT ? (int) test_below(state, 42) : 0;
+	value->encoding = value->kind == DPERM_BLOCK_CATEGORY ? (int) test_below(state, 42) : 0;
 	value->bytes = (const unsigned char *) elements;
 	if (!value->present)
 		return dperm_tagged_put(at, value, elements);
-	switch (value->tag)
+	switch (value->kind)
 	{
-		case DPERM_TAG_NUMBER:
-		case DPERM_TAG_TIME:
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
 			value->number = sample_number(state);
 			break;
-		case DPERM_TAG_FLAG:
+		case DPERM_BLOCK_FLAG:
 			value->number = test_below(state, 2) ? 1 : -1;
 			break;
 		default:
@@ -53,7 +54,7 @@ sample_value(TestRandom *state, DpermTagged *value, double *elements, unsigned c
 	for (int i = 0; i < value->count; i++)
 	{
 		elements[i] = sample_number(state);
-		if (value->tag == DPERM_TAG_FLOAT4)
+		if (value->single)
 			elements[i] = (float) elements[i];
 	}
 	return dperm_tagged_put(at, value, elements);

@@ -30,7 +30,7 @@ static Problem
 make_problem(TestRandom *state, int64_t count, double norm)
 {
 	const DpermEncoder *enc = sample_coded_encoder(state, &sampled);
-	Problem		problem = {.layout = dperm_layout_make(enc),
+	Problem		problem = {.layout = dperm_layout_make(enc, false),
 	.rows = {.loss = {.kind = (DpermLossKind) test_below(state, 3)}, .count = count,
 	.data = vectors}};
 	const DpermLayout *layout = &problem.layout;

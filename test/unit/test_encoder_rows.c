@@ -34,7 +34,6 @@ TEST(stays_in_the_ball)
 		double		guard = 0;
 
 		CHECK(dperm_encoder_fault(enc) == NULL);
-		CHECK(dperm_encoder_form_names_fault(enc) == NULL);
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
 		memset(&guard, 0x5a, sizeof(guard));
@@ -152,7 +151,7 @@ TEST(maps_boxes)
 {
 	static const double bounds[] = {0, 120, -1e300, 1e300, 1, 2};
 	DpermBlock	block = {.kind = DPERM_BLOCK_BOX, .count = 3, .bounds = bounds};
-	double		each = dperm_encoder_box_target(&block, 1);
+	double		each = dperm_encoder_most(&block, 1);
 
 	CHECK_NEAR(each, 1 / sqrt(3), 1e-15);
 	encode_box(&block, 90, 5e299, 1.5);
@@ -162,10 +161,10 @@ TEST(maps_boxes)
 	encode_box(&block, NAN, DBL_MAX, NAN);
 	CHECK(out[0] == 0 && out[1] == each && out[2] == 0);
 	block = (DpermBlock) {.kind = DPERM_BLOCK_BOX, .count = 2, .low = -1, .high = 3};
-	each = dperm_encoder_box_target(&block, 1);
+	each = dperm_encoder_most(&block, 1);
 	encode_box(&block, 0, 7, 0);
 	CHECK(out[0] == -each / 2 && out[1] == each);
-	CHECK(dperm_encoder_box_target(&block, -0.5) == -each / 2);
+	CHECK(dperm_encoder_most(&block, -0.5) == -each / 2);
 }
 
 /*
@@ -179,7 +178,7 @@ TEST(bounds_the_coordinates_of_boxes)
 	for (int count = 1; count <= DPERM_DIM_MAX; count++)
 	{
 		DpermBlock	block = {.kind = DPERM_BLOCK_BOX, .count = count, .high = 1};
-		double		each = dperm_encoder_box_target(&block, 1);
+		double		each = dperm_encoder_most(&block, 1);
 
 		for (int i = 0; i < count; i++)
 			all[i] = each;
@@ -193,7 +192,7 @@ TEST(bounds_the_coordinates_of_boxes)
 			DpermBlock	blocks[49] = {{.kind = DPERM_BLOCK_BOX, .count = count, .high = 1}};
 			DpermEncoder enc = {.block_count = shares - 1, .blocks = blocks, .intercept = true};
 			double		target = dperm_encoder_target(&enc);
-			double		each = dperm_encoder_box_target(&blocks[0], target);
+			double		each = dperm_encoder_most(&blocks[0], target);
 
 			/* the other shares are full */
 			for (int i = 0; i < count; i++)
@@ -227,7 +226,7 @@ TEST(keeps_to_the_bounds_of_boxes)
 			for (int k = 0; enc->blocks[i].kind == DPERM_BLOCK_BOX && enc->blocks[i].each == 0 &&
 				 k < enc->blocks[i].count; k++)
 			{
-				double		each = dperm_encoder_box_target(&enc->blocks[i], target);
+				double		each = dperm_encoder_most(&enc->blocks[i], target);
 
 				CHECK(fabs(out[at + k]) <= each);
 				reached += fabs(out[at + k]) == each;
@@ -373,23 +372,18 @@ TEST(names_coordinates)
 	DpermEncoder enc = {.block_count = 3, .blocks = blocks, .intercept = true};
 	static const int of[6] = {0, 1, 1, 1, 2, 2};
 	static const int within[6] = {0, 0, 1, 2, 0, 1};
-	DpermCoordinate c;
+	int			at;
 
 	for (int i = 0; i < 6; i++)
 	{
-		CHECK(dperm_encoder_coordinate(&enc, i, &c));
-		CHECK(c.block == &blocks[of[i]] && c.within == within[i] && !c.intercept && !c.kernel);
+		at = i;
+		CHECK(dperm_encoder_block(&enc, &at) == &blocks[of[i]] && at == within[i]);
 	}
-	CHECK(dperm_encoder_coordinate(&enc, 6, &c) && c.intercept && !c.kernel && c.block == NULL);
-	CHECK(!dperm_encoder_coordinate(&enc, 7, &c));
-	CHECK(!dperm_encoder_coordinate(&enc, -1, &c));
-	enc.intercept = false;
-	CHECK(!dperm_encoder_coordinate(&enc, 6, &c));
-	enc.intercept = true;
+	at = 6;
+	CHECK(dperm_encoder_block(&enc, &at) == NULL && at == 6);
 	enc.kernel = (DpermKernel) {DPERM_KERNEL_CAUCHY, 1, 10, 0};
-	CHECK(dperm_encoder_coordinate(&enc, 9, &c) && c.kernel && c.within == 9 && c.block == NULL);
-	CHECK(dperm_encoder_coordinate(&enc, 10, &c) && c.intercept && !c.kernel);
-	CHECK(!dperm_encoder_coordinate(&enc, 11, &c));
+	at = 3;
+	CHECK(dperm_encoder_block(&enc, &at) == NULL && at == 3);
 }
 
 /* Why an encoder of one block is refused, "" if it is not. */

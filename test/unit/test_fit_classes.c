@@ -37,7 +37,10 @@ make_set(TestRandom *state, bool persons, Set *set)
 	set->classes = 3 + test_below(state, CLASSES - 2);
 	set->units = persons ? ROWS / 2 : ROWS;
 	if (persons)
-		dperm_layout_weigh(&set->layout);
+	{
+		set->layout.weighted = true;
+		set->layout.words++;
+	}
 	for (int i = 0; i < ROWS; i++)
 	{
 		double	   *row = set->rows + i * set->layout.words;
@@ -46,7 +49,7 @@ make_set(TestRandom *state, bool persons, Set *set)
 		row[dperm_layout_label(&set->layout)] = test_below(state, 9) == 0 ? 0 :
 			row[0] > 0.3 && test_below(state, 3) ? 1 : 1 + test_below(state, set->classes);
 		if (persons)
-			*dperm_row_weight(&set->layout, row) = 0.5;
+			row[set->layout.words - 1] = 0.5;
 	}
 }
 

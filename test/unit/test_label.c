@@ -71,9 +71,12 @@ any_feed(TestRandom *state, DpermFeed *feed)
 	for (int i = 0; !kernel && i < enc->block_count; i++)
 		sampled.blocks[i].open = dperm_block_is_number(&enc->blocks[i]) && enc->blocks[i].count == 1 &&
 			test_below(state, 3) == 0;
-	dperm_feed_init(feed, enc, NULL);
+	dperm_feed_init(feed, enc, false, NULL);
 	if (test_below(state, 2))
-		dperm_layout_weigh(&feed->layout);
+	{
+		feed->layout.weighted = true;
+		feed->layout.words++;
+	}
 	random_row(state, feed->layout.dim, weights);
 	for (int j = 0; j < feed->layout.dim; j++)
 		weights[j] *= 5;
@@ -95,7 +98,7 @@ encode_row(TestRandom *state, DpermFeed *feed, double label, double weight, doub
 	else
 		dperm_layout_encode(&feed->layout, feed->encoder, row.values, label, 1, out);
 	if (layout->weighted)
-		*dperm_row_weight(layout, out) = weight;
+		out[layout->words - 1] = weight;
 }
 
 /*
@@ -141,7 +144,7 @@ TEST(no_label_adds_nothing)
 			double	   *at = rows + (size_t) i * layout->words;
 
 			if (at[dperm_layout_label(layout)] == 0)
-				encode_row(&state, &feed, 0, layout->weighted ? *dperm_row_weight(layout, at) : 1, at);
+				encode_row(&state, &feed, 0, layout->weighted ? at[layout->words - 1] : 1, at);
 		}
 		sum_rows(layout, loss, order, rows, count, &sums[1]);
 		for (size_t j = 0; j < sums[0].count; j++)
@@ -189,7 +192,7 @@ TEST(agrees_with_signed_vectors)
 		bool		intercept = test_below(&state, 2);
 		DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 1 + test_below(&state, SAMPLE_DIM_MAX - 1), .norm = 1};
 		DpermEncoder enc = {.block_count = 1, .blocks = &block, .intercept = intercept};
-		DpermLayout layout = dperm_layout_make(&enc);
+		DpermLayout layout = dperm_layout_make(&enc, false);
 		DpermLayout plain = dperm_layout_dense(layout.dim);
 		DpermLoss	loss = any_loss(&state);
 		DpermPassOrder order = orders[round % 4];

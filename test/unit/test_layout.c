@@ -6,7 +6,6 @@
 
 #include "core/encode/layout.h"
 #include "core/encode/encoder.h"
-#include "core/encode/shape.h"
 #include "unit/exact.h"
 
 #define KNOTS_MAX 16
@@ -72,17 +71,18 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 	for (int i = 0; i < layout->dim; i++)
 	{
 		int			place = layout->place ? layout->place[i] : i;
-		DpermCoordinate in_model;
+		int			in_model = place;
+		const DpermBlock *block;
 
 		CHECK(place >= 0 && place < layout->dim && !seen[place]);
 		seen[place] = true;
-		CHECK(dperm_encoder_coordinate(enc, place, &in_model));
-		CHECK(in_model.intercept == (i == layout->dense && enc->intercept));
+		block = dperm_encoder_block(enc, &in_model);
+		CHECK((enc->intercept && place == layout->dim - 1) == (i == layout->dense && enc->intercept));
 		CHECK((i >= layout->first_code) ==
-			  (in_model.block != NULL && (in_model.block->kind == DPERM_BLOCK_CATEGORY ||
-										  dperm_block_is_curve(in_model.block))));
+			  (block != NULL && (block->kind == DPERM_BLOCK_CATEGORY ||
+										  dperm_block_is_curve(block))));
 		CHECK((columns > 0 && i >= layout->dim - knots) ==
-			  (in_model.block != NULL && dperm_block_is_curve(in_model.block)));
+			  (block != NULL && dperm_block_is_curve(block)));
 	}
 }
 
@@ -106,7 +106,7 @@ TEST(lays_out_what_the_encoder_makes)
 
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 			continue;
-		dperm_feed_init(&feed, enc, NULL);
+		dperm_feed_init(&feed, enc, false, NULL);
 		CHECK(feed.frequencies == NULL);
 		check_layout(&feed.layout, enc);
 		coded += feed.layout.codes;
@@ -148,7 +148,7 @@ TEST(forgets_the_row_before)
 		const DpermEncoder *enc = sample_coded_encoder(&state, &sampled);
 		double		fresh[SAMPLE_DIM_MAX + 1];
 		double		again[SAMPLE_DIM_MAX + 1];
-		DpermLayout layout = dperm_layout_make(enc);
+		DpermLayout layout = dperm_layout_make(enc, false);
 		int			sign = any_sign(&state);
 
 		memset(fresh, 0, sizeof(fresh));
@@ -184,7 +184,7 @@ is_order_of_closed(const DpermLayout *layout, const DpermEncoder *enc)
 	for (int i = 0; i < enc->block_count; i++)
 		blocks[i].open = false;
 	closed.blocks = blocks;
-	other = dperm_layout_make(&closed);
+	other = dperm_layout_make(&closed, false);
 	return other.dense == layout->dense && other.first_code == layout->first_code &&
 		(other.place == NULL) == (layout->place == NULL) &&
 		(other.place == NULL || memcmp(other.place, layout->place, sizeof(int) * layout->dim) == 0);
@@ -230,14 +230,15 @@ TEST(leaves_knots_open)
 		double		restored[OPEN_DIM_MAX];
 		double		expected[OPEN_DIM_MAX] = {0};
 		DpermShape	shapes[OPEN_DIM_MAX];
+		DpermShape	in_order[OPEN_DIM_MAX];
 		int			shape_count;
 
 		if (lines->kernel.kind != DPERM_KERNEL_LINEAR || open == 0)
 			continue;
 		found++;
 		enc = dperm_encoder_with_knots(lines, knots);
-		from = dperm_layout_make(lines);
-		to = dperm_layout_make(&enc);
+		from = dperm_layout_make(lines, false);
+		to = dperm_layout_make(&enc, false);
 		CHECK(dperm_encoder_is_open(lines) && dperm_encoder_fault(&enc) == NULL);
 		CHECK(from.words == to.words && to.words <= DPERM_LAYOUT_WORDS_MAX(to.dim));
 		CHECK(from.dense - from.numbers == straight_numbers(lines));
@@ -256,13 +257,18 @@ TEST(leaves_knots_open)
 			CHECK(restored[i] == expected[i]);
 		CHECK(exact_in_ball(vector, to.dim));
 		shape_count = dperm_shape_list(&enc, true, shapes);
+		CHECK(dperm_shape_list(&enc, false, in_order) == shape_count);
 		for (int i = 0; i < shape_count; i++)
 		{
 			int			in_model = to.place ? to.place[shapes[i].first] : shapes[i].first;
 
+			int			at = 0;
+
 			CHECK(dperm_shape_contains(&shapes[i], vector));
-			shapes[i].first = in_model;
-			CHECK(dperm_shape_belongs(&enc, &shapes[i]));
+			while (at < shape_count && in_order[at].first != in_model)
+				at++;
+			CHECK(at < shape_count && in_order[at].kind == shapes[i].kind &&
+				  in_order[at].count == shapes[i].count && in_order[at].radius == shapes[i].radius);
 		}
 	}
 	CHECK(found > 10000);
@@ -276,7 +282,8 @@ TEST(weighs_rows)
 	double		words[2] = {0.7, 1};
 
 	CHECK(dperm_layout_weight(&layout, words) == 1);
-	dperm_layout_weigh(&layout);
+	layout.weighted = true;
+	layout.words++;
 	words[1] = 0.125;
 	CHECK(dperm_layout_weight(&layout, words) == 0.125);
 	layout.owners = of_owners;
@@ -324,7 +331,7 @@ TEST(maps_kernels_by_block)
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
 		dim = dperm_encoder_dim(enc);
 		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
-		dperm_feed_init(&feed, enc, NULL);
+		dperm_feed_init(&feed, enc, false, NULL);
 		CHECK(feed.frequencies != NULL);
 		check_layout(&feed.layout, enc);
 
@@ -379,7 +386,7 @@ TEST(rounds_a_row_alike_everywhere)
 			enc = sample_encoder(&state, &sampled);
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
 		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
-		dperm_feed_init(&feed, enc, NULL);
+		dperm_feed_init(&feed, enc, false, NULL);
 		sample_row(&state, enc, &row);
 		for (int at = 0; at < DPERM_FEED_ROWS; at++)
 		{
@@ -409,7 +416,7 @@ TEST(codes_every_coordinate)
 	DpermEncoder enc = {.block_count = 3, .blocks = blocks, .intercept = true};
 	static double vector[5000];
 	static double restored[5000];
-	DpermLayout layout = dperm_layout_make(&enc);
+	DpermLayout layout = dperm_layout_make(&enc, false);
 
 	CHECK(layout.dim == 5000 && layout.dense == 1 && layout.codes == 2 && layout.words == 3);
 	for (int first = 0; first < 300; first++)

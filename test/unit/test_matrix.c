@@ -99,7 +99,7 @@ TEST(reads_encoded_rows)
 	for (int round = 0; round < 300; round++)
 	{
 		const DpermEncoder *enc = sample_coded_encoder(&state, &sampled);
-		DpermLayout layout = dperm_layout_make(enc);
+		DpermLayout layout = dperm_layout_make(enc, false);
 		int64_t		rows = 1 + test_below(&state, round % 5 ? 200 : ROWS_MAX);
 		int64_t		chunk_rows = 8 << test_below(&state, 8);
 		int			chunk_count = 0;

@@ -328,7 +328,6 @@ TEST(checks_every_field)
 	CHECK_BROKEN(block.count = INT32_MAX, "dimension is out of range");
 	CHECK_BROKEN(block.count = DPERM_DIM_MAX, "the dimension is out of range");
 	CHECK_BROKEN((block.kind = DPERM_BLOCK_FLAG, block.column = sample_literal("x")), "");
-	CHECK_BROKEN(block.kind = DPERM_BLOCK_FLAG, "a feature has no column");
 	CHECK_BROKEN(m.encoder.block_count = 0, "the number of features is out of range");
 	CHECK_BROKEN(m.encoder.kernel.gamma = 1, "kernel parameters require a kernel");
 	CHECK_BROKEN(block.norm = 0.0, "norm is out of range");
@@ -344,21 +343,17 @@ TEST(checks_every_field)
 	CHECK_BROKEN(m.claim.neighbours = DPERM_NEIGHBOURS_REMOVE, "");
 	CHECK_BROKEN(m.claim.neighbours = (DpermNeighbours) 2, "neighbours is unknown");
 	CHECK_BROKEN(m.label = sample_literal("sick"), "");
-	CHECK_BROKEN((m.label = (DpermText) {"a\0b", 3}), "a text contains a zero byte");
 	CHECK_BROKEN(m.source = sample_literal("public.sick"), "");
-	CHECK_BROKEN((m.source = (DpermText) {"a\0b", 3}), "a text contains a zero byte");
 	CHECK_BROKEN((m.source = sample_literal("b"), m.source.len = (1 << 18) + 1), "a name is too long");
 	CHECK_BROKEN(m.positive = sample_literal("yes"), "positive is not expected");
 	CHECK_BROKEN((m.positive = sample_literal("yes"), m.has_positive = true), "");
 	CHECK_BROKEN(m.tuning = sample_literal(tuned), "");
 	CHECK_BROKEN((m.tuning = sample_literal("{}"), m.tuning.len = (1 << 20) + 1), "tuning is too long");
 	CHECK_BROKEN((m.prior = sample_literal("{}"), m.prior.len = (1 << 16) + 1), "prior is too long");
-	CHECK_BROKEN(m.prior = ((DpermText) {"{\0}", 3}), "a text contains a zero byte");
 	CHECK_BROKEN((m.budget = sample_literal("b"), m.entry = 1), "");
 	CHECK_BROKEN((m.budget = sample_literal("b"), m.entry = -1), "the entry of the ledger is out of range");
 	CHECK_BROKEN(m.budget = sample_literal("b"), "the entry of the ledger is out of range");
 	CHECK_BROKEN(m.entry = 1, "the entry of the ledger is out of range");
-	CHECK_BROKEN((m.budget = (DpermText) {"a\0b", 3}, m.entry = 1), "a text contains a zero byte");
 	CHECK_BROKEN((m.budget = sample_literal("b"), m.budget.len = (1 << 18) + 1, m.entry = 1), "a name is too long");
 	CHECK_BROKEN(m.claim.unit = DPERM_UNIT_PERSON, "");
 	CHECK_BROKEN((m.claim.unit = DPERM_UNIT_PERSON, m.analysis = DPERM_ANALYSIS_PAPER),
@@ -462,7 +457,7 @@ TEST(refuses_hostile_classes)
 	/* a zero byte would make two of one; and another loss has none */
 	form = write_binary(&m, &size);
 	form[AT_CLASSES + 9] = 0;
-	CHECK_TEXT(read_binary(form, size, &out), "there are more classes");
+	CHECK_TEXT(read_binary(form, size, &out), "a text contains a zero byte");
 	form[AT_CLASSES + 9] = 'o';
 	form[AT_LOSS] = DPERM_LOSS_LOGISTIC;
 	CHECK(read_binary(form, size, &out) != NULL);

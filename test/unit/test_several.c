@@ -47,10 +47,13 @@ make_table(TestRandom *state, int round)
 	else
 	{
 		t.coded.encoder = sample_coded_encoder(state, &t.coded.sampled);
-		t.layout = dperm_layout_make(t.coded.encoder);
+		t.layout = dperm_layout_make(t.coded.encoder, false);
 	}
 	if (test_below(state, 2))
-		dperm_layout_weigh(&t.layout);
+	{
+		t.layout.weighted = true;
+		t.layout.words++;
+	}
 	t.dim = t.layout.dim * t.classes;
 	for (int i = 0; i < t.count; i++)
 	{
@@ -67,7 +70,7 @@ make_table(TestRandom *state, int round)
 			dperm_layout_encode(&t.layout, t.coded.encoder, t.coded.row.values, label, 1, row_at(i));
 		}
 		if (t.layout.weighted)
-			*dperm_row_weight(&t.layout, row_at(i)) = test_uniform(state);
+			row_at(i)[t.layout.words - 1] = test_uniform(state);
 	}
 	t.norm = 0;
 	for (int j = 0; j < t.dim; j++)

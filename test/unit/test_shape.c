@@ -7,7 +7,6 @@
 #include "core/base/core.h"
 #include "core/encode/encoder.h"
 #include "core/encode/layout.h"
-#include "core/encode/shape.h"
 #include "unit/exact_shape.h"
 
 #define SHAPES_MAX (SAMPLE_DIM_MAX + 2)
@@ -119,7 +118,7 @@ TEST(follows_the_layout)
 	for (int round = 0; round < 10000; round++)
 	{
 		const DpermEncoder *enc = any_encoder(&state);
-		DpermLayout layout = dperm_layout_make(enc);
+		DpermLayout layout = dperm_layout_make(enc, false);
 		DpermShape	shapes[2][SHAPES_MAX];
 		int			counts[2];
 		int			of[2][SAMPLE_DIM_MAX];	/* the shape of a coordinate */

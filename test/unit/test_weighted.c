@@ -126,7 +126,8 @@ TEST(passes_over_weighted_rows)
 		DpermAsk	ask = {.weights = weights, .value = &got.value, .gradient = got.gradient, .hess = got.hess};
 		double		scale;
 
-		dperm_layout_weigh(&layout);
+		layout.weighted = true;
+		layout.words++;
 		CHECK(layout.words <= layout.dim + 2);
 		rows = malloc(sizeof(double) * layout.words * count);
 		for (int64_t i = 0; i < count; i++)
@@ -134,7 +135,7 @@ TEST(passes_over_weighted_rows)
 			double	   *row = rows + i * layout.words;
 
 			any_row(&state, &coded, &layout, row);
-			*dperm_row_weight(&layout, row) = any_weight(&state);
+			row[layout.words - 1] = any_weight(&state);
 		}
 		random_row(&state, layout.dim, weights);
 
@@ -193,7 +194,8 @@ TEST(repeated_rows_are_one)
 		int64_t		count = 0;
 		DpermMatrix matrix = rows_matrix(&one, &chunk, room);
 
-		dperm_layout_weigh(&layout);
+		layout.weighted = true;
+		layout.words++;
 		make_rows(&state, SHAPE_NOISY, &one);
 		random_row(&state, dim, weights);
 		matrix_eval(&matrix, weights, &expected.value, expected.gradient, expected.hess);
@@ -244,7 +246,8 @@ TEST(trains_on_persons)
 		double	   *fit_room = malloc(sizeof(double) * dperm_fit_room(dim, 1));
 		double	   *sample_room = malloc(sizeof(double) * dperm_moments_room(dim, 1, true));
 
-		dperm_layout_weigh(&layout);
+		layout.weighted = true;
+		layout.words++;
 		for (int64_t p = 0; p < persons; p++)
 		{
 			int			m = 1 + test_below(&state, 11);

@@ -14,6 +14,18 @@
 #include <stdint.h>
 #include <string.h>
 
+/*
+ * Mix the bits of a word. It is a bijection, so nothing is lost: the finaliser of
+ * SplitMix64 (Steele, Lea and Flood 2014).
+ */
+static inline uint64_t
+dperm_bytes_mix(uint64_t word)
+{
+	word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
+	return word ^ word >> 31;
+}
+
 /* Write the low bytes of value, most significant first. */
 static inline unsigned char *
 dperm_bytes_put_int(unsigned char *at, uint64_t value, int bytes)

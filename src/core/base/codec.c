@@ -329,7 +329,7 @@ dperm_codec_name(DpermCodec *c, const char *key, int number, const char *(*name)
 	return c->why ? 0 : number;
 }
 
-/* A text of any length. */
+/* A text of any length, without zero bytes. */
 void
 dperm_codec_text(DpermCodec *c, const char *key, DpermText *text)
 {
@@ -343,6 +343,8 @@ dperm_codec_text(DpermCodec *c, const char *key, DpermText *text)
 		else
 			text->bytes = (const char *) get_bytes(c, len);
 		text->len = text->bytes ? (int) len : 0;
+		if (text->len > 0 && memchr(text->bytes, 0, (size_t) text->len))
+			dperm_codec_fail(c, "a text contains a zero byte");
 	}
 	else if (as_json(c, key))
 		put_string(&c->out, *text);

@@ -6,23 +6,12 @@
 /* Twice the width of a word. */
 typedef unsigned __int128 Wide;
 
-/*
- * Mix the bits of a word. It is a bijection, so nothing is lost (splitmix64).
- */
-static uint64_t
-mix(uint64_t word)
-{
-	word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
-	return word ^ word >> 31;
-}
-
 /* Derive the keys from the seed. */
 void
 dperm_digest_keys(uint64_t seed, size_t words, uint64_t *keys)
 {
 	for (size_t i = 0; i < dperm_digest_room(words); i++)
-		keys[i] = mix(mix(seed) + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+		keys[i] = dperm_bytes_mix(dperm_bytes_mix(seed) + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* The sum of keys (128 bits) times words (64 bits), modulo 2^128. */
@@ -51,5 +40,5 @@ dperm_digest(const uint64_t *keys, const double *row, size_t count, const double
 	Wide		sum = ((Wide) keys[0] << 64 | keys[1]) + inner(keys + 3, row, count) +
 			   inner(keys + 3 + 2 * count, rest, rest_count);
 
-	return mix(mix((uint64_t) (sum >> 64)) ^ keys[2]);
+	return dperm_bytes_mix(dperm_bytes_mix((uint64_t) (sum >> 64)) ^ keys[2]);
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Bytes, not zero-terminated. */
 typedef struct DpermText
@@ -18,6 +19,13 @@ typedef struct DpermText
 	const char *bytes;
 	int			len;
 } DpermText;
+
+/* Are two texts the same? */
+static inline bool
+dperm_host_same_text(const DpermText *a, const DpermText *b)
+{
+	return a->len == b->len && (a->len == 0 || memcmp(a->bytes, b->bytes, (size_t) a->len) == 0);
+}
 
 /*
  * Memory, zeroed, and never NULL. Nobody frees it by itself: it goes with the

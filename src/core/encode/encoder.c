@@ -1,5 +1,6 @@
 /*
- * encoder.c: blocks, clipping and scaling, with bounds that include rounding.
+ * encoder.c: blocks, clipping and scaling, with bounds that include rounding; and the
+ * description of an encoder's forms.
  *
  * The invariant is |out| <= 1 in exact arithmetic. A computed norm is off by at
  * most (dimension/2 + 4) units in the last place, a scaled coordinate by three,
@@ -18,9 +19,9 @@
 
 #define MARGIN(dimension) (1 + ((dimension) + 16) * DBL_EPSILON)
 
-/* The range in which a sum of squares is as exact as its terms. */
-#define SQUARE_MIN 1e-200
+/* The sums of squares in which nothing overflows, and what makes any vector have one. */
 #define SQUARE_MAX 1e300
+#define SMALLER 0x1p-540
 
 /* Coordinates of the blocks. */
 int
@@ -58,11 +59,8 @@ DpermEncoder
 dperm_encoder_with_knots(const DpermEncoder *enc, int knots)
 {
 	DpermEncoder out = *enc;
-	DpermBlock *blocks;
+	DpermBlock *blocks = dperm_host_alloc(sizeof(DpermBlock) * (size_t) enc->block_count);
 
-	if (!dperm_encoder_is_open(enc))
-		return out;
-	blocks = dperm_host_alloc(sizeof(DpermBlock) * (size_t) enc->block_count);
 	memcpy(blocks, enc->blocks, sizeof(DpermBlock) * (size_t) enc->block_count);
 	for (int i = 0; i < enc->block_count; i++)
 		if (blocks[i].open)
@@ -71,35 +69,22 @@ dperm_encoder_with_knots(const DpermEncoder *enc, int knots)
 	return out;
 }
 
-/* What a trained coordinate stands for. */
-bool
-dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)
+/* The block of a trained coordinate. */
+const DpermBlock *
+dperm_encoder_block(const DpermEncoder *enc, int *coordinate)
 {
-	int			dim = dperm_encoder_dim(enc);
+	const DpermBlock *block = enc->blocks;
 
-	memset(out, 0, sizeof(*out));
-	if (i < 0 || i >= dim)
-		return false;
-	if (enc->intercept && i == dim - 1)
-		out->intercept = true;
-	else if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-	{
-		out->kernel = true;
-		out->within = i;
-	}
-	else
-	{
-		out->block = enc->blocks;
-		while (i >= out->block->count)
-			i -= out->block++->count;
-		out->within = i;
-	}
-	return true;
+	if (enc->kernel.kind != DPERM_KERNEL_LINEAR || *coordinate >= dperm_encoder_linear_dim(enc))
+		return NULL;
+	while (*coordinate >= block->count)
+		*coordinate -= block++->count;
+	return block;
 }
 
 /* What is wrong with the bounds and knots of a number, or NULL. */
-const char *
-dperm_encoder_knots_fault(const DpermBlock *block)
+static const char *
+knots_fault(const DpermBlock *block)
 {
 	const double *knots = block->knots;
 	int			last = block->count - 1;
@@ -131,7 +116,8 @@ dperm_encoder_even(const DpermBlock *block, int step, int steps)
 
 	if (step == 0 || step == steps)
 		return step == 0 ? block->low : block->high;
-	return dperm_block_unscaled(block, low + (high - low) * step / steps);
+	low += (high - low) * step / steps;
+	return block->log ? copysign(expm1(fabs(low)), low) : low;
 }
 
 /* The value of a knot. */
@@ -146,9 +132,10 @@ static double
 position_in_list(const DpermBlock *block, double x)
 {
 	const double *knots = block->knots;
-	double		clamped = fmax(block->low, fmin(block->high, x));
+	int			last = dperm_block_part_count(block) - 1;
+	double		clamped = fmax(knots[0], fmin(knots[last], x));
 	int			place = 0;
-	int			after = block->count - 1;
+	int			after = last;
 	double		share;
 
 	while (after - place > 1)
@@ -161,69 +148,25 @@ position_in_list(const DpermBlock *block, double x)
 			after = middle;
 	}
 	share = (clamped - knots[place]) / (knots[after] - knots[place]);
-	return fmin((place + share) / (block->count - 1), 1);
+	return fmin((place + share) / last, 1);
 }
 
 /* The position of one of the numbers of a block. */
 double
 dperm_encoder_position(const DpermBlock *block, const DpermValue *value, int i)
 {
-	DpermBlock	element;
-	double		x = 0;
+	bool		number = dperm_block_is_number(block);
+	double		x;
 
-	if (value->present && dperm_block_is_number(block))
-		x = value->number;
-	else if (value->present)
-	{
-		x = value->vector[i];
-		element = dperm_block_element(block, i);
-		block = &element;
-	}
-	if (!value->present || isnan(x))
+	if (!value->present)
 		return -1;
-	return block->knots ? position_in_list(block, x) : dperm_block_way(block, x);
-}
-
-/* The place of one of the numbers of a block. */
-int
-dperm_encoder_place(const DpermBlock *block, const DpermValue *value, int i, double target,
-				  double *entry)
-{
-	double		position = dperm_encoder_position(block, value, i);
-
-	*entry = 0;
-	return position < 0 ? -1 :
-		dperm_knots_point(position, dperm_block_part_count(block) - 1, target, entry);
-}
-
-/*
- * Let bounds that are all the same be low and high, and even knots be no list. Those of a
- * vector are for elements of the same bounds.
- */
-void
-dperm_encoder_settle(DpermBlock *block)
-{
-	const double *bounds = block->bounds;
-	int			elements = dperm_block_elements(block);
-	int			same = 0;
-	DpermBlock	number;
-
-	while (bounds && same < elements && bounds[2 * same] == bounds[0] &&
-		   bounds[2 * same + 1] == bounds[1])
-		same++;
-	if (same > 0 && same == elements)
-	{
-		block->low = bounds[0];
-		block->high = bounds[1];
-		block->bounds = NULL;
-	}
-	number = block->each > 0 ? dperm_block_element(block, 0) : *block;
-	if (number.count < 2 || block->bounds || block->knots == NULL)
-		return;
-	for (int i = 0; i < number.count; i++)
-		if (block->knots[i] != dperm_encoder_even(&number, i, number.count - 1))
-			return;
-	block->knots = NULL;
+	x = number ? value->number : value->vector[i];
+	if (isnan(x))
+		return -1;
+	if (block->knots)
+		return position_in_list(block, x);
+	return number ? dperm_block_way(block, x) :
+		dperm_block_share(x, dperm_block_low(block, i), dperm_block_high(block, i));
 }
 
 /* What is wrong with one block, or NULL. */
@@ -238,7 +181,7 @@ block_fault(const DpermBlock *block)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			return dperm_encoder_knots_fault(block);
+			return knots_fault(block);
 		case DPERM_BLOCK_FLAG:
 			return block->count == 1 ? NULL : "a boolean has one coordinate";
 		case DPERM_BLOCK_CATEGORY:
@@ -253,7 +196,7 @@ block_fault(const DpermBlock *block)
 			{
 				DpermBlock	element = dperm_block_element(block, i);
 
-				fault = dperm_encoder_knots_fault(&element);
+				fault = knots_fault(&element);
 			}
 			return fault;
 	}
@@ -300,18 +243,15 @@ dperm_encoder_fault(const DpermEncoder *enc)
 	return NULL;
 }
 
-/* What a vector in the common range is multiplied by; 0 for others. */
+/* What a vector is multiplied by; 0 if its squares overflow, or it is none. */
 double
 dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target)
 {
 	double		sum = dperm_sum_of_squares((size_t) block->count, raw);
 
-	if (!(sum >= SQUARE_MIN && sum <= SQUARE_MAX))
+	if (!(sum <= SQUARE_MAX))
 		return 0;
-
-	/*
-	 * most vectors are within the bound, which is tested without a square root
-	 */
+	/* most vectors are within the bound, which is tested without a square root */
 	if (sum * (MARGIN(block->count) * MARGIN(block->count) * (1 + 8 * DBL_EPSILON)) <=
 		block->norm * block->norm)
 		return target / block->norm;
@@ -319,26 +259,26 @@ dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double t
 }
 
 /*
- * A vector whose squares overflow or underflow: divided by its largest coordinate first,
- * and so is its bound. NaN and infinity make it zero.
+ * A vector with a norm. If its squares overflow, it is made smaller first, and so is its
+ * bound. NaN and infinity make it zero.
  */
 static void
-extreme_vector(const DpermBlock *block, const double *raw, double target, double *out)
+vector_block(const DpermBlock *block, const double *raw, double target, double *out)
 {
-	DpermBlock	near = *block;
-	double		largest = 0;
-	double		factor;
+	DpermBlock	smaller = *block;
+	double		factor = dperm_encoder_vector_factor(block, raw, target);
 
-	for (int i = 0; i < block->count; i++)
-		largest = isfinite(raw[i]) ? fmax(largest, fabs(raw[i])) : INFINITY;
-	if (largest == 0 || isinf(largest))
+	if (factor != 0)
+	{
+		dperm_scale((size_t) block->count, factor, raw, out);
 		return;
-	near.norm /= largest;
+	}
+	smaller.norm *= SMALLER;
 	for (int i = 0; i < block->count; i++)
-		out[i] = raw[i] / largest;
-	factor = dperm_encoder_vector_factor(&near, out, target);
+		out[i] = raw[i] * SMALLER;
+	factor = dperm_encoder_vector_factor(&smaller, out, target);
 	for (int i = 0; i < block->count; i++)
-		out[i] *= factor;
+		out[i] = factor == 0 ? 0 : out[i] * factor;
 }
 
 /*
@@ -351,25 +291,24 @@ share_of_ball(int shares)
 	return shares == 1 ? 1 : sqrt(1.0 / shares) * (1 - 4 * DBL_EPSILON);
 }
 
-/*
- * The bound on each coordinate of a box; the share allows for the rounding of
- * this product.
- */
+/* The bound on each coordinate; the share allows for the rounding of this product. */
 double
-dperm_encoder_box_target(const DpermBlock *block, double target)
+dperm_encoder_most(const DpermBlock *block, double target)
 {
-	return target * share_of_ball(block->count);
+	bool		box = block->kind == DPERM_BLOCK_BOX && block->each == 0;
+
+	return box ? target * share_of_ball(block->count) : target;
 }
 
 /* A vector whose coordinates are numbers between bounds; NaN is 0. */
 static void
 box_block(const DpermBlock *block, const double *raw, double target, double *out)
 {
-	double		each = dperm_encoder_box_target(block, target);
+	double		most = dperm_encoder_most(block, target);
 
 	for (int i = 0; i < block->count; i++)
 		out[i] = isnan(raw[i]) ? 0 :
-			each * (2 * dperm_block_share(raw[i], dperm_block_low(block, i),
+			most * (2 * dperm_block_share(raw[i], dperm_block_low(block, i),
 										  dperm_block_high(block, i)) - 1);
 }
 
@@ -377,14 +316,17 @@ box_block(const DpermBlock *block, const double *raw, double target, double *out
 static void
 curve_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
 {
-	double		entry;
+	int			knots = dperm_block_part_count(block);
 
-	for (int i = 0; i < dperm_block_parts(block); i++, out += dperm_block_part_count(block))
+	for (int i = 0, at = 0; at < block->count; i++, at += knots)
 	{
-		int			place = dperm_encoder_place(block, value, i, target, &entry);
+		double		position = dperm_encoder_position(block, value, i);
+		double		entry;
+		int			place;
 
-		if (place < 0)
+		if (position < 0)
 			continue;
+		place = at + dperm_knots_point(position, knots - 1, target, &entry);
 		out[place] = entry;
 		out[place + 1] = target - entry;
 	}
@@ -395,42 +337,22 @@ void
 dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
 						   double *out)
 {
-	double		factor = block->kind == DPERM_BLOCK_VECTOR && value->present ?
-		dperm_encoder_vector_factor(block, value->vector, target) : 0;
-
-	if (factor != 0)
-	{
-		dperm_scale((size_t) block->count, factor, value->vector, out);
-		return;
-	}
-	memset(out, 0, sizeof(double) * (size_t) block->count);
+	if (!value->present || block->kind != DPERM_BLOCK_VECTOR)
+		memset(out, 0, sizeof(double) * (size_t) block->count);
 	if (!value->present)
 		return;
-	if (dperm_block_is_curve(block))
-	{
+	if (block->kind == DPERM_BLOCK_VECTOR)
+		vector_block(block, value->vector, target, out);
+	else if (dperm_block_is_curve(block))
 		curve_block(block, value, target, out);
-		return;
-	}
-	switch (block->kind)
-	{
-		case DPERM_BLOCK_NUMBER:
-		case DPERM_BLOCK_TIME:
-			out[0] = dperm_knots_line(dperm_encoder_position(block, value, 0), target);
-			break;
-		case DPERM_BLOCK_FLAG:
-			out[0] = value->number > 0 ? target : -target;
-			break;
-		case DPERM_BLOCK_CATEGORY:
-			if (value->category >= 0 && value->category < block->count)
-				out[value->category] = target;
-			break;
-		case DPERM_BLOCK_VECTOR:
-			extreme_vector(block, value->vector, target, out);
-			break;
-		case DPERM_BLOCK_BOX:
-			box_block(block, value->vector, target, out);
-			break;
-	}
+	else if (dperm_block_is_number(block))
+		out[0] = dperm_knots_line(dperm_encoder_position(block, value, 0), target);
+	else if (block->kind == DPERM_BLOCK_BOX)
+		box_block(block, value->vector, target, out);
+	else if (block->kind == DPERM_BLOCK_FLAG)
+		out[0] = value->number > 0 ? target : -target;
+	else if (value->category >= 0 && value->category < block->count)
+		out[value->category] = target;
 }
 
 /* The norm of one part of a block, of the features of a kernel, or of the intercept. */
@@ -498,18 +420,205 @@ dperm_encoder_frequencies(const DpermEncoder *enc)
 	return frequencies;
 }
 
-static const char *const kernel_names[] = {"linear", "gaussian", "laplacian", "cauchy", "matern"};
-static const char *const block_names[] = {"number",	  "time",	"boolean",
-										  "category", "vector", "vector"};
+DPERM_WORDS(dperm_encoder_kernel_name, "linear", "gaussian", "laplacian", "cauchy", "matern");
+DPERM_WORDS(dperm_encoder_kind_name, "number", "time", "boolean", "category", "vector", "vector");
 
-const char *
-dperm_encoder_kernel_name(int kind)
+/*
+ * What is wrong with the columns of an encoder that has no other fault, or NULL: none is
+ * there twice, and only a single vector may have none. Of equal categories the first counts.
+ */
+static const char *
+columns_fault(const DpermEncoder *enc)
 {
-	return kernel_names[kind];
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		const DpermBlock *block = &enc->blocks[i];
+
+		if (block->column.len == 0 &&
+			!(enc->block_count == 1 && block->kind == DPERM_BLOCK_VECTOR))
+			return "a feature has no column";
+		for (int j = 0; j < i; j++)
+			if (dperm_host_same_text(&enc->blocks[j].column, &block->column))
+				return "a column occurs twice";
+	}
+	return NULL;
 }
 
-const char *
-dperm_encoder_kind_name(int kind)
+/*
+ * The knots of a number or of each element of a vector, how many of which are
+ * returned: none, their number if they are at even distances, else a list.
+ */
+static int
+visit_knots(DpermCodec *c, DpermBlock *block, int count)
 {
-	return block_names[kind];
+	if (!dperm_codec_some(c, "knots", count > 1))
+		return 1;
+	if (dperm_codec_nesting(c, "knots", block->knots ? 1 : 0) == 0)
+		return dperm_codec_count(c, "knots", count);
+	count = dperm_codec_length(c, "knots", count);
+	block->knots = dperm_codec_numbers(c, "knots", block->knots, 0, count);
+	return count;
+}
+
+static const char *
+scale_name(int log)
+{
+	return log ? "log" : "linear";
+}
+
+/* The values of a category. */
+static void
+visit_categories(DpermCodec *c, DpermBlock *block)
+{
+	DpermText  *read = NULL;
+
+	block->count = dperm_codec_list(c, "values", block->count);
+	if (dperm_codec_reads(c))
+		block->categories = read = dperm_host_alloc(sizeof(DpermText) * (size_t) block->count);
+	for (int i = 0; i < block->count; i++)
+	{
+		DpermText	text = block->categories[i];
+
+		dperm_codec_text(c, NULL, &text);
+		if (read)
+			read[i] = text;
+	}
+	dperm_codec_end(c);
+}
+
+/* A vector whose elements are numbers: their bounds, once if all have the same, and knots. */
+static void
+visit_box(DpermCodec *c, DpermBlock *block, int elements, int knots)
+{
+	if (dperm_codec_nesting(c, "range", block->bounds ? 2 : 1) == 2)
+		block->bounds = dperm_codec_numbers(c, "range", block->bounds, elements, 2);
+	else
+		dperm_codec_pair(c, "range", &block->low, &block->high);
+	knots = visit_knots(c, block, knots);
+	if (!dperm_codec_reads(c))
+		return;
+	block->kind = DPERM_BLOCK_BOX;
+	block->count = elements * knots;
+	block->each = knots > 1 || block->knots ? knots : 0;
+}
+
+/* A column. What it has besides its name depends on its type. */
+static void
+visit_block(DpermCodec *c, DpermBlock *block)
+{
+	bool		box = block->kind == DPERM_BLOCK_BOX;
+	int			knots = dperm_block_knots(block);
+	int			elements = dperm_block_elements(block);
+
+	if (dperm_codec_has(c, "column", block->column.len > 0))
+		dperm_codec_text(c, "column", &block->column);
+	block->kind = (DpermBlockKind) dperm_codec_name(c, "type",
+													box ? DPERM_BLOCK_VECTOR : (int) block->kind,
+													dperm_encoder_kind_name, DPERM_BLOCK_BOX);
+	switch (block->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			dperm_codec_number(c, "low", &block->low);
+			dperm_codec_number(c, "high", &block->high);
+			block->count = visit_knots(c, block, knots);
+			if (block->kind == DPERM_BLOCK_NUMBER && dperm_codec_some(c, "scale", block->log))
+				block->log = dperm_codec_name(c, "scale", 1, scale_name, 2) == 1;
+			break;
+		case DPERM_BLOCK_FLAG:
+			block->count = 1;
+			break;
+		case DPERM_BLOCK_CATEGORY:
+			visit_categories(c, block);
+			break;
+		default:
+			elements = dperm_codec_count(c, "dimension", elements);
+			if (dperm_codec_some(c, "range", box))
+			{
+				visit_box(c, block, elements, knots);
+				break;
+			}
+			block->count = elements;
+			dperm_codec_number(c, "norm", &block->norm);
+	}
+}
+
+/* The columns of an encoder, as a list. */
+void
+dperm_encoder_form_features(DpermCodec *c, const char *key, DpermEncoder *enc)
+{
+	DpermBlock *read = NULL;
+
+	enc->block_count = dperm_codec_list(c, key, enc->block_count);
+	if (dperm_codec_reads(c))
+		enc->blocks = read = dperm_host_alloc(sizeof(DpermBlock) * (size_t) enc->block_count);
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		DpermBlock	block = enc->blocks[i];
+
+		dperm_codec_object(c, NULL);
+		visit_block(c, &block);
+		dperm_codec_end(c);
+		if (read)
+			read[i] = block;
+	}
+	dperm_codec_end(c);
+}
+
+/* The fields of an encoder. One that was read is valid as a whole. */
+void
+dperm_encoder_form_visit(DpermCodec *c, DpermEncoder *enc)
+{
+	DpermKernel *kernel = &enc->kernel;
+	const char *fault = NULL;
+
+	dperm_encoder_form_features(c, "features", enc);
+	enc->intercept = dperm_codec_flag(c, "intercept", enc->intercept);
+	if (dperm_codec_some(c, "kernel", kernel->kind != DPERM_KERNEL_LINEAR))
+	{
+		dperm_codec_object(c, "kernel");
+		kernel->kind = (DpermKernelKind) dperm_codec_name(c, "name", (int) kernel->kind,
+														  dperm_encoder_kernel_name,
+														  DPERM_KERNEL_MATERN + 1);
+		dperm_codec_number(c, "gamma", &kernel->gamma);
+		kernel->features = dperm_codec_count(c, "features", kernel->features);
+		dperm_codec_integer(c, "seed", &kernel->seed);
+		dperm_codec_end(c);
+	}
+	if (dperm_codec_reads(c) && c->why == NULL)
+		fault = dperm_encoder_fault(enc);
+	if (dperm_codec_reads(c) && c->why == NULL && fault == NULL)
+		fault = columns_fault(enc);
+	if (fault)
+		dperm_codec_fail(c, fault);
+}
+
+/* An encoder as bytes. */
+DpermText
+dperm_encoder_form_write(const DpermEncoder *enc)
+{
+	DpermCodec	c = {.form = DPERM_CODEC_WRITE_BYTES};
+	DpermEncoder copy = *enc;
+
+	dperm_encoder_form_visit(&c, &copy);
+	return dperm_codec_written(&c);
+}
+
+/*
+ * Read exactly these bytes, trusting none of them; NULL, else what is wrong. Only
+ * the bytes that an encoder is written as are read as this encoder.
+ */
+const char *
+dperm_encoder_form_read(DpermText bytes, DpermEncoder *out)
+{
+	DpermCodec	c = dperm_codec_read(bytes.bytes, (size_t) bytes.len);
+	DpermText	again;
+
+	memset(out, 0, sizeof(*out));
+	dperm_encoder_form_visit(&c, out);
+	if (dperm_codec_end_of_bytes(&c))
+		return c.why;
+	again = dperm_encoder_form_write(out);
+	return dperm_host_same_text(&again, &bytes) ? NULL :
+		"the features are not in canonical form";
 }

@@ -29,13 +29,6 @@
 #include "core/base/codec.h"
 #include "core/base/host.h"
 
-/* Are two texts the same? */
-static inline bool
-dperm_block_same_text(const DpermText *a, const DpermText *b)
-{
-	return a->len == b->len && (a->len == 0 || memcmp(a->bytes, b->bytes, (size_t) a->len) == 0);
-}
-
 typedef enum DpermBlockKind
 {
 	/* clamped to [low, high], mapped to [-1, 1], or to hats over knots */
@@ -62,7 +55,7 @@ typedef struct DpermBlock
 	DpermText	column;			/* empty for an array that is not a column */
 	double		low;			/* NUMBER, TIME; BOX: of all elements, unless there are bounds */
 	double		high;
-	/* the positions of the knots of a number, or of each element; NULL: at even distances */
+	/* listed knots of a number, or of each element; NULL: they are at even distances */
 	const double *knots;
 	double		norm;			/* VECTOR */
 	const DpermText *categories;	/* CATEGORY: count of them */
@@ -188,17 +181,11 @@ dperm_block_share(double x, double low, double high)
 	return (clamped - low) / (high - low);
 }
 
-/* A value on the scale of a number, which is odd and increasing, and back. */
+/* A value on the scale of a number, which is odd and increasing. */
 static inline double
 dperm_block_scaled(const DpermBlock *block, double x)
 {
 	return block->log ? copysign(log1p(fabs(x)), x) : x;
-}
-
-static inline double
-dperm_block_unscaled(const DpermBlock *block, double scaled)
-{
-	return block->log ? copysign(expm1(fabs(scaled)), scaled) : scaled;
 }
 
 /* The same of a number, on its scale. */
@@ -208,9 +195,6 @@ dperm_block_way(const DpermBlock *block, double x)
 	return dperm_block_share(dperm_block_scaled(block, x), dperm_block_scaled(block, block->low),
 							 dperm_block_scaled(block, block->high));
 }
-
-/* What is wrong with the bounds and knots of a number, or NULL. */
-extern const char *dperm_encoder_knots_fault(const DpermBlock *block);
 
 /* The value of a knot, from 0; the last one is at count - 1. */
 extern double dperm_encoder_knot(const DpermBlock *block, int i);
@@ -228,11 +212,8 @@ extern double dperm_encoder_position(const DpermBlock *block, const DpermValue *
 /*
  * From a position, which is there, to a point: it is between the knot that is returned
  * and the next one. *entry is the entry of the first of them, and what it leaves of the
- * target that of the second. steps is the number of knots less 1.
- *
- * The difference of the target and the entry is exact, whatever was rounded before: if
- * the product is at least half the target, the entry is exact, and the difference is the
- * product; else the entry is at least half the target (Sterbenz' lemma, twice).
+ * target that of the second: that difference is exact, whatever was rounded before
+ * (docs/guarantee.md, Lemma 1). steps is the number of knots less 1.
  */
 static inline int
 dperm_knots_point(double position, double steps, double target, double *entry)
@@ -244,13 +225,6 @@ dperm_knots_point(double position, double steps, double target, double *entry)
 	*entry = target - target * (way - place);
 	return place;
 }
-
-/*
- * The same for a number, or element i of a vector: returns the first knot, or -1 if
- * there is no number; *entry is 0 then.
- */
-extern int	dperm_encoder_place(const DpermBlock *block, const DpermValue *value, int i,
-							  double target, double *entry);
 
 /* The entry of a straight line: a multiple of the target, between -1 and 1. */
 static inline double
@@ -311,23 +285,10 @@ extern DpermEncoder dperm_encoder_with_knots(const DpermEncoder *enc, int knots)
 extern const char *dperm_encoder_fault(const DpermEncoder *enc);
 
 /*
- * Check the names of an encoder that has no such fault: columns and categories
- * have no zero bytes and no duplicates; only a single vector may have no
- * column. NULL, else what is wrong.
+ * The block of a trained coordinate, from 0, which becomes its position in the block; NULL
+ * for the intercept and for a kernel's feature.
  */
-extern const char *dperm_encoder_form_names_fault(const DpermEncoder *enc);
-
-/* What a trained coordinate stands for. */
-typedef struct DpermCoordinate
-{
-	const DpermBlock *block;	/* NULL for the intercept and for a kernel's feature */
-	int			within;			/* position in the block or among the kernel's features */
-	bool		intercept;
-	bool		kernel;
-} DpermCoordinate;
-
-/* Coordinate i, from 0; false if there is none. */
-extern bool dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out);
+extern const DpermBlock *dperm_encoder_block(const DpermEncoder *enc, int *coordinate);
 
 /*
  * Write the dperm_encoder_dim() coordinates of one row to out, times sign (-1
@@ -347,22 +308,19 @@ extern void dperm_encoder_encode_block(const DpermBlock *block, const DpermValue
 extern double dperm_encoder_target(const DpermEncoder *enc);
 
 /*
- * The factor by which a vector is multiplied to be encoded: target divided by
- * its bound or its norm. 0 if multiplying is not enough: norms outside the
- * common range, and elements that are not finite.
+ * The factor by which a vector is multiplied to be encoded: target divided by its bound or
+ * its norm. 0 if that is not enough: for squares that overflow, and elements that are not
+ * finite.
  */
 extern double
 dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target);
 
 /*
- * The bound on each coordinate of a straight BOX of norm at most |target|: no
- * encoded coordinate exceeds it in absolute value, and count times its square
+ * The bound on each coordinate of a block, of parts of norm at most |target|: no encoded
+ * coordinate exceeds it in absolute value, and for a straight BOX count times its square
  * is at most the square of target, exactly.
  */
-extern double dperm_encoder_box_target(const DpermBlock *block, double target);
-
-/* Let bounds that are all the same be low and high, and listed knots at even distances no list. */
-extern void dperm_encoder_settle(DpermBlock *block);
+extern double dperm_encoder_most(const DpermBlock *block, double target);
 
 /* With a kernel: write its dperm_encoder_linear_dim() inputs. */
 extern void
@@ -396,12 +354,75 @@ extern const char *dperm_encoder_kernel_name(int kind);
 extern const char *dperm_encoder_kind_name(int kind);
 
 /*
- * Its forms: encoder_form.c describes them, as part of a model, and as bytes by
+ * Its forms: encoder.c describes them, as part of a model, and as bytes by
  * themselves. What is read from bytes points into them.
  */
 extern void dperm_encoder_form_visit(DpermCodec *c, DpermEncoder *enc);
 extern void dperm_encoder_form_features(DpermCodec *c, const char *key, DpermEncoder *enc);
 extern DpermText dperm_encoder_form_write(const DpermEncoder *enc);
 extern const char *dperm_encoder_form_read(DpermText bytes, DpermEncoder *out);
+
+/*
+ * The public sets that contain the parts of an encoded row. The possible rows fill only a
+ * small part of the unit ball: a number lies in an interval, a category on one of a few
+ * axes. Noise that hides one row has to cover only that part (docs/guarantee.md, "Shapes").
+ */
+
+/* Stored in models, so the numbers must not change. */
+typedef enum DpermShapeKind
+{
+	DPERM_SHAPE_BALL = 0,		/* norm at most radius: a vector */
+	/*
+	 * each coordinate at most radius: a number, a boolean, the intercept, a
+	 * vector with bounds
+	 */
+	DPERM_SHAPE_BOX = 1,
+	DPERM_SHAPE_CROSS = 2,		/* sum of absolute values at most radius: a category, a curve */
+	/*
+	 * pairs of coordinates, half of them apart, of norm at most radius: a
+	 * kernel
+	 */
+	DPERM_SHAPE_DISCS = 3
+} DpermShapeKind;
+
+#define DPERM_SHAPE_KINDS 4
+
+typedef struct DpermShape
+{
+	DpermShapeKind kind;
+	int			first;			/* the coordinates are first ... first + count - 1 */
+	int			count;
+	double		radius;
+} DpermShape;
+
+/*
+ * The shapes of an encoder, one for each part of a block and the intercept, or for all
+ * features of a kernel; returns how many, at most as many as coordinates. In the order of
+ * the model, or of the coordinates of rows as they are stored (layout.h).
+ */
+extern int	dperm_shape_list(const DpermEncoder *enc, bool as_stored, DpermShape *out);
+
+/*
+ * The same for vectors that inner produces and outer, which has one vector and
+ * no kernel, encodes again; at most one more than inner has coordinates.
+ */
+extern int
+dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, DpermShape *out);
+
+/*
+ * Is a vector in a shape, in exact arithmetic? The answer may be no for a
+ * vector just inside the boundary.
+ */
+extern bool dperm_shape_contains(const DpermShape *shape, const double *x);
+
+/*
+ * The mean squared norm of a point that is uniform in a shape; and the largest
+ * norm.
+ */
+extern double dperm_shape_mean_square(const DpermShape *shape);
+extern double dperm_shape_norm(const DpermShape *shape);
+
+/* "ball", "box", "cross", "discs" */
+extern const char *dperm_shape_name(int kind);
 
 #endif							/* DPERM_ENCODER_H */

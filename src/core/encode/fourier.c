@@ -18,19 +18,16 @@
 #include <math.h>
 
 #include "core/base/blas.h"
+#include "core/base/bytes.h"
 #include "core/base/host.h"
 #include "core/base/linsys.h"
 #include "core/base/vector.h"
 
-/* The next word of a public stream: SplitMix64 (Steele, Lea and Flood 2014). */
+/* The next word of a public stream: SplitMix64. */
 static uint64_t
 next_word(uint64_t *stream)
 {
-	uint64_t	z = *stream += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return dperm_bytes_mix(*stream += UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* Uniform on (0, 1), endpoints excluded. */
@@ -69,38 +66,27 @@ plain_log(double x)
 	return 2 * sum + exponent * log_2;
 }
 
-/* Two independent standard normals: Marsaglia's polar method needs no sine. */
-static void
-next_normals(uint64_t *stream, double *x, double *y)
-{
-	double		u,
-				v,
-				s,
-				factor;
-
-	do
-	{
-		u = 2 * next_uniform(stream) - 1;
-		v = 2 * next_uniform(stream) - 1;
-		s = u * u + v * v;
-	} while (s >= 1 || s == 0);
-	factor = sqrt(-2 * plain_log(s) / s);
-	*x = u * factor;
-	*y = v * factor;
-}
-
+/* Independent standard normals: Marsaglia's polar method, two at a time, needs no sine. */
 static void
 fill_normal(uint64_t *stream, double *out, int count)
 {
 	for (int i = 0; i < count; i += 2)
 	{
-		double		x,
-					y;
+		double		u,
+					v,
+					s,
+					factor;
 
-		next_normals(stream, &x, &y);
-		out[i] = x;
+		do
+		{
+			u = 2 * next_uniform(stream) - 1;
+			v = 2 * next_uniform(stream) - 1;
+			s = u * u + v * v;
+		} while (s >= 1 || s == 0);
+		factor = sqrt(-2 * plain_log(s) / s);
+		out[i] = u * factor;
 		if (i + 1 < count)
-			out[i + 1] = y;
+			out[i + 1] = v * factor;
 	}
 }
 
@@ -114,10 +100,9 @@ next_chi(uint64_t *stream, int degrees)
 		sum -= 2 * plain_log(next_uniform(stream));
 	if (degrees % 2 == 1)
 	{
-		double		x,
-					y;
+		double		x;
 
-		next_normals(stream, &x, &y);
+		fill_normal(stream, &x, 1);
 		sum += x * x;
 	}
 	return sqrt(sum);
@@ -214,11 +199,10 @@ dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies)
 			for (int k = 0; k < dim; k++)
 			{
 				/* a quotient of normals is Cauchy */
-				double		x,
-							y;
+				double		pair[2];
 
-				next_normals(&stream, &x, &y);
-				row[k] = kernel->gamma * x / y;
+				fill_normal(&stream, pair, 2);
+				row[k] = kernel->gamma * pair[0] / pair[1];
 			}
 		else
 			for (int k = 0; k < dim; k++)

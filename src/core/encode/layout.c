@@ -29,7 +29,6 @@ static void
 place_coordinates(const DpermEncoder *enc, bool open, DpermLayout *layout, int *places,
 				  int *starts)
 {
-	bool		same = true;
 	int			at = 0;
 
 	for (int part = 0; part < DPERM_PARTS; part++)
@@ -40,6 +39,7 @@ place_coordinates(const DpermEncoder *enc, bool open, DpermLayout *layout, int *
 			if (dperm_block_part(&enc->blocks[i]) == (DpermPart) part)
 			{
 				layout->codes += part == DPERM_PART_CODE;
+				layout->curves += part == DPERM_PART_CURVE ? dperm_block_parts(&enc->blocks[i]) : 0;
 				starts[i] = at;
 				for (int j = 0; j < enc->blocks[i].count; j++)
 					places[at++] = trained + j;
@@ -53,92 +53,71 @@ place_coordinates(const DpermEncoder *enc, bool open, DpermLayout *layout, int *
 			places[at++] = layout->dim - 1;
 		layout->first_code = at;
 	}
-	for (int i = 0; i < layout->dim; i++)
-		same = same && places[i] == i;
-	layout->place = same ? NULL : places;
 }
 
 /*
- * Are the words of a block positions, and which? First those of curves, then those of
- * open numbers, which are curves or straight lines, then, if there are any, those of
- * other straight lines: so curves and lines follow each other whatever the knots are.
+ * Give positions their words, which is where their blocks start. The words are in the order
+ * of the model, whatever the knots are, and the table of them begins with curves.
  */
-static int
-positions_turn(const DpermBlock *block, bool open)
-{
-	if (block->open)
-		return 1;
-	return dperm_block_is_curve(block) ? 0 : open && dperm_block_is_number(block) ? 2 : -1;
-}
-
-/* Give positions their words, which is where their blocks start. */
 static void
-place_positions(const DpermEncoder *enc, bool open, DpermLayout *layout, double *steps,
-				int32_t *firsts, int *starts)
+place_positions(const DpermEncoder *enc, bool open, const DpermLayout *layout,
+				DpermPosition *positions, int *starts)
 {
-	int			count = 0;
+	int			word = layout->numbers;
+	DpermPosition *next[] = {positions, positions + layout->curves};
 
-	for (int turn = 0; turn < 3; turn++)
-		for (int i = 0; i < enc->block_count; i++)
-		{
-			const DpermBlock *block = &enc->blocks[i];
-			int			each = dperm_block_part_count(block);
-			int			first = starts[i];
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		const DpermBlock *block = &enc->blocks[i];
+		bool		line = !dperm_block_is_curve(block);
+		int			each = dperm_block_part_count(block);
+		int			first = starts[i];
 
-			if (positions_turn(block, open) != turn)
-				continue;
-			starts[i] = layout->numbers + count;
-			for (int j = 0; j < block->count; j += each)
-			{
-				layout->curves += each > 1;
-				steps[count] = each - 1;
-				firsts[count++] = first + j;
-			}
-		}
-}
-
-/* The layout for the rows of an encoder without a kernel. */
-static void
-make_linear(const DpermEncoder *enc, DpermLayout *layout)
-{
-	bool		open = dperm_encoder_is_open(enc);
-	size_t		most = (size_t) layout->dim + 1;
-	double	   *steps = dperm_host_alloc(sizeof(double) * most);
-	int32_t    *firsts = dperm_host_alloc(sizeof(int32_t) * most);
-	int		   *places = dperm_host_alloc(sizeof(int) * most);
-	int		   *starts = dperm_host_alloc(sizeof(int) * (size_t) enc->block_count);
-
-	place_coordinates(enc, open, layout, places, starts);
-	place_positions(enc, open, layout, steps, firsts, starts);
-	layout->steps = steps;
-	layout->firsts = firsts;
-	layout->starts = starts;
+		if (line && !(open && dperm_block_is_number(block)))
+			continue;
+		starts[i] = word;
+		for (int j = 0; j < block->count; j += each)
+			*next[line]++ = (DpermPosition) {each - 1, first + j, word++};
+	}
 }
 
 /* The layout for the rows of an encoder. */
 DpermLayout
-dperm_layout_make(const DpermEncoder *enc)
+dperm_layout_make(const DpermEncoder *enc, bool weighted)
 {
 	DpermLayout layout = dperm_layout_dense(dperm_encoder_dim(enc));
-	bool		linear = enc->kernel.kind == DPERM_KERNEL_LINEAR;
+	bool		open = dperm_encoder_is_open(enc);
 
 	layout.labelled = true;
+	layout.weighted = weighted;
 	layout.unit = dperm_encoder_target(enc);
-	if (linear)
-		make_linear(enc, &layout);
+	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
+	{
+		size_t		dim = (size_t) layout.dim;
+		DpermPosition *positions = dperm_host_alloc(sizeof(DpermPosition) * dim);
+		int		   *places = dperm_host_alloc(sizeof(int) * dim);
+		int		   *starts = dperm_host_alloc(sizeof(int) * (size_t) enc->block_count);
+
+		place_coordinates(enc, open, &layout, places, starts);
+		place_positions(enc, open, &layout, positions, starts);
+		layout.positions = positions;
+		layout.place = places;
+		layout.starts = starts;
+	}
 	else
 		layout.numbers = layout.dense = layout.dim - (enc->intercept ? 1 : 0);
 	layout.words = layout.numbers + dperm_layout_positions(&layout) +
-		(int) ((layout.codes + CODES_PER_WORD - 1) / CODES_PER_WORD) + 1;
+		(int) ((layout.codes + CODES_PER_WORD - 1) / CODES_PER_WORD) + (weighted ? 2 : 1);
 	return layout;
 }
 
-/* Give rows weights. */
-void
-dperm_layout_weigh(DpermLayout *layout)
+/* Write what follows the coordinates of a row. */
+static void
+put_label(const DpermLayout *layout, double *row, double label, double weight)
 {
-	layout->weighted = true;
-	layout->words++;
+	row[dperm_layout_label(layout)] = label;
+	if (layout->weighted)
+		row[layout->words - 1] = weight;	/* or its owner */
 }
 
 /* Encode a row: each block at its place in the layout. */
@@ -148,9 +127,7 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 {
 	uint16_t   *code = (uint16_t *) (row + layout->numbers + dperm_layout_positions(layout));
 
-	if (layout->weighted)
-		*dperm_row_weight(layout, row) = weight;
-	row[dperm_layout_label(layout)] = label;
+	put_label(layout, row, label, weight);
 	if (layout->codes > 0)
 		row[dperm_layout_label(layout) - 1] = 0;	/* the padding after the codes */
 	for (int i = 0; i < enc->block_count; i++)
@@ -197,34 +174,36 @@ decode_categories(const DpermLayout *layout, const double *restrict words, size_
 }
 
 /*
- * Two curves of each row, as dperm_knots_point() has them. Without a number the place is
- * below 0, and the coordinate dim.
+ * Two curves of each row, or the last one twice, as dperm_knots_point() has them. Without
+ * a number the place is below 0, and the coordinate dim.
  */
 static void
-decode_curves(const DpermLayout *layout, size_t first, const double *restrict positions,
-			  size_t count, size_t stride, int32_t *restrict coordinates,
-			  double *restrict entries)
+decode_curves(const DpermLayout *layout, int k, const double *restrict rows, size_t count,
+			  size_t stride, int32_t *restrict coordinates, double *restrict entries)
 {
 	double		unit = layout->unit;
-	DpermPair	most = dperm_pair_at(layout->steps + first);
+	const DpermPosition *a = layout->positions + k;
+	const DpermPosition *b = k + 1 < layout->curves ? a + 1 : a;
+	const double *restrict first = rows + a->word;
+	const double *restrict second = rows + b->word;
+	DpermPair	most = {a->steps, b->steps};
 	DpermPair	last = most - 0.5;
 	IntPair		none = {layout->dim, layout->dim};
-	IntPair		start;
+	IntPair		start = {a->first, b->first};
 	size_t		apart = dperm_layout_curves_apart(layout);
 	/* the processor does not fetch long rows by itself, if they are read column by column */
-	bool		fetches = first % 8 == 0 && layout->curves > 16;
+	bool		fetches = k % 8 == 0 && layout->curves > 16;
 
-	memcpy(&start, layout->firsts + first, sizeof(start));
-	for (size_t i = 0; i < count; i++, positions += stride)
+	for (size_t i = 0; i < count; i++, first += stride, second += stride)
 	{
-		DpermPair	way = dperm_pair_at(positions) * most;
+		DpermPair	way = (DpermPair) {*first, *second} * most;
 		IntPair		place = __builtin_convertvector(dperm_lesser(way, last), IntPair);
 		DpermPair	entry = unit - unit * (way - __builtin_convertvector(place, DpermPair));
 		DpermPair	next = unit - entry;
 		IntPair		missing = place < 0;
 
 		if (fetches)
-			__builtin_prefetch(positions + count * stride);
+			__builtin_prefetch(first + count * stride);
 		place = ((place + start) & ~missing) | (none & missing);
 		memcpy(coordinates, &place, sizeof(place));
 		dperm_put_pair((DpermPair) {entry[0], next[0]}, entries);
@@ -239,22 +218,19 @@ void
 dperm_layout_decode(const DpermLayout *layout, const double *rows, int count, size_t stride,
 					double *dense, uint16_t *codes, int32_t *places, double *entries)
 {
-	const double *positions = rows + layout->numbers;
-	const double *words = positions + dperm_layout_positions(layout);
-	size_t		curves = (size_t) layout->curves;
-	int			lines = layout->dense - layout->numbers;
+	const DpermPosition *lines = layout->positions + layout->curves;
+	const DpermPosition *end = layout->positions + dperm_layout_positions(layout);
+	const double *words = rows + layout->numbers + dperm_layout_positions(layout);
 
-	for (size_t k = 0; k < curves; k += 2)
-		decode_curves(layout, k, positions + k, (size_t) count, stride, places + k,
-					  entries + 2 * k);
+	for (int k = 0; k < layout->curves; k += 2)
+		decode_curves(layout, k, rows, (size_t) count, stride, places + k, entries + 2 * k);
 	for (size_t k = 0; k < (size_t) layout->codes; k += CODES_PER_WORD)
 		decode_categories(layout, words++, (size_t) count, stride, codes + k);
-	for (int i = 0; lines > 0 && i < count; i++, positions += stride)
+	for (int i = 0; lines < end && i < count; i++, rows += stride, dense += layout->dense)
 	{
-		memcpy(dense, positions - layout->numbers, sizeof(double) * (size_t) layout->numbers);
-		for (int k = layout->curves; k < layout->curves + lines; k++)
-			dense[layout->firsts[k]] = dperm_knots_line(positions[k], layout->unit);
-		dense += layout->dense;
+		memcpy(dense, rows, sizeof(double) * (size_t) layout->numbers);
+		for (const DpermPosition *line = lines; line < end; line++)
+			dense[line->first] = dperm_knots_line(rows[line->word], layout->unit);
 	}
 }
 
@@ -269,7 +245,8 @@ dperm_layout_restore(const DpermLayout *layout, int blocks, const double *weight
 
 /* Initialise a feed. */
 void
-dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like)
+dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, bool weighted,
+				const DpermFeed *like)
 {
 	int			linear = dperm_encoder_linear_dim(encoder);
 	const DpermKernel *kernel = &encoder->kernel;
@@ -278,7 +255,7 @@ dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *l
 
 	memset(feed, 0, sizeof(*feed));
 	feed->encoder = encoder;
-	feed->layout = dperm_layout_make(encoder);
+	feed->layout = dperm_layout_make(encoder, weighted);
 	feed->linear = linear;
 	if (kernel->kind == DPERM_KERNEL_LINEAR)
 		return;
@@ -295,10 +272,10 @@ dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *l
 bool
 dperm_feed_wait(DpermFeed *feed, const DpermValue *values, double label, double weight)
 {
-	dperm_encoder_encode_inputs(feed->encoder, values,
-								feed->blocks + (size_t) feed->waiting * feed->linear);
-	feed->weights[feed->waiting] = weight;
-	feed->labels[feed->waiting++] = label;
+	size_t		place = (size_t) feed->waiting++;
+
+	dperm_encoder_encode_inputs(feed->encoder, values, feed->blocks + place * feed->linear);
+	put_label(&feed->layout, feed->mapped + place * feed->layout.words, label, weight);
 	return feed->waiting == DPERM_FEED_ROWS;
 }
 
@@ -314,14 +291,6 @@ dperm_feed_map(DpermFeed *feed)
 	dperm_fourier_map_rows(&feed->encoder->kernel, feed->frequencies, feed->linear,
 						   DPERM_FEED_ROWS, feed->blocks, layout->unit,
 						   layout->words - layout->dense, feed->mapped);
-	for (int i = 0; i < feed->waiting; i++)
-	{
-		double	   *row = feed->mapped + (size_t) i * layout->words;
-
-		row[dperm_layout_label(layout)] = feed->labels[i];
-		if (layout->weighted)
-			*dperm_row_weight(layout, row) = feed->weights[i];
-	}
 	feed->waiting = 0;
 	return feed->mapped;
 }

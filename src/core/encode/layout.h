@@ -19,9 +19,10 @@
  * theirs is 1.
  *
  * Numbers are open until n is known, which decides how many knots they have. Then all
- * straight numbers are stored as positions, too, so that rows are the same for any number
- * of knots: only the layout is made anew. The order of coordinates does not depend on what
- * was open, so it is the same where rows are encoded when the knots are known.
+ * straight numbers are stored as positions, too, in the order of the model, so that rows
+ * are the same for any number of knots: only the layout is made anew. The order of
+ * coordinates does not depend on what was open, so it is the same where rows are encoded
+ * when the knots are known.
  *
  * Rows have weights if the unit of privacy is a person: the rows of a person
  * together weigh as much as one row. Otherwise each row weighs 1. What a person's
@@ -43,10 +44,18 @@
 #include "core/base/vector.h"
 #include "core/encode/encoder.h"
 
+/* What is stored as a position: a curve, or a straight line. */
+typedef struct DpermPosition
+{
+	double		steps;			/* knots less 1 */
+	int32_t		first;			/* coordinate */
+	int32_t		word;			/* of a row */
+} DpermPosition;
+
 typedef struct DpermLayout
 {
 	int			dim;			/* trained coordinates */
-	int			numbers;		/* words that are entries; theirs are the first coordinates */
+	int			numbers;		/* words that are entries, of the first coordinates */
 	int			dense;			/* the same with straight lines that are stored as positions */
 	int			first_code;		/* after these, and the intercept if there is one */
 	int			codes;			/* columns that are codes */
@@ -58,12 +67,10 @@ typedef struct DpermLayout
 	const double *owners;		/* of each owner, if the word is its number, below 0 for nobody */
 	/* the intercept, the coordinate of a category, the sum of a curve's entries */
 	double		unit;
-	/* of each position, with room for one more: knots less 1, and first coordinate */
-	const double *steps;
-	const int32_t *firsts;
+	const DpermPosition *positions; /* curves, then lines */
 	/* to encode rows: where each block starts, a word, or a coordinate of a category */
 	const int  *starts;
-	/* dim positions of coordinates in the model; NULL: the same as here */
+	/* where each coordinate is in the model; NULL: the same as here */
 	const int  *place;
 } DpermLayout;
 
@@ -76,11 +83,11 @@ typedef struct DpermLayout
 /* The layout of plain vectors. */
 extern DpermLayout dperm_layout_dense(int dim);
 
-/* The layout for the rows of an encoder, in memory of the host. */
-extern DpermLayout dperm_layout_make(const DpermEncoder *enc);
-
-/* Give rows weights of at most 1 in an additional last word. */
-extern void dperm_layout_weigh(DpermLayout *layout);
+/*
+ * The layout for the rows of an encoder, in memory of the host, which may have weights of at
+ * most 1 in an additional last word.
+ */
+extern DpermLayout dperm_layout_make(const DpermEncoder *enc, bool weighted);
 
 /* Encode a row without a kernel; a weight is ignored if rows have none. */
 extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
@@ -128,7 +135,7 @@ dperm_layout_curves_apart(const DpermLayout *layout)
 	return ((size_t) layout->curves + 1) & ~(size_t) 1;
 }
 
-/* The positions of a row: those of straight lines follow those of curves. */
+/* How many words of a row are positions. */
 static inline int
 dperm_layout_positions(const DpermLayout *layout)
 {
@@ -140,13 +147,6 @@ static inline int
 dperm_layout_label(const DpermLayout *layout)
 {
 	return layout->words - (layout->weighted ? 2 : 1);
-}
-
-/* A pointer to the weight of a row, or its owner. */
-static inline double *
-dperm_row_weight(const DpermLayout *layout, double *row)
-{
-	return row + layout->words - 1;
 }
 
 /* What a row weighs. */
@@ -174,17 +174,16 @@ typedef struct DpermFeed
 	const double *frequencies;	/* of the kernel, or NULL */
 	int			linear;			/* coordinates before the kernel */
 	int			waiting;
-	double		labels[DPERM_FEED_ROWS];
-	double		weights[DPERM_FEED_ROWS];
 	double	   *blocks;			/* DPERM_FEED_ROWS x linear: waiting rows, then zeros */
-	double	   *mapped;			/* DPERM_FEED_ROWS x layout.words */
+	double	   *mapped;			/* DPERM_FEED_ROWS x layout.words, with labels from the start */
 } DpermFeed;
 
 /*
  * Initialise, in memory of the host. The feed keeps a pointer to the encoder, and, to
  * share frequencies that are the same, those of another feed, which may be NULL.
  */
-extern void dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like);
+extern void dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, bool weighted,
+							const DpermFeed *like);
 
 /*
  * Let a row wait; true when no more can wait, so that dperm_feed_map() must be

@@ -6,25 +6,30 @@
 #include <limits.h>
 #include <string.h>
 
-/* The bytes of a value of each type, of a byte of a text, or of an element. */
-static const int sizes[] = {
-	[DPERM_TAG_NUMBER] = 8, [DPERM_TAG_TIME] = 8, [DPERM_TAG_FLAG] = 1,
-	[DPERM_TAG_TEXT] = 1, [DPERM_TAG_FLOAT8] = 8, [DPERM_TAG_FLOAT4] = 4
-};
+/* The bytes of a value of each tag, of a byte of a text, or of an element. */
+static const int sizes[] = {0, 8, 8, 1, 1, 8, 4};
+
+/* The tag of a value. */
+static int
+tag_of(const DpermTagged *value)
+{
+	return (int) value->kind + (value->single ? 2 : 1);
+}
 
 /* Write a value. */
 unsigned char *
 dperm_tagged_put(unsigned char *at, const DpermTagged *value, const double *elements)
 {
-	bool		text = value->tag == DPERM_TAG_TEXT;
+	bool		text = value->kind == DPERM_BLOCK_CATEGORY;
 
-	at = dperm_bytes_put_int(at, (uint64_t) value->tag | (value->present ? 0 : DPERM_TAG_NULL), 1);
+	at = dperm_bytes_put_int(at, (uint64_t) tag_of(value) | (value->present ? 0 : DPERM_TAG_NULL),
+							 1);
 	if (text)
 		at = dperm_bytes_put_int(at, (uint64_t) value->encoding, 1);
 	if (!value->present)
 		return at;
-	if (value->tag < DPERM_TAG_TEXT)
-		return value->tag == DPERM_TAG_FLAG ? dperm_bytes_put_int(at, value->number > 0, 1) :
+	if (value->kind < DPERM_BLOCK_CATEGORY)
+		return value->kind == DPERM_BLOCK_FLAG ? dperm_bytes_put_int(at, value->number > 0, 1) :
 			dperm_bytes_put_int(at, dperm_bytes_bits(value->number), 8);
 	at = dperm_bytes_put_int(at, (uint64_t) value->count, 4);
 	if (text)
@@ -35,7 +40,7 @@ dperm_tagged_put(unsigned char *at, const DpermTagged *value, const double *elem
 		uint32_t	bits;
 
 		memcpy(&bits, &single, sizeof(bits));
-		at = value->tag == DPERM_TAG_FLOAT4 ? dperm_bytes_put_int(at, bits, 4) :
+		at = value->single ? dperm_bytes_put_int(at, bits, 4) :
 			dperm_bytes_put_int(at, dperm_bytes_bits(elements[i]), 8);
 	}
 	return at;
@@ -47,13 +52,16 @@ dperm_tagged_get(DpermBytes *row, DpermTagged *value)
 {
 	uint64_t	head = dperm_bytes_get_int(row, 1);
 	uint64_t	tag = head & ~(uint64_t) DPERM_TAG_NULL;
-	bool		many = tag >= DPERM_TAG_TEXT;
+	bool		single = tag == 6;
+	bool		many = tag >= 4;
 	uint64_t	count;
 
-	if (row->bad || tag < DPERM_TAG_NUMBER || tag > DPERM_TAG_FLOAT4)
+	if (row->bad || tag < 1 || tag > 6)
 		return false;
-	*value = (DpermTagged) {.tag = (DpermTag) tag, .present = head == tag};
-	if (tag == DPERM_TAG_TEXT)
+	*value = (DpermTagged) {
+		.kind = (DpermBlockKind) (tag - 1 - single), .single = single, .present = head == tag
+	};
+	if (value->kind == DPERM_BLOCK_CATEGORY)
 		value->encoding = (int) dperm_bytes_get_int(row, 1);
 	if (!value->present)
 		return !row->bad;
@@ -64,7 +72,7 @@ dperm_tagged_get(DpermBytes *row, DpermTagged *value)
 		return false;
 	if (many)
 		value->count = (int) count;
-	else if (tag == DPERM_TAG_FLAG)
+	else if (value->kind == DPERM_BLOCK_FLAG)
 	{
 		value->number = *value->bytes ? 1 : -1;
 		row->bad = *value->bytes > 1;
@@ -78,7 +86,7 @@ dperm_tagged_get(DpermBytes *row, DpermTagged *value)
 void
 dperm_tagged_elements(const DpermTagged *value, double *out)
 {
-	int			size = sizes[value->tag];
+	int			size = sizes[tag_of(value)];
 
 	for (int i = 0; i < value->count; i++)
 	{
@@ -89,14 +97,4 @@ dperm_tagged_elements(const DpermTagged *value, double *out)
 		memcpy(&single, &bits, sizeof(single));
 		out[i] = size == 4 ? (double) single : dperm_bytes_double(dperm_bytes_load(at, 8));
 	}
-}
-
-/* Can a column of this type provide values for a kind of block? */
-bool
-dperm_tagged_fits(DpermTag tag, DpermBlockKind kind)
-{
-	static const DpermTag of_kind[] = {DPERM_TAG_NUMBER, DPERM_TAG_TIME, DPERM_TAG_FLAG,
-		DPERM_TAG_TEXT, DPERM_TAG_FLOAT8, DPERM_TAG_FLOAT8};
-
-	return (tag == DPERM_TAG_FLOAT4 ? DPERM_TAG_FLOAT8 : tag) == of_kind[kind];
 }

@@ -12,7 +12,7 @@
 #ifndef DPERM_NOISE_H
 #define DPERM_NOISE_H
 
-#include "core/encode/shape.h"
+#include "core/encode/encoder.h"
 #include "core/privacy/draw.h"
 
 /* The law of the noise, whatever its shape. */

@@ -116,32 +116,12 @@ check_label(const DpermModel *m)
 		dperm_classes_fault(m->classes.bytes, (size_t) m->classes.len, dperm_model_names(m)) : NULL;
 }
 
-/*
- * Check the shape of the noise: that of the features, except for a single
- * vector, which dp_encode may have produced.
- */
-static const char *
-check_noise(const DpermModel *m)
-{
-	const DpermEncoder *enc = &m->encoder;
-	bool		lone = enc->block_count == 1 && enc->blocks[0].kind == DPERM_BLOCK_VECTOR &&
-				enc->kernel.kind == DPERM_KERNEL_LINEAR;
-	const char *fault = dperm_noise_fault(m->noise, dperm_encoder_dim(enc));
-
-	for (int i = 0; fault == NULL && m->noise && !lone && i < m->noise->shape_count; i++)
-		if (!dperm_shape_belongs(enc, &m->noise->shapes[i]))
-			fault = "the shapes of the noise are not those of the features";
-	return fault;
-}
-
-/* Check the features and their weights. */
+/* Check the features, their weights, and the shape of the noise of these. */
 static const char *
 check_shape(const DpermModel *m)
 {
 	const char *fault = dperm_encoder_fault(&m->encoder);
 
-	if (fault == NULL)
-		fault = dperm_encoder_form_names_fault(&m->encoder);
 	if (fault)
 		return fault;
 	if (dperm_model_weights(m) > DPERM_DIM_MAX)
@@ -149,7 +129,7 @@ check_shape(const DpermModel *m)
 	for (int i = 0; i < dperm_model_weights(m); i++)
 		if (!isfinite(m->weights[i]))
 			return "a weight is not finite";
-	return check_noise(m);
+	return dperm_noise_fault(m->noise, dperm_encoder_dim(&m->encoder));
 }
 
 /* Check the texts, which may be anything else. */
@@ -161,13 +141,9 @@ check_texts(const DpermModel *m)
 	static const int most[] = {DPERM_MODEL_PRIOR_MAX, DPERM_MODEL_TUNING_MAX};
 
 	for (int i = 0; i < 6; i++)
-	{
 		if (texts[i]->len > (i < 2 ? most[i] : DPERM_MODEL_LABEL_MAX))
 			return i == 0 ? "prior is too long" : i == 1 ? "tuning is too long" :
 				"a name is too long";
-		if (texts[i]->len > 0 && memchr(texts[i]->bytes, 0, (size_t) texts[i]->len))
-			return "a text contains a zero byte";
-	}
 	return NULL;
 }
 
@@ -579,7 +555,7 @@ dperm_model_receive(DpermText bytes, DpermModel *out)
 	if (fault)
 		return fault;
 	again = dperm_model_write(&m);
-	if (!dperm_block_same_text(&again, &bytes))
+	if (!dperm_host_same_text(&again, &bytes))
 		return "it is not in canonical form";
 	*out = m;
 	return NULL;

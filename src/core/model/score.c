@@ -47,13 +47,15 @@ add_curves(const DpermBlock *block, const DpermValue *value, double target, Weig
 
 	for (int i = 0; i < dperm_block_parts(block); i++, weights.of += each)
 	{
+		double		position = dperm_encoder_position(block, value, i);
+		const double *w = weights.of;
 		double		entry;
-		int			place = dperm_encoder_place(block, value, i, target, &entry);
-		double		rest = target - entry;
-		const double *w = weights.of + place;
 
-		for (int k = 0; place >= 0 && k < weights.classes; k++, w += weights.apart)
-			sums[k] += w[0] * entry + w[1] * rest;
+		if (position < 0)
+			continue;
+		w += dperm_knots_point(position, each - 1, target, &entry);
+		for (int k = 0; k < weights.classes; k++, w += weights.apart)
+			sums[k] += w[0] * entry + w[1] * (target - entry);
 	}
 }
 
