@@ -238,7 +238,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	 */
 	CHECK(out->gradient_bound >= fminl(1e-10L, 6e-5L / n) * 0.999999L);
 	CHECK(out->gradient_bound <= fmaxl(fminl(1e-10L, 6e-5L / n) * 1.000001L,
-									   4.0001L * dperm_solver_reach(s->dim, out->lambda, s->loss, s->rows,
+									   4.0001L * dperm_solver_reach(s->dim, out->lambda, s->loss, s->rows, 0,
 																	 out->weight_bound, tilted ? (double) (tail / n) : 0)));
 	rho = out->gradient_bound;
 	if (tilted)

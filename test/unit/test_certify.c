@@ -65,7 +65,7 @@ make_case(TestRandom *state, bool extended, Case *c)
 	{
 		c->ask.weights_low = c->weights + dim;
 		c->ask.gradient_low = c->gradient + dim;
-		c->hidden = dperm_moments_extended_rounding(dim, c->objective.loss, 1000,
+		c->hidden = dperm_moments_extended_rounding(dim, c->objective.loss, 1000, 0,
 													c->objective.lambda, sqrt(weights), sqrt(tilt));
 	}
 	else

@@ -49,7 +49,7 @@ problem_of(const Rows *rows, double lambda, bool tilted, double bound)
 		.weight_bound = 1.01 * fmin(pull + 1 / lambda, pull + sqrt(pull * pull + 2 / lambda))
 	};
 
-	CHECK(4 * dperm_solver_reach(rows->dim, lambda, rows->loss, rows->count, problem.weight_bound, pull * lambda) <= bound);
+	CHECK(4 * dperm_solver_reach(rows->dim, lambda, rows->loss, rows->count, 0, problem.weight_bound, pull * lambda) <= bound);
 	problem.descent_steps = dperm_solver_steps(lambda, c, problem.weight_bound, bound);
 	return problem;
 }

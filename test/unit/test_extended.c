@@ -52,6 +52,47 @@ TEST(has_integers_that_add_up)
 	CHECK_NEAR(fixed_apart(fixed_exp(fixed_of(-1)), fixed_of(0)), exp(-1), 1e-16);
 }
 
+/*
+ * The rows of one person weigh little, and are as many as there can be: each is rounded
+ * as a row that weighs 1 is.
+ */
+TEST(adds_many_rows_of_a_person)
+{
+	enum {DIM = 64, ROWS = 300000, EACH = 1000};
+	DpermLoss	loss = {.kind = DPERM_LOSS_HUBER, .h = 0.5};
+	DpermLayout layout = dperm_layout_dense(DIM);
+	double		zeros[DIM] = {0};
+	double	   *rows = malloc(sizeof(double) * EACH * (DIM + 2));
+	double	   *room = malloc(sizeof(double) * dperm_moments_room(DIM, 1, false));
+	double		off = 0;
+	double		bound = dperm_moments_extended_rounding(DIM, loss, ROWS, ROWS - 1, 0, 0, 0);
+	TestRandom	state = 82;
+	DpermMoments m;
+
+	layout.labelled = layout.weighted = true;
+	layout.words = DIM + 2;
+	for (int i = 0; i < EACH; i++)
+		for (int j = 0; j < DIM + 2; j++)
+			rows[i * (DIM + 2) + j] = j == DIM ? 1 : j > DIM ? 1.0 / ROWS :
+				i > 0 ? rows[j] : 0.12 * test_uniform(&state);
+	dperm_moments_start(&m, DPERM_PASS_EXTENDED, loss, &layout, zeros, zeros, room);
+	for (int i = 0; i < ROWS; i += EACH)
+		dperm_moments_add(&m, rows, EACH, 1);
+	dperm_moments_flush(&m);
+	for (int j = 0; j < DIM; j++)
+	{
+		/* the slope at 0 is -1 */
+		DpermExtended exact = -(DpermExtended) rows[j] * (1.0 / ROWS) * ROWS;
+		double		entry = (double) (dperm_quad_of(m.gradient[j], m.gradient_low[j]) - exact);
+
+		off += entry * entry;
+	}
+	CHECK(sqrt(off) <= bound);
+	CHECK(sqrt(off) >= bound / 100);
+	free(rows);
+	free(room);
+}
+
 TEST(splits_into_pairs)
 {
 	TestRandom	state = 81;
@@ -204,7 +245,7 @@ TEST(sums_gradients_within_its_bound)
 		dperm_moments_merge(&m[0], m[1].rows, m[1].value, m[1].gradient, m[1].gradient_low, NULL);
 		CHECK(m[0].rows == COUNT);
 		CHECK(fixed_off(dim, m[0].gradient, m[0].gradient_low, exact) <=
-			  COUNT / 16.0 * dperm_moments_extended_rounding(dim, loss, COUNT, 0, sqrt(norm), 0));
+			  COUNT / 16.0 * dperm_moments_extended_rounding(dim, loss, COUNT, 0, 0, sqrt(norm), 0));
 		free(rows);
 		free(rooms[0]);
 		free(rooms[1]);

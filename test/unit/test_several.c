@@ -176,7 +176,7 @@ TEST(sums_up_in_extended_precision)
 		dperm_moments_add(&m, t.data, t.count, 1);
 		dperm_moments_flush(&m);
 		CHECK(fixed_off(t.dim, m.gradient, m.gradient_low, exact) <=
-			  t.count / 16.0 * dperm_moments_extended_rounding(t.dim, loss_of_table(), t.count, 0, t.norm, 0));
+			  t.count / 16.0 * dperm_moments_extended_rounding(t.dim, loss_of_table(), t.count, 0, 0, t.norm, 0));
 		free(room);
 	}
 }
@@ -311,6 +311,6 @@ TEST(bounds_rounding_by_blocks)
 	double		norm = sqrt(2);
 
 	CHECK_NEAR(dperm_moments_rounding(500, loss, 8), u * (0.5 * ((50 + 16) * 8 + 2) + 36 + 100 * norm), 1e-12 * u);
-	CHECK_NEAR(dperm_moments_extended_rounding(500, loss, 1 << 20, 0.25, 8, 3),
+	CHECK_NEAR(dperm_moments_extended_rounding(500, loss, 1 << 20, 0, 0.25, 8, 3),
 			   0x1p-93 + 0x1p-100 * ((0.5 * 54 / 16 + 0.25) * 8 + 3 + norm * 502 + 10 / 16.0), 1e-40);
 }

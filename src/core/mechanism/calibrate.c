@@ -296,7 +296,7 @@ bound_solver(const DpermSetup *s, double tail, DpermCalibration *out)
 	out->gradient_bound =
 		fmax(out->gradient_bound,
 			 4 * dperm_solver_reach(s->dim, out->lambda, s->loss, dperm_setup_most_rows(s),
-									 out->weight_bound, tilt));
+									dperm_setup_more_rows(s), out->weight_bound, tilt));
 	out->descent_steps =
 		dperm_solver_steps(out->lambda, loss.curvature, out->weight_bound, out->gradient_bound);
 }

@@ -102,6 +102,13 @@ dperm_setup_most_rows(const DpermSetup *setup)
 	return setup->unit == DPERM_UNIT_PERSON ? DPERM_ROWS_MAX : setup->rows;
 }
 
+/* How many more than one of these there can be for each unit. */
+static inline double
+dperm_setup_more_rows(const DpermSetup *setup)
+{
+	return (double) dperm_setup_most_rows(setup) / (double) setup->rows - 1;
+}
+
 /*
  * A mechanism turns rows into weights that hide every row: it splits epsilon,
  * draws noise, minimises an objective, and releases weights (fit.h).

@@ -83,6 +83,7 @@ dperm_fit_minimise(DpermFitting *fitting, void (*answer) (void *arg, const Dperm
 			.loss = fit->setup.loss,
 			.dim = dim,
 			.most_rows = dperm_setup_most_rows(&fit->setup),
+			.more_rows = dperm_setup_more_rows(&fit->setup),
 			.lambda = cal->lambda,
 			.tilt = noisy || fit->prior ? tilt : NULL,
 			.bound = cal->gradient_bound,

@@ -46,8 +46,8 @@ dperm_certify(const DpermObjective *objective, const DpermAsk *answered)
 	}
 	if (answered->weights_low)
 		hidden = dperm_moments_extended_rounding(objective->dim, objective->loss,
-												 objective->most_rows, objective->lambda,
-												 sqrt(weights), sqrt(tilt));
+												 objective->most_rows, objective->more_rows,
+												 objective->lambda, sqrt(weights), sqrt(tilt));
 	else
 		hidden = objective->rounding[0] +
 			objective->rounding[1] * sqrt(weights) * NORM_ROUNDING;

@@ -67,6 +67,7 @@ typedef struct DpermObjective
 	DpermLoss	loss;
 	int			dim;			/* weights */
 	int64_t		most_rows;		/* terms of a sum at most: more than units, if these are persons */
+	double		more_rows;		/* than one for each unit, at most */
 	double		lambda;			/* > 0 */
 	const double *tilt;			/* dim; NULL for none */
 	double		bound;			/* on the norm of the exact gradient */

@@ -454,14 +454,15 @@ root_rate(double lambda, double curvature)
 
 /* Rounding of gradients and points may keep it from getting below this gradient. */
 double
-dperm_solver_reach(int dim, double lambda, DpermLoss loss, int64_t rows, double weight_bound,
-				   double tilt)
+dperm_solver_reach(int dim, double lambda, DpermLoss loss, int64_t rows, double more_rows,
+				   double weight_bound, double tilt)
 {
 	double		curvature = dperm_loss_bounds(loss).curvature;
 	double		smooth = smoothness(lambda, curvature);
 	double		q = root_rate(lambda, curvature);
 	double		error =
-		dperm_moments_extended_rounding(dim, loss, rows, lambda, 2 * weight_bound, tilt);
+		dperm_moments_extended_rounding(dim, loss, rows, more_rows, lambda, 2 * weight_bound,
+										tilt);
 	double		points = 0x1p-97 * weight_bound;
 	double		excess = 32 * error * error / lambda + 60 * smooth / q * points * points;
 

@@ -76,7 +76,7 @@ extern void dperm_solver_run(const DpermProblem *problem, DpermAnswer answer, vo
  * Trusted to leave no outcome but a certified one.
  */
 extern double dperm_solver_reach(int dim, double lambda, DpermLoss loss, int64_t rows,
-								 double weight_bound, double tilt);
+								 double more_rows, double weight_bound, double tilt);
 extern int64_t
 dperm_solver_steps(double lambda, double curvature, double weight_bound, double bound);
 

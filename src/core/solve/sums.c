@@ -182,6 +182,7 @@ add_times(size_t classes, double factor, const double *restrict from, double *re
 /*
  * The same in extended precision, for a factor from -1 to 1, whose size is a multiple of
  * 2^-62 and a rest. A product is off by at most eight (docs/guarantee.md, Lemma 11).
+ * What missing values add up to, which nobody reads, may wrap around.
  */
 static inline void
 add_fixed_times(size_t classes, double factor, const DpermFixed *restrict from,
@@ -198,7 +199,9 @@ add_fixed_times(size_t classes, double factor, const DpermFixed *restrict from,
 		DpermFixed	low = (uint64_t) x;
 		DpermFixed	product = high * most * 4 + (low * most >> 62) + (high * rest >> 60);
 
-		to[k] += (from[k] < 0) == (factor < 0) ? product : -product;
+		if ((from[k] < 0) != (factor < 0))
+			product = -product;
+		to[k] = (DpermFixed) ((unsigned __int128) to[k] + (unsigned __int128) product);
 	}
 }
 
@@ -528,14 +531,16 @@ static void
 take_fixed_weights(DpermMoments *m, const double *weights, const double *weights_low)
 {
 	double		sum = 1;
+	bool		finite;
 	int			exponent;
 
 	for (int j = 0; j < m->dim; j++)
 		sum += fabs(weights[j]) + fabs(weights_low[j]);
-	frexp(sum, &exponent);
+	finite = isfinite(sum);
+	frexp(finite ? sum : 1, &exponent);
 	m->fixed_unit = ldexp(1, exponent - 122);
 	for (int j = 0; j < m->dim; j++)
-		m->fixed_weights[j] = !isfinite(sum) ? 0 :
+		m->fixed_weights[j] = !finite ? 0 :
 			(DpermFixed) (dperm_quad_of(weights[j], weights_low[j]) / m->fixed_unit);
 }
 
@@ -725,15 +730,16 @@ dperm_moments_rounding(int dim, DpermLoss loss, double norm)
 
 /* The same in extended precision. */
 double
-dperm_moments_extended_rounding(int dim, DpermLoss loss, int64_t rows, double lambda, double norm,
-						double tilt)
+dperm_moments_extended_rounding(int dim, DpermLoss loss, int64_t rows, double more_rows,
+								double lambda, double norm, double tilt)
 {
 	const DpermLossBounds bounds = dperm_loss_bounds(loss);
 	int			terms = dim / dperm_loss_blocks(loss);
 
 	return 0x1p-93 + 0x1p-100 * ((bounds.curvature * (terms + 4) / 16 + lambda) * norm + tilt +
 								 bounds.norm * 500 + bounds.norm * (double) rows * 0x1p-19 +
-								 loss.classes / 16.0);
+								 loss.classes / 16.0) +
+		more_rows * 9 * sqrt(dim) * FIXED_SLOPE;
 }
 
 /* -------------------------------------------------------- rows in memory */

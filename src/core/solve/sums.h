@@ -178,10 +178,11 @@ extern double dperm_moments_rounding(int dim, DpermLoss loss, double norm);
 
 /*
  * The same for the gradient of a regularised and tilted mean over rows, in extended
- * precision.
+ * precision; units have one row, and so many more.
  */
-extern double dperm_moments_extended_rounding(int dim, DpermLoss loss, int64_t rows, double lambda,
-									  double norm, double tilt);
+extern double dperm_moments_extended_rounding(int dim, DpermLoss loss, int64_t rows,
+											  double more_rows, double lambda, double norm,
+											  double tilt);
 
 /* Encoded rows in memory, in chunks of equal size except for the last. */
 typedef struct DpermMatrix
