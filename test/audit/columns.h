@@ -110,7 +110,7 @@ make_shapes(const Columns *c, DpermShape *shapes)
 		if (kernel)
 			shapes[i] = (DpermShape) {.kind = DPERM_SHAPE_DISCS, .count = enc->kernel.features,
 				.radius = radius / sqrt(enc->kernel.features / 2)};
-		else if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY || dperm_block_is_curve(&enc->blocks[i]))
+		else if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY || dperm_block_knots(&enc->blocks[i]) > 1)
 			shapes[i].kind = DPERM_SHAPE_CROSS;
 		else if (enc->blocks[i].kind == DPERM_BLOCK_VECTOR)
 			shapes[i].kind = DPERM_SHAPE_BALL;

@@ -214,7 +214,7 @@ change(Pair *pair)
 			number = &pair->rows[which].vectors[b][at];
 			*number = changed(*number == 0 ? block->norm : *number);
 			if (block->kind == DPERM_BLOCK_BOX && test_below(&state, 2))
-				*number = test_below(&state, 2) ? dperm_block_low(block, at) : dperm_block_high(block, at);
+				*number = test_below(&state, 2) ? dperm_block_element(block, at).low : dperm_block_element(block, at).high;
 	}
 }
 

@@ -54,10 +54,10 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 			categories += enc->blocks[i].count;
 			columns++;
 		}
-		else if (enc->kernel.kind == DPERM_KERNEL_LINEAR && dperm_block_is_curve(&enc->blocks[i]))
+		else if (enc->kernel.kind == DPERM_KERNEL_LINEAR && dperm_block_knots(&enc->blocks[i]) > 1)
 		{
 			knots += enc->blocks[i].count;
-			curves += dperm_block_parts(&enc->blocks[i]);
+			curves += dperm_block_elements(&enc->blocks[i]);
 		}
 	CHECK(layout->dim == dperm_encoder_dim(enc));
 	CHECK(layout->first_code == layout->dim - categories - knots);
@@ -80,9 +80,9 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 		CHECK((enc->intercept && place == layout->dim - 1) == (i == layout->dense && enc->intercept));
 		CHECK((i >= layout->first_code) ==
 			  (block != NULL && (block->kind == DPERM_BLOCK_CATEGORY ||
-										  dperm_block_is_curve(block))));
+										  dperm_block_knots(block) > 1)));
 		CHECK((columns > 0 && i >= layout->dim - knots) ==
-			  (block != NULL && dperm_block_is_curve(block)));
+			  (block != NULL && dperm_block_knots(block) > 1));
 	}
 }
 
