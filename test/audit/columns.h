@@ -19,7 +19,7 @@ typedef struct Columns
 	const char *name;
 	DpermEncoder encoder;
 	int			dim;
-	double		frequencies[DIM_MAX];
+	double	   *frequencies;
 } Columns;
 
 /* Noise with its memory. */
@@ -59,8 +59,7 @@ prepare_columns(void)
 		const DpermEncoder *enc = &columns[i].encoder;
 
 		columns[i].dim = dperm_encoder_dim(enc);
-		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), columns[i].frequencies);
+		columns[i].frequencies = dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc));
 	}
 }
 

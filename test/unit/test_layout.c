@@ -13,7 +13,7 @@
 
 static SampleEncoder sampled;
 static SampleRow row;
-static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+static double *frequencies;
 static double linear[SAMPLE_DIM_MAX];
 static double plain[SAMPLE_DIM_MAX];
 
@@ -330,7 +330,7 @@ TEST(maps_kernels_by_block)
 			enc = sample_encoder(&state, &sampled);
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
 		dim = dperm_encoder_dim(enc);
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
+		frequencies = dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc));
 		dperm_feed_init(&feed, enc, false, NULL);
 		CHECK(feed.frequencies != NULL);
 		check_layout(&feed.layout, enc);
@@ -385,7 +385,7 @@ TEST(rounds_a_row_alike_everywhere)
 		do
 			enc = sample_encoder(&state, &sampled);
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
+		frequencies = dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc));
 		dperm_feed_init(&feed, enc, false, NULL);
 		sample_row(&state, enc, &row);
 		for (int at = 0; at < DPERM_FEED_ROWS; at++)

@@ -388,23 +388,9 @@ dperm_encoder_encode(const DpermEncoder *enc, const double *frequencies, const D
 		out[dperm_encoder_dim(enc) - 1] = target;
 }
 
-/* The frequencies of the kernel. */
-double *
-dperm_encoder_frequencies(const DpermEncoder *enc)
-{
-	int			linear = dperm_encoder_linear_dim(enc);
-	double	   *frequencies;
-
-	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
-		return NULL;
-	frequencies =
-		dperm_host_alloc(sizeof(double) * (size_t) (enc->kernel.features / 2) * (size_t) linear);
-	dperm_fourier_make(&enc->kernel, linear, frequencies);
-	return frequencies;
-}
-
 DPERM_WORDS(dperm_encoder_kernel_name, "linear", "gaussian", "laplacian", "cauchy", "matern");
 DPERM_WORDS(dperm_encoder_kind_name, "number", "time", "boolean", "category", "vector", "vector");
+DPERM_WORDS(dperm_encoder_scale_name, "linear", "log");
 
 /*
  * What is wrong with the columns of an encoder that has no other fault, or NULL: none is
@@ -441,12 +427,6 @@ visit_knots(DpermCodec *c, DpermBlock *block, int count)
 	count = dperm_codec_length(c, "knots", count);
 	block->knots = dperm_codec_numbers(c, "knots", block->knots, 0, count);
 	return count;
-}
-
-static const char *
-scale_name(int log)
-{
-	return log ? "log" : "linear";
 }
 
 /* The values of a category. */
@@ -506,7 +486,7 @@ visit_block(DpermCodec *c, DpermBlock *block)
 			dperm_codec_number(c, "high", &block->high);
 			block->count = visit_knots(c, block, knots);
 			if (block->kind == DPERM_BLOCK_NUMBER && dperm_codec_some(c, "scale", block->log))
-				block->log = dperm_codec_name(c, "scale", 1, scale_name, 2) == 1;
+				block->log = dperm_codec_name(c, "scale", 1, dperm_encoder_scale_name, 2) == 1;
 			break;
 		case DPERM_BLOCK_FLAG:
 			block->count = 1;
@@ -553,7 +533,6 @@ void
 dperm_encoder_form_visit(DpermCodec *c, DpermEncoder *enc)
 {
 	DpermKernel *kernel = &enc->kernel;
-	const char *fault = NULL;
 
 	dperm_encoder_form_features(c, "features", enc);
 	enc->intercept = dperm_codec_flag(c, "intercept", enc->intercept);
@@ -569,11 +548,9 @@ dperm_encoder_form_visit(DpermCodec *c, DpermEncoder *enc)
 		dperm_codec_end(c);
 	}
 	if (dperm_codec_reads(c) && c->why == NULL)
-		fault = dperm_encoder_fault(enc);
-	if (dperm_codec_reads(c) && c->why == NULL && fault == NULL)
-		fault = columns_fault(enc);
-	if (fault)
-		dperm_codec_fail(c, fault);
+		dperm_codec_fail(c, dperm_encoder_fault(enc));
+	if (dperm_codec_reads(c) && c->why == NULL)
+		dperm_codec_fail(c, columns_fault(enc));
 }
 
 /* An encoder as bytes. */

@@ -112,14 +112,13 @@ dperm_block_part(const DpermBlock *block)
 	return dperm_block_is_number(block) ? DPERM_PART_LINE : DPERM_PART_PLAIN;
 }
 
-/* Element i of a BOX as a number, or a number as it is. */
+/* Element i of a BOX as a number; of a number, its bounds and knots. */
 static inline DpermBlock
 dperm_block_element(const DpermBlock *block, int i)
 {
 	return (DpermBlock) {
 		.kind = DPERM_BLOCK_NUMBER,
 		.count = dperm_block_knots(block),
-		.log = block->log,
 		.low = block->bounds ? block->bounds[2 * i] : block->low,
 		.high = block->bounds ? block->bounds[2 * i + 1] : block->high,
 		.knots = block->knots
@@ -290,15 +289,12 @@ extern double dperm_encoder_most(const DpermBlock *block, double target);
 extern void
 dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
 
-/* The frequencies of its kernel, in memory of the host; NULL without one. */
-extern double *dperm_encoder_frequencies(const DpermEncoder *enc);
-
 /*
- * Make the frequencies of a kernel for inputs of dim coordinates: D/2 rows of dim. Only
- * +, -, *, /, sqrt and integer arithmetic are used, so that the result is the same on
- * every IEEE machine.
+ * The frequencies of a kernel for inputs of dim coordinates, in memory of the host: D/2
+ * rows of dim, so none without a kernel. Only +, -, *, /, sqrt and integer arithmetic are
+ * used, so that the result is the same on every IEEE machine.
  */
-extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies);
+extern double *dperm_fourier_make(const DpermKernel *kernel, int dim);
 
 /*
  * Write the D features of each of count vectors, of norm at most |target|, with the sign
@@ -316,6 +312,9 @@ extern const char *dperm_encoder_kernel_name(int kind);
  * and has a range in place of a norm
  */
 extern const char *dperm_encoder_kind_name(int kind);
+
+/* "linear", "log" */
+extern const char *dperm_encoder_scale_name(int log);
 
 /*
  * Its forms: encoder.c describes them, as part of a model, and as bytes by

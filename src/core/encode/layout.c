@@ -261,7 +261,7 @@ dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, bool weighted,
 		return;
 	feed->frequencies = other && like->linear == linear && other->kind == kernel->kind &&
 		other->gamma == kernel->gamma && other->features == kernel->features &&
-		other->seed == kernel->seed ? like->frequencies : dperm_encoder_frequencies(encoder);
+		other->seed == kernel->seed ? like->frequencies : dperm_fourier_make(kernel, linear);
 	/* a row has a label, and perhaps a weight */
 	waiting = (size_t) (linear + dperm_encoder_dim(encoder) + 2);
 	feed->blocks = dperm_host_alloc(sizeof(double) * DPERM_FEED_ROWS * waiting);
