@@ -36,14 +36,17 @@ place_coordinates(const DpermEncoder *enc, bool open, DpermLayout *layout, int *
 		int			trained = 0;
 
 		for (int i = 0; i < enc->block_count; trained += enc->blocks[i++].count)
-			if (dperm_block_part(&enc->blocks[i]) == (DpermPart) part)
-			{
-				layout->codes += part == DPERM_PART_CODE;
-				layout->curves += part == DPERM_PART_CURVE ? dperm_block_elements(&enc->blocks[i]) : 0;
-				starts[i] = at;
-				for (int j = 0; j < enc->blocks[i].count; j++)
-					places[at++] = trained + j;
-			}
+		{
+			const DpermBlock *block = &enc->blocks[i];
+
+			if (dperm_block_part(block) != (DpermPart) part)
+				continue;
+			layout->codes += part == DPERM_PART_CODE;
+			layout->curves += part == DPERM_PART_CURVE ? dperm_block_elements(block) : 0;
+			starts[i] = at;
+			for (int j = 0; j < block->count; j++)
+				places[at++] = trained + j;
+		}
 		if (part == (open ? DPERM_PART_PLAIN : DPERM_PART_LINE))
 			layout->numbers = at;
 		if (part != DPERM_PART_LINE)
