@@ -489,7 +489,8 @@ print_range(StringInfo out, const DpermColumn *column)
 
 	for (int i = 0; i < count; i++)
 	{
-		double		range[] = {dperm_block_low(block, i), dperm_block_high(block, i)};
+		DpermBlock	number = dperm_block_element(block, i);
+		double		range[] = {number.low, number.high};
 
 		appendStringInfoString(out, i > 0 ? ", " : block->bounds ? "[" : "");
 		print_positions(out, column, range, 2);

@@ -594,7 +594,7 @@ const char *
 dperm_domains_fault(const DpermBlock *outer, const DpermBlock *inner)
 {
 	bool		vector = inner->kind == DPERM_BLOCK_VECTOR || inner->kind == DPERM_BLOCK_BOX;
-	int			elements = vector ? dperm_block_elements(inner) : 1;
+	int			elements = dperm_block_elements(inner);
 
 	if (inner->kind != outer->kind)
 		return "kind";
@@ -608,8 +608,12 @@ dperm_domains_fault(const DpermBlock *outer, const DpermBlock *inner)
 	if (inner->kind == DPERM_BLOCK_CATEGORY || inner->kind == DPERM_BLOCK_FLAG)
 		return NULL;
 	for (int i = 0; i < elements; i++)
-		if (dperm_block_low(inner, i) < dperm_block_low(outer, i) ||
-			dperm_block_high(inner, i) > dperm_block_high(outer, i))
+	{
+		DpermBlock	within = dperm_block_element(inner, i);
+		DpermBlock	range = dperm_block_element(outer, i);
+
+		if (within.low < range.low || within.high > range.high)
 			return "range";
+	}
 	return NULL;
 }

@@ -96,7 +96,7 @@ replace_model(DpermScorer *scorer, const struct varlena *value, Size size)
 	scorer->row_cxt = AllocSetContextCreate(scorer->model_cxt, "dperm row type",
 											ALLOCSET_SMALL_SIZES);
 	scorer->open(PointerGetDatum(value), scorer->type, &scorer->scored);
-	scorer->frequencies = dperm_encoder_frequencies(encoder);
+	scorer->frequencies = dperm_fourier_make(&encoder->kernel, dperm_encoder_linear_dim(encoder));
 	scorer->values = palloc0(sizeof(DpermValue) * encoder->block_count);
 	scorer->encoded = palloc(sizeof(double) * dperm_encoder_dim(encoder));
 	scorer->room = palloc(sizeof(double) * (dperm_encoder_dim(encoder) +

@@ -264,7 +264,7 @@ name_within(const DpermBlock *block, int within)
 	}
 	if (block->kind == DPERM_BLOCK_CATEGORY)
 		return pnstrdup(block->categories[within].bytes, block->categories[within].len);
-	if (dperm_block_is_curve(block))
+	if (dperm_block_knots(block) > 1)
 		return dperm_column_shown(block, dperm_encoder_knot(block, within));
 	return block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX ?
 		psprintf("[%d]", within + 1) : NULL;

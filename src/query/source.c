@@ -177,8 +177,7 @@ choose_knots(const DpermColumn *column, const DpermOptions *options, DpermBlock 
 {
 	if (options->kernel.kind != DPERM_KERNEL_LINEAR)
 	{
-		if (dperm_block_is_curve(block))
-			block->count = dperm_block_parts(block);
+		block->count = dperm_block_elements(block);
 		block->each = 0;
 		block->knots = NULL;
 	}

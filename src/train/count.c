@@ -255,7 +255,7 @@ dperm_count_decisions(const DpermSource *source, const DpermModel *model, int bi
 				  .count = errors ? count_error : count_cell,
 				  .words = errors ? 2 : 1},
 		.model = model,
-		.frequencies = dperm_encoder_frequencies(encoder),
+		.frequencies = dperm_fourier_make(&encoder->kernel, dperm_encoder_linear_dim(encoder)),
 		.room = palloc(sizeof(double) * (dperm_encoder_dim(encoder) +
 										 dperm_encoder_linear_dim(encoder) +
 										 model->loss.classes)),

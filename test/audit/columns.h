@@ -19,7 +19,7 @@ typedef struct Columns
 	const char *name;
 	DpermEncoder encoder;
 	int			dim;
-	double		frequencies[DIM_MAX];
+	double	   *frequencies;
 } Columns;
 
 /* Noise with its memory. */
@@ -59,8 +59,7 @@ prepare_columns(void)
 		const DpermEncoder *enc = &columns[i].encoder;
 
 		columns[i].dim = dperm_encoder_dim(enc);
-		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), columns[i].frequencies);
+		columns[i].frequencies = dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc));
 	}
 }
 
@@ -110,7 +109,7 @@ make_shapes(const Columns *c, DpermShape *shapes)
 		if (kernel)
 			shapes[i] = (DpermShape) {.kind = DPERM_SHAPE_DISCS, .count = enc->kernel.features,
 				.radius = radius / sqrt(enc->kernel.features / 2)};
-		else if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY || dperm_block_is_curve(&enc->blocks[i]))
+		else if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY || dperm_block_knots(&enc->blocks[i]) > 1)
 			shapes[i].kind = DPERM_SHAPE_CROSS;
 		else if (enc->blocks[i].kind == DPERM_BLOCK_VECTOR)
 			shapes[i].kind = DPERM_SHAPE_BALL;

@@ -18,7 +18,7 @@ typedef struct Space
 {
 	const char *name;
 	DpermEncoder encoder;
-	double		frequencies[2];
+	double	   *frequencies;
 	int			inputs;
 	int			dim;
 	const DpermNoise *noise;	/* in its shapes; NULL where the ball is as good */
@@ -73,9 +73,7 @@ prepare_spaces(void)
 			s->inputs += s->encoder.blocks[j].kind == DPERM_BLOCK_VECTOR || s->encoder.blocks[j].kind == DPERM_BLOCK_BOX ?
 				dperm_block_elements(&s->encoder.blocks[j]) : 1;
 		CHECK(s->dim <= DIM_MAX && s->inputs <= INPUTS_MAX);
-		if (s->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&s->encoder.kernel, dperm_encoder_linear_dim(&s->encoder),
-							   s->frequencies);
+		s->frequencies = dperm_fourier_make(&s->encoder.kernel, dperm_encoder_linear_dim(&s->encoder));
 		count = dperm_shape_list(&s->encoder, false, shapes);
 		s->noise = dperm_noise_plan(DPERM_LAW_NORM, shapes, count);
 		s->gaussian = dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, count);

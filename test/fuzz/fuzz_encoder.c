@@ -15,7 +15,7 @@ static void
 encode_rows(const DpermEncoder *enc)
 {
 	static SampleRow row;
-	static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+	static double *frequencies;
 	double		out[SAMPLE_DIM_MAX];
 	double		room[SAMPLE_DIM_MAX];
 	TestRandom	state = 1;
@@ -25,8 +25,7 @@ encode_rows(const DpermEncoder *enc)
 	for (int i = 0; i < enc->block_count; i++)
 		if (enc->blocks[i].count > SAMPLE_COUNT)
 			return;
-	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
+	frequencies = dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc));
 	for (int round = 0; round < 4; round++)
 	{
 		dperm_encoder_encode(enc, frequencies, sample_row(&state, enc, &row), round % 2 ? 1 : -1, out, room);

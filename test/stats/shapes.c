@@ -41,7 +41,7 @@ static SampleEncoder sampled;
 static const DpermEncoder *inner;
 static bool within;
 static bool codes_last;
-static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+static double *frequencies;
 static double farthest[DPERM_SHAPE_KINDS];
 static long checked;
 
@@ -214,7 +214,7 @@ change(Pair *pair)
 			number = &pair->rows[which].vectors[b][at];
 			*number = changed(*number == 0 ? block->norm : *number);
 			if (block->kind == DPERM_BLOCK_BOX && test_below(&state, 2))
-				*number = test_below(&state, 2) ? dperm_block_low(block, at) : dperm_block_high(block, at);
+				*number = test_below(&state, 2) ? dperm_block_element(block, at).low : dperm_block_element(block, at).high;
 	}
 }
 
@@ -250,8 +250,7 @@ main(int argc, char **argv)
 		long double far;
 
 		inner = sample_encoder(&state, &sampled);
-		if (inner->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&inner->kernel, dperm_encoder_linear_dim(inner), frequencies);
+		frequencies = dperm_fourier_make(&inner->kernel, dperm_encoder_linear_dim(inner));
 		within = test_below(&state, 3) == 0;
 		codes_last = !within && test_below(&state, 2);
 		make_pair(&pair);

@@ -49,7 +49,7 @@ sample_coded_encoder(TestRandom *state, SampleEncoder *room)
 			continue;
 		for (int i = 0; i < enc->block_count; i++)
 			if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY ||
-				dperm_block_is_curve(&enc->blocks[i]))
+				dperm_block_knots(&enc->blocks[i]) > 1)
 				return enc;
 	}
 }

@@ -278,9 +278,9 @@ sample_encoder(TestRandom *state, SampleEncoder *room)
 		enc->kernel.features = 2 * (1 + test_below(state, SAMPLE_DIM_MAX / 2 - 1));
 		enc->kernel.seed = (int64_t) test_random(state);
 		for (int i = 0; i < enc->block_count; i++)
-			if (dperm_block_is_curve(&enc->blocks[i]))
+			if (dperm_block_knots(&enc->blocks[i]) > 1)
 			{
-				room->blocks[i].count = dperm_block_parts(&enc->blocks[i]);
+				room->blocks[i].count = dperm_block_elements(&enc->blocks[i]);
 				room->blocks[i].each = 0;
 				room->blocks[i].knots = NULL;
 			}
@@ -312,11 +312,11 @@ same_encoder(const DpermEncoder *a, const DpermEncoder *b)
 		for (int k = 0; same && x->kind == DPERM_BLOCK_CATEGORY && k < x->count; k++)
 			same = same_text(&x->categories[k], &y->categories[k]);
 		for (int k = 0; same && x->kind == DPERM_BLOCK_BOX && k < dperm_block_elements(x); k++)
-			same = dperm_block_low(x, k) == dperm_block_low(y, k) &&
-				dperm_block_high(x, k) == dperm_block_high(y, k);
+			same = dperm_block_element(x, k).low == dperm_block_element(y, k).low &&
+				dperm_block_element(x, k).high == dperm_block_element(y, k).high;
 		same = same && (x->bounds == NULL) == (y->bounds == NULL) &&
 			(x->knots == NULL) == (y->knots == NULL);
-		for (int k = 0; same && x->knots && k < dperm_block_part_count(x); k++)
+		for (int k = 0; same && x->knots && k < dperm_block_knots(x); k++)
 			same = x->knots[k] == y->knots[k];
 	}
 	return same;

@@ -14,7 +14,7 @@
 #define PAIRS 10
 #define SEEDS 200
 
-static double frequencies[D_MAX / 2 * DIM];
+static double *frequencies;
 static double features[PAIRS][2][D_MAX];
 
 /* The kernel of a difference, from its closed form. */
@@ -119,9 +119,10 @@ TEST(converges_at_the_theoretical_rate)
 				DpermKernel kernel = {(DpermKernelKind) kind, 1.5, sizes[size], seed};
 				double		shift = 0;
 
-				dperm_fourier_make(&kernel, DIM, frequencies);
+				frequencies = dperm_fourier_make(&kernel, DIM);
 				error += relative_error(&kernel, points, &shift) / SEEDS;
 				bias += shift / SEEDS;
+				test_host_release();
 			}
 			/*
 			 * a mean of squares of standard normals, and of the normals, over
@@ -161,7 +162,7 @@ TEST(orthogonal_features_have_lower_error)
 		{
 			DpermKernel kernel = {DPERM_KERNEL_GAUSSIAN, 1.5, sizes[size], seed};
 
-			dperm_fourier_make(&kernel, DIM, frequencies);
+			frequencies = dperm_fourier_make(&kernel, DIM);
 			orthogonal += relative_error(&kernel, points, &unused) / (5 * SEEDS);
 			for (size_t i = 0; i < (size_t) kernel.features / 2 * DIM; i += 2)
 			{
@@ -192,7 +193,7 @@ TEST(has_norm_one)
 
 		for (int i = 0; i < DIM; i++)
 			x[i] = round % 5 ? 2 * test_uniform(&state) - 1 : 0;
-		dperm_fourier_make(&kernel, DIM, frequencies);
+		frequencies = dperm_fourier_make(&kernel, DIM);
 		dperm_fourier_map_rows(&kernel, frequencies, DIM, 1, x, target, 0, z);
 		for (int i = 0; i < kernel.features; i++)
 			sum += (long double) z[i] * z[i];
@@ -215,7 +216,7 @@ TEST(gaussian_rows_are_orthogonal)
 		int			rows = kernel.features / 2;
 		double		mean = 0;
 
-		dperm_fourier_make(&kernel, dim, frequencies);
+		frequencies = dperm_fourier_make(&kernel, dim);
 		for (int i = 0; i < rows; i++)
 			for (int j = 0; j <= i; j++)
 			{
@@ -253,22 +254,19 @@ TEST(makes_the_same_frequencies_everywhere)
 	for (int kind = DPERM_KERNEL_GAUSSIAN; kind <= DPERM_KERNEL_MATERN; kind++)
 	{
 		DpermKernel kernel = {(DpermKernelKind) kind, 0.75, 16, 1};
-		double		first[24];
-		double		second[24];
+		double	   *first = dperm_fourier_make(&kernel, 3);
+		double	   *second = dperm_fourier_make(&kernel, 3);
 		int			different = 0;
 
-		memset(first, 0x5a, sizeof(first));
-		dperm_fourier_make(&kernel, 3, first);
 		CHECK(memcmp(first, golden[kind - 1], sizeof(golden[0])) == 0);
-		dperm_fourier_make(&kernel, 3, second);
-		CHECK(memcmp(first, second, sizeof(first)) == 0);
+		CHECK(memcmp(first, second, sizeof(double) * 24) == 0);
 		kernel.seed = 2;
-		dperm_fourier_make(&kernel, 3, second);
+		second = dperm_fourier_make(&kernel, 3);
 		for (int i = 0; i < 24; i++)
 			different += first[i] != second[i];
 		CHECK(different == 24);
 		kernel.seed = INT64_MIN;
-		dperm_fourier_make(&kernel, 3, second);
+		second = dperm_fourier_make(&kernel, 3);
 		for (int i = 0; i < 24; i++)
 			CHECK(isfinite(second[i]) && second[i] != first[i]);
 	}
@@ -284,11 +282,8 @@ TEST(extends_what_fewer_features_begin)
 	{
 		DpermKernel few = {(DpermKernelKind) kind, 1, 4 * DIM, 5};
 		DpermKernel many = {(DpermKernelKind) kind, 1, 10 * DIM, 5};
-		double		first[2 * DIM * DIM];
 
-		dperm_fourier_make(&few, DIM, first);
-		dperm_fourier_make(&many, DIM, frequencies);
-		CHECK(memcmp(first, frequencies, sizeof(first)) == 0);
+		CHECK(memcmp(dperm_fourier_make(&few, DIM), dperm_fourier_make(&many, DIM), sizeof(double) * 2 * DIM * DIM) == 0);
 	}
 }
 
@@ -301,7 +296,7 @@ TEST(polls_while_it_makes_them)
 
 		test_host_poll = test_host_count_poll;
 		test_host_poll_arg = &count;
-		dperm_fourier_make(&kernel, DIM, frequencies);
+		frequencies = dperm_fourier_make(&kernel, DIM);
 		test_host_poll = NULL;
 		CHECK(count >= 100);
 	}
@@ -316,7 +311,6 @@ TEST(maps_a_row_alike_in_every_slot)
 {
 	TestRandom	state = 8;
 	double	   *x = malloc(sizeof(double) * DPERM_FEED_ROWS * 200);
-	double	   *wide = malloc(sizeof(double) * 100 * 200);
 	double	   *out = malloc(sizeof(double) * DPERM_FEED_ROWS * 201);
 	double		row[200];
 	double		first[201];
@@ -327,7 +321,7 @@ TEST(maps_a_row_alike_in_every_slot)
 		int			extra = round % 2;
 		DpermKernel kernel = {(DpermKernelKind) (1 + round % 4), 1, 2 * (1 + test_below(&state, 100)), round};
 
-		dperm_fourier_make(&kernel, dim, wide);
+		frequencies = dperm_fourier_make(&kernel, dim);
 		for (int i = 0; i < dim; i++)
 			row[i] = (2 * test_uniform(&state) - 1) / sqrt(dim);
 		for (int slot = 0; slot < DPERM_FEED_ROWS; slot++)
@@ -337,13 +331,12 @@ TEST(maps_a_row_alike_in_every_slot)
 			for (int i = 0; i < DPERM_FEED_ROWS * dim; i++)
 				x[i] = round % 5 ? (2 * test_uniform(&state) - 1) / sqrt(dim) : 0;
 			memcpy(x + (size_t) slot * dim, row, sizeof(double) * dim);
-			dperm_fourier_map_rows(&kernel, wide, dim, DPERM_FEED_ROWS, x, 1, extra, out);
+			dperm_fourier_map_rows(&kernel, frequencies, dim, DPERM_FEED_ROWS, x, 1, extra, out);
 			if (slot == 0)
 				memcpy(first, mapped, sizeof(double) * kernel.features);
 			CHECK(memcmp(first, mapped, sizeof(double) * kernel.features) == 0);
 		}
 	}
 	free(x);
-	free(wide);
 	free(out);
 }

@@ -13,7 +13,7 @@
 
 static SampleEncoder sampled;
 static SampleRow row;
-static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+static double *frequencies;
 static double linear[SAMPLE_DIM_MAX];
 static double plain[SAMPLE_DIM_MAX];
 
@@ -54,10 +54,10 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 			categories += enc->blocks[i].count;
 			columns++;
 		}
-		else if (enc->kernel.kind == DPERM_KERNEL_LINEAR && dperm_block_is_curve(&enc->blocks[i]))
+		else if (enc->kernel.kind == DPERM_KERNEL_LINEAR && dperm_block_knots(&enc->blocks[i]) > 1)
 		{
 			knots += enc->blocks[i].count;
-			curves += dperm_block_parts(&enc->blocks[i]);
+			curves += dperm_block_elements(&enc->blocks[i]);
 		}
 	CHECK(layout->dim == dperm_encoder_dim(enc));
 	CHECK(layout->first_code == layout->dim - categories - knots);
@@ -80,9 +80,9 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 		CHECK((enc->intercept && place == layout->dim - 1) == (i == layout->dense && enc->intercept));
 		CHECK((i >= layout->first_code) ==
 			  (block != NULL && (block->kind == DPERM_BLOCK_CATEGORY ||
-										  dperm_block_is_curve(block))));
+										  dperm_block_knots(block) > 1)));
 		CHECK((columns > 0 && i >= layout->dim - knots) ==
-			  (block != NULL && dperm_block_is_curve(block)));
+			  (block != NULL && dperm_block_knots(block) > 1));
 	}
 }
 
@@ -330,7 +330,7 @@ TEST(maps_kernels_by_block)
 			enc = sample_encoder(&state, &sampled);
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
 		dim = dperm_encoder_dim(enc);
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
+		frequencies = dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc));
 		dperm_feed_init(&feed, enc, false, NULL);
 		CHECK(feed.frequencies != NULL);
 		check_layout(&feed.layout, enc);
@@ -385,7 +385,7 @@ TEST(rounds_a_row_alike_everywhere)
 		do
 			enc = sample_encoder(&state, &sampled);
 		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
-		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
+		frequencies = dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc));
 		dperm_feed_init(&feed, enc, false, NULL);
 		sample_row(&state, enc, &row);
 		for (int at = 0; at < DPERM_FEED_ROWS; at++)

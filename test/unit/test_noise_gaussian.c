@@ -16,7 +16,7 @@
 static SampleEncoder sampled;
 static SampleRow row;
 static DpermShape shapes[SAMPLE_DIM_MAX + 1];
-static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+static double *frequencies;
 static double room[SAMPLE_DIM_MAX];
 static double x[SAMPLE_DIM_MAX];
 
@@ -118,8 +118,7 @@ TEST(rows_stay_in_the_ball)
 
 		if (noise == NULL)
 			continue;
-		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies);
+		frequencies = dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc));
 		for (int i = 0; i < 4; i++)
 		{
 			long double sum = 0;

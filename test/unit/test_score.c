@@ -42,14 +42,13 @@ TEST(agrees_with_the_encoder)
 		int			dim = dperm_encoder_dim(enc);
 		int			linear = dperm_encoder_linear_dim(enc);
 		double	   *room = malloc(sizeof(double) * (size_t) (dim + linear));
-		double		frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+		double	   *frequencies;
 		double		weights[SAMPLE_DIM_MAX];
 		double		encoded[SAMPLE_DIM_MAX];
 		double		blocks[SAMPLE_DIM_MAX];
 		double		sum = 0.0;
 
-		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, linear, frequencies);
+		frequencies = dperm_fourier_make(&enc->kernel, linear);
 		for (int i = 0; i < dim; i++)
 			weights[i] = test_uniform(&state) - 0.5;
 		dperm_encoder_encode(enc, frequencies, values, 1.0, encoded, blocks);
@@ -229,12 +228,11 @@ TEST(outputs_are_decisions)
 		int			dim = dperm_encoder_dim(enc);
 		int			linear = dperm_encoder_linear_dim(enc);
 		double		room[2 * SAMPLE_DIM_MAX + 4];
-		double		frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+		double	   *frequencies;
 		double		weights[4 * SAMPLE_DIM_MAX];
 		double		outputs[4];
 
-		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
-			dperm_fourier_make(&enc->kernel, linear, frequencies);
+		frequencies = dperm_fourier_make(&enc->kernel, linear);
 		for (int i = 0; i < 4 * dim; i++)
 			weights[i] = test_uniform(&state) - 0.5;
 		dperm_score_outputs(enc, frequencies, 4, weights, values, room, outputs);

@@ -132,41 +132,37 @@ static double
 position_in_list(const DpermBlock *block, double x)
 {
 	const double *knots = block->knots;
-	int			last = dperm_block_part_count(block) - 1;
-	double		clamped = fmax(knots[0], fmin(knots[last], x));
+	int			last = dperm_block_knots(block) - 1;
 	int			place = 0;
 	int			after = last;
-	double		share;
 
 	while (after - place > 1)
 	{
 		int			middle = (place + after) / 2;
 
-		if (knots[middle] <= clamped)
+		if (knots[middle] <= x)
 			place = middle;
 		else
 			after = middle;
 	}
-	share = (clamped - knots[place]) / (knots[after] - knots[place]);
-	return fmin((place + share) / last, 1);
+	return fmin((place + dperm_block_share(x, knots[place], knots[after])) / last, 1);
 }
 
 /* The position of one of the numbers of a block. */
 double
 dperm_encoder_position(const DpermBlock *block, const DpermValue *value, int i)
 {
-	bool		number = dperm_block_is_number(block);
 	double		x;
 
 	if (!value->present)
 		return -1;
-	x = number ? value->number : value->vector[i];
+	x = dperm_block_is_number(block) ? value->number : value->vector[i];
 	if (isnan(x))
 		return -1;
 	if (block->knots)
 		return position_in_list(block, x);
-	return number ? dperm_block_way(block, x) :
-		dperm_block_share(x, dperm_block_low(block, i), dperm_block_high(block, i));
+	return block->bounds ? dperm_block_share(x, block->bounds[2 * i], block->bounds[2 * i + 1]) :
+		dperm_block_way(block, x);
 }
 
 /* What is wrong with one block, or NULL. */
@@ -220,7 +216,7 @@ dperm_encoder_fault(const DpermEncoder *enc)
 		if (fault)
 			return fault;
 		linear += enc->blocks[i].count;
-		curves = curves || dperm_block_is_curve(&enc->blocks[i]);
+		curves = curves || dperm_block_knots(&enc->blocks[i]) > 1;
 	}
 	if (linear > DPERM_DIM_MAX)
 		return "the dimension is out of range";
@@ -300,23 +296,12 @@ dperm_encoder_most(const DpermBlock *block, double target)
 	return box ? target * share_of_ball(block->count) : target;
 }
 
-/* A vector whose coordinates are numbers between bounds; NaN is 0. */
+/* A number, or a vector of numbers: on a straight line, or between two of its knots. */
 static void
-box_block(const DpermBlock *block, const double *raw, double target, double *out)
+numbers_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
 {
+	int			knots = dperm_block_knots(block);
 	double		most = dperm_encoder_most(block, target);
-
-	for (int i = 0; i < block->count; i++)
-		out[i] = isnan(raw[i]) ? 0 :
-			most * (2 * dperm_block_share(raw[i], dperm_block_low(block, i),
-										  dperm_block_high(block, i)) - 1);
-}
-
-/* A number between two of its knots, or a vector of such numbers. */
-static void
-curve_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
-{
-	int			knots = dperm_block_part_count(block);
 
 	for (int i = 0, at = 0; at < block->count; i++, at += knots)
 	{
@@ -324,7 +309,9 @@ curve_block(const DpermBlock *block, const DpermValue *value, double target, dou
 		double		entry;
 		int			place;
 
-		if (position < 0)
+		if (knots == 1)
+			out[at] = dperm_knots_line(position, most);
+		if (knots == 1 || position < 0)
 			continue;
 		place = at + dperm_knots_point(position, knots - 1, target, &entry);
 		out[place] = entry;
@@ -343,14 +330,10 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 		return;
 	if (block->kind == DPERM_BLOCK_VECTOR)
 		vector_block(block, value->vector, target, out);
-	else if (dperm_block_is_curve(block))
-		curve_block(block, value, target, out);
-	else if (dperm_block_is_number(block))
-		out[0] = dperm_knots_line(dperm_encoder_position(block, value, 0), target);
-	else if (block->kind == DPERM_BLOCK_BOX)
-		box_block(block, value->vector, target, out);
 	else if (block->kind == DPERM_BLOCK_FLAG)
 		out[0] = value->number > 0 ? target : -target;
+	else if (block->kind != DPERM_BLOCK_CATEGORY)
+		numbers_block(block, value, target, out);
 	else if (value->category >= 0 && value->category < block->count)
 		out[value->category] = target;
 }
@@ -363,8 +346,8 @@ dperm_encoder_target(const DpermEncoder *enc)
 
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 		return share_of_ball(shares + 1);
-	for (int i = 0; i < enc->block_count; i++)
-		shares += dperm_block_parts(&enc->blocks[i]);
+	for (const DpermBlock *block = enc->blocks; block < enc->blocks + enc->block_count; block++)
+		shares += dperm_block_knots(block) > 1 ? dperm_block_elements(block) : 1;
 	return share_of_ball(shares);
 }
 
@@ -405,23 +388,9 @@ dperm_encoder_encode(const DpermEncoder *enc, const double *frequencies, const D
 		out[dperm_encoder_dim(enc) - 1] = target;
 }
 
-/* The frequencies of the kernel. */
-double *
-dperm_encoder_frequencies(const DpermEncoder *enc)
-{
-	int			linear = dperm_encoder_linear_dim(enc);
-	double	   *frequencies;
-
-	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
-		return NULL;
-	frequencies =
-		dperm_host_alloc(sizeof(double) * (size_t) (enc->kernel.features / 2) * (size_t) linear);
-	dperm_fourier_make(&enc->kernel, linear, frequencies);
-	return frequencies;
-}
-
 DPERM_WORDS(dperm_encoder_kernel_name, "linear", "gaussian", "laplacian", "cauchy", "matern");
 DPERM_WORDS(dperm_encoder_kind_name, "number", "time", "boolean", "category", "vector", "vector");
+DPERM_WORDS(dperm_encoder_scale_name, "linear", "log");
 
 /*
  * What is wrong with the columns of an encoder that has no other fault, or NULL: none is
@@ -458,12 +427,6 @@ visit_knots(DpermCodec *c, DpermBlock *block, int count)
 	count = dperm_codec_length(c, "knots", count);
 	block->knots = dperm_codec_numbers(c, "knots", block->knots, 0, count);
 	return count;
-}
-
-static const char *
-scale_name(int log)
-{
-	return log ? "log" : "linear";
 }
 
 /* The values of a category. */
@@ -523,7 +486,7 @@ visit_block(DpermCodec *c, DpermBlock *block)
 			dperm_codec_number(c, "high", &block->high);
 			block->count = visit_knots(c, block, knots);
 			if (block->kind == DPERM_BLOCK_NUMBER && dperm_codec_some(c, "scale", block->log))
-				block->log = dperm_codec_name(c, "scale", 1, scale_name, 2) == 1;
+				block->log = dperm_codec_name(c, "scale", 1, dperm_encoder_scale_name, 2) == 1;
 			break;
 		case DPERM_BLOCK_FLAG:
 			block->count = 1;
@@ -570,7 +533,6 @@ void
 dperm_encoder_form_visit(DpermCodec *c, DpermEncoder *enc)
 {
 	DpermKernel *kernel = &enc->kernel;
-	const char *fault = NULL;
 
 	dperm_encoder_form_features(c, "features", enc);
 	enc->intercept = dperm_codec_flag(c, "intercept", enc->intercept);
@@ -586,11 +548,9 @@ dperm_encoder_form_visit(DpermCodec *c, DpermEncoder *enc)
 		dperm_codec_end(c);
 	}
 	if (dperm_codec_reads(c) && c->why == NULL)
-		fault = dperm_encoder_fault(enc);
-	if (dperm_codec_reads(c) && c->why == NULL && fault == NULL)
-		fault = columns_fault(enc);
-	if (fault)
-		dperm_codec_fail(c, fault);
+		dperm_codec_fail(c, dperm_encoder_fault(enc));
+	if (dperm_codec_reads(c) && c->why == NULL)
+		dperm_codec_fail(c, columns_fault(enc));
 }
 
 /* An encoder as bytes. */

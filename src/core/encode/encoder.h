@@ -78,11 +78,18 @@ dperm_block_is_number(const DpermBlock *block)
 	return block->kind == DPERM_BLOCK_NUMBER || block->kind == DPERM_BLOCK_TIME;
 }
 
-/* Is it a curve, a number over knots, or are its elements? */
-static inline bool
-dperm_block_is_curve(const DpermBlock *block)
+/* The knots of a number, or of each element of a BOX: those of a curve; 1: straight. */
+static inline int
+dperm_block_knots(const DpermBlock *block)
 {
-	return (dperm_block_is_number(block) && block->count > 1) || block->each > 0;
+	return dperm_block_is_number(block) ? block->count : block->each > 0 ? block->each : 1;
+}
+
+/* The elements of a vector, of as many knots each; a number is one. */
+static inline int
+dperm_block_elements(const DpermBlock *block)
+{
+	return dperm_block_is_number(block) ? 1 : block->count / dperm_block_knots(block);
 }
 
 /* Where the coordinates of a block are in rows, in this order (layout.h). */
@@ -100,64 +107,20 @@ dperm_block_part(const DpermBlock *block)
 {
 	if (block->kind == DPERM_BLOCK_CATEGORY)
 		return DPERM_PART_CODE;
-	if (dperm_block_is_curve(block))
+	if (dperm_block_knots(block) > 1)
 		return DPERM_PART_CURVE;
 	return dperm_block_is_number(block) ? DPERM_PART_LINE : DPERM_PART_PLAIN;
 }
 
-/*
- * How many parts of the ball a block takes: curves take one each, so a vector
- * of them is encoded as so many columns are.
- */
-static inline int
-dperm_block_parts(const DpermBlock *block)
-{
-	return block->each > 0 ? block->count / block->each : 1;
-}
-
-/* The coordinates of a part. */
-static inline int
-dperm_block_part_count(const DpermBlock *block)
-{
-	return block->each > 0 ? block->each : block->count;
-}
-
-/* The knots of a number, or of each element of a BOX; 1: straight. */
-static inline int
-dperm_block_knots(const DpermBlock *block)
-{
-	return dperm_block_is_number(block) ? block->count : block->each > 0 ? block->each : 1;
-}
-
-/* The elements of a vector. */
-static inline int
-dperm_block_elements(const DpermBlock *block)
-{
-	return block->each > 0 ? block->count / block->each : block->count;
-}
-
-/* The bounds of element i of a BOX. */
-static inline double
-dperm_block_low(const DpermBlock *block, int i)
-{
-	return block->bounds ? block->bounds[2 * i] : block->low;
-}
-
-static inline double
-dperm_block_high(const DpermBlock *block, int i)
-{
-	return block->bounds ? block->bounds[2 * i + 1] : block->high;
-}
-
-/* Element i of a BOX as a number. */
+/* Element i of a BOX as a number; of a number, its bounds and knots. */
 static inline DpermBlock
 dperm_block_element(const DpermBlock *block, int i)
 {
 	return (DpermBlock) {
 		.kind = DPERM_BLOCK_NUMBER,
-		.count = block->each > 0 ? block->each : 1,
-		.low = dperm_block_low(block, i),
-		.high = dperm_block_high(block, i),
+		.count = dperm_block_knots(block),
+		.low = block->bounds ? block->bounds[2 * i] : block->low,
+		.high = block->bounds ? block->bounds[2 * i + 1] : block->high,
 		.knots = block->knots
 	};
 }
@@ -326,15 +289,12 @@ extern double dperm_encoder_most(const DpermBlock *block, double target);
 extern void
 dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
 
-/* The frequencies of its kernel, in memory of the host; NULL without one. */
-extern double *dperm_encoder_frequencies(const DpermEncoder *enc);
-
 /*
- * Make the frequencies of a kernel for inputs of dim coordinates: D/2 rows of dim. Only
- * +, -, *, /, sqrt and integer arithmetic are used, so that the result is the same on
- * every IEEE machine.
+ * The frequencies of a kernel for inputs of dim coordinates, in memory of the host: D/2
+ * rows of dim, so none without a kernel. Only +, -, *, /, sqrt and integer arithmetic are
+ * used, so that the result is the same on every IEEE machine.
  */
-extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies);
+extern double *dperm_fourier_make(const DpermKernel *kernel, int dim);
 
 /*
  * Write the D features of each of count vectors, of norm at most |target|, with the sign
@@ -352,6 +312,9 @@ extern const char *dperm_encoder_kernel_name(int kind);
  * and has a range in place of a norm
  */
 extern const char *dperm_encoder_kind_name(int kind);
+
+/* "linear", "log" */
+extern const char *dperm_encoder_scale_name(int log);
 
 /*
  * Its forms: encoder.c describes them, as part of a model, and as bytes by

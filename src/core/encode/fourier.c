@@ -167,19 +167,18 @@ fill_orthogonal(uint64_t *stream, int rows, int dim, double scale, double *out)
 }
 
 /* Make the frequencies of a kernel. */
-void
-dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies)
+double *
+dperm_fourier_make(const DpermKernel *kernel, int dim)
 {
 	uint64_t	stream = (uint64_t) kernel->seed;
 	int			rows = kernel->features / 2;
+	double	   *frequencies = dperm_host_alloc(sizeof(double) * (size_t) rows * (size_t) dim);
 
 	if (kernel->kind == DPERM_KERNEL_GAUSSIAN)
 	{
-		/*
-		 * the spectral law of exp(-gamma r^2) is normal with variance 2 gamma
-		 */
+		/* the spectral law of exp(-gamma r^2) is normal with variance 2 gamma */
 		fill_orthogonal(&stream, rows, dim, sqrt(2 * kernel->gamma), frequencies);
-		return;
+		return frequencies;
 	}
 	for (int i = 0; i < rows; i++)
 	{
@@ -212,6 +211,7 @@ dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies)
 				row[k] = kernel->gamma * (next_word(&stream) >> 63 ? size : -size);
 			}
 	}
+	return frequencies;
 }
 
 /* Replace the angles in the first half of out by scaled cosines and sines. */

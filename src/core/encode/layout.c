@@ -36,14 +36,17 @@ place_coordinates(const DpermEncoder *enc, bool open, DpermLayout *layout, int *
 		int			trained = 0;
 
 		for (int i = 0; i < enc->block_count; trained += enc->blocks[i++].count)
-			if (dperm_block_part(&enc->blocks[i]) == (DpermPart) part)
-			{
-				layout->codes += part == DPERM_PART_CODE;
-				layout->curves += part == DPERM_PART_CURVE ? dperm_block_parts(&enc->blocks[i]) : 0;
-				starts[i] = at;
-				for (int j = 0; j < enc->blocks[i].count; j++)
-					places[at++] = trained + j;
-			}
+		{
+			const DpermBlock *block = &enc->blocks[i];
+
+			if (dperm_block_part(block) != (DpermPart) part)
+				continue;
+			layout->codes += part == DPERM_PART_CODE;
+			layout->curves += part == DPERM_PART_CURVE ? dperm_block_elements(block) : 0;
+			starts[i] = at;
+			for (int j = 0; j < block->count; j++)
+				places[at++] = trained + j;
+		}
 		if (part == (open ? DPERM_PART_PLAIN : DPERM_PART_LINE))
 			layout->numbers = at;
 		if (part != DPERM_PART_LINE)
@@ -69,15 +72,15 @@ place_positions(const DpermEncoder *enc, bool open, const DpermLayout *layout,
 	for (int i = 0; i < enc->block_count; i++)
 	{
 		const DpermBlock *block = &enc->blocks[i];
-		bool		line = !dperm_block_is_curve(block);
-		int			each = dperm_block_part_count(block);
+		int			knots = dperm_block_knots(block);
+		bool		line = knots == 1;
 		int			first = starts[i];
 
 		if (line && !(open && dperm_block_is_number(block)))
 			continue;
 		starts[i] = word;
-		for (int j = 0; j < block->count; j += each)
-			*next[line]++ = (DpermPosition) {each - 1, first + j, word++};
+		for (int j = 0; j < block->count; j += knots)
+			*next[line]++ = (DpermPosition) {knots - 1, first + j, word++};
 	}
 }
 
@@ -143,7 +146,7 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 		else if (start < layout->numbers)
 			dperm_encoder_encode_block(block, value, layout->unit, row + start);
 		else
-			for (int k = 0; k < dperm_block_parts(block); k++)
+			for (int k = dperm_block_elements(block); k-- > 0;)
 				row[start + k] = dperm_encoder_position(block, value, k);
 	}
 }
@@ -261,7 +264,7 @@ dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, bool weighted,
 		return;
 	feed->frequencies = other && like->linear == linear && other->kind == kernel->kind &&
 		other->gamma == kernel->gamma && other->features == kernel->features &&
-		other->seed == kernel->seed ? like->frequencies : dperm_encoder_frequencies(encoder);
+		other->seed == kernel->seed ? like->frequencies : dperm_fourier_make(kernel, linear);
 	/* a row has a label, and perhaps a weight */
 	waiting = (size_t) (linear + dperm_encoder_dim(encoder) + 2);
 	feed->blocks = dperm_host_alloc(sizeof(double) * DPERM_FEED_ROWS * waiting);

@@ -23,7 +23,8 @@ shape_at(const DpermEncoder *enc, int coordinate, double target, DpermPart *part
 	int			features = enc->kernel.features;
 	const DpermBlock *block = dperm_encoder_block(enc, &coordinate);
 	bool		box = block && block->kind == DPERM_BLOCK_BOX && block->each == 0;
-	int			count = block ? dperm_block_part_count(block) : 1;
+	int			knots = block ? dperm_block_knots(block) : 1;
+	int			count = knots > 1 ? knots : block ? block->count : 1;
 
 	*part = block ? dperm_block_part(block) : DPERM_PART_LINE;
 	if (coordinate < features)

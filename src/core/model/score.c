@@ -43,9 +43,9 @@ static void
 add_curves(const DpermBlock *block, const DpermValue *value, double target, Weights weights,
 		   double *sums)
 {
-	int			each = dperm_block_part_count(block);
+	int			each = dperm_block_knots(block);
 
-	for (int i = 0; i < dperm_block_parts(block); i++, weights.of += each)
+	for (int i = 0; i < dperm_block_elements(block); i++, weights.of += each)
 	{
 		double		position = dperm_encoder_position(block, value, i);
 		const double *w = weights.of;
@@ -77,7 +77,7 @@ score_block(const DpermBlock *block, const DpermValue *value, double target, Wei
 			for (int k = 0; k < weights.classes; k++)
 				sums[k] += weights.of[k * weights.apart + (size_t) value->category] * target;
 	}
-	else if (dperm_block_is_curve(block))
+	else if (dperm_block_knots(block) > 1)
 		add_curves(block, value, target, weights, sums);
 	else
 	{
