@@ -296,12 +296,26 @@ dperm_encoder_most(const DpermBlock *block, double target)
 	return box ? target * share_of_ball(block->count) : target;
 }
 
-/* A number, or a vector of numbers: on a straight line, or between two of its knots. */
+/* A vector of straight numbers; NaN is 0. The same as below, in a loop that is fast. */
+static void
+box_block(const DpermBlock *block, const double *raw, double target, double *out)
+{
+	double		most = dperm_encoder_most(block, target);
+
+	for (int i = 0; i < block->count; i++)
+	{
+		double		low = block->bounds ? block->bounds[2 * i] : block->low;
+		double		high = block->bounds ? block->bounds[2 * i + 1] : block->high;
+
+		out[i] = isnan(raw[i]) ? 0 : most * (2 * dperm_block_share(raw[i], low, high) - 1);
+	}
+}
+
+/* A number on a straight line or between two of its knots, or a vector of the latter. */
 static void
 numbers_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
 {
 	int			knots = dperm_block_knots(block);
-	double		most = dperm_encoder_most(block, target);
 
 	for (int i = 0, at = 0; at < block->count; i++, at += knots)
 	{
@@ -310,7 +324,7 @@ numbers_block(const DpermBlock *block, const DpermValue *value, double target, d
 		int			place;
 
 		if (knots == 1)
-			out[at] = dperm_knots_line(position, most);
+			out[at] = dperm_knots_line(position, target);
 		if (knots == 1 || position < 0)
 			continue;
 		place = at + dperm_knots_point(position, knots - 1, target, &entry);
@@ -332,6 +346,8 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 		vector_block(block, value->vector, target, out);
 	else if (block->kind == DPERM_BLOCK_FLAG)
 		out[0] = value->number > 0 ? target : -target;
+	else if (block->kind == DPERM_BLOCK_BOX && dperm_block_knots(block) == 1)
+		box_block(block, value->vector, target, out);
 	else if (block->kind != DPERM_BLOCK_CATEGORY)
 		numbers_block(block, value, target, out);
 	else if (value->category >= 0 && value->category < block->count)
