@@ -1,4 +1,4 @@
--- dperm: differentially private models inside PostgreSQL.
+-- dperm: differentially private models inside PostgreSQL. Trusted.
 -- The install script is assembled from sql/parts. Parts named internal serve
 -- the other parts and the queries of training.
 

@@ -1,5 +1,5 @@
 --
--- dp_model: a trained model
+-- dp_model: a trained model. Plain.
 --
 
 CREATE TYPE @extschema@.dp_model;

@@ -1,5 +1,5 @@
 --
--- Domains
+-- Domains. Plain.
 --
 -- What is publicly known about the values of a column: bounds, a list of categories, the dimension
 -- of a vector. It comes from the catalog and from registrations alone, never from rows.

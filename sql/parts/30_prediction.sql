@@ -1,5 +1,5 @@
 --
--- Prediction
+-- Prediction. Plain.
 --
 -- The features are a row whose columns are matched by name. A model of one vector also takes an array:
 -- float8[], float4[], numeric[], smallint[], integer[], bigint[], a domain over one of these, or an

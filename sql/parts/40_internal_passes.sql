@@ -1,5 +1,5 @@
 --
--- Passes over rows that are on other servers: a request, or a state, is a bytea.
+-- Passes over rows that are on other servers: a request, or a state, is a bytea. Trusted.
 -- dperm_label and dperm_row are declared as immutable, since foreign servers are
 -- sent nothing else.
 --

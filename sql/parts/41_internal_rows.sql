@@ -1,5 +1,5 @@
 --
--- dperm_load_agg: rows into shared memory, where they are read
+-- dperm_load_agg: rows into shared memory, where they are read. Trusted.
 --
 
 CREATE FUNCTION dperm.dperm_bounded(value anyelement) RETURNS anyelement

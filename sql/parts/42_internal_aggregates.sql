@@ -1,5 +1,5 @@
 --
--- The transition and final functions of dp_logreg, dp_svm and dp_linreg
+-- The transition and final functions of dp_logreg, dp_svm and dp_linreg. Trusted.
 --
 
 CREATE FUNCTION dperm.dperm_logreg_step(internal, "any", "any", float8) RETURNS internal

@@ -1,5 +1,5 @@
 --
--- Training
+-- Training. Trusted.
 --
 -- Arguments are looked up by name, so their order does not matter to the library.
 -- The fifth is jsonb, so that a number there is an error. A new option is an

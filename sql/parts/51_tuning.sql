@@ -1,5 +1,5 @@
 --
--- Tuning
+-- Tuning. Trusted.
 --
 
 CREATE FUNCTION @extschema@.dp_logreg_tune(

@@ -1,5 +1,5 @@
 --
--- One-call aggregates
+-- One-call aggregates. Trusted.
 --
 
 CREATE AGGREGATE @extschema@.dp_logreg(label "any", features "any", epsilon float8) (

@@ -1,5 +1,5 @@
 --
--- Composition
+-- Composition. Plain.
 --
 
 -- of a model, or of a claim as jsonb

@@ -1,5 +1,5 @@
 --
--- Evaluation
+-- Evaluation. Trusted.
 --
 
 CREATE FUNCTION @extschema@.dp_evaluate(

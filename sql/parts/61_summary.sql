@@ -1,5 +1,5 @@
 --
--- A first look
+-- A first look. Trusted.
 --
 
 CREATE FUNCTION @extschema@.dp_summary(

@@ -1,5 +1,5 @@
 --
--- Budgets, grants and the ledger: tables of schema dperm
+-- Budgets, grants and the ledger: tables of schema dperm. Trusted.
 --
 -- Amounts are exact decimals, so the accounts are exactly the sums of the
 -- ledger.

@@ -1,5 +1,5 @@
 --
--- Budgets
+-- Budgets. Trusted.
 --
 -- A function of this name in schema dperm does what a user calls here, as the
 -- owner of the extension: its first argument is the role that calls.

@@ -1,5 +1,5 @@
 --
--- Registry of protected relations
+-- Registry of protected relations. Trusted.
 --
 -- A relation is registered by its OID and a column by its number, so that they
 -- can be renamed. Files take them along: a template, pg_upgrade, a standby. A dump

@@ -1,5 +1,5 @@
 --
--- Protected relations
+-- Protected relations. Trusted.
 --
 
 CREATE FUNCTION @extschema@.dp_protect(

@@ -1,5 +1,5 @@
 --
--- dp_protect and dp_unprotect: what they write
+-- dp_protect and dp_unprotect: what they write. Trusted.
 --
 -- They hold the lock on the relation's object (protection.c), so its registration
 -- does not change here.

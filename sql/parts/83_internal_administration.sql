@@ -1,5 +1,5 @@
 --
--- Administration of budgets
+-- Administration of budgets. Trusted.
 --
 -- Each function locks the row of the budget before it reads or writes anything of
 -- the budget, as a charge does. What a caller may do is decided by the role that

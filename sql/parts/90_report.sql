@@ -1,5 +1,5 @@
 --
--- Reports
+-- Reports. Plain.
 --
 -- Pages and records, made of a model, of what views show the caller, and of what the caller adds; no row of a user's table is read. Text of users
 -- enters a page through dperm.report_html() alone; all other markup is here. What users call sets all that a text depends on. What is called for

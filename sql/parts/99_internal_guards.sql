@@ -1,5 +1,5 @@
 --
--- Who may do what in schema dperm
+-- Who may do what in schema dperm. Trusted.
 --
 -- Nobody but superusers creates anything there, so tables have no rules or
 -- policies, and no triggers but ours.

@@ -1,5 +1,5 @@
 /*
- * arguments.c: the arguments of a call, by their names in the SQL declaration.
+ * arguments.c: the arguments of a call, by their names in the SQL declaration. Plain.
  */
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
 /*
- * base.h: services of the server.
+ * base.h: services of the server. Trusted.
  */
 #ifndef DPERM_BASE_H
 #define DPERM_BASE_H

@@ -1,6 +1,6 @@
 /*
  * compat.h: what newer versions of PostgreSQL have, under their names, for the
- * older ones.
+ * older ones. Trusted.
  */
 #ifndef DPERM_COMPAT_H
 #define DPERM_COMPAT_H

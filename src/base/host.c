@@ -1,7 +1,7 @@
 /*
  * host.c: services of the server for the core: memory, random bits, JSON as jsonb, and
  * BLAS, loaded when it is first needed; results of several rows; and the settings of
- * dperm.
+ * dperm. Trusted.
  */
 #include "postgres.h"
 

@@ -1,5 +1,6 @@
 /*
  * known_tree.c: does a query consist of what this version of dperm knows?
+ * Trusted.
  *
  * What reads a query decides by it which tables, columns and units are behind a
  * relation, and whose code runs. A clause that it has never heard of could hide

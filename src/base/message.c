@@ -1,5 +1,5 @@
 /*
- * message.c: which messages a process that reads protected rows may send.
+ * message.c: which messages a process that reads protected rows may send. Trusted.
  */
 #include "postgres.h"
 

@@ -1,6 +1,7 @@
 /*
  * option_table.c: every option of the learners: its name, type and values, and
  * where it may be specified.
+ * Plain: plan, charge and model all take from it what they are.
  */
 #include "postgres.h"
 

@@ -1,5 +1,5 @@
 /*
- * options.c: the options of a learner as a whole, and the plan of a training.
+ * options.c: the options of a learner as a whole, and the plan of a training. Trusted.
  */
 #include "postgres.h"
 

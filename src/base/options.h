@@ -1,5 +1,5 @@
 /*
- * options.h: the options of a learner, one by one and as a whole.
+ * options.h: the options of a learner, one by one and as a whole. Trusted.
  *
  * The table in option_table.c is the only place that defines an option: its
  * name, its type, its range or its words, and where it may be specified. SQL

@@ -1,6 +1,6 @@
 /*
  * dperm_blas.c: a separate library, linked with BLAS and LAPACK, that dperm
- * loads when it needs them.
+ * loads when it needs them. Fast.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * budget.c: budgets and grants as the rows of our tables have them, and spending
- * from them before the first row is read.
+ * from them before the first row is read. Trusted.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * budget.h: budgets, who may spend from them, and charges (budget.c); and rows of
- * the extension's tables without SQL (own_rows.c).
+ * the extension's tables without SQL (own_rows.c). Trusted.
  */
 #ifndef DPERM_BUDGET_H
 #define DPERM_BUDGET_H

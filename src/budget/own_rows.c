@@ -1,5 +1,5 @@
 /*
- * own_rows.c: read and write rows of the extension's tables without SQL.
+ * own_rows.c: read and write rows of the extension's tables without SQL. Trusted.
  *
  * A statement would have to be parsed and planned by every process that reads a
  * protected relation. Here privileges and search path do not matter, and no

@@ -1,6 +1,6 @@
 /*
  * column.h: values: the columns of relations and what is publicly known about them,
- * datums as values for the encoder, labels, and models applied to rows.
+ * datums as values for the encoder, labels, and models applied to rows. Trusted.
  */
 #ifndef DPERM_COLUMN_H
 #define DPERM_COLUMN_H

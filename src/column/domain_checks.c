@@ -1,5 +1,5 @@
 /*
- * domain_checks.c: derive bounds and lists from CHECK constraints.
+ * domain_checks.c: derive bounds and lists from CHECK constraints. Plain.
  *
  * Constraints are read as expression trees. A tree is understood if it compares
  * the column with constants by operators of a default btree family, through casts

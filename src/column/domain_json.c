@@ -1,7 +1,7 @@
 /*
  * domain_json.c: read domains from JSON, and write them in the same forms
  * (docs/reference.md, Domains). A list is the short form of an object with one key,
- * and what follows reads objects.
+ * and what follows reads objects. Plain.
  */
 #include "postgres.h"
 

@@ -1,6 +1,7 @@
 /*
  * domains.c: which types can be features, and of which kind; the public domain of each
  * column, from the caller and from the catalog; and whether one is within another.
+ * Plain.
  */
 #include "postgres.h"
 

@@ -1,6 +1,7 @@
 /*
  * label.c: read the value of a label column; what the domain of a label says: its
  * bounds, its classes, or which value is positive; and the classes of a model by name.
+ * Trusted.
  *
  * A mistake that a list of values or a type shows is refused here, before anything is
  * charged. Any other is charged.

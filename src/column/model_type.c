@@ -1,6 +1,6 @@
 /*
  * model_type.c: dp_model in SQL: input, output, accessors; and as the prior of a
- * training.
+ * training. Plain.
  *
  * Weights mean the same in both only if rows are encoded in the same way. So the
  * training has the columns, the domains and the kernel of the prior: nobody can specify

@@ -1,5 +1,5 @@
 /*
- * reader.c: datums as values for the encoder, without ever raising an error.
+ * reader.c: datums as values for the encoder, without ever raising an error. Trusted.
  *
  * From the top: values of a type, what types can be read as, what requests say
  * about columns, readers, records; and the functions of rows that queries call.

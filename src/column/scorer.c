@@ -1,7 +1,7 @@
 /*
  * scorer.c: a model and the rows it is applied to; dp_encode, a row as the
  * vector that a learner sees; and the public dimension of the vectors that an
- * expression produces.
+ * expression produces. Trusted.
  *
  * The features are an array (for a model of one vector) or a row whose columns
  * are matched by name. The type of the argument decides, once per query; the

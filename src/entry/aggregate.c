@@ -1,6 +1,6 @@
 /*
  * aggregate.c: dp_logreg, dp_svm and dp_linreg, the aggregates that train one
- * model per group.
+ * model per group. Trusted.
  *
  * The state keeps the encoded rows of the group in chunks; the final function
  * runs the whole mechanism over them. Its memory depends only on the number of

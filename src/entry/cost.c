@@ -1,6 +1,6 @@
 /*
  * cost.c: dp_cost, what a training would be and spend, and how much noise it
- * would add, before it reads a row.
+ * would add, before it reads a row. Plain.
  */
 #include "postgres.h"
 

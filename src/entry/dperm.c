@@ -1,5 +1,5 @@
 /*
- * dperm.c: the library, and the functions that read rows.
+ * dperm.c: the library, and the functions that read rows. Trusted.
  */
 #include "postgres.h"
 

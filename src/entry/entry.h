@@ -1,6 +1,6 @@
 /*
  * entry.h: what the functions that read rows consist of (protect/protect.h), and what
- * they share.
+ * they share. Trusted.
  */
 #ifndef DPERM_ENTRY_H
 #define DPERM_ENTRY_H

@@ -1,4 +1,6 @@
-/* evaluate.c: dp_evaluate and dp_roc: the quality of a model, privately. */
+/*
+ * evaluate.c: dp_evaluate and dp_roc: the quality of a model, privately. Trusted.
+ */
 #include "postgres.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
  * models.c: functions of models, which everybody may know: predictions; what a model
- * consists of; and what several releases cost together.
+ * consists of; and what several releases cost together. Plain.
  *
  * dp_coefficients has its weights by column, and how much of each may be noise; dp_curve
  * what a number adds to the decision, by its value; dp_explain what each column adds to

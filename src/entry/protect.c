@@ -2,7 +2,7 @@
  * protect.c: how budgets and protected relations are administered. The work is
  * done in SQL (sql/parts/82_internal_protection.sql, 83_internal_administration.sql);
  * here is what that needs in C. And dp_budget_charge; and dp_domains, the domains of
- * the columns of a relation, protected or not.
+ * the columns of a relation, protected or not. Trusted.
  *
  * A function with the rights of its owner cannot know who calls it. So whoever
  * calls dp_grant calls dperm_administer(), which passes the current user on to

@@ -1,6 +1,6 @@
 /*
  * summary.c: dp_summary: counts and quantiles of all columns, privately; and
- * dp_cost for it.
+ * dp_cost for it. Trusted.
  */
 #include "postgres.h"
 

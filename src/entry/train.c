@@ -1,7 +1,7 @@
 /*
  * train.c: dp_logreg_train, dp_svm_train and dp_linreg_train; and dp_logreg_tune,
  * dp_svm_tune and dp_linreg_tune: training with parameters that are chosen
- * privately.
+ * privately. Trusted.
  *
  * Tuning is algorithm 4 of the paper: the rows are divided into one portion per
  * candidate and one more. Each candidate is trained on its own portion with all

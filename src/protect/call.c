@@ -1,5 +1,5 @@
 /*
- * call.c: a call of a function that reads rows, in the session of the caller.
+ * call.c: a call of a function that reads rows, in the session of the caller. Trusted.
  */
 #include "postgres.h"
 

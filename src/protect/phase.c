@@ -1,6 +1,6 @@
 /*
  * phase.c: what a process that runs a call on a protected relation is doing, and
- * what it may do.
+ * what it may do. Trusted.
  *
  * There are three transactions: check, plan and charged are phases of the first,
  * read and row of the second, keep of the third.

@@ -1,7 +1,7 @@
 /*
  * protect.h: how tables are protected and views of them offered, and what that allows
  * (protection.c, view.c); calls (call.c, worker.c), and what the process of one may do
- * (phase.c).
+ * (phase.c). Trusted.
  */
 #ifndef DPERM_PROTECT_H
 #define DPERM_PROTECT_H

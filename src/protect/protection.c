@@ -1,7 +1,7 @@
 /*
  * protection.c: the registrations of protected relations, and the rules for a relation
  * that is protected, or shares rows with one that is; and its columns, with the domains
- * that are registered for it, or for the table behind a view.
+ * that are registered for it, or for the table behind a view. Trusted.
  *
  * A row of dperm.protected has the OID of its relation, and the numbers of its
  * columns. It is looked up in the newest committed state plus the changes of this

@@ -1,5 +1,5 @@
 /*
- * view.c: what a view shows of its table.
+ * view.c: what a view shows of its table. Trusted.
  *
  * A view that is offered shows expressions over one row of one table, and they
  * depend on that row alone: they run no code but PostgreSQL's own, which reads

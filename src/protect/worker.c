@@ -1,5 +1,5 @@
 /*
- * worker.c: the process that runs a call on a protected relation.
+ * worker.c: the process that runs a call on a protected relation. Trusted.
  *
  * The caller is an adversary who may not read the rows, and whose session would
  * keep traces of everything done in it. This process ends with the call. It

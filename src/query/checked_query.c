@@ -1,5 +1,5 @@
 /*
- * checked_query.c: a query of ours, from its text to its rows.
+ * checked_query.c: a query of ours, from its text to its rows. Trusted.
  *
  * Text contains names of relations, and a name can come to mean another
  * relation between two lookups: whoever owns a schema can rename it, which no

@@ -1,6 +1,6 @@
 /*
  * checked_query.h: a query of ours, from its text to its rows, and what else the files
- * of this room share.
+ * of this room share. Trusted.
  *
  * It is analysed once, and the result is checked, planned and run. Nothing that
  * happens in between, such as another relation getting the name, can replace

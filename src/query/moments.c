@@ -1,5 +1,5 @@
 /*
- * moments.c: sums over the rows of other servers.
+ * moments.c: sums over the rows of other servers. Trusted.
  *
  * Two aggregates compute what a pass is asked: one over rows, one over rows of
  * persons. Both get a row as the bytes of dperm_row, so they need no types: Citus

@@ -1,6 +1,6 @@
 /*
  * persons.c: the persons of a relation, by the values of the column that
- * identifies them.
+ * identifies them. Trusted.
  *
  * A hash table with chains: values that collide, by chance or by design, cost
  * time but never cause an error. The hash has a random seed.

@@ -1,5 +1,5 @@
 /*
- * protected_rows.c: how the rows of a protected relation are read.
+ * protected_rows.c: how the rows of a protected relation are read. Trusted.
  *
  * The server reads columns of the table, and nothing else. The expressions of a view
  * are evaluated here, a row at a time. A row that the WHERE clause does not let through

@@ -1,5 +1,5 @@
 /*
- * queries.c: the queries over a source.
+ * queries.c: the queries over a source. Trusted.
  *
  * All of them see the snapshot of the calling query, and are checked before they
  * run: no function may replace one of ours. Rows are read here once. Those of

@@ -1,5 +1,5 @@
 /*
- * source.c: the relation that a learner reads.
+ * source.c: the relation that a learner reads. Trusted.
  *
  * The caller passes names as data: the relation as written in FROM, columns as
  * plain names. They are looked up in the catalog, and only what was found there

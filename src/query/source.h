@@ -1,5 +1,6 @@
 /*
  * source.h: the relation that a learner reads, the queries over it, and its persons.
+ * Trusted.
  */
 #ifndef DPERM_SOURCE_H
 #define DPERM_SOURCE_H

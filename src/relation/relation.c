@@ -2,7 +2,7 @@
  * relation.c: names, owners and sizes of relations, and the relations that share
  * rows with one: what views, materialized views and policies read, partitions and
  * children, and their parents; where the rows of a relation are, and what roles can do
- * on the servers of a Citus cluster.
+ * on the servers of a Citus cluster. Trusted.
  *
  * The catalog records what the rule of a view, or a policy, depends on. What a
  * function reads is not followed.

@@ -1,6 +1,6 @@
 /*
  * relation.h: facts of the catalog about relations: their names and owners, and
- * what they share rows with, and where their rows are.
+ * what they share rows with, and where their rows are. Trusted.
  */
 #ifndef DPERM_RELATION_H
 #define DPERM_RELATION_H

@@ -1,6 +1,6 @@
 /*
  * call_charge.c: what a call over a protected relation is charged, before it
- * reads its first row.
+ * reads its first row. Trusted.
  */
 #include "postgres.h"
 

@@ -1,6 +1,6 @@
 /*
  * call_charge.h: what a call over a protected relation is charged, before it
- * reads its first row.
+ * reads its first row. Trusted.
  */
 #ifndef DPERM_CALL_CHARGE_H
 #define DPERM_CALL_CHARGE_H
@@ -36,7 +36,7 @@ extern void dperm_call_charge_fill(DpermCall *call, const DpermSource *source,
 								   const DpermModel *model);
 
 /*
- * The charge of a call, for dperm_debit_preview(). The source is protected.
+ * The charge of a call, whose source is protected.
  */
 extern DpermCharge dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options,
 											DpermCallKind kind, const char *function);

@@ -1,6 +1,7 @@
 /*
  * count.h: count the rows of a source in one scan: by a model's decisions,
  * or by the values of each column; and rows in a store that a model gets wrong.
+ * Trusted.
  *
  * Counts are in parts of a unit (core/privacy/claim.h): each row of a person
  * counts for the same part, rounded down. Those that scan return the number of

@@ -1,6 +1,6 @@
 /*
  * load.h: load the rows of a source into a store, in one scan; in one process, or by a
- * parallel aggregate (load_step.c).
+ * parallel aggregate (load_step.c). Trusted.
  */
 #ifndef DPERM_LOAD_H
 #define DPERM_LOAD_H

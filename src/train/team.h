@@ -1,5 +1,5 @@
 /*
- * team.h: parallel workers that sum up rows together with this process.
+ * team.h: parallel workers that sum up rows together with this process. Trusted.
  *
  * For rows that several processes have loaded. Each member has a share of the
  * chunks and answers the questions of the solver for them: src/README.md, "All

@@ -1,5 +1,5 @@
 /*
- * training.c: trainings, each from a plan and encoded rows to a model.
+ * training.c: trainings, each from a plan and encoded rows to a model. Trusted.
  *
  * The solver asks for sums over all rows (core/mechanism/fit.h). They come from the
  * store, or, of rows that stay on other servers, from passes there.

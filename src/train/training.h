@@ -1,5 +1,5 @@
 /*
- * training.h: trainings, each from a plan and encoded rows to a model.
+ * training.h: trainings, each from a plan and encoded rows to a model. Trusted.
  *
  * A training function reads the rows of a source and trains on them; a tuning has a
  * task for each candidate; an aggregate trains on the rows of a group.

@@ -1,6 +1,6 @@
 /*
  * blas.c: the routines of the BLAS and LAPACK that this program or library is
- * linked with.
+ * linked with. Fast.
  */
 #include "core/base/blas.h"
 

@@ -1,5 +1,5 @@
 /*
- * blas.h: the few BLAS and LAPACK routines that the core calls.
+ * blas.h: the few BLAS and LAPACK routines that the core calls. Fast.
  *
  * Fortran interface with 32-bit integers. Callers keep every dimension within
  * DPERM_DIM_MAX, because reference LAPACK ends the process on a bad argument.

@@ -1,5 +1,6 @@
 /*
  * bytes.h: read and write big-endian numbers in byte strings; a digest of rows.
+ * Trusted.
  *
  * The writers return the position after what they wrote, and rely on the caller
  * for enough room. The reader trusts nothing: past the end, and for a double

@@ -1,5 +1,5 @@
 /*
- * classes.c: the values of several classes, as bytes.
+ * classes.c: the values of several classes, as bytes. Trusted.
  */
 #include "core/base/core.h"
 

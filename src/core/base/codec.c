@@ -1,5 +1,5 @@
 /*
- * codec.c: a field as bytes and as JSON, in and out.
+ * codec.c: a field as bytes and as JSON, in and out. Trusted.
  */
 #include "core/base/codec.h"
 

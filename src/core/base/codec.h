@@ -1,5 +1,5 @@
 /*
- * codec.h: one description of a struct for all of its forms.
+ * codec.h: one description of a struct for all of its forms. Trusted.
  *
  * A visitor calls the functions below for each field in turn. What they do
  * depends on the codec: they write bytes or JSON, or read either of them. So the

@@ -1,7 +1,7 @@
 /*
  * core.h: what every room of the core may use: outcomes that depend on arguments,
  * the valid ranges of the learners' parameters, names of an enum's values, labels and
- * lists of classes, and numbers in extended precision.
+ * lists of classes, and numbers in extended precision. Trusted.
  */
 #ifndef DPERM_CORE_H
 #define DPERM_CORE_H

@@ -1,5 +1,5 @@
 /*
- * digest.c: a hash that tells whether two sets of rows are the same.
+ * digest.c: a hash that tells whether two sets of rows are the same. Trusted.
  */
 #include "core/base/bytes.h"
 

@@ -1,6 +1,6 @@
 /*
  * host.h: what the core needs of its host. The server has it in base/host.c, tests
- * in test/host.c and test/tree.c.
+ * in test/host.c and test/tree.c. Trusted.
  *
  * Between drawing noise and wiping it, only an interrupt may leave a function of
  * the core: nothing in between allocates or fails.

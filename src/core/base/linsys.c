@@ -1,6 +1,6 @@
 /*
  * linsys.c: a right-looking Cholesky factorisation over BLAS, and a plain one
- * for small matrices.
+ * for small matrices. Fast.
  */
 #include "core/base/linsys.h"
 

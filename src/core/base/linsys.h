@@ -1,5 +1,5 @@
 /*
- * linsys.h: an interruptible Cholesky factorisation.
+ * linsys.h: an interruptible Cholesky factorisation. Fast.
  */
 #ifndef DPERM_LINSYS_H
 #define DPERM_LINSYS_H

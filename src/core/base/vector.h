@@ -1,5 +1,5 @@
 /*
- * vector.h: the inner loops over doubles, two lanes at a time.
+ * vector.h: the inner loops over doubles, two lanes at a time. Trusted.
  *
  * A sum is kept in eight independent partial sums; that changes the order of
  * additions, not the bound on their rounding. GCC's vector types work on every

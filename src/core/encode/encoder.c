@@ -1,6 +1,6 @@
 /*
  * encoder.c: blocks, clipping and scaling, with bounds that include rounding; and the
- * description of an encoder's forms.
+ * description of an encoder's forms. Trusted.
  *
  * The invariant is |out| <= 1 in exact arithmetic. A computed norm is off by at
  * most (dimension/2 + 4) units in the last place, a scaled coordinate by three,

@@ -1,5 +1,5 @@
 /*
- * encoder.h: from the values of a row to a vector inside the unit ball.
+ * encoder.h: from the values of a row to a vector inside the unit ball. Trusted.
  *
  * Each column is a block of coordinates of norm at most 1 (docs/guarantee.md,
  * "Encoding"); B blocks and the intercept share the ball, so that the row is

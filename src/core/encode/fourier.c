@@ -1,5 +1,5 @@
 /*
- * fourier.c: generate and apply random Fourier features of norm 1.
+ * fourier.c: generate and apply random Fourier features of norm 1. Trusted.
  *
  * For D features, D/2 frequencies w_k give pairs sqrt(2/D) (cos w_k.x, sin
  * w_k.x). Their inner product is an average of cos w_k.(x - x'), whose mean is

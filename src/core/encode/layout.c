@@ -1,5 +1,6 @@
 /*
  * layout.c: the layout of an encoded row in memory, and how rows are encoded into it.
+ * Trusted.
  */
 #include "core/encode/layout.h"
 

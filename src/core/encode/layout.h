@@ -1,5 +1,6 @@
 /*
  * layout.h: the layout of an encoded row in memory, and how rows are encoded into it.
+ * Trusted.
  *
  * A row of numbers is a vector. A category sets one coordinate of many, so a
  * column of categories is stored as one code, not as a vector of zeros. A curve

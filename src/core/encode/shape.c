@@ -1,5 +1,5 @@
 /*
- * shape.c: the public sets that contain the parts of an encoded row.
+ * shape.c: the public sets that contain the parts of an encoded row. Trusted.
  */
 #include "core/encode/encoder.h"
 

@@ -1,5 +1,5 @@
 /*
- * tagged.c: the values of a row as bytes that mean the same on every server.
+ * tagged.c: the values of a row as bytes that mean the same on every server. Trusted.
  */
 #include "core/encode/tagged.h"
 

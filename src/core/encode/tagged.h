@@ -1,5 +1,5 @@
 /*
- * tagged.h: the values of a row as bytes that mean the same on every server.
+ * tagged.h: the values of a row as bytes that mean the same on every server. Trusted.
  *
  * A row is a sequence of values, so that the concatenation of two rows is a
  * row. A value begins with a tag for the kind of its column, even if the value

@@ -1,6 +1,6 @@
 /*
  * loss.c: the losses of one output, that of several classes, and the table of all
- * of them.
+ * of them. Trusted.
  */
 #include "core/loss/loss.h"
 

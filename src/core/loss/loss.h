@@ -1,5 +1,5 @@
 /*
- * loss.h: the losses, as a table.
+ * loss.h: the losses, as a table. Trusted.
  *
  * A loss is a convex function of a row's output and label: of the margin, which
  * is their product, if labels are -1 or +1; of the residual, output less label,

@@ -1,6 +1,6 @@
 /*
  * model.c: what a valid model is, the description of its two forms, and how it
- * composes.
+ * composes. Plain.
  */
 #include "core/model/model.h"
 

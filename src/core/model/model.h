@@ -1,6 +1,6 @@
 /*
  * model.h: a trained model as a plain struct, its two forms, and what follows
- * from it; its prediction for a row.
+ * from it; its prediction for a row. Plain.
  *
  * model.c describes both forms at once. The bytes are what the server stores, and
  * what send and receive transport; the text is JSON. Both readers take anything,

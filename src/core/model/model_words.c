@@ -1,5 +1,5 @@
 /*
- * model_words.c: the guarantee of a model in words.
+ * model_words.c: the guarantee of a model in words. Plain.
  */
 #include "core/model/model.h"
 

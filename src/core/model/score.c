@@ -1,5 +1,5 @@
 /*
- * score.c: the prediction of a model for one row.
+ * score.c: the prediction of a model for one row. Plain.
  */
 #include "core/model/model.h"
 

@@ -1,6 +1,7 @@
 /*
  * certify.h: questions about rows, and the certificate: are the weights of one
  * close enough to the minimiser of the objective?
+ * Trusted.
  *
  *   G(f) = mean loss(f) + (lambda/2) |f|^2 + tilt . f
  *

@@ -1,5 +1,5 @@
 /*
- * metric.c: an approximate Hessian of the objective, and its inverse.
+ * metric.c: an approximate Hessian of the objective, and its inverse. Fast.
  */
 #include "core/solve/metric.h"
 

@@ -1,6 +1,6 @@
 /*
  * metric.h: an approximate Hessian of the objective, and its inverse: what the
- * solver measures steps with. Nothing relies on it (certify.h).
+ * solver measures steps with. Nothing relies on it (certify.h). Fast.
  *
  * With one block of weights it is the Hessian itself, dim x dim. With K classes
  * and d coordinates that would be K d x K d, and a number that is added to all

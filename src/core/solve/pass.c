@@ -1,5 +1,5 @@
 /*
- * pass.c: what a pass is asked, and what it answers, as bytes.
+ * pass.c: what a pass is asked, and what it answers, as bytes. Trusted.
  */
 #include "core/solve/pass.h"
 

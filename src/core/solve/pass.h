@@ -1,6 +1,6 @@
 /*
  * pass.h: what a pass over the rows of another server is asked, and what it
- * answers, as bytes.
+ * answers, as bytes. Trusted.
  *
  *   request | answer
  *

