@@ -96,8 +96,8 @@ def peak_memory(pid):
 
 
 class Session:
-    """A connection. mode is 'cached' (rows fit dperm.cache_memory), 'streaming' (none is cached) or
-    None; workers is the number of parallel workers."""
+    """A connection. mode is 'streaming' (no row is in memory), None, or anything else, for which dperm.cache_memory is as
+    specified; workers is the number of parallel workers."""
 
     def __init__(self, mode=None, workers=0, cache_mb=0):
         self.connection = psycopg2.connect("")
@@ -112,7 +112,7 @@ class Session:
             self.run("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0")
         self.has_cache = self.value("SELECT current_setting('dperm.cache_memory', true)") is not None
         if mode and self.has_cache:
-            self.run("SET dperm.cache_memory = '%dMB'" % (cache_mb if mode == "cached" else 0))
+            self.run("SET dperm.cache_memory = '%dMB'" % (0 if mode == "streaming" else cache_mb))
 
     def run(self, sql, arguments=None):
         self.cursor.execute(sql, arguments)

@@ -17,7 +17,7 @@ import scaling
 from svgplot import line_plot
 
 PARTS = ["train", "persons", "kinds", "blas", "blas_reference", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement", "protected", "protected_preloaded"]
-MODES = ["cached", "streaming"]
+MODES = ["cached", "quarter", "streaming"]
 
 
 def table(head, rows):
@@ -66,9 +66,8 @@ def train(result):
     out = ["## Training", "",
            "`dp_logreg_train` and `dp_svm_train` of one vector column with epsilon = 1 and lambda = 0.001, noise and release included, "
            "without parallel workers. *Scan* is one pass of a trivial C aggregate that reads the first element of each "
-           "vector; a training can hardly be faster than that. *Cached* means that the rows fit `dperm.cache_memory`, "
-           "*streaming* that this is 0: then rows are kept at 2 bytes per number while they fit 48 MB, as those of the second and third table do, "
-           "or else a sample.", ""]
+           "vector; a training can hardly be faster than that. *Cached* means that the rows fit `dperm.cache_memory`, *quarter* that a quarter of them does, "
+           "*streaming* that this is 0, so that all rows are in temporary files.", ""]
     out += table(["rows × d", "", "scan, s", "logistic, s", "scans", "SVM, s", "scans"], rows)
     out += ["Streaming, in wall-clock time, and the memory of the backend at its peak above that of a backend that has scanned the table:", ""]
     out += table(["rows × d", "no workers, s", "%d worker(s), s" % result["tables"][0]["workers"], "speed-up", "memory"],
