@@ -429,9 +429,12 @@ uses_column(HeapTuple constraint, TupleDesc desc, AttrNumber number)
 {
 	bool		isnull;
 	Datum		key = heap_getattr(constraint, Anum_pg_constraint_conkey, desc, &isnull);
-	ArrayType  *columns = isnull ? NULL : DatumGetArrayTypeP(key);
+	ArrayType  *columns;
 
-	for (int i = 0; columns && i < ARR_DIMS(columns)[0]; i++)
+	if (isnull)
+		return number == 0;
+	columns = DatumGetArrayTypeP(key);
+	for (int i = 0; i < ARR_DIMS(columns)[0]; i++)
 		if (((int16 *) ARR_DATA_PTR(columns))[i] == number)
 			return true;
 	return number == 0;

@@ -603,9 +603,10 @@ dperm_domains_fault(const DpermBlock *outer, const DpermBlock *inner)
 		return "dimension";
 	if (inner->kind == DPERM_BLOCK_VECTOR)
 		return inner->norm > outer->norm ? "norm" : NULL;
-	for (int i = 0; inner->kind == DPERM_BLOCK_CATEGORY && i < inner->count; i++)
-		if (!dperm_column_lists(outer->categories, outer->count, &inner->categories[i]))
-			return "list of categories";
+	if (inner->kind == DPERM_BLOCK_CATEGORY)
+		for (int i = 0; i < inner->count; i++)
+			if (!dperm_column_lists(outer->categories, outer->count, &inner->categories[i]))
+				return "list of categories";
 	if (inner->kind == DPERM_BLOCK_CATEGORY || inner->kind == DPERM_BLOCK_FLAG)
 		return NULL;
 	for (int i = 0; i < elements; i++)

@@ -475,8 +475,9 @@ check_values(const DpermLabel *label, const DpermColumn *column, const Values *v
 	bool	   *found = palloc0(sizeof(bool) * (count + 1));
 
 	/* without a list there is nothing to look for, and what is read is a sign */
-	for (int i = 1; count > 0 && i <= values->count; i++)
-		found[(int) Max(read_text(label, value_at(values, i), -1), 0)] = true;
+	if (count > 0)
+		for (int i = 1; i <= values->count; i++)
+			found[(int) Max(read_text(label, value_at(values, i), -1), 0)] = true;
 	for (int i = 1; i <= count; i++, value += strlen(value) + 1)
 	{
 		double		number = has_range(column) ? strtod(value, NULL) : 0;

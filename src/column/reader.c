@@ -455,9 +455,10 @@ dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type)
 {
 	int			encoding = 0;
 
-	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
-		encoding = Max(encoding,
-					   dperm_reader_encoding(block->categories[i].bytes, block->categories[i].len));
+	if (block->kind == DPERM_BLOCK_CATEGORY)
+		for (int i = 0; i < block->count; i++)
+			encoding = Max(encoding, dperm_reader_encoding(block->categories[i].bytes,
+														   block->categories[i].len));
 	return MAKE_WORD(kind, encoding,
 					 kind == DPERM_READ_OUTPUT ? dperm_reader_common_type(getBaseType(type)) :
 												 InvalidOid);
@@ -476,12 +477,15 @@ dperm_reader_row_form(StringInfo hex, uint64 word)
 bool
 dperm_reader_word_fits(uint64 word, const DpermBlock *block)
 {
-	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
-		if (!dperm_reader_text_fits(block->categories[i].bytes, block->categories[i].len,
-									WORD_ENCODING(word)))
-			return false;
+	bool		category = block->kind == DPERM_BLOCK_CATEGORY;
+
+	if (category)
+		for (int i = 0; i < block->count; i++)
+			if (!dperm_reader_text_fits(block->categories[i].bytes, block->categories[i].len,
+										WORD_ENCODING(word)))
+				return false;
 	return dperm_reader_kind_fits(WORD_KIND(word), block->kind) &&
-		WORD_ENCODING(word) <= (block->kind == DPERM_BLOCK_CATEGORY ? _PG_LAST_ENCODING_ : 0) &&
+		WORD_ENCODING(word) <= (category ? _PG_LAST_ENCODING_ : 0) &&
 		WORD_TYPE(word) < (WORD_KIND(word) == DPERM_READ_OUTPUT ? FirstGenbkiObjectId : 1);
 }
 

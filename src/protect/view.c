@@ -479,7 +479,9 @@ check_virtual(Relation relation)
 		.relation = RelationGetRelid(relation), .owner = relation->rd_rel->relowner, .varno = 1
 	};
 
-	for (int i = 0; desc->constr && i < desc->constr->num_defval; i++)
+	if (desc->constr == NULL)
+		return;
+	for (int i = 0; i < desc->constr->num_defval; i++)
 	{
 		AttrDefault *def = &desc->constr->defval[i];
 

@@ -349,9 +349,10 @@ post(DpermTeam *team, int set, const DpermMatrix *x, const DpermAsk *ask, uint32
 static int
 number_of(const DpermTeam *team, const DpermRows *rows)
 {
-	for (int i = 0; team && i < team->count; i++)
-		if (team->sets[i] == rows)
-			return i;
+	if (team)
+		for (int i = 0; i < team->count; i++)
+			if (team->sets[i] == rows)
+				return i;
 	return -1;
 }
 

@@ -230,7 +230,9 @@ dperm_layout_decode(const DpermLayout *layout, const double *rows, int count, si
 		decode_curves(layout, k, rows, (size_t) count, stride, places + k, entries + 2 * k);
 	for (size_t k = 0; k < (size_t) layout->codes; k += CODES_PER_WORD)
 		decode_categories(layout, words++, (size_t) count, stride, codes + k);
-	for (int i = 0; lines < end && i < count; i++, rows += stride, dense += layout->dense)
+	if (lines == end)
+		return;
+	for (int i = 0; i < count; i++, rows += stride, dense += layout->dense)
 	{
 		memcpy(dense, rows, sizeof(double) * (size_t) layout->numbers);
 		for (const DpermPosition *line = lines; line < end; line++)

@@ -428,7 +428,10 @@ dperm_loss_curvatures(int classes, int count, const double *slopes, const double
 		double		weight = weights ? weights[i] : 1;
 		double		trace = 0;
 
-		for (int k = 0; k < classes && own >= 0 && weight > 0; k++)
+		traces[i] = 0;
+		if (own < 0 || !(weight > 0))
+			continue;
+		for (int k = 0; k < classes; k++)
 		{
 			/* the class's probability times the weight, and what is left of that */
 			double		likely = k == own ? weight + slopes[k] : slopes[k];

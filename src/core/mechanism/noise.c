@@ -396,8 +396,9 @@ dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, int blocks
 
 	if (law == DPERM_LAW_GAUSSIAN)
 	{
-		for (int i = 0; noise && i < noise->group_count; i++)
-			factor = fmax(factor, gaussian_factor(noise, &noise->groups[i]));
+		if (noise)
+			for (int i = 0; i < noise->group_count; i++)
+				factor = fmax(factor, gaussian_factor(noise, &noise->groups[i]));
 		return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim * blocks)) * (1 + 1e-9);
 	}
 	if (noise == NULL && blocks == 1)

@@ -98,8 +98,9 @@ score_blocks(const DpermEncoder *enc, const DpermValue *values, Weights weights,
 		score_block(&enc->blocks[i], &values[i], target, weights, room, sums);
 		weights.of += enc->blocks[i].count;
 	}
-	for (int k = 0; enc->intercept && k < weights.classes; k++)
-		sums[k] += weights.of[k * weights.apart] * target;
+	if (enc->intercept)
+		for (int k = 0; k < weights.classes; k++)
+			sums[k] += weights.of[k * weights.apart] * target;
 }
 
 /*

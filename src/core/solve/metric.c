@@ -54,8 +54,9 @@ dperm_metric_factor(DpermMetric *metric)
 	double		trace = 0;
 	bool		definite = true;
 
-	for (int k = 0; k < blocks && blocks > 1; k++)
-		sum += by_class[k] * (blocks - 1) / blocks;
+	if (blocks > 1)
+		for (int k = 0; k < blocks; k++)
+			sum += by_class[k] * (blocks - 1) / blocks;
 
 	/* the first one last: it takes the place of A */
 	for (int k = blocks - 1; k >= 0; k--)

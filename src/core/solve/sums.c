@@ -440,7 +440,9 @@ add_squares(DpermMoments *m, const Batch *b, const double *curvatures)
 	size_t		wide = (size_t) layout->first_code;
 	int			most = m->scaled ? DPERM_SQUARES_ROWS : DPERM_ROUGH_ROWS;
 
-	for (int i = 0; wide > 0 && i < b->count; i++)
+	if (wide == 0)
+		return;
+	for (int i = 0; i < b->count; i++)
 	{
 		const double *row = b->numbers + i * b->stride;
 		double		root = sqrt(curvatures[i]);
@@ -496,7 +498,9 @@ add_coded_squares(const Batch *b, const double *curvatures, double *hess)
 	const DpermLayout *layout = b->layout;
 	size_t		stride = (size_t) layout->dim + DPERM_BEYOND;
 
-	for (size_t i = 0; layout->codes + layout->curves > 0 && i < (size_t) b->count; i++)
+	if (layout->codes + layout->curves == 0)
+		return;
+	for (size_t i = 0; i < (size_t) b->count; i++)
 	{
 		Row			row = row_of(b, i);
 
@@ -612,10 +616,12 @@ add_batch(DpermMoments *m, const double *rows, int count, size_t stride)
 	double	   *curvatures = room[2];
 	double	   *slopes = m->outputs;
 
-	for (int i = 0; labels && i < count; i++)
-		room[0][i] = rows[i * stride + dperm_layout_label(&m->layout)];
-	for (int i = 0; weights && i < count; i++)
-		room[1][i] = dperm_layout_weight(&m->layout, rows + i * stride);
+	if (labels)
+		for (int i = 0; i < count; i++)
+			room[0][i] = rows[i * stride + dperm_layout_label(&m->layout)];
+	if (weights)
+		for (int i = 0; i < count; i++)
+			room[1][i] = dperm_layout_weight(&m->layout, rows + i * stride);
 	if (m->piece_rows + count > (m->order == DPERM_PASS_EXTENDED ? FIXED_ROWS : DPERM_PIECE_ROWS))
 		end_piece(m);
 	m->piece_rows += count;
