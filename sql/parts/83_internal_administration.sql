@@ -5,7 +5,7 @@
 -- the budget, as a charge does. What a caller may do is decided by the role that
 -- is passed on: current_user is the owner of the extension here.
 
--- Within the bounds of core/base/core.h, and with the digits of core/privacy/filter.h.
+-- Within the bounds of core/base/core.h, and with the digits of core/mechanism/charge.h.
 CREATE FUNCTION dperm.dperm_budget_limit(value float8, is_delta boolean) RETURNS numeric
 	LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1
 AS $$

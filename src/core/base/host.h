@@ -45,7 +45,7 @@ extern void dperm_host_fail(const char *why) __attribute__((noreturn));
  */
 extern void dperm_host_poll(void);
 
-/* Strong random bytes; false if there are none. Only entropy.c asks for them. */
+/* Strong random bytes; false if there are none. Only draw.c asks for them. */
 extern bool dperm_host_random(void *bytes, size_t count);
 
 /* What a value of JSON is. */

@@ -28,7 +28,7 @@
 /* A point and what is known of the objective there. */
 typedef struct DpermPoint
 {
-	/* vectors of pairs (quad.h), whose low parts are 0 where doubles are enough */
+	/* vectors of pairs (core.h), whose low parts are 0 where doubles are enough */
 	double	   *weights;
 	double	   *gradient;
 	double		value;
