@@ -13,8 +13,8 @@
 size_t
 dperm_fit_room(int dim, int blocks)
 {
-	/* the noise; and as it was drawn, then the tilt */
-	return dperm_solver_room(dim, blocks) + 2 * (size_t) dim;
+	/* the noise; and as it was drawn, then the tilt; where the solver starts */
+	return dperm_solver_room(dim, blocks) + 3 * (size_t) dim;
 }
 
 /*
@@ -49,13 +49,15 @@ dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, dou
 
 /*
  * Answer a question of the solver. The weights of a question are accepted by its
- * answer, whatever led to it.
+ * answer, whatever led to it, and nothing that follows changes them.
  */
 static bool
 answer_and_certify(void *arg, const DpermAsk *question)
 {
 	DpermFitting *fitting = arg;
 
+	if (fitting->certified)
+		return true;
 	fitting->answer(fitting->arg, question);
 	fitting->certified = dperm_certify(&fitting->objective, question);
 	if (fitting->certified)
@@ -78,6 +80,7 @@ dperm_fit_minimise(DpermFitting *fitting, void (*answer) (void *arg, const Dperm
 	int			dim = fit->setup.dim;
 	bool		noisy = !isinf(fit->setup.epsilon) && dperm_setup_in_objective(&fit->setup);
 	double	   *tilt = fitting->noise + dim;
+	double	   *start = tilt + dim;
 	DpermProblem problem = {
 		.objective = {
 			.loss = fit->setup.loss,
@@ -102,12 +105,12 @@ dperm_fit_minimise(DpermFitting *fitting, void (*answer) (void *arg, const Dperm
 		tilt[i] = noisy ? fitting->noise[i] / fit->setup.rows : 0;
 		if (fit->prior)
 			tilt[i] -= cal->lambda * fit->prior[i];
-		fitting->weights[i] = 0 - tilt[i] / cal->lambda;	/* never -0 */
+		start[i] = 0 - tilt[i] / cal->lambda;	/* never -0 */
 	}
 	fitting->objective = problem.objective;
 	fitting->answer = answer;
 	fitting->arg = arg;
-	dperm_solver_run(&problem, answer_and_certify, fitting, fitting->weights, tilt + dim);
+	dperm_solver_run(&problem, answer_and_certify, fitting, start, start + dim);
 }
 
 /* Release the weights. */
