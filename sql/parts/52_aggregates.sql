@@ -5,6 +5,7 @@
 CREATE AGGREGATE @extschema@.dp_logreg(label "any", features "any", epsilon float8) (
 	SFUNC = dperm.dperm_logreg_step,
 	STYPE = internal,
+	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
@@ -15,6 +16,7 @@ COMMENT ON AGGREGATE @extschema@.dp_logreg("any", "any", float8) IS
 CREATE AGGREGATE @extschema@.dp_logreg(label "any", features "any", epsilon float8, options jsonb) (
 	SFUNC = dperm.dperm_logreg_step,
 	STYPE = internal,
+	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
@@ -25,6 +27,7 @@ COMMENT ON AGGREGATE @extschema@.dp_logreg("any", "any", float8, jsonb) IS
 CREATE AGGREGATE @extschema@.dp_svm(label "any", features "any", epsilon float8) (
 	SFUNC = dperm.dperm_svm_step,
 	STYPE = internal,
+	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
@@ -35,6 +38,7 @@ COMMENT ON AGGREGATE @extschema@.dp_svm("any", "any", float8) IS
 CREATE AGGREGATE @extschema@.dp_svm(label "any", features "any", epsilon float8, options jsonb) (
 	SFUNC = dperm.dperm_svm_step,
 	STYPE = internal,
+	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
@@ -45,6 +49,7 @@ COMMENT ON AGGREGATE @extschema@.dp_svm("any", "any", float8, jsonb) IS
 CREATE AGGREGATE @extschema@.dp_linreg(label "any", features "any", epsilon float8) (
 	SFUNC = dperm.dperm_linreg_step,
 	STYPE = internal,
+	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
@@ -55,6 +60,7 @@ COMMENT ON AGGREGATE @extschema@.dp_linreg("any", "any", float8) IS
 CREATE AGGREGATE @extschema@.dp_linreg(label "any", features "any", epsilon float8, options jsonb) (
 	SFUNC = dperm.dperm_linreg_step,
 	STYPE = internal,
+	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED

@@ -316,7 +316,7 @@ dperm_blas(void)
 	if (routines == NULL)
 	{
 		const DpermBlas *(*get)(void) = (const DpermBlas *(*) (void) )(
-			void *) load_external_function("dperm_blas", "dperm_blas_routines", true, NULL);
+			void *) load_external_function("$libdir/dperm_blas", "dperm_blas_routines", true, NULL);
 
 		routines = get();
 	}

@@ -243,7 +243,7 @@ start_worker(dsm_segment *segment)
 	bool		said = false;
 	BackgroundWorkerHandle *handle;
 
-	strlcpy(worker.bgw_library_name, "dperm", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_library_name, "$libdir/dperm", sizeof(worker.bgw_library_name));
 	strlcpy(worker.bgw_function_name, "dperm_worker_main", BGW_MAXLEN);
 	strlcpy(worker.bgw_type, "dperm", BGW_MAXLEN);
 	snprintf(worker.bgw_name, BGW_MAXLEN, "dperm worker for PID %d", MyProcPid);

@@ -826,7 +826,7 @@ dperm_rows_sample(DpermRows *rows, int64 count, double **sample)
 			memcpy(to, fetch(rows, chunk, next - before, some), bytes_of(rows, some));
 			to += rows->words * some;
 			taken += some;
-			next = (int64) ((double) taken / count * rows->count);
+			next = Max(next + some, (int64) ((double) taken / count * rows->count));
 		}
 	}
 	return taken;
