@@ -33,10 +33,12 @@
 
 /*
  * The cost of a Hessian of rows in memory, in gradients: constant, and per
- * coordinate; and a cost that counts as cheap.
+ * coordinate; the share of rows that are not on a flat piece of the loss, if it has
+ * such pieces, where they add nothing; and a cost that counts as cheap.
  */
 #define HESS_COST 1.5
 #define HESS_COST_EACH (1.0 / 29)
+#define BENT_SHARE 0.3
 #define CHEAP_HESS 4
 
 /*
@@ -142,13 +144,16 @@ make_solver(const DpermProblem *problem, DpermAnswer answer, void *arg, const do
 static double
 hess_cost(const Solver *solver)
 {
+	DpermLossKind kind = solver->problem.objective.loss.kind;
+	bool		flat = kind == DPERM_LOSS_HUBER || kind == DPERM_LOSS_SMOOTH_HINGE;
 	double		blocks = solver->metric.blocks;
 
 	if (solver->problem.hess_cost > 0)
 		return solver->problem.hess_cost;
 
 	/* a gradient takes as many products as there are weights */
-	return HESS_COST + HESS_COST_EACH * solver->metric.dim / (blocks * blocks);
+	return (flat ? BENT_SHARE : 1) *
+		(HESS_COST + HESS_COST_EACH * solver->metric.dim / (blocks * blocks));
 }
 
 /* Are there several blocks of weights? */
@@ -387,26 +392,23 @@ search(Solver *solver, double at_slope)
 
 /*
  * Step from the current point: until it is good enough, until no step helps, even
- * with a fresh metric, or for so many steps. With hess, the metric has a Hessian that
- * was asked for elsewhere.
+ * with a fresh metric, or for so many steps. The first steps are measured with a metric
+ * from elsewhere, or NULL.
  */
 static void
-walk(Solver *solver, bool hess)
+walk(Solver *solver, const DpermMetric *metric)
 {
 	int			dim = solver->metric.dim;
 
 	solver->steps = 0;
-	solver->held = HELD_NOTHING;
+	solver->held = metric ? HELD_OTHER : HELD_NOTHING;
+	if (metric)
+		solver->metric = *metric;
 	/* worth asking for with the very first step */
-	solver->want_hess = !hess && hess_cost(solver) <= CHEAP_HESS;
-	if (hess)
-	{
-		dperm_metric_factor(&solver->metric);
-		solver->held = HELD_OTHER;
-	}
+	solver->want_hess = metric == NULL && hess_cost(solver) <= CHEAP_HESS;
 
 	/* in extended precision no Hessian comes with a gradient */
-	if (hess || solver->extended ? !ask(solver, &solver->at, false) : !renew_metric(solver))
+	if (metric || solver->extended ? !ask(solver, &solver->at, false) : !renew_metric(solver))
 		return;
 	while (!reached(solver, &solver->at) && solver->steps++ < MAX_STEPS)
 	{
@@ -528,11 +530,11 @@ answer_from_sample(void *rows, const DpermAsk *question)
 
 /*
  * Minimise over every step-th row of the sample, from weights, which receive the
- * result. If hess, the metric of a solver in this room will hold the Hessian there.
+ * result. Returns a metric in this room; if hess, that of the Hessian there.
  */
-static void
-solve_sample(const DpermProblem *whole, int64_t step, bool near, bool hess, double *weights,
-			 double *room)
+static DpermMetric
+solve_sample(const DpermProblem *whole, int64_t step, const DpermMetric *metric, bool hess,
+			 double *weights, double *room)
 {
 	DpermMatrix rows = *whole->sample;
 	DpermProblem problem = *whole;
@@ -543,10 +545,11 @@ solve_sample(const DpermProblem *whole, int64_t step, bool near, bool hess, doub
 	problem.hess_cost = 0;
 	problem.objective.bound = fmax(whole->objective.bound, 2 * CHANCE / sqrt(count));
 	solver = make_solver(&problem, answer_from_sample, &rows, weights, room);
-	walk(&solver, near);
+	walk(&solver, metric);
 	memcpy(weights, solver.at.weights, sizeof(double) * (size_t) solver.metric.dim);
-	if (hess)
-		(void) ask(&solver, &solver.at, true);
+	if (hess && solver.held != HELD_FRESH)
+		(void) renew_metric(&solver);
+	return solver.metric;
 }
 
 /*
@@ -564,18 +567,20 @@ dperm_solver_run(const DpermProblem *problem, DpermAnswer answer, void *arg, dou
 	bool		near = rows >= few;
 	bool		hess = problem->hess_cost == 0 || problem->hess_cost > FREE_HESS ||
 		dperm_loss_blocks(problem->objective.loss) > 1;
+	DpermMetric metric;
 	Solver		solver;
 
 	while (rows / (MORE_TIMES * first) >= few)
 		first *= MORE_TIMES;
 	if (near)
 		for (int64_t step = first; step > 0; step /= MORE_TIMES)
-			solve_sample(problem, step, step < first, hess || step > 1, weights, room);
+			metric = solve_sample(problem, step, step < first ? &metric : NULL, hess || step > 1,
+								  weights, room);
 	solver = make_solver(problem, answer, arg, weights, room);
-	walk(&solver, near && hess);
+	walk(&solver, near && hess ? &metric : NULL);
 	solver.extended = true;
 	if (!solver.done)
-		walk(&solver, false);
+		walk(&solver, NULL);
 	if (!solver.done)
 		descend(&solver);
 }
