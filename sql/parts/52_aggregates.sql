@@ -5,7 +5,6 @@
 CREATE AGGREGATE @extschema@.dp_logreg(label "any", features "any", epsilon float8) (
 	SFUNC = dperm.dperm_logreg_step,
 	STYPE = internal,
-	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
@@ -16,7 +15,6 @@ COMMENT ON AGGREGATE @extschema@.dp_logreg("any", "any", float8) IS
 CREATE AGGREGATE @extschema@.dp_logreg(label "any", features "any", epsilon float8, options jsonb) (
 	SFUNC = dperm.dperm_logreg_step,
 	STYPE = internal,
-	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
@@ -27,7 +25,6 @@ COMMENT ON AGGREGATE @extschema@.dp_logreg("any", "any", float8, jsonb) IS
 CREATE AGGREGATE @extschema@.dp_svm(label "any", features "any", epsilon float8) (
 	SFUNC = dperm.dperm_svm_step,
 	STYPE = internal,
-	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
@@ -38,7 +35,6 @@ COMMENT ON AGGREGATE @extschema@.dp_svm("any", "any", float8) IS
 CREATE AGGREGATE @extschema@.dp_svm(label "any", features "any", epsilon float8, options jsonb) (
 	SFUNC = dperm.dperm_svm_step,
 	STYPE = internal,
-	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
@@ -49,7 +45,6 @@ COMMENT ON AGGREGATE @extschema@.dp_svm("any", "any", float8, jsonb) IS
 CREATE AGGREGATE @extschema@.dp_linreg(label "any", features "any", epsilon float8) (
 	SFUNC = dperm.dperm_linreg_step,
 	STYPE = internal,
-	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
@@ -60,7 +55,6 @@ COMMENT ON AGGREGATE @extschema@.dp_linreg("any", "any", float8) IS
 CREATE AGGREGATE @extschema@.dp_linreg(label "any", features "any", epsilon float8, options jsonb) (
 	SFUNC = dperm.dperm_linreg_step,
 	STYPE = internal,
-	SSPACE = 50000,
 	FINALFUNC = dperm.dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
