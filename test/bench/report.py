@@ -67,7 +67,8 @@ def train(result):
            "`dp_logreg_train` and `dp_svm_train` of one vector column with epsilon = 1 and lambda = 0.001, noise and release included, "
            "without parallel workers. *Scan* is one pass of a trivial C aggregate that reads the first element of each "
            "vector; a training can hardly be faster than that. *Cached* means that the rows fit `dperm.cache_memory`, *quarter* that a quarter of them does, "
-           "*streaming* that this is 0, so that all rows are in temporary files.", ""]
+           "*streaming* that this is 0, so that all rows are in temporary files. Before each run, memory is touched by another process: on a virtual machine, "
+           "the first use of memory that the host has reclaimed costs more than anything else.", ""]
     out += table(["rows × d", "", "scan, s", "logistic, s", "scans", "SVM, s", "scans"], rows)
     out += ["Streaming, in wall-clock time, and the memory of the backend at its peak above that of a backend that has scanned the table:", ""]
     out += table(["rows × d", "no workers, s", "%d worker(s), s" % result["tables"][0]["workers"], "speed-up", "memory"],
@@ -102,8 +103,7 @@ def sklearn(result):
     return ["## Export and scikit-learn", "",
             "Binary `COPY` to the client, which turns it into a matrix, and `LogisticRegression` with the same objective: "
             "CPU seconds of client and server, one thread. The gradient shows how accurate the result is; the last column is the largest difference "
-            "of a weight from dperm's at `epsilon => 'Infinity'`. A solver with a gradient above 1e-8 is shown, but does not count. Before each run, memory is touched by another "
-            "process: on a virtual machine, the first use of memory that the host has reclaimed costs more than anything else.", ""] + \
+            "of a weight from dperm's at `epsilon => 'Infinity'`. A solver with a gradient above 1e-8 is shown, but does not count. Before each run, memory is touched as above.", ""] + \
         table(["rows × d", "", "s", "times dperm", "gradient", "weights differ"], rows)
 
 

@@ -16,7 +16,7 @@ SECTION = re.compile(r"\n*%s\n.*?(?=\n## |\Z)" % TITLE, re.S)
 
 # measured by hand: it takes a superuser of the system
 PAGES = ("Tables of less than 32 MB start no workers. A third of the time with 15 workers, and more with one, is what Linux takes to map and to free the rows, which are in `/dev/shm`, page by page. With large pages there "
-         "(`mount -o remount,huge=within_size /dev/shm`), on another machine of this kind on 2026-11-17, the best of three with 15 workers and 20 GB fell from 314 to 193 ms for 1000k x 105, whose scan took 45 ms, and from "
+         "(`mount -o remount,huge=within_size /dev/shm`), on another machine of this kind on 2026-11-17, with an earlier form of the stored rows, the best of three with 15 workers and 20 GB fell from 314 to 193 ms for 1000k x 105, whose scan took 45 ms, and from "
          "243 to 184 ms for 4M x 20. One worker was then 2.1 and 1.7 times as fast as none, instead of 1.3 and 1.6 times. With `min_dynamic_shared_memory = 4GB` it was 226 and 195 ms.")
 
 
