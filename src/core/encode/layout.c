@@ -20,8 +20,11 @@
 DpermLayout
 dperm_layout_dense(int dim)
 {
+	static const DpermPosition none[1]; /* no positions, in memory that can be copied */
+
 	return (DpermLayout) {
-		.dim = dim, .numbers = dim, .dense = dim, .first_code = dim, .words = dim
+		.dim = dim, .numbers = dim, .dense = dim, .first_code = dim, .words = dim,
+		.positions = none
 	};
 }
 
