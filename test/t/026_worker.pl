@@ -70,7 +70,21 @@ sub finish
 }
 
 sub query { return $node->safe_psql('postgres', shift); }
-sub poll { my ($sql) = @_; $node->poll_query_until('postgres', $sql) or die "never: $sql"; }
+
+# A server that recovers from a crash refuses psql, perhaps before it has been
+# given the query: that is a broken pipe.
+sub poll
+{
+	my ($sql) = @_;
+	foreach my $try (1 .. 100)
+	{
+		my $met = eval { $node->poll_query_until('postgres', $sql) };
+		return if $met;
+		die $@ || "never: $sql" if $@ !~ /Broken pipe/;
+		sleep(0.1);
+	}
+	die "no connection: $sql";
+}
 
 # Statements of a role from beginning to end; what they say, and the errors.
 sub as
