@@ -88,6 +88,12 @@ def cache_mb(n, d):
     return 64 + 2 * rows_mb(n, d)
 
 
+def touching(megabytes):
+    """What interleave() does before each run: touch this much memory, but at most half of what is free."""
+    memory = int(min(megabytes, 0.5 * peers.free_memory()))
+    return lambda: touch_memory(memory)
+
+
 NO_INTERCEPT = ", options => '{\"intercept\": false}'"
 
 
@@ -138,19 +144,18 @@ def train(bench):
         for mode, session in sessions.items():
             for learner in ("logreg", "svm"):
                 things[learner, mode] = lambda s=session, l=learner: s.cost(train_sql(table, l))
-        memory = int(min(2 * rows_mb(n, d), 0.5 * peers.free_memory()))
-        best = interleave(things, bench.options.repeat, before=lambda: touch_memory(memory))
+        best = interleave(things, bench.options.repeat, before=touching(2 * rows_mb(n, d)))
 
         # workers: wall clock, since each has CPU time of its own
         bench.session.run("ALTER TABLE %s SET (parallel_workers = %d)" % (table, bench.workers))
         parallel = bench.open("streaming", n, d, bench.workers)
         walls = interleave({"serial": lambda: scan.cost(train_sql(table)),
                             "parallel": lambda: parallel.cost(train_sql(table))}, bench.options.repeat)
-        peaks = {learner: memory_above_baseline(table, train_sql(table, learner), "streaming")
+        memory = {learner: memory_above_baseline(table, train_sql(table, learner), "streaming")
                   for learner in ("logreg", "svm")}
 
         unit = best["scan"].cpu
-        row = {"rows": n, "d": d, "scan": best["scan"].json(), "memory_mb": peaks,
+        row = {"rows": n, "d": d, "scan": best["scan"].json(), "memory_mb": memory,
                "streaming_serial": walls["serial"].json(), "streaming_parallel": walls["parallel"].json(),
                "workers": bench.workers}
         for mode in sessions:
@@ -161,7 +166,7 @@ def train(bench):
                 continue
             bench.check("%s, %s: dp_logreg_train / scan" % (name, mode), logreg.cpu / unit, bars[mode == "streaming"])
             bench.check("%s, %s: dp_svm_train / dp_logreg_train" % (name, mode), svm.cpu / logreg.cpu, 1.3)
-        bench.check("%s, streaming: memory above the baseline" % name, peaks["logreg"], MEMORY_MB, unit=" MB")
+        bench.check("%s, streaming: memory above the baseline" % name, memory["logreg"], MEMORY_MB, unit=" MB")
         bench.check("%s, streaming: with %d worker(s) / without, wall clock" % (name, bench.workers),
                     walls["parallel"].wall / walls["serial"].wall, 1)
         rows.append(row)
@@ -256,8 +261,7 @@ def sklearn(bench):
         things = {"dperm": lambda: session.cost(train_sql(table))}
         for solver in peers.SOLVERS:
             things[solver] = lambda s=solver: peers.export_and_fit(copier, table, n, d, LAMBDA, s, 1, kept[s])
-        memory = int(min(peers.memory_for(n, d), 0.5 * peers.free_memory()))
-        best = interleave(things, bench.options.repeat, limit=180, before=lambda: touch_memory(memory))
+        best = interleave(things, bench.options.repeat, limit=180, before=touching(peers.memory_for(n, d)))
         fastest = min((s for s in peers.SOLVERS if kept[s]["gradient"] <= peers.ACCURATE), key=lambda s: best[s].cpu)
         all_cores = peers.export_and_fit(copier, table, n, d, LAMBDA, fastest, peers.cores())
 

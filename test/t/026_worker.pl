@@ -517,7 +517,7 @@ foreach my $case (
 	# has not noticed yet would let the worker go on without it
 	finish($holder), $node->start if $what =~ /stop/;
 	nothing_left($what);
-	$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()');
+	poll('SELECT NOT pg_is_in_recovery()');
 	finish($holder) if $what !~ /stop/;
 	charged($what, 'lost');
 }
